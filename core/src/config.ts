@@ -1,0 +1,22 @@
+/** The host's own configuration, after `config/` and the environment have been read. */
+export interface HostConfig {
+  readonly token: string | undefined;
+  /** REST base of a proxy or a Discord-compatible server; `undefined` means Discord itself. */
+  readonly discordApi: string | undefined;
+  /** Where documents, caches and logs live. */
+  readonly dataDir: string;
+  readonly logDir: string;
+  readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
+  /** Prefixes of guilds that have not chosen their own, and of direct messages. */
+  readonly prefixes: readonly string[];
+  /** Bot owners by user id; empty: the application's owner or team. */
+  readonly owners: readonly string[];
+  /** Folders whose subfolders are plugins, beside the bundled ones. */
+  readonly pluginFolders: readonly string[];
+  /** Ids of plugins that are not loaded at start. */
+  readonly disabledPlugins: readonly string[];
+  /** Values for plugins' global settings that hold until an owner sets others: `{ llm: { model: '…' } }`. */
+  readonly presets: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** The environment, for plugins' `env` schemas. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}

@@ -1,0 +1,177 @@
+/**
+ * The seams between the host's rooms. Each room is built by one factory that takes what it needs and returns one of these;
+ * `host.ts` composes them. Nothing here knows of tsyringe.
+ */
+import type {
+  Access,
+  AccessSubject,
+  Actor,
+  Clock,
+  CommandDefinition,
+  CommandInfo,
+  Commands,
+  ComponentDefinition,
+  ComponentHandle,
+  DecisionReason,
+  Disposer,
+  GroupDefinition,
+  Injections,
+  Interceptor,
+  Ledger,
+  Logger,
+  Plugin,
+  Random,
+  ResponderDefinition,
+  Responders,
+  SettingsCatalog,
+  Token,
+  ToolDefinition,
+  ToolPolicy,
+  Tools,
+} from '@cinnabar/sdk';
+import type { Client, ClientEvents, Interaction, Message } from 'discord.js';
+
+/** Owns everything that one run of one plugin has registered. */
+export interface Scope {
+  readonly plugin: string;
+  /** Aborts when the scope starts to close. */
+  readonly signal: AbortSignal;
+  /** Registers an effect. @throws CINNABAR_SCOPE_CLOSED after `close` has begun */
+  add(label: string, dispose: () => unknown): Disposer;
+  /** Labels of the live effects, oldest first. */
+  readonly effects: readonly string[];
+  /** Disposes strictly last-in first-out, one after another, each within a time limit; collects every error. Idempotent. */
+  close(): Promise<readonly Error[]>;
+}
+
+/** One run of one plugin, as the registries see it. */
+export interface Owner {
+  readonly id: string;
+  readonly plugin: Plugin;
+  readonly scope: Scope;
+  readonly log: Logger;
+}
+
+/** What the host remembers of a guild. */
+export interface GuildState {
+  /** Plugins that an admin switched on or off; the others follow `enabledByDefault`. */
+  readonly plugins: Readonly<Record<string, boolean>>;
+  /** `undefined`: the configured default. */
+  readonly prefixes: readonly string[] | undefined;
+  readonly toolPolicies: Readonly<Record<string, ToolPolicy>>;
+  readonly modRoles: readonly string[];
+  readonly adminRoles: readonly string[];
+}
+
+/** Guild states, held in memory once loaded so that the event path never waits for a disk. */
+export interface GuildStates {
+  /** `undefined` until `load` has resolved for this guild. */
+  peek(guildId: string): GuildState | undefined;
+  /** Concurrent calls share one read. */
+  load(guildId: string): Promise<GuildState>;
+  /** Written before it is visible. */
+  update(guildId: string, change: (draft: GuildState) => GuildState): Promise<GuildState>;
+}
+
+/** Whether a plugin is enabled somewhere: a synchronous look-up, `true` for a direct message unless the plugin is off by default. */
+export type EnabledIn = (guildId: string | null, plugin: Plugin) => boolean;
+
+/** Runs plugin code so that nothing it throws reaches the process. */
+export interface Boundary {
+  /**
+   * Runs `task` for `owner`. Errors are logged and counted: 10 of one plugin in a guild within a minute suspend its listeners there for a minute.
+   * Synchronous tasks cost no promise. Resolves or returns when the task has ended, never rejects.
+   */
+  run(owner: Owner, guildId: string | null, label: string, task: () => unknown): void | Promise<void>;
+  /** Like `run` for work whose result matters: counted as in flight, errors rethrown to the caller. */
+  track<T>(owner: Owner, task: () => Promise<T>): Promise<T>;
+  /** Whether the plugin's listeners are suspended in the guild. */
+  suspended(plugin: string, guildId: string | null): boolean;
+  /** Handlers under way: of one plugin, or of all. */
+  inFlight(plugin?: string): number;
+  /** Resolves `true` when nothing (of the plugin) is under way, `false` when `timeoutMs` passed first. */
+  drained(timeoutMs: number, plugin?: string): Promise<boolean>;
+}
+
+/** Fan-out of gateway events. One discord.js listener per event type, whatever the number of plugins. */
+export interface Events {
+  listen<K extends keyof ClientEvents>(
+    owner: Owner,
+    event: K,
+    handler: (...args: ClientEvents[K]) => unknown,
+  ): Disposer;
+  ready(owner: Owner, handler: () => unknown): Disposer;
+}
+
+/** Prefix and slash commands: registry, parser, router, slash sync and help data. */
+export interface CommandRoom extends Commands {
+  command(owner: Owner, definition: CommandDefinition): Disposer;
+  group(owner: Owner, definition: GroupDefinition): Disposer;
+  /** Every registered command by full name, whatever its access. */
+  all(): readonly CommandInfo[];
+  /** Called first for every message: returns at once, `true` when the message runs a command. */
+  onMessage(message: Message): boolean;
+  /** Chat-input commands and autocomplete. `true` when it was for a command. */
+  onInteraction(interaction: Interaction): boolean;
+  /** Brings Discord's list for one guild (or for DMs: `null`) in line. Concurrent calls for one guild are coalesced. */
+  sync(guildId: string | null): Promise<void>;
+  /** Syncs every guild; called after the set of commands or their enabling changed. Coalesced. */
+  syncAll(): Promise<void>;
+}
+
+export interface ComponentRoom {
+  component(owner: Owner, definition: ComponentDefinition): ComponentHandle;
+  onInteraction(interaction: Interaction): boolean;
+}
+
+export interface ToolRoom extends Tools {
+  tool(owner: Owner, definition: ToolDefinition): Disposer;
+  intercept(owner: Owner, interceptor: Interceptor): Disposer;
+  readonly ledger: Ledger;
+  /** At start: what was pending becomes expired, what was executing becomes unknown. Returns how many. */
+  recover(): Promise<number>;
+}
+
+export interface ResponderRoom extends Responders {
+  responder(owner: Owner, definition: ResponderDefinition): Disposer;
+}
+
+/** Plugin services by token, in a child container; and which plugins guard tools. */
+export interface ServiceRoom {
+  provide(owner: Owner, token: Token<unknown>, service: unknown): Disposer;
+  has(token: Token<unknown>): boolean;
+  resolve(injections: Injections): Readonly<Record<string, unknown>>;
+}
+
+/** Settings and collections of one plugin, typed by its declarations on the SDK's side. */
+export interface PluginStorage {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly collections: Readonly<Record<string, unknown>>;
+}
+export interface StorageRoom {
+  /** Opens a plugin's storage. The same documents across reloads; schemas are those of this version. */
+  open(plugin: Plugin): PluginStorage;
+  readonly catalog: SettingsCatalog;
+  /** Everything that a user's scoped collections hold, by plugin and collection; and its deletion. */
+  exportUser(userId: string): Promise<Readonly<Record<string, unknown>>>;
+  forgetUser(userId: string): Promise<number>;
+  /** Waits for writes under way. */
+  flush(): Promise<void>;
+}
+
+/** What nearly every room needs. */
+export interface Basics {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export interface AccessRoom extends Access {
+  /** Ids of the bot's owners: configured ones, else the application's owner or team. Known after login. */
+  isOwner(userId: string): boolean;
+}
+
+/** A rule that can be added to the decision: the seam for allow and deny lists by user, role and channel. */
+export type AccessRule = (actor: Actor, subject: AccessSubject) => Promise<DecisionReason | undefined>;
+
+export type DiscordClient = Client;

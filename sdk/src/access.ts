@@ -1,0 +1,59 @@
+import type { PermissionsString } from 'discord.js';
+import { defineToken } from './token.js';
+
+/** From least to most trusted. Each tier includes those before it. */
+export const TIERS = ['everyone', 'mod', 'admin', 'guildOwner', 'botOwner'] as const;
+export type Tier = (typeof TIERS)[number];
+
+/** Who may use a command, component or tool, and where. Everything left out is unrestricted. */
+export interface AccessPolicy {
+  /** The least tier that may use it; `everyone` by default. */
+  readonly tier?: Tier;
+  /** Discord permissions that the member must have in the channel. */
+  readonly member?: readonly PermissionsString[];
+  /** Discord permissions that the bot must have in the channel. */
+  readonly bot?: readonly PermissionsString[];
+  /** `anywhere` by default. */
+  readonly where?: 'guild' | 'dm' | 'anywhere';
+}
+
+/** On whose behalf something happens: always a person in a place, also when a model or an outside agent asks. */
+export interface Actor {
+  readonly userId: string;
+  /** `null` in a direct message. */
+  readonly guildId: string | null;
+  readonly channelId: string;
+}
+
+/** One rule that was looked at, and what it said. */
+export interface DecisionReason {
+  /** A stable name, such as `plugin-enabled`, `tier`, `member-permissions`. */
+  readonly rule: string;
+  readonly allowed: boolean;
+  /** A clause for people: "you need to be at least admin here; you are everyone". */
+  readonly text: string;
+}
+
+export interface Decision {
+  readonly allowed: boolean;
+  /** Every rule looked at, in order; the denying ones explain a refusal. */
+  readonly reasons: readonly DecisionReason[];
+}
+
+/** What an actor wants to use. */
+export interface AccessSubject {
+  readonly kind: 'command' | 'component' | 'tool';
+  /** Full name: `party`, `plugin reload`, `add_party_character`. */
+  readonly name: string;
+  /** The plugin that owns it. */
+  readonly plugin: string;
+  readonly policy: AccessPolicy;
+}
+
+/** The one authorization path. */
+export interface Access {
+  decide(actor: Actor, subject: AccessSubject): Promise<Decision>;
+  tierOf(actor: Actor): Promise<Tier>;
+}
+
+export const Access = defineToken<Access>('cinnabar.access');

@@ -1,0 +1,59 @@
+import type { Client, ClientEvents } from 'discord.js';
+import type { z } from 'zod';
+import type { CollectionDefinitions, Collections } from './collections.js';
+import type { CommandDefinition, GroupDefinition } from './commands.js';
+import type { ComponentDefinition, ComponentHandle } from './components.js';
+import type { EnvSchema } from './definition.js';
+import type { Cleanup, Disposer } from './lifecycle.js';
+import type { Logger } from './logger.js';
+import type { OptionShape } from './options.js';
+import type { Settings, SettingsSchemas } from './settings.js';
+import type { Injections, Services, Token } from './token.js';
+import type { Interceptor, ToolDefinition, ToolInput } from './tools.js';
+import type { ResponderDefinition } from './turns.js';
+
+/** A member's own data that the plugin holds outside user-scoped collections. */
+export interface PersonalData {
+  export(userId: string): Promise<unknown>;
+  forget(userId: string): Promise<void>;
+}
+
+/**
+ * What `setup` is handed. Every registration belongs to the plugin's scope, is labelled in `!plugin info`, and is taken back
+ * in reverse order when the plugin stops; the returned disposer takes it back earlier.
+ */
+export interface PluginContext<
+  S extends SettingsSchemas = SettingsSchemas,
+  C extends CollectionDefinitions = CollectionDefinitions,
+  I extends Injections = Injections,
+  E extends EnvSchema = EnvSchema,
+> {
+  /** A hybrid command: prefix and slash from one declaration. */
+  command<const O extends OptionShape = Record<never, never>>(definition: CommandDefinition<O>): Disposer;
+  group(definition: GroupDefinition): Disposer;
+  /** A button, select or modal. */
+  component(definition: ComponentDefinition): ComponentHandle;
+  /** A discord.js event. Guilds where the plugin is disabled never get here. */
+  on<K extends keyof ClientEvents>(event: K, handler: (...args: ClientEvents[K]) => unknown): Disposer;
+  /** Runs once the bot is connected; at once when it already is. */
+  ready(handler: () => unknown): Disposer;
+  tool<T extends ToolInput, O>(definition: ToolDefinition<T, O>): Disposer;
+  responder(definition: ResponderDefinition): Disposer;
+  intercept(interceptor: Interceptor): Disposer;
+  /** Offers a service under a token that the plugin declared in `provides`. */
+  provide<T>(token: Token<T>, service: T): Disposer;
+  personalData(data: PersonalData): Disposer;
+  /** Repeats `task` every `intervalMs`; a run that is still busy is not started again. */
+  every(intervalMs: number, task: () => unknown): Disposer;
+  after(delayMs: number, task: () => unknown): Disposer;
+  /** A cleanup of the plugin's own. */
+  defer(cleanup: Cleanup): Disposer;
+  /** Aborts when the plugin stops. */
+  readonly signal: AbortSignal;
+  readonly settings: Settings<S>;
+  readonly collections: Collections<C>;
+  readonly services: Services<I>;
+  readonly env: z.output<E>;
+  readonly client: Client;
+  readonly log: Logger;
+}

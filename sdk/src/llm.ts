@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import { defineToken } from './token.js';
+
+export interface TextContent {
+  readonly type: 'text';
+  readonly text: string;
+}
+export interface ImageContent {
+  readonly type: 'image';
+  readonly source: { readonly type: 'base64' | 'url'; readonly data: string; readonly mediaType: string };
+}
+export interface ToolUseContent {
+  readonly type: 'tool_use';
+  readonly id: string;
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+/** A tool call whose arguments could not be read: an outcome, not an exception. */
+export interface MalformedToolUseContent {
+  readonly type: 'malformed_tool_use';
+  readonly id: string;
+  readonly name: string;
+  readonly raw: string;
+  readonly reason: string;
+}
+export interface ToolResultContent {
+  readonly type: 'tool_result';
+  readonly toolUseId: string;
+  readonly content: string | readonly ContentBlock[];
+  readonly isError?: boolean;
+}
+export type ContentBlock = TextContent | ImageContent | ToolUseContent | ToolResultContent;
+
+export interface CacheControl {
+  readonly type: 'ephemeral';
+}
+
+/** One participant's contribution. The model's own carry the request's `self`. */
+export interface ParticipantMessage {
+  readonly participant: string;
+  readonly content: readonly ContentBlock[];
+  readonly timestamp?: Date;
+  readonly messageId?: string;
+  readonly cacheControl?: CacheControl;
+}
+
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Utterances with slots; the offline model answers from them. */
+  readonly examples?: readonly string[];
+}
+
+export interface LlmRequest {
+  /** Participant name of the model itself: its messages become the assistant's. */
+  readonly self: string;
+  readonly messages: readonly ParticipantMessage[];
+  readonly system?: string;
+  readonly tools?: readonly ModelTool[];
+  readonly stopSequences?: readonly string[];
+  /** By default what the host is configured with. */
+  readonly model?: string;
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+  readonly topP?: number;
+  /** Asks for JSON of this shape instead of prose; the completion's `structured` is validated by it. */
+  readonly output?: { readonly name: string; readonly schema: z.ZodObject };
+  /** Per attempt. */
+  readonly timeoutMs?: number;
+  /** How often a failed attempt that may be retried is repeated. */
+  readonly retries?: number;
+  /** Cancels the HTTP request. */
+  readonly signal?: AbortSignal;
+}
+
+export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal';
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheCreationTokens?: number;
+  readonly cacheReadTokens?: number;
+}
+
+export interface LlmCompletion {
+  readonly content: readonly (TextContent | ToolUseContent | MalformedToolUseContent)[];
+  readonly stopReason: StopReason;
+  readonly usage: Usage;
+  readonly model: string;
+  readonly provider: string;
+  /** Present when `output` was asked for and the answer fits it. */
+  readonly structured?: unknown;
+}
+
+export interface Llm {
+  /** @throws CinnabarError CINNABAR_LLM_… , each with a sentence for people */
+  complete(request: LlmRequest): Promise<LlmCompletion>;
+  /** What answers when a request names no model: for status lines. */
+  readonly current: { readonly provider: string; readonly model: string };
+}
+export const Llm = defineToken<Llm>('cinnabar.llm');

@@ -1,0 +1,21 @@
+import type { GatewayIntentsString, PermissionsString } from 'discord.js';
+
+/** What can be shown of a plugin before it runs. */
+export interface Manifest {
+  /** Lower case letters, digits and `-`, at most 32; unique in the host. */
+  readonly id: string;
+  /** Semantic version. */
+  readonly version: string;
+  readonly description: string;
+  readonly author?: string;
+  /** Semantic version range of hosts it runs on. */
+  readonly host?: string;
+  /** Gateway intents that its listeners need; the bot asks Discord for the union of all. */
+  readonly intents?: readonly GatewayIntentsString[];
+  /** Discord permissions that the bot needs for this plugin. */
+  readonly permissions?: readonly PermissionsString[];
+  /** Set when tools must not run without it: where it is enabled but not running, every tool call is refused. */
+  readonly guard?: boolean;
+  /** Off in a guild until an admin enables it; on by default. */
+  readonly enabledByDefault?: boolean;
+}

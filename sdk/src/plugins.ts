@@ -1,0 +1,51 @@
+import type { Manifest } from './manifest.js';
+import { defineToken } from './token.js';
+
+export type PluginState = 'running' | 'stopped' | 'failed' | 'waiting';
+
+export interface PluginInfo {
+  readonly id: string;
+  readonly manifest: Manifest;
+  readonly state: PluginState;
+  /** Where it was found: `bundled`, `folder` or `package`. */
+  readonly source: 'bundled' | 'folder' | 'package';
+  readonly path: string;
+  /** Why it failed, or what it waits for. */
+  readonly problem?: string;
+  readonly provides: readonly string[];
+  readonly injects: readonly string[];
+  /** Labels of what it has registered, in order. */
+  readonly effects: readonly string[];
+}
+
+export interface ReloadReport {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+  /** "command roll added", "setting greeting removed" … empty when nothing visible changed. */
+  readonly changes: readonly string[];
+}
+
+/** Lifecycle of plugins. Every method throws a CinnabarError whose sentence may be shown. */
+export interface Plugins {
+  list(): readonly PluginInfo[];
+  /** An id of a discovered plugin, or a folder inside one of the configured plugin folders. */
+  load(idOrFolder: string): Promise<PluginInfo>;
+  unload(id: string): Promise<void>;
+  /** Atomic: on any failure the old version goes on, and the error says why. */
+  reload(id: string): Promise<ReloadReport>;
+  enabledIn(guildId: string | null, id: string): boolean;
+  enable(guildId: string, id: string): Promise<void>;
+  disable(guildId: string, id: string): Promise<void>;
+}
+export const Plugins = defineToken<Plugins>('cinnabar.plugins');
+
+/** Command prefixes of a guild. A mention of the bot always works beside them. */
+export interface Prefixes {
+  get(guildId: string | null): readonly string[];
+  /** @throws UserError when it is empty, too long, or there already */
+  add(guildId: string, prefix: string): Promise<readonly string[]>;
+  remove(guildId: string, prefix: string): Promise<readonly string[]>;
+  reset(guildId: string): Promise<readonly string[]>;
+}
+export const Prefixes = defineToken<Prefixes>('cinnabar.prefixes');

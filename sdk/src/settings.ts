@@ -1,0 +1,62 @@
+import type { z } from 'zod';
+import type { Actor } from './access.js';
+import { defineToken } from './token.js';
+
+/** Where a value lives, from the widest to the narrowest. */
+export const SETTING_SCOPES = ['global', 'guild', 'channel', 'role', 'user', 'member'] as const;
+export type SettingScope = (typeof SETTING_SCOPES)[number];
+
+/** Schemas by scope. Each field needs a default or must be optional: an absent document reads as `{}`. Mark secrets with `.meta({ secret: true })`. */
+export type SettingsSchemas = { readonly [K in SettingScope]?: z.ZodObject };
+
+/** An id, or anything of discord.js that has one. */
+export type HasId = string | { readonly id: string };
+/** A member: a discord.js `GuildMember`, or the two ids. */
+export type MemberKey =
+  | { readonly id: string; readonly guild: { readonly id: string } }
+  | { readonly userId: string; readonly guildId: string };
+
+/** One scope's values. Reads merge defaults; writes are validated, serialised per document, and saved before they resolve. */
+export interface SettingsDocument<T> {
+  get(): Promise<T>;
+  /** @throws CINNABAR_SETTING_INVALID and saves nothing */
+  set(values: Partial<T>): Promise<T>;
+  /** Changes a draft. When `change` throws, nothing is saved. */
+  update(change: (draft: T) => unknown): Promise<T>;
+  /** Back to the defaults: one key, or all. */
+  reset(key?: keyof T & string): Promise<void>;
+}
+
+type DocumentOf<S> = S extends z.ZodObject ? SettingsDocument<z.output<S>> : never;
+export type Settings<S extends SettingsSchemas> = {
+  readonly [K in keyof S & SettingScope]-?: K extends 'global'
+    ? DocumentOf<S[K]>
+    : K extends 'member'
+      ? (member: MemberKey) => DocumentOf<S[K]>
+      : (of: HasId) => DocumentOf<S[K]>;
+};
+
+/** One setting as shown to an admin. */
+export interface SettingInfo {
+  readonly plugin: string;
+  readonly key: string;
+  readonly scope: SettingScope;
+  /** "whole number from 1 to 20", "one of plain, cyberpunk, terminal". */
+  readonly type: string;
+  readonly description: string;
+  readonly default: unknown;
+  /** The value in force for the asking actor's place; secrets come as `(set)` or `(not set)`. */
+  readonly value: unknown;
+  readonly secret: boolean;
+}
+
+/** Settings of every plugin, by name, from text. What an actor may change follows from the scope: global ones are the bot owner's. */
+export interface SettingsCatalog {
+  describe(plugin: string, actor: Actor): Promise<readonly SettingInfo[]>;
+  /** Parses `text` by the setting's type. @throws CINNABAR_SETTING_UNKNOWN, CINNABAR_SETTING_INVALID, CINNABAR_ACCESS_DENIED */
+  set(plugin: string, key: string, text: string, actor: Actor): Promise<SettingInfo>;
+  reset(plugin: string, key: string | undefined, actor: Actor): Promise<void>;
+  /** Ids of plugins that have settings. */
+  plugins(): readonly string[];
+}
+export const SettingsCatalog = defineToken<SettingsCatalog>('cinnabar.settings-catalog');
