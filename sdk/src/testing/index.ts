@@ -1,1 +1,1 @@
-export {};
+export * from './clock.js';
