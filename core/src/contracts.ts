@@ -19,6 +19,8 @@ import type {
   Interceptor,
   Ledger,
   Logger,
+  PersonalData,
+  PersonalDataStore,
   Plugin,
   Random,
   ResponderDefinition,
@@ -29,7 +31,7 @@ import type {
   ToolPolicy,
   Tools,
 } from '@cinnabar/sdk';
-import type { Client, ClientEvents, Interaction, Message } from 'discord.js';
+import type { ClientEvents, Interaction, Message } from 'discord.js';
 
 /** Owns everything that one run of one plugin has registered. */
 export interface Scope {
@@ -159,6 +161,11 @@ export interface StorageRoom {
   flush(): Promise<void>;
 }
 
+/** Members' own data that plugins hold beside their user-scoped collections, together with those collections. */
+export interface PersonalDataRoom extends PersonalDataStore {
+  register(owner: Owner, data: PersonalData): Disposer;
+}
+
 /** What nearly every room needs. */
 export interface Basics {
   readonly clock: Clock;
@@ -173,5 +180,3 @@ export interface AccessRoom extends Access {
 
 /** A rule that can be added to the decision: the seam for allow and deny lists by user, role and channel. */
 export type AccessRule = (actor: Actor, subject: AccessSubject) => Promise<DecisionReason | undefined>;
-
-export type DiscordClient = Client;

@@ -7,16 +7,11 @@ import type { EnvSchema } from './definition.js';
 import type { Cleanup, Disposer } from './lifecycle.js';
 import type { Logger } from './logger.js';
 import type { OptionShape } from './options.js';
+import type { PersonalData } from './personal-data.js';
 import type { Settings, SettingsSchemas } from './settings.js';
 import type { Injections, Services, Token } from './token.js';
 import type { Interceptor, ToolDefinition, ToolInput } from './tools.js';
 import type { ResponderDefinition } from './turns.js';
-
-/** A member's own data that the plugin holds outside user-scoped collections. */
-export interface PersonalData {
-  export(userId: string): Promise<unknown>;
-  forget(userId: string): Promise<void>;
-}
 
 /**
  * What `setup` is handed. Every registration belongs to the plugin's scope, is labelled in `!plugin info`, and is taken back

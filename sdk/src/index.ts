@@ -12,6 +12,7 @@ export * from './llm.js';
 export * from './logger.js';
 export * from './manifest.js';
 export * from './options.js';
+export * from './personal-data.js';
 export * from './plugins.js';
 export * from './settings.js';
 export * from './subcommands.js';

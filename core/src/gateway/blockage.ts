@@ -1,0 +1,42 @@
+import type { Logger } from '@cinnabar/sdk';
+
+const BEAT_MS = 250;
+const TOLERATED_MS = 500;
+
+export interface BlockageWatch {
+  /** Notes that a plugin's synchronous code starts; pass the result to `leave`. */
+  enter(plugin: string): number;
+  leave(plugin: string, label: string, started: number): void;
+  stop(): void;
+}
+
+/**
+ * Logs when the event loop stood still for more than 500 ms, with the plugin that held it: exactly when its handler's synchronous part
+ * did, else the plugins that had work under way.
+ * @param busy plugins with work under way
+ * @param monotonic milliseconds of a clock that nobody sets; the real one, since it is the real event loop that is watched
+ */
+export function watchBlockage(log: Logger, busy: () => readonly string[], monotonic: () => number): BlockageWatch {
+  let last = monotonic();
+  let reportedUntil = 0;
+  const beat = () => {
+    const now = monotonic();
+    const lateMs = now - last - BEAT_MS;
+    last = now;
+    if (lateMs <= TOLERATED_MS || reportedUntil > now - lateMs) return;
+    log.warn(`the event loop stood still for ${Math.round(lateMs)} ms`, { plugins: busy() });
+  };
+  const timer = setInterval(beat, BEAT_MS);
+  timer.unref();
+
+  return {
+    enter: () => monotonic(),
+    leave(plugin, label, started) {
+      const ended = monotonic();
+      if (ended - started <= TOLERATED_MS) return;
+      reportedUntil = ended;
+      log.warn(`${plugin} held the event loop for ${Math.round(ended - started)} ms in ${label}`, { plugin });
+    },
+    stop: () => clearInterval(timer),
+  };
+}

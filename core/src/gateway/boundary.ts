@@ -1,0 +1,82 @@
+import { type Clock, type Logger, sentenceOf } from '@cinnabar/sdk';
+import type { Boundary, Owner } from '../contracts.js';
+import type { BlockageWatch } from './blockage.js';
+import type { InFlight } from './in-flight.js';
+import { createSuspensions } from './suspensions.js';
+
+interface Parts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly inFlight: InFlight;
+  readonly blockage: BlockageWatch;
+}
+
+/** Builds the wall between plugin code and the process: see `Boundary`. */
+export function createBoundary({ clock, log, inFlight, blockage }: Parts): Boundary {
+  const suspensions = createSuspensions(clock);
+
+  const fail = (owner: Owner, guildId: string | null, label: string, error: unknown) => {
+    owner.log.error(`${label} failed`, {
+      error,
+      guildId,
+      ...(sentenceOf(error) === undefined ? {} : { expected: true }),
+    });
+    if (suspensions.count(owner.id, guildId)) {
+      log.warn(`${owner.id} failed 10 times within a minute; its listeners pause for a minute in this guild`, {
+        plugin: owner.id,
+        guildId,
+      });
+    }
+  };
+
+  return {
+    run(owner, guildId, label, task) {
+      const started = blockage.enter(owner.id);
+      let result: unknown;
+      try {
+        result = task();
+      } catch (error) {
+        fail(owner, guildId, label, error);
+        return;
+      } finally {
+        blockage.leave(owner.id, label, started);
+      }
+      if (!isThenable(result)) return;
+      inFlight.enter(owner.id);
+      return settle(
+        result,
+        (error) => fail(owner, guildId, label, error),
+        () => inFlight.leave(owner.id),
+      );
+    },
+    async track(owner, task) {
+      inFlight.enter(owner.id);
+      try {
+        return await task();
+      } finally {
+        inFlight.leave(owner.id);
+      }
+    },
+    suspended: suspensions.active,
+    inFlight: inFlight.count,
+    drained: inFlight.drained,
+  };
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+async function settle(
+  result: PromiseLike<unknown>,
+  onError: (error: unknown) => void,
+  onEnd: () => void,
+): Promise<void> {
+  try {
+    await result;
+  } catch (error) {
+    onError(error);
+  } finally {
+    onEnd();
+  }
+}

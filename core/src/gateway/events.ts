@@ -1,0 +1,87 @@
+import type { Disposer, Logger } from '@cinnabar/sdk';
+import type { Client, ClientEvents, Interaction, Message } from 'discord.js';
+import type { Boundary, EnabledIn, Events, GuildStates, Owner } from '../contracts.js';
+import { guildIdOf } from './guild-of.js';
+
+type EventName = keyof ClientEvents;
+interface Listener {
+  readonly owner: Owner;
+  readonly label: string;
+  readonly call: (args: readonly unknown[]) => unknown;
+}
+
+interface Parts {
+  readonly client: Client;
+  readonly states: GuildStates;
+  readonly enabledIn: EnabledIn;
+  readonly boundary: Boundary;
+  readonly log: Logger;
+  /** Look at a message or interaction before the listeners do: commands and components. */
+  readonly onMessage: (message: Message) => unknown;
+  readonly onInteraction: (interaction: Interaction) => unknown;
+}
+
+/** Builds the fan-out: one discord.js listener per event type, the checks, then the plugins' handlers in order of registration. */
+export function createEvents({ client, states, enabledIn, boundary, log, onMessage, onInteraction }: Parts): Events {
+  const listeners = new Map<EventName, readonly Listener[]>();
+
+  const fanOut = (event: EventName, guildId: string | null, args: readonly unknown[]) => {
+    const registered = listeners.get(event);
+    if (registered === undefined) return;
+    for (const { owner, label, call } of registered) {
+      if (!enabledIn(guildId, owner.plugin) || boundary.suspended(owner.id, guildId)) continue;
+      void boundary.run(owner, guildId, label, () => call(args));
+    }
+  };
+
+  const dispatch = (event: EventName, args: readonly unknown[], first?: () => unknown) => {
+    const guildId = guildIdOf(event, args);
+    const go = () => {
+      first?.();
+      fanOut(event, guildId, args);
+    };
+    // Only the first events of a guild wait, all behind the same read: their order is kept.
+    if (guildId === null || states.peek(guildId) !== undefined) go();
+    else
+      states
+        .load(guildId)
+        .then(go, (error) => log.error(`${event} dropped: the guild's state cannot be read`, { guildId, error }));
+  };
+
+  client.on('messageCreate', (message) => dispatch('messageCreate', [message], () => onMessage(message)));
+  client.on('interactionCreate', (interaction) =>
+    dispatch('interactionCreate', [interaction], () => onInteraction(interaction)),
+  );
+  const attached = new Set<EventName>(['messageCreate', 'interactionCreate']);
+  const attach = (event: EventName) => {
+    if (attached.has(event)) return;
+    attached.add(event);
+    client.on(event, (...args: unknown[]) => dispatch(event, args));
+  };
+
+  const add = (event: EventName, listener: Listener): Disposer => {
+    attach(event);
+    listeners.set(event, [...(listeners.get(event) ?? []), listener]);
+    return listener.owner.scope.add(listener.label, () => {
+      const left = (listeners.get(event) ?? []).filter((other) => other !== listener);
+      if (left.length > 0) listeners.set(event, left);
+      else listeners.delete(event);
+    });
+  };
+
+  return {
+    listen: (owner, event, handler) =>
+      add(event, {
+        owner,
+        label: `listener ${event}`,
+        // The map is keyed by event, so the arguments are this event's.
+        call: (args) => handler(...(args as ClientEvents[typeof event])),
+      }),
+    ready(owner, handler) {
+      const run = () => void boundary.run(owner, null, 'ready', handler);
+      if (client.isReady()) queueMicrotask(run);
+      else client.once('clientReady', run);
+      return owner.scope.add('ready handler', () => client.off('clientReady', run));
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import type { Clock } from '@cinnabar/sdk';
+
+const WINDOW_MS = 60_000;
+const LIMIT = 10;
+const PAUSE_MS = 60_000;
+
+export interface Suspensions {
+  /** Counts an error; `true` when it is the one that suspends. */
+  count(plugin: string, guildId: string | null): boolean;
+  active(plugin: string, guildId: string | null): boolean;
+}
+
+/** Ten errors of one plugin in one guild within a minute suspend its listeners there for a minute. */
+export function createSuspensions(clock: Clock): Suspensions {
+  const errors = new Map<string, number[]>();
+  const until = new Map<string, number>();
+  const key = (plugin: string, guildId: string | null) => `${plugin} ${guildId ?? 'dm'}`;
+
+  return {
+    count(plugin, guildId) {
+      const place = key(plugin, guildId);
+      const now = clock.now();
+      const recent = (errors.get(place) ?? []).filter((at) => now - at < WINDOW_MS);
+      recent.push(now);
+      if (recent.length < LIMIT) {
+        errors.set(place, recent);
+        return false;
+      }
+      errors.delete(place);
+      until.set(place, now + PAUSE_MS);
+      return true;
+    },
+    active(plugin, guildId) {
+      // Nearly always nobody is suspended: then no key is built.
+      if (until.size === 0) return false;
+      const place = key(plugin, guildId);
+      const end = until.get(place);
+      if (end === undefined) return false;
+      if (clock.now() < end) return true;
+      until.delete(place);
+      return false;
+    },
+  };
+}

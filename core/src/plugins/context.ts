@@ -1,0 +1,100 @@
+import type { Clock, Disposer, Plugin, PluginContext } from '@cinnabar/sdk';
+import { CinnabarError } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import type {
+  Boundary,
+  CommandRoom,
+  ComponentRoom,
+  Events,
+  Owner,
+  PersonalDataRoom,
+  ResponderRoom,
+  ServiceRoom,
+  StorageRoom,
+  ToolRoom,
+} from '../contracts.js';
+
+export interface ContextRooms {
+  readonly commands: CommandRoom;
+  readonly components: ComponentRoom;
+  readonly events: Events;
+  readonly tools: ToolRoom;
+  readonly responders: ResponderRoom;
+  readonly services: ServiceRoom;
+  readonly storage: StorageRoom;
+  readonly personalData: PersonalDataRoom;
+  readonly boundary: Boundary;
+  readonly clock: Clock;
+  readonly client: Client;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Binds every registration function to one run of a plugin: what its `setup` is handed.
+ * @throws CinnabarError CINNABAR_CONFIG_INVALID, naming the environment variable that is wrong
+ */
+export function createContext(owner: Owner, rooms: ContextRooms): PluginContext {
+  const { plugin, scope, log } = owner;
+  const { settings, collections } = rooms.storage.open(plugin);
+  return {
+    command: (definition) => rooms.commands.command(owner, definition),
+    group: (definition) => rooms.commands.group(owner, definition),
+    component: (definition) => rooms.components.component(owner, definition),
+    on: (event, handler) => rooms.events.listen(owner, event, handler),
+    ready: (handler) => rooms.events.ready(owner, handler),
+    tool: (definition) => rooms.tools.tool(owner, definition),
+    responder: (definition) => rooms.responders.responder(owner, definition),
+    intercept: (interceptor) => rooms.tools.intercept(owner, interceptor),
+    provide: (token, service) => rooms.services.provide(owner, token, service),
+    personalData: (data) => rooms.personalData.register(owner, data),
+    every: (intervalMs, task) => every(owner, rooms, intervalMs, task),
+    after: (delayMs, task) => after(owner, rooms, delayMs, task),
+    defer: (cleanup) => scope.add('cleanup', cleanup),
+    signal: scope.signal,
+    settings,
+    collections,
+    services: rooms.services.resolve(plugin.inject),
+    env: readEnvironment(plugin, rooms.environment),
+    client: rooms.client,
+    log,
+  };
+}
+
+function after(owner: Owner, { boundary, clock }: ContextRooms, delayMs: number, task: () => unknown): Disposer {
+  const cancel = clock.after(delayMs, () => {
+    void dispose();
+    void boundary.run(owner, null, 'timer', task);
+  });
+  const dispose = owner.scope.add(`timer once in ${delayMs} ms`, cancel);
+  return dispose;
+}
+
+function every(owner: Owner, { boundary, clock }: ContextRooms, intervalMs: number, task: () => unknown): Disposer {
+  let cancel: () => void = () => undefined;
+  const next = () => {
+    cancel = clock.after(intervalMs, () => void run());
+  };
+  const run = async () => {
+    // The next interval starts when this run has ended, so that a slow task never overlaps itself.
+    await boundary.run(owner, null, 'timer', task);
+    if (!owner.scope.signal.aborted && !stopped) next();
+  };
+  let stopped = false;
+  next();
+  return owner.scope.add(`timer every ${intervalMs} ms`, () => {
+    stopped = true;
+    cancel();
+  });
+}
+
+function readEnvironment(plugin: Plugin, environment: ContextRooms['environment']): Readonly<Record<string, unknown>> {
+  if (plugin.env === undefined) return {};
+  const wanted = Object.keys(plugin.env.shape);
+  // An empty variable is one that is not set: that is what `NAME=` in a .env file means.
+  const given = Object.fromEntries(wanted.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
+  const parsed = plugin.env.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const detail = `the environment variable ${String(issue?.path[0])} is not right: ${issue?.message}`;
+  throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
+}
