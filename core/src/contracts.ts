@@ -147,8 +147,8 @@ export interface ServiceRoom {
 
 /** Settings and collections of one plugin, typed by its declarations on the SDK's side. */
 export interface PluginStorage {
-  readonly settings: Readonly<Record<string, unknown>>;
-  readonly collections: Readonly<Record<string, unknown>>;
+  readonly settings: object;
+  readonly collections: object;
 }
 export interface StorageRoom {
   /** Opens a plugin's storage. The same documents across reloads; schemas are those of this version. */

@@ -18,11 +18,27 @@ import type { ResponderDefinition } from './turns.js';
  * in reverse order when the plugin stops; the returned disposer takes it back earlier.
  */
 export interface PluginContext<
-  S extends SettingsSchemas = SettingsSchemas,
-  C extends CollectionDefinitions = CollectionDefinitions,
-  I extends Injections = Injections,
-  E extends EnvSchema = EnvSchema,
-> {
+  S extends SettingsSchemas,
+  C extends CollectionDefinitions,
+  I extends Injections,
+  E extends EnvSchema,
+> extends Registrar {
+  readonly settings: Settings<S>;
+  readonly collections: Collections<C>;
+  readonly services: Services<I>;
+  readonly env: z.output<E>;
+}
+
+/** A context whose types the host does not know: it built the parts from the plugin's own declarations. */
+export interface ErasedContext extends Registrar {
+  readonly settings: object;
+  readonly collections: object;
+  readonly services: object;
+  readonly env: object;
+}
+
+/** The part of a context that is the same for every plugin. */
+export interface Registrar {
   /** A hybrid command: prefix and slash from one declaration. */
   command<const O extends OptionShape = Record<never, never>>(definition: CommandDefinition<O>): Disposer;
   group(definition: GroupDefinition): Disposer;
@@ -45,10 +61,6 @@ export interface PluginContext<
   defer(cleanup: Cleanup): Disposer;
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
-  readonly settings: Settings<S>;
-  readonly collections: Collections<C>;
-  readonly services: Services<I>;
-  readonly env: z.output<E>;
   readonly client: Client;
   readonly log: Logger;
 }

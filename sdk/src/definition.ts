@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { CollectionDefinitions } from './collections.js';
-import type { PluginContext } from './context.js';
+import type { ErasedContext, PluginContext } from './context.js';
 import { CinnabarError } from './errors.js';
 import type { Manifest } from './manifest.js';
 import type { SettingsSchemas } from './settings.js';
@@ -35,7 +35,7 @@ export interface Plugin {
   readonly inject: Injections;
   readonly provides: readonly Token<unknown>[];
   readonly env: EnvSchema | undefined;
-  setup(context: PluginContext): unknown;
+  setup(context: ErasedContext): unknown;
 }
 
 const ID = /^[a-z][a-z0-9-]{0,31}$/;
@@ -72,6 +72,7 @@ export function definePlugin<
     inject: definition.inject ?? {},
     provides: definition.provides ?? [],
     env: definition.env,
+    // The host builds settings, collections, services and env from this very definition.
     setup: (context) => definition.setup(context as PluginContext<S, C, I, E>),
   };
 }

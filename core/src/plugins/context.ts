@@ -1,4 +1,4 @@
-import type { Clock, Disposer, Plugin, PluginContext } from '@cinnabar/sdk';
+import type { Clock, Disposer, ErasedContext, Plugin } from '@cinnabar/sdk';
 import { CinnabarError } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type {
@@ -33,7 +33,7 @@ export interface ContextRooms {
  * Binds every registration function to one run of a plugin: what its `setup` is handed.
  * @throws CinnabarError CINNABAR_CONFIG_INVALID, naming the environment variable that is wrong
  */
-export function createContext(owner: Owner, rooms: ContextRooms): PluginContext {
+export function createContext(owner: Owner, rooms: ContextRooms): ErasedContext {
   const { plugin, scope, log } = owner;
   const { settings, collections } = rooms.storage.open(plugin);
   return {
