@@ -3,8 +3,10 @@ export interface HostConfig {
   readonly token: string | undefined;
   /** REST base of a proxy or a Discord-compatible server; `undefined` means Discord itself. */
   readonly discordApi: string | undefined;
-  /** Where documents, caches and logs live. */
+  /** Where documents and caches live. */
   readonly dataDir: string;
+  /** Folder that the bot was started in: relative paths and installed packages are looked up from here. */
+  readonly root: string;
   readonly logDir: string;
   readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
   /** Prefixes of guilds that have not chosen their own, and of direct messages. */

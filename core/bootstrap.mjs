@@ -1,0 +1,91 @@
+/**
+ * The first thing that `npm start` and `npm test` run: plain JavaScript that needs nothing installed. It installs what is missing, builds
+ * what has changed, says so on standard error, and hands over.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const at = (...parts) => join(root, ...parts);
+const say = (text) => process.stderr.write(`cinnabar: ${text}\n`);
+
+const [task = 'start', ...rest] = process.argv.slice(2);
+
+checkNode();
+install();
+build(task === 'start' ? 'tsconfig.host.json' : 'tsconfig.json');
+await run();
+
+function checkNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if ((major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major > 22) return;
+  say(`Node ${process.versions.node} is too old; Node 20.19, 22.12 or newer is needed (https://nodejs.org).`);
+  process.exit(1);
+}
+
+/** Installs when there are no packages, or others than the lock file names. */
+function install() {
+  const stamp = at('node_modules', '.cinnabar-installed');
+  const wanted = createHash('sha256')
+    .update(readFileSync(at('package-lock.json')))
+    .digest('hex');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  say('installing packages …');
+  must('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'], 'The packages could not be installed');
+  writeFileSync(stamp, wanted);
+}
+
+/** Builds when any source is newer than the last build. The look at the files takes a few milliseconds, the compiler's own longer. */
+function build(project) {
+  const stamp = at('node_modules', `.cinnabar-built-${project}`);
+  const builtAt = existsSync(stamp) ? statSync(stamp).mtimeMs : 0;
+  if (builtAt > 0 && !newerThan(builtAt)) return;
+  say('building …');
+  const startedAt = new Date();
+  must(process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-b', project], 'The build failed');
+  writeFileSync(stamp, startedAt.toISOString());
+}
+
+function newerThan(builtAt) {
+  const sources = ['sdk', 'core', 'plugins', 'examples', 'test'];
+  const changed = (folder) =>
+    readdirSync(folder, { withFileTypes: true }).some((entry) => {
+      if (entry.name === 'node_modules' || entry.name === 'dist' || entry.name === 'fixtures') return false;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return changed(path);
+      return /\.(ts|json)$/.test(entry.name) && statSync(path).mtimeMs > builtAt;
+    });
+  return sources.some((folder) => changed(at(folder)));
+}
+
+function must(command, args, complaint) {
+  // Standard output belongs to the bot: whatever the tools say goes to standard error.
+  const { status, error } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (status === 0) return;
+  say(`${complaint}${error ? `: ${error.message}` : ''}.`);
+  process.exit(1);
+}
+
+async function run() {
+  const modules = {
+    start: ['core', 'dist', 'cli', 'main.js'],
+    test: ['test', 'dist', 'runner', 'test.js'],
+    bench: ['test', 'dist', 'bench', 'main.js'],
+    campaign: ['test', 'dist', 'campaign', 'main.js'],
+  };
+  if (task === 'build') return;
+  const path = modules[task];
+  if (path === undefined) {
+    say(`there is no task "${task}": it is one of ${Object.keys(modules).join(', ')}, build.`);
+    process.exit(1);
+  }
+  process.argv = [process.argv[0], at(...path), ...(task === 'start' ? ['start', ...rest] : rest)];
+  await import(pathToFileURL(at(...path)).href);
+}
