@@ -1,0 +1,19 @@
+import type { Access, Clock, Logger, Random } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import type { Boundary, EnabledIn } from '../contracts.js';
+
+/** What the room of commands is built from: `createCommands(parts)`. */
+export interface CommandRoomParts {
+  readonly client: Client;
+  /**
+   * Prefixes of a guild, or of direct messages (`null`), in any order. Called for every message: it must answer from memory
+   * and without building a new array.
+   */
+  readonly prefixes: (guildId: string | null) => readonly string[];
+  readonly enabledIn: EnabledIn;
+  readonly access: Access;
+  readonly boundary: Boundary;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}

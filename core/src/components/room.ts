@@ -1,0 +1,81 @@
+import type { ComponentInteraction } from '@cinnabar/sdk';
+import { type Access, CinnabarError, type ComponentDefinition, type Logger, type Random } from '@cinnabar/sdk';
+import type { Interaction } from 'discord.js';
+import { notice } from '../commands/answers/notice.js';
+import type { Boundary, ComponentRoom, EnabledIn, Owner } from '../contracts.js';
+import { decodeCustomId, encodeCustomId } from './custom-id.js';
+import { runComponent } from './run.js';
+
+/** What the room of components is built from. */
+export interface ComponentRoomParts {
+  readonly enabledIn: EnabledIn;
+  readonly access: Access;
+  readonly boundary: Boundary;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+interface Registered {
+  readonly owner: Owner;
+  readonly definition: ComponentDefinition;
+}
+
+const NAME = /^[\w-]{1,32}$/;
+const STALE = 'This no longer works: the plugin behind it has been stopped or changed.';
+const DISABLED = 'This does not work here at the moment: the plugin behind it is switched off in this server.';
+
+/** Builds the registry and router of buttons, select menus and modals. */
+export function createComponents(parts: ComponentRoomParts): ComponentRoom {
+  const registered = new Map<string, Registered>();
+
+  const tell = (interaction: ComponentInteraction, sentence: string) => {
+    notice(interaction, sentence).catch((error: unknown) =>
+      parts.log.warn('a stale component could not be answered', { customId: interaction.customId, error }),
+    );
+  };
+
+  return {
+    component(owner, definition) {
+      const key = `${owner.id}:${definition.name}`;
+      assertFree(registered.get(key), definition.name);
+      const entry = { owner, definition };
+      owner.scope.add(`component ${definition.name}`, () => {
+        if (registered.get(key) === entry) registered.delete(key);
+      });
+      registered.set(key, entry);
+      return { customId: (...args) => encodeCustomId(owner.id, definition.name, args) };
+    },
+    onInteraction(interaction) {
+      if (!isComponent(interaction)) return false;
+      const id = decodeCustomId(interaction.customId);
+      if (id === undefined) return false;
+      const entry = registered.get(`${id.plugin}:${id.name}`);
+      if (entry === undefined) tell(interaction, STALE);
+      else if (!parts.enabledIn(interaction.guildId, entry.owner.plugin)) tell(interaction, DISABLED);
+      else {
+        const { owner, definition } = entry;
+        void parts.boundary.run(owner, interaction.guildId, `component ${definition.name}`, () =>
+          runComponent(parts, owner, definition, interaction, id.args),
+        );
+      }
+      return true;
+    },
+  };
+}
+
+function isComponent(interaction: Interaction): interaction is ComponentInteraction {
+  return interaction.isButton() || interaction.isAnySelectMenu() || interaction.isModalSubmit();
+}
+
+function assertFree(existing: Registered | undefined, name: string): void {
+  if (!NAME.test(name)) {
+    throw new CinnabarError('CINNABAR_NAME_INVALID', {
+      kind: 'component',
+      name,
+      detail: 'use letters, digits, `-` and `_`, at most 32',
+    });
+  }
+  if (existing !== undefined) {
+    throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'component', name, plugin: existing.owner.id });
+  }
+}

@@ -1,0 +1,51 @@
+import type { Access, Actor, ComponentDefinition, ComponentInteraction, Logger, Random } from '@cinnabar/sdk';
+import { denial } from '../commands/answers/denial.js';
+import { explain } from '../commands/answers/explain.js';
+import { notice } from '../commands/answers/notice.js';
+import type { Owner } from '../contracts.js';
+
+interface Parts {
+  readonly access: Access;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/** Checks access, runs the component, and sees to it that Discord never shows "interaction failed". */
+export async function runComponent(
+  { access, random, log }: Parts,
+  owner: Owner,
+  definition: ComponentDefinition,
+  interaction: ComponentInteraction,
+  args: readonly string[],
+): Promise<void> {
+  const actor: Actor = {
+    userId: interaction.user.id,
+    guildId: interaction.guildId,
+    channelId: interaction.channelId ?? '',
+  };
+  const policy = definition.access ?? {};
+  try {
+    const decision = await access.decide(actor, {
+      kind: 'component',
+      name: definition.name,
+      plugin: owner.id,
+      policy,
+    });
+    if (!decision.allowed) throw denial(decision);
+    await definition.run(interaction, args);
+    await acknowledge(interaction);
+  } catch (error) {
+    const { sentence, failure } = explain(error, `component ${definition.name}`, actor, random);
+    await notice(interaction, sentence).catch((cause: unknown) =>
+      log.warn('a component could not be answered', { customId: interaction.customId, error: cause }),
+    );
+    if (failure !== undefined) throw failure;
+  }
+}
+
+/** A handler that has nothing to say still has to answer Discord. */
+async function acknowledge(interaction: ComponentInteraction): Promise<void> {
+  if (interaction.replied || interaction.deferred) return;
+  if (interaction.isModalSubmit() && !interaction.isFromMessage()) await notice(interaction, 'Done.');
+  else await interaction.deferUpdate();
+}
