@@ -12,6 +12,7 @@ import type {
   Commands,
   ComponentDefinition,
   ComponentHandle,
+  Decision,
   DecisionReason,
   Disposer,
   GroupDefinition,
@@ -174,8 +175,12 @@ export interface Basics {
 }
 
 export interface AccessRoom extends Access {
+  /** `decide`, trusting no cached member: for the moment at which something irrevocable happens. */
+  decideFresh(actor: Actor, subject: AccessSubject): Promise<Decision>;
   /** Ids of the bot's owners: configured ones, else the application's owner or team. Known after login. */
   isOwner(userId: string): boolean;
+  /** Asks Discord who owns the application, unless owners are configured. Called after login; `decide` sees to it otherwise. */
+  loadOwners(): Promise<void>;
 }
 
 /** A rule that can be added to the decision: the seam for allow and deny lists by user, role and channel. */
