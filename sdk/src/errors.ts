@@ -12,6 +12,7 @@ export const ERRORS = {
   CINNABAR_PLUGIN_HOST_VERSION: 'The plugin "{plugin}" needs host {wanted}, but this is {actual}.',
   CINNABAR_PLUGIN_DUPLICATE: 'Two plugins are called "{plugin}": {first} and {second}.',
   CINNABAR_PLUGIN_STATE: 'The plugin "{plugin}" is {state}.',
+  CINNABAR_PLUGIN_RELOAD: 'The plugin "{plugin}" was not reloaded. {detail} Still running {version}.',
   CINNABAR_PLUGIN_REQUIRED: 'The plugin "{plugin}" cannot be switched off: {detail}',
   CINNABAR_DEPENDENCY_MISSING: 'The plugin "{plugin}" needs {token}, which no loaded plugin provides.',
   CINNABAR_DEPENDENCY_CIRCULAR: 'These plugins wait for one another: {cycle}.',

@@ -18,4 +18,6 @@ export interface Manifest {
   readonly guard?: boolean;
   /** Off in a guild until an admin enables it; on by default. */
   readonly enabledByDefault?: boolean;
+  /** Set when nobody could get back in without it: it can be neither disabled in a guild nor unloaded. */
+  readonly required?: boolean;
 }
