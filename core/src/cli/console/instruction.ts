@@ -18,14 +18,41 @@ export interface Instruction {
 export class ConsoleError extends Error {}
 
 const WHO = /^@([\p{L}\p{N}_.-]{1,32}):\s*(.*)$/su;
-const THUMB = /^([+-])1(?:\s+(m\d+))?$/;
-const REACT = /^(react|unreact)\s+(m\d+)\s+(\S+)$/;
-const CLICK = /^click\s+(m\d+)\s+(.+)$/s;
-const SELECT = /^select\s+(m\d+)\s+(.+)$/s;
-const SUBMIT = /^submit\s+(.+)$/s;
-const WAIT = /^wait\s+(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/;
-const SLASH = /^\/([a-z0-9_-]+(?:\s+[a-z0-9_-]+(?=\s|$)(?!:)){0,2})(?:\s+(.*))?$/su;
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** The forms that a line can have, tried in order; the groups of the pattern go to `read`. */
+const FORMS: readonly { readonly pattern: RegExp; readonly read: (...groups: readonly string[]) => Act | undefined }[] =
+  [
+    {
+      pattern: /^([+-])1(?:\s+(m\d+))?$/,
+      read: (sign, message) => ({ kind: 'react', message: message || undefined, emoji: sign === '+' ? '👍' : '👎' }),
+    },
+    {
+      pattern: /^(react|unreact)\s+(m\d+)\s+(\S+)$/,
+      read: (verb, message, emoji = '') => ({ kind: verb === 'react' ? 'react' : 'unreact', message, emoji }),
+    },
+    { pattern: /^click\s+(m\d+)\s+(.+)$/s, read: (message = '', target = '') => ({ kind: 'click', message, target }) },
+    {
+      pattern: /^select\s+(m\d+)\s+(.+)$/s,
+      read: (message = '', values = '') => ({ kind: 'select', message, values: words(values) }),
+    },
+    {
+      pattern: /^submit\s+([\p{L}\p{N}_-]+:.+)$/su,
+      read: (fields = '') => ({ kind: 'submit', fields: pairs(fields) }),
+    },
+    {
+      pattern: /^wait\s+(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/,
+      read: (amount, unit) => (isUnit(unit) ? { kind: 'wait', ms: Number(amount) * UNITS_MS[unit] } : undefined),
+    },
+    {
+      pattern: /^\/([a-z0-9_-]+(?:\s+[a-z0-9_-]+(?=\s|$)){0,2})(?:\s+(.*))?$/su,
+      read: (command = '', options = '') => ({
+        kind: 'slash',
+        command: command.replace(/\s+/g, ' '),
+        options: pairs(options),
+      }),
+    },
+  ];
 
 /** Reads a line. Whatever is no instruction is something to say; an empty line is `undefined`. */
 export function parseLine(line: string): Instruction | undefined {
@@ -36,23 +63,14 @@ export function parseLine(line: string): Instruction | undefined {
 }
 
 function parseAct(text: string): Act {
-  const line = text.trim();
-  const [, thumb, thumbMessage] = THUMB.exec(line) ?? [];
-  if (thumb !== undefined) return { kind: 'react', message: thumbMessage, emoji: thumb === '+' ? '👍' : '👎' };
-  const [, verb, message, emoji] = REACT.exec(line) ?? [];
-  if (message !== undefined && emoji !== undefined)
-    return { kind: verb === 'react' ? 'react' : 'unreact', message, emoji };
-  const [, clicked, target] = CLICK.exec(line) ?? [];
-  if (clicked !== undefined && target !== undefined) return { kind: 'click', message: clicked, target };
-  const [, menu, values] = SELECT.exec(line) ?? [];
-  if (menu !== undefined && values !== undefined) return { kind: 'select', message: menu, values: words(values) };
-  const [, fields] = SUBMIT.exec(line) ?? [];
-  if (fields !== undefined && fields.includes(':')) return { kind: 'submit', fields: pairs(fields) };
-  const [, amount, unit] = WAIT.exec(line) ?? [];
-  if (amount !== undefined && isUnit(unit)) return { kind: 'wait', ms: Number(amount) * UNITS_MS[unit] };
-  const [, command, options] = SLASH.exec(line) ?? [];
-  if (command !== undefined)
-    return { kind: 'slash', command: command.replace(/\s+/g, ' '), options: pairs(options ?? '') };
+  for (const { pattern, read } of FORMS) {
+    const groups = pattern
+      .exec(text.trim())
+      ?.slice(1)
+      .map((group) => group ?? '');
+    const act = groups === undefined ? undefined : read(...groups);
+    if (act !== undefined) return act;
+  }
   return { kind: 'say', text };
 }
 
