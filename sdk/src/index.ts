@@ -16,6 +16,7 @@ export * from './personal-data.js';
 export * from './plugins.js';
 export * from './settings.js';
 export * from './subcommands.js';
+export * from './text/escape.js';
 export * from './token.js';
 export * from './tools.js';
 export * from './turns.js';

@@ -6,21 +6,30 @@ import { defineToken } from './token.js';
 export type ToolInput = z.ZodObject;
 export type Risk = 'read' | 'write' | 'destructive';
 
+/** What a terminal-style card calls things. */
+export interface TerminalNames<Argument extends string = string> {
+  readonly program: string;
+  readonly operation: string;
+  readonly record: string;
+  /** By default an argument keeps its name. */
+  readonly keys?: { readonly [K in Argument]?: string };
+}
+
 /** How a call is shown to people. What is left out has a default that shows every argument in full. */
 export interface ToolPresentation<I, O> {
-  /** First person, without the final stop: "I'll add V to your party". */
+  /** First person, without the final stop: "I'll add V to your party". Plain text: whoever shows it escapes it. */
   sentence?(input: I): string;
   /** Arguments that `sentence` already shows in full, so that a plain card need not repeat them. */
   readonly said?: readonly (keyof I & string)[];
   /** "Add character to party roster" */
   readonly action?: string;
-  /** For terminal-style cards: PARTY_MANAGER, ADD_CHARACTER, CHARACTER_DATA. */
-  readonly terminal?: { readonly program: string; readonly operation: string; readonly record: string };
+  /** For terminal-style cards: PARTY_MANAGER, ADD_CHARACTER, CHARACTER_DATA; `keys` name arguments there, `{ gear_preferences: 'gear' }`. */
+  readonly terminal?: TerminalNames<keyof I & string>;
   /** Argument labels: `{ gear_preferences: 'Gear Preferences' }`; by default made from the name. */
   readonly labels?: { readonly [K in keyof I & string]?: string };
-  /** "✓ V has been added to your party!" Also what a model is told of the result. */
+  /** "✓ V has been added to your party!" Also what a model is told of the result. Markdown: escape what people typed with `plainText`. */
   success?(input: I, output: O): string;
-  /** "Cancelled adding V to your party." */
+  /** "Cancelled adding V to your party." Plain text, as `sentence`. */
   cancelled?(input: I): string;
 }
 
@@ -95,7 +104,7 @@ export type Outcome = SettledOutcome | DeferredOutcome;
 export interface CallCard {
   readonly sentence: string;
   readonly action: string;
-  readonly terminal: { readonly program: string; readonly operation: string; readonly record: string };
+  readonly terminal: TerminalNames;
   /** Every argument; `said` marks those that the sentence already shows. */
   readonly fields: readonly {
     readonly name: string;
