@@ -17,6 +17,8 @@ export * from './plugins.js';
 export * from './settings.js';
 export * from './subcommands.js';
 export * from './text/escape.js';
+export { type Named, participantNames, sanitizeName } from './text/names.js';
+export { splitMessage } from './text/split.js';
 export * from './token.js';
 export * from './tools.js';
 export * from './turns.js';

@@ -1,0 +1,138 @@
+/** Where a line that is too long may be cut, and what a cut there must not do. */
+export interface LineCut {
+  readonly text: string;
+  /** Where the piece starts, and the first place where it may be cut. */
+  readonly from: number;
+  readonly earliest: number;
+  /** The last place where it may be cut. */
+  readonly latest: number;
+  readonly lineEnd: number;
+  readonly code: boolean;
+  /** Spans that are better kept whole, ascending: inline code, links, mentions. */
+  readonly kept: readonly Span[];
+}
+
+export type Span = readonly [start: number, end: number];
+
+const SENTENCE_END = /[.!?…]["'”’)\]*_]*$/;
+const WIDE_SENTENCE_END = /[。！？]/;
+const FENCE_LIKE = /(?:[ \t]{0,20}(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){0,8}[ \t]{0,20}(?:`{3}|~{3})/y;
+const OPENING_HEAD = /(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){0,16}[ \t]*(?:`{3,}|~{3,})[^`\n]*/y;
+const CLOSING_HEAD = /[ \t>]*(?:`{3,}|~{3,})[ \t]*/y;
+const LINK_OR_TAG = /\[[^[\]\n]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<[^<>\n]{1,200}>|https?:\/\/\S+/g;
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** Finds the best place to cut a line: after a sentence, between words, between graphemes, between code points. */
+export function cutLine(cut: LineCut): number {
+  const head = headFence(cut);
+  const mayCut = (at: number): boolean => at > head && !looksLikeFence(cut, at);
+  let word: number | undefined;
+  let span = lastSpanBefore(cut.kept, cut.latest);
+  for (let at = cut.latest; at > cut.earliest; at -= 1) {
+    if (!endsWord(cut, at)) continue;
+    while (span >= 0 && (cut.kept[span]?.[0] ?? 0) >= at) span -= 1;
+    if ((cut.kept[span]?.[1] ?? 0) > at) continue;
+    const best = cut.code || endsSentence(cut, at);
+    if ((word !== undefined && !best) || !mayCut(at)) continue;
+    if (best) return at;
+    word = at;
+  }
+  return word ?? betweenGraphemes(cut, mayCut);
+}
+
+/** In code a cut comes after the space, so that none is lost. */
+function endsWord({ text, code }: LineCut, at: number): boolean {
+  if (code) return isSpace(text, at - 1);
+  return (isSpace(text, at) && !isSpace(text, at - 1)) || WIDE_SENTENCE_END.test(text.charAt(at - 1));
+}
+
+function endsSentence({ text, from }: LineCut, at: number): boolean {
+  return WIDE_SENTENCE_END.test(text.charAt(at - 1)) || SENTENCE_END.test(text.slice(Math.max(from, at - 8), at));
+}
+
+/** Inline code, links, mentions and addresses of one line, ascending, without overlap. */
+export function keptSpans(text: string, start: number, end: number): readonly Span[] {
+  const line = text.slice(start, end);
+  const found = [...codeSpans(line), ...[...line.matchAll(LINK_OR_TAG)].map(spanOf)].sort((a, b) => a[0] - b[0]);
+  const spans: Span[] = [];
+  let last = -1;
+  for (const [from, to] of found) {
+    if (from < last) continue;
+    spans.push([start + from, start + to]);
+    last = to;
+  }
+  return spans;
+}
+
+function codeSpans(line: string): Span[] {
+  const runs = [...line.matchAll(/`+/g)].map(spanOf);
+  const next = new Map<number, number>();
+  const partner: (number | undefined)[] = [];
+  for (let index = runs.length - 1; index >= 0; index -= 1) {
+    const [from, to] = runs[index] ?? [0, 0];
+    partner[index] = next.get(to - from);
+    next.set(to - from, index);
+  }
+  const spans: Span[] = [];
+  for (let index = 0; index < runs.length; index += 1) {
+    const other = partner[index];
+    const [from] = runs[index] ?? [0];
+    if (other === undefined) continue;
+    spans.push([from, runs[other]?.[1] ?? from]);
+    index = other;
+  }
+  return spans;
+}
+
+function betweenGraphemes(cut: LineCut, mayCut: (at: number) => boolean): number {
+  const [from, to] = cut.kept[lastSpanBefore(cut.kept, cut.latest)] ?? [0, 0];
+  if (to > cut.latest && from > cut.earliest && mayCut(from)) return from;
+  const segments = graphemes.segment(cut.text.slice(cut.from, Math.min(cut.lineEnd, cut.latest + 64)));
+  for (let at = cut.latest; at > cut.earliest; ) {
+    const boundary = cut.from + (segments.containing(at - cut.from)?.index ?? at - cut.from);
+    if (boundary <= cut.earliest) break;
+    if (mayCut(boundary)) return boundary;
+    at = boundary - 1;
+  }
+  const splitsPair = /[\uD800-\uDBFF]$/.test(cut.text.slice(cut.latest - 1, cut.latest)) && isLowSurrogate(cut);
+  return splitsPair && cut.latest - 1 > cut.from ? cut.latest - 1 : cut.latest;
+}
+
+function isLowSurrogate({ text, latest }: LineCut): boolean {
+  return /^[\uDC00-\uDFFF]/.test(text.slice(latest, latest + 1));
+}
+
+/** The end of what would become a fence line of its own if the line were cut before it. */
+function headFence({ text, from, earliest, code }: LineCut): number {
+  if (earliest > from) return earliest;
+  const head = code ? CLOSING_HEAD : OPENING_HEAD;
+  head.lastIndex = from;
+  return head.test(text) ? head.lastIndex : from;
+}
+
+/** Whether the rest would start with a fence that was none in the middle of its line. */
+function looksLikeFence({ text }: LineCut, at: number): boolean {
+  FENCE_LIKE.lastIndex = at;
+  return FENCE_LIKE.test(text);
+}
+
+/** Index of the last span that starts before `at`, or -1. */
+function lastSpanBefore(spans: readonly Span[], at: number): number {
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((spans[middle]?.[0] ?? at) < at) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+function isSpace(text: string, at: number): boolean {
+  const character = text.charAt(at);
+  return character === ' ' || character === '\t';
+}
+
+function spanOf(match: RegExpExecArray): Span {
+  return [match.index, match.index + match[0].length];
+}

@@ -1,0 +1,168 @@
+import { cutLine, keptSpans, type Span } from './cut-line.js';
+import { type Fence, type Line, scanLines } from './fences.js';
+
+interface Place {
+  readonly line: number;
+  readonly at: number;
+  /** The fence that the place is inside of. */
+  readonly fence: Fence | undefined;
+  /** Whether it is in the middle of a line. */
+  readonly midLine: boolean;
+}
+
+interface Cut {
+  /** Where the part ends, and the fence to close there. */
+  readonly end: number;
+  readonly fence: Fence | undefined;
+  readonly next: Place;
+}
+
+/**
+ * Splits Markdown into messages of at most `limit` UTF-16 units, the way Discord counts. Cuts between paragraphs if it can, else between lines,
+ * sentences, words, graphemes. A code fence is never broken: where a part ends inside one it is closed, and reopened with the same
+ * marker and info string in the next; one left open at the end of the text is closed too. No part is empty; blank text gives none.
+ * Beside those fence lines nothing is added, and nothing but white space at the cuts is left out; line ends become `\n`. Takes linear time.
+ * @throws RangeError when `limit` is not a whole number of at least 2
+ */
+export function splitMessage(markdown: string, limit: number): string[] {
+  if (!Number.isInteger(limit) || limit < 2) throw new RangeError('limit must be a whole number of at least 2');
+  const text = markdown.replaceAll('\r\n', '\n');
+  if (text.trim() === '') return [];
+  if (text.length <= limit && !text.includes('```') && !text.includes('~~~')) return [text];
+  const lines = scanLines(text, limit);
+  const spans = memoryOfSpans(text);
+  const parts: string[] = [];
+  let place: Place = { line: 0, at: 0, fence: undefined, midLine: false };
+  for (;;) {
+    const start = skipBlank(lines, place);
+    if (start.line >= lines.length) return parts;
+    const cut = nextCut({ text, limit, lines, start, spans });
+    const body = text.slice(start.at, cut.end);
+    if (body.trim() !== '') parts.push(opening(start) + body + ending(cut.fence));
+    place = cut.next;
+  }
+}
+
+interface Search {
+  readonly text: string;
+  readonly limit: number;
+  readonly lines: readonly Line[];
+  readonly start: Place;
+  readonly spans: (line: Line) => readonly Span[];
+}
+
+type Boundary = 'paragraph' | 'line' | 'code' | 'emptyCode';
+
+/** The last and best boundary that the limit allows. */
+function nextCut(search: Search): Cut {
+  const { lines, limit, start } = search;
+  const budget = limit - opening(start).length;
+  const last: Partial<Record<Boundary, number>> = {};
+  let hasCode = false;
+  let index = start.line;
+  for (; index < lines.length; index += 1) {
+    const line = lines[index];
+    if (line === undefined || line.start - start.at > limit) break;
+    if (line.kind === 'blank') continue;
+    if (endOf(line) - start.at + ending(fenceAfter(line)).length > budget) break;
+    if (line.kind === 'code') hasCode ||= line.contentEnd > Math.max(line.start, start.at);
+    else hasCode = false;
+    last[boundaryAfter(lines, index, hasCode)] = index;
+  }
+  if (index === lines.length) return cutAfter(lines, lastContent(lines, start.line));
+  const chosen = last.paragraph ?? last.line ?? last.code;
+  return chosen === undefined ? cutInside(search, index, last.emptyCode) : cutAfter(lines, chosen);
+}
+
+/** The edges of a fence count as the ends of paragraphs. */
+function boundaryAfter(lines: readonly Line[], index: number, hasCode: boolean): Boundary {
+  const line = lines[index];
+  if (line?.kind === 'open' || line?.kind === 'code') return hasCode ? 'code' : 'emptyCode';
+  const next = lines[index + 1]?.kind;
+  return line?.kind === 'close' || next === 'blank' || next === 'open' ? 'paragraph' : 'line';
+}
+
+/** The fence that is open after the line. */
+function fenceAfter(line: Line | undefined): Fence | undefined {
+  return line?.kind === 'open' || line?.kind === 'code' ? line.fence : undefined;
+}
+
+/** No boundary between lines is in reach: cuts the first line that did not fit. */
+function cutInside({ text, limit, lines, start, spans }: Search, index: number, emptyCode: number | undefined): Cut {
+  const line = lines[index];
+  const from = Math.max(line?.start ?? 0, start.at);
+  const fence = line?.fence;
+  const latest = start.at + limit - opening(start).length - ending(fence).length;
+  const earliest = Math.max(from, line?.markerEnd ?? 0);
+  if (emptyCode !== undefined && (line?.kind !== 'code' || latest - earliest < 2)) return cutAfter(lines, emptyCode);
+  if (line === undefined || latest >= line.end) return cutAfter(lines, Math.min(index, lines.length - 1));
+  const kept = fence === undefined ? spans(line) : [];
+  const code = fence !== undefined;
+  const end = cutLine({ text, from, earliest, latest, lineEnd: line.end, code, kept });
+  const at = code ? end : skipSpaces(text, end);
+  if (at >= line.contentEnd) return { ...cutAfter(lines, index), end };
+  return { end, fence, next: { line: index, at, fence, midLine: true } };
+}
+
+/** The cut at the end of a line. Inside a fence of which only blank lines are left, it is the end of the fence. */
+function cutAfter(lines: readonly Line[], index: number): Cut {
+  const line = lines[index];
+  const end = line === undefined ? 0 : endOf(line);
+  const fence = fenceAfter(line);
+  let next = index + 1;
+  if (fence !== undefined) {
+    while (lines[next]?.kind === 'code' && lines[next]?.contentEnd === lines[next]?.start) next += 1;
+    if (lines[next]?.fence !== fence) return { end, fence, next: outside(lines, next) };
+    if (lines[next]?.kind === 'close') return { end, fence, next: outside(lines, next + 1) };
+    return { end, fence, next: { line: next, at: lines[next]?.start ?? 0, fence, midLine: false } };
+  }
+  return { end, fence, next: outside(lines, next) };
+}
+
+function outside(lines: readonly Line[], line: number): Place {
+  return { line, at: lines[line]?.start ?? 0, fence: undefined, midLine: false };
+}
+
+function skipBlank(lines: readonly Line[], place: Place): Place {
+  if (place.fence !== undefined || place.midLine) return place;
+  let line = place.line;
+  while (lines[line]?.kind === 'blank') line += 1;
+  return outside(lines, line);
+}
+
+function lastContent(lines: readonly Line[], from: number): number {
+  let last = lines.length - 1;
+  while (last > from && lines[last]?.kind === 'blank') last -= 1;
+  return last;
+}
+
+/** Spaces at the end of a code line are part of the code. */
+function endOf(line: Line): number {
+  return line.kind === 'code' ? line.end : line.contentEnd;
+}
+
+function opening({ fence, midLine }: Place): string {
+  if (fence === undefined) return '';
+  return `${fence.header}\n${midLine ? fence.continuation : ''}`;
+}
+
+function ending(fence: Fence | undefined): string {
+  return fence === undefined ? '' : `\n${fence.closing}`;
+}
+
+function skipSpaces(text: string, from: number): number {
+  let at = from;
+  while (text[at] === ' ' || text[at] === '\t') at += 1;
+  return at;
+}
+
+/** Spans of the last line asked for: a long line is cut many times, one after another. */
+function memoryOfSpans(text: string): (line: Line) => readonly Span[] {
+  let known: Line | undefined;
+  let spans: readonly Span[] = [];
+  return (line) => {
+    if (line !== known) spans = keptSpans(text, line.start, line.end);
+    known = line;
+    return spans;
+  };
+}
