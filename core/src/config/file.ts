@@ -39,7 +39,7 @@ export function readConfigFile(path: string): ConfigFile {
   const [syntax] = document.errors;
   if (syntax !== undefined) fail(lines.linePos(syntax.pos[0]).line, syntax.message.split('\n')[0] ?? 'not valid YAML');
 
-  const parsed = fileSchema.safeParse(document.toJS({ maxAliasCount: 20 }) ?? {});
+  const parsed = fileSchema.safeParse(toPlain(document) ?? fail(1, 'too many aliases'));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const key = issue?.path.map(String) ?? [];
@@ -53,6 +53,15 @@ function readIfThere(path: string): string | undefined {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     const detail = `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
     throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail }, { cause: error });
+  }
+}
+
+/** `undefined` when its aliases multiply without measure. */
+function toPlain(document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 20 }) ?? {};
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,0 +1,70 @@
+import { ConsoleError, parseLine } from '@cinnabar/core/internal/cli/console/instruction';
+import { expect } from 'chai';
+import fc from 'fast-check';
+
+const act = (line: string) => parseLine(line)?.act;
+
+describe("the console's language", () => {
+  it('says what is no instruction, as @you or as another member', () => {
+    expect(parseLine('hello everyone')).to.deep.equal({ who: undefined, act: { kind: 'say', text: 'hello everyone' } });
+    expect(parseLine('@alice: hi')).to.deep.equal({ who: 'alice', act: { kind: 'say', text: 'hi' } });
+    expect(parseLine("!ai Add V to my party, he's a Solo")?.act.kind).to.equal('say');
+    expect(parseLine('   ')).to.equal(undefined);
+  });
+
+  it('reacts with thumbs and with any emoji, to the latest or to a named message', () => {
+    expect(act('+1')).to.deep.equal({ kind: 'react', message: undefined, emoji: '👍' });
+    expect(act('-1 m3')).to.deep.equal({ kind: 'react', message: 'm3', emoji: '👎' });
+    expect(act('react m3 🎉')).to.deep.equal({ kind: 'react', message: 'm3', emoji: '🎉' });
+    expect(act('unreact m3 🎉')).to.deep.equal({ kind: 'unreact', message: 'm3', emoji: '🎉' });
+    expect(parseLine('@alice: +1 m2')).to.deep.equal({
+      who: 'alice',
+      act: { kind: 'react', message: 'm2', emoji: '👍' },
+    });
+  });
+
+  it('reads slash commands with groups and options', () => {
+    expect(act('/roll sides:20')).to.deep.equal({ kind: 'slash', command: 'roll', options: { sides: '20' } });
+    expect(act('/plugin reload id:party')).to.deep.equal({
+      kind: 'slash',
+      command: 'plugin reload',
+      options: { id: 'party' },
+    });
+    expect(act('/ai text:add V: he is "great"')).to.deep.equal({
+      kind: 'slash',
+      command: 'ai',
+      options: { text: 'add', V: 'he is "great"' },
+    });
+    expect(act('/ai text:"add V: now"')).to.deep.equal({
+      kind: 'slash',
+      command: 'ai',
+      options: { text: 'add V: now' },
+    });
+    expect(act('/help')).to.deep.equal({ kind: 'slash', command: 'help', options: {} });
+    expect(() => act('/roll =20')).to.throw(ConsoleError, /name:value/);
+  });
+
+  it('presses, selects, submits and lets time pass', () => {
+    expect(act('click m3 Stop')).to.deep.equal({ kind: 'click', message: 'm3', target: 'Stop' });
+    expect(act('select m3 red "dark blue"')).to.deep.equal({
+      kind: 'select',
+      message: 'm3',
+      values: ['red', 'dark blue'],
+    });
+    expect(act('submit name:V role:Solo')).to.deep.equal({ kind: 'submit', fields: { name: 'V', role: 'Solo' } });
+    expect(act('wait 61s')).to.deep.equal({ kind: 'wait', ms: 61_000 });
+    expect(act('wait for me')).to.deep.equal({ kind: 'say', text: 'wait for me' });
+  });
+
+  it('never fails on what people may type, but for options without a name', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (line) => {
+        try {
+          parseLine(line);
+        } catch (error) {
+          expect(error).to.be.instanceOf(ConsoleError);
+        }
+      }),
+    );
+  });
+});

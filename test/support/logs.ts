@@ -1,0 +1,27 @@
+import type { LogFields, Logger } from '@cinnabar/sdk';
+
+export interface LogEntry {
+  readonly level: 'error' | 'warn' | 'info' | 'debug';
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+/** A logger that keeps what it is told, for assertions. */
+export function recordingLogger(
+  entries: LogEntry[] = [],
+  bound: LogFields = {},
+): Logger & { readonly entries: readonly LogEntry[] } {
+  const write =
+    (level: LogEntry['level']) =>
+    (message: string, fields: LogFields = {}) => {
+      entries.push({ level, message, fields: { ...bound, ...fields } });
+    };
+  return {
+    entries,
+    error: write('error'),
+    warn: write('warn'),
+    info: write('info'),
+    debug: write('debug'),
+    child: (fields) => recordingLogger(entries, { ...bound, ...fields }),
+  };
+}
