@@ -1,0 +1,76 @@
+import { CinnabarError, type Clock } from '@cinnabar/sdk';
+import type { Scope } from '../contracts.js';
+import { withinLimit } from './time-limit.js';
+
+export interface ScopeOptions {
+  /** Id of the plugin that owns the effects. */
+  readonly plugin: string;
+  readonly clock: Clock;
+  /** How long one disposer may take; 5 s by default. */
+  readonly disposeTimeoutMs?: number;
+}
+
+interface Effect {
+  readonly label: string;
+  readonly dispose: () => unknown;
+  /** Set once its disposal has begun, so that nobody does it twice. */
+  disposal?: Promise<void>;
+}
+
+/**
+ * Builds the owner of everything that one run of a plugin registers.
+ * A disposal that fails early rejects for whoever asked for it, and is also among the errors that `close` resolves with.
+ */
+export function createScope({ plugin, clock, disposeTimeoutMs = 5_000 }: ScopeOptions): Scope {
+  const live = new Set<Effect>();
+  const abort = new AbortController();
+  const errors: Error[] = [];
+  let closing: Promise<readonly Error[]> | undefined;
+
+  const run = async (effect: Effect) => {
+    try {
+      const { inTime } = await withinLimit(clock, disposeTimeoutMs, Promise.resolve(effect.dispose()));
+      if (inTime) return;
+      const seconds = disposeTimeoutMs / 1000;
+      throw new CinnabarError('CINNABAR_DISPOSE_TIMEOUT', { label: effect.label, seconds });
+    } catch (error) {
+      errors.push(error instanceof Error ? error : new Error(String(error)));
+      throw error;
+    } finally {
+      live.delete(effect);
+    }
+  };
+  const dispose = (effect: Effect): Promise<void> => {
+    if (effect.disposal === undefined) {
+      effect.disposal = run(effect);
+      // Most callers do not wait for an early disposal: its failure must not end the process.
+      effect.disposal.catch(() => undefined);
+    }
+    return effect.disposal;
+  };
+
+  const disposeAll = async () => {
+    abort.abort(new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin, state: 'stopping' }));
+    for (const effect of [...live].reverse()) await dispose(effect).catch(() => undefined);
+    return errors;
+  };
+
+  return {
+    plugin,
+    signal: abort.signal,
+    add(label, task) {
+      if (closing !== undefined) throw new CinnabarError('CINNABAR_SCOPE_CLOSED', { plugin, label });
+      const effect: Effect = { label, dispose: task };
+      live.add(effect);
+      return () => dispose(effect);
+    },
+    get effects() {
+      return [...live].map(({ label }) => label);
+    },
+    close() {
+      // The signal aborts a microtask later: its listeners must find the scope closed already.
+      closing ??= Promise.resolve().then(disposeAll);
+      return closing;
+    },
+  };
+}
