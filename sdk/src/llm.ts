@@ -76,7 +76,9 @@ export interface LlmRequest {
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal';
 
+/** Tokens by what they cost. The whole prompt is the sum of `inputTokens`, `cacheCreationTokens` and `cacheReadTokens`, whatever the provider. */
 export interface Usage {
+  /** Neither read from a cache nor written to one. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheCreationTokens?: number;

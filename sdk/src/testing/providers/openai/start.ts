@@ -1,0 +1,16 @@
+import { type StandIn, type StandInOptions, startStandIn } from '../server.js';
+import { CHAT_WIRE } from './chat-wire.js';
+import { RESPONSES_WIRE } from './responses-wire.js';
+
+const MODELS = { object: 'list', data: [{ id: 'stand-in', object: 'model', created: 0, owned_by: 'cinnabar' }] };
+
+/**
+ * OpenAI's API on loopback: `POST /v1/responses` and `/v1/chat/completions`, streamed and not, and `GET /v1/models`.
+ * Requests that the real API would refuse get a 400.
+ * @example
+ * await using openai = await startOpenAiStandIn({ steps: [callTool('roll', { sides: 6 }), say('A four.')] });
+ * const client = new OpenAI({ apiKey: 'any', baseURL: openai.baseUrl });
+ */
+export function startOpenAiStandIn(options: StandInOptions = {}): Promise<StandIn> {
+  return startStandIn(options, [RESPONSES_WIRE, CHAT_WIRE], '/v1', { '/v1/models': MODELS });
+}

@@ -1,0 +1,83 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { PromptView } from './prompt.js';
+
+/** How the exchange ended: with a complete answer, with a connection that the stand-in cut, or because the client went away. */
+export type Ending = 'answered' | 'cut' | 'aborted';
+
+/** A request as the stand-in got it. */
+export interface RecordedRequest {
+  readonly path: string;
+  /** Without keys: `authorization`, `x-api-key` and `cookie` are left out. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether a key came with it. */
+  readonly hasKey: boolean;
+  readonly body: unknown;
+  readonly prompt: PromptView;
+  /** `undefined` while it is under way. */
+  readonly ending: Ending | undefined;
+  /** Resolves when the exchange has ended. */
+  readonly ended: Promise<Ending>;
+}
+
+export interface Recording {
+  readonly requests: readonly RecordedRequest[];
+  add(request: Omit<RecordedRequest, 'ending' | 'ended'>): (ending: Ending) => void;
+  /** Resolves with the `count`-th request (from 1) as soon as it is there. */
+  arrived(count: number): Promise<RecordedRequest>;
+}
+
+export function createRecording(): Recording {
+  const requests: RecordedRequest[] = [];
+  const waiting = new Set<() => void>();
+  return {
+    requests,
+    add(request) {
+      let ending: Ending | undefined;
+      let settle: (ending: Ending) => void = () => undefined;
+      const ended = new Promise<Ending>((resolve) => {
+        settle = resolve;
+      });
+      requests.push({
+        ...request,
+        ended,
+        get ending() {
+          return ending;
+        },
+      });
+      for (const look of waiting) look();
+      return (how) => {
+        ending ??= how;
+        settle(ending);
+      };
+    },
+    arrived(count) {
+      return new Promise((resolve) => {
+        const look = () => {
+          const request = requests[count - 1];
+          if (request === undefined) return;
+          waiting.delete(look);
+          resolve(request);
+        };
+        waiting.add(look);
+        look();
+      });
+    },
+  };
+}
+
+const SECRET_HEADERS = new Set(['authorization', 'x-api-key', 'cookie']);
+
+/** Headers with the secret ones left out. */
+export function withoutKeys(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || SECRET_HEADERS.has(name) ? [] : [[name, String(value)] as const],
+    ),
+  );
+}
+
+/** The key that a request carries, in either provider's header. */
+export function keyOf(headers: IncomingHttpHeaders): string | undefined {
+  const apiKey = headers['x-api-key'];
+  return typeof apiKey === 'string' ? apiKey : headers.authorization?.replace(/^Bearer\s+/i, '');
+}

@@ -1,0 +1,80 @@
+import { definePlugin, type Plugin } from '../../definition.js';
+import { CinnabarError } from '../../errors.js';
+import { Llm, type LlmCompletion, type LlmRequest } from '../../llm.js';
+import { promptOf, toCompletion } from './completion.js';
+import { createStepQueue, type ModelScript } from './prompt.js';
+import type { FailStep, ModelStep } from './steps.js';
+
+/** A plugin that provides `Llm` from a script: no HTTP, nothing to configure. */
+export interface ScriptedLlm extends Plugin {
+  /** Every request so far, as the caller made it. */
+  readonly requests: readonly LlmRequest[];
+  push(...steps: readonly ModelStep[]): void;
+  /** Lets everything that hangs go on. */
+  release(): void;
+}
+
+/**
+ * A model for the tests of plugins that inject `Llm`.
+ * @example
+ * const llm = scriptedLlm([callTool('roll', { sides: 6 }), say('A four.')]);
+ * await using host = await createTestHost({ plugins: [llm, myPlugin] });
+ */
+export function scriptedLlm(steps: readonly ModelStep[] | ModelScript = []): ScriptedLlm {
+  const requests: LlmRequest[] = [];
+  const queue = createStepQueue(typeof steps === 'function' ? { script: steps } : { steps });
+  const held = new Set<() => void>();
+
+  const carryOut = async (request: LlmRequest, step: ModelStep, serial: number): Promise<LlmCompletion> => {
+    if (request.signal?.aborted === true) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
+    if (step.kind === 'fail') throw failure(step);
+    if (step.kind === 'reply' && step.midway === undefined) return toCompletion(request, step, serial);
+    if (step.kind === 'reply' && step.midway === 'cut') throw new CinnabarError('CINNABAR_LLM_UNAVAILABLE');
+    await untilReleased(held, request.signal);
+    return carryOut(request, step.kind === 'hang' ? step.then : { ...step, midway: undefined }, serial);
+  };
+
+  const llm: Llm = {
+    current: { provider: 'scripted', model: 'scripted' },
+    async complete(request) {
+      requests.push(request);
+      const serial = requests.length;
+      const step = await queue.next(promptOf(request));
+      if (step === undefined) {
+        throw new CinnabarError('CINNABAR_LLM_REFUSED', { detail: 'the scripted model has no step left' });
+      }
+      return carryOut(request, step, serial);
+    },
+  };
+  const plugin = definePlugin({
+    manifest: { id: 'scripted-llm', version: '1.0.0', description: 'A language model that follows a script' },
+    provides: [Llm],
+    setup: ({ provide }) => void provide(Llm, llm),
+  });
+  return {
+    ...plugin,
+    requests,
+    push: queue.push,
+    release() {
+      for (const go of [...held]) go();
+    },
+  };
+}
+
+function failure({ status, message }: FailStep): CinnabarError {
+  if (status === 429) return new CinnabarError('CINNABAR_LLM_RATE_LIMITED');
+  if (status >= 500) return new CinnabarError('CINNABAR_LLM_UNAVAILABLE');
+  return new CinnabarError('CINNABAR_LLM_REFUSED', { detail: message ?? `scripted error ${status}` });
+}
+
+function untilReleased(held: Set<() => void>, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      held.delete(go);
+      signal?.removeEventListener('abort', go);
+      resolve();
+    };
+    held.add(go);
+    signal?.addEventListener('abort', go);
+  });
+}

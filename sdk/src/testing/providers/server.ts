@@ -1,0 +1,133 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { z } from 'zod';
+import { answer, answerFailure, type Exchange } from './answer.js';
+import { createStepQueue, type ScriptOptions } from './prompt.js';
+import { createRecording, keyOf, type RecordedRequest, withoutKeys } from './recording.js';
+import { fail, type ModelStep } from './steps.js';
+import type { Rejection, Wire } from './wire.js';
+
+export interface StandInOptions extends ScriptOptions {
+  /** When given, requests with another key, or none, are answered with 401. */
+  readonly key?: string;
+  /** Whether the model refuses `temperature` and `top_p`, as reasoning models do. */
+  readonly refusesSampling?: boolean;
+}
+
+/** A provider's API on loopback. */
+export interface StandIn extends AsyncDisposable {
+  /** What a client takes as its base URL. */
+  readonly baseUrl: string;
+  readonly requests: readonly RecordedRequest[];
+  /** Resolves with the `count`-th request (from 1) as soon as it is there. */
+  arrived(count: number): Promise<RecordedRequest>;
+  /** Adds answers to the queue. */
+  push(...steps: readonly ModelStep[]): void;
+  /** Lets everything that hangs go on. */
+  release(): void;
+}
+
+const BODY = z.looseObject({ model: z.string().default(''), stream: z.boolean().nullish() });
+
+/** Serves the wires' endpoints on a free port of the loopback interface. */
+export async function startStandIn(
+  options: StandInOptions,
+  wires: readonly Wire[],
+  basePath: string,
+  documents: Readonly<Record<string, unknown>> = {},
+): Promise<StandIn> {
+  const recording = createRecording();
+  const queue = createStepQueue(options);
+  const held = new Set<() => void>();
+
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const path = new URL(request.url ?? '/', 'http://localhost').pathname;
+    const wire = wires.find((candidate) => candidate.path === path);
+    if (request.method === 'GET' && path in documents) return sendJson(response, 200, documents[path]);
+    if (wire === undefined || request.method !== 'POST') {
+      return sendJson(response, 404, { error: { type: 'not_found_error', message: `no ${request.method} ${path}` } });
+    }
+    const body: unknown = await json(request).catch(() => undefined);
+    const head = BODY.safeParse(body).data ?? { model: '', stream: false };
+    const key = keyOf(request.headers);
+    const prompt = wire.view(body);
+    const end = recording.add({ path, headers: withoutKeys(request.headers), hasKey: key !== undefined, body, prompt });
+    response.on('close', () => end(response.writableFinished ? 'answered' : 'aborted'));
+
+    const exchange: Exchange = {
+      wire,
+      response,
+      model: head.model,
+      streamed: head.stream === true,
+      serial: recording.requests.length,
+      released: () => hold(response, held),
+      cut() {
+        end('cut');
+        response.destroy();
+      },
+    };
+    if (options.key !== undefined && key !== options.key) {
+      return answerFailure(exchange, fail(401, { message: `invalid key: ${key ?? 'none'}` }));
+    }
+    const rejection = (options.refusesSampling === true ? rejectSampling(body) : undefined) ?? wire.reject(body);
+    if (rejection !== undefined) return answerFailure(exchange, { ...rejection, kind: 'fail' });
+    const step = await queue.next(prompt);
+    await answer(exchange, step ?? fail(400, { message: 'The stand-in has no step left.' }));
+  };
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else sendJson(response, 400, { error: { type: 'script_error', message: `The script threw: ${String(error)}` } });
+    });
+  });
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+  return {
+    baseUrl: `http://127.0.0.1:${port}${basePath}`,
+    requests: recording.requests,
+    arrived: recording.arrived,
+    push: queue.push,
+    release() {
+      for (const go of [...held]) go();
+    },
+    async [Symbol.asyncDispose]() {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+function rejectSampling(body: unknown): Rejection | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const param = ['temperature', 'top_p'].find((name) => name in body);
+  if (param === undefined) return undefined;
+  return { status: 400, message: `Unsupported parameter: '${param}' is not supported with this model.`, param };
+}
+
+function hold(response: ServerResponse, held: Set<() => void>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const go = () => {
+      held.delete(go);
+      response.off('close', gone);
+      resolve(true);
+    };
+    const gone = () => {
+      held.delete(go);
+      resolve(false);
+    };
+    held.add(go);
+    response.once('close', gone);
+  });
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}

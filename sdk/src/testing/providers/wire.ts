@@ -1,0 +1,56 @@
+import type { PromptView } from './prompt.js';
+import type { FailStep, ReplyStep } from './steps.js';
+
+/** Why a request is refused, as the real API would refuse it. */
+export interface Rejection {
+  readonly status: number;
+  readonly message: string;
+  readonly param?: string;
+}
+
+/** One endpoint's format: what it accepts, and how it writes answers. */
+export interface Wire {
+  readonly path: string;
+  /** `undefined` when the real API would accept the body. */
+  reject(body: unknown): Rejection | undefined;
+  view(body: unknown): PromptView;
+  /** The body of an answer that is not streamed. `serial` makes ids unique. */
+  reply(step: ReplyStep, model: string, serial: number): unknown;
+  /** The server-sent events of a streamed one, each a complete frame. */
+  frames(step: ReplyStep, model: string, serial: number): readonly string[];
+  /** The body of an error. */
+  failure(step: FailStep): unknown;
+  /** An error in the middle of a stream: a complete frame. */
+  failureFrame(step: FailStep): string;
+}
+
+/** One server-sent event. */
+export function frame(data: unknown, event?: string): string {
+  const head = event === undefined ? '' : `event: ${event}\n`;
+  return `${head}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
+}
+
+/** Cuts text into pieces of a few characters, as a model streams it. Never empty. */
+export function pieces(text: string, size = 8): readonly string[] {
+  const characters = [...text];
+  const parts: string[] = [];
+  for (let at = 0; at < characters.length; at += size) parts.push(characters.slice(at, at + size).join(''));
+  return parts.length === 0 ? [''] : parts;
+}
+
+/** The arguments of a scripted call as the model wrote them. */
+export function rawArguments(call: {
+  readonly raw?: string;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+}): string {
+  return call.raw ?? JSON.stringify(call.arguments ?? {});
+}
+
+/** Parses JSON; `undefined` when it is none. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
