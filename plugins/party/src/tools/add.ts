@@ -1,0 +1,90 @@
+import { type ToolDefinition, z } from '@cinnabar/sdk';
+import { withCharacter } from '../roster/characters.js';
+import { shown } from '../roster/names.js';
+import type { PartyOf } from '../roster/owner.js';
+
+const input = z.object({
+  name: z.string().describe("The character's name"),
+  role: z.string().describe("The character's role (e.g., Solo, Netrunner, Fixer, Rockerboy, etc.)"),
+  gear_preferences: z
+    .array(z.string())
+    .default([])
+    .describe("Optional list of gear types the character prefers (e.g., 'Assault Rifles', 'Body Armor', 'Cyberware')"),
+});
+
+interface Added {
+  readonly name: string;
+  readonly role: string;
+  readonly gear_preferences: readonly string[];
+  readonly party: string;
+}
+
+export function addPartyCharacter(partyOf: PartyOf): ToolDefinition<typeof input, Added> {
+  return {
+    name: 'add_party_character',
+    description:
+      'Add a new character to the party or update an existing character. Requires character name and role. Gear preferences are optional.',
+    input,
+    risk: 'write',
+    examples,
+    present: {
+      sentence: ({ name }) => `I'll add ${name} to your party`,
+      said: ['name'],
+      action: 'Add character to party roster',
+      terminal: {
+        program: 'PARTY_MANAGER',
+        operation: 'ADD_CHARACTER',
+        record: 'CHARACTER_DATA',
+        keys: { gear_preferences: 'gear' },
+      },
+      labels: { name: 'Name', role: 'Role', gear_preferences: 'Gear Preferences' },
+      success: ({ name }, { party }) => `✓ ${shown(name)} has been added to ${party}!`,
+      cancelled: ({ name }) => `Cancelled adding ${name} to your party.`,
+    },
+    async run({ name, role, gear_preferences }, { actor }) {
+      const { document, phrase } = await partyOf(actor);
+      await document.update((party) => {
+        party.members = withCharacter(party.members, { name, role, gear: gear_preferences });
+      });
+      return { name, role, gear_preferences, party: phrase };
+    },
+  };
+}
+
+const joins = ["he's", "she's", "they're", 'he is', 'she is', 'they are', "it's", 'who is', "who's"].flatMap((is) => [
+  `add {name} to my party, ${is} a {role}`,
+  `add {name} to my party, ${is} an {role}`,
+  `add {name} to the party, ${is} a {role}`,
+]);
+const likes = ["he's", "she's", "they're"].flatMap((is) =>
+  ['who likes', 'who prefers', 'and likes', 'and prefers', 'with', 'preferring'].map(
+    (prefers) => `add {name} to my party, ${is} a {role} ${prefers} {gear_preferences}`,
+  ),
+);
+const examples = [
+  ...joins,
+  ...likes,
+  'add {name} to my party as a {role}',
+  'add {name} to my party as an {role}',
+  'add {name} to the party as a {role}',
+  'add {name} to my party, a {role}',
+  'add {name} to my party as a {role} who likes {gear_preferences}',
+  'add {name} to my party as a {role} with {gear_preferences}',
+  'add {name} the {role} to my party',
+  'add {name}, a {role}, to my party',
+  'add {name} ({role}) to my party',
+  'add a {role} named {name} to my party',
+  'add a {role} called {name} to my party',
+  'put {name} in my party as a {role}',
+  'recruit {name} as a {role}',
+  '{name} joins my party as a {role}',
+  '{name} joined my party as a {role}',
+  '{name} is in my party now, as a {role}',
+  'my new party member is {name}, a {role}',
+  'update {name} in my party to a {role}',
+  'update {name} in my party to a {role} who likes {gear_preferences}',
+  'update {name}: role {role}, gear preferences {gear_preferences}',
+  "change {name}'s role to {role}",
+  'make {name} a {role}',
+  '{name} is a {role} now',
+];
