@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const packageFile = z.object({ version: z.string() });
+
+/** Version of this host, which plugins' `host` ranges are held against. */
+export const HOST_VERSION = packageFile.parse(
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')),
+).version;

@@ -1,0 +1,31 @@
+/** `npm run bench [-- NAME …] [--json]`: measures, each figure against its peer in the same run. */
+import { asLine, type Figure } from './report.js';
+
+type Bench = () => AsyncIterable<Figure>;
+
+/** Loaded one at a time, so that no bench carries another's code in memory. */
+const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
+  messages: async () => (await import('./messages.js')).messages,
+  commands: async () => (await import('./messages.js')).commands,
+  start: async () => (await import('./start.js')).start,
+  memory: async () => (await import('./start.js')).memory,
+  reload: async () => (await import('./reload.js')).reload,
+};
+
+const args = process.argv.slice(2);
+const asJson = args.includes('--json');
+const names = args.filter((arg) => !arg.startsWith('--'));
+const unknown = names.filter((name) => !(name in BENCHES));
+
+if (unknown.length > 0) {
+  process.stderr.write(`There is no bench "${unknown.join('", "')}"; there are ${Object.keys(BENCHES).join(', ')}.\n`);
+  process.exitCode = 1;
+} else {
+  for (const [name, load] of Object.entries(BENCHES)) {
+    if (names.length > 0 && !names.includes(name)) continue;
+    process.stderr.write(`bench ${name} …\n`);
+    for await (const figure of (await load())()) {
+      process.stdout.write(`${asJson ? JSON.stringify(figure) : asLine(figure)}\n`);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/** One measured figure against its peer, measured in the same run. */
+export interface Figure {
+  readonly name: string;
+  readonly unit: string;
+  readonly ours: number;
+  /** `null` when there is nothing to compare with. */
+  readonly peer: number | null;
+  readonly peerName: string | null;
+  /** ours / peer */
+  readonly ratio: number | null;
+  /** In words: "≤ 1.10× raw". */
+  readonly aim: string;
+  readonly met: boolean;
+}
+
+interface Comparison {
+  readonly name: string;
+  readonly unit: string;
+  readonly ours: number;
+  readonly peer: number;
+  readonly peerName: string;
+  /** Largest ratio that meets the aim; `undefined` only reports. */
+  readonly atMost?: number;
+}
+
+/** A figure whose aim is a ratio. */
+export function compare({ name, unit, ours, peer, peerName, atMost }: Comparison): Figure {
+  const ratio = ours / peer;
+  return {
+    name,
+    unit,
+    ours,
+    peer,
+    peerName,
+    ratio,
+    aim: atMost === undefined ? 'for comparison' : `≤ ${atMost}× ${peerName}`,
+    met: atMost === undefined || ratio <= atMost,
+  };
+}
+
+/** A figure whose aim is an absolute. */
+export function limit(name: string, unit: string, ours: number, atMost: number): Figure {
+  return { name, unit, ours, peer: null, peerName: null, ratio: null, aim: `≤ ${atMost} ${unit}`, met: ours <= atMost };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle];
+  const lower = sorted[sorted.length % 2 === 0 ? middle - 1 : middle];
+  if (upper === undefined || lower === undefined) throw new RangeError('the median of nothing');
+  return (upper + lower) / 2;
+}
+
+const digits = (value: number) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));
+
+/** One line a figure, for people. */
+export function asLine(figure: Figure): string {
+  const { name, unit, ours, peer, peerName, ratio, aim, met } = figure;
+  const against =
+    peer === null || ratio === null ? '' : `  ${peerName} ${digits(peer)} ${unit}  ratio ${ratio.toFixed(2)}×`;
+  return `${met ? '✓' : '✗'} ${name}: ${digits(ours)} ${unit}${against}  (aim ${aim})`;
+}

@@ -1,0 +1,56 @@
+/** `npm run campaign -- NAME [--seed N] [--rounds N]`: one long test. Prints its counts; exits 1 on any violation. */
+import { parseArgs } from 'node:util';
+
+export interface CampaignOptions {
+  readonly seed: number;
+  readonly rounds: number;
+  readonly log: (line: string) => void;
+}
+
+export interface CampaignResult {
+  readonly counts: Readonly<Record<string, number>>;
+  /** Each a sentence with what is needed to see it again; empty when all is well. */
+  readonly violations: readonly string[];
+}
+
+interface Campaign {
+  readonly rounds: number;
+  readonly load: () => Promise<(options: CampaignOptions) => Promise<CampaignResult>>;
+}
+
+const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
+  confirm: { rounds: 10_000, load: async () => (await import('./confirm.js')).confirmCampaign },
+  reload: { rounds: 200, load: async () => (await import('./reload.js')).reloadCampaign },
+  settings: { rounds: 200, load: async () => (await import('./settings.js')).settingsCampaign },
+};
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { seed: { type: 'string' }, rounds: { type: 'string' } },
+  });
+  const [name = ''] = positionals;
+  const campaign = CAMPAIGNS[name];
+  if (campaign === undefined) {
+    process.stderr.write(`There is no campaign "${name}"; there are ${Object.keys(CAMPAIGNS).join(', ')}.\n`);
+    return 1;
+  }
+  const seed = wholeNumber(values.seed, Date.now() % 1_000_000);
+  const rounds = wholeNumber(values.rounds, campaign.rounds);
+  process.stderr.write(`campaign ${name}: seed ${seed}, ${rounds} rounds\n`);
+  const run = await campaign.load();
+  const { counts, violations } = await run({ seed, rounds, log: (line) => process.stderr.write(`${line}\n`) });
+  for (const [what, count] of Object.entries(counts)) process.stdout.write(`${what}: ${count}\n`);
+  for (const violation of violations) process.stdout.write(`VIOLATION ${violation}\n`);
+  process.stdout.write(`${violations.length} violations (seed ${seed})\n`);
+  return violations.length === 0 ? 0 : 1;
+}
+
+function wholeNumber(text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new RangeError(`"${text}" is not a whole number from 1`);
+  return value;
+}
+
+process.exitCode = await main();
