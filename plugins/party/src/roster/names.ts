@@ -11,7 +11,7 @@ export function nameKey(name: string): string {
 /** The closest of `names` to a mistyped one; `undefined` when none is close. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const key = nameKey(name);
-  const allowed = Math.max(1, Math.floor(key.length / 3));
+  const allowed = Math.round(key.length * 0.4);
   const ranked = names
     .map((candidate) => ({ candidate, away: distance(key, nameKey(candidate)) }))
     .sort((a, b) => a.away - b.away);
