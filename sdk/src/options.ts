@@ -1,4 +1,4 @@
-import type { ChannelType, GuildBasedChannel, GuildMember, Role, User } from 'discord.js';
+import type { Attachment, ChannelType, GuildBasedChannel, GuildMember, Role, User } from 'discord.js';
 import { z } from 'zod';
 
 /** A command's options by name, in the order in which they are typed. Required ones come first. */
@@ -8,7 +8,7 @@ export type OptionValues<S extends OptionShape> = { readonly [K in keyof S]: z.o
 /** What `option.*` helpers attach to a schema, read by the parser, the slash builder and the help. */
 export interface OptionTraits {
   /** How text or a slash value becomes the option's value; plain zod types need none. */
-  readonly kind?: 'user' | 'member' | 'role' | 'channel' | 'duration' | 'rest';
+  readonly kind?: 'user' | 'member' | 'role' | 'channel' | 'attachment' | 'duration' | 'rest';
   /** For `channel`: which types may be chosen. */
   readonly channelTypes?: readonly ChannelType[];
   /** Suggests values while the member types; at most 25 are shown. */
@@ -46,6 +46,8 @@ export const option = {
       'channel',
       types === undefined ? { kind: 'channel' } : { kind: 'channel', channelTypes: types },
     ),
+  /** A file: attached to the message, or chosen in the slash menu. */
+  attachment: () => entity<Attachment>('file', { kind: 'attachment' }),
   /** `90s`, `10m`, `1h30m`, `2d`; the value is in milliseconds. */
   duration: () => z.number().int().nonnegative().register(optionTraits, { kind: 'duration' }),
   /** Everything that is left of the line, spaces and quotes kept. Must be the last option. */

@@ -1,0 +1,20 @@
+import { distance } from 'fastest-levenshtein';
+
+/** How far a name may be from what was typed: one slip in three characters, two at most. */
+function tolerance(typed: string): number {
+  return Math.min(2, Math.floor(typed.length / 3));
+}
+
+/** The names that `typed` may have been meant to be, the nearest first. Names that cannot be near are not measured. */
+export function nearest(typed: string, names: Iterable<string>): readonly string[] {
+  const folded = typed.toLowerCase();
+  const bound = tolerance(folded);
+  if (bound === 0) return [];
+  const near: { readonly name: string; readonly away: number }[] = [];
+  for (const name of names) {
+    if (Math.abs(name.length - folded.length) > bound) continue;
+    const away = distance(folded, name.toLowerCase());
+    if (away > 0 && away <= bound) near.push({ name, away });
+  }
+  return near.sort((a, b) => a.away - b.away || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
+}
