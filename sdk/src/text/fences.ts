@@ -3,6 +3,8 @@ export interface Fence {
   /** Reopens it: the same marker and info string, without the list marker. */
   readonly header: string;
   readonly closing: string;
+  /** The length of the longest line that may close it: its own, when that is longer than `closing`. */
+  readonly closingRoom: number;
   /** What a code line that was cut in its middle needs before its rest: the quote marks, if any. */
   readonly continuation: string;
 }
@@ -24,6 +26,7 @@ export interface Line {
 
 interface OpenFence extends Fence {
   readonly mark: string;
+  closingRoom: number;
   readonly indent: number;
   readonly quotes: number;
 }
@@ -49,7 +52,10 @@ export function scanLines(text: string, limit: number): readonly Line[] {
     if (open !== undefined && inside !== undefined) {
       const kind = isClosing(inside, open) ? 'close' : 'code';
       lines.push({ ...place, kind, fence: open });
-      if (kind === 'close') open = undefined;
+      if (kind === 'close') {
+        open.closingRoom = Math.max(open.closingRoom, Math.min(place.contentEnd - start, Math.floor(limit / 4)));
+        open = undefined;
+      }
     } else {
       open = openingOf(content, limit);
       lines.push(open === undefined ? plainLine(place) : openingLine(place, content, open));
@@ -80,10 +86,10 @@ function openingOf(line: string, limit: number): OpenFence | undefined {
   const continuation = quotes > 0 ? indentation : '';
   const room = (header: string): number => limit - header.length - closing.length - continuation.length - 2;
   const full = indentation + marker + info.trimEnd();
-  const header = room(full) >= limit / 4 ? full : closing;
+  const header = room(full) >= limit / 3 ? full : closing;
   if (room(header) < 2) return undefined;
   const indent = widthOf(indentation.slice(indentation.lastIndexOf('>') + 1));
-  return { header, closing, continuation, mark: marker, indent, quotes };
+  return { header, closing, closingRoom: closing.length, continuation, mark: marker, indent, quotes };
 }
 
 function isClosing(inside: string, fence: OpenFence): boolean {

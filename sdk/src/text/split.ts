@@ -11,9 +11,9 @@ interface Place {
 }
 
 interface Cut {
-  /** Where the part ends, and the fence to close there. */
+  /** Where the part ends, and what closes a fence there. */
   readonly end: number;
-  readonly fence: Fence | undefined;
+  readonly ending: string;
   readonly next: Place;
 }
 
@@ -38,7 +38,7 @@ export function splitMessage(markdown: string, limit: number): string[] {
     if (start.line >= lines.length) return parts;
     const cut = nextCut({ text, limit, lines, start, spans });
     const body = text.slice(start.at, cut.end);
-    if (body.trim() !== '') parts.push(opening(start) + body + ending(cut.fence));
+    if (body.trim() !== '') parts.push(opening(start) + body + cut.ending);
     place = cut.next;
   }
 }
@@ -64,14 +64,14 @@ function nextCut(search: Search): Cut {
     const line = lines[index];
     if (line === undefined || line.start - start.at > limit) break;
     if (line.kind === 'blank') continue;
-    if (endOf(line) - start.at + ending(fenceAfter(line)).length > budget) break;
+    if (endOf(line) - start.at + endingRoom(fenceAfter(line)) > budget) break;
     if (line.kind === 'code') hasCode ||= line.contentEnd > Math.max(line.start, start.at);
     else hasCode = false;
     last[boundaryAfter(lines, index, hasCode)] = index;
   }
-  if (index === lines.length) return cutAfter(lines, lastContent(lines, start.line));
+  if (index === lines.length) return cutAfter(search, lastContent(lines, start.line));
   const chosen = last.paragraph ?? last.line ?? last.code;
-  return chosen === undefined ? cutInside(search, index, last.emptyCode) : cutAfter(lines, chosen);
+  return chosen === undefined ? cutInside(search, index, last.emptyCode) : cutAfter(search, chosen);
 }
 
 /** The edges of a fence count as the ends of paragraphs. */
@@ -88,35 +88,39 @@ function fenceAfter(line: Line | undefined): Fence | undefined {
 }
 
 /** No boundary between lines is in reach: cuts the first line that did not fit. */
-function cutInside({ text, limit, lines, start, spans }: Search, index: number, emptyCode: number | undefined): Cut {
+function cutInside(search: Search, index: number, emptyCode: number | undefined): Cut {
+  const { text, limit, lines, start, spans } = search;
   const line = lines[index];
   const from = Math.max(line?.start ?? 0, start.at);
   const fence = line?.fence;
-  const latest = start.at + limit - opening(start).length - ending(fence).length;
+  const latest = start.at + limit - opening(start).length - endingRoom(fence);
   const earliest = Math.max(from, line?.markerEnd ?? 0);
-  if (emptyCode !== undefined && (line?.kind !== 'code' || latest - earliest < 2)) return cutAfter(lines, emptyCode);
-  if (line === undefined || latest >= line.end) return cutAfter(lines, Math.min(index, lines.length - 1));
+  if (emptyCode !== undefined && (line?.kind !== 'code' || latest - earliest < 2)) return cutAfter(search, emptyCode);
+  if (line === undefined || latest >= line.end) return cutAfter(search, Math.min(index, lines.length - 1));
   const kept = fence === undefined ? spans(line) : [];
   const code = fence !== undefined;
   const end = cutLine({ text, from, earliest, latest, lineEnd: line.end, code, kept });
   const at = code ? end : skipSpaces(text, end);
-  if (at >= line.contentEnd) return { ...cutAfter(lines, index), end };
-  return { end, fence, next: { line: index, at, fence, midLine: true } };
+  if (at >= line.contentEnd) return { ...cutAfter(search, index), end };
+  return { end, ending: ending(fence), next: { line: index, at, fence, midLine: true } };
 }
 
 /** The cut at the end of a line. Inside a fence of which only blank lines are left, it is the end of the fence. */
-function cutAfter(lines: readonly Line[], index: number): Cut {
+function cutAfter({ lines, text }: Pick<Search, 'lines' | 'text'>, index: number): Cut {
   const line = lines[index];
   const end = line === undefined ? 0 : endOf(line);
   const fence = fenceAfter(line);
   let next = index + 1;
-  if (fence !== undefined) {
-    while (lines[next]?.kind === 'code' && lines[next]?.contentEnd === lines[next]?.start) next += 1;
-    if (lines[next]?.fence !== fence) return { end, fence, next: outside(lines, next) };
-    if (lines[next]?.kind === 'close') return { end, fence, next: outside(lines, next + 1) };
-    return { end, fence, next: { line: next, at: lines[next]?.start ?? 0, fence, midLine: false } };
+  if (fence === undefined) return { end, ending: '', next: outside(lines, next) };
+  while (lines[next]?.kind === 'code' && lines[next]?.contentEnd === lines[next]?.start) next += 1;
+  const after = lines[next];
+  if (after?.kind === 'close') {
+    const original = `\n${text.slice(after.start, after.contentEnd)}`;
+    const fits = original.length <= endingRoom(fence);
+    return { end, ending: fits ? original : ending(fence), next: outside(lines, next + 1) };
   }
-  return { end, fence, next: outside(lines, next) };
+  if (after?.fence !== fence) return { end, ending: ending(fence), next: outside(lines, next) };
+  return { end, ending: ending(fence), next: { line: next, at: after.start, fence, midLine: false } };
 }
 
 function outside(lines: readonly Line[], line: number): Place {
@@ -148,6 +152,10 @@ function opening({ fence, midLine }: Place): string {
 
 function ending(fence: Fence | undefined): string {
   return fence === undefined ? '' : `\n${fence.closing}`;
+}
+
+function endingRoom(fence: Fence | undefined): number {
+  return fence === undefined ? 0 : fence.closingRoom + 1;
 }
 
 function skipSpaces(text: string, from: number): number {
