@@ -25,6 +25,7 @@ const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 /** Finds the best place to cut a line: after a sentence, between words, between graphemes, between code points. */
 export function cutLine(cut: LineCut): number {
   const head = headFence(cut);
+  if (head >= cut.latest && cut.earliest === cut.from) return insideMarker(cut);
   const mayCut = (at: number): boolean => at > head && !looksLikeFence(cut, at);
   let word: number | undefined;
   let span = lastSpanBefore(cut.kept, cut.latest);
@@ -108,6 +109,12 @@ function headFence({ text, from, earliest, code }: LineCut): number {
   const head = code ? CLOSING_HEAD : OPENING_HEAD;
   head.lastIndex = from;
   return head.test(text) ? head.lastIndex : from;
+}
+
+/** Wherever such a line is cut, its start becomes a fence: unless the marker itself is cut. */
+function insideMarker({ text, from, latest }: LineCut): number {
+  const marker = text.slice(from, latest).search(/`{3}|~{3}/);
+  return marker === -1 ? latest : from + marker + 2;
 }
 
 /** Whether the rest would start with a fence that was none in the middle of its line. */
