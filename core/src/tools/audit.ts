@@ -1,0 +1,98 @@
+import type { Actor, Clock, DecisionReason, Logger, SettledOutcome, ToolPolicy, ToolRequest } from '@cinnabar/sdk';
+
+/** What is kept of every call, also of one that did not get as far as the ledger. */
+export interface AuditEntry extends AuditFacts {
+  readonly callId: string;
+  readonly tool: string;
+  readonly origin: string;
+  readonly actor: Actor;
+  /** The arguments as they were asked for: JSON, secrets redacted, cut at 2,000 characters. */
+  readonly input: string;
+  readonly outcome: SettledOutcome['status'];
+  /** The error's code. */
+  readonly code?: string;
+  /** Why it was not done. */
+  readonly reason?: string;
+  readonly startedAt: number;
+  /** From the request to the outcome, waiting for a decision included. */
+  readonly latencyMs: number;
+}
+
+/** What becomes known on the way. */
+export interface AuditFacts {
+  /** Absent when there is no such tool. */
+  readonly plugin?: string;
+  readonly argumentsHash?: string;
+  readonly policy?: ToolPolicy | undefined;
+  /** Why access was granted or refused: the last decision that was made. */
+  readonly access?: readonly DecisionReason[];
+  /** The interceptor that held the call for a decision. */
+  readonly heldBy?: string;
+  readonly decidedBy?: string;
+  /** How long the tool itself ran. */
+  readonly ranMs?: number;
+}
+
+/** The record of one call in the making. */
+export interface AuditTrail {
+  note(facts: AuditFacts): void;
+  close(outcome: SettledOutcome): void;
+}
+
+interface Parts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly redact: (text: string) => string;
+  readonly audit: (entry: AuditEntry) => void;
+}
+
+export function createAuditor({ clock, log, redact, audit }: Parts) {
+  return function begin(callId: string, request: ToolRequest): AuditTrail {
+    const startedAt = clock.now();
+    let facts: AuditFacts = {};
+    return {
+      note(more) {
+        facts = { ...facts, ...more };
+      },
+      close(outcome) {
+        try {
+          audit({
+            callId,
+            tool: request.name,
+            origin: request.origin,
+            actor: request.actor,
+            input: inputForLog(request.arguments, redact),
+            ...facts,
+            ...endingOf(outcome, redact),
+            startedAt,
+            latencyMs: clock.now() - startedAt,
+          });
+        } catch (error) {
+          log.error('a call could not be written to the audit', { callId, error });
+        }
+      },
+    };
+  };
+}
+
+function endingOf(outcome: SettledOutcome, redact: Parts['redact']) {
+  if (outcome.status === 'done') return { outcome: outcome.status };
+  if (outcome.status !== 'failed') return { outcome: outcome.status, reason: redact(outcome.reason) };
+  return { outcome: outcome.status, code: outcome.error.code, reason: redact(outcome.error.message) };
+}
+
+const LONGEST_INPUT = 2_000;
+
+/** Redacted before it is cut, so that no half of a secret is left. */
+function inputForLog(input: unknown, redact: Parts['redact']): string {
+  const text = redact(typeof input === 'string' ? input : asJson(input));
+  return text.length <= LONGEST_INPUT ? text : `${text.slice(0, LONGEST_INPUT)}… (${text.length} characters)`;
+}
+
+function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'none';
+  } catch {
+    return '(not JSON)';
+  }
+}

@@ -1,0 +1,96 @@
+import type { Actor, CallCard, CallState, LedgerEntry, Logger, SettledOutcome, ToolPolicy } from '@cinnabar/sdk';
+import type { Arguments } from './arguments.js';
+import type { AuditTrail } from './audit.js';
+import type { CallLedger, RowDetails } from './ledger/ledger.js';
+import { reasonOf } from './outcomes.js';
+import type { RegisteredTool } from './registry.js';
+
+/** What is fixed about a call when it is proposed. */
+export interface Proposal {
+  readonly id: string;
+  readonly tool: RegisteredTool;
+  readonly input: Arguments;
+  /** SHA-256 of the canonical arguments, hex. */
+  readonly argumentsHash: string;
+  readonly actor: Actor;
+  readonly signal: AbortSignal;
+  readonly card: CallCard;
+  readonly policy: ToolPolicy | undefined;
+}
+
+/** A call under way in this process. Its state is the ledger's; this adds what only memory can hold. */
+export interface LiveCall extends Proposal {
+  readonly trail: AuditTrail;
+  /** Resolves with the one outcome, once it is in the ledger. */
+  readonly ended: Promise<SettledOutcome>;
+  /** Its row; `undefined` once it has ended. */
+  row(): LedgerEntry | undefined;
+  /** Compare and swap: `false` when it was in none of the states `from`. @throws CINNABAR_STORAGE_WRITE */
+  move(from: readonly CallState[], to: CallState, add?: RowDetails): Promise<boolean>;
+  /** Compare and swap into the outcome's own state. @throws CINNABAR_STORAGE_WRITE */
+  end(from: readonly CallState[], outcome: SettledOutcome, add?: RowDetails): Promise<boolean>;
+  /**
+   * Ends it with `outcome` unless it runs or has ended, and resolves with how it did end. Never rejects: what cannot be
+   * written is abandoned.
+   */
+  settle(outcome: SettledOutcome): Promise<SettledOutcome>;
+  /** For when nothing can be written: the row stays as it is for the next start to resolve, and nothing moves the call any more. */
+  abandon(outcome: SettledOutcome, error: unknown): Promise<SettledOutcome>;
+}
+
+/** States in which a call can still be refused. */
+const NOT_RUN = ['proposed', 'pending', 'approved'] as const;
+const LONGEST_STORED_TEXT = 4_000;
+
+interface Parts {
+  readonly ledger: CallLedger;
+  readonly log: Logger;
+  readonly trail: AuditTrail;
+  readonly proposal: Proposal;
+}
+
+export function createLiveCall({ ledger, log, trail, proposal }: Parts): LiveCall {
+  const { id } = proposal;
+  let abandoned = false;
+  let tell: (outcome: SettledOutcome) => void = () => undefined;
+  const ended = new Promise<SettledOutcome>((resolve) => {
+    tell = resolve;
+  });
+  const move: LiveCall['move'] = async (from, to, add) =>
+    !abandoned && (await ledger.move(id, from, to, add)) !== undefined;
+  const end: LiveCall['end'] = async (from, outcome, add) => {
+    const moved = await move(from, outcome.status, { ...add, ...detailsOf(outcome) });
+    if (moved) tell(outcome);
+    return moved;
+  };
+
+  const abandon: LiveCall['abandon'] = (outcome, error) => {
+    log.error('how a call ended could not be saved', { callId: id, outcome: outcome.status, error });
+    abandoned = true;
+    tell(outcome);
+    return ended;
+  };
+
+  return {
+    ...proposal,
+    trail,
+    ended,
+    row: () => (abandoned ? undefined : ledger.underWay(id)),
+    move,
+    end,
+    abandon,
+    async settle(outcome) {
+      try {
+        await end(NOT_RUN, outcome);
+        return await ended;
+      } catch (error) {
+        return abandon(outcome, error);
+      }
+    },
+  };
+}
+
+function detailsOf(outcome: SettledOutcome): RowDetails {
+  if (outcome.status === 'done') return { text: outcome.text.slice(0, LONGEST_STORED_TEXT) };
+  return { reason: reasonOf(outcome).slice(0, LONGEST_STORED_TEXT) };
+}

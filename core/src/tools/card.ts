@@ -1,0 +1,55 @@
+import type { CallCard, ToolDefinition, ToolInfo } from '@cinnabar/sdk';
+import type { Arguments } from './arguments.js';
+import { labelOf, words } from './names.js';
+
+/**
+ * How a call is shown, in the tool's own words where it has them. A tool's words never hide an argument: one counts as
+ * said only when the sentence contains its value.
+ */
+export function renderCard(
+  { name, plugin, inputSchema }: ToolInfo,
+  { present }: ToolDefinition,
+  input: Arguments,
+): CallCard {
+  const own = present?.sentence === undefined ? undefined : attempt(() => present.sentence?.(input));
+  const action = present?.action ?? capitalised(words(name).join(' '));
+  const said = (argument: string) =>
+    own !== undefined && (present?.said?.includes(argument) ?? false) && shows(own, input[argument]);
+  return {
+    sentence: own ?? `I'll use "${words(name).join(' ')}"`,
+    action,
+    terminal: present?.terminal ?? {
+      program: plugin.toUpperCase(),
+      operation: name.toUpperCase(),
+      record: 'ARGUMENTS',
+    },
+    fields: inDeclaredOrder(inputSchema, input).map((argument) => ({
+      name: argument,
+      label: present?.labels?.[argument] ?? labelOf(argument),
+      value: input[argument],
+      said: said(argument),
+    })),
+    cancelled: attempt(() => present?.cancelled?.(input)) ?? `Cancelled: ${words(name).join(' ')}.`,
+  };
+}
+
+const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+function shows(sentence: string, value: unknown): boolean {
+  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  return value !== '' && sentence.includes(String(value));
+}
+
+function inDeclaredOrder({ properties }: ToolInfo['inputSchema'], input: Arguments): readonly string[] {
+  const declared = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+  return [...new Set([...declared, ...Object.keys(input)])].filter((name) => Object.hasOwn(input, name));
+}
+
+/** A tool's own wording that throws is left out: a card must come about, with every argument in it. */
+function attempt(render: () => string | undefined): string | undefined {
+  try {
+    return render();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,97 @@
+import type { Clock, Logger, SettledOutcome } from '@cinnabar/sdk';
+import type { Boundary } from '../contracts.js';
+import { readArguments } from './arguments.js';
+import type { LiveCall } from './call.js';
+import type { Gate } from './gate.js';
+import { denied, failed } from './outcomes.js';
+import type { RegisteredTool, ToolRegistry } from './registry.js';
+import { doneOutcome, thrownOutcome } from './result.js';
+import { linkSignals } from './signals.js';
+
+interface Parts {
+  readonly registry: ToolRegistry;
+  readonly gate: Gate;
+  readonly boundary: Boundary;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const STOPPED = 'its plugin is not running any more, so it was not run';
+const CHANGED = 'it has changed since it was asked for, so it was not run; please ask again';
+const CANCELLED = 'it was cancelled before it ran';
+const UNSAVED = 'it ran, but its result could not be saved: do not simply repeat it';
+
+/** The innermost step: asks everything again, claims the call in the ledger, and runs it. At most once per call. */
+export function createExecution({ registry, gate, boundary, clock, log }: Parts) {
+  return async function execute(call: LiveCall): Promise<SettledOutcome> {
+    try {
+      const ready = await prepare(call);
+      if ('refusal' in ready) return await call.settle(ready.refusal);
+      // Written before it runs: a crash from here on leaves `executing`, which nobody takes for "not run".
+      if (await call.move(['proposed', 'approved'], 'executing'))
+        return await record(call, await run(call, ready.tool));
+      const state = call.row()?.state;
+      return state === undefined ? await call.ended : failed(call.id, 'CINNABAR_TOOL_STATE', { call: call.id, state });
+    } catch (error) {
+      return call.settle(thrownOutcome(call.id, call.tool.info.name, error, log));
+    }
+  };
+
+  async function prepare(call: LiveCall): Promise<{ tool: RegisteredTool } | { refusal: SettledOutcome }> {
+    const { id, actor } = call;
+    const tool = registry.get(call.tool.info.name);
+    if (tool === undefined) return { refusal: failure(call, STOPPED) };
+    if (tool !== call.tool && !isSameTool(tool, call)) return { refusal: failure(call, CHANGED) };
+    const place = await gate.place(id, tool, actor);
+    if ('refusal' in place) return place;
+    const decidedBy = call.row()?.decidedBy;
+    // Whoever approved needs the right as much as whoever asked.
+    for (const userId of new Set([actor.userId, decidedBy ?? actor.userId])) {
+      const person = await gate.person(id, tool, { ...actor, userId }, 'fresh');
+      call.trail.note({ access: person.reasons });
+      if ('refusal' in person) return person;
+    }
+    if (call.signal.aborted) return { refusal: failure(call, CANCELLED) };
+    if (place.policy === 'confirm' && call.row()?.state === 'proposed') {
+      return { refusal: denied(id, tool.info.name, 'it needs confirmation, and nothing here can ask for it') };
+    }
+    // What was checked above took time: a plugin that stopped meanwhile must not run.
+    return registry.get(tool.info.name) === tool ? { tool } : { refusal: failure(call, STOPPED) };
+  }
+
+  async function run(call: LiveCall, { owner, definition, ...rest }: RegisteredTool): Promise<SettledOutcome> {
+    const { id, input, actor } = call;
+    const { signal, release } = linkSignals(call.signal, owner.scope.signal);
+    const started = clock.now();
+    try {
+      const context = { callId: id, actor, signal, log: owner.log.child({ callId: id }) };
+      const output = await boundary.track(owner, async () => definition.run(input, context));
+      return doneOutcome({ owner, definition, ...rest }, call, output);
+    } catch (error) {
+      return thrownOutcome(call.id, call.tool.info.name, error, owner.log);
+    } finally {
+      call.trail.note({ ranMs: clock.now() - started });
+      release();
+    }
+  }
+
+  async function record(call: LiveCall, outcome: SettledOutcome): Promise<SettledOutcome> {
+    try {
+      await call.end(['executing'], outcome);
+      return await call.ended;
+    } catch (error) {
+      return call.abandon(failure(call, UNSAVED), error);
+    }
+  }
+}
+
+function failure(call: LiveCall, detail: string): SettledOutcome {
+  return failed(call.id, 'CINNABAR_TOOL_FAILED', { tool: call.tool.info.name, detail });
+}
+
+/** Whether a tool that was loaded again is still what was asked for, and decided on. */
+function isSameTool(tool: RegisteredTool, call: LiveCall): boolean {
+  if (tool.info.plugin !== call.tool.info.plugin || tool.info.risk !== call.tool.info.risk) return false;
+  const read = readArguments(tool.definition.input, call.input);
+  return read.ok && read.hash === call.argumentsHash;
+}

@@ -1,0 +1,73 @@
+import type { Actor, DecisionReason, SettledOutcome, ToolPolicy } from '@cinnabar/sdk';
+import { refusalReasons } from '../access/explain.js';
+import type { AccessRoom, EnabledIn, GuildStates } from '../contracts.js';
+import { denied, failed } from './outcomes.js';
+import type { RegisteredTool } from './registry.js';
+
+interface Parts {
+  readonly access: AccessRoom;
+  readonly states: GuildStates;
+  readonly enabledIn: EnabledIn;
+  readonly guardsDown: (guildId: string | null) => readonly string[];
+}
+
+interface Refusal {
+  readonly refusal: SettledOutcome;
+}
+interface PlaceAnswer {
+  readonly policy: ToolPolicy | undefined;
+}
+interface PersonAnswer {
+  readonly reasons: readonly DecisionReason[];
+}
+
+/** The questions asked of a call before it is proposed, and all of them again right before it runs. */
+export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
+  const policyOf = async (guildId: string | null, tool: string) => {
+    if (guildId === null) return undefined;
+    const { toolPolicies } = await states.load(guildId);
+    return Object.hasOwn(toolPolicies, tool) ? toolPolicies[tool] : undefined;
+  };
+
+  const subjectOf = ({ info }: RegisteredTool) =>
+    ({ kind: 'tool', name: info.name, plugin: info.plugin, policy: info.access }) as const;
+
+  return {
+    /** What the place says: plugin switched on, guards standing, policy not `deny`. */
+    async place(
+      callId: string,
+      tool: RegisteredTool,
+      { guildId }: Actor,
+    ): Promise<PlaceAnswer | (PlaceAnswer & Refusal)> {
+      const { name } = tool.info;
+      const policy = await policyOf(guildId, name);
+      if (!enabledIn(guildId, tool.owner.plugin)) {
+        return { policy, refusal: denied(callId, name, `the plugin "${tool.info.plugin}" is switched off here`) };
+      }
+      const [plugin] = guardsDown(guildId);
+      if (plugin !== undefined) return { policy, refusal: failed(callId, 'CINNABAR_TOOL_GUARD_DOWN', { plugin }) };
+      if (policy !== 'deny') return { policy };
+      return { policy, refusal: denied(callId, name, 'the policy of this server forbids it') };
+    },
+    /** What the actor may: `fresh` trusts nothing that was cached, for the moment of execution. */
+    async person(
+      callId: string,
+      tool: RegisteredTool,
+      actor: Actor,
+      knowledge: 'cached' | 'fresh',
+    ): Promise<PersonAnswer | (PersonAnswer & Refusal)> {
+      const decide = knowledge === 'fresh' ? access.decideFresh : access.decide;
+      const decision = await decide(actor, subjectOf(tool));
+      const { reasons } = decision;
+      if (decision.allowed) return { reasons };
+      return { reasons, refusal: denied(callId, tool.info.name, refusalReasons(decision)) };
+    },
+    /** Whether the tool is to be offered to a model that acts for this person. */
+    async offers(tool: RegisteredTool, actor: Actor): Promise<boolean> {
+      const policy = await policyOf(actor.guildId, tool.info.name);
+      if (policy === 'deny' || !enabledIn(actor.guildId, tool.owner.plugin)) return false;
+      return (await access.decide(actor, subjectOf(tool))).allowed;
+    },
+  };
+}
+export type Gate = ReturnType<typeof createGate>;

@@ -1,0 +1,69 @@
+import type { Clock, Ledger, LedgerEntry, Logger } from '@cinnabar/sdk';
+import type { LedgerStore } from './store.js';
+
+/** How long, and how many, ended calls are kept. */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+const KEPT_CALLS = 10_000;
+/** Pruning lists a folder, so it is not done for each call. */
+const PRUNE_EVERY = 100;
+const READ_AT_ONCE = 50;
+
+interface Parts {
+  readonly store: LedgerStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The calls that have ended: looked up newest first, and pruned. */
+export function createHistory({ store, clock, log }: Parts) {
+  let sincePruned = 0;
+
+  const tooOld = async (callId: string) => {
+    const entry = await store.get(callId);
+    return entry === undefined || entry.updatedAt < clock.now() - KEPT_MS;
+  };
+
+  const prune = async () => {
+    sincePruned = 0;
+    const ids = await store.finished();
+    for (const [index, id] of ids.entries()) {
+      const excess = ids.length - index > KEPT_CALLS;
+      // Ids sort by time: the first that may stay ends the sweep.
+      if (!excess && !(await tooOld(id))) return;
+      await store.remove(id);
+    }
+  };
+
+  return {
+    prune,
+    /** Counts an ended call and prunes now and then. Never rejects: the call itself is already written. */
+    async ended(): Promise<void> {
+      sincePruned += 1;
+      if (sincePruned < PRUNE_EVERY) return;
+      try {
+        await prune();
+      } catch (error) {
+        log.warn('old calls could not be removed from the ledger', { error });
+      }
+    },
+    async recent(
+      open: readonly LedgerEntry[],
+      filter: Parameters<Ledger['recent']>[0],
+    ): Promise<readonly LedgerEntry[]> {
+      const wanted = (entry: LedgerEntry | undefined): entry is LedgerEntry =>
+        entry !== undefined &&
+        (filter.userId === undefined || entry.actor.userId === filter.userId) &&
+        (filter.guildId === undefined || entry.actor.guildId === filter.guildId);
+      const found = open.filter(wanted);
+      const ids = [...(await store.finished())].reverse();
+      const ended: LedgerEntry[] = [];
+      for (let at = 0; at < ids.length && ended.length < filter.limit; at += READ_AT_ONCE) {
+        const read = await Promise.all(ids.slice(at, at + READ_AT_ONCE).map((id) => store.get(id)));
+        ended.push(...read.filter(wanted));
+      }
+      return [...found, ...ended].sort(newestFirst).slice(0, filter.limit);
+    },
+  };
+}
+
+const newestFirst = (a: LedgerEntry, b: LedgerEntry) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);

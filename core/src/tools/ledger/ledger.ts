@@ -1,0 +1,84 @@
+import type { CallState, Clock, Ledger, LedgerEntry, Logger } from '@cinnabar/sdk';
+import PQueue from 'p-queue';
+import { createHistory } from './history.js';
+import { afterRestart, isFinal, mayFollow } from './states.js';
+import type { LedgerStore } from './store.js';
+
+export interface LedgerParts {
+  readonly store: LedgerStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export type FirstRow = Omit<LedgerEntry, 'state' | 'createdAt' | 'updatedAt' | 'decidedBy' | 'reason' | 'text'>;
+/** What a move adds to the row. */
+export type RowDetails = Partial<Pick<LedgerEntry, 'decidedBy' | 'reason' | 'text'>>;
+
+/** The book of calls. Rows are saved before they are seen, so what it says has always happened. */
+export interface CallLedger extends Ledger {
+  /** The first row of a call: `proposed`. @throws CINNABAR_STORAGE_WRITE */
+  open(row: FirstRow): Promise<LedgerEntry>;
+  /**
+   * Compare and swap: takes the call to `to` when it is in one of the states `from`, one move of a call at a time.
+   * `undefined` when it is not (any more). @throws CINNABAR_STORAGE_WRITE, and nothing has moved
+   */
+  move(callId: string, from: readonly CallState[], to: CallState, add?: RowDetails): Promise<LedgerEntry | undefined>;
+  /** The row of a call under way in this process; `undefined` once it has ended. */
+  underWay(callId: string): LedgerEntry | undefined;
+  /** At start: ends what an earlier process left open. Returns how many. */
+  recover(): Promise<number>;
+}
+
+const AFTER_RESTART = {
+  expired: 'the bot was restarted before this was run, so it was not run',
+  unknown: 'the bot stopped while this was running: nobody knows whether it took effect',
+} as const;
+
+export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
+  const open = new Map<string, { entry: LedgerEntry; readonly moves: PQueue }>();
+  const history = createHistory({ store, clock, log });
+
+  const move = async (callId: string, from: readonly CallState[], to: CallState, add: RowDetails = {}) => {
+    const call = open.get(callId);
+    return call?.moves.add(async () => {
+      const { entry } = call;
+      if (!from.includes(entry.state) || !mayFollow(entry.state, to)) return undefined;
+      const next: LedgerEntry = Object.freeze({ ...entry, ...add, state: to, updatedAt: clock.now() });
+      await store.save(next);
+      call.entry = next;
+      if (isFinal(to)) {
+        open.delete(callId);
+        await history.ended();
+      }
+      return next;
+    });
+  };
+
+  return {
+    async open(row) {
+      const now = clock.now();
+      const entry: LedgerEntry = Object.freeze({ ...row, state: 'proposed', createdAt: now, updatedAt: now });
+      await store.save(entry);
+      open.set(row.id, { entry, moves: new PQueue({ concurrency: 1 }) });
+      return entry;
+    },
+    move,
+    underWay: (callId) => open.get(callId)?.entry,
+    get: async (callId) => open.get(callId)?.entry ?? (await store.get(callId)),
+    recent: (filter) =>
+      history.recent(
+        [...open.values()].map((call) => call.entry),
+        filter,
+      ),
+    async recover() {
+      const left = (await store.unfinished()).filter((entry) => !open.has(entry.id));
+      for (const entry of left) {
+        const state = afterRestart(entry.state);
+        const reason = state === 'unknown' ? AFTER_RESTART.unknown : AFTER_RESTART.expired;
+        await store.save(isFinal(entry.state) ? entry : { ...entry, state, reason, updatedAt: clock.now() });
+      }
+      await history.prune();
+      return left.length;
+    },
+  };
+}

@@ -1,0 +1,12 @@
+import type { LedgerEntry } from '@cinnabar/sdk';
+
+/** Where calls are kept. Every method resolves once it is on the disk. */
+export interface LedgerStore {
+  /** The calls that had not ended. */
+  unfinished(): Promise<readonly LedgerEntry[]>;
+  save(entry: LedgerEntry): Promise<void>;
+  get(callId: string): Promise<LedgerEntry | undefined>;
+  /** Ids of the calls that have ended, the oldest first: ids sort by time. */
+  finished(): Promise<readonly string[]>;
+  remove(callId: string): Promise<void>;
+}

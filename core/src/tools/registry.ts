@@ -1,0 +1,68 @@
+import { CinnabarError, type Disposer, type ToolDefinition, type ToolInfo, z } from '@cinnabar/sdk';
+import type { Owner } from '../contracts.js';
+import { checkToolName } from './names.js';
+
+/** A tool as one run of its plugin registered it. */
+export interface RegisteredTool {
+  readonly owner: Owner;
+  readonly definition: ToolDefinition;
+  readonly info: ToolInfo;
+}
+
+export interface ToolRegistry {
+  /** @throws CINNABAR_NAME_INVALID, CINNABAR_NAME_TAKEN, CINNABAR_PLUGIN_INVALID, CINNABAR_SCOPE_CLOSED */
+  add(owner: Owner, definition: ToolDefinition): Disposer;
+  /** Never a tool whose plugin is stopping. */
+  get(name: string): RegisteredTool | undefined;
+  all(): readonly RegisteredTool[];
+}
+
+export function createToolRegistry(): ToolRegistry {
+  const tools = new Map<string, RegisteredTool>();
+  const isLive = ({ owner }: RegisteredTool) => !owner.scope.signal.aborted;
+
+  return {
+    add(owner, definition) {
+      const { name } = definition;
+      checkToolName(name);
+      const taken = tools.get(name);
+      if (taken !== undefined) {
+        throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'tool', name, plugin: taken.owner.id });
+      }
+      const tool = { owner, definition, info: describe(owner, definition) };
+      const dispose = owner.scope.add(`tool ${name}`, () => tools.delete(name));
+      tools.set(name, tool);
+      return dispose;
+    },
+    get(name) {
+      const tool = tools.get(name);
+      return tool !== undefined && isLive(tool) ? tool : undefined;
+    },
+    all: () => [...tools.values()].filter(isLive),
+  };
+}
+
+function describe(owner: Owner, definition: ToolDefinition): ToolInfo {
+  return Object.freeze({
+    name: definition.name,
+    plugin: owner.id,
+    description: definition.description,
+    risk: definition.risk,
+    access: definition.access ?? {},
+    examples: definition.examples ?? [],
+    inputSchema: inputSchemaOf(owner, definition),
+  });
+}
+
+/** An argument with a default is not required of a model, so the schema is that of what goes in. */
+function inputSchemaOf(owner: Owner, { name, input }: ToolDefinition): ToolInfo['inputSchema'] {
+  try {
+    // What comes out runs, is hashed, stored and shown, so it too must be plain JSON: no transforms, dates or instances.
+    z.toJSONSchema(input, { io: 'output' });
+    return Object.freeze({ ...z.toJSONSchema(input, { target: 'draft-2020-12', io: 'input' }) });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const detail = `the input of its tool "${name}" must be plain JSON: ${why}`;
+    throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: owner.id, detail }, { cause: error });
+  }
+}

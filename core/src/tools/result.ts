@@ -1,0 +1,37 @@
+import { CinnabarError, type Logger, type SettledOutcome, sentenceOf } from '@cinnabar/sdk';
+import type { LiveCall } from './call.js';
+import { failed, failedWith } from './outcomes.js';
+import type { RegisteredTool } from './registry.js';
+
+/** What came of a run that returned: in the tool's own words, else its output as compact JSON. */
+export function doneOutcome({ definition, owner }: RegisteredTool, call: LiveCall, output: unknown): SettledOutcome {
+  return { status: 'done', callId: call.id, output, text: textOf() };
+
+  function textOf(): string {
+    try {
+      return definition.present?.success?.(call.input, output) ?? asText(output);
+    } catch (error) {
+      // It has run: wording that fails must not make it look as if it had not.
+      owner.log.warn('the wording of a tool result failed', { tool: call.tool.info.name, callId: call.id, error });
+      return asText(output);
+    }
+  }
+}
+
+function asText(output: unknown): string {
+  if (typeof output === 'string') return output;
+  try {
+    return JSON.stringify(output) ?? 'Done.';
+  } catch {
+    return 'Done.';
+  }
+}
+
+/** What came of work that threw. Only errors meant for people are quoted. */
+export function thrownOutcome(callId: string, tool: string, error: unknown, log: Logger): SettledOutcome {
+  const sentence = sentenceOf(error);
+  if (error instanceof CinnabarError) return failedWith(callId, error);
+  if (sentence !== undefined) return failedWith(callId, { code: 'CINNABAR_TOOL_FAILED', message: sentence });
+  log.error('a tool failed', { tool, callId, error });
+  return failed(callId, 'CINNABAR_TOOL_FAILED', { tool, detail: 'something went wrong inside; it is in the log' });
+}

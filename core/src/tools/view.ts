@@ -1,0 +1,37 @@
+import { CinnabarError, type ToolCall } from '@cinnabar/sdk';
+import type { LiveCall } from './call.js';
+import type { RegisteredInterceptor } from './interceptors.js';
+
+/** A call as one interceptor sees it. Every step is a compare and swap in the ledger, written before it resolves. */
+export function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
+  const { id, trail } = call;
+  return {
+    id,
+    tool: call.tool.info,
+    input: call.input,
+    argumentsHash: call.argumentsHash,
+    actor: call.actor,
+    signal: call.signal,
+    card: call.card,
+    policy: call.policy,
+    async hold() {
+      if (!(await call.move(['proposed'], 'pending'))) {
+        throw new CinnabarError('CINNABAR_TOOL_STATE', { call: id, state: call.row()?.state ?? 'over' });
+      }
+      trail.note({ heldBy: by.interceptor.name });
+      by.held.add(call);
+      void call.ended.then(() => by.held.delete(call));
+    },
+    async approve(decidedBy) {
+      const first = await call.move(['pending'], 'approved', { decidedBy });
+      if (first) trail.note({ decidedBy });
+      return first;
+    },
+    async deny(decidedBy, reason) {
+      const first = await call.end(['pending'], { status: 'denied', callId: id, reason }, { decidedBy });
+      if (first) trail.note({ decidedBy });
+      return first;
+    },
+    expire: (reason) => call.end(['pending'], { status: 'expired', callId: id, reason }),
+  };
+}
