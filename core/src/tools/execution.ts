@@ -55,12 +55,14 @@ export function createExecution({ registry, gate, boundary, clock, log }: Parts)
     if (place.policy === 'confirm' && call.row()?.state === 'proposed') {
       return { refusal: denied(id, tool.info.name, 'it needs confirmation, and nothing here can ask for it') };
     }
-    // What was checked above took time: a plugin that stopped meanwhile must not run.
-    return registry.get(tool.info.name) === tool ? { tool } : { refusal: failure(call, STOPPED) };
+    return { tool };
   }
 
   async function run(call: LiveCall, { owner, definition, ...rest }: RegisteredTool): Promise<SettledOutcome> {
     const { id, input, actor } = call;
+    // Writing the claim took time: what stopped meanwhile must not run.
+    if (owner.scope.signal.aborted) return failure(call, STOPPED);
+    if (call.signal.aborted) return failure(call, CANCELLED);
     const { signal, release } = linkSignals(call.signal, owner.scope.signal);
     const started = clock.now();
     try {

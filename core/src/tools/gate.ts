@@ -56,8 +56,10 @@ export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
       actor: Actor,
       knowledge: 'cached' | 'fresh',
     ): Promise<PersonAnswer | (PersonAnswer & Refusal)> {
-      const decide = knowledge === 'fresh' ? access.decideFresh : access.decide;
-      const decision = await decide(actor, subjectOf(tool));
+      const subject = subjectOf(tool);
+      const decision = await (knowledge === 'fresh'
+        ? access.decideFresh(actor, subject)
+        : access.decide(actor, subject));
       const { reasons } = decision;
       if (decision.allowed) return { reasons };
       return { reasons, refusal: denied(callId, tool.info.name, refusalReasons(decision)) };

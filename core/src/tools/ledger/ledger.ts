@@ -29,11 +29,6 @@ export interface CallLedger extends Ledger {
   recover(): Promise<number>;
 }
 
-const AFTER_RESTART = {
-  expired: 'the bot was restarted before this was run, so it was not run',
-  unknown: 'the bot stopped while this was running: nobody knows whether it took effect',
-} as const;
-
 export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
   const open = new Map<string, { entry: LedgerEntry; readonly moves: PQueue }>();
   const history = createHistory({ store, clock, log });
@@ -73,12 +68,22 @@ export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
     async recover() {
       const left = (await store.unfinished()).filter((entry) => !open.has(entry.id));
       for (const entry of left) {
-        const state = afterRestart(entry.state);
-        const reason = state === 'unknown' ? AFTER_RESTART.unknown : AFTER_RESTART.expired;
-        await store.save(isFinal(entry.state) ? entry : { ...entry, state, reason, updatedAt: clock.now() });
+        const known = await store.get(entry.id);
+        await store.save(resolveAfterRestart(known ?? entry, clock.now()));
       }
       await history.prune();
       return left.length;
     },
   };
+}
+
+/** What was written last has happened; what was not is not guessed. */
+function resolveAfterRestart(entry: LedgerEntry, updatedAt: number): LedgerEntry {
+  if (isFinal(entry.state)) return entry;
+  const state = afterRestart(entry.state);
+  const reason =
+    state === 'unknown'
+      ? 'the bot stopped while this was running: nobody knows whether it took effect'
+      : 'the bot was restarted before this was run, so it was not run';
+  return { ...entry, state, reason, updatedAt };
 }
