@@ -1,0 +1,31 @@
+import { type Settings, z } from '@cinnabar/sdk';
+
+const rules = z.object({
+  style: z.enum(['plain', 'cyberpunk', 'terminal']).default('plain').describe('How confirmation cards look'),
+  timeLimit: z
+    .number()
+    .int()
+    .min(10)
+    .max(3600)
+    .default(60)
+    .describe('Seconds that a member has to decide, from the moment the card is there'),
+  require: z
+    .array(z.enum(['read', 'write', 'destructive']))
+    .default(['read', 'write', 'destructive'])
+    .describe('Which tools need a confirmation, by what they do; a policy of one tool goes before'),
+  controls: z
+    .enum(['reactions', 'buttons', 'both'])
+    .default('reactions')
+    .describe('What a member decides with; buttons always help out where the bot may not add reactions'),
+});
+
+export const settings = { guild: rules };
+
+/** How cards are asked in one place. */
+export type Rules = z.output<typeof rules>;
+export type Style = Rules['style'];
+
+/** In a direct message the defaults apply. */
+export function rulesIn(guildSettings: Settings<typeof settings>['guild'], guildId: string | null): Promise<Rules> {
+  return guildId === null ? Promise.resolve(rules.parse({})) : guildSettings(guildId).get();
+}
