@@ -1,5 +1,8 @@
-import type { Plugin } from '@cinnabar/sdk';
-import type { DiscoveredPlugin } from './discovery.js';
+import { CinnabarError, type Plugin } from '@cinnabar/sdk';
+import { build } from './build/build.js';
+import { evaluate } from './build/evaluate.js';
+import type { DiscoveredPlugin } from './discovery/discovery.js';
+import { validatePlugin } from './validate.js';
 
 /** Turns a folder into a validated plugin definition. */
 export interface PluginLoader {
@@ -16,4 +19,25 @@ export interface LoaderOptions {
   readonly cacheDir: string;
   /** Semantic version that manifests' `host` ranges are held against. */
   readonly hostVersion: string;
+}
+
+/** Builds the loader. From here on, stack traces point at the TypeScript line of a plugin. */
+export function createLoader({ cacheDir, hostVersion }: LoaderOptions): PluginLoader {
+  process.setSourceMapsEnabled(true);
+  return {
+    async load(found, { verify = false } = {}) {
+      const file = await build(found, { cacheDir, hostVersion, verify });
+      return validatePlugin(run(file, found), found.path, hostVersion);
+    },
+  };
+}
+
+function run(file: string, { path, entry }: DiscoveredPlugin): unknown {
+  try {
+    return evaluate(file, entry);
+  } catch (error) {
+    if (error instanceof CinnabarError) throw error;
+    const [detail] = (error instanceof Error ? error.message : String(error)).split('\n');
+    throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: path, detail: detail ?? '' }, { cause: error });
+  }
 }

@@ -1,6 +1,6 @@
 import type { Clock, ErasedContext, Logger, Plugin, PluginInfo, Plugins } from '@cinnabar/sdk';
 import type { Boundary, GuildStates, Owner } from '../contracts.js';
-import type { Discover } from './discovery.js';
+import type { Discover } from './discovery/discovery.js';
 import type { GuardStore } from './guards.js';
 import type { PluginLoader } from './loader.js';
 import type { PluginServices } from './services.js';

@@ -1,15 +1,93 @@
-import type { Token } from '@cinnabar/sdk';
+import { CinnabarError, type Injection, type Token } from '@cinnabar/sdk';
+import type { DependencyContainer } from 'tsyringe';
 import type { ServiceRoom } from '../contracts.js';
 
-/** `ServiceRoom`, and what the lifecycle needs to know of it. Host services are registered in the parent container under `token.id`. */
+/** `ServiceRoom`, and what the lifecycle needs to know of it. */
 export interface PluginServices extends ServiceRoom {
   /** Differs for each `provide`: tells whether a service is still the one that was injected. `undefined` when there is none. */
-  provision(token: Token<unknown>): number | undefined;
-  /** Sets what runs around changes: `before` a service goes (its dependents stop first), `after` one has come. */
+  provision(tokenId: string): number | undefined;
+  /** Id of the plugin that provides it now; `undefined` for the host's own and for none. */
+  providerOf(tokenId: string): string | undefined;
+  /** Whether the host itself provides it. */
+  ofHost(tokenId: string): boolean;
+  /** Sets who is told of changes. */
   observe(observer: ServiceObserver): void;
 }
 
 export interface ServiceObserver {
+  /** A service is about to go: its dependents stop first. */
   beforeRemoval(tokenId: string): Promise<void>;
-  afterProvision(tokenId: string): void;
+  /** A service has come or gone. */
+  changed(): void;
+}
+
+interface Provided {
+  readonly plugin: string;
+  readonly service: unknown;
+  readonly provision: number;
+}
+
+/** The provision of every host service: they never change. */
+const OF_HOST = 0;
+
+/**
+ * Builds the room of plugin services, in a child container of the host's own.
+ * @param parent where the host's services are registered, under `token.id`
+ */
+export function createServices(parent: DependencyContainer): PluginServices {
+  const container = parent.createChildContainer();
+  const provided = new Map<string, Provided>();
+  let provisions = OF_HOST;
+  let observer: ServiceObserver | undefined;
+
+  const ofHost = (tokenId: string) => parent.isRegistered(tokenId, true);
+  const has = (tokenId: string) => container.isRegistered(tokenId, true);
+
+  // A container cannot forget a single registration: it forgets all, and is told again what is left.
+  const remove = (tokenId: string) => {
+    provided.delete(tokenId);
+    container.reset();
+    for (const [id, { service }] of provided) container.register(id, { useFactory: () => service });
+  };
+
+  const resolveOne = (injection: Injection): unknown => {
+    const { id } = injection.kind === 'optional' ? injection.token : injection;
+    if (has(id)) return container.resolve(id);
+    if (injection.kind === 'optional') return undefined;
+    throw new CinnabarError('CINNABAR_DEPENDENCY_MISSING', { plugin: '?', token: id });
+  };
+
+  return {
+    provide(owner, token, service) {
+      assertAllowed(owner.plugin.provides, owner.id, token);
+      const holder = ofHost(token.id) ? 'host' : provided.get(token.id)?.plugin;
+      if (holder !== undefined) {
+        throw new CinnabarError('CINNABAR_TOKEN_TAKEN', { token: token.id, plugin: holder });
+      }
+      const dispose = owner.scope.add(`service ${token.id}`, async () => {
+        await observer?.beforeRemoval(token.id);
+        remove(token.id);
+        observer?.changed();
+      });
+      provisions += 1;
+      provided.set(token.id, { plugin: owner.id, service, provision: provisions });
+      container.register(token.id, { useFactory: () => service });
+      observer?.changed();
+      return dispose;
+    },
+    has: (token) => has(token.id),
+    resolve: (injections) =>
+      Object.fromEntries(Object.entries(injections).map(([key, injection]) => [key, resolveOne(injection)])),
+    provision: (tokenId) => provided.get(tokenId)?.provision ?? (ofHost(tokenId) ? OF_HOST : undefined),
+    providerOf: (tokenId) => provided.get(tokenId)?.plugin,
+    ofHost,
+    observe(next) {
+      observer = next;
+    },
+  };
+}
+
+function assertAllowed(declared: readonly Token<unknown>[], plugin: string, { id }: Token<unknown>): void {
+  if (declared.some((token) => token.id === id)) return;
+  throw new CinnabarError('CINNABAR_TOKEN_UNDECLARED', { plugin, token: id });
 }

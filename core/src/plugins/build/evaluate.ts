@@ -1,0 +1,30 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createPluginRequire } from './plugin-require.js';
+
+/**
+ * Runs a bundle anew and returns what it exports.
+ *
+ * Node keeps what it loads in three places: the cache of modules, the list of children of the module that asked, and the cache
+ * of resolved names. A `require` made for this one load takes the last two along when it goes, and the first is emptied here:
+ * so a version can be collected as soon as nobody uses it.
+ * @param file the cache file
+ * @param entry the plugin's entry file: its packages are resolved from there
+ */
+export function evaluate(file: string, entry: string): unknown {
+  const require = createRequire(file);
+  const resolved = require.resolve(file);
+  const load = (): unknown => {
+    try {
+      return require(resolved);
+    } finally {
+      delete require.cache[resolved];
+    }
+  };
+  const run = load();
+  if (typeof run !== 'function') throw new TypeError('the cache file holds no bundle');
+  const module: { exports: unknown } = { exports: {} };
+  run(createPluginRequire(entry), module, module.exports, entry, dirname(entry), pathToFileURL(entry).href);
+  return module.exports;
+}

@@ -1,0 +1,117 @@
+/** What matters of a plugin for the order in which plugins start; tokens by id. */
+export interface Dependent {
+  readonly id: string;
+  /** Tokens that it cannot start without. */
+  readonly needs: readonly string[];
+  /** Tokens that it uses when they are there. */
+  readonly likes: readonly string[];
+  readonly provides: readonly string[];
+}
+
+/** Why a plugin cannot start. */
+export type Hindrance =
+  /** Nobody provides the token. */
+  | { readonly kind: 'missing'; readonly token: string }
+  /** The provider of the token cannot start itself. */
+  | { readonly kind: 'blocked'; readonly token: string; readonly provider: string }
+  /** It waits for itself: each needs the next, and the last is the first. */
+  | { readonly kind: 'circular'; readonly cycle: readonly string[] };
+
+export interface StartOrder {
+  /** Those that can start, each after all that it needs, and after what it likes unless that closes a circle. */
+  readonly order: readonly string[];
+  readonly hindered: ReadonlyMap<string, Hindrance>;
+}
+
+/**
+ * Orders plugins by what they inject and provide; otherwise they keep the order in which they are given.
+ * @param hostTokens tokens that are there whatever plugins do
+ */
+export function orderPlugins(plugins: readonly Dependent[], hostTokens: (token: string) => boolean): StartOrder {
+  const providers = providersOf(plugins);
+  const hindered = findHindered(plugins, providers, hostTokens);
+  const able = plugins.filter(({ id }) => !hindered.has(id));
+  const before = edgesOf(able, providers);
+  return { order: inDepth(able, before), hindered };
+}
+
+type Edges = ReadonlyMap<string, ReadonlySet<string>>;
+
+function providersOf(plugins: readonly Dependent[]): ReadonlyMap<string, string> {
+  const providers = new Map<string, string>();
+  for (const { id, provides } of plugins) {
+    for (const token of provides) if (!providers.has(token)) providers.set(token, id);
+  }
+  return providers;
+}
+
+function findHindered(
+  plugins: readonly Dependent[],
+  providers: ReadonlyMap<string, string>,
+  hostTokens: (token: string) => boolean,
+): ReadonlyMap<string, Hindrance> {
+  const able = new Set<string>();
+  const unmet = ({ needs }: Dependent) =>
+    needs.find((token) => !hostTokens(token) && !able.has(providers.get(token) ?? ''));
+  for (let grew = true; grew; ) {
+    const ready = plugins.filter((plugin) => !able.has(plugin.id) && unmet(plugin) === undefined);
+    for (const { id } of ready) able.add(id);
+    grew = ready.length > 0;
+  }
+
+  const waits = new Map<string, { readonly token: string; readonly provider: string | undefined }>();
+  for (const plugin of plugins) {
+    const token = able.has(plugin.id) ? undefined : unmet(plugin);
+    if (token !== undefined) waits.set(plugin.id, { token, provider: providers.get(token) });
+  }
+  const hindered = new Map<string, Hindrance>();
+  for (const [id, { token, provider }] of waits) {
+    const cycle = cycleThrough(id, (plugin) => waits.get(plugin)?.provider);
+    if (cycle !== undefined) hindered.set(id, { kind: 'circular', cycle });
+    else if (provider === undefined) hindered.set(id, { kind: 'missing', token });
+    else hindered.set(id, { kind: 'blocked', token, provider });
+  }
+  return hindered;
+}
+
+function cycleThrough(start: string, next: (id: string) => string | undefined): readonly string[] | undefined {
+  const path = [start];
+  const seen = new Set(path);
+  for (let id = next(start); id !== undefined; id = next(id)) {
+    path.push(id);
+    if (id === start) return path;
+    if (seen.has(id)) return undefined;
+    seen.add(id);
+  }
+  return undefined;
+}
+
+function edgesOf(plugins: readonly Dependent[], providers: ReadonlyMap<string, string>): Edges {
+  const edges = new Map(plugins.map(({ id }) => [id, new Set<string>()]));
+  const add = (from: string, token: string, allowed: (to: string) => boolean) => {
+    const to = providers.get(token);
+    if (to !== undefined && to !== from && edges.has(to) && allowed(to)) edges.get(from)?.add(to);
+  };
+  for (const { id, needs } of plugins) for (const token of needs) add(id, token, () => true);
+  for (const { id, likes } of plugins) for (const token of likes) add(id, token, (to) => !reaches(edges, to, id));
+  return edges;
+}
+
+/** Whether `from` must start after `to`, directly or through others. */
+function reaches(edges: Edges, from: string, to: string, seen = new Set<string>()): boolean {
+  if (from === to) return true;
+  if (seen.has(from)) return false;
+  seen.add(from);
+  return [...(edges.get(from) ?? [])].some((next) => reaches(edges, next, to, seen));
+}
+
+function inDepth(plugins: readonly Dependent[], before: Edges): readonly string[] {
+  const order = new Set<string>();
+  const visit = (id: string) => {
+    if (order.has(id)) return;
+    for (const earlier of before.get(id) ?? []) visit(earlier);
+    order.add(id);
+  };
+  for (const { id } of plugins) visit(id);
+  return [...order];
+}
