@@ -1,6 +1,7 @@
 import type { OptionShape } from '@cinnabar/sdk';
 import { describeOption } from '../options/describe.js';
 import type { OptionSpec } from '../options/spec.js';
+import { MAX_OPTIONS } from '../slash/limits.js';
 import { checkDescription, checkName, refuse } from './naming.js';
 
 /**
@@ -19,6 +20,9 @@ export function describeOptions(command: string, shape: OptionShape): readonly O
     checkDescription('option', shown, spec.description);
     return spec;
   });
+  if (specs.length > MAX_OPTIONS) {
+    refuse('command', command, `it has ${specs.length} options, and Discord allows ${MAX_OPTIONS}`);
+  }
   checkOrder(command, specs);
   return specs;
 }

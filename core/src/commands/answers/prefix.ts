@@ -1,0 +1,34 @@
+import type { Message, SendableChannels } from 'discord.js';
+import type { Answers } from './answers.js';
+import { partsOf } from './body.js';
+import type { LostAnswers } from './lost.js';
+
+/** Answers to a message: the first replies to it (unless it is gone by then), the others follow in the channel. */
+export function answerMessage(message: Message, channel: SendableChannels, lost: LostAnswers): Answers {
+  let answered = false;
+
+  const send = async (part: ReturnType<typeof partsOf>[number]) => {
+    const reference = answered ? {} : { reply: { messageReference: message, failIfNotExists: false } };
+    const sent = await lost.attempt<Message>(channel.id, () => channel.send({ ...part, ...reference }));
+    answered = true;
+    return sent;
+  };
+
+  const answers: Answers = {
+    async reply(reply) {
+      const [first, ...others] = partsOf(reply, message.author.id);
+      let last = await send(first);
+      for (const part of others) last = await send(part);
+      return last;
+    },
+    async defer() {
+      await lost.attempt(channel.id, () => channel.sendTyping());
+    },
+    async refuse(sentence) {
+      await answers.reply(sentence);
+    },
+    finish: () => Promise.resolve(),
+    close: () => undefined,
+  };
+  return answers;
+}

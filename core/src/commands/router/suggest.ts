@@ -1,0 +1,48 @@
+import type { Message } from 'discord.js';
+import { echo } from '../answers/echo.js';
+import { answerMessage } from '../answers/prefix.js';
+import { nearest } from '../directory/nearest.js';
+import { visibleAmong } from '../directory/visible.js';
+import type { CommandRoomParts } from '../parts.js';
+import { leavesOf } from '../registry/entry.js';
+import type { Registry } from '../registry/registry.js';
+import { answerFailure } from './answer-failure.js';
+import type { Execution } from './execute.js';
+import { actorOf } from './message.js';
+import type { Recognised } from './recognise.js';
+
+type Parts = Pick<CommandRoomParts, 'enabledIn' | 'boundary'>;
+
+/**
+ * Answers "did you mean" to a command that does not exist, if something near does and the member may use it there.
+ * Silent otherwise, for other bots may share the prefix; after a mention and in direct messages too, where the words are meant for `ai`.
+ */
+export function createSuggester({ enabledIn, boundary }: Parts, registry: Registry, execution: Execution) {
+  const candidates = (word: string, guildId: string | null) =>
+    nearest(word, registry.names()).flatMap((name) => {
+      const entry = registry.find(name);
+      const usable = entry !== undefined && entry.surface !== 'slash' && enabledIn(guildId, entry.owner.plugin);
+      return usable ? [{ name, entry }] : [];
+    });
+
+  return (message: Message, { prefix, word }: Recognised): void => {
+    if (message.guildId === null || prefix.startsWith('<@') || !message.channel.isSendable()) return;
+    const answers = answerMessage(message, message.channel, execution.lost);
+    const near = candidates(word, message.guildId);
+    const [first] = near;
+    if (first === undefined) return;
+    const actor = actorOf(message);
+    void boundary.run(first.entry.owner, message.guildId, 'command suggestion', async () => {
+      try {
+        for (const { name, entry } of near) {
+          const { visible } = await visibleAmong(execution.access, actor, leavesOf(entry));
+          if (visible.length === 0) continue;
+          await answers.reply(`There is no ${echo(prefix + word)}. Did you mean ${echo(prefix + name)}?`);
+          return;
+        }
+      } catch (error) {
+        await answerFailure(execution, 'command suggestion', actor, answers, error);
+      }
+    });
+  };
+}
