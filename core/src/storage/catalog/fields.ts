@@ -1,0 +1,77 @@
+import { optionTraits, type Plugin, SETTING_SCOPES, type SettingScope, z } from '@cinnabar/sdk';
+import { type FieldType, fieldTypeOf } from './field-type.js';
+import { inWords } from './words.js';
+
+/** One declared setting, with what its schema tells of it. */
+export interface Field {
+  readonly scope: SettingScope;
+  readonly key: string;
+  readonly type: FieldType;
+  readonly words: string;
+  readonly description: string;
+  readonly secret: boolean;
+  readonly default: unknown;
+  /** `undefined` when the value fits, else the first problem, in zod's words or the author's own. */
+  check(value: unknown): { readonly message: string; readonly at: string; readonly custom: boolean } | undefined;
+}
+
+const known = new WeakMap<Plugin, readonly Field[]>();
+
+/** A plugin's settings, the widest scope first. */
+export function fieldsOf(plugin: Plugin): readonly Field[] {
+  const before = known.get(plugin);
+  if (before !== undefined) return before;
+  const fields = SETTING_SCOPES.flatMap((scope) => {
+    const schema = plugin.settings[scope];
+    if (schema === undefined) return [];
+    const defaults = new Map<string, unknown>(Object.entries(schema.parse({})));
+    return Object.entries(schema.shape).map(([key, field]) => describeField(scope, key, field, defaults.get(key)));
+  });
+  known.set(plugin, fields);
+  return fields;
+}
+
+function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType, fallback: unknown): Field {
+  const json = z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema }) {
+      const kind = optionTraits.get(zodSchema)?.kind;
+      if (kind !== undefined) jsonSchema.kind = kind;
+    },
+  });
+  const type = fieldTypeOf(json);
+  // Also when only a part of the value is secret: then all of it is.
+  const secret = JSON.stringify(json).includes('"secret":true');
+  return {
+    scope,
+    key,
+    type,
+    words: secret ? `secret ${inWords(type)}` : inWords(type),
+    description: json.description ?? '',
+    secret,
+    default: fallback,
+    check(value) {
+      const [issue] = z.safeParse(schema, value).error?.issues ?? [];
+      return issue && { message: issue.message, at: issue.path.join('.'), custom: issue.code === 'custom' };
+    },
+  };
+}
+
+/** A value as it may be shown. */
+export function shownValue(field: Field, value: unknown): unknown {
+  if (!field.secret) return value;
+  return value === undefined || value === null || value === '' ? '(not set)' : '(set)';
+}
+
+/** Stored settings of a scope with the secrets taken out. */
+export function hideSecrets(plugin: Plugin, scope: SettingScope, data: unknown): unknown {
+  if (typeof data !== 'object' || data === null) return data;
+  const fields = fieldsOf(plugin).filter((field) => field.scope === scope);
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => {
+      const field = fields.find((one) => one.key === key);
+      return [key, field === undefined ? value : shownValue(field, value)];
+    }),
+  );
+}

@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from 'node:util';
+import { CinnabarError, type SettingsDocument, type z } from '@cinnabar/sdk';
+import type { DocumentPath, Stored } from '../driver.js';
+import { nearest } from '../nearest.js';
+import { settingsShape, storedValues } from './settings-shape.js';
+import { InvalidDocument } from './shape.js';
+import { createSlots } from './slot.js';
+import type { Vault } from './vault.js';
+
+/** Opens the settings document at a path; only what was set is stored, so that defaults and presets can still change. */
+export function openSettings<S extends z.ZodObject>(
+  vault: Vault,
+  schema: S,
+  options: { readonly plugin: string; readonly presets?: Readonly<Record<string, unknown>> },
+): (path: DocumentPath) => SettingsDocument<z.output<S>> {
+  type Values = z.output<S>;
+  const slots = createSlots(vault, settingsShape(schema, options.presets ?? {}));
+  const keys = Object.keys(schema.shape);
+
+  /** What is stored, with `changes` on top; `undefined` takes a key back to its default. */
+  const changed = (stored: Stored | undefined, changes: Iterable<readonly [string, unknown]>) => {
+    const values = new Map(Object.entries(storedValues(stored)));
+    for (const [key, value] of changes) {
+      if (!keys.includes(key)) throw unknownSetting(options.plugin, key, keys);
+      if (value === undefined) values.delete(key);
+      else values.set(key, value);
+    }
+    return values.size === 0 ? undefined : Object.fromEntries(values);
+  };
+
+  return (path) => {
+    const slot = slots(path);
+    const save = async (body: (draft: Values, stored: Stored | undefined) => Promise<unknown>): Promise<Values> => {
+      try {
+        return await slot.change(body);
+      } catch (error) {
+        if (!(error instanceof InvalidDocument)) throw error;
+        const detail = error.message;
+        throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: error.key ?? 'settings', detail }, { cause: error });
+      }
+    };
+    return {
+      get: () => slot.read(),
+      set: (values) => save(async (_draft, stored) => changed(stored, Object.entries(values))),
+      update: (change) =>
+        save(async (draft, stored) => {
+          const before = new Map<string, unknown>(Object.entries(structuredClone(draft)));
+          await change(draft);
+          const after = new Map<string, unknown>(Object.entries(draft));
+          const touched = [...new Set([...before.keys(), ...after.keys()])].filter(
+            (key) => !isDeepStrictEqual(before.get(key), after.get(key)),
+          );
+          return changed(
+            stored,
+            touched.map((key) => [key, after.get(key)] as const),
+          );
+        }),
+      async reset(key) {
+        await save(async (_draft, stored) => (key === undefined ? undefined : changed(stored, [[key, undefined]])));
+      },
+    };
+  };
+}
+
+/** @returns CINNABAR_SETTING_UNKNOWN with what was probably meant */
+export function unknownSetting(plugin: string, key: string, keys: readonly string[]): CinnabarError {
+  const meant = nearest(key, keys);
+  const hint =
+    meant !== undefined
+      ? ` Did you mean "${meant}"?`
+      : keys.length === 0
+        ? ' It has no settings.'
+        : ` It has ${keys.join(', ')}.`;
+  return new CinnabarError('CINNABAR_SETTING_UNKNOWN', { plugin, key, hint });
+}

@@ -1,0 +1,137 @@
+import { CinnabarError, type Logger } from '@cinnabar/sdk';
+import { LRUCache } from 'lru-cache';
+import { DamagedDocument, type DocumentPath, type Driver, type Stored } from '../driver.js';
+import { nameOf } from './path-names.js';
+import { createKeyedQueue } from './queue.js';
+
+/** A document that could not be used, for the log and for the owner. */
+export interface StorageProblem {
+  /** `party/collections/user/rosters/42`. */
+  readonly document: string;
+  /** What is wrong with it, for people. */
+  readonly detail: string;
+  /** Where it was put; `undefined` when it was gone. */
+  readonly keptAs: string | undefined;
+}
+
+/** What is stored under one path at one time; the identity that derived values may be kept by. */
+export interface Entry {
+  readonly stored: Stored | undefined;
+}
+
+/** The stored documents of all plugins: cached, one change at a time for each, with what is damaged put aside. */
+export interface Vault {
+  /** What was loaded or saved last, without waiting. */
+  peek(path: DocumentPath): Entry | undefined;
+  /** @throws CINNABAR_DOCUMENT_INVALID when the medium cannot be read; damage is no reason */
+  load(path: DocumentPath): Promise<Entry>;
+  /** Runs alone among the tasks for this document. @throws CINNABAR_STORAGE_WRITE when called from inside such a task */
+  exclusive<T>(path: DocumentPath, task: () => Promise<T>): Promise<T>;
+  /** Inside `exclusive`. Saved when it resolves; when it rejects, everything is as before. @throws CINNABAR_STORAGE_WRITE */
+  save(path: DocumentPath, stored: Stored | undefined): Promise<Entry>;
+  /** Inside `exclusive`. Keeps a copy of what is stored, under a label. @throws CINNABAR_STORAGE_WRITE */
+  keep(path: DocumentPath, label: string): Promise<void>;
+  /** Inside `exclusive`. Puts a document aside and reports it. The next `load` finds the last good copy, or nothing. */
+  reject(path: DocumentPath, detail: string): Promise<void>;
+  /** Removes a document with every copy of it. @throws CINNABAR_STORAGE_WRITE */
+  erase(path: DocumentPath): Promise<void>;
+  list(prefix: DocumentPath): Promise<readonly DocumentPath[]>;
+  idle(): Promise<void>;
+}
+
+/** Bounds of what is kept in memory: documents, and characters of their JSON in all. */
+const CACHED_DOCUMENTS = 10_000;
+const CACHED_CHARACTERS = 32_000_000;
+
+export function createVault(options: {
+  readonly driver: Driver;
+  readonly log: Logger;
+  /** Must not throw. */
+  readonly onProblem: (problem: StorageProblem) => void;
+}): Vault {
+  const { driver, log, onProblem } = options;
+  const queue = createKeyedQueue();
+  const cache = new LRUCache<string, Entry>({
+    max: CACHED_DOCUMENTS,
+    maxSize: CACHED_CHARACTERS,
+    sizeCalculation: ({ stored }) => 1 + (stored === undefined ? 0 : JSON.stringify(stored).length),
+  });
+  const idOf = (path: DocumentPath) => JSON.stringify(path);
+
+  const remember = (path: DocumentPath, stored: Stored | undefined): Entry => {
+    const entry = { stored };
+    cache.set(idOf(path), entry);
+    return entry;
+  };
+
+  const writing = async <T>(path: DocumentPath, operation: () => Promise<T>): Promise<T> => {
+    try {
+      return await operation();
+    } catch (cause) {
+      const detail = cause instanceof Error ? cause.message : String(cause);
+      throw new CinnabarError('CINNABAR_STORAGE_WRITE', { document: nameOf(path), detail }, { cause });
+    }
+  };
+
+  const reading = async <T>(path: DocumentPath, operation: () => Promise<T>): Promise<T> => {
+    try {
+      return await operation();
+    } catch (cause) {
+      if (cause instanceof DamagedDocument) throw cause;
+      const detail = `it cannot be read (${cause instanceof Error ? cause.message : String(cause)})`;
+      throw new CinnabarError('CINNABAR_DOCUMENT_INVALID', { document: nameOf(path), detail }, { cause });
+    }
+  };
+
+  const reject = async (path: DocumentPath, detail: string) => {
+    cache.delete(idOf(path));
+    const keptAs = await reading(path, () => driver.setAside(path));
+    const problem = { document: nameOf(path), detail, keptAs };
+    log.warn('a stored document could not be used; the last good copy is used where there is one', { ...problem });
+    onProblem(problem);
+  };
+
+  const loadAlone = async (path: DocumentPath): Promise<Entry> => {
+    for (;;) {
+      const cached = cache.get(idOf(path));
+      if (cached !== undefined) return cached;
+      try {
+        return remember(path, await reading(path, () => driver.read(path)));
+      } catch (error) {
+        if (!(error instanceof DamagedDocument)) throw error;
+        await reject(path, error.message);
+      }
+    }
+  };
+
+  const exclusive = <T>(path: DocumentPath, task: () => Promise<T>): Promise<T> => {
+    const id = idOf(path);
+    if (!queue.holds(id)) return queue.run(id, task);
+    const detail = 'it was changed again from inside its own change';
+    return Promise.reject(new CinnabarError('CINNABAR_STORAGE_WRITE', { document: nameOf(path), detail }));
+  };
+
+  return {
+    peek: (path) => cache.get(idOf(path)),
+    async load(path) {
+      const id = idOf(path);
+      return cache.get(id) ?? (queue.holds(id) ? loadAlone(path) : queue.run(id, () => loadAlone(path)));
+    },
+    exclusive,
+    async save(path, stored) {
+      await writing(path, () => (stored === undefined ? driver.delete(path) : driver.write(path, stored)));
+      return remember(path, stored);
+    },
+    async keep(path, label) {
+      await writing(path, () => driver.keep(path, label));
+    },
+    reject,
+    erase: (path) =>
+      exclusive(path, async () => {
+        await writing(path, () => driver.erase(path));
+        remember(path, undefined);
+      }),
+    list: (prefix) => driver.list(prefix),
+    idle: () => queue.idle(),
+  };
+}

@@ -1,0 +1,102 @@
+import { DamagedDocument, type DocumentPath, type Driver } from '../driver.js';
+import { decodeStored, encodeStored } from '../envelope.js';
+
+export interface MemoryDriver extends Driver {
+  /** Makes the next writes, deletions and erasures fail with `error`, `times` of them. */
+  failWrites(error: Error, times?: number): void;
+  /** Replaces what is stored, as a disk or a person would; with `lastGood`, that copy too. */
+  damage(path: DocumentPath, text: string, options?: { readonly lastGood?: boolean }): void;
+  /** What was put aside or kept of a document, oldest first. */
+  aside(path: DocumentPath): readonly string[];
+  /** Writes that were carried out. */
+  readonly writes: number;
+}
+
+interface Shelf {
+  current: string | undefined;
+  lastGood: string | undefined;
+  readonly aside: string[];
+}
+
+/** Documents in memory, as text, so that nothing is shared by accident. For tests and throw-away hosts. */
+export function createMemoryDriver(): MemoryDriver {
+  const shelves = new Map<string, { readonly path: DocumentPath; readonly shelf: Shelf }>();
+  let failure: { readonly error: Error; left: number } | undefined;
+  let writes = 0;
+
+  const find = (path: DocumentPath) => shelves.get(JSON.stringify(path))?.shelf;
+  const open = (path: DocumentPath) => {
+    const found = find(path);
+    if (found !== undefined) return found;
+    const shelf: Shelf = { current: undefined, lastGood: undefined, aside: [] };
+    shelves.set(JSON.stringify(path), { path, shelf });
+    return shelf;
+  };
+  const mayWrite = () => {
+    if (failure === undefined || failure.left === 0) return;
+    failure.left -= 1;
+    throw failure.error;
+  };
+  const dropWhenEmpty = (path: DocumentPath, shelf: Shelf) => {
+    if (shelf.current === undefined && shelf.aside.length === 0) shelves.delete(JSON.stringify(path));
+  };
+
+  return {
+    async read(path) {
+      const text = find(path)?.current;
+      return text === undefined ? undefined : decodeStored(text);
+    },
+    async write(path, stored) {
+      const text = encodeStored(stored);
+      mayWrite();
+      const shelf = open(path);
+      shelf.current = text;
+      shelf.lastGood = text;
+      writes += 1;
+    },
+    async delete(path) {
+      mayWrite();
+      const shelf = find(path);
+      if (shelf === undefined) return;
+      shelf.current = undefined;
+      shelf.lastGood = undefined;
+      dropWhenEmpty(path, shelf);
+    },
+    async erase(path) {
+      mayWrite();
+      shelves.delete(JSON.stringify(path));
+    },
+    async list(prefix) {
+      return [...shelves.values()]
+        .map(({ path }) => path)
+        .filter((path) => prefix.every((segment, index) => path[index] === segment) && path.length > prefix.length);
+    },
+    async setAside(path) {
+      const shelf = find(path);
+      if (shelf?.current === undefined) return undefined;
+      const { current, lastGood } = shelf;
+      const place = `memory:${path.join('/')}.corrupt-${shelf.aside.push(current)}`;
+      shelf.current = lastGood === current ? undefined : lastGood;
+      if (shelf.current === undefined) shelf.lastGood = undefined;
+      return place;
+    },
+    async keep(path, label) {
+      const shelf = find(path);
+      if (shelf?.current === undefined) throw new DamagedDocument('there is nothing to keep');
+      return `memory:${path.join('/')}.${label}-${shelf.aside.push(shelf.current)}`;
+    },
+    async close() {},
+    failWrites(error, times = 1) {
+      failure = { error, left: times };
+    },
+    damage(path, text, options) {
+      const shelf = open(path);
+      shelf.current = text;
+      if (options?.lastGood === true) shelf.lastGood = text;
+    },
+    aside: (path) => [...(find(path)?.aside ?? [])],
+    get writes() {
+      return writes;
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import { distance } from 'fastest-levenshtein';
+
+/** What was probably meant: the nearest of `known`, when it is near enough to be a slip. */
+export function nearest(typed: string, known: readonly string[]): string | undefined {
+  const wanted = typed.toLowerCase();
+  const ranked = known
+    .map((name) => ({ name, away: distance(wanted, name.toLowerCase()) }))
+    .sort((one, other) => one.away - other.away);
+  const [best] = ranked;
+  return best !== undefined && best.away <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined;
+}

@@ -1,0 +1,91 @@
+import {
+  CinnabarError,
+  type HasId,
+  type MemberKey,
+  type Plugin,
+  SETTING_SCOPES,
+  type SettingScope,
+  type SettingsDocument,
+} from '@cinnabar/sdk';
+import type { PluginStorage } from '../contracts.js';
+import { openCollection } from './documents/collection.js';
+import { collectionPath, settingsPath } from './documents/layout.js';
+import { keyFor } from './documents/path-names.js';
+import { openSettings, unknownSetting } from './documents/settings.js';
+import { invalid } from './documents/shape.js';
+import type { Vault } from './documents/vault.js';
+
+export type Presets = Readonly<Record<string, unknown>>;
+export type AnySettings = SettingsDocument<Record<string, unknown>>;
+
+/** A plugin's storage as its present version declares it. */
+export interface OpenedPlugin {
+  readonly plugin: Plugin;
+  readonly storage: PluginStorage;
+  /** The settings document of a scope the plugin has; `of` is needed but for the global one. */
+  readonly document: (scope: SettingScope, of?: HasId | MemberKey) => AnySettings;
+}
+
+/**
+ * @throws CINNABAR_PLUGIN_INVALID when a setting has neither a default nor is optional
+ * @throws CINNABAR_CONFIG_INVALID when a preset is not a setting's, or not right for it
+ */
+export function openPlugin(vault: Vault, plugin: Plugin, presets: Presets): OpenedPlugin {
+  const { id } = plugin.manifest;
+  checkDefaults(plugin);
+  checkPresets(plugin, presets);
+
+  const scopes = new Map<SettingScope, (of?: HasId | MemberKey) => AnySettings>();
+  for (const scope of SETTING_SCOPES) {
+    const schema = plugin.settings[scope];
+    if (schema === undefined) continue;
+    const open = openSettings(vault, schema, scope === 'global' ? { plugin: id, presets } : { plugin: id });
+    scopes.set(scope, (of) => open(settingsPath(id, scope, of === undefined ? undefined : keyFor(scope, of))));
+  }
+  const document = (scope: SettingScope, of?: HasId | MemberKey): AnySettings => {
+    const open = scopes.get(scope);
+    if (open === undefined) throw unknownSetting(id, scope, [...scopes.keys()]);
+    return open(of);
+  };
+
+  return {
+    plugin,
+    document,
+    storage: {
+      settings: Object.fromEntries(
+        [...scopes].map(([scope, open]) => [scope, scope === 'global' ? open() : (of: HasId | MemberKey) => open(of)]),
+      ),
+      collections: Object.fromEntries(
+        Object.entries(plugin.collections).map(([name, definition]) => [
+          name,
+          openCollection(vault, definition, collectionPath(id, definition.scope, name)),
+        ]),
+      ),
+    },
+  };
+}
+
+function checkDefaults(plugin: Plugin): void {
+  for (const scope of SETTING_SCOPES) {
+    const parsed = plugin.settings[scope]?.safeParse({});
+    if (parsed === undefined || parsed.success) continue;
+    const key = invalid(parsed.error).key ?? 'settings';
+    throw new CinnabarError('CINNABAR_PLUGIN_INVALID', {
+      place: plugin.manifest.id,
+      detail: `its ${scope} setting "${key}" needs a default or has to be optional`,
+    });
+  }
+}
+
+function checkPresets(plugin: Plugin, presets: Presets): void {
+  const { id } = plugin.manifest;
+  const schema = plugin.settings.global;
+  const keys = Object.keys(schema?.shape ?? {});
+  const unknown = Object.keys(presets).find((key) => !keys.includes(key));
+  if (unknown !== undefined) {
+    throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail: unknownSetting(id, unknown, keys).message });
+  }
+  const parsed = schema?.safeParse(presets);
+  if (parsed === undefined || parsed.success) return;
+  throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail: `${id}.${invalid(parsed.error).message}` });
+}

@@ -1,0 +1,45 @@
+import type { Actor, Logger, Tier } from '@cinnabar/sdk';
+import type { StorageRoom } from '../contracts.js';
+import { createCatalog } from './catalog/catalog.js';
+import { hideSecrets } from './catalog/fields.js';
+import { createVault, type StorageProblem } from './documents/vault.js';
+import type { Driver } from './driver.js';
+import { type OpenedPlugin, openPlugin, type Presets } from './open-plugin.js';
+import { createPersonalData } from './personal-data.js';
+
+export interface StorageOptions {
+  readonly driver: Driver;
+  readonly log: Logger;
+  /** Values for plugins' global settings that hold until an owner sets others, by plugin. */
+  readonly presets?: Readonly<Record<string, Presets>>;
+  /** Who may change settings; without it nobody may, but people their own. */
+  readonly tierOf?: (actor: Actor) => Promise<Tier>;
+  /** Told of every document that had to be put aside, so that the owner hears of it. Must not throw. */
+  readonly onProblem?: (problem: StorageProblem) => void;
+}
+
+/** Builds the storage of all plugins over one driver. Whoever made the driver closes it, after the last `flush`. */
+export function createStorage(options: StorageOptions): StorageRoom {
+  const { driver, log, presets = {}, tierOf = async () => 'everyone', onProblem = () => undefined } = options;
+  const vault = createVault({ driver, log, onProblem });
+  const opened = new Map<string, OpenedPlugin>();
+  const personal = createPersonalData({
+    vault,
+    withoutSecrets: (id, scope, data) => {
+      const plugin = opened.get(id)?.plugin;
+      return plugin === undefined ? data : hideSecrets(plugin, scope, data);
+    },
+  });
+
+  return {
+    open(plugin) {
+      const { id } = plugin.manifest;
+      const one = openPlugin(vault, plugin, presets[id] ?? {});
+      opened.set(id, one);
+      return one.storage;
+    },
+    catalog: createCatalog({ opened, tierOf }),
+    ...personal,
+    flush: () => vault.idle(),
+  };
+}
