@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { z } from '@cinnabar/sdk';
 import { exports as resolveExports } from 'resolve.exports';
 
-const packageSchema = z.object({ name: z.string(), exports: z.unknown() });
+const packageSchema = z.object({ name: z.string(), exports: z.unknown().optional() });
 
 /** `@scope/name/sub/path` as its package and the rest. */
 const SPECIFIER = /^((?:@[^/]+\/)?[^/.][^/]*)(\/.*)?$/;

@@ -8,7 +8,7 @@ const packageSchema = z.object({
   version: z.string().default('0.0.0'),
   description: z.string().default(''),
   main: z.string().optional(),
-  exports: z.unknown(),
+  exports: z.unknown().optional(),
   keywords: z.array(z.string()).default([]),
   dependencies: names,
   optionalDependencies: names,

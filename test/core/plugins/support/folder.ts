@@ -1,0 +1,29 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+export interface Folder {
+  /** A path inside the folder. */
+  at(...path: string[]): string;
+  /** Writes files by their path inside the folder; objects as JSON. */
+  write(files: Readonly<Record<string, string | object>>): Promise<void>;
+}
+
+/** A fresh folder for each test of a suite, gone after it. */
+export function useFolder(): Folder {
+  let root = '';
+  beforeEach(async () => {
+    root = await realpath(await mkdtemp(join(tmpdir(), 'cinnabar-')));
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+  const at = (...path: string[]) => join(root, ...path);
+  return {
+    at,
+    async write(files) {
+      for (const [path, content] of Object.entries(files)) {
+        await mkdir(dirname(at(path)), { recursive: true });
+        await writeFile(at(path), typeof content === 'string' ? content : JSON.stringify(content));
+      }
+    },
+  };
+}
