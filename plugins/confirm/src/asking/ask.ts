@@ -1,0 +1,66 @@
+import type { Clock, ComponentHandle, Logger, Outcome, SettledOutcome, ToolCall } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import { drawCard } from '../card/draw.js';
+import { permissionName, placeOf } from '../discord/place.js';
+import type { Rules } from '../settings.js';
+import type { Board } from '../waiting/board.js';
+import type { Request } from '../waiting/card.js';
+import type { Records } from '../waiting/records.js';
+import { addReactions } from './add-reactions.js';
+import { controlsFor, REACTION_PERMISSIONS } from './controls.js';
+import { type Delivery, deliver } from './deliver.js';
+import type { Deliveries } from './deliveries.js';
+
+export interface AskingParts {
+  readonly board: Board;
+  readonly records: Records;
+  readonly deliveries: Deliveries;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly buttons: ComponentHandle;
+}
+
+const NOTE =
+  'Not run yet: waiting for the member to confirm with 👍, or cancel with 👎, on the card that was just posted. Do not claim that it ran.';
+const UNDELIVERED = 'the confirmation card could not be posted, so it was not run';
+
+/** Posts the card of a held call. Whatever keeps it from being posted or shown in full keeps the call from running. */
+export async function ask(
+  parts: AskingParts,
+  call: ToolCall,
+  run: () => Promise<SettledOutcome>,
+  rules: Rules,
+): Promise<Outcome> {
+  const place = await placeOf(parts.client, call.actor);
+  if ('blockedBy' in place) return refused(call, 'ask for a confirmation', permissionName(place.blockedBy));
+  const controls = controlsFor(rules.controls, place.missing(...REACTION_PERMISSIONS));
+  const drawing = drawCard(rules.style, call.card, call.input, controls.notes);
+  if (drawing.file !== undefined && place.missing('AttachFiles').length > 0) {
+    return refused(call, 'show everything that this would do', permissionName('AttachFiles'));
+  }
+  const { request, settled } = requestOf(call, run);
+  const delivery: Delivery = { call, request, rules, drawing, controls, channel: place.channel };
+  try {
+    const card = await parts.deliveries.track(call.actor.userId, deliver(parts, delivery));
+    if (controls.reactions) await addReactions(parts, card, delivery);
+  } catch (error) {
+    parts.log.error('a confirmation card could not be posted', { callId: call.id, error });
+    return { status: 'expired', callId: call.id, reason: UNDELIVERED };
+  }
+  return { status: 'deferred', callId: call.id, note: NOTE, settled };
+}
+
+function refused({ id }: ToolCall, what: string, permission: string): SettledOutcome {
+  const reason = `I cannot ${what} in that channel: I am missing the permission ${permission}. Nothing was run.`;
+  return { status: 'denied', callId: id, reason };
+}
+
+function requestOf(call: ToolCall, run: () => Promise<SettledOutcome>) {
+  let settle: Request['settle'] = () => undefined;
+  const settled = new Promise<SettledOutcome>((resolve) => {
+    settle = resolve;
+  });
+  const request: Request = { call, run, settle };
+  return { request, settled };
+}

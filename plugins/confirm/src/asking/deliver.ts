@@ -1,0 +1,51 @@
+import type { ToolCall } from '@cinnabar/sdk';
+import type { SendableChannels } from 'discord.js';
+import type { Drawing } from '../card/draw.js';
+import { isRefusal } from '../discord/errors.js';
+import { NO_PINGS } from '../discord/say.js';
+import type { Rules } from '../settings.js';
+import type { Request, WaitingCard } from '../waiting/card.js';
+import type { AskingParts } from './ask.js';
+import { buttonRow, type Controls } from './controls.js';
+
+export interface Delivery {
+  readonly call: ToolCall;
+  readonly request: Request;
+  readonly rules: Rules;
+  readonly drawing: Drawing;
+  readonly controls: Controls;
+  readonly channel: SendableChannels;
+}
+
+/**
+ * Posts the card and puts it on the board. It is on record before it is posted, so that a crash at any moment leaves either
+ * nothing in the channel or something to find it by; and its time starts when Discord has confirmed it.
+ */
+export async function deliver(
+  { board, records, clock, buttons }: Pick<AskingParts, 'board' | 'records' | 'clock' | 'buttons'>,
+  { call, request, rules, drawing, controls, channel }: Delivery,
+): Promise<WaitingCard> {
+  const { id: callId, actor } = call;
+  const { content, file } = drawing;
+  const { userId, guildId, channelId } = actor;
+  await records.save(callId, { userId, guildId, channelId, content, after: channel.lastMessageId ?? '0' });
+  const message = await channel
+    .send({
+      content,
+      components: controls.buttons ? [buttonRow(buttons)] : [],
+      files: file === undefined ? [] : [{ name: file.name, attachment: Buffer.from(file.json) }],
+      allowedMentions: NO_PINGS,
+    })
+    .catch(async (error: unknown) => {
+      // Discord's refusal is certain; after a lost connection the card may be there all the same, and the record finds it.
+      if (isRefusal(error)) await records.delete(callId);
+      throw error;
+    });
+  const expiresAt = clock.now() + rules.timeLimit * 1000;
+  await records.change(callId, { messageId: message.id });
+  const { sentence } = call.card;
+  const place = { userId, guildId, channelId, messageId: message.id };
+  const card = { callId, ...place, sentence, content, hasButtons: controls.buttons, expiresAt, request };
+  board.add(card);
+  return card;
+}

@@ -1,0 +1,21 @@
+import type { PersonalData } from '@cinnabar/sdk';
+import type { Board } from '../waiting/board.js';
+import { type Expiry, REASONS } from '../waiting/expiry.js';
+import type { CardRecord, Records } from '../waiting/records.js';
+
+/** The cards of a member's open requests. */
+export function personalCards(parts: { board: Board; records: Records; expiry: Expiry }): PersonalData {
+  const { board, records, expiry } = parts;
+  const recordsOf = async (userId: string) => {
+    const theirs: [callId: string, record: CardRecord][] = [];
+    for await (const [callId, record] of records.all()) if (record.userId === userId) theirs.push([callId, record]);
+    return theirs;
+  };
+  return {
+    export: async (userId) => (await recordsOf(userId)).map(([callId, record]) => ({ callId, ...record })),
+    async forget(userId) {
+      for (const card of [...(board.of(userId) ?? [])]) await expiry.expire(card, REASONS.forgotten);
+      for (const [callId] of await recordsOf(userId)) await records.delete(callId);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import type { Clock, Logger } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import { timedOut } from '../card/timed-out.js';
+import { isGone } from '../discord/errors.js';
+import { channelOf } from '../discord/place.js';
+import { NO_PINGS } from '../discord/say.js';
+import type { Board } from './board.js';
+import type { WaitingCard } from './card.js';
+import type { Records } from './records.js';
+
+export const REASONS = {
+  timedOut: 'nobody confirmed it in time, so it was not run',
+  deleted: 'the confirmation card was deleted, so it was not run',
+  stopped: 'confirmations were stopped before this was decided, so it was not run',
+  forgotten: 'the member had their data deleted, so it was not run',
+  crowded: 'too many requests are waiting, so the oldest was not run',
+} as const;
+
+interface Parts {
+  readonly board: Board;
+  readonly records: Records;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Ends cards without a decision. Nothing here runs by itself: it follows from what members do (no timers, as the design wants). */
+export interface Expiry {
+  isOverdue(card: WaitingCard): boolean;
+  /** Ends the call, then strikes the card through. Does nothing when the card is off the board already. */
+  expire(card: WaitingCard, reason: string): Promise<void>;
+  /** Like `expire`, for a card whose message is gone. */
+  expireGone(card: WaitingCard): Promise<void>;
+  expireOverdue(userId: string): Promise<void>;
+}
+
+export function createExpiry({ board, records, client, clock, log }: Parts): Expiry {
+  const isOverdue = (card: WaitingCard) => clock.now() > card.expiresAt;
+
+  /** `false` when a decision came first, in whatever process. */
+  const end = async ({ callId, request }: WaitingCard, reason: string) => {
+    if (request === undefined) return true;
+    const first = await request.call.expire(reason);
+    // The ledger has the last word: where this was not first, what is told here is replaced by what happened.
+    request.settle({ status: 'expired', callId, reason });
+    return first;
+  };
+
+  const expire = async (card: WaitingCard, reason: string) => {
+    if (!board.take(card)) return;
+    if (await end(card, reason)) await strike(card);
+    else await records.delete(card.callId);
+  };
+
+  /** The record goes only when the card shows that it is over, or never will: else the next start tries again. */
+  const strike = async ({ callId, channelId, messageId, content }: WaitingCard) => {
+    try {
+      const channel = await channelOf(client, channelId);
+      await channel?.messages.edit(messageId, {
+        content: timedOut(content),
+        components: [],
+        allowedMentions: NO_PINGS,
+      });
+    } catch (error) {
+      if (!isGone(error)) {
+        log.warn('a card could not be marked as timed out', { callId, channelId, messageId, error });
+        return;
+      }
+    }
+    await records.delete(callId);
+  };
+
+  return {
+    isOverdue,
+    expire,
+    async expireGone(card) {
+      if (!board.take(card)) return;
+      await end(card, REASONS.deleted);
+      await records.delete(card.callId);
+    },
+    async expireOverdue(userId) {
+      for (const card of [...(board.of(userId) ?? [])]) {
+        if (isOverdue(card)) await expire(card, REASONS.timedOut);
+      }
+    },
+  };
+}
