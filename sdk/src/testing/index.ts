@@ -1,4 +1,29 @@
 export * from './clock.js';
+export type { Clock } from './discord/clock.js';
+export { LocalDiscordError } from './discord/errors.js';
+export type { Faults } from './discord/faults/faults.js';
+export type { ManagedGuild } from './discord/people/guild.js';
+export type { Person, SayOptions } from './discord/people/person.js';
+export type { OptionValue } from './discord/people/slash-options.js';
+export type { LoggedRequest } from './discord/rest/request-log.js';
+export { type PermissionName, type PermissionSet, permissionBits } from './discord/rules/permission-names.js';
+export {
+  type ApplicationInit,
+  type LocalDiscord,
+  type LocalDiscordOptions,
+  startLocalDiscord,
+} from './discord/start.js';
+export type { LocalApplication } from './discord/state/application.js';
+export type { LocalAttachment, UploadedFile } from './discord/state/attachment.js';
+export type { LocalChannel } from './discord/state/channel.js';
+export type { LocalGuild } from './discord/state/guild.js';
+export type { LocalInteraction } from './discord/state/interaction.js';
+export type { LocalMember } from './discord/state/member.js';
+export type { LocalMessage, LocalReaction } from './discord/state/message.js';
+export type { LocalRole } from './discord/state/role.js';
+export type { LocalUser } from './discord/state/user.js';
+export type { LocalEvent, LocalEventType } from './discord/watch/events.js';
+export type { ExpectedMessage } from './discord/watch/expect-message.js';
 export { startAnthropicStandIn } from './providers/anthropic/start.js';
 export { startOpenAiStandIn } from './providers/openai/start.js';
 export type { ModelScript, PromptView, ScriptOptions } from './providers/prompt.js';

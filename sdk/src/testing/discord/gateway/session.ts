@@ -1,0 +1,49 @@
+import { GatewayOpcodes } from 'discord-api-types/v10';
+import type { WebSocket } from 'ws';
+import type { LocalApplication } from '../state/application.js';
+import type { DispatchName } from './events.js';
+
+/** Dispatches kept for RESUME; a client that missed more must identify anew. */
+const REPLAY_LIMIT = 1_000;
+
+/** One shard of one bot, from IDENTIFY until its session is invalidated. It outlives its sockets, so that they can be resumed. */
+export class GatewaySession {
+  readonly id: string;
+  readonly application: LocalApplication;
+  readonly intents: number;
+  readonly shard: readonly [index: number, count: number];
+  socket: WebSocket | undefined;
+  sequence = 0;
+  /** Called on each heartbeat with the sequence number that the client has seen. */
+  readonly heartbeatListeners = new Set<(seen: number) => void>();
+  readonly #sent: string[] = [];
+
+  constructor(id: string, application: LocalApplication, intents: number, shard: readonly [number, number]) {
+    this.id = id;
+    this.application = application;
+    this.intents = intents;
+    this.shard = shard;
+  }
+
+  /** Sends an event, or keeps it for the next RESUME. `json` is the payload, already serialised. */
+  dispatch(event: DispatchName, json: string): void {
+    this.sequence += 1;
+    const frame = `{"op":0,"t":"${event}","s":${this.sequence},"d":${json}}`;
+    this.#sent.push(frame);
+    if (this.#sent.length > 2 * REPLAY_LIMIT) this.#sent.splice(0, REPLAY_LIMIT);
+    this.socket?.send(frame);
+  }
+
+  /** Sends every event after that sequence number again. False when some of them are no longer kept, or never existed. */
+  replay(after: number): boolean {
+    const missed = this.sequence - after;
+    if (missed < 0 || missed > this.#sent.length) return false;
+    for (const frame of missed === 0 ? [] : this.#sent.slice(-missed)) this.socket?.send(frame);
+    return true;
+  }
+
+  /** Asks the client to heartbeat at once. */
+  requestHeartbeat(): void {
+    this.socket?.send(`{"op":${GatewayOpcodes.Heartbeat},"d":null}`);
+  }
+}

@@ -1,0 +1,105 @@
+import type { APIMessage, APIReaction, GatewayMessageCreateDispatchData, MessageFlags } from 'discord-api-types/v10';
+import type { LocalMessage } from '../state/message.js';
+import { attachmentPayload } from './attachment.js';
+import { channelPayload } from './channel.js';
+import { emojiRefPayload } from './emoji.js';
+import { interactionMetadata, legacyInteraction } from './interaction-metadata.js';
+import { memberWithoutUser } from './member.js';
+import { isoTime, isoTimeOrNull } from './time.js';
+import { userPayload } from './user.js';
+
+/** Who will read the payload: whose reactions are `me`, and whether content is shown. */
+export interface MessageViewer {
+  userId: string;
+  /** False for a bot without MessageContent, on messages that do not concern it. */
+  content(message: LocalMessage): boolean;
+}
+
+/** A message as REST returns it. */
+export function messagePayload(message: LocalMessage, viewer: MessageViewer): APIMessage {
+  return { ...withReferenced(message, viewer), mentions: message.mentions.users.map(userPayload) };
+}
+
+/** A message as the gateway sends it: with guild, author's member and the mentioned members. Ephemeral ones go without. */
+export function messageEventPayload(message: LocalMessage, viewer: MessageViewer): GatewayMessageCreateDispatchData {
+  const base = withReferenced(message, viewer);
+  const guild = message.ephemeral ? undefined : message.channel.guild;
+  if (!guild) return { ...base, mentions: message.mentions.users.map(userPayload) };
+  const member = guild.members.get(message.author.id);
+  return {
+    ...base,
+    guild_id: guild.id,
+    ...(member ? { member: memberWithoutUser(member) } : {}),
+    mentions: message.mentions.users.map((user) => {
+      const mentioned = guild.members.get(user.id);
+      return { ...userPayload(user), ...(mentioned ? { member: memberWithoutUser(mentioned) } : {}) };
+    }),
+  };
+}
+
+function withReferenced(message: LocalMessage, viewer: MessageViewer): Omit<APIMessage, 'mentions'> {
+  const base = baseMessage(message, viewer);
+  if (!message.reference) return base;
+  const { messageId, channelId, guildId } = message.reference;
+  const referenced = message.replyTo;
+  return {
+    ...base,
+    message_reference: {
+      type: 0,
+      message_id: messageId,
+      channel_id: channelId,
+      ...(guildId === undefined ? {} : { guild_id: guildId }),
+    },
+    referenced_message: referenced
+      ? { ...baseMessage(referenced, viewer), mentions: referenced.mentions.users.map(userPayload) }
+      : null,
+  };
+}
+
+function baseMessage(message: LocalMessage, viewer: MessageViewer): Omit<APIMessage, 'mentions'> {
+  const shown = viewer.content(message);
+  const { interaction } = message;
+  return {
+    id: message.id,
+    type: message.type,
+    channel_id: message.channel.id,
+    author: userPayload(message.author),
+    content: shown ? message.content : '',
+    timestamp: isoTime(message.createdAt),
+    edited_timestamp: isoTimeOrNull(message.editedAt),
+    tts: message.tts,
+    mention_everyone: message.mentions.everyone,
+    mention_roles: message.mentions.roles.map((role) => role.id),
+    attachments: shown ? message.attachments.map(attachmentPayload) : [],
+    embeds: shown ? message.embeds : [],
+    components: shown ? message.components : [],
+    pinned: message.pinned,
+    flags: flagBits(message),
+    ...(message.reactionsByKey.size > 0 ? { reactions: reactionsPayload(message, viewer.userId) } : {}),
+    ...(message.nonce === undefined ? {} : { nonce: message.nonce }),
+    ...(message.webhookId === undefined ? {} : { webhook_id: message.webhookId }),
+    ...(message.applicationId === undefined ? {} : { application_id: message.applicationId }),
+    ...(message.thread ? { thread: channelPayload(message.thread, viewer.userId) } : {}),
+    ...(interaction ? interactionFields(interaction) : {}),
+  };
+}
+
+function interactionFields(interaction: NonNullable<LocalMessage['interaction']>) {
+  const legacy = legacyInteraction(interaction);
+  return { interaction_metadata: interactionMetadata(interaction), ...(legacy ? { interaction: legacy } : {}) };
+}
+
+function flagBits(message: LocalMessage): MessageFlags {
+  return message.thread ? message.flags | 32 : message.flags;
+}
+
+function reactionsPayload(message: LocalMessage, viewerId: string): APIReaction[] {
+  return message.reactions.map((reaction) => ({
+    emoji: emojiRefPayload(reaction.emoji),
+    count: reaction.users.size,
+    count_details: { normal: reaction.users.size, burst: 0 },
+    me: [...reaction.users].some((user) => user.id === viewerId),
+    me_burst: false,
+    burst_colors: [],
+  }));
+}

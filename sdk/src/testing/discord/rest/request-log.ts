@@ -1,0 +1,45 @@
+/** One REST request that a client made, with what was answered. */
+export interface LoggedRequest {
+  readonly method: string;
+  /** As it came, without host and `/api/v10`: `/channels/1/messages`. */
+  readonly path: string;
+  /** As Discord documents it: `/channels/:channelId/messages`. */
+  readonly route: string;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+  /** Names of the uploaded files. */
+  readonly files: readonly string[];
+  /** The audit-log reason, decoded. */
+  readonly reason: string | undefined;
+  readonly status: number;
+  /** By the injected clock. */
+  readonly at: number;
+}
+
+const KEPT = 10_000;
+
+/** What the clients asked, oldest first. The newest 10,000 are kept. */
+export class RequestLog {
+  /** Switch it off where thousands of requests a second are made. */
+  enabled = true;
+  readonly #entries: LoggedRequest[] = [];
+
+  get all(): readonly LoggedRequest[] {
+    return this.#entries;
+  }
+
+  /** Those of one method and one route, as in `LoggedRequest.route`. */
+  of(method: string, route: string): LoggedRequest[] {
+    return this.#entries.filter((entry) => entry.method === method && entry.route === route);
+  }
+
+  add(entry: LoggedRequest): void {
+    if (!this.enabled) return;
+    this.#entries.push(entry);
+    if (this.#entries.length > 2 * KEPT) this.#entries.splice(0, KEPT);
+  }
+
+  reset(): void {
+    this.#entries.length = 0;
+  }
+}

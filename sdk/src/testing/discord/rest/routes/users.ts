@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { openDm } from '../../actions/dms.js';
+import { findGuild, findUser } from '../../actions/find.js';
+import { removeMember } from '../../actions/members.js';
+import { discordError } from '../../errors.js';
+import { broadcast } from '../../gateway/dispatch.js';
+import { channelPayload } from '../../payload/channel.js';
+import { userPayload } from '../../payload/user.js';
+import { guildPermissions } from '../../rules/permissions.js';
+import { compareIds } from '../../state/snowflake.js';
+import { snowflake } from '../forms/snowflake.js';
+import { route } from '../route.js';
+
+const dmForm = z.object({ recipient_id: snowflake });
+const editForm = z.object({ username: z.string().min(2).max(32).optional(), avatar: z.string().nullish() });
+
+export const userRoutes = [
+  route('GET', '/users/@me', ({ user }) => ({ ...userPayload(user), verified: true, mfa_enabled: true, flags: 0 })),
+  route('PATCH', '/users/@me', ({ world, application, user, form }) => {
+    const { username } = form(editForm);
+    if (username !== undefined) user.username = username;
+    broadcast(world, 'USER_UPDATE', { application }, userPayload(user));
+    return userPayload(user);
+  }),
+  route('GET', '/users/@me/guilds', ({ world, user }) =>
+    [...world.guilds.values()]
+      .filter((guild) => guild.members.has(user.id))
+      .sort((a, b) => compareIds(a.id, b.id))
+      .map((guild) => {
+        const member = guild.members.get(user.id);
+        const permissions = member ? guildPermissions(member, world.clock.now()) : 0n;
+        return {
+          id: guild.id,
+          name: guild.name,
+          icon: null,
+          owner: guild.ownerId === user.id,
+          permissions: permissions.toString(),
+          features: [],
+        };
+      }),
+  ),
+  route('DELETE', '/users/@me/guilds/:guildId', ({ world, user, param }) => {
+    const member = findGuild(world, param('guildId'), user).members.get(user.id);
+    if (!member) throw discordError('unknownGuild');
+    removeMember(world, member);
+    return undefined;
+  }),
+  route('POST', '/users/@me/channels', ({ world, user, form }) => {
+    const { recipient_id } = form(dmForm);
+    return channelPayload(openDm(world, user, findUser(world, recipient_id)), user.id);
+  }),
+  route('GET', '/users/:userId', ({ world, param }) => userPayload(findUser(world, param('userId')))),
+];

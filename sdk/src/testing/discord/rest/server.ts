@@ -1,0 +1,160 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { discordError, LocalDiscordError } from '../errors.js';
+import type { RestFault, RestFaults } from '../faults/rest-faults.js';
+import type { LocalApplication } from '../state/application.js';
+import type { World } from '../state/world.js';
+import { realDelay } from '../watch/waiters.js';
+import { type RequestBody, readBody } from './body.js';
+import { createContext } from './context.js';
+import type { RateLimits } from './rate-limits.js';
+import type { RequestLog } from './request-log.js';
+import { Created } from './route.js';
+import { createRouter, type MatchedRoute } from './router.js';
+import type { Traffic } from './traffic.js';
+
+export interface RestServices {
+  world: World;
+  faults: RestFaults;
+  limits: RateLimits;
+  log: RequestLog;
+  traffic: Traffic;
+}
+
+interface Answer {
+  status: number;
+  body?: object;
+  headers?: Record<string, string>;
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
+
+/** The REST API: finds the route, lets faults and rate limits have their say, and answers. */
+export function createRestHandler(services: RestServices): Handler {
+  const findRoute = createRouter();
+  return (request, response, url) => {
+    services.traffic.begin();
+    serve(services, findRoute, request, response, url)
+      .catch((error: unknown) => send(response, answerError(error)))
+      .finally(() => services.traffic.end());
+  };
+}
+
+async function serve(
+  services: RestServices,
+  findRoute: (method: string, path: string) => MatchedRoute | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+): Promise<void> {
+  const { faults, log, world } = services;
+  const method = request.method ?? 'GET';
+  const version = /^\/api(?:\/v(\d+))?(\/.*)$/.exec(url.pathname);
+  const path = version?.[2] ?? url.pathname;
+  const match = findRoute(method, path);
+  const fault = faults.take(method, match?.route.path ?? path, path);
+  const body = await readBody(request).catch((error: unknown) => error);
+  if (fault?.kind === 'hold') await holdBack(services.traffic, fault.until);
+  const answer = await decide(services, request, { method, url, match, body, version: version?.[1], fault });
+  if (faults.latencyMs > 0) await realDelay(faults.latencyMs);
+  log.add({
+    method,
+    path,
+    route: match?.route.path ?? path,
+    query: url.searchParams,
+    body: isBody(body) ? body.json : undefined,
+    files: isBody(body) ? body.files.map((file) => file.name) : [],
+    reason: reasonOf(request),
+    status: answer?.status ?? 0,
+    at: world.clock.now(),
+  });
+  if (answer) send(response, answer);
+  else response.destroy();
+}
+
+interface Incoming {
+  method: string;
+  url: URL;
+  match: MatchedRoute | undefined;
+  body: unknown;
+  version: string | undefined;
+  fault: RestFault | undefined;
+}
+
+/** The answer; `undefined` means: cut the connection. */
+async function decide(
+  services: RestServices,
+  request: IncomingMessage,
+  incoming: Incoming,
+): Promise<Answer | undefined> {
+  const { fault } = incoming;
+  if (fault?.kind === 'status' && !fault.afterEffect) return fault;
+  if (fault?.kind === 'drop' && !fault.afterEffect) return undefined;
+  const answer = await carryOut(services, request, incoming).catch(answerError);
+  if (fault?.kind === 'status') return fault;
+  return fault?.kind === 'drop' ? undefined : answer;
+}
+
+async function carryOut(services: RestServices, request: IncomingMessage, incoming: Incoming): Promise<Answer> {
+  const { method, url, match, body, version } = incoming;
+  if (version !== undefined && version !== '10') throw discordError('invalidApiVersion');
+  if (!match) throw discordError('notFound');
+  const application = authenticate(services.world, request);
+  if (match.route.authenticated && !application) throw discordError('unauthorized');
+  const limit = services.limits.take(method, match.route.path, match.params, application?.id ?? 'open');
+  if (limit.refused) {
+    const { retryAfterSeconds, global } = limit.refused;
+    const refusal = { message: 'You are being rate limited.', retry_after: retryAfterSeconds, global };
+    return { status: 429, body: refusal, headers: limit.headers };
+  }
+  if (!isBody(body)) return { ...answerError(body), headers: limit.headers };
+  try {
+    const context = createContext(services.world, application, match.params, url.searchParams, body, reasonOf(request));
+    const result = await match.route.handle(context);
+    if (result === undefined) return { status: 204, headers: limit.headers };
+    if (result instanceof Created) return { status: 201, body: result.body, headers: limit.headers };
+    return { status: 200, body: result, headers: limit.headers };
+  } catch (error) {
+    return { ...answerError(error), headers: limit.headers };
+  }
+}
+
+function isBody(body: unknown): body is RequestBody {
+  return typeof body === 'object' && body !== null && 'files' in body;
+}
+
+async function holdBack(traffic: Traffic, until: Promise<void>): Promise<void> {
+  traffic.end();
+  await until;
+  traffic.begin();
+}
+
+/** The bot whose token came along. */
+function authenticate(world: World, request: IncomingMessage): LocalApplication | undefined {
+  const token = request.headers.authorization?.replace(/^Bot /, '');
+  if (token === undefined) return undefined;
+  for (const application of world.applications.values()) if (application.token === token) return application;
+  return undefined;
+}
+
+function reasonOf(request: IncomingMessage): string | undefined {
+  const reason = request.headers['x-audit-log-reason'];
+  if (typeof reason !== 'string') return undefined;
+  try {
+    return decodeURIComponent(reason);
+  } catch {
+    return reason;
+  }
+}
+
+function answerError(error: unknown): Answer {
+  if (error instanceof LocalDiscordError) return { status: error.status, body: error.toJSON() };
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { status: 500, body: { message: `500: The local Discord failed: ${detail}`, code: 0 } };
+}
+
+function send(response: ServerResponse, { status, body, headers }: Answer): void {
+  if (response.destroyed || response.headersSent) return;
+  const json = body === undefined ? undefined : JSON.stringify(body);
+  response.writeHead(status, { ...(json === undefined ? {} : { 'content-type': 'application/json' }), ...headers });
+  response.end(json);
+}

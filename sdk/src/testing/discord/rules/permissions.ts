@@ -1,0 +1,130 @@
+import { ChannelType, PermissionFlagsBits } from 'discord-api-types/v10';
+import { discordError } from '../errors.js';
+import type { LocalChannel } from '../state/channel.js';
+import type { LocalGuild } from '../state/guild.js';
+import type { LocalMember } from '../state/member.js';
+import type { LocalUser } from '../state/user.js';
+import { ALL_PERMISSIONS, type PermissionName } from './permission-names.js';
+
+const { Administrator, ReadMessageHistory, SendMessages, SendMessagesInThreads, ViewChannel } = PermissionFlagsBits;
+const WHILE_TIMED_OUT = ViewChannel | ReadMessageHistory;
+/** Of no use to somebody who cannot send. */
+const NEEDS_SENDING =
+  PermissionFlagsBits.MentionEveryone |
+  PermissionFlagsBits.SendTTSMessages |
+  PermissionFlagsBits.AttachFiles |
+  PermissionFlagsBits.EmbedLinks;
+/** A DM has no roles: both ends may do these, and nothing else. */
+const DM_PERMISSIONS =
+  ViewChannel |
+  SendMessages |
+  ReadMessageHistory |
+  PermissionFlagsBits.AddReactions |
+  PermissionFlagsBits.AttachFiles |
+  PermissionFlagsBits.EmbedLinks |
+  PermissionFlagsBits.UseExternalEmojis |
+  PermissionFlagsBits.UseApplicationCommands |
+  PermissionFlagsBits.PinMessages;
+
+/** What a member's roles grant in the guild as a whole. See https://discord.com/developers/docs/topics/permissions */
+export function guildPermissions(member: LocalMember, now: number): bigint {
+  const { guild } = member;
+  if (guild.ownerId === member.user.id) return ALL_PERMISSIONS;
+  let bits = guild.everyone.permissions;
+  for (const role of member.roles) bits |= role.permissions;
+  if (bits & Administrator) return ALL_PERMISSIONS;
+  return isTimedOut(member, now) ? bits & WHILE_TIMED_OUT : bits;
+}
+
+/** What a user may do in a channel; 0 for somebody who is not there at all. */
+export function channelPermissions(channel: LocalChannel, user: LocalUser, now: number): bigint {
+  if (!channel.guild) return channel.recipients.includes(user) ? DM_PERMISSIONS : 0n;
+  const member = channel.guild.members.get(user.id);
+  if (!member) return 0n;
+  const base = guildPermissions(member, now);
+  if (base === ALL_PERMISSIONS) return base;
+  const place = channel.isThread ? (channel.parent ?? channel) : channel;
+  let bits = applyOverwrites(base, place, member);
+  if (!(bits & ViewChannel)) return 0n;
+  if (channel.isThread) bits = bits & SendMessagesInThreads ? bits | SendMessages : bits & ~SendMessages;
+  if (!(bits & SendMessages)) bits &= ~NEEDS_SENDING;
+  return isTimedOut(member, now) ? bits & WHILE_TIMED_OUT : bits;
+}
+
+function applyOverwrites(base: bigint, channel: LocalChannel, member: LocalMember): bigint {
+  let bits = base;
+  const everyone = channel.overwrites.get(member.guild.id);
+  if (everyone) bits = (bits & ~everyone.deny) | everyone.allow;
+  let allow = 0n;
+  let deny = 0n;
+  for (const role of member.roles) {
+    const overwrite = channel.overwrites.get(role.id);
+    if (!overwrite) continue;
+    allow |= overwrite.allow;
+    deny |= overwrite.deny;
+  }
+  bits = (bits & ~deny) | allow;
+  const own = channel.overwrites.get(member.user.id);
+  return own ? (bits & ~own.deny) | own.allow : bits;
+}
+
+export function isTimedOut(member: LocalMember, now: number): boolean {
+  return member.timedOutUntil !== null && member.timedOutUntil > now;
+}
+
+/** Whether the channel exists for that user. A private thread does for its members and for moderators. */
+export function canView(channel: LocalChannel, user: LocalUser, now: number): boolean {
+  const bits = channelPermissions(channel, user, now);
+  if (!(bits & ViewChannel)) return false;
+  const secret = channel.thread && !channel.thread.members.has(user.id) && isPrivate(channel);
+  return !secret || Boolean(bits & PermissionFlagsBits.ManageThreads);
+}
+
+function isPrivate(channel: LocalChannel): boolean {
+  return channel.type === ChannelType.PrivateThread;
+}
+
+export function hasChannelPermission(
+  channel: LocalChannel,
+  user: LocalUser,
+  now: number,
+  name: PermissionName,
+): boolean {
+  const wanted = PermissionFlagsBits[name];
+  return (channelPermissions(channel, user, now) & wanted) === wanted;
+}
+
+/** Throws 50001 when the channel is hidden from the user, 50013 when one of the permissions is missing there. */
+export function requireInChannel(
+  channel: LocalChannel,
+  user: LocalUser,
+  now: number,
+  ...names: PermissionName[]
+): void {
+  if (!canView(channel, user, now)) throw discordError('missingAccess');
+  for (const name of names) {
+    if (!hasChannelPermission(channel, user, now, name)) throw discordError('missingPermissions');
+  }
+}
+
+/** The user's membership; throws 10004 for somebody who is not in the guild (Discord hides it from them). */
+export function memberOf(guild: LocalGuild, user: LocalUser): LocalMember {
+  const member = guild.members.get(user.id);
+  if (!member) throw discordError('unknownGuild');
+  return member;
+}
+
+/** Throws 50013 unless the user has all the permissions in the guild. */
+export function requireInGuild(
+  guild: LocalGuild,
+  user: LocalUser,
+  now: number,
+  ...names: PermissionName[]
+): LocalMember {
+  const member = memberOf(guild, user);
+  const bits = guildPermissions(member, now);
+  for (const name of names) {
+    if (!(bits & PermissionFlagsBits[name])) throw discordError('missingPermissions');
+  }
+  return member;
+}

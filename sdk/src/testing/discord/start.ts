@@ -1,0 +1,189 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { addMember } from './actions/members.js';
+import { type Clock, systemClock } from './clock.js';
+import { createFaults, type Faults } from './faults/faults.js';
+import { createGateway } from './gateway/server.js';
+import { ManagedGuild } from './people/guild.js';
+import { Person } from './people/person.js';
+import { serveFile } from './rest/cdn.js';
+import { createRateLimits, type RateLimitMode, type RateLimits } from './rest/rate-limits.js';
+import { RequestLog } from './rest/request-log.js';
+import { createRestHandler } from './rest/server.js';
+import { createTraffic } from './rest/traffic.js';
+import type { LocalApplication, LocalTeam, PrivilegedIntent } from './state/application.js';
+import { createSnowflakes } from './state/snowflake.js';
+import { LocalUser } from './state/user.js';
+import type { World } from './state/world.js';
+import { createExpectMessage, type ExpectMessage } from './watch/expect-message.js';
+import { createObservers, type Observers } from './watch/observers.js';
+import { settled } from './watch/settled.js';
+
+export interface LocalDiscordOptions {
+  /** The computer's clock unless told. Ids, slowmode, rate limits, the 3-second rule and token lifetimes follow it. */
+  clock?: Clock;
+  /** A free one unless told. */
+  port?: number;
+  /** `generous` unless told: no test is slowed down. */
+  rateLimits?: RateLimitMode;
+  /** What HELLO tells the clients; 41,250 unless told. */
+  heartbeatIntervalMs?: number;
+  /** Messages kept per channel; 10,000 unless told. The oldest fall away. */
+  keepMessages?: number;
+}
+
+export interface ApplicationInit {
+  name: string;
+  owner: Person;
+  /** Owns the application together; its first member is the owner that Discord names. */
+  team?: { name: string; members: readonly Person[] };
+  description?: string;
+  /** Which privileged intents the developer portal allows; all unless told. */
+  privilegedIntents?: readonly PrivilegedIntent[];
+}
+
+/** A Discord of its own on loopback. Everything is in memory and gone when it closes. */
+export interface LocalDiscord extends AsyncDisposable {
+  /** For discord.js: `new Client({ rest: { api: discord.api } })`. */
+  readonly api: string;
+  /** For `rest: { cdn }`; attachments point here by themselves. */
+  readonly cdn: string;
+  /** The server itself: `http://127.0.0.1:port`. */
+  readonly url: string;
+  readonly clock: Clock;
+  /** What the clients asked. */
+  readonly requests: RequestLog;
+  readonly faults: Faults;
+  readonly rateLimits: RateLimits;
+  createUser(init: { name: string; displayName?: string }): Person;
+  createApplication(init: ApplicationInit): LocalApplication;
+  /** The owner is its first member. It has no channels yet. */
+  createGuild(init: { name: string; owner: Person }): ManagedGuild;
+  /** Resolves with the message when it is there, or as soon as it comes. Rejects with a list of what was seen instead. */
+  readonly expectMessage: ExpectMessage;
+  /** Calls the function for everything that happens, in server order; returns how to stop it. */
+  readonly observe: Observers['observe'];
+  /** Resolves when every client has received everything and nobody is asking anything. Rejects after `timeoutMs` (10,000) of real time. */
+  settled(timeoutMs?: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a Discord on 127.0.0.1, good enough that discord.js cannot tell.
+ * @example
+ * await using discord = await startLocalDiscord();
+ * const you = discord.createUser({ name: 'you' });
+ * const app = discord.createApplication({ name: 'Bot', owner: you });
+ * const guild = discord.createGuild({ name: 'Night City', owner: you });
+ * guild.invite(app);
+ * const general = guild.createChannel({ name: 'general' });
+ * await new Client({ intents, rest: { api: discord.api } }).login(app.token);
+ * you.say(general, '!ping');
+ * await discord.expectMessage({ channel: general, content: 'pong' });
+ */
+export async function startLocalDiscord(options: LocalDiscordOptions = {}): Promise<LocalDiscord> {
+  const observers = createObservers();
+  const world = createWorld(options, observers);
+  const faults = createFaults(world);
+  const traffic = createTraffic();
+  const requests = new RequestLog();
+  const rateLimits = createRateLimits(world.clock, options.rateLimits ?? 'generous');
+  const gateway = createGateway(world, faults.gateway, { heartbeatIntervalMs: options.heartbeatIntervalMs ?? 41_250 });
+  const rest = createRestHandler({ world, faults: faults.rest, limits: rateLimits, log: requests, traffic });
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    if (url.pathname.startsWith('/cdn/')) serveFile(world, response, url);
+    else rest(request, response, url);
+  });
+  server.on('upgrade', (request, socket, head) => gateway.handleUpgrade(request, socket, head));
+  server.on('connection', () => traffic.touch());
+  const host = await listen(server, options.port ?? 0);
+  const url = `http://${host}`;
+  Object.assign(world.addresses, { api: `${url}/api`, cdn: `${url}/cdn`, gateway: `ws://${host}/gateway` });
+
+  const close = async () => {
+    gateway.close();
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  return {
+    ...world.addresses,
+    url,
+    clock: world.clock,
+    requests,
+    faults,
+    rateLimits,
+    createUser: (init) => createUser(world, init),
+    createApplication: (init) => createApplication(world, init),
+    createGuild: (init) => createGuild(world, init),
+    expectMessage: createExpectMessage(world, observers),
+    observe: observers.observe,
+    settled: (timeoutMs = 10_000) => settled(world, traffic, timeoutMs),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function createWorld(options: LocalDiscordOptions, observers: Observers): World {
+  const clock = options.clock ?? systemClock;
+  return {
+    clock,
+    nextId: createSnowflakes(clock),
+    addresses: { api: '', cdn: '', gateway: '' },
+    keepMessages: options.keepMessages ?? 10_000,
+    users: new Map(),
+    applications: new Map(),
+    guilds: new Map(),
+    channels: new Map(),
+    webhooks: new Map(),
+    interactions: new Map(),
+    files: new Map(),
+    sessions: new Set(),
+    notify: observers.notify,
+  };
+}
+
+function createUser(world: World, init: { name: string; displayName?: string }): Person {
+  const person = new Person(world, init.name);
+  person.globalName = init.displayName ?? null;
+  world.users.set(person.id, person);
+  return person;
+}
+
+function createApplication(world: World, init: ApplicationInit): LocalApplication {
+  const id = world.nextId();
+  const user = new LocalUser(id, init.name, true);
+  const team: LocalTeam | undefined = init.team && { id: world.nextId(), ...init.team };
+  const application: LocalApplication = {
+    id,
+    name: init.name,
+    user,
+    owner: init.owner,
+    team,
+    token: `${Buffer.from(id).toString('base64url')}.local0.${Buffer.from(`token of ${init.name}`).toString('base64url')}`,
+    description: init.description ?? '',
+    privilegedIntents: new Set(init.privilegedIntents ?? ['GuildMembers', 'GuildPresences', 'MessageContent']),
+    globalCommands: new Map(),
+    guildCommands: new Map(),
+  };
+  world.users.set(id, user);
+  world.applications.set(id, application);
+  return application;
+}
+
+function createGuild(world: World, init: { name: string; owner: Person }): ManagedGuild {
+  const guild = new ManagedGuild(world, init.name, init.owner);
+  world.guilds.set(guild.id, guild);
+  addMember(world, guild, init.owner);
+  return guild;
+}
+
+function listen(server: Server, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      const address: AddressInfo | string | null = server.address();
+      resolve(`127.0.0.1:${typeof address === 'object' && address ? address.port : port}`);
+    });
+  });
+}

@@ -1,0 +1,29 @@
+import type { LocalCommand } from './command.js';
+import type { LocalUser } from './user.js';
+
+export type PrivilegedIntent = 'GuildMembers' | 'GuildPresences' | 'MessageContent';
+
+/** Who owns an application together. The owner of the team is its first member. */
+export interface LocalTeam {
+  readonly id: string;
+  readonly name: string;
+  readonly members: readonly LocalUser[];
+}
+
+/** A bot: the application, its user (same id) and its token. */
+export interface LocalApplication {
+  readonly id: string;
+  readonly name: string;
+  readonly user: LocalUser;
+  readonly owner: LocalUser;
+  readonly team: LocalTeam | undefined;
+  /** What the bot logs in with. */
+  readonly token: string;
+  description: string;
+  /** The switches of the developer portal. All are on unless the test says otherwise. */
+  readonly privilegedIntents: ReadonlySet<PrivilegedIntent>;
+  /** By command id. */
+  readonly globalCommands: Map<string, LocalCommand>;
+  /** By guild id, then command id. */
+  readonly guildCommands: Map<string, Map<string, LocalCommand>>;
+}

@@ -1,0 +1,93 @@
+import type { APIEmbed, APIMessageTopLevelComponent, MessageType } from 'discord-api-types/v10';
+import type { LocalAttachment } from './attachment.js';
+import type { LocalChannel } from './channel.js';
+import type { EmojiRef } from './emoji.js';
+import type { LocalInteraction } from './interaction.js';
+import type { LocalRole } from './role.js';
+import type { LocalUser, MessageAuthor } from './user.js';
+import type { LocalWebhook } from './webhook.js';
+
+/** One emoji under a message, with who put it there, in order. */
+export interface LocalReaction {
+  readonly emoji: EmojiRef;
+  readonly users: Set<LocalUser>;
+}
+
+/** Whom a message pings, worked out from its content and its `allowed_mentions`. */
+export interface Mentions {
+  everyone: boolean;
+  users: LocalUser[];
+  roles: LocalRole[];
+}
+
+/** What a message points back to. */
+export interface MessageReference {
+  readonly messageId: string;
+  readonly channelId: string;
+  readonly guildId: string | undefined;
+}
+
+/** A message as the server has it. It is live: edits and reactions show on it. */
+export class LocalMessage {
+  readonly id: string;
+  readonly channel: LocalChannel;
+  readonly author: MessageAuthor;
+  readonly type: MessageType;
+  readonly createdAt: number;
+  content = '';
+  embeds: APIEmbed[] = [];
+  components: APIMessageTopLevelComponent[] = [];
+  attachments: LocalAttachment[] = [];
+  mentions: Mentions = { everyone: false, users: [], roles: [] };
+  flags = 0;
+  tts = false;
+  pinnedAt: number | undefined;
+  editedAt: number | undefined;
+  deleted = false;
+  /** Counts from 1; every edit adds one. */
+  revision = 1;
+  nonce: string | number | undefined;
+  reference: MessageReference | undefined;
+  webhook: LocalWebhook | undefined;
+  /** Set on what a webhook said, and on answers to interactions (there it is the application). */
+  webhookId: string | undefined;
+  /** Set on what an application said through a webhook of its own or an interaction. */
+  applicationId: string | undefined;
+  interaction: LocalInteraction | undefined;
+  /** The thread that was started from this message. */
+  thread: LocalChannel | undefined;
+  /** The only person who sees it, when it is ephemeral. */
+  visibleTo: LocalUser | undefined;
+  readonly reactionsByKey = new Map<string, LocalReaction>();
+
+  constructor(id: string, channel: LocalChannel, author: MessageAuthor, type: MessageType, createdAt: number) {
+    this.id = id;
+    this.channel = channel;
+    this.author = author;
+    this.type = type;
+    this.createdAt = createdAt;
+  }
+
+  get pinned(): boolean {
+    return this.pinnedAt !== undefined;
+  }
+
+  get ephemeral(): boolean {
+    return this.visibleTo !== undefined;
+  }
+
+  get reactions(): LocalReaction[] {
+    return [...this.reactionsByKey.values()];
+  }
+
+  /** The message that this one answers, when it still exists. */
+  get replyTo(): LocalMessage | undefined {
+    return this.reference && this.channel.messagesById.get(this.reference.messageId);
+  }
+
+  /** Who reacted with that emoji (`'👍'`, or a custom emoji's name or id). */
+  reactedBy(emoji: string): LocalUser[] {
+    const reaction = this.reactions.find((one) => one.emoji.name === emoji || one.emoji.id === emoji);
+    return reaction ? [...reaction.users] : [];
+  }
+}

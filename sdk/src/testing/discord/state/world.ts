@@ -1,0 +1,39 @@
+import type { Clock } from '../clock.js';
+import type { GatewaySession } from '../gateway/session.js';
+import type { LocalEvent } from '../watch/events.js';
+import type { LocalApplication } from './application.js';
+import type { LocalAttachment } from './attachment.js';
+import type { LocalChannel } from './channel.js';
+import type { LocalGuild } from './guild.js';
+import type { LocalInteraction } from './interaction.js';
+import type { LocalUser } from './user.js';
+import type { LocalWebhook } from './webhook.js';
+
+/** Where the servers listen, without a trailing slash. */
+export interface Addresses {
+  api: string;
+  cdn: string;
+  gateway: string;
+}
+
+/** All state of one local Discord, in one place. Everything else is a function of it. */
+export interface World {
+  readonly clock: Clock;
+  readonly nextId: () => string;
+  readonly addresses: Addresses;
+  /** Messages kept per channel; the oldest fall away. */
+  readonly keepMessages: number;
+  readonly users: Map<string, LocalUser>;
+  readonly applications: Map<string, LocalApplication>;
+  readonly guilds: Map<string, LocalGuild>;
+  /** Of every guild, threads and DMs included. */
+  readonly channels: Map<string, LocalChannel>;
+  readonly webhooks: Map<string, LocalWebhook>;
+  /** By interaction id. */
+  readonly interactions: Map<string, LocalInteraction>;
+  /** By the path on the CDN. */
+  readonly files: Map<string, LocalAttachment>;
+  readonly sessions: Set<GatewaySession>;
+  /** Tells whoever observes, in server order. */
+  readonly notify: (event: LocalEvent) => void;
+}
