@@ -1,7 +1,7 @@
 import type { Actor, Clock, DecisionReason, Logger, SettledOutcome, ToolPolicy, ToolRequest } from '@cinnabar/sdk';
 
-/** What is kept of every call, also of one that did not get as far as the ledger. */
-export interface AuditEntry extends AuditFacts {
+/** What is kept of every call, also of one that did not get as far as the ledger. A type alias, so that it fits a log entry's fields. */
+export type AuditEntry = AuditFacts & {
   readonly callId: string;
   readonly tool: string;
   readonly origin: string;
@@ -16,10 +16,10 @@ export interface AuditEntry extends AuditFacts {
   readonly startedAt: number;
   /** From the request to the outcome, waiting for a decision included. */
   readonly latencyMs: number;
-}
+};
 
 /** What becomes known on the way. */
-export interface AuditFacts {
+export type AuditFacts = {
   /** Absent when there is no such tool. */
   readonly plugin?: string;
   readonly argumentsHash?: string;
@@ -31,7 +31,7 @@ export interface AuditFacts {
   readonly decidedBy?: string;
   /** How long the tool itself ran. */
   readonly ranMs?: number;
-}
+};
 
 /** The record of one call in the making. */
 export interface AuditTrail {

@@ -1,4 +1,4 @@
-import type { Logger, Outcome, SettledOutcome } from '@cinnabar/sdk';
+import { CinnabarError, type Logger, type Outcome, type SettledOutcome } from '@cinnabar/sdk';
 import type { Boundary, EnabledIn } from '../contracts.js';
 import type { LiveCall } from './call.js';
 import type { InterceptorRegistry, RegisteredInterceptor } from './interceptors.js';
@@ -34,6 +34,7 @@ export function createChain({ interceptors, enabledIn, boundary, execute, log }:
     const wrap = async (here: RegisteredInterceptor, next: Next): Promise<SettledOutcome> => {
       const { name } = here.interceptor;
       try {
+        if (here.gone()) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: here.owner.id, state: 'stopping' });
         const outcome = await boundary.track(here.owner, () => here.interceptor.handle(viewFor(here, call), next));
         return await reconcile(call, name, await settledOf(outcome, onDeferred), log);
       } catch (error) {

@@ -58,17 +58,18 @@ export function createExecution({ registry, gate, boundary, clock, log }: Parts)
     return { tool };
   }
 
-  async function run(call: LiveCall, { owner, definition, ...rest }: RegisteredTool): Promise<SettledOutcome> {
+  async function run(call: LiveCall, tool: RegisteredTool): Promise<SettledOutcome> {
     const { id, input, actor } = call;
+    const { owner, definition } = tool;
     // Writing the claim took time: what stopped meanwhile must not run.
-    if (owner.scope.signal.aborted) return failure(call, STOPPED);
+    if (registry.get(tool.info.name) !== tool) return failure(call, STOPPED);
     if (call.signal.aborted) return failure(call, CANCELLED);
     const { signal, release } = linkSignals(call.signal, owner.scope.signal);
     const started = clock.now();
     try {
       const context = { callId: id, actor, signal, log: owner.log.child({ callId: id }) };
       const output = await boundary.track(owner, async () => definition.run(input, context));
-      return doneOutcome({ owner, definition, ...rest }, call, output);
+      return doneOutcome(tool, call, output);
     } catch (error) {
       return thrownOutcome(call.id, call.tool.info.name, error, owner.log);
     } finally {

@@ -5,8 +5,10 @@ import type { LiveCall } from './call.js';
 export interface RegisteredInterceptor {
   readonly owner: Owner;
   readonly interceptor: Interceptor;
-  /** Calls that it holds, or held and has not let run. */
+  /** Calls that wait for it, or for which it got an approval and that have not ended. */
   readonly held: Set<LiveCall>;
+  /** Whether it was taken back, or its plugin is stopping: it lets nothing through any more. */
+  gone(): boolean;
 }
 
 export interface InterceptorRegistry {
@@ -20,7 +22,12 @@ export function createInterceptors(onGone: (gone: RegisteredInterceptor) => Prom
   const registered = new Set<RegisteredInterceptor>();
   return {
     add(owner, interceptor) {
-      const entry: RegisteredInterceptor = { owner, interceptor, held: new Set() };
+      const entry: RegisteredInterceptor = {
+        owner,
+        interceptor,
+        held: new Set(),
+        gone: () => !registered.has(entry) || owner.scope.signal.aborted,
+      };
       const dispose = owner.scope.add(`interceptor ${interceptor.name}`, () => {
         registered.delete(entry);
         return onGone(entry);

@@ -8,6 +8,7 @@ import { createInvoke } from './invoke.js';
 import { createLedger } from './ledger/ledger.js';
 import type { LedgerStore } from './ledger/store.js';
 import { createToolRegistry } from './registry.js';
+import { expireHeld } from './view.js';
 
 export interface ToolParts extends Basics {
   readonly access: AccessRoom;
@@ -29,10 +30,7 @@ export function createTools(parts: ToolParts): ToolRoom {
   const registry = createToolRegistry();
   const ledger = createLedger(parts);
   const gate = createGate(parts);
-  const interceptors = createInterceptors(async ({ held, interceptor }) => {
-    const reason = `"${interceptor.name}" was stopped before this was decided, so it was not run`;
-    await Promise.all([...held].map((call) => call.settle({ status: 'expired', callId: call.id, reason })));
-  });
+  const interceptors = createInterceptors((gone) => expireHeld(gone, gone.held));
   const execute = createExecution({ ...parts, registry, gate });
   const pass = createChain({ interceptors, enabledIn, boundary, execute, log });
   const invoke = createInvoke({ ...parts, registry, ledger, gate, pass, beginAudit: createAuditor(parts) });

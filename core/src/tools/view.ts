@@ -2,6 +2,12 @@ import { CinnabarError, type ToolCall } from '@cinnabar/sdk';
 import type { LiveCall } from './call.js';
 import type { RegisteredInterceptor } from './interceptors.js';
 
+/** Ends calls that nobody can decide any more. */
+export async function expireHeld({ interceptor }: RegisteredInterceptor, calls: Iterable<LiveCall>): Promise<void> {
+  const reason = `"${interceptor.name}" was stopped before this was decided, so it was not run`;
+  await Promise.all([...calls].map((call) => call.settle({ status: 'expired', callId: call.id, reason })));
+}
+
 /** A call as one interceptor sees it. Every step is a compare and swap in the ledger, written before it resolves. */
 export function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
   const { id, trail } = call;
@@ -21,6 +27,8 @@ export function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
       trail.note({ heldBy: by.interceptor.name });
       by.held.add(call);
       void call.ended.then(() => by.held.delete(call));
+      // Taken back while this was written: what is held by now was not among what it gave up then.
+      if (by.gone()) await expireHeld(by, [call]);
     },
     async approve(decidedBy) {
       const first = await call.move(['pending'], 'approved', { decidedBy });

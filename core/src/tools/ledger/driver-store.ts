@@ -4,8 +4,8 @@ import { isFinal } from './states.js';
 import type { LedgerStore } from './store.js';
 
 const VERSION = 1;
-const OPEN: DocumentPath = ['ledger', 'open'];
-const ENDED: DocumentPath = ['ledger', 'ended'];
+const OPEN: DocumentPath = ['@host', 'ledger', 'open'];
+const ENDED: DocumentPath = ['@host', 'ledger', 'ended'];
 
 const rowSchema: z.ZodType<LedgerEntry> = z.object({
   id: z.string(),
@@ -53,6 +53,6 @@ export function createDriverStore(driver: Driver, log: Logger): LedgerStore {
     },
     get: async (callId) => (await read([...ENDED, callId])) ?? (await read([...OPEN, callId])),
     finished: async () => (await idsBelow(ENDED)).sort(),
-    remove: (callId) => driver.erase([...ENDED, callId]),
+    remove: (callId) => driver.delete([...ENDED, callId]),
   };
 }

@@ -1,0 +1,159 @@
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createDriverStore } from '@cinnabar/core/internal/tools/ledger/driver-store';
+import { createLedger } from '@cinnabar/core/internal/tools/ledger/ledger';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { recordingLogger } from '../../../support/logs.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function openLedger(driver = createMemoryDriver(), clock = createManualClock()) {
+  const log = recordingLogger();
+  const ledger = createLedger({ store: createDriverStore(driver, log), clock, log });
+  const row = (id: string, userId = '1', guildId = '900') => ({
+    id,
+    tool: 'roll',
+    plugin: 'dice',
+    origin: 'chat',
+    input: { sides: 6 },
+    argumentsHash: 'abc',
+    actor: { userId, guildId, channelId: '901' },
+  });
+  const ended = async (id: string, userId?: string, guildId?: string) => {
+    await ledger.open(row(id, userId, guildId));
+    await ledger.move(id, ['proposed'], 'denied', { reason: 'no' });
+  };
+  return { ledger, driver, clock, log, row, ended };
+}
+
+describe('the ledger', () => {
+  it('keeps who asked, what, and each step with its time', async () => {
+    const { ledger, row, clock } = openLedger();
+    await ledger.open(row('a'));
+    clock.advance(5);
+    await ledger.move('a', ['proposed'], 'pending');
+    clock.advance(5);
+    const entry = await ledger.move('a', ['pending'], 'approved', { decidedBy: '1' });
+    expect(entry).to.deep.equal({
+      ...row('a'),
+      state: 'approved',
+      decidedBy: '1',
+      createdAt: clock.now() - 10,
+      updatedAt: clock.now(),
+    });
+    expect(await ledger.get('a')).to.deep.equal(entry);
+  });
+
+  it('lets only one of two moves from the same state through', async () => {
+    const { ledger, row } = openLedger();
+    await ledger.open(row('a'));
+    const moves = await Promise.all([
+      ledger.move('a', ['proposed'], 'executing'),
+      ledger.move('a', ['proposed'], 'executing'),
+      ledger.move('a', ['proposed'], 'denied'),
+    ]);
+    expect(moves.map((entry) => entry?.state)).to.deep.equal(['executing', undefined, undefined]);
+  });
+
+  it('makes no move that the state machine does not have', async () => {
+    const { ledger, row } = openLedger();
+    await ledger.open(row('a'));
+    expect(await ledger.move('a', ['proposed'], 'done')).to.equal(undefined);
+    expect(await ledger.move('b', ['proposed'], 'denied')).to.equal(undefined);
+  });
+
+  it('has not moved when the move could not be written', async () => {
+    const { ledger, row, driver } = openLedger();
+    await ledger.open(row('a'));
+    driver.failWrites(new Error('disk full'));
+    const error = await ledger.move('a', ['proposed'], 'executing').catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('message', 'disk full');
+    expect(ledger.underWay('a')).to.include({ state: 'proposed' });
+    expect(await ledger.move('a', ['proposed'], 'executing')).to.include({ state: 'executing' });
+  });
+
+  it('is found again by the next process', async () => {
+    const first = openLedger();
+    await first.ended('a');
+    const second = openLedger(first.driver);
+    expect(await second.ledger.get('a')).to.deep.include({ state: 'denied', reason: 'no', input: { sides: 6 } });
+  });
+
+  it('resolves after a restart what was left open: not run, or unknown if it was running', async () => {
+    const first = openLedger();
+    for (const id of ['proposed', 'pending', 'approved', 'executing']) await first.ledger.open(first.row(id));
+    for (const id of ['pending', 'approved']) await first.ledger.move(id, ['proposed'], 'pending');
+    await first.ledger.move('approved', ['pending'], 'approved');
+    await first.ledger.move('executing', ['proposed'], 'executing');
+    await first.ended('ended');
+
+    const second = openLedger(first.driver);
+    expect(await second.ledger.recover()).to.equal(4);
+    const states = await Promise.all(
+      ['proposed', 'pending', 'approved', 'executing', 'ended'].map(async (id) => (await second.ledger.get(id))?.state),
+    );
+    expect(states).to.deep.equal(['expired', 'expired', 'expired', 'unknown', 'denied']);
+    expect(await second.ledger.recover()).to.equal(0);
+  });
+
+  it('believes the end when the process died between writing it and tidying up', async () => {
+    const first = openLedger();
+    await first.ledger.open(first.row('a'));
+    await first.ledger.move('a', ['proposed'], 'executing');
+    const open = await first.driver.list([]);
+    const running = await first.driver.read(open[0] ?? []);
+    await first.ledger.move('a', ['executing'], 'done', { text: 'rolled 6' });
+    if (running !== undefined) await first.driver.write(open[0] ?? [], running);
+
+    const second = openLedger(first.driver);
+    await second.ledger.recover();
+    expect(await second.ledger.get('a')).to.include({ state: 'done', text: 'rolled 6' });
+    expect(await second.ledger.recover()).to.equal(0);
+  });
+
+  it('puts a damaged row aside and goes on', async () => {
+    const first = openLedger();
+    await first.ledger.open(first.row('a'));
+    await first.ledger.open(first.row('b'));
+    const [damaged] = await first.driver.list([]);
+    first.driver.damage(damaged ?? [], '{"version":1,"data":{"state":"exec', { lastGood: true });
+    const second = openLedger(first.driver);
+    expect(await second.ledger.recover()).to.equal(1);
+    expect(await second.ledger.get('b')).to.include({ state: 'expired' });
+    expect(first.driver.aside(damaged ?? [])).to.have.length(1);
+    expect(second.log.entries.map(({ level }) => level)).to.include('error');
+  });
+
+  it('shows recent calls, the newest first, of a user or a guild, open ones included', async () => {
+    const { ledger, row, ended } = openLedger();
+    await ended('1', 'alice');
+    await ended('2', 'bob');
+    await ended('3', 'alice', '901');
+    await ledger.open(row('4', 'alice'));
+    const ids = async (filter: Omit<Parameters<typeof ledger.recent>[0], 'limit'>, limit = 10) =>
+      (await ledger.recent({ ...filter, limit })).map(({ id }) => id);
+    expect(await ids({})).to.deep.equal(['4', '3', '2', '1']);
+    expect(await ids({}, 2)).to.deep.equal(['4', '3']);
+    expect(await ids({ userId: 'alice' })).to.deep.equal(['4', '3', '1']);
+    expect(await ids({ userId: 'alice', guildId: '900' })).to.deep.equal(['4', '1']);
+  });
+
+  it('forgets calls after 30 days', async () => {
+    const { ledger, ended, clock } = openLedger();
+    await ended('1');
+    clock.advance(29 * DAY_MS);
+    await ended('2');
+    clock.advance(2 * DAY_MS);
+    await ledger.recover();
+    expect([await ledger.get('1'), (await ledger.get('2'))?.state]).to.deep.equal([undefined, 'denied']);
+  });
+
+  it('keeps the newest 10,000', async () => {
+    const { ledger, ended } = openLedger();
+    const ids = Array.from({ length: 10_003 }, (_, index) => String(index).padStart(6, '0'));
+    for (const id of ids) await ended(id);
+    await ledger.recover();
+    const kept = await ledger.recent({ limit: 20_000 });
+    expect([kept.length, kept.at(-1)?.id]).to.deep.equal([10_000, '000003']);
+  });
+});

@@ -1,0 +1,64 @@
+import { CinnabarError, z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { openWorkshop, recordingTool } from './workshop.js';
+
+const thrownBy = (act: () => unknown) => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof CinnabarError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+};
+
+describe('registering a tool', () => {
+  it('is an effect of the plugin, taken back with its scope', async () => {
+    const { room, load } = openWorkshop();
+    const party = load('party');
+    room.tool(party, recordingTool([]));
+    expect(party.scope.effects).to.deep.equal(['tool add_party_character']);
+    expect(room.list().map(({ name }) => name)).to.deep.equal(['add_party_character']);
+    await party.scope.close();
+    expect(room.list()).to.deep.equal([]);
+  });
+
+  it('refuses a name that another plugin has, naming it', () => {
+    const { room, load } = openWorkshop();
+    room.tool(load('party'), recordingTool([]));
+    const error = thrownBy(() => room.tool(load('raid'), recordingTool([])));
+    expect(error.code).to.equal('CINNABAR_NAME_TAKEN');
+    expect(error.message).to.contain('"party"');
+  });
+
+  for (const name of ['', 'add-character', 'add character', '1st', 'x'.repeat(65), '__proto__']) {
+    it(`refuses the name ${JSON.stringify(name)}`, () => {
+      const { room, load } = openWorkshop();
+      const error = thrownBy(() => room.tool(load('party'), recordingTool([], { name })));
+      expect(error.code).to.equal('CINNABAR_NAME_INVALID');
+    });
+  }
+
+  it('refuses an input whose values are not plain JSON, which could not be shown, hashed and stored', () => {
+    const { room, load } = openWorkshop();
+    const input = z.object({ when: z.string().transform((text) => new Date(text)) });
+    const error = thrownBy(() => room.tool(load('party'), recordingTool([], { input })));
+    expect(error.code).to.equal('CINNABAR_PLUGIN_INVALID');
+    expect(error.message).to.contain('add_party_character');
+  });
+
+  it('describes the input as JSON Schema 2020-12 in which a default is not required', () => {
+    const { room, load } = openWorkshop();
+    room.tool(load('party'), recordingTool([]));
+    const [info] = room.list();
+    expect(info?.inputSchema).to.deep.include({
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      required: ['name'],
+    });
+    expect(info?.inputSchema.properties).to.deep.equal({
+      name: { type: 'string' },
+      role: { type: 'string', default: 'Solo' },
+    });
+  });
+});

@@ -1,0 +1,141 @@
+import type { AccessRoom, GuildState, GuildStates, Owner } from '@cinnabar/core/internal/contracts';
+import { createBoundary } from '@cinnabar/core/internal/gateway/boundary';
+import { createEnabledIn } from '@cinnabar/core/internal/gateway/guild-states';
+import { createInFlight } from '@cinnabar/core/internal/gateway/in-flight';
+import { createScope } from '@cinnabar/core/internal/plugins/scope';
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import type { AuditEntry } from '@cinnabar/core/internal/tools/audit';
+import { createDriverStore } from '@cinnabar/core/internal/tools/ledger/driver-store';
+import { createToolPolicies } from '@cinnabar/core/internal/tools/policies';
+import { createTools } from '@cinnabar/core/internal/tools/tools';
+import { type Actor, definePlugin, type Interceptor, type ToolDefinition, type ToolInput, z } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { recordingLogger } from '../../support/logs.js';
+
+export const GUILD = '900';
+export const alice: Actor = { userId: '1', guildId: GUILD, channelId: '901' };
+export const bob: Actor = { ...alice, userId: '2' };
+
+const UNTOUCHED: GuildState = { plugins: {}, prefixes: undefined, toolPolicies: {}, modRoles: [], adminRoles: [] };
+
+function memoryGuildStates(): GuildStates {
+  const states = new Map<string, GuildState>();
+  const stateOf = (guildId: string) => states.get(guildId) ?? UNTOUCHED;
+  return {
+    peek: stateOf,
+    load: async (guildId) => stateOf(guildId),
+    async update(guildId, change) {
+      states.set(guildId, change(stateOf(guildId)));
+      return stateOf(guildId);
+    },
+  };
+}
+
+/** A tools room on real parts: manual time, documents in memory, and an access room that tests can turn against someone. */
+export function openWorkshop(driver = createMemoryDriver()) {
+  const clock = createManualClock();
+  const log = recordingLogger();
+  const states = memoryGuildStates();
+  const shutOut = new Set<string>();
+  const asked: { readonly userId: string; readonly fresh: boolean }[] = [];
+  const decide = async ({ userId }: Actor, fresh: boolean) => {
+    asked.push({ userId, fresh });
+    const allowed = !shutOut.has(userId);
+    const text = allowed ? 'everyone may use this' : 'you are no longer in this server';
+    return { allowed, reasons: [{ rule: 'actor', allowed, text }] };
+  };
+  const access: AccessRoom = {
+    decide: (actor) => decide(actor, false),
+    decideFresh: (actor) => decide(actor, true),
+    tierOf: async () => 'everyone',
+    isOwner: () => false,
+    loadOwners: async () => undefined,
+  };
+  const inFlight = createInFlight(clock);
+  const boundary = createBoundary({
+    clock,
+    log,
+    inFlight,
+    blockage: { enter: () => 0, leave: () => undefined, stop: () => undefined },
+  });
+  const audits: AuditEntry[] = [];
+  const guardsDown: string[] = [];
+  let calls = 0;
+  const room = createTools({
+    clock,
+    random: { next: () => 0, id: () => `call-${String(++calls).padStart(6, '0')}` },
+    log,
+    access,
+    boundary,
+    states,
+    enabledIn: createEnabledIn(states),
+    guardsDown: () => guardsDown,
+    store: createDriverStore(driver, log),
+    redact: (text) => text.replaceAll('hunter2', '[secret]'),
+    audit: (entry) => void audits.push(entry),
+  });
+
+  const load = (id: string): Owner => ({
+    id,
+    plugin: definePlugin({ manifest: { id, version: '1.0.0', description: id }, setup: () => undefined }),
+    scope: createScope({ plugin: id, clock }),
+    log,
+  });
+
+  return {
+    room,
+    clock,
+    log,
+    driver,
+    states,
+    policies: createToolPolicies(states),
+    shutOut,
+    asked,
+    audits,
+    guardsDown,
+    inFlight,
+    load,
+  };
+}
+export type Workshop = ReturnType<typeof openWorkshop>;
+
+/** A tool that keeps what it was run with. */
+export function recordingTool(runs: unknown[], more: Partial<ToolDefinition> = {}): ToolDefinition {
+  const input: ToolInput = z.object({ name: z.string(), role: z.string().default('Solo') });
+  return {
+    name: 'add_party_character',
+    description: 'Adds a character',
+    risk: 'write',
+    input,
+    run(given) {
+      runs.push(given);
+      return { added: given.name };
+    },
+    ...more,
+  };
+}
+
+/** Holds each call, as a confirmation does, and lets the test decide. */
+export function holdingInterceptor() {
+  const calls: Parameters<Interceptor['handle']>[0][] = [];
+  const settle: (() => void)[] = [];
+  const nexts: Parameters<Interceptor['handle']>[1][] = [];
+  const interceptor: Interceptor = {
+    name: 'confirm',
+    order: 0,
+    async handle(call, next) {
+      await call.hold();
+      calls.push(call);
+      nexts.push(next);
+      const settled = new Promise<void>((resolve) => settle.push(resolve)).then(next);
+      return { status: 'deferred', callId: call.id, note: 'Not run yet.', settled };
+    },
+  };
+  return {
+    interceptor,
+    calls,
+    nexts,
+    /** Lets the latest held call go on: what a reaction does after `approve`. */
+    goOn: () => settle.at(-1)?.(),
+  };
+}
