@@ -1,0 +1,50 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { APIError } from '@anthropic-ai/sdk';
+import type { HttpProblem, Vendor } from '../http-failure.js';
+
+export type AnthropicSdk = Pick<
+  typeof import('@anthropic-ai/sdk'),
+  'Anthropic' | 'APIError' | 'APIConnectionError' | 'APIUserAbortError'
+>;
+
+export interface AnthropicSource {
+  readonly baseUrl: string;
+  readonly key?: string;
+}
+
+/** Time limits and repetitions are ours, so the SDK's are switched off. */
+const NO_SDK_TIMEOUT_MS = 2_147_483_647;
+
+/** The SDK's client for one source. Neither the environment nor profiles on disk are read for credentials. */
+export function createClient(sdk: AnthropicSdk, { baseUrl, key }: AnthropicSource): Anthropic {
+  return new sdk.Anthropic({
+    baseURL: baseUrl,
+    apiKey: key ?? 'none',
+    webhookKey: null,
+    maxRetries: 0,
+    timeout: NO_SDK_TIMEOUT_MS,
+    logLevel: 'off',
+    ...(key === undefined ? { defaultHeaders: { Authorization: null, 'X-Api-Key': null } } : {}),
+  });
+}
+
+export function vendorOf({ baseUrl, key }: AnthropicSource): Vendor {
+  const { host } = new URL(baseUrl);
+  return {
+    title: host === 'api.anthropic.com' ? 'Anthropic' : 'The server',
+    keyVariable: 'ANTHROPIC_API_KEY',
+    key,
+    host,
+    notFoundHint: 'is the model right?',
+  };
+}
+
+export function problemOf(error: APIError): HttpProblem {
+  return {
+    status: error.status,
+    kinds: [error.type, error.errorCode].filter((kind) => kind !== null),
+    param: undefined,
+    message: error.apiMessage ?? error.message.replace(/^\d{3} /, ''),
+    headers: error.headers,
+  };
+}

@@ -1,0 +1,67 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { LlmCompletion, StopReason, Usage } from '@cinnabar/sdk';
+import { CONNECTION_LOST, unreadable } from '../http-failure.js';
+import type { Attempt, ProviderCall, ProviderReply } from '../provider.js';
+import { checkToolCall, readToolCall } from '../tool-call.js';
+import type { OutputForm } from './output-form.js';
+import { toMessagesParams } from './request.js';
+import { type AnswerBlock, collect, type MessagesAnswer } from './stream.js';
+
+/** One attempt through the Messages API. */
+export async function sendMessages(client: Anthropic, call: ProviderCall): Promise<Attempt> {
+  const { params, form } = toMessagesParams(call);
+  if (!call.stream) {
+    const answer = fromWhole(await client.messages.create(params, { signal: call.signal }));
+    if (answer === undefined) return { ok: false, failure: unreadable('it is not a message of the Messages API') };
+    return { ok: true, reply: toReply(answer, form) };
+  }
+  const answer = await collect(await client.messages.create({ ...params, stream: true }, { signal: call.signal }));
+  // The SDK ends quietly when the connection does; an answer has an end of its own.
+  if (answer.stopReason === null) return { ok: false, failure: CONNECTION_LOST };
+  return { ok: true, reply: toReply(answer, form) };
+}
+
+function fromWhole({ content, stop_reason, usage, model }: Anthropic.Message): MessagesAnswer | undefined {
+  if (!Array.isArray(content)) return undefined;
+  const blocks = content.flatMap((block): AnswerBlock[] => {
+    if (block.type === 'text') return [{ type: 'text', text: block.text }];
+    if (block.type !== 'tool_use') return [];
+    const { id, name, input } = block;
+    return [
+      { type: 'tool_use', id, name, raw: typeof input === 'string' ? input : JSON.stringify(input ?? {}), input },
+    ];
+  });
+  return { blocks, stopReason: stop_reason ?? 'end_turn', usage: usage ?? {}, model };
+}
+
+function toReply(answer: MessagesAnswer, form: OutputForm): ProviderReply {
+  const content = answer.blocks.map((block): LlmCompletion['content'][number] => {
+    if (block.type === 'text') return block;
+    // The tool that stands for structured output is no call: its arguments are the answer.
+    if (form.kind === 'tool' && block.name === form.tool.name) return { type: 'text', text: block.raw };
+    return typeof block.input === 'object' && block.input !== null
+      ? checkToolCall(block.id, block.name, block.input)
+      : readToolCall(block.id, block.name, block.raw);
+  });
+  const answered = form.kind === 'tool' ? content.slice(-1) : content;
+  return {
+    content: answered,
+    stopReason: form.kind === 'tool' && answer.stopReason === 'tool_use' ? 'end_turn' : toStopReason(answer.stopReason),
+    usage: toUsage(answer.usage),
+    model: answer.model,
+  };
+}
+
+function toStopReason(reason: Anthropic.StopReason | null): StopReason {
+  if (reason === 'model_context_window_exceeded') return 'max_tokens';
+  return reason === null || reason === 'pause_turn' ? 'end_turn' : reason;
+}
+
+function toUsage(usage: Partial<Anthropic.Usage>): Usage {
+  return {
+    inputTokens: usage.input_tokens ?? 0,
+    outputTokens: usage.output_tokens ?? 0,
+    cacheReadTokens: usage.cache_read_input_tokens ?? 0,
+    cacheCreationTokens: usage.cache_creation_input_tokens ?? 0,
+  };
+}

@@ -1,0 +1,53 @@
+import type { ErrorCode, ErrorParams, LlmCompletion, LlmRequest, StopReason, Usage } from '@cinnabar/sdk';
+
+/** How a conversation is put to a model: as roles, or as one text that the model continues. */
+export type Mode = 'chat' | 'prefill';
+
+/** One attempt, with everything decided that the request leaves open. */
+export interface ProviderCall {
+  readonly request: LlmRequest;
+  readonly mode: Mode;
+  readonly model: string;
+  readonly maxTokens: number | undefined;
+  /** `undefined` when not wished, or when this model refuses it. */
+  readonly temperature: number | undefined;
+  readonly topP: number | undefined;
+  readonly stream: boolean;
+  /** Whether the model can see images. */
+  readonly images: boolean;
+  /** Ends the HTTP request at once. */
+  readonly signal: AbortSignal;
+}
+
+export interface ProviderReply {
+  readonly content: LlmCompletion['content'];
+  readonly stopReason: StopReason;
+  readonly usage: Usage;
+  /** As the provider names it: may be more exact than what was asked for. */
+  readonly model: string;
+}
+
+/** Why an attempt did not work, in the terms of the error it becomes if no other attempt does. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly params: ErrorParams;
+  /** Whether another attempt may work. */
+  readonly retry: boolean;
+  /** How long the provider asks to wait. */
+  readonly retryAfterMs?: number;
+  readonly status?: number;
+  /** The model refuses `temperature` or `top_p`: without them it would work. */
+  readonly refusesSampling?: boolean;
+}
+
+export type Attempt =
+  | { readonly ok: true; readonly reply: ProviderReply }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** A source of completions. It transforms the normalized request into its own format and the answer back. */
+export interface Provider {
+  readonly name: string;
+  readonly modes: readonly Mode[];
+  /** One attempt. What the provider says is wrong comes back as a failure; only defects of ours are thrown. */
+  send(call: ProviderCall): Promise<Attempt>;
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+
+export const PROVIDERS = ['auto', 'openai', 'anthropic', 'offline'] as const;
+export const OPENAI_APIS = ['responses', 'chat'] as const;
+
+const httpUrl = z
+  .string()
+  .trim()
+  .refine(
+    (value) => value === '' || isHttpUrl(value),
+    'must be an http or https address, such as http://localhost:11434/v1',
+  );
+
+/** All of it is the bot owner's: a guild chooses neither vendors nor keys. */
+export const GLOBAL_SETTINGS = z.object({
+  provider: z
+    .enum(PROVIDERS)
+    .default('auto')
+    .describe('Who answers. auto: Anthropic or OpenAI, whichever has a key or a base URL, else the offline model'),
+  model: z.string().trim().optional().describe("The model's name; by default OPENAI_MODEL or ANTHROPIC_MODEL"),
+  temperature: z
+    .number()
+    .min(0)
+    .max(2)
+    .optional()
+    .describe(
+      "How much the model varies its words, 0 to 2; by default the model's own. Ignored where a model refuses it",
+    ),
+  maxTokens: z
+    .number()
+    .int()
+    .min(16)
+    .max(1_000_000)
+    .optional()
+    .describe('The longest answer, in tokens; by default as long as the provider allows, 8192 for Anthropic'),
+  timeoutMs: z
+    .number()
+    .int()
+    .min(1_000)
+    .max(3_600_000)
+    .default(120_000)
+    .describe('How long one attempt may take, in milliseconds'),
+  retries: z.number().int().min(0).max(10).default(3).describe('How often a failed request is repeated'),
+  retryDelayMs: z
+    .number()
+    .int()
+    .min(0)
+    .max(60_000)
+    .default(1_000)
+    .describe('The pause before each repetition, in milliseconds; longer where the provider asks for it'),
+  stream: z
+    .boolean()
+    .default(true)
+    .describe('Whether answers are received piece by piece, which keeps long ones from timing out on the way'),
+  images: z.boolean().default(true).describe('Whether the model can see images; off, each is replaced by a note'),
+  api: z
+    .enum(OPENAI_APIS)
+    .default('responses')
+    .describe('Which API of OpenAI: responses, or chat (Chat Completions) for compatible servers that have only that'),
+  openaiBaseUrl: httpUrl.optional().describe('Address of an OpenAI-compatible server; by default OPENAI_BASE_URL'),
+  anthropicBaseUrl: httpUrl
+    .optional()
+    .describe('Address of an Anthropic-compatible server; by default ANTHROPIC_BASE_URL'),
+});
+export type GlobalSettings = z.output<typeof GLOBAL_SETTINGS>;
+
+// A header cannot carry anything else, and the error that would follow shows the key.
+const key = z
+  .string()
+  .trim()
+  .regex(/^[\x21-\x7e]*$/, 'must be the key alone, without spaces or line breaks')
+  .meta({ secret: true });
+
+export const ENVIRONMENT = z.object({
+  OPENAI_API_KEY: key.optional().describe('Key for OpenAI, or for the compatible server at OPENAI_BASE_URL'),
+  OPENAI_BASE_URL: httpUrl
+    .optional()
+    .describe('Address of an OpenAI-compatible server (xAI, Ollama, vLLM, llama.cpp), usually ending in /v1'),
+  OPENAI_MODEL: z.string().trim().optional().describe('The model to use with OpenAI or the compatible server'),
+  ANTHROPIC_API_KEY: key.optional().describe('Key for Anthropic'),
+  ANTHROPIC_BASE_URL: httpUrl.optional().describe('Address of an Anthropic-compatible server'),
+  ANTHROPIC_MODEL: z.string().trim().optional().describe('The model to use with Anthropic'),
+});
+export type Environment = z.output<typeof ENVIRONMENT>;
+
+function isHttpUrl(value: string): boolean {
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}
