@@ -1,3 +1,4 @@
+import type Anthropic from '@anthropic-ai/sdk';
 import {
   toAnthropicTool,
   toMcpTool,
@@ -6,6 +7,7 @@ import {
 } from '@cinnabar/core/internal/tools/schemas';
 import type { ToolInfo } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import type OpenAI from 'openai';
 import { openWorkshop, recordingTool } from './workshop.js';
 
 function infoOf(risk: ToolInfo['risk'] = 'write'): ToolInfo {
@@ -23,17 +25,24 @@ const parameters = {
 };
 const common = { name: 'add_party_character', description: 'Adds a character' };
 
+/** The exporters by the types of the providers' own clients: a change of theirs is a compile error here. */
+const exporters: {
+  readonly responses: (tool: ToolInfo) => OpenAI.Responses.FunctionTool;
+  readonly chat: (tool: ToolInfo) => OpenAI.Chat.ChatCompletionFunctionTool;
+  readonly anthropic: (tool: ToolInfo) => Anthropic.Tool;
+} = { responses: toOpenAiResponsesTool, chat: toOpenAiChatTool, anthropic: toAnthropicTool };
+
 describe('a tool as providers want it', () => {
   it('for the OpenAI Responses API', () => {
-    expect(toOpenAiResponsesTool(infoOf())).to.deep.equal({ type: 'function', ...common, parameters, strict: false });
+    expect(exporters.responses(infoOf())).to.deep.equal({ type: 'function', ...common, parameters, strict: false });
   });
 
   it('for OpenAI Chat Completions', () => {
-    expect(toOpenAiChatTool(infoOf())).to.deep.equal({ type: 'function', function: { ...common, parameters } });
+    expect(exporters.chat(infoOf())).to.deep.equal({ type: 'function', function: { ...common, parameters } });
   });
 
   it('for Anthropic', () => {
-    expect(toAnthropicTool(infoOf())).to.deep.equal({ ...common, input_schema: parameters });
+    expect(exporters.anthropic(infoOf())).to.deep.equal({ ...common, input_schema: parameters });
   });
 
   it('for MCP, with hints from the risk', () => {
