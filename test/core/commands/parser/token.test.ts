@@ -48,7 +48,7 @@ describe('the argument tokenizer', () => {
   });
 
   it('reads escaped quotes and backslashes inside quotes, and keeps other backslashes', () => {
-    expect(texts(String.raw`"say \"hi\" in C:\temp\\"`)).to.deep.equal([String.raw`say "hi" in C:\temp` + '\\']);
+    expect(texts(String.raw`"say \"hi\" in C:\temp\\"`)).to.deep.equal([`${String.raw`say "hi" in C:\temp`}\\`]);
   });
 
   it('lets a backslash keep a quote from opening', () => {

@@ -1,0 +1,36 @@
+import { createCommands } from '@cinnabar/core/internal/commands/room';
+import type { Boundary, CommandRoom, Owner } from '@cinnabar/core/internal/contracts';
+import type { Access } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { Client } from 'discord.js';
+import { createOwner, recordLog } from './owner.js';
+
+const openAccess: Access = {
+  decide: async () => ({ allowed: true, reasons: [] }),
+  tierOf: async () => 'everyone',
+};
+
+const plainBoundary: Boundary = {
+  run: (_owner, _guildId, _label, task) => void task(),
+  track: (_owner, task) => task(),
+  suspended: () => false,
+  inFlight: () => 0,
+  drained: async () => true,
+};
+
+/** A room of commands that never logs in: for what is declared, not for what is run. */
+export function offlineRoom(): { readonly room: CommandRoom; owner(id: string): Owner } {
+  const clock = createManualClock();
+  const { log } = recordLog();
+  const room = createCommands({
+    client: new Client({ intents: [] }),
+    prefixes: () => ['!'],
+    enabledIn: () => true,
+    access: openAccess,
+    boundary: plainBoundary,
+    clock,
+    random: { next: () => 0, id: () => 'reference' },
+    log,
+  });
+  return { room, owner: (id) => createOwner(id, clock, log) };
+}
