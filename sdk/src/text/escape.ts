@@ -37,7 +37,7 @@ function named(character: string): string {
 }
 
 /** Marks that mean something anywhere in a line, by themselves or as the start of a link, a mention or a spoiler. */
-const INLINE_MARKUP = /[\\*_~`|<[\]]|@(?=everyone|here)|:(?=\/\/)/g;
+const INLINE_MARKUP = /[\\*_~`|<]|\](?=\()|@(?=everyone|here)|:(?=\/\/)/g;
 /** Marks that mean something at the start of a line: quotes, headings, small print, lists. */
 const LINE_MARKUP = /^([ \t]*)(#|>|[-+](?=[\s#]|$)|\d+(?=[.)](?:\s|$)))/gm;
 

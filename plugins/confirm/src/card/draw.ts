@@ -35,7 +35,8 @@ export function drawCard(
   input: Readonly<Record<string, unknown>>,
   notes: readonly string[] = [],
 ): Drawing {
-  const whole = STYLES[style]({ card, longest: Number.POSITIVE_INFINITY, notes });
+  // Nothing longer than a message fits into one: cutting there spares drawing it all, and cannot make it fit.
+  const whole = STYLES[style]({ card, longest: MESSAGE_LIMIT, notes });
   if (fits(whole)) return { content: whole, file: undefined };
   const file = { name: ARGUMENTS_FILE, json: jsonOf(input) };
   const withNote = [`📎 Too long to show here: every argument is in ${ARGUMENTS_FILE}, in full.`, ...notes];

@@ -4,7 +4,8 @@ import { inert, literalOf, shorten } from './value.js';
 export function terminalCard({ card, longest, notes }: Sheet): string {
   const { program, operation, record, keys = {} } = card.terminal;
   const fields = card.fields.map(
-    ({ name, value }) => `  ${identifier(keys[name] ?? name)}: ${inert(shorten(literalOf(value), longest))}`,
+    ({ name, value }) =>
+      `  ${identifier((Object.hasOwn(keys, name) ? keys[name] : undefined) ?? name)}: ${inert(shorten(literalOf(value), longest))}`,
   );
   const last = fields.length - 1;
   return [
