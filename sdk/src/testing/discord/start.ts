@@ -4,14 +4,13 @@ import { addMember } from './actions/members.js';
 import { type Clock, systemClock } from './clock.js';
 import { createFaults, type Faults } from './faults/faults.js';
 import { createGateway } from './gateway/server.js';
-import { ManagedGuild } from './people/guild.js';
-import { Person } from './people/person.js';
 import { serveFile } from './rest/cdn.js';
 import { createRateLimits, type RateLimitMode, type RateLimits } from './rest/rate-limits.js';
 import { RequestLog } from './rest/request-log.js';
 import { createRestHandler } from './rest/server.js';
 import { createTraffic } from './rest/traffic.js';
 import type { LocalApplication, LocalTeam, PrivilegedIntent } from './state/application.js';
+import { LocalGuild } from './state/guild.js';
 import { createSnowflakes } from './state/snowflake.js';
 import { LocalUser } from './state/user.js';
 import type { World } from './state/world.js';
@@ -34,9 +33,9 @@ export interface LocalDiscordOptions {
 
 export interface ApplicationInit {
   name: string;
-  owner: Person;
+  owner: LocalUser;
   /** Owns the application together; its first member is the owner that Discord names. */
-  team?: { name: string; members: readonly Person[] };
+  team?: { name: string; members: readonly LocalUser[] };
   description?: string;
   /** Which privileged intents the developer portal allows; all unless told. */
   privilegedIntents?: readonly PrivilegedIntent[];
@@ -55,10 +54,10 @@ export interface LocalDiscord extends AsyncDisposable {
   readonly requests: RequestLog;
   readonly faults: Faults;
   readonly rateLimits: RateLimits;
-  createUser(init: { name: string; displayName?: string }): Person;
+  createUser(init: { name: string; displayName?: string }): LocalUser;
   createApplication(init: ApplicationInit): LocalApplication;
   /** The owner is its first member. It has no channels yet. */
-  createGuild(init: { name: string; owner: Person }): ManagedGuild;
+  createGuild(init: { name: string; owner: LocalUser }): LocalGuild;
   /** Resolves with the message when it is there, or as soon as it comes. Rejects with a list of what was seen instead. */
   readonly expectMessage: ExpectMessage;
   /** Calls the function for everything that happens, in server order; returns how to stop it. */
@@ -143,16 +142,16 @@ function createWorld(options: LocalDiscordOptions, observers: Observers): World 
   };
 }
 
-function createUser(world: World, init: { name: string; displayName?: string }): Person {
-  const person = new Person(world, init.name);
-  person.globalName = init.displayName ?? null;
-  world.users.set(person.id, person);
-  return person;
+function createUser(world: World, init: { name: string; displayName?: string }): LocalUser {
+  const user = new LocalUser(world, init.name, false);
+  user.globalName = init.displayName ?? null;
+  world.users.set(user.id, user);
+  return user;
 }
 
 function createApplication(world: World, init: ApplicationInit): LocalApplication {
-  const id = world.nextId();
-  const user = new LocalUser(id, init.name, true);
+  const user = new LocalUser(world, init.name, true);
+  const { id } = user;
   const team: LocalTeam | undefined = init.team && { id: world.nextId(), ...init.team };
   const application: LocalApplication = {
     id,
@@ -171,8 +170,8 @@ function createApplication(world: World, init: ApplicationInit): LocalApplicatio
   return application;
 }
 
-function createGuild(world: World, init: { name: string; owner: Person }): ManagedGuild {
-  const guild = new ManagedGuild(world, init.name, init.owner);
+function createGuild(world: World, init: { name: string; owner: LocalUser }): LocalGuild {
+  const guild = new LocalGuild(world, init.name, init.owner);
   world.guilds.set(guild.id, guild);
   addMember(world, guild, init.owner);
   return guild;

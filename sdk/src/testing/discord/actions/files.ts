@@ -34,6 +34,7 @@ export function storeFile(
   const attachment: LocalAttachment = {
     id,
     filename,
+    size: file.data.byteLength,
     data: file.data,
     contentType: contentTypeOf(filename, file.contentType),
     url: `${world.addresses.cdn}${path}`,

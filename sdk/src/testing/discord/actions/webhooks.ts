@@ -62,9 +62,11 @@ export interface WebhookExecution {
 
 /** Says something under the webhook's name, or under another for this once. @throws 10003, 50006, 50035 */
 export function executeWebhook(world: World, webhook: LocalWebhook, execution: WebhookExecution): LocalMessage {
+  const name = execution.username ?? webhook.name;
   const author: MessageAuthor = {
     id: webhook.id,
-    username: execution.username ?? webhook.name,
+    name,
+    username: name,
     globalName: null,
     avatar: execution.avatarUrl ?? webhook.avatar,
     bot: true,

@@ -5,7 +5,7 @@ export function attachmentPayload(file: LocalAttachment): APIAttachment {
   return {
     id: file.id,
     filename: file.filename,
-    size: file.data.byteLength,
+    size: file.size,
     url: file.url,
     proxy_url: file.url,
     content_type: file.contentType,

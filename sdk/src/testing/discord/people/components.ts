@@ -15,9 +15,10 @@ import { requireInChannel } from '../rules/permissions.js';
 import type { LocalChannel } from '../state/channel.js';
 import type { LocalInteraction } from '../state/interaction.js';
 import type { LocalMessage } from '../state/message.js';
-import { LocalRole } from '../state/role.js';
-import { LocalUser } from '../state/user.js';
+import type { LocalRole } from '../state/role.js';
+import type { LocalUser } from '../state/user.js';
 import type { World } from '../state/world.js';
+import { isRole, isUser } from './kinds.js';
 
 /** What a person chooses from a menu. */
 export type SelectValue = string | LocalUser | LocalRole | LocalChannel;
@@ -34,7 +35,7 @@ export function selectValues(
   world: World,
   user: LocalUser,
   message: LocalMessage,
-  name: string,
+  name: string | undefined,
   values: readonly SelectValue[],
 ): LocalInteraction {
   const menu = findComponent(message, name, 'select menu', isSelect, ['placeholder', 'custom_id']);
@@ -69,13 +70,13 @@ function checkSees(world: World, user: LocalUser, message: LocalMessage): void {
 
 function findComponent(
   message: LocalMessage,
-  name: string,
+  name: string | undefined,
   what: string,
   fits: (component: AnyComponent) => boolean,
   fields: readonly string[],
 ): AnyComponent {
   const all = [...walkComponents(message.components)].map(({ component }) => component).filter(fits);
-  const found = all.find((component) => fields.some((field) => component[field] === name));
+  const found = all.find((component) => name === undefined || fields.some((field) => component[field] === name));
   if (!found) {
     const names = all
       .map((component) =>
@@ -85,9 +86,9 @@ function findComponent(
           .join(' / '),
       )
       .join(', ');
-    throw new Error(`No ${what} "${name}" on the message; there are: ${names || 'none'}.`);
+    throw new Error(`No ${what} "${name ?? ''}" on the message; there are: ${names || 'none'}.`);
   }
-  if (found.disabled === true) throw new Error(`The ${what} "${name}" is disabled.`);
+  if (found.disabled === true) throw new Error(`The ${what} "${name ?? ''}" is disabled.`);
   return found;
 }
 
@@ -99,8 +100,8 @@ export function choose(menu: AnyComponent, values: readonly SelectValue[]): { ch
   const referred = nothingReferred();
   const chosen = values.map((value) => {
     if (typeof value === 'string') return optionValue(menu, value);
-    if (value instanceof LocalUser) referred.users.add(value);
-    else if (value instanceof LocalRole) referred.roles.add(value);
+    if (isUser(value)) referred.users.add(value);
+    else if (isRole(value)) referred.roles.add(value);
     else referred.channels.add(value);
     return value.id;
   });

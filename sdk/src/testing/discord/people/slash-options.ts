@@ -8,9 +8,10 @@ import { storeFile } from '../actions/files.js';
 import type { Referred } from '../payload/resolved.js';
 import type { UploadedFile } from '../state/attachment.js';
 import { LocalChannel } from '../state/channel.js';
-import { LocalRole } from '../state/role.js';
-import { LocalUser } from '../state/user.js';
+import type { LocalRole } from '../state/role.js';
+import type { LocalUser } from '../state/user.js';
 import type { World } from '../state/world.js';
+import { isRole, isUser } from './kinds.js';
 
 /** What a person can give to an option. */
 export type OptionValue = string | number | boolean | LocalUser | LocalRole | LocalChannel | UploadedFile;
@@ -71,13 +72,13 @@ function fillOption(context: OptionContext, option: APIApplicationCommandOption,
 /** Options whose value is an id. */
 function pointAt({ referred }: OptionContext, option: APIApplicationCommandOption, value: OptionValue): BasicOption {
   const { name } = option;
-  if (value instanceof LocalUser && (option.type === T.User || option.type === T.Mentionable)) {
+  if (isUser(value) && (option.type === T.User || option.type === T.Mentionable)) {
     referred.users.add(value);
     return option.type === T.User
       ? { name, type: T.User, value: value.id }
       : { name, type: T.Mentionable, value: value.id };
   }
-  if (value instanceof LocalRole && (option.type === T.Role || option.type === T.Mentionable)) {
+  if (isRole(value) && (option.type === T.Role || option.type === T.Mentionable)) {
     referred.roles.add(value);
     return option.type === T.Role
       ? { name, type: T.Role, value: value.id }

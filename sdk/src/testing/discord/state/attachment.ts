@@ -10,6 +10,8 @@ export interface UploadedFile {
 export interface LocalAttachment {
   readonly id: string;
   readonly filename: string;
+  /** In bytes. */
+  readonly size: number;
   readonly data: Uint8Array;
   readonly contentType: string;
   readonly url: string;

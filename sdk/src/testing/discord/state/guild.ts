@@ -1,10 +1,28 @@
+import {
+  announceChannel,
+  type ChannelInit,
+  createChannel,
+  deleteChannel,
+  type OverwriteInit,
+  toOverwrite,
+} from '../actions/channels.js';
+import { addBot, addMember, announceMember, type JoinOptions, removeMember } from '../actions/members.js';
+import { announceRole, createRole, deleteRole, type RoleInit } from '../actions/roles.js';
+import {
+  BOT_PERMISSIONS,
+  EVERYONE_PERMISSIONS,
+  type PermissionSet,
+  permissionBits,
+} from '../rules/permission-names.js';
+import type { LocalApplication } from './application.js';
 import type { LocalChannel } from './channel.js';
 import type { LocalEmoji } from './emoji.js';
 import type { LocalMember } from './member.js';
 import { LocalRole } from './role.js';
 import type { LocalUser } from './user.js';
+import type { World } from './world.js';
 
-/** A server with its members, roles and channels. */
+/** A server. What its methods do asks for no permissions: they are the hand of Discord, not of a member. */
 export class LocalGuild {
   readonly id: string;
   name: string;
@@ -21,12 +39,101 @@ export class LocalGuild {
   readonly bans = new Map<string, { user: LocalUser; reason: string | null }>();
   readonly createdAt: number;
 
-  constructor(id: string, name: string, owner: LocalUser, everyonePermissions: bigint, createdAt: number) {
-    this.id = id;
+  readonly #world: World;
+
+  constructor(world: World, name: string, owner: LocalUser) {
+    this.#world = world;
+    this.id = world.nextId();
     this.name = name;
     this.ownerId = owner.id;
-    this.createdAt = createdAt;
-    this.everyone = new LocalRole(this, id, '@everyone', everyonePermissions);
-    this.roles.set(id, this.everyone);
+    this.createdAt = world.clock.now();
+    this.everyone = new LocalRole(this, this.id, '@everyone', EVERYONE_PERMISSIONS);
+    this.roles.set(this.id, this.everyone);
+  }
+
+  /** Makes somebody a member; `roles` and `nick` may be given. */
+  join(user: LocalUser, options: JoinOptions = {}): LocalMember {
+    return addMember(this.#world, this, user, options);
+  }
+
+  /** Lets a bot in, with a role of its own that carries the permissions: a moderator's, unless told otherwise. */
+  invite(application: LocalApplication, options: { permissions?: PermissionSet } = {}): LocalMember {
+    const present = this.members.get(application.id);
+    if (present) return present;
+    const permissions = permissionBits(options.permissions ?? BOT_PERMISSIONS);
+    const role = createRole(this.#world, this, { name: application.name, permissions, botId: application.id });
+    return addBot(this.#world, this, application, [role]);
+  }
+
+  /** Somebody leaves, or is made to. */
+  remove(user: LocalUser): void {
+    removeMember(this.#world, this.memberOf(user));
+  }
+
+  createRole(init: RoleInit): LocalRole {
+    return createRole(this.#world, this, init);
+  }
+
+  /** Changes a role and tells everybody. */
+  editRole(
+    role: LocalRole,
+    changes: { name?: string; permissions?: PermissionSet; mentionable?: boolean; position?: number },
+  ): void {
+    if (changes.name !== undefined) role.name = changes.name;
+    if (changes.permissions !== undefined) role.permissions = permissionBits(changes.permissions);
+    if (changes.mentionable !== undefined) role.mentionable = changes.mentionable;
+    if (changes.position !== undefined) role.position = changes.position;
+    announceRole(this.#world, role);
+  }
+
+  deleteRole(role: LocalRole): void {
+    deleteRole(this.#world, role);
+  }
+
+  giveRole(user: LocalUser, role: LocalRole): void {
+    const member = this.memberOf(user);
+    member.roles.add(role);
+    announceMember(this.#world, member);
+  }
+
+  takeRole(user: LocalUser, role: LocalRole): void {
+    const member = this.memberOf(user);
+    member.roles.delete(role);
+    announceMember(this.#world, member);
+  }
+
+  rename(user: LocalUser, nick: string | null): void {
+    const member = this.memberOf(user);
+    member.nick = nick;
+    announceMember(this.#world, member);
+  }
+
+  /** Text unless `type` says otherwise. */
+  createChannel(init: ChannelInit): LocalChannel {
+    return createChannel(this.#world, this, init);
+  }
+
+  /** Sets what a channel grants and denies to a role or a person, instead of what it did before. */
+  overwrite(channel: LocalChannel, init: OverwriteInit): void {
+    const overwrite = toOverwrite(init);
+    channel.overwrites.set(overwrite.id, overwrite);
+    announceChannel(this.#world, channel);
+  }
+
+  deleteChannel(channel: LocalChannel): void {
+    deleteChannel(this.#world, channel);
+  }
+
+  addEmoji(name: string, options: { animated?: boolean } = {}): LocalEmoji {
+    const emoji: LocalEmoji = { id: this.#world.nextId(), name, animated: options.animated ?? false };
+    this.emojis.set(emoji.id, emoji);
+    return emoji;
+  }
+
+  /** The membership of a user; throws when there is none. */
+  memberOf(user: LocalUser): LocalMember {
+    const member = this.members.get(user.id);
+    if (!member) throw new Error(`${user.username} is not a member of ${this.name}.`);
+    return member;
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const cacheControl = z.looseObject({ type: z.literal('ephemeral') }).optional();
+const cacheControl = z.looseObject({ type: z.literal('ephemeral') }).nullish();
 const image = z.object({
   type: z.literal('image'),
   source: z.union([

@@ -94,7 +94,7 @@ function tooManyBreakpoints({ messages, system, tools = [] }: MessagesBody): str
     ...(typeof system === 'object' ? system : []),
     ...tools,
   ];
-  const count = blocks.filter((block) => block.cache_control !== undefined).length;
+  const count = blocks.filter((block) => (block.cache_control ?? null) !== null).length;
   return count > MAX_CACHE_BREAKPOINTS
     ? `A maximum of ${MAX_CACHE_BREAKPOINTS} blocks with cache_control may be provided. Found ${count}.`
     : undefined;
