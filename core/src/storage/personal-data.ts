@@ -3,7 +3,7 @@ import { type Personal, personalOf } from './documents/layout.js';
 import type { Vault } from './documents/vault.js';
 
 /** Members' right to see and to remove what is kept about them, by what is stored: also of plugins that are not running. */
-export interface PersonalDataRoom {
+export interface StoredPersonalData {
   /** `{ party: { collections: { rosters: … }, settings: { user: …, member: { <guildId>: … } } } }` */
   exportUser(userId: string): Promise<Readonly<Record<string, unknown>>>;
   /** Removes the documents with all their copies. Returns how many documents. @throws CINNABAR_STORAGE_WRITE */
@@ -14,7 +14,7 @@ export function createPersonalData(options: {
   readonly vault: Vault;
   /** Takes secrets out of settings, as far as the plugin is known. */
   readonly withoutSecrets: (plugin: string, scope: SettingScope, data: unknown) => unknown;
-}): PersonalDataRoom {
+}): StoredPersonalData {
   const { vault, withoutSecrets } = options;
 
   const find = async (userId: string) =>

@@ -1,0 +1,107 @@
+import type { Clock, LogFields, Logger } from '@cinnabar/sdk';
+import { type Entry, flat, LEVELS, type Level } from './entry.js';
+import { oneLine, safeJson } from './escape.js';
+import { humanText } from './human.js';
+import { toPlain, toPlainRecord } from './plain.js';
+import { createRedactor, type Redactor } from './redactor.js';
+import { openSinks, type Sinks } from './sinks.js';
+
+export interface LogsOptions {
+  /** Folder of the files: `cinnabar-YYYY-MM-DD.log`, `errors-…`, `audit-…`, JSON lines, days in UTC, kept for 30 days. */
+  readonly dir: string;
+  /** Least important level that goes to the files. */
+  readonly level: Level;
+  /** The terminal, normally standard error; left out for none. */
+  readonly console?: { readonly stream: NodeJS.WritableStream & { readonly isTTY?: boolean }; readonly level: Level };
+  readonly clock: Clock;
+  readonly redactor?: Redactor;
+}
+
+/** The host's logs. Secrets known to `redactor`, and whatever looks like one, are taken out of every entry. */
+export interface Logs {
+  /** A logger whose entries carry the component: a room of the host, or a plugin's id. */
+  logger(component: string): Logger;
+  /** Writes to the audit file alone, whatever the level. */
+  audit(entry: LogFields): void;
+  readonly redactor: Redactor;
+  /** Resolves when every entry is in its file. What is logged later goes nowhere. */
+  close(): Promise<void>;
+}
+
+type Waiting = (sinks: Sinks) => void;
+
+/**
+ * Opens the logs. Entries up to `info` wait for a free moment in which winston is loaded, so that logging costs the host's start nothing;
+ * a warning or an error does not wait.
+ */
+export function createLogs(options: LogsOptions): Logs {
+  const { dir, level, console, clock, redactor = createRedactor() } = options;
+  const least = Math.max(LEVELS.indexOf(level), console === undefined ? -1 : LEVELS.indexOf(console.level));
+  let sinks: Sinks | undefined;
+  let waiting: Waiting[] = [];
+  let closed = false;
+
+  const failed = new Set<string>();
+  const onFailure = (error: Error) => {
+    if (failed.has(error.message)) return;
+    failed.add(error.message);
+    console?.stream.write(`The log files in ${oneLine(dir)} cannot be written: ${oneLine(error.message)}\n`);
+  };
+
+  const open = (): Sinks => {
+    sinks ??= openSinks({ dir, level, console, onFailure });
+    const entries = waiting;
+    waiting = [];
+    for (const entry of entries) entry(sinks);
+    return sinks;
+  };
+
+  const submit = (entry: Waiting, urgent: boolean) => {
+    if (closed) return;
+    waiting.push(entry);
+    if (urgent || sinks !== undefined) open();
+    else if (waiting.length === 1) setImmediate(() => void (closed || open()));
+  };
+
+  const write = (entry: Entry) => {
+    const line = { human: humanText(entry, console?.stream.isTTY === true), json: safeJson(flat(entry)) };
+    submit((to) => to.write(entry.level, line), entry.level === 'error' || entry.level === 'warn');
+  };
+
+  const loggerOf = (component: string, bound: LogFields): Logger => {
+    const at =
+      (one: Level) =>
+      (message: string, fields: LogFields = {}) => {
+        if (LEVELS.indexOf(one) > least) return;
+        write({
+          time: new Date(clock.now()).toISOString(),
+          level: one,
+          component,
+          message: String(toPlain(message, redactor)),
+          fields: toPlainRecord({ ...bound, ...fields }, redactor),
+        });
+      };
+    return {
+      error: at('error'),
+      warn: at('warn'),
+      info: at('info'),
+      debug: at('debug'),
+      child: (fields) => loggerOf(component, { ...bound, ...fields }),
+    };
+  };
+
+  return {
+    logger: (component) => loggerOf(component, {}),
+    audit(entry) {
+      const json = safeJson({ time: new Date(clock.now()).toISOString(), ...toPlainRecord(entry, redactor) });
+      submit((to) => to.audit(json), false);
+    },
+    redactor,
+    async close() {
+      if (closed) return;
+      const opened = sinks ?? (waiting.length > 0 ? open() : undefined);
+      closed = true;
+      await opened?.close();
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import type { Redactor } from './redactor.js';
+import { isSecretName, REDACTED } from './secret-patterns.js';
+
+/** Bounds of one entry: nobody reads more, and a log must not be a way to fill the disk. */
+const MAX_DEPTH = 6;
+const MAX_ITEMS = 50;
+const MAX_TEXT = 8_000;
+const MAX_NODES = 1_000;
+
+export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
+export type PlainRecord = { readonly [key: string]: Plain };
+
+/**
+ * Any value as plain JSON without secrets: bounded in depth, breadth and length, safe with cycles, getters that throw and proxies.
+ * Errors keep their code, stack and cause; Discord objects become `Message(123)`, so that nobody's words get into a log by accident.
+ */
+export function toPlain(value: unknown, redactor: Redactor): Plain {
+  return createWalk(redactor)(value, 0);
+}
+
+export function toPlainRecord(fields: Readonly<Record<string, unknown>>, redactor: Redactor): PlainRecord {
+  const plain = toPlain({ ...fields }, redactor);
+  return typeof plain === 'object' && plain !== null && !isList(plain) ? plain : { value: plain };
+}
+
+function isList(plain: Plain): plain is readonly Plain[] {
+  return Array.isArray(plain);
+}
+
+function createWalk(redactor: Redactor) {
+  const above = new Set<object>();
+  let left = MAX_NODES;
+
+  const text = (value: string): string => {
+    const redacted = redactor.redact(value);
+    return redacted.length <= MAX_TEXT ? redacted : `${redacted.slice(0, MAX_TEXT)}… (${redacted.length} characters)`;
+  };
+
+  const list = (items: readonly unknown[], depth: number): Plain => {
+    const shown = items.slice(0, MAX_ITEMS).map((item) => walk(item, depth + 1));
+    return items.length > MAX_ITEMS ? [...shown, `… ${items.length - MAX_ITEMS} more`] : shown;
+  };
+
+  const record = (entries: readonly (readonly [string, unknown])[], depth: number): PlainRecord => {
+    const shown = entries.slice(0, MAX_ITEMS).map(([key, value]): [string, Plain] => {
+      const hidden = isSecretName(key) && typeof value !== 'number' && typeof value !== 'boolean' && value != null;
+      return [text(key), hidden ? REDACTED : walk(value, depth + 1)];
+    });
+    if (entries.length > MAX_ITEMS) shown.push(['…', `${entries.length - MAX_ITEMS} more`]);
+    return Object.fromEntries(shown);
+  };
+
+  const error = (failure: Error, depth: number): Plain => {
+    const own = ownEntries(failure).filter(([key]) => !['name', 'message', 'stack', 'cause', 'errors'].includes(key));
+    return {
+      name: text(String(failure.name)),
+      message: text(String(failure.message)),
+      ...record(own, depth),
+      ...(typeof failure.stack === 'string' ? { stack: text(failure.stack) } : {}),
+      ...(failure.cause === undefined ? {} : { cause: walk(failure.cause, depth + 1) }),
+      ...(failure instanceof AggregateError ? { errors: list(failure.errors, depth) } : {}),
+    };
+  };
+
+  const object = (value: object, depth: number): Plain => {
+    if (value instanceof Error) return error(value, depth);
+    if (Array.isArray(value)) return list(value, depth);
+    if (value instanceof Set) return list([...value], depth);
+    if (value instanceof Map)
+      return record(
+        [...value].map(([key, one]) => [String(key), one]),
+        depth,
+      );
+    const short = inShort(value);
+    return short === undefined ? record(ownEntries(value), depth) : text(short);
+  };
+
+  const nested = (value: object, depth: number): Plain => {
+    if (above.has(value)) return '(circular)';
+    if (depth >= MAX_DEPTH) return '…';
+    above.add(value);
+    try {
+      return object(value, depth);
+    } catch {
+      return '(unreadable)';
+    } finally {
+      above.delete(value);
+    }
+  };
+
+  const walk = (value: unknown, depth: number): Plain => {
+    left -= 1;
+    if (left < 0) return '…';
+    if (typeof value === 'object' && value !== null) return nested(value, depth);
+    if (typeof value === 'string') return text(value);
+    return scalar(value);
+  };
+  return walk;
+}
+
+function scalar(value: unknown): Plain {
+  if (value === null || typeof value === 'boolean') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  return typeof value === 'function' ? 'function' : String(value);
+}
+
+/** Objects that are better named than listed. */
+function inShort(value: object): string | undefined {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString();
+  if (value instanceof URL || value instanceof RegExp) return String(value);
+  if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`;
+  const kind = kindOf(value);
+  return kind !== undefined && 'id' in value && typeof value.id === 'string' ? `${kind}(${value.id})` : undefined;
+}
+
+function ownEntries(value: object): (readonly [string, unknown])[] {
+  return Object.keys(value).map((key) => {
+    try {
+      return [key, Reflect.get(value, key)];
+    } catch {
+      return [key, '(unreadable)'];
+    }
+  });
+}
+
+/** The class of something that is not a plain object. */
+function kindOf(value: object): string | undefined {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === null || prototype === Object.prototype || typeof prototype !== 'object') return undefined;
+  return typeof prototype.constructor === 'function' ? prototype.constructor.name : undefined;
+}

@@ -1,0 +1,41 @@
+/** What stands where a secret was. */
+export const REDACTED = '[redacted]';
+
+/** Shapes of credentials, each with what to put in their place. All of them linear: no pattern backtracks over its own repetition. */
+const SHAPES: readonly (readonly [shape: RegExp, replacement: string])[] = [
+  // Discord bot and user tokens: id, time and signature in base64url.
+  [/\b[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}/g, REDACTED],
+  [/\bmfa\.[\w-]{20,}/g, REDACTED],
+  // https://docs.discord.com/developers/resources/webhook and interaction callbacks carry their token in the path.
+  [/(\/webhooks\/\d{1,20}\/)[^\s/?#"'<>]{16,}/g, `$1${REDACTED}`],
+  [/(\/interactions\/\d{1,20}\/)[^\s/?#"'<>]{16,}/g, `$1${REDACTED}`],
+  // OpenAI, Anthropic and those who copied the form; xAI, Google, GitHub, Slack, AWS.
+  [/\b(?:sk|pk|rk|xai|gsk)-[\w-]{12,}/g, REDACTED],
+  [/\bAIza[\w-]{30,}/g, REDACTED],
+  [/\bgh[a-z]_\w{20,}|\bgithub_pat_\w{20,}/g, REDACTED],
+  [/\bxox[a-z]-[\w-]{10,}/g, REDACTED],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, REDACTED],
+  // JSON web tokens.
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, REDACTED],
+  [/\b(Bearer|Basic)(\s+|%20)[\w.~+/=%-]{8,}/gi, `$1 ${REDACTED}`],
+  [/\b(authorization["']?\s*[:=]\s*["']?)(?!(?:Bearer|Basic)\b)[^\s"',;]{6,}(?:[ ][\w.-]{12,})?/gi, `$1${REDACTED}`],
+  // user:password@ in an address, and credentials in its query.
+  [/(:\/\/[^\s/:@]{0,100}:)[^\s/@]{1,200}@/g, `$1${REDACTED}@`],
+  [/([?&](?:api_?key|key|token|access_token|secret|password|sig|signature)=)[^\s&#"']+/gi, `$1${REDACTED}`],
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g, REDACTED],
+];
+
+/** Takes out everything that has the shape of a credential. */
+export function redactShapes(text: string): string {
+  let result = text;
+  for (const [shape, replacement] of SHAPES) result = result.replace(shape, replacement);
+  return result;
+}
+
+const SECRET_NAME =
+  /^(?:.*[_\-.])?(?:token|secret|password|passwd|passphrase|api[_-]?key|private[_-]?key|access[_-]?key|credentials?|authorization|cookie|set-cookie)$/i;
+
+/** Whether a field or variable of this name holds a secret: `apiKey`, `DISCORD_TOKEN`, `authorization`; not `maxTokens`. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name.replace(/([a-z0-9])([A-Z])/g, '$1_$2'));
+}
