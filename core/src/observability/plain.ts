@@ -32,7 +32,7 @@ function createWalk(redactor: Redactor) {
   let left = MAX_NODES;
 
   const text = (value: string): string => {
-    const redacted = redactor.redact(value);
+    const redacted = redactor.text(value);
     return redacted.length <= MAX_TEXT ? redacted : `${redacted.slice(0, MAX_TEXT)}… (${redacted.length} characters)`;
   };
 

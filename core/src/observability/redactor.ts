@@ -4,9 +4,8 @@ import { isSecretName, REDACTED, redactShapes } from './secret-patterns.js';
 export interface Redactor {
   /** Registers a secret, so that it is taken out wherever it appears, also percent- or base64-encoded. Blank and very short values are passed over. */
   add(secret: string | undefined): void;
-  /** Registers the values of all variables whose name says that they are secret. */
-  addFrom(env: Readonly<Record<string, string | undefined>>): void;
-  redact(text: string): string;
+  /** The text with every registered secret, and whatever has the shape of one, taken out. */
+  text(text: string): string;
 }
 
 /** Shorter ones are words that would be taken out of ordinary sentences. */
@@ -29,9 +28,11 @@ export function createRedactor(secrets: readonly (string | undefined)[] = []): R
 
   return {
     add,
-    addFrom(env) {
-      for (const [name, value] of Object.entries(env)) if (isSecretName(name)) add(value);
-    },
-    redact: (text) => redactShapes(pattern === undefined ? text : text.replace(pattern, REDACTED)),
+    text: (text) => redactShapes(pattern === undefined ? text : text.replace(pattern, REDACTED)),
   };
+}
+
+/** The values of the variables whose name says that they are secret: `DISCORD_TOKEN`, `OPENAI_API_KEY`. */
+export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.entries(env).flatMap(([name, value]) => (value !== undefined && isSecretName(name) ? [value] : []));
 }

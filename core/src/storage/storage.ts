@@ -2,14 +2,17 @@ import type { Actor, Logger, Tier } from '@cinnabar/sdk';
 import type { StorageRoom } from '../contracts.js';
 import { createCatalog } from './catalog/catalog.js';
 import { hideSecrets } from './catalog/fields.js';
-import { openCollection } from './documents/collection.js';
-import { collectionPath } from './documents/layout.js';
+import { openCollection, openCollection } from './documents/collection.js';
+import { collectionPath, collectionPath } from './documents/layout.js';
 import { createVault, type StorageProblem } from './documents/vault.js';
 import type { Driver } from './driver.js';
 import { type OpenedPlugin, openPlugin, type Presets } from './open-plugin.js';
 import { createPersonalData } from './personal-data.js';
 
 /** Where the host's own documents lie: no plugin's id can look like this. */
+const HOST = '@host';
+
+/** Stands where a plugin's id stands, and cannot be one. */
 const HOST = '@host';
 
 export interface StorageOptions {
@@ -43,6 +46,7 @@ export function createStorage(options: StorageOptions): StorageRoom {
       opened.set(id, one);
       return one.storage;
     },
+    collection: (name, definition) => openCollection(vault, definition, collectionPath(HOST, definition.scope, name)),
     collection: (name, definition) => openCollection(vault, definition, collectionPath(HOST, definition.scope, name)),
     catalog: createCatalog({ opened, tierOf }),
     ...personal,

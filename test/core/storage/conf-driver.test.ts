@@ -1,0 +1,157 @@
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { DocumentPath } from '@cinnabar/core/internal/storage/driver';
+import { createConfDriver } from '@cinnabar/core/internal/storage/drivers/conf/conf-driver';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { recordingLogger } from '../../support/logs.js';
+import { describeDriver } from './driver-contract.js';
+import { temporaryFolder } from './fixture.js';
+
+const PATH: DocumentPath = ['party', 'collections', 'user', 'rosters', '42'];
+const one = { version: 1, data: { count: 1 } };
+
+function confSubject() {
+  const folder = temporaryFolder();
+  const log = recordingLogger();
+  const driver = createConfDriver({ root: folder.path, clock: createManualClock(), log });
+  const fileOf = async (path: DocumentPath) => {
+    const names = await readdir(folder.path, { recursive: true });
+    const name = names.find((one) => one.endsWith(`/${path.at(-1)}.json`));
+    return join(folder.path, name ?? 'missing');
+  };
+  return { folder, log, driver, fileOf };
+}
+
+describeDriver('conf', async () => {
+  const { folder, driver, fileOf } = confSubject();
+  return {
+    driver,
+    async damage(path, text, options) {
+      const file = await fileOf(path);
+      await writeFile(file, text);
+      if (options?.lastGood === true) await writeFile(file.replace(/json$/, 'last-good'), text);
+    },
+    async [Symbol.asyncDispose]() {
+      await driver.close();
+      folder[Symbol.dispose]();
+    },
+  };
+});
+
+describe('the files of the conf driver', () => {
+  it('are one per document, readable by nobody else, with a copy beside them', async () => {
+    const { folder, driver } = confSubject();
+    using _ = folder;
+    await driver.write(PATH, one);
+    const place = join(folder.path, 'party/collections/user/rosters');
+    expect(await readdir(place)).to.have.members(['42.json', '42.last-good']);
+    expect(JSON.parse(await readFile(join(place, '42.json'), 'utf8'))).to.deep.equal(one);
+    for (const name of ['42.json', '42.last-good']) {
+      expect((await stat(join(place, name))).mode & 0o777, name).to.equal(0o600);
+    }
+  });
+
+  it('stay inside the folder and apart from one another, whatever the key', async () => {
+    const { folder, driver } = confSubject();
+    using _ = folder;
+    const keys = [
+      '../../escape',
+      '/etc/passwd',
+      '.',
+      '..',
+      'A',
+      'a',
+      'con',
+      'é',
+      'é',
+      'x'.repeat(500),
+      'a.json',
+      '__proto__',
+    ];
+    for (const [count, key] of keys.entries()) await driver.write(['p', key], { version: 1, data: { count } });
+    const files = (await readdir(folder.path, { recursive: true })).filter((name) => name.endsWith('.json'));
+    expect(files).to.have.length(keys.length);
+    expect(new Set(files.map((name) => name.toLowerCase().normalize())).size).to.equal(keys.length);
+    expect(files.flatMap((name) => name.split('/')).every((piece) => piece.length <= 110)).to.equal(true);
+    for (const [count, key] of keys.entries()) {
+      expect((await driver.read(['p', key]))?.data, JSON.stringify(key)).to.deep.equal({ count });
+    }
+  });
+
+  it('are recovered when only the last good copy is left', async () => {
+    const { folder, driver, fileOf } = confSubject();
+    using _ = folder;
+    await driver.write(PATH, one);
+    await rm(await fileOf(PATH));
+    const error: unknown = await driver.read(PATH).catch((reason: unknown) => reason);
+    expect(String(error)).to.contain('missing');
+    expect(await driver.setAside(PATH), 'nothing was there to move').to.equal(undefined);
+    expect(await driver.read(PATH)).to.deep.equal(one);
+  });
+
+  it('are damaged when they are not UTF-8, even inside a string', async () => {
+    const { folder, driver, fileOf } = confSubject();
+    using _ = folder;
+    await driver.write(PATH, { version: 1, data: { name: 'V' } });
+    const bytes = await readFile(await fileOf(PATH));
+    bytes[bytes.indexOf('V')] = 0xff;
+    await writeFile(await fileOf(PATH), bytes);
+    const error: unknown = await driver.read(PATH).catch((reason: unknown) => reason);
+    expect(String(error)).to.contain('UTF-8');
+  });
+
+  it('replace a damaged file when the document is written', async () => {
+    const { folder, driver, fileOf } = confSubject();
+    using _ = folder;
+    await driver.write(PATH, one);
+    await writeFile(await fileOf(PATH), '{"ver');
+    await driver.write(PATH, { version: 1, data: { count: 2 } });
+    expect((await driver.read(PATH))?.data).to.deep.equal({ count: 2 });
+  });
+
+  it('of killed writes and of others are passed over, and the former removed', async () => {
+    const { folder, driver, fileOf } = confSubject();
+    using _ = folder;
+    await driver.write(PATH, one);
+    const place = dirname(await fileOf(PATH));
+    await writeFile(join(place, '42.json.tmp-1234567890abcdef'), '{"ver');
+    await writeFile(join(place, 'README'), 'not ours');
+    await writeFile(join(place, 'Not Ours.json'), '{}');
+    await mkdir(join(place, 'Some Folder'));
+    expect(await driver.list([])).to.deep.equal([PATH]);
+    expect(await readdir(place)).to.have.members(['42.json', '42.last-good', 'README', 'Not Ours.json', 'Some Folder']);
+  });
+
+  it('are saved even when the copy beside them cannot be', async () => {
+    const { folder, driver, fileOf, log } = confSubject();
+    using _ = folder;
+    await driver.write(PATH, one);
+    const copy = (await fileOf(PATH)).replace(/json$/, 'last-good');
+    await rm(copy);
+    await mkdir(copy);
+    await driver.write(PATH, { version: 1, data: { count: 2 } });
+    expect((await driver.read(PATH))?.data).to.deep.equal({ count: 2 });
+    expect(log.entries.map(({ level }) => level)).to.deep.equal(['warn']);
+  });
+
+  it('do not bring signal handlers that would end the host in the middle of its clean stop', async () => {
+    const { folder, driver } = confSubject();
+    using _ = folder;
+    await driver.write(PATH, one);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      const own = process.listeners(signal).filter((listener) => String(listener).includes('exit('));
+      expect(own, signal).to.deep.equal([]);
+    }
+  });
+
+  it('that cannot be read for another reason are not taken for missing', async () => {
+    if (process.getuid?.() === 0) return;
+    const { folder, driver, fileOf } = confSubject();
+    using _ = folder;
+    await driver.write(PATH, one);
+    await chmod(await fileOf(PATH), 0);
+    const error: unknown = await driver.read(PATH).catch((reason: unknown) => reason);
+    expect(String(error)).to.contain('EACCES');
+  });
+});

@@ -1,0 +1,161 @@
+import { DamagedDocument, type DocumentPath, type Driver } from '@cinnabar/core/internal/storage/driver';
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+
+/** A driver under test, and what happens to storage behind its back. */
+export interface Subject extends AsyncDisposable {
+  readonly driver: Driver;
+  /** Replaces what is stored of a document, and its last good copy too when asked. */
+  damage(path: DocumentPath, text: string, options?: { readonly lastGood?: boolean }): Promise<void>;
+}
+
+const PATH: DocumentPath = ['party', 'collections', 'user', 'rosters', '42'];
+const one = { version: 1, data: { count: 1 } };
+const two = { version: 2, data: { count: 2, names: ['V', 'Solo'] } };
+
+const segment = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+  .filter((text) => !/\p{Surrogate}/u.test(text));
+
+/** What every driver has to do. */
+export function describeDriver(name: string, make: () => Promise<Subject>): void {
+  describe(`the ${name} driver`, () => {
+    it('reads nothing where nothing was written', async () => {
+      await using subject = await make();
+      expect(await subject.driver.read(PATH)).to.equal(undefined);
+    });
+
+    it('reads what was written last', async () => {
+      await using subject = await make();
+      await subject.driver.write(PATH, one);
+      await subject.driver.write(PATH, two);
+      expect(await subject.driver.read(PATH)).to.deep.equal(two);
+    });
+
+    it('keeps a copy of its own of what is written and read', async () => {
+      await using subject = await make();
+      const data = { names: ['V'] };
+      await subject.driver.write(PATH, { version: 1, data });
+      data.names.push('Judy');
+      expect(await subject.driver.read(PATH)).to.deep.equal({ version: 1, data: { names: ['V'] } });
+    });
+
+    it('refuses what is not JSON and keeps the old document', async () => {
+      await using subject = await make();
+      await subject.driver.write(PATH, one);
+      const circular: { self?: unknown } = {};
+      circular.self = circular;
+      const failed = await subject.driver.write(PATH, { version: 1, data: circular }).then(
+        () => false,
+        () => true,
+      );
+      expect(failed).to.equal(true);
+      expect(await subject.driver.read(PATH)).to.deep.equal(one);
+    });
+
+    it('deletes a document, also one that is not there', async () => {
+      await using subject = await make();
+      await subject.driver.write(PATH, one);
+      await subject.driver.delete(PATH);
+      await subject.driver.delete(PATH);
+      expect(await subject.driver.read(PATH)).to.equal(undefined);
+    });
+
+    it('lists what is below a prefix and nothing else', async () => {
+      await using subject = await make();
+      const other: DocumentPath = ['party', 'collections', 'user', 'rosters2', '42'];
+      await subject.driver.write(PATH, one);
+      await subject.driver.write(other, one);
+      expect(await subject.driver.list(PATH.slice(0, -1))).to.deep.equal([PATH]);
+      expect(await subject.driver.list(['party'])).to.have.deep.members([PATH, other]);
+      expect(await subject.driver.list(['nobody'])).to.deep.equal([]);
+    });
+
+    it('says that a document is damaged instead of inventing one', async () => {
+      await using subject = await make();
+      for (const text of [
+        '',
+        '{',
+        'null',
+        '[]',
+        '{"version":1}',
+        '{"version":0,"data":{}}',
+        '{"version":"1","data":{}}',
+      ]) {
+        await subject.driver.write(PATH, one);
+        await subject.damage(PATH, text);
+        const error: unknown = await subject.driver.read(PATH).catch((reason: unknown) => reason);
+        expect(error, JSON.stringify(text)).to.be.instanceOf(DamagedDocument);
+      }
+    });
+
+    it('falls back on the last good copy when a damaged document is put aside', async () => {
+      await using subject = await make();
+      await subject.driver.write(PATH, two);
+      await subject.damage(PATH, '{"versi');
+      expect(await subject.driver.setAside(PATH)).to.be.a('string');
+      expect(await subject.driver.read(PATH)).to.deep.equal(two);
+    });
+
+    it('ends with no document when the last good copy is the same or as bad', async () => {
+      await using subject = await make();
+      await subject.driver.write(PATH, one);
+      await subject.driver.setAside(PATH);
+      expect(await subject.driver.read(PATH), 'the same').to.equal(undefined);
+
+      await subject.driver.write(PATH, one);
+      await subject.damage(PATH, 'bad', { lastGood: true });
+      await subject.driver.setAside(PATH);
+      expect(await subject.driver.read(PATH), 'as bad').to.equal(undefined);
+    });
+
+    it('puts aside under a new name each time, and deletes none of it', async () => {
+      await using subject = await make();
+      const places: (string | undefined)[] = [];
+      for (let round = 0; round < 3; round += 1) {
+        await subject.driver.write(PATH, one);
+        await subject.damage(PATH, `bad ${round}`);
+        places.push(await subject.driver.setAside(PATH));
+      }
+      await subject.driver.delete(PATH);
+      expect(new Set(places).size).to.equal(3);
+      expect(await subject.driver.list(PATH.slice(0, -1)), 'still listed for its copies').to.deep.equal([PATH]);
+    });
+
+    it('keeps a copy under a label and leaves the document', async () => {
+      await using subject = await make();
+      await subject.driver.write(PATH, one);
+      expect(await subject.driver.keep(PATH, 'v1')).to.contain('v1');
+      expect(await subject.driver.read(PATH)).to.deep.equal(one);
+    });
+
+    it('erases a document with every copy, and no other', async () => {
+      await using subject = await make();
+      const neighbour = [...PATH.slice(0, -1), '420'];
+      await subject.driver.write(neighbour, two);
+      await subject.driver.write(PATH, one);
+      await subject.driver.keep(PATH, 'v1');
+      await subject.damage(PATH, 'bad');
+      await subject.driver.setAside(PATH);
+      await subject.driver.erase(PATH);
+      expect(await subject.driver.read(PATH)).to.equal(undefined);
+      expect(await subject.driver.list([])).to.deep.equal([neighbour]);
+    });
+
+    it('takes any text as a segment and gives it back', async () => {
+      await using subject = await make();
+      await fc.assert(
+        fc.asyncProperty(fc.array(segment, { minLength: 1, maxLength: 3 }), async (tail) => {
+          const path = ['party', 'collections', ...tail];
+          await subject.driver.write(path, one);
+          const found = await subject.driver.read(path);
+          const listed = await subject.driver.list(['party', 'collections']);
+          await subject.driver.erase(path);
+          expect(found).to.deep.equal(one);
+          expect(listed).to.deep.include(path);
+        }),
+        { numRuns: 60 },
+      );
+    });
+  });
+}

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createStorage, type StorageOptions } from '@cinnabar/core/internal/storage/storage';
+import {
+  type CollectionDefinitions,
+  type Collections,
+  definePlugin,
+  type Settings,
+  type SettingsSchemas,
+} from '@cinnabar/sdk';
+import { recordingLogger } from '../../support/logs.js';
+
+/** A folder of the test's own, removed when it ends. */
+export function temporaryFolder(): { readonly path: string } & Disposable {
+  const path = mkdtempSync(join(tmpdir(), 'cinnabar-storage-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** A plugin that declares what it stores and does nothing. */
+export function storingPlugin<
+  const S extends SettingsSchemas = Record<never, never>,
+  const C extends CollectionDefinitions = Record<never, never>,
+>(declared: { readonly id?: string; readonly settings?: S; readonly collections?: C }) {
+  const { id = 'party', settings, collections } = declared;
+  return definePlugin({
+    manifest: { id, version: '1.0.0', description: 'Stores things' },
+    ...(settings === undefined ? {} : { settings }),
+    ...(collections === undefined ? {} : { collections }),
+    setup: () => undefined,
+  });
+}
+
+/** Storage on a memory driver, with what a test looks at. */
+export function memoryStorage(options: Partial<StorageOptions> = {}) {
+  const driver = createMemoryDriver();
+  const log = recordingLogger();
+  const storage = createStorage({ driver, log, ...options });
+  return { driver, log, storage, ...opener(storage) };
+}
+
+/** Opens storage with the types of its declarations, as a plugin's context does. */
+export function opener(storage: ReturnType<typeof createStorage>) {
+  return {
+    open<
+      const S extends SettingsSchemas = Record<never, never>,
+      const C extends CollectionDefinitions = Record<never, never>,
+    >(declared: { readonly id?: string; readonly settings?: S; readonly collections?: C }) {
+      const opened = storage.open(storingPlugin(declared));
+      return { settings: opened.settings as Settings<S>, collections: opened.collections as Collections<C> };
+    },
+  };
+}

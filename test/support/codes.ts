@@ -1,0 +1,14 @@
+import { CinnabarError, type ErrorCode } from '@cinnabar/sdk';
+import { expect } from 'chai';
+
+/** Waits for a task to fail with a coded error, and gives that error. */
+export async function failure(code: ErrorCode, task: () => unknown): Promise<CinnabarError> {
+  try {
+    await task();
+  } catch (error) {
+    if (!(error instanceof CinnabarError)) throw error;
+    expect(error.code).to.equal(code);
+    return error;
+  }
+  throw new Error(`nothing failed; ${code} was expected`);
+}
