@@ -12,9 +12,6 @@ import { createPersonalData } from './personal-data.js';
 /** Where the host's own documents lie: no plugin's id can look like this. */
 const HOST = '@host';
 
-/** Stands where a plugin's id stands, and cannot be one. */
-const HOST = '@host';
-
 export interface StorageOptions {
   readonly driver: Driver;
   readonly log: Logger;
@@ -46,7 +43,6 @@ export function createStorage(options: StorageOptions): StorageRoom {
       opened.set(id, one);
       return one.storage;
     },
-    collection: (name, definition) => openCollection(vault, definition, collectionPath(HOST, definition.scope, name)),
     collection: (name, definition) => openCollection(vault, definition, collectionPath(HOST, definition.scope, name)),
     catalog: createCatalog({ opened, tierOf }),
     ...personal,
