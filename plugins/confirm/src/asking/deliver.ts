@@ -2,7 +2,7 @@ import type { ToolCall } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
 import type { Drawing } from '../card/draw.js';
 import { isRefusal } from '../discord/errors.js';
-import { NO_PINGS } from '../discord/say.js';
+import { NO_PINGS, once } from '../discord/say.js';
 import type { Rules } from '../settings.js';
 import type { Request, WaitingCard } from '../waiting/card.js';
 import type { AskingParts } from './ask.js';
@@ -35,6 +35,7 @@ export async function deliver(
       components: controls.buttons ? [buttonRow(buttons)] : [],
       files: file === undefined ? [] : [{ name: file.name, attachment: Buffer.from(file.json) }],
       allowedMentions: NO_PINGS,
+      ...once(callId, 'c'),
     })
     .catch(async (error: unknown) => {
       // Discord's refusal is certain; after a lost connection the card may be there all the same, and the record finds it.

@@ -60,10 +60,10 @@ export function createDecide({ board, records, client, log }: Parts): Decide {
     return { outcome, answer: FAILED };
   }
 
-  async function tell({ channelId, messageId, content, hasButtons }: WaitingCard, answer: string | undefined) {
+  async function tell({ callId, channelId, messageId, content, hasButtons }: WaitingCard, answer: string | undefined) {
     const channel = await channelOf(client, channelId);
     if (channel === undefined) return;
-    if (answer !== undefined) await say(channel, answer);
+    if (answer !== undefined) await say(channel, callId, answer);
     if (hasButtons) await channel.messages.edit(messageId, { content, components: [] });
   }
 }
