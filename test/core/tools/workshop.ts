@@ -1,4 +1,4 @@
-import type { AccessRoom, GuildState, GuildStates, Owner } from '@cinnabar/core/internal/contracts';
+import type { AccessRoom, Owner } from '@cinnabar/core/internal/contracts';
 import { createBoundary } from '@cinnabar/core/internal/gateway/boundary';
 import { createEnabledIn } from '@cinnabar/core/internal/gateway/guild-states';
 import { createInFlight } from '@cinnabar/core/internal/gateway/in-flight';
@@ -10,26 +10,12 @@ import { createToolPolicies } from '@cinnabar/core/internal/tools/policies';
 import { createTools } from '@cinnabar/core/internal/tools/tools';
 import { type Actor, definePlugin, type Interceptor, type ToolDefinition, type ToolInput, z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
+import { memoryGuildStates } from '../../support/guild-states.js';
 import { recordingLogger } from '../../support/logs.js';
 
 export const GUILD = '900';
 export const alice: Actor = { userId: '1', guildId: GUILD, channelId: '901' };
 export const bob: Actor = { ...alice, userId: '2' };
-
-const UNTOUCHED: GuildState = { plugins: {}, prefixes: undefined, toolPolicies: {}, modRoles: [], adminRoles: [] };
-
-function memoryGuildStates(): GuildStates {
-  const states = new Map<string, GuildState>();
-  const stateOf = (guildId: string) => states.get(guildId) ?? UNTOUCHED;
-  return {
-    peek: stateOf,
-    load: async (guildId) => stateOf(guildId),
-    async update(guildId, change) {
-      states.set(guildId, change(stateOf(guildId)));
-      return stateOf(guildId);
-    },
-  };
-}
 
 /** A tools room on real parts: manual time, documents in memory, and an access room that tests can turn against someone. */
 export function openWorkshop(driver = createMemoryDriver()) {

@@ -1,0 +1,71 @@
+import { type AccessParts, createAccess } from '@cinnabar/core/internal/access/access';
+import { createSystemClock } from '@cinnabar/core/internal/clock/system-clock';
+import { startLocalDiscord } from '@cinnabar/sdk/testing';
+import { Client, type GatewayIntentsString } from 'discord.js';
+import { memoryGuildStates } from '../../support/guild-states.js';
+import { recordingLogger } from '../../support/logs.js';
+
+interface TownOptions extends Partial<Pick<AccessParts, 'rules' | 'owners'>> {
+  readonly intents?: readonly GatewayIntentsString[];
+  readonly team?: boolean;
+}
+
+/** A guild of `you`, with alice and bob, on the local Discord; and access over a real client that is logged in there. */
+export async function openTown({
+  intents = ['Guilds', 'GuildMembers', 'GuildMessages'],
+  team = false,
+  ...parts
+}: TownOptions = {}) {
+  const discord = await startLocalDiscord();
+  const [you, alice, bob] = ['you', 'alice', 'bob'].map((name) => discord.createUser({ name }));
+  if (you === undefined || alice === undefined || bob === undefined) throw new Error('unreachable');
+  const application = discord.createApplication({
+    name: 'Cinnabar',
+    owner: you,
+    ...(team ? { team: { name: 'crew', members: [you, alice] } } : {}),
+  });
+  const guild = discord.createGuild({ name: 'Night City', owner: you });
+  const general = guild.createChannel({ name: 'general' });
+  guild.join(alice);
+  guild.join(bob);
+  guild.invite(application);
+  const client = new Client({ intents: [...intents], rest: { api: discord.api } });
+  const ready = new Promise<void>((resolve) => client.once('clientReady', () => resolve()));
+  await client.login(application.token);
+  await ready;
+  const log = recordingLogger();
+  const states = memoryGuildStates();
+  const disabled = new Set<string>();
+  const access = createAccess({
+    client,
+    states,
+    enabledIn: (_guildId, plugin) => !disabled.has(plugin),
+    owners: [],
+    clock: createSystemClock(),
+    log,
+    ...parts,
+  });
+  return {
+    discord,
+    guild,
+    general,
+    you,
+    alice,
+    bob,
+    application,
+    client,
+    states,
+    disabled,
+    access,
+    log,
+    actor: (user: { readonly id: string }, channelId = general.id) => ({
+      userId: user.id,
+      guildId: guild.id,
+      channelId,
+    }),
+    async [Symbol.asyncDispose]() {
+      await client.destroy();
+      await discord.close();
+    },
+  };
+}

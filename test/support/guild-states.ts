@@ -1,0 +1,17 @@
+import type { GuildState, GuildStates } from '@cinnabar/core/internal/contracts';
+
+const UNTOUCHED: GuildState = { plugins: {}, prefixes: undefined, toolPolicies: {}, modRoles: [], adminRoles: [] };
+
+/** Guild states that are in memory alone. */
+export function memoryGuildStates(): GuildStates {
+  const states = new Map<string, GuildState>();
+  const stateOf = (guildId: string) => states.get(guildId) ?? UNTOUCHED;
+  return {
+    peek: stateOf,
+    load: async (guildId) => stateOf(guildId),
+    async update(guildId, change) {
+      states.set(guildId, change(stateOf(guildId)));
+      return stateOf(guildId);
+    },
+  };
+}
