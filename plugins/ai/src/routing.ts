@@ -1,0 +1,20 @@
+import type { Channel } from 'discord.js';
+import type { AiSettings } from './settings.js';
+
+export interface Route {
+  readonly responder: string;
+  /** Who chose it. */
+  readonly chosen: 'channel' | 'guild' | 'default';
+}
+
+/** Which responder answers in a channel. A thread follows its parent unless it has its own. */
+export async function routeOf(settings: AiSettings, channel: Channel, guildId: string | null): Promise<Route> {
+  const parents = channel.isThread() && channel.parentId !== null ? [channel.parentId] : [];
+  for (const id of [channel.id, ...parents]) {
+    const { channelResponder } = await settings.channel(id).get();
+    if (channelResponder !== undefined) return { responder: channelResponder, chosen: 'channel' };
+  }
+  const responder = guildId === null ? undefined : (await settings.guild(guildId).get()).responder;
+  if (responder !== undefined) return { responder, chosen: 'guild' };
+  return { responder: (await settings.global.get()).defaultResponder, chosen: 'default' };
+}

@@ -1,0 +1,38 @@
+import { type Settings, z } from '@cinnabar/sdk';
+
+const responderName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'expected the name of a responder, such as chat');
+
+export const settings = {
+  global: z.object({
+    defaultResponder: responderName
+      .default('chat')
+      .describe('Answers where no server or channel has chosen a responder, and in direct messages'),
+  }),
+  guild: z.object({
+    responder: responderName.optional().describe('Answers in this server; `ai use` sets it'),
+    turnsPerMinute: z
+      .number()
+      .int()
+      .min(0)
+      .max(600)
+      .default(30)
+      .describe('How often one member may talk to the bot within a minute; 0 for no limit'),
+    maxWaiting: z
+      .number()
+      .int()
+      .min(0)
+      .max(100)
+      .default(10)
+      .describe('How many messages may wait in one channel while the bot answers another'),
+  }),
+  channel: z.object({
+    channelResponder: responderName.optional().describe('Answers in this channel; `ai use … --here` sets it'),
+  }),
+};
+
+export type AiSettings = Settings<typeof settings>;
+
+/** The limits of a guild; in direct messages, the defaults. */
+export function limitsOf(all: AiSettings, guildId: string | null) {
+  return guildId === null ? Promise.resolve(settings.guild.parse({})) : all.guild(guildId).get();
+}

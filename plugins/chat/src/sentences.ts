@@ -1,0 +1,19 @@
+import type { StopReason } from '@cinnabar/sdk';
+
+export const NO_MODEL =
+  'No language model is set up, so I cannot answer. The owner of the bot can load the `llm` plugin and configure one.';
+/** From the seed, for calls whose arguments cannot be read. */
+export const MALFORMED = "I couldn't process that request. Please try again.";
+export const CUT_OFF = '-# My answer reached its length limit.';
+
+export function tooManyRounds(rounds: number): string {
+  return `I stopped here: ${rounds} ${rounds === 1 ? 'round' : 'rounds'} of tool calls is the limit for one answer.`;
+}
+
+/** For a completion without text. */
+export function nothingSaid(reason: StopReason): string {
+  if (reason === 'refusal') return 'The language model declined to answer this.';
+  if (reason === 'max_tokens')
+    return 'The language model reached its length limit before it said anything. Please try again.';
+  return 'The language model had nothing to say to this. Please try to put it differently.';
+}
