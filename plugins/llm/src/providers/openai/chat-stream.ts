@@ -42,7 +42,11 @@ export async function collect(stream: AsyncIterable<Chunk>): Promise<ChatAnswer>
   return { text, refusal, calls, finishReason, usage, model };
 }
 
-function grow(calls: GrowingCall[], atIndex: Map<number, GrowingCall>, piece: Chunk.Choice.Delta.ToolCall): void {
+function grow(
+  calls: GrowingCall[],
+  atIndex: Map<number, GrowingCall>,
+  piece: OpenAI.Chat.ChatCompletionChunk.Choice.Delta.ToolCall,
+): void {
   const known = atIndex.get(piece.index);
   // Some servers number every call 0: another id is another call.
   const continues = known !== undefined && (piece.id === undefined || known.id === '' || piece.id === known.id);

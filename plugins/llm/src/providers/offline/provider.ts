@@ -1,0 +1,65 @@
+import { CinnabarError, type ContentBlock, type LlmRequest, type ParticipantMessage, type Random } from '@cinnabar/sdk';
+import type { Provider, ProviderReply } from '../provider.js';
+import { findMatches } from './match.js';
+import { askWhich, explainYourself } from './replies.js';
+
+/**
+ * A model that needs no key and no network. It reads the last thing said to it as one of the offered tools' examples; after a
+ * tool's result it repeats that result; otherwise it says what it is and what it can do.
+ */
+export function createOfflineProvider(random: Random): Provider {
+  return {
+    name: 'offline',
+    modes: ['chat'],
+    async send({ request }) {
+      if (request.output !== undefined) {
+        const detail = 'it is the offline model, which only matches fixed requests. Connect a language model for this';
+        throw new CinnabarError('CINNABAR_LLM_UNSUPPORTED', { model: 'offline', detail });
+      }
+      return { ok: true, reply: answer(request, random) };
+    },
+  };
+}
+
+function answer(request: LlmRequest, random: Random): ProviderReply {
+  const messages = request.messages.filter((message) => !message.content.every(isBlank));
+  const results = tailResults(messages);
+  if (results.length > 0) return say(results.join('\n'));
+  const said = messages.findLast((message) => message.participant !== request.self);
+  const tools = request.tools ?? [];
+  const matches = findMatches(textOf(said?.content ?? []), request.self, tools);
+  const [match] = matches;
+  if (match === undefined) return say(explainYourself(tools));
+  if (matches.length > 1) return say(askWhich(matches));
+  const call = { type: 'tool_use' as const, id: `offline_${random.id()}`, name: match.tool.name, input: match.input };
+  return { ...say(''), content: [call], stopReason: 'tool_use' };
+}
+
+/** Texts of the results that the conversation ends in. */
+function tailResults(messages: readonly ParticipantMessage[]): readonly string[] {
+  const lastOther = messages.findLastIndex(({ content }) => !content.some((block) => block.type === 'tool_result'));
+  return messages
+    .slice(lastOther + 1)
+    .flatMap(({ content }) => content)
+    .flatMap((block) =>
+      block.type === 'tool_result' ? [typeof block.content === 'string' ? block.content : textOf(block.content)] : [],
+    )
+    .filter((text) => text.trim() !== '');
+}
+
+function say(text: string): ProviderReply {
+  return {
+    content: [{ type: 'text', text }],
+    stopReason: 'end_turn',
+    usage: { inputTokens: 0, outputTokens: 0 },
+    model: 'offline',
+  };
+}
+
+function textOf(content: readonly ContentBlock[]): string {
+  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+}
+
+function isBlank(block: ContentBlock): boolean {
+  return block.type === 'text' && block.text.trim() === '';
+}
