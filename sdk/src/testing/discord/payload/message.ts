@@ -1,4 +1,10 @@
-import type { APIMessage, APIReaction, GatewayMessageCreateDispatchData, MessageFlags } from 'discord-api-types/v10';
+import {
+  type APIMessage,
+  type APIReaction,
+  ChannelType,
+  type GatewayMessageCreateDispatchData,
+  type MessageFlags,
+} from 'discord-api-types/v10';
 import type { LocalMessage } from '../state/message.js';
 import { attachmentPayload } from './attachment.js';
 import { channelPayload } from './channel.js';
@@ -22,7 +28,8 @@ export function messagePayload(message: LocalMessage, viewer: MessageViewer): AP
 
 /** A message as the gateway sends it: with guild, author's member and the mentioned members. Ephemeral ones go without. */
 export function messageEventPayload(message: LocalMessage, viewer: MessageViewer): GatewayMessageCreateDispatchData {
-  const base = withReferenced(message, viewer);
+  // Discord sends the channel's type too; without it discord.js cannot make a direct message's channel.
+  const base = { ...withReferenced(message, viewer), ...channelType(message.channel.type) };
   const guild = message.ephemeral ? undefined : message.channel.guild;
   if (!guild) return { ...base, mentions: message.mentions.users.map(userPayload) };
   const member = guild.members.get(message.author.id);
@@ -35,6 +42,15 @@ export function messageEventPayload(message: LocalMessage, viewer: MessageViewer
       return { ...userPayload(user), ...(mentioned ? { member: memberWithoutUser(mentioned) } : {}) };
     }),
   };
+}
+
+function channelType(type: ChannelType): Pick<GatewayMessageCreateDispatchData, 'channel_type'> {
+  const withoutText =
+    type === ChannelType.GuildCategory ||
+    type === ChannelType.GuildDirectory ||
+    type === ChannelType.GuildForum ||
+    type === ChannelType.GuildMedia;
+  return withoutText ? {} : { channel_type: type };
 }
 
 function withReferenced(message: LocalMessage, viewer: MessageViewer): Omit<APIMessage, 'mentions'> {
