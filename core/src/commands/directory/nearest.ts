@@ -13,8 +13,18 @@ export function nearest(typed: string, names: Iterable<string>): readonly string
   const near: { readonly name: string; readonly away: number }[] = [];
   for (const name of names) {
     if (Math.abs(name.length - folded.length) > bound) continue;
-    const away = distance(folded, name.toLowerCase());
+    const away = slips(folded, name.toLowerCase());
     if (away > 0 && away <= bound) near.push({ name, away });
   }
   return near.sort((a, b) => a.away - b.away || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
+}
+
+/** How many slips of the hand lie between two words; two letters that changed places are one. */
+function slips(typed: string, name: string): number {
+  const edits = distance(typed, name);
+  return edits === 2 && sorted(typed) === sorted(name) ? 1 : edits;
+}
+
+function sorted(word: string): string {
+  return [...word].sort().join('');
 }

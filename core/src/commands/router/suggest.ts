@@ -11,6 +11,9 @@ import type { Execution } from './execute.js';
 import { actorOf } from './message.js';
 import type { Recognised } from './recognise.js';
 
+/** `!!` is another bot's prefix, not a slip. */
+const LIKE_A_NAME = /^[\p{L}\p{N}]/u;
+
 type Parts = Pick<CommandRoomParts, 'enabledIn' | 'boundary'>;
 
 /**
@@ -26,7 +29,8 @@ export function createSuggester({ enabledIn, boundary }: Parts, registry: Regist
     });
 
   return (message: Message, { prefix, word }: Recognised): void => {
-    if (message.guildId === null || prefix.startsWith('<@') || !message.channel.isSendable()) return;
+    const addressed = message.guildId !== null && !prefix.startsWith('<@') && LIKE_A_NAME.test(word);
+    if (!addressed || !message.channel.isSendable()) return;
     const answers = answerMessage(message, message.channel, execution.lost);
     const near = candidates(word, message.guildId);
     const [first] = near;

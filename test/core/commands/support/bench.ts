@@ -1,0 +1,160 @@
+import { createCommands } from '@cinnabar/core/internal/commands/room';
+import { createComponents } from '@cinnabar/core/internal/components/room';
+import type { Boundary, CommandRoom, ComponentRoom, Owner } from '@cinnabar/core/internal/contracts';
+import { watchBlockage } from '@cinnabar/core/internal/gateway/blockage';
+import { createBoundary } from '@cinnabar/core/internal/gateway/boundary';
+import { createInFlight } from '@cinnabar/core/internal/gateway/in-flight';
+import type { Access } from '@cinnabar/sdk';
+import {
+  createManualClock,
+  type LocalApplication,
+  type LocalChannel,
+  type LocalDiscord,
+  type LocalGuild,
+  type LocalMessage,
+  type LocalUser,
+  type ManualClock,
+  startLocalDiscord,
+} from '@cinnabar/sdk/testing';
+import { Client, Events, GatewayIntentBits, Partials } from 'discord.js';
+import { createOwner, type LoggedEntry, recordLog } from './owner.js';
+
+/** A real client on a local Discord, with the rooms of commands and components listening to it. */
+export interface Bench extends AsyncDisposable {
+  readonly discord: LocalDiscord;
+  readonly client: Client<true>;
+  readonly clock: ManualClock;
+  readonly app: LocalApplication;
+  readonly guild: LocalGuild;
+  readonly general: LocalChannel;
+  /** Owner of the guild; the only one whom a tier above `everyone` lets through. */
+  readonly you: LocalUser;
+  readonly alice: LocalUser;
+  readonly commands: CommandRoom;
+  readonly components: ComponentRoom;
+  readonly boundary: Boundary;
+  readonly logged: readonly LoggedEntry[];
+  /** Prefixes in force, to be changed by a test. */
+  prefixes: readonly string[];
+  /** Plugins that are switched off everywhere. */
+  readonly disabled: Set<string>;
+  /** Messages that ran a command, by what `onMessage` said. */
+  readonly ran: ReadonlySet<string>;
+  owner(id: string): Owner;
+  settled(): Promise<void>;
+  /** Says it, lets everything follow from it, and gives the contents of what the bot answered. */
+  ask(who: LocalUser, content: string, channel?: LocalChannel): Promise<readonly string[]>;
+  /** The same, with the messages. */
+  answers(who: LocalUser, content: string, channel?: LocalChannel): Promise<readonly LocalMessage[]>;
+}
+
+const INTENTS = [
+  GatewayIntentBits.Guilds,
+  GatewayIntentBits.GuildMembers,
+  GatewayIntentBits.GuildMessages,
+  GatewayIntentBits.DirectMessages,
+  GatewayIntentBits.MessageContent,
+];
+
+export async function createBench(): Promise<Bench> {
+  const clock = createManualClock();
+  const { log, entries } = recordLog();
+  const discord = await startLocalDiscord({ clock });
+  const you = discord.createUser({ name: 'you' });
+  const alice = discord.createUser({ name: 'alice', displayName: 'Alice' });
+  const app = discord.createApplication({ name: 'Cinnabar', owner: you });
+  const guild = discord.createGuild({ name: 'Night City', owner: you });
+  guild.invite(app);
+  guild.join(alice);
+  const general = guild.createChannel({ name: 'general' });
+  const client = await connect(discord, app);
+  const inFlight = createInFlight(clock);
+  const blockage = watchBlockage(log, inFlight.busy, () => 0);
+  const boundary = createBoundary({ clock, log, inFlight, blockage });
+  const disabled = new Set<string>();
+  const ran = new Set<string>();
+  const state = { prefixes: ['!'] as readonly string[], references: 0 };
+  const parts = {
+    client,
+    prefixes: () => state.prefixes,
+    enabledIn: (_guildId: string | null, plugin: { manifest: { id: string } }) => !disabled.has(plugin.manifest.id),
+    access: ownerAccess(you.id),
+    boundary,
+    clock,
+    random: { next: () => 0, id: () => `ref${++state.references}` },
+    log,
+  };
+  const commands = createCommands(parts);
+  const components = createComponents(parts);
+  client.on(Events.MessageCreate, (message) => {
+    if (commands.onMessage(message)) ran.add(message.content);
+  });
+  client.on(Events.InteractionCreate, (interaction) => {
+    if (!commands.onInteraction(interaction)) components.onInteraction(interaction);
+  });
+
+  const settled = async () => {
+    do {
+      await discord.settled();
+      await boundary.drained(60_000);
+    } while (boundary.inFlight() > 0);
+    await discord.settled();
+  };
+  const answers = async (who: LocalUser, content: string, channel = general) => {
+    const before = channel.messagesById.size;
+    who.say(channel, content);
+    await settled();
+    return [...channel.messagesById.values()].slice(before).filter((message) => message.author.id === app.user.id);
+  };
+
+  return {
+    discord,
+    client,
+    clock,
+    app,
+    guild,
+    general,
+    you,
+    alice,
+    commands,
+    components,
+    boundary,
+    logged: entries,
+    disabled,
+    ran,
+    get prefixes() {
+      return state.prefixes;
+    },
+    set prefixes(prefixes) {
+      state.prefixes = prefixes;
+    },
+    owner: (id) => createOwner(id, clock, log),
+    settled,
+    answers,
+    ask: async (who, content, channel) => (await answers(who, content, channel)).map((message) => message.content),
+    async [Symbol.asyncDispose]() {
+      blockage.stop();
+      await client.destroy();
+      await discord.close();
+    },
+  };
+}
+
+async function connect(discord: LocalDiscord, app: LocalApplication): Promise<Client<true>> {
+  const client = new Client({ intents: INTENTS, partials: [Partials.Channel], rest: { api: discord.api } });
+  const ready = new Promise<Client<true>>((resolve) => client.once(Events.ClientReady, resolve));
+  await client.login(app.token);
+  return ready;
+}
+
+/** The simplest rule that can refuse: tiers are for one person. */
+function ownerAccess(ownerId: string): Access {
+  return {
+    decide: async (actor, { policy }) => {
+      const needed = policy.tier ?? 'everyone';
+      const allowed = needed === 'everyone' || actor.userId === ownerId;
+      return { allowed, reasons: [{ rule: 'tier', allowed, text: `you need to be at least ${needed} here` }] };
+    },
+    tierOf: async (actor) => (actor.userId === ownerId ? 'botOwner' : 'everyone'),
+  };
+}
