@@ -31,33 +31,41 @@ export function createAccess(parts: AccessParts): AccessRoom {
     return { rule, allowed: false, text: 'it could not be checked whether you may' };
   };
 
-  const caught = async <T>(rule: string, look: () => T) => {
+  const stand = async (actor: Actor, fresh: boolean): Promise<Standing | DecisionReason> => {
     try {
-      return await look();
-    } catch (error) {
-      return [failedCheck(rule, error)];
-    }
-  };
-
-  const stand = async (actor: Actor, plugin: string, fresh: boolean): Promise<Standing | DecisionReason> => {
-    try {
-      await owners.load();
-      const place = await standingOf(actor, fresh);
-      if ('because' in place) return { rule: 'actor', allowed: false, text: place.because };
-      return { ...place, pluginEnabled: enabledIn(actor.guildId, plugin) };
+      if (!owners.settled()) await owners.load();
+      const standing = await standingOf(actor, fresh);
+      return 'because' in standing ? { rule: 'actor', allowed: false, text: standing.because } : standing;
     } catch (error) {
       return failedCheck('actor', error);
     }
   };
 
+  const judged = (standing: Standing, actor: Actor, subject: AccessSubject) => {
+    try {
+      return judge(standing, subject, enabledIn(actor.guildId, subject.plugin));
+    } catch (error) {
+      return [failedCheck('policy', error)];
+    }
+  };
+
+  const added = async (actor: Actor, subject: AccessSubject): Promise<readonly DecisionReason[]> => {
+    const said = await Promise.all(
+      rules.map(async (rule) => {
+        try {
+          return await rule(actor, subject);
+        } catch (error) {
+          return failedCheck('added-rule', error);
+        }
+      }),
+    );
+    return said.filter((reason) => reason !== undefined);
+  };
+
   const weigh = async (actor: Actor, subject: AccessSubject, fresh: boolean): Promise<Decision> => {
-    const standing = await stand(actor, subject.plugin, fresh);
+    const standing = await stand(actor, fresh);
     if ('rule' in standing) return { allowed: false, reasons: [standing] };
-    const [own, ...added] = await Promise.all([
-      caught('policy', () => judge(standing, subject)),
-      ...rules.map((rule) => caught('added-rule', async () => [await rule(actor, subject)])),
-    ]);
-    const reasons = [...own, ...added.flat()].filter((reason) => reason !== undefined);
+    const reasons = [...judged(standing, actor, subject), ...(rules.length === 0 ? [] : await added(actor, subject))];
     return { allowed: reasons.every((reason) => reason.allowed === true), reasons };
   };
 
@@ -65,7 +73,7 @@ export function createAccess(parts: AccessParts): AccessRoom {
     decide: (actor, subject) => weigh(actor, subject, false),
     decideFresh: (actor, subject) => weigh(actor, subject, true),
     async tierOf(actor) {
-      const standing = await stand(actor, '', false);
+      const standing = await stand(actor, false);
       return 'rule' in standing ? 'everyone' : tierIn(standing);
     },
     isOwner: owners.has,

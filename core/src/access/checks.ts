@@ -6,7 +6,7 @@ import { reaches, TIER_NAMES, tierIn } from './tiers.js';
 /** One rule of the policy. `undefined`: the subject asks nothing of the kind. */
 interface Check {
   readonly rule: string;
-  look(standing: Standing, subject: AccessSubject): Omit<DecisionReason, 'rule'> | undefined;
+  look(standing: Standing, subject: AccessSubject, pluginEnabled: boolean): Omit<DecisionReason, 'rule'> | undefined;
 }
 
 const PLACES = { guild: 'in a server', dm: 'in a direct message' } as const;
@@ -24,8 +24,8 @@ const CHECKS: readonly Check[] = [
   },
   {
     rule: 'plugin-enabled',
-    look(standing, { plugin }) {
-      return standing.pluginEnabled
+    look(_standing, { plugin }, enabled) {
+      return enabled
         ? { allowed: true, text: `the plugin "${plugin}" is switched on here` }
         : { allowed: false, text: `the plugin "${plugin}" is switched off here` };
     },
@@ -34,13 +34,13 @@ const CHECKS: readonly Check[] = [
     rule: 'tier',
     look(standing, { policy }) {
       const needed = policy.tier ?? 'everyone';
+      if (needed === 'everyone') return { allowed: true, text: 'everyone may use this' };
       const actual = tierIn(standing);
       if (!reaches(actual, needed)) {
         const text = `you need to be at least ${TIER_NAMES[needed]} here, and you are ${TIER_NAMES[actual]}`;
         return { allowed: false, text };
       }
-      const text = needed === 'everyone' ? 'everyone may use this' : `you are ${TIER_NAMES[actual]}`;
-      return { allowed: true, text };
+      return { allowed: true, text: `you are ${TIER_NAMES[actual]}` };
     },
   },
   {
@@ -65,10 +65,12 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-/** Every reason for and against, in order. Pure: what the standing says is all there is. */
-export function judge(standing: Standing, subject: AccessSubject): readonly DecisionReason[] {
-  return CHECKS.flatMap(({ rule, look }) => {
-    const found = look(standing, subject);
-    return found === undefined ? [] : [{ rule, ...found }];
-  });
+/** Every reason for and against, in order. Pure: what it is given is all there is. */
+export function judge(standing: Standing, subject: AccessSubject, pluginEnabled: boolean): readonly DecisionReason[] {
+  const reasons: DecisionReason[] = [];
+  for (const { rule, look } of CHECKS) {
+    const found = look(standing, subject, pluginEnabled);
+    if (found !== undefined) reasons.push({ rule, ...found });
+  }
+  return reasons;
 }

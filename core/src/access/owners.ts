@@ -13,6 +13,8 @@ interface Parts {
 
 export interface Owners {
   has(userId: string): boolean;
+  /** Whether there is nothing to wait for: they are known, or Discord could not say just now. */
+  settled(): boolean;
   /** Never rejects: while Discord cannot be asked, nobody is an owner. Asked again after 30 s at the earliest. */
   load(): Promise<void>;
 }
@@ -38,10 +40,13 @@ export function createOwners({ client, configured, clock, log }: Parts): Owners 
     }
   };
 
+  const settled = () => known || clock.now() < retryAt;
+
   return {
     has: (userId) => ids.has(userId),
+    settled,
     load() {
-      if (known || clock.now() < retryAt) return Promise.resolve();
+      if (settled()) return Promise.resolve();
       asking ??= ask();
       return asking;
     },

@@ -9,14 +9,13 @@ export interface Standing {
   readonly isGuildOwner: boolean;
   /** Guild-wide, without channel overwrites; empty in a direct message. */
   readonly guildPermissions: Permissions;
-  readonly roles: ReadonlySet<string>;
+  hasRole(id: string): boolean;
   readonly adminRoles: readonly string[];
   readonly modRoles: readonly string[];
   /** In the channel, overwrites applied; for a thread those of its parent. */
   readonly memberPermissions: Permissions;
   readonly botPermissions: Permissions;
   readonly inThread: boolean;
-  readonly pluginEnabled: boolean;
 }
 
 /** Nobody to decide about: a bot, someone who left, a guild or channel that is gone. `because` is a clause for people. */

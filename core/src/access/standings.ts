@@ -4,6 +4,7 @@ import {
   DiscordAPIError,
   GatewayIntentBits,
   type Guild,
+  type GuildBasedChannel,
   type GuildMember,
   RESTJSONErrorCodes,
 } from 'discord.js';
@@ -18,8 +19,6 @@ interface Parts {
   readonly clock: Clock;
 }
 
-type Place = Omit<Standing, 'pluginEnabled'>;
-
 const absent = (because: string): Absence => ({ because });
 
 /** Looks up where an actor stands. `fresh` asks Discord again wherever the cache may lag behind. */
@@ -30,39 +29,49 @@ export function createStandings({ client, states, isOwner, clock }: Parts) {
   // Discord sends changes of members only with this intent; without it a cached member is as old as their last message.
   const membersAreLive = () => client.options.intents.has(GatewayIntentBits.GuildMembers);
 
-  const memberOf = (guild: Guild, userId: string, fresh: boolean) =>
-    unlessUnknown(guild.members.fetch({ user: userId, force: fresh && !membersAreLive() }));
+  // The cache is looked at first by hand: a command must not cost a promise for each thing that is known.
+  const memberOf = (guild: Guild, userId: string, fresh: boolean) => {
+    const force = fresh && !membersAreLive();
+    const known = force ? undefined : guild.members.cache.get(userId);
+    return known === undefined || known.partial ? unlessUnknown(guild.members.fetch({ user: userId, force })) : known;
+  };
 
-  const inGuild = async (actor: Actor, guildId: string, fresh: boolean): Promise<Place | Absence> => {
+  const inGuild = async (actor: Actor, guildId: string, fresh: boolean): Promise<Standing | Absence> => {
     const guild = client.guilds.cache.get(guildId);
     if (guild === undefined) return absent('I am no longer in that server');
-    const state = await states.load(guildId);
-    const channel = await unlessUnknown(client.channels.fetch(actor.channelId));
+    const state = states.peek(guildId) ?? (await states.load(guildId));
+    const { channelId } = actor;
+    const channel = client.channels.cache.get(channelId) ?? (await unlessUnknown(client.channels.fetch(channelId)));
     if (channel === undefined || channel === null) return absent('that channel no longer exists');
     if (channel.isDMBased() || channel.guildId !== guildId) return absent('that channel is not in this server');
-    const member = await memberOf(guild, actor.userId, fresh);
+    const found = memberOf(guild, actor.userId, fresh);
+    const member = found instanceof Promise ? await found : found;
     if (member === undefined) return absent('you are no longer in this server');
     if (member.user.bot) return absent('bots cannot use this');
     const me = guild.members.me ?? (await guild.members.fetchMe());
-    const memberPermissions = channel.permissionsFor(member);
-    const botPermissions = channel.permissionsFor(me);
-    if (memberPermissions === null || botPermissions === null) return absent('that channel no longer exists');
-    if (!memberPermissions.has('ViewChannel')) return absent('you can no longer see this channel');
+    // In a cached decision they have just said or pressed something there. Working permissions out costs the more, the more roles a guild has.
+    if (fresh && !inChannel(channel, member).has('ViewChannel')) return absent('you can no longer see this channel');
     return {
       place: 'guild',
       isBotOwner: isOwner(actor.userId),
       isGuildOwner: guild.ownerId === actor.userId,
-      guildPermissions: live(member)(member.permissions),
-      roles: new Set(member.roles.cache.keys()),
+      get guildPermissions() {
+        return live(member)(member.permissions);
+      },
+      hasRole: (id) => member.roles.cache.has(id),
       adminRoles: state.adminRoles,
       modRoles: state.modRoles,
-      memberPermissions: live(member)(memberPermissions),
-      botPermissions: live(me)(botPermissions),
+      get memberPermissions() {
+        return live(member)(inChannel(channel, member));
+      },
+      get botPermissions() {
+        return live(me)(inChannel(channel, me));
+      },
       inThread: channel.isThread(),
     };
   };
 
-  const inDirectMessage = async (actor: Actor): Promise<Place | Absence> => {
+  const inDirectMessage = async (actor: Actor): Promise<Standing | Absence> => {
     const channel = await unlessUnknown(client.channels.fetch(actor.channelId));
     if (channel === undefined || channel === null) return absent('that conversation no longer exists');
     // A guild's channel passed off as a direct message would get round the guild's rules.
@@ -75,7 +84,7 @@ export function createStandings({ client, states, isOwner, clock }: Parts) {
       isBotOwner: isOwner(actor.userId),
       isGuildOwner: false,
       guildPermissions: NO_PERMISSIONS,
-      roles: new Set(),
+      hasRole: () => false,
       adminRoles: [],
       modRoles: [],
       memberPermissions: IN_DIRECT_MESSAGES,
@@ -87,6 +96,9 @@ export function createStandings({ client, states, isOwner, clock }: Parts) {
   return (actor: Actor, fresh: boolean) =>
     actor.guildId === null ? inDirectMessage(actor) : inGuild(actor, actor.guildId, fresh);
 }
+
+/** A thread whose parent is gone grants nothing. */
+const inChannel = (channel: GuildBasedChannel, member: GuildMember) => channel.permissionsFor(member) ?? NO_PERMISSIONS;
 
 const asTheyAre = <T>(permissions: T) => permissions;
 

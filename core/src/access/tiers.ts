@@ -4,7 +4,7 @@ import type { Standing } from './standing.js';
 
 const { Administrator, ManageGuild, ModerateMembers, KickMembers, BanMembers, ManageMessages } = PermissionFlagsBits;
 
-const hasRole = (standing: Standing, ids: readonly string[]) => ids.some((id) => standing.roles.has(id));
+const hasRole = (standing: Standing, ids: readonly string[]) => ids.some((id) => standing.hasRole(id));
 
 /** From the most trusted down: the first that holds is the actor's tier. The guild's tiers have no meaning in a direct message. */
 const HOLDS: readonly (readonly [Tier, (standing: Standing) => boolean])[] = [

@@ -71,7 +71,7 @@ describe('access on a real client', () => {
     guild.deleteChannel(doomed);
     await discord.settled();
     const whyNot = async (who: Parameters<typeof access.decide>[0]) => {
-      const { allowed, reasons } = await access.decide(who, subject());
+      const { allowed, reasons } = await access.decideFresh(who, subject());
       expect(allowed).to.equal(false);
       return reasons.map(({ text }) => text);
     };
