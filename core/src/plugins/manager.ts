@@ -1,59 +1,29 @@
-import type { Clock, ErasedContext, Logger, Plugin, PluginInfo, Plugins } from '@cinnabar/sdk';
-import type { Boundary, GuildStates, Owner } from '../contracts.js';
-import type { Discover } from './discovery/discovery.js';
-import type { GuardStore } from './guards.js';
-import type { PluginLoader } from './loader.js';
-import type { PluginServices } from './services.js';
-
-/** What the manager works with: `host.ts` composes them. */
-export interface PluginManagerOptions {
-  /** `createDiscovery({ … })` */
-  readonly discover: Discover;
-  /** `createLoader({ … })` */
-  readonly loader: PluginLoader;
-  /** `createServices(container)` */
-  readonly services: PluginServices;
-  /** What `setup` of one run is handed. May throw (an environment variable is missing, …). */
-  readonly createContext: (owner: Owner) => ErasedContext | Promise<ErasedContext>;
-  readonly boundary: Pick<Boundary, 'drained'>;
-  readonly guildStates: GuildStates;
-  /** `createGuardFile(path)`, or a store of one's own. */
-  readonly guardStore: GuardStore;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Ids that `boot` does not start. */
-  readonly disabled?: readonly string[];
-  /** Called once after each operation that started or stopped a plugin or changed where it is enabled. Errors are logged. */
-  readonly onChange?: (change: PluginChange) => unknown;
-  /** How long a plugin may take to load or to set up; 30 s by default. */
-  readonly startTimeoutMs?: number;
-  /** How long a plugin that stops may go on with what it has begun; 10 s by default. */
-  readonly drainTimeoutMs?: number;
-}
-
-export interface PluginChange {
-  /** Ids of the plugins whose runs, and so commands, tools and intents, may differ now. */
-  readonly plugins: readonly string[];
-  /** The guild where enabling changed; `null` when the change concerns every guild. */
-  readonly guildId: string | null;
-}
-
-export interface BootReport {
-  readonly running: readonly string[];
-  /** Everything that did not start, with a sentence each: broken folders, failed plugins, those that wait. */
-  readonly problems: readonly { readonly plugin: string; readonly problem: string }[];
-}
+import { CinnabarError, type Plugin, type PluginInfo, type Plugins } from '@cinnabar/sdk';
+import type { Owner } from '../contracts.js';
+import { type BootReport, boot } from './lifecycle/boot.js';
+import { createChangeQueue } from './lifecycle/change-queue.js';
+import { createEnabling } from './lifecycle/enabling.js';
+import { createFinder } from './lifecycle/find.js';
+import { createGuardBook } from './lifecycle/guard-book.js';
+import { infoOf } from './lifecycle/info.js';
+import { load, unload } from './lifecycle/load-unload.js';
+import { reload } from './lifecycle/reload.js';
+import type { LifecycleRoom } from './lifecycle/room.js';
+import { stopAll } from './lifecycle/stop.js';
+import { watchServices } from './lifecycle/watch-services.js';
+import type { PluginManagerOptions } from './manager-options.js';
 
 /** The `Plugins` service, and what only the host may do. */
 export interface PluginManager extends Plugins {
   /**
-   * Finds, builds and starts plugins in dependency order. Never rejects for a plugin's sake: what fails is reported and skipped.
-   * @param options.only ids or folders: nothing else is started
+   * Finds, builds and starts plugins in dependency order. What fails is reported and skipped.
+   * @param options.only ids or absolute paths of folders: nothing else is started
+   * @throws CINNABAR_PLUGIN_UNKNOWN when `only` names what there is not
    */
   boot(options?: { readonly only?: readonly string[] }): Promise<BootReport>;
-  /** Makes an in-memory plugin known, as if it had been found; `boot` or `load` starts it. */
+  /** Makes an in-memory plugin known, as if it had been found: `boot` or `load` starts it. Again with the same id: `reload` takes the new one. */
   add(plugin: Plugin, from: { readonly path: string }): PluginInfo;
-  /** Stops every plugin, the last started first. The host drains before that; by default nothing is waited for here. */
+  /** Stops every plugin, the last started first, for good. The host drains before that: by default nothing is waited for here. */
   stop(options?: { readonly drainTimeoutMs?: number }): Promise<void>;
   /** The running owners, in the order in which they started. */
   owners(): readonly Owner[];
@@ -61,4 +31,63 @@ export interface PluginManager extends Plugins {
   guards(guildId: string | null): readonly string[];
   /** Resolves when no lifecycle change is under way. */
   idle(): Promise<void>;
+}
+
+/**
+ * Builds the lifecycle of plugins. One change happens at a time; the others wait for their turn.
+ * A plugin must not wait for a change in its own `setup`: that one is under way.
+ */
+export function createPluginManager(options: PluginManagerOptions): PluginManager {
+  const room = createRoom(options);
+  const finder = createFinder({ room, discover: options.discover, loader: options.loader });
+  const enabling = createEnabling(room, options.guildStates);
+  const queue = createChangeQueue({ touched: room.touched, onChange: options.onChange, log: options.log });
+  options.services.observe(watchServices(room, queue));
+
+  const known = (id: string) => {
+    const record = room.records.get(id);
+    if (record === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id });
+    return record;
+  };
+  const enable = async (guildId: string, id: string, enabled: boolean) => {
+    await enabling.set(guildId, id, enabled);
+    queue.announce({ plugins: [id], guildId });
+  };
+
+  return {
+    boot: ({ only } = {}) => queue.run(() => boot(room, finder, { only, disabled: options.disabled ?? [] })),
+    add: (plugin, { path }) => infoOf(room, finder.add(plugin, path)),
+    stop: ({ drainTimeoutMs = 0 } = {}) => queue.last(() => stopAll(room, drainTimeoutMs)),
+    list: () => [...room.records.values()].map((record) => infoOf(room, record)),
+    load: (idOrFolder) => queue.run(async () => infoOf(room, await load(room, finder, idOrFolder))),
+    unload: (id) => queue.run(async () => unload(room, known(id))),
+    reload: (id) => queue.run(async () => reload(room, known(id))),
+    enabledIn: enabling.enabledIn,
+    enable: (guildId, id) => enable(guildId, id, true),
+    disable: (guildId, id) => enable(guildId, id, false),
+    owners: () =>
+      [...room.records.values()]
+        .flatMap(({ run }) => run ?? [])
+        .sort((a, b) => a.sequence - b.sequence)
+        .map(({ owner }) => owner),
+    guards: enabling.guardsDown,
+    idle: queue.idle,
+  };
+}
+
+function createRoom(options: PluginManagerOptions): LifecycleRoom {
+  let runs = 0;
+  return {
+    records: new Map(),
+    services: options.services,
+    createContext: options.createContext,
+    boundary: options.boundary,
+    guards: createGuardBook(options.guardStore, options.log),
+    clock: options.clock,
+    log: options.log,
+    startTimeoutMs: options.startTimeoutMs ?? 30_000,
+    drainTimeoutMs: options.drainTimeoutMs ?? 10_000,
+    touched: new Set(),
+    nextSequence: () => ++runs,
+  };
 }

@@ -15,10 +15,10 @@ export interface PluginServices extends ServiceRoom {
 }
 
 export interface ServiceObserver {
-  /** A service is about to go: its dependents stop first. */
-  beforeRemoval(tokenId: string): Promise<void>;
-  /** A service has come or gone. */
-  changed(): void;
+  /** A service is to go: its dependents stop, then `remove` takes it away. */
+  withdraw(tokenId: string, remove: () => void): Promise<void>;
+  /** A service has come. */
+  offered(): void;
 }
 
 interface Provided {
@@ -64,15 +64,14 @@ export function createServices(parent: DependencyContainer): PluginServices {
       if (holder !== undefined) {
         throw new CinnabarError('CINNABAR_TOKEN_TAKEN', { token: token.id, plugin: holder });
       }
-      const dispose = owner.scope.add(`service ${token.id}`, async () => {
-        await observer?.beforeRemoval(token.id);
-        remove(token.id);
-        observer?.changed();
-      });
+      const take = () => remove(token.id);
+      const dispose = owner.scope.add(`service ${token.id}`, () =>
+        observer === undefined ? take() : observer.withdraw(token.id, take),
+      );
       provisions += 1;
       provided.set(token.id, { plugin: owner.id, service, provision: provisions });
       container.register(token.id, { useFactory: () => service });
-      observer?.changed();
+      observer?.offered();
       return dispose;
     },
     has: (token) => has(token.id),

@@ -1,0 +1,82 @@
+import { isAbsolute } from 'node:path';
+import { CinnabarError } from '@cinnabar/sdk';
+import type { Finder } from './find.js';
+import { problemOf } from './info.js';
+import { loadDefinition, noteFailure, takeIn } from './load.js';
+import { type PluginRecord, release, stateOf } from './records.js';
+import type { LifecycleRoom } from './room.js';
+import { settle } from './settle.js';
+
+export interface BootReport {
+  readonly running: readonly string[];
+  /** Everything that did not start, with a sentence each: broken folders, failed plugins, those that wait. */
+  readonly problems: readonly { readonly plugin: string; readonly problem: string }[];
+}
+
+interface BootOptions {
+  /** Ids or folders: nothing else is started. */
+  readonly only: readonly string[] | undefined;
+  readonly disabled: readonly string[];
+}
+
+/** Finds, loads and starts what is to run. Never rejects for a plugin's sake. */
+export async function boot(room: LifecycleRoom, finder: Finder, { only, disabled }: BootOptions): Promise<BootReport> {
+  await room.guards.open();
+  const broken = await finder.refresh();
+  for (const error of broken) room.log.error(error.message, { error });
+
+  const chosen = only === undefined ? [...room.records.values()] : await chosenRecords(finder, only);
+  const wanted = chosen.filter(({ id }) => !disabled.includes(id));
+  const loaded = await Promise.all(wanted.map((record) => attempt(room, record)));
+  // Taken in one after another, so that of two plugins with one id the first found is kept whatever takes longer to build.
+  for (const { record, result } of loaded) await takeInOrNote(room, record, result);
+  for (const id of disabled) {
+    const record = room.records.get(id);
+    if (record !== undefined) release(record);
+  }
+  await settle(room);
+  return report(room, broken);
+}
+
+async function chosenRecords(finder: Finder, only: readonly string[]): Promise<readonly PluginRecord[]> {
+  const chosen: PluginRecord[] = [];
+  for (const wanted of only) {
+    const record = finder.find(wanted) ?? (isAbsolute(wanted) ? await finder.include(wanted) : undefined);
+    if (record === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: wanted });
+    chosen.push(record);
+  }
+  return chosen;
+}
+
+async function attempt(room: LifecycleRoom, record: PluginRecord) {
+  const result = await loadDefinition(room, record, false).catch((error: unknown) => ({ error }));
+  return { record, result };
+}
+
+async function takeInOrNote(
+  room: LifecycleRoom,
+  record: PluginRecord,
+  result: Awaited<ReturnType<typeof attempt>>['result'],
+): Promise<void> {
+  if ('error' in result) return noteFailure(room, record, result.error);
+  try {
+    await takeIn(room, record, result);
+  } catch (error) {
+    noteFailure(room, record, error);
+  }
+}
+
+function report(room: LifecycleRoom, broken: readonly CinnabarError[]): BootReport {
+  const records = [...room.records.values()];
+  const failed = records.flatMap((record) => {
+    const problem = problemOf(room, record);
+    return problem === undefined ? [] : [{ plugin: record.id, problem }];
+  });
+  const unusable = broken.map(({ message, params }) => ({
+    plugin: String(params.plugin ?? params.place),
+    problem: message,
+  }));
+  const running = records.filter((record) => stateOf(record) === 'running').map(({ id }) => id);
+  for (const { plugin, problem } of failed) room.log.warn(`${plugin} does not run: ${problem}`, { plugin });
+  return { running, problems: [...unusable, ...failed] };
+}

@@ -1,0 +1,30 @@
+import type { PluginInfo } from '@cinnabar/sdk';
+import { failureError, type PluginRecord, stateOf } from './records.js';
+import type { LifecycleRoom } from './room.js';
+import { injectedTokens } from './tokens.js';
+import { waitingFor } from './waiting.js';
+
+/** A plugin as `Plugins.list` shows it. */
+export function infoOf(room: LifecycleRoom, record: PluginRecord): PluginInfo {
+  const { id, manifest, origin, definition, run } = record;
+  const { needs, likes } = definition === undefined ? { needs: [], likes: [] } : injectedTokens(definition);
+  const problem = problemOf(room, record);
+  return {
+    id,
+    manifest,
+    state: stateOf(record),
+    source: origin.source,
+    path: origin.path,
+    ...(problem === undefined ? {} : { problem }),
+    provides: definition?.provides.map((token) => token.id) ?? [],
+    injects: [...needs, ...likes],
+    effects: run?.owner.scope.effects ?? [],
+  };
+}
+
+/** Why it failed, or what it waits for; `undefined` when it runs or is not loaded. */
+export function problemOf(room: LifecycleRoom, record: PluginRecord): string | undefined {
+  const state = stateOf(record);
+  if (state === 'waiting') return waitingFor(room, record);
+  return record.failure === undefined || state === 'running' ? undefined : failureError(record.failure).message;
+}

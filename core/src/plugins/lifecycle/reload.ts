@@ -1,0 +1,101 @@
+import { CinnabarError, type Plugin, type ReloadReport, sentenceOf } from '@cinnabar/sdk';
+import { arrangement, hindranceError } from './arrangement.js';
+import { changesBetween } from './changes.js';
+import { loadDefinition, noteFailure } from './load.js';
+import { adopt, failureError, type PluginRecord, stateOf } from './records.js';
+import { assertNoneRequired } from './required.js';
+import type { LifecycleRoom } from './room.js';
+import { settle } from './settle.js';
+import { startRun } from './start.js';
+import { stopDependents, stopRun } from './stop.js';
+
+/**
+ * Replaces a plugin by its newest version. One that runs goes on, or runs again, when anything is wrong with the new one.
+ * @throws CINNABAR_PLUGIN_RELOAD, saying why, when the old version runs; otherwise the cause itself
+ */
+export async function reload(room: LifecycleRoom, record: PluginRecord): Promise<ReloadReport> {
+  const state = stateOf(record);
+  if (state === 'stopped') throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: 'not loaded' });
+  const from = record.manifest.version;
+  const changes = state === 'running' ? await replace(room, record) : await retry(room, record);
+  return { id: record.id, from, to: record.manifest.version, changes };
+}
+
+async function replace(room: LifecycleRoom, record: PluginRecord): Promise<readonly string[]> {
+  const { definition, run } = record;
+  if (definition === undefined || run === undefined) return [];
+  const before = { definition, registered: run.registered };
+  try {
+    const next = await candidate(room, record);
+    assertFits(room, record.id, next);
+    await stopDependents(room, record);
+    await stopRun(room, record);
+    await takeOver(room, record, before.definition, next);
+  } catch (error) {
+    await settle(room);
+    throw record.run === undefined ? error : notReloaded(record, error);
+  }
+  await settle(room);
+  return changesBetween(before, {
+    definition: record.definition ?? definition,
+    registered: record.run?.registered ?? [],
+  });
+}
+
+/** Starts the new version; when that fails, the old one again. */
+async function takeOver(room: LifecycleRoom, record: PluginRecord, old: Plugin, next: Plugin): Promise<void> {
+  try {
+    await room.guards.note(next.manifest);
+    record.run = await startRun(room, next);
+    adopt(record, next);
+  } catch (error) {
+    await room.guards.note(old.manifest);
+    await startAgain(room, record, old, error);
+    throw error;
+  }
+}
+
+async function startAgain(room: LifecycleRoom, record: PluginRecord, old: Plugin, cause: unknown): Promise<void> {
+  try {
+    record.run = await startRun(room, old);
+  } catch (error) {
+    const detail = `${sentence(cause)} Version ${old.manifest.version} did not start again either: ${sentence(error)}`;
+    const failure = new CinnabarError('CINNABAR_PLUGIN_SETUP', { plugin: record.id, detail }, { cause: error });
+    noteFailure(room, record, failure);
+    throw failure;
+  }
+}
+
+/** A plugin that does not run has nothing to lose. */
+async function retry(room: LifecycleRoom, record: PluginRecord): Promise<readonly string[]> {
+  const next = await candidate(room, record);
+  await room.guards.note(next.manifest);
+  adopt(record, next);
+  await settle(room);
+  if (record.failure !== undefined) throw failureError(record.failure);
+  return [];
+}
+
+async function candidate(room: LifecycleRoom, record: PluginRecord): Promise<Plugin> {
+  const next = await loadDefinition(room, record, true);
+  if (next.manifest.id === record.id) return next;
+  const detail = `its id was "${record.id}" and is now "${next.manifest.id}": unload the one and load the other`;
+  throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: record.origin.path, detail });
+}
+
+/** The new version must be able to start, and must not take away what a required plugin needs. */
+function assertFits(room: LifecycleRoom, id: string, next: Plugin): void {
+  const { hindered } = arrangement(room, { id, by: next });
+  const hindrance = hindered.get(id);
+  if (hindrance !== undefined) throw hindranceError(id, hindrance);
+  assertNoneRequired(room, id, hindered);
+}
+
+function notReloaded({ id, manifest }: PluginRecord, error: unknown): CinnabarError {
+  const params = { plugin: id, detail: sentence(error), version: manifest.version };
+  return new CinnabarError('CINNABAR_PLUGIN_RELOAD', params, { cause: error });
+}
+
+function sentence(error: unknown): string {
+  return sentenceOf(error) ?? (error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,47 @@
+import { CinnabarError, type Plugin } from '@cinnabar/sdk';
+import type { Owner } from '../../contracts.js';
+import { createScope } from '../scope.js';
+import { withinLimit } from '../time-limit.js';
+import { closeScope } from './close-scope.js';
+import type { Run } from './records.js';
+import type { LifecycleRoom } from './room.js';
+import { injectedTokens } from './tokens.js';
+
+/**
+ * Runs a plugin's `setup`, for at most the room's start time. When it fails, nothing of it is left.
+ * @throws CINNABAR_PLUGIN_SETUP, CINNABAR_PLUGIN_TIMEOUT
+ */
+export async function startRun(room: LifecycleRoom, plugin: Plugin): Promise<Run> {
+  const { id, version } = plugin.manifest;
+  const scope = createScope({ plugin: id, clock: room.clock });
+  const owner: Owner = { id, plugin, scope, log: room.log.child({ plugin: id }) };
+  const { needs, likes } = injectedTokens(plugin);
+  const injected = new Map([...needs, ...likes].map((token) => [token, room.services.provision(token)]));
+  try {
+    await setUp(room, owner);
+  } catch (error) {
+    await closeScope(room, scope);
+    throw asStartError(id, error);
+  }
+  room.touched.add(id);
+  room.log.info(`${id} ${version} started`, { plugin: id });
+  return { owner, sequence: room.nextSequence(), injected, registered: scope.effects };
+}
+
+async function setUp(room: LifecycleRoom, owner: Owner): Promise<void> {
+  const work = async () => {
+    const context = await room.createContext(owner);
+    // The context may have come too late: then the scope is closed, and the plugin need not learn it the hard way.
+    if (!owner.scope.signal.aborted) await owner.plugin.setup(context);
+  };
+  const { inTime } = await withinLimit(room.clock, room.startTimeoutMs, work());
+  if (inTime) return;
+  const seconds = room.startTimeoutMs / 1000;
+  throw new CinnabarError('CINNABAR_PLUGIN_TIMEOUT', { plugin: owner.id, seconds, step: 'start' });
+}
+
+function asStartError(plugin: string, error: unknown): CinnabarError {
+  if (error instanceof CinnabarError && error.code === 'CINNABAR_PLUGIN_TIMEOUT') return error;
+  const detail = error instanceof Error ? error.message : String(error);
+  return new CinnabarError('CINNABAR_PLUGIN_SETUP', { plugin, detail }, { cause: error });
+}

@@ -1,0 +1,40 @@
+import { closeScope } from './close-scope.js';
+import { dependentRuns, lastStartedFirst } from './dependents.js';
+import type { PluginRecord } from './records.js';
+import type { LifecycleRoom } from './room.js';
+
+/** Stops a plugin that runs: lets it finish what it has begun, within the limit, then takes back all that it registered. */
+export async function stopRun(
+  room: LifecycleRoom,
+  record: PluginRecord,
+  drainTimeoutMs = room.drainTimeoutMs,
+): Promise<void> {
+  const { id, run } = record;
+  if (run === undefined) return;
+  if (drainTimeoutMs > 0 && !(await room.boundary.drained(drainTimeoutMs, id))) {
+    room.log.warn(`${id} was still busy after ${drainTimeoutMs / 1000} s; what it was doing is cancelled`, {
+      plugin: id,
+    });
+  }
+  // From here on it does not count as running, for a guard above all: half of it may be gone.
+  record.run = undefined;
+  room.touched.add(id);
+  await closeScope(room, run.owner.scope);
+  room.log.info(`${id} stopped`, { plugin: id });
+}
+
+/** Stops a plugin, and before it those that use its services, the last started first. */
+export async function stopWithDependents(room: LifecycleRoom, record: PluginRecord): Promise<void> {
+  await stopDependents(room, record);
+  await stopRun(room, record);
+}
+
+/** Stops those that use a plugin's services, directly or through others. They start again when the services return. */
+export async function stopDependents(room: LifecycleRoom, record: PluginRecord): Promise<void> {
+  for (const dependent of dependentRuns(room, record)) await stopRun(room, dependent);
+}
+
+/** Stops everything, the last started first. */
+export async function stopAll(room: LifecycleRoom, drainTimeoutMs: number): Promise<void> {
+  for (const record of lastStartedFirst([...room.records.values()])) await stopRun(room, record, drainTimeoutMs);
+}
