@@ -7,6 +7,8 @@ import type {
   AccessSubject,
   Actor,
   Clock,
+  Collection,
+  CollectionDefinition,
   CommandDefinition,
   CommandInfo,
   Commands,
@@ -31,6 +33,7 @@ import type {
   ToolDefinition,
   ToolPolicy,
   Tools,
+  z,
 } from '@cinnabar/sdk';
 import type { ClientEvents, Interaction, Message } from 'discord.js';
 
@@ -104,6 +107,8 @@ export interface Events {
     handler: (...args: ClientEvents[K]) => unknown,
   ): Disposer;
   ready(owner: Owner, handler: () => unknown): Disposer;
+  /** From here on no event reaches anybody. */
+  close(): void;
 }
 
 /** Prefix and slash commands: registry, parser, router, slash sync and help data. */
@@ -154,6 +159,8 @@ export interface PluginStorage {
 export interface StorageRoom {
   /** Opens a plugin's storage. The same documents across reloads; schemas are those of this version. */
   open(plugin: Plugin): PluginStorage;
+  /** A collection of the host's own, kept beside the plugins'. */
+  collection<S extends z.ZodObject>(name: string, definition: CollectionDefinition<S>): Collection<z.output<S>>;
   readonly catalog: SettingsCatalog;
   /** Everything that a user's scoped collections hold, by plugin and collection; and its deletion. */
   exportUser(userId: string): Promise<Readonly<Record<string, unknown>>>;

@@ -1,6 +1,7 @@
 import type { HostConfig } from '../config/host-config.js';
 import { createHost } from '../host.js';
 import { HOST_VERSION } from '../version.js';
+import { guardProcess } from './process-guard.js';
 import { untilStopped } from './signals.js';
 
 /**
@@ -11,16 +12,19 @@ export async function runBot(
   config: HostConfig & { readonly token: string },
   process: NodeJS.Process,
 ): Promise<number> {
-  const host = await createHost({ config, terminal: process.stderr });
+  const host = createHost({ config, terminal: { stream: process.stderr, level: config.logLevel } });
+  const release = guardProcess(host.log);
   const stopped = untilStopped(process);
   try {
-    const report = await host.start(config.token);
+    const { running } = await host.start(config.token);
+    const guilds = host.client.guilds.cache.size;
     process.stdout.write(
-      `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${host.client.guilds.cache.size} guilds, with ${report.running.length} plugins: ${report.running.join(', ')}.\n`,
+      `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${guilds} guilds, with ${running.length} plugins: ${running.join(', ')}.\n`,
     );
     await stopped;
     return 0;
   } finally {
     await host.stop();
+    release();
   }
 }

@@ -34,7 +34,9 @@ export function createEvents({ client, states, enabledIn, boundary, log, onMessa
     }
   };
 
+  let closed = false;
   const dispatch = (event: EventName, args: readonly unknown[], first?: () => unknown) => {
+    if (closed) return;
     const guildId = guildIdOf(event, args);
     const go = () => {
       first?.();
@@ -70,6 +72,9 @@ export function createEvents({ client, states, enabledIn, boundary, log, onMessa
   };
 
   return {
+    close() {
+      closed = true;
+    },
     listen: (owner, event, handler) =>
       add(event, {
         owner,

@@ -46,9 +46,10 @@ describe("the console's language", () => {
 
   it('presses, selects, submits and lets time pass', () => {
     expect(act('click m3 Stop')).to.deep.equal({ kind: 'click', message: 'm3', target: 'Stop' });
-    expect(act('select m3 red "dark blue"')).to.deep.equal({
+    expect(act('select m3 Colour red "dark blue"')).to.deep.equal({
       kind: 'select',
       message: 'm3',
+      menu: 'Colour',
       values: ['red', 'dark blue'],
     });
     expect(act('submit name:V role:Solo')).to.deep.equal({ kind: 'submit', fields: { name: 'V', role: 'Solo' } });

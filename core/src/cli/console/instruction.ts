@@ -4,7 +4,7 @@ export type Act =
   | { readonly kind: 'react' | 'unreact'; readonly message: string | undefined; readonly emoji: string }
   | { readonly kind: 'slash'; readonly command: string; readonly options: Readonly<Record<string, string>> }
   | { readonly kind: 'click'; readonly message: string; readonly target: string }
-  | { readonly kind: 'select'; readonly message: string; readonly values: readonly string[] }
+  | { readonly kind: 'select'; readonly message: string; readonly menu: string; readonly values: readonly string[] }
   | { readonly kind: 'submit'; readonly fields: Readonly<Record<string, string>> }
   | { readonly kind: 'wait'; readonly ms: number };
 
@@ -34,7 +34,10 @@ const FORMS: readonly { readonly pattern: RegExp; readonly read: (...groups: rea
     { pattern: /^click\s+(m\d+)\s+(.+)$/s, read: (message = '', target = '') => ({ kind: 'click', message, target }) },
     {
       pattern: /^select\s+(m\d+)\s+(.+)$/s,
-      read: (message = '', values = '') => ({ kind: 'select', message, values: words(values) }),
+      read: (message = '', rest = '') => {
+        const [menu = '', ...values] = words(rest);
+        return { kind: 'select', message, menu, values };
+      },
     },
     {
       pattern: /^submit\s+([\p{L}\p{N}_-]+:.+)$/su,

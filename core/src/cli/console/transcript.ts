@@ -37,7 +37,7 @@ export function createTranscript(echo: (author: string) => boolean): Transcript 
       case 'reactionAdd':
       case 'reactionRemove': {
         const sign = event.type === 'reactionAdd' ? '+' : '-';
-        return echo(event.user.id) ? [`${idOf(event.message)} ${sign}${event.emoji.name} ${event.user.name}`] : [];
+        return echo(event.user.id) ? [`${idOf(event.message)} ${sign}${event.emoji.name} ${event.user.username}`] : [];
       }
       default:
         return [];
@@ -60,8 +60,8 @@ export function createTranscript(echo: (author: string) => boolean): Transcript 
 }
 
 function heading(message: LocalMessage): string {
-  const seenBy = message.visibleTo === undefined ? '' : ` (only @${message.visibleTo.name} sees this)`;
-  return `${message.author.name}${seenBy}: `;
+  const seenBy = message.visibleTo === undefined ? '' : ` (only @${message.visibleTo.username} sees this)`;
+  return `${message.author.username}${seenBy}: `;
 }
 
 function body(message: LocalMessage): string {
@@ -71,7 +71,7 @@ function body(message: LocalMessage): string {
     ...(embed.fields ?? []).map((field) => `${field.name}: ${field.value}`),
     embed.footer?.text,
   ]);
-  const files = message.attachments.map((file) => `[file ${file.filename}, ${file.size} bytes]`);
+  const files = message.attachments.map((file) => `[file ${file.filename}, ${file.data.byteLength} bytes]`);
   const controls = message.components.flatMap(labels).map((label) => `[${label}]`);
   return [message.content, ...embeds, ...files, controls.join(' ')].filter(Boolean).join('\n');
 }

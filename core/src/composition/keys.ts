@@ -1,0 +1,55 @@
+import type { Clock, Prefixes, Random, ToolPolicies } from '@cinnabar/sdk';
+import type { DependencyContainer, InjectionToken } from 'tsyringe';
+import type { HostConfig } from '../config/host-config.js';
+import type {
+  AccessRoom,
+  Boundary,
+  CommandRoom,
+  ComponentRoom,
+  EnabledIn,
+  Events,
+  GuildStates,
+  PersonalDataRoom,
+  ResponderRoom,
+  StorageRoom,
+  ToolRoom,
+} from '../contracts.js';
+import type { BlockageWatch } from '../gateway/blockage.js';
+import type { GatewayClient } from '../gateway/client.js';
+import type { InFlight } from '../gateway/in-flight.js';
+import type { Logs } from '../observability/logs.js';
+import type { PluginManager } from '../plugins/manager.js';
+import type { PluginServices } from '../plugins/services.js';
+import type { Driver } from '../storage/driver.js';
+
+const key = <T>(name: string): InjectionToken<T> => Symbol(name);
+
+/** What the composition root resolves. Plugins see only what `services.ts` passes on, under the SDK's tokens. */
+export const KEYS = {
+  /** The container itself: plugin services live in a child of it. */
+  container: key<DependencyContainer>('container'),
+  config: key<HostConfig>('config'),
+  clock: key<Clock>('clock'),
+  random: key<Random>('random'),
+  logs: key<Logs>('logs'),
+  driver: key<Driver>('driver'),
+  storage: key<StorageRoom>('storage'),
+  guildStates: key<GuildStates>('guild states'),
+  enabledIn: key<EnabledIn>('enabled in'),
+  prefixes: key<Prefixes>('prefixes'),
+  gateway: key<GatewayClient>('gateway'),
+  backOff: key<{ readonly stop: () => void }>('back-off'),
+  inFlight: key<InFlight>('in flight'),
+  blockage: key<BlockageWatch>('blockage'),
+  boundary: key<Boundary>('boundary'),
+  access: key<AccessRoom>('access'),
+  commands: key<CommandRoom>('commands'),
+  components: key<ComponentRoom>('components'),
+  responders: key<ResponderRoom>('responders'),
+  tools: key<ToolRoom>('tools'),
+  toolPolicies: key<ToolPolicies>('tool policies'),
+  events: key<Events>('events'),
+  services: key<PluginServices>('services'),
+  personalData: key<PersonalDataRoom>('personal data'),
+  plugins: key<PluginManager>('plugins'),
+} as const;

@@ -1,0 +1,186 @@
+import 'reflect-metadata';
+import { join } from 'node:path';
+import { type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
+import { createAccess } from '../access/access.js';
+import { createCommands } from '../commands/room.js';
+import { createComponents } from '../components/room.js';
+import { backOffReconnects } from '../gateway/backoff.js';
+import { watchBlockage } from '../gateway/blockage.js';
+import { createBoundary } from '../gateway/boundary.js';
+import { createGatewayClient } from '../gateway/client.js';
+import { createEvents } from '../gateway/events.js';
+import { createEnabledIn, createGuildStates, guildStateSchema } from '../gateway/guild-states.js';
+import { createInFlight } from '../gateway/in-flight.js';
+import { createPrefixes } from '../gateway/prefixes.js';
+import { createContext } from '../plugins/context.js';
+import { createDiscovery } from '../plugins/discovery/discovery.js';
+import { createGuardStore } from '../plugins/guard-store.js';
+import type { PluginChange } from '../plugins/lifecycle/change-queue.js';
+import { createLoader } from '../plugins/loader.js';
+import { createPluginManager } from '../plugins/manager.js';
+import { createPersonalData } from '../plugins/personal-data.js';
+import { createServices } from '../plugins/services.js';
+import { createResponders } from '../responders/room.js';
+import { createStorage } from '../storage/storage.js';
+import { createDriverStore } from '../tools/ledger/driver-store.js';
+import { createToolPolicies } from '../tools/policies.js';
+import { createTools } from '../tools/tools.js';
+import { HOST_VERSION } from '../version.js';
+import { KEYS } from './keys.js';
+import { provideHostServices } from './services.js';
+
+/** Resolves a room; the short name keeps the wiring below readable. */
+type Get = <T>(key: InjectionToken<T>) => T;
+
+/**
+ * Registers how every room is built. Each is built once, when it is first asked for. Where two rooms need one another, the one that
+ * needs the other only later asks for it then.
+ */
+export function registerRooms(container: DependencyContainer, onChange: (change: PluginChange) => void): void {
+  const room = <T>(key: InjectionToken<T>, build: (get: Get) => T) =>
+    container.register<T>(key, {
+      useFactory: instanceCachingFactory((inner) => build((wanted) => inner.resolve(wanted))),
+    });
+
+  registerState(room);
+  registerGateway(room);
+  registerSurfaces(room);
+  registerPlugins(room, onChange);
+  provideHostServices(container);
+}
+
+type Room = <T>(key: InjectionToken<T>, build: (get: Get) => T) => unknown;
+
+function registerState(room: Room): void {
+  room(KEYS.storage, (get) =>
+    createStorage({
+      driver: get(KEYS.driver),
+      log: get(KEYS.logs).logger('storage'),
+      presets: get(KEYS.config).presets,
+      tierOf: (actor) => get(KEYS.access).tierOf(actor),
+    }),
+  );
+  room(KEYS.guildStates, (get) => {
+    const guilds = get(KEYS.storage).collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema });
+    return createGuildStates(guilds);
+  });
+  room(KEYS.enabledIn, (get) => createEnabledIn(get(KEYS.guildStates)));
+  room(KEYS.prefixes, (get) => createPrefixes(get(KEYS.guildStates), get(KEYS.config).prefixes));
+  room(KEYS.personalData, (get) => createPersonalData(get(KEYS.storage)));
+}
+
+function registerGateway(room: Room): void {
+  room(KEYS.gateway, (get) => createGatewayClient(get(KEYS.config).discordApi));
+  room(KEYS.backOff, (get) => ({
+    stop: backOffReconnects(get(KEYS.gateway), get(KEYS.clock), get(KEYS.logs).logger('gateway')),
+  }));
+  room(KEYS.inFlight, (get) => createInFlight(get(KEYS.clock)));
+  room(KEYS.blockage, (get) =>
+    watchBlockage(get(KEYS.logs).logger('host'), get(KEYS.inFlight).busy, () => performance.now()),
+  );
+  room(KEYS.boundary, (get) =>
+    createBoundary({
+      clock: get(KEYS.clock),
+      log: get(KEYS.logs).logger('host'),
+      inFlight: get(KEYS.inFlight),
+      blockage: get(KEYS.blockage),
+    }),
+  );
+  room(KEYS.events, (get) =>
+    createEvents({
+      client: get(KEYS.gateway).client,
+      states: get(KEYS.guildStates),
+      enabledIn: get(KEYS.enabledIn),
+      boundary: get(KEYS.boundary),
+      log: get(KEYS.logs).logger('gateway'),
+      onMessage: get(KEYS.commands).onMessage,
+      onInteraction: (interaction) =>
+        get(KEYS.commands).onInteraction(interaction) || get(KEYS.components).onInteraction(interaction),
+    }),
+  );
+}
+
+function registerSurfaces(room: Room): void {
+  const basics = (get: Get, component: string) => ({
+    clock: get(KEYS.clock),
+    random: get(KEYS.random),
+    log: get(KEYS.logs).logger(component),
+  });
+  room(KEYS.access, (get) =>
+    createAccess({
+      ...basics(get, 'access'),
+      client: get(KEYS.gateway).client,
+      states: get(KEYS.guildStates),
+      enabledIn: (guildId, plugin) => get(KEYS.plugins).enabledIn(guildId, plugin),
+      owners: get(KEYS.config).owners,
+    }),
+  );
+  room(KEYS.commands, (get) =>
+    createCommands({
+      ...basics(get, 'commands'),
+      client: get(KEYS.gateway).client,
+      prefixes: get(KEYS.prefixes).get,
+      enabledIn: get(KEYS.enabledIn),
+      access: get(KEYS.access),
+      boundary: get(KEYS.boundary),
+    }),
+  );
+  room(KEYS.components, (get) =>
+    createComponents({
+      ...basics(get, 'components'),
+      enabledIn: get(KEYS.enabledIn),
+      access: get(KEYS.access),
+      boundary: get(KEYS.boundary),
+    }),
+  );
+  room(KEYS.responders, (get) => createResponders({ enabledIn: get(KEYS.enabledIn), boundary: get(KEYS.boundary) }));
+  room(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
+  room(KEYS.tools, (get) =>
+    createTools({
+      ...basics(get, 'tools'),
+      access: get(KEYS.access),
+      boundary: get(KEYS.boundary),
+      states: get(KEYS.guildStates),
+      enabledIn: get(KEYS.enabledIn),
+      guardsDown: (guildId) => get(KEYS.plugins).guards(guildId),
+      store: createDriverStore(get(KEYS.driver), get(KEYS.logs).logger('ledger')),
+      redact: (text) => get(KEYS.logs).redactor.text(text),
+      audit: (entry) => get(KEYS.logs).audit({ ...entry }),
+    }),
+  );
+}
+
+function registerPlugins(room: Room, onChange: (change: PluginChange) => void): void {
+  room(KEYS.services, (get) => createServices(get(KEYS.container)));
+  room(KEYS.plugins, (get) => {
+    const { root, dataDir, pluginFolders, disabledPlugins, env } = get(KEYS.config);
+    const log = get(KEYS.logs);
+    const rooms = {
+      commands: get(KEYS.commands),
+      components: get(KEYS.components),
+      events: get(KEYS.events),
+      tools: get(KEYS.tools),
+      responders: get(KEYS.responders),
+      services: get(KEYS.services),
+      storage: get(KEYS.storage),
+      personalData: get(KEYS.personalData),
+      boundary: get(KEYS.boundary),
+      clock: get(KEYS.clock),
+      client: get(KEYS.gateway).client,
+      environment: env,
+    };
+    return createPluginManager({
+      discover: createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] }),
+      loader: createLoader({ cacheDir: join(dataDir, 'cache', 'plugins'), hostVersion: HOST_VERSION }),
+      services: rooms.services,
+      createContext: (owner) => createContext(owner, rooms),
+      boundary: rooms.boundary,
+      guildStates: get(KEYS.guildStates),
+      guardStore: createGuardStore(rooms.storage),
+      clock: rooms.clock,
+      log: log.logger('plugins'),
+      disabled: disabledPlugins,
+      onChange,
+    });
+  });
+}

@@ -1,0 +1,35 @@
+import {
+  Access,
+  Clock,
+  Commands,
+  Ledger,
+  PersonalDataStore,
+  Plugins,
+  Prefixes,
+  Random,
+  Responders,
+  SettingsCatalog,
+  type Token,
+  ToolPolicies,
+  Tools,
+} from '@cinnabar/sdk';
+import type { DependencyContainer } from 'tsyringe';
+import { KEYS } from './keys.js';
+
+/** Passes to plugins, under the SDK's tokens, what the host itself provides. Looked up when a plugin starts, not before. */
+export function provideHostServices(container: DependencyContainer): void {
+  const provide = <T>(token: Token<T>, find: () => T) => container.register<T>(token.id, { useFactory: find });
+
+  provide(Clock, () => container.resolve(KEYS.clock));
+  provide(Random, () => container.resolve(KEYS.random));
+  provide(Access, () => container.resolve(KEYS.access));
+  provide(Commands, () => container.resolve(KEYS.commands));
+  provide(Responders, () => container.resolve(KEYS.responders));
+  provide(Tools, () => container.resolve(KEYS.tools));
+  provide(Ledger, () => container.resolve(KEYS.tools).ledger);
+  provide(ToolPolicies, () => container.resolve(KEYS.toolPolicies));
+  provide(SettingsCatalog, () => container.resolve(KEYS.storage).catalog);
+  provide(PersonalDataStore, () => container.resolve(KEYS.personalData));
+  provide(Plugins, () => container.resolve(KEYS.plugins));
+  provide(Prefixes, () => container.resolve(KEYS.prefixes));
+}

@@ -1,0 +1,80 @@
+import type { Logger } from '@cinnabar/sdk';
+import type { CommandRoom, GuildStates } from '../contracts.js';
+import type { PluginChange } from '../plugins/lifecycle/change-queue.js';
+import type { PluginManager } from '../plugins/manager.js';
+import type { GatewayClient } from './client.js';
+import { unionOfIntents } from './intents.js';
+
+interface Parts {
+  readonly gateway: GatewayClient;
+  readonly plugins: PluginManager;
+  readonly commands: CommandRoom;
+  readonly states: GuildStates;
+  readonly log: Logger;
+}
+
+export interface Upkeep {
+  /** Sets the intents that the loaded plugins need. */
+  beforeLogin(): Promise<void>;
+  /** From here on Discord is kept in line with the plugins. */
+  loggedIn(): void;
+  pluginsChanged(change: PluginChange): void;
+  busy(): boolean;
+  idle(): Promise<void>;
+  /** Starts nothing more, and waits for what is under way. */
+  close(): Promise<void>;
+}
+
+/** Keeps what Discord knows of the bot, its intents and its slash commands, in line with the plugins that run. */
+export function createUpkeep({ gateway, plugins, commands, states, log }: Parts): Upkeep {
+  const { client } = gateway;
+  const underWay = new Set<Promise<void>>();
+  let active = false;
+
+  const setIntents = () => {
+    const running = plugins.owners().map((owner) => owner.plugin);
+    const prefixCommands = commands.all().some((command) => command.surface !== 'slash');
+    return gateway.setIntents(unionOfIntents(running, prefixCommands));
+  };
+  const start = (what: string, task: () => Promise<void>) => {
+    if (!active) return;
+    const run = task().catch((error: unknown) => log.error(`${what} failed`, { error }));
+    underWay.add(run);
+    void run.finally(() => underWay.delete(run));
+  };
+  const onJoin = (guild: { readonly id: string }) =>
+    start('the slash commands of a new guild', async () => {
+      await states.load(guild.id);
+      await commands.sync(guild.id);
+    });
+
+  client.on('error', (error) => log.error('discord.js reported an error', { error }));
+  client.on('shardError', (error, shard) => log.warn('a gateway connection failed', { error, shard }));
+
+  return {
+    beforeLogin: setIntents,
+    loggedIn() {
+      active = true;
+      client.on('guildCreate', onJoin);
+      start('bringing the slash commands in line', async () => {
+        await Promise.all(client.guilds.cache.map((guild) => states.load(guild.id)));
+        await commands.syncAll();
+      });
+    },
+    pluginsChanged({ guildId }) {
+      start('bringing Discord in line with the plugins', async () => {
+        await setIntents();
+        await (guildId === null ? commands.syncAll() : commands.sync(guildId));
+      });
+    },
+    busy: () => underWay.size > 0,
+    async idle() {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+    async close() {
+      active = false;
+      client.off('guildCreate', onJoin);
+      await Promise.all(underWay);
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import 'reflect-metadata';
+import { join } from 'node:path';
+import type { Clock, Logger, Plugin, Random, Token } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import { container as root } from 'tsyringe';
+import { createSystemClock, createSystemRandom } from './clock/system-clock.js';
+import { KEYS } from './composition/keys.js';
+import { registerRooms } from './composition/rooms.js';
+import type { HostConfig } from './config/host-config.js';
+import { login } from './gateway/login.js';
+import { createUpkeep } from './gateway/upkeep.js';
+import { createLogs } from './observability/logs.js';
+import { createRedactor, secretsOf } from './observability/redactor.js';
+import type { BootReport } from './plugins/lifecycle/boot.js';
+import type { PluginManager } from './plugins/manager.js';
+import type { Driver } from './storage/driver.js';
+import { createConfDriver } from './storage/drivers/conf/conf-driver.js';
+
+export interface HostOptions {
+  readonly config: HostConfig;
+  /** Where people see warnings and errors; nowhere when it is left out. */
+  readonly terminal?: { readonly stream: NodeJS.WritableStream; readonly level: HostConfig['logLevel'] };
+  /** The machine's own when left out. */
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** Files below `config.dataDir` when left out. */
+  readonly driver?: Driver;
+  /** Plugins that are in memory already, beside those that are found on the disk. */
+  readonly plugins?: readonly Plugin[];
+  /** Ids or folders: no other plugin is started. */
+  readonly only?: readonly string[];
+}
+
+/** The running bot. */
+export interface Host {
+  readonly client: Client;
+  readonly plugins: PluginManager;
+  readonly log: Logger;
+  /** A service, as a plugin would inject it. @throws when nothing provides it */
+  resolve<T>(token: Token<T>): T;
+  /**
+   * Starts the plugins, then logs in.
+   * @throws CinnabarError CINNABAR_GATEWAY_LOGIN
+   */
+  start(token: string): Promise<BootReport>;
+  /** Takes no more events, drains for up to 10 s, stops the plugins in reverse order, logs out. Idempotent. */
+  stop(): Promise<void>;
+  /** Resolves when no handler and no change of plugins is under way; `true` when it had to wait. */
+  idle(): Promise<boolean>;
+}
+
+const DRAIN_MS = 10_000;
+/** A test or a console waits for its bot, but not for ever. */
+const IDLE_MS = 60_000;
+
+/** Composes the host. Nothing is connected or loaded before `start`. */
+export function createHost(options: HostOptions): Host {
+  const { config, terminal, clock = createSystemClock(), only, plugins: inMemory = [] } = options;
+  const logs = createLogs({
+    dir: config.logDir,
+    level: config.logLevel,
+    clock,
+    redactor: createRedactor([config.token, ...secretsOf(config.env)]),
+    ...(terminal === undefined ? {} : { console: terminal }),
+  });
+  const log = logs.logger('host');
+
+  const container = root.createChildContainer();
+  container.register(KEYS.container, { useValue: container });
+  container.register(KEYS.config, { useValue: config });
+  container.register(KEYS.clock, { useValue: clock });
+  container.register(KEYS.random, { useValue: options.random ?? createSystemRandom(clock) });
+  container.register(KEYS.logs, { useValue: logs });
+  const driver =
+    options.driver ?? createConfDriver({ root: join(config.dataDir, 'documents'), clock, log: logs.logger('storage') });
+  container.register(KEYS.driver, { useValue: driver });
+  registerRooms(container, (change) => upkeep.pluginsChanged(change));
+
+  const gateway = container.resolve(KEYS.gateway);
+  const plugins = container.resolve(KEYS.plugins);
+  const boundary = container.resolve(KEYS.boundary);
+  const commands = container.resolve(KEYS.commands);
+  const upkeep = createUpkeep({ gateway, plugins, commands, states: container.resolve(KEYS.guildStates), log });
+  let stopping: Promise<void> | undefined;
+
+  const stop = async () => {
+    container.resolve(KEYS.events).close();
+    container.resolve(KEYS.backOff).stop();
+    if (!(await boundary.drained(DRAIN_MS)))
+      log.warn(`stopping although ${boundary.inFlight()} handlers are under way`);
+    await upkeep.close();
+    await plugins.stop();
+    await container.resolve(KEYS.storage).flush();
+    await gateway.client.destroy();
+    container.resolve(KEYS.blockage).stop();
+    await driver.close();
+    await logs.close();
+  };
+
+  return {
+    client: gateway.client,
+    plugins,
+    log,
+    resolve: <T>(token: Token<T>) => {
+      const { service } = container.resolve(KEYS.services).resolve({ service: token });
+      // The token's own type is what its provider was checked against.
+      return service as T;
+    },
+    async start(token) {
+      await container.resolve(KEYS.tools).recover();
+      for (const plugin of inMemory) plugins.add(plugin, { path: '(memory)' });
+      const report = await plugins.boot(only === undefined ? {} : { only });
+      for (const { plugin, problem } of report.problems) log.warn(problem, { plugin });
+      await upkeep.beforeLogin();
+      container.resolve(KEYS.backOff);
+      await login(gateway, token);
+      await container.resolve(KEYS.access).loadOwners();
+      upkeep.loggedIn();
+      log.info(`ready as ${gateway.client.user?.tag}`, { plugins: report.running, intents: gateway.intents });
+      return report;
+    },
+    stop: () => {
+      stopping ??= stop();
+      return stopping;
+    },
+    async idle() {
+      const busy = boundary.inFlight() > 0 || upkeep.busy();
+      await boundary.drained(IDLE_MS);
+      await plugins.idle();
+      await upkeep.idle();
+      return busy;
+    },
+  };
+}

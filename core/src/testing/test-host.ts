@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Plugin, Plugins, Token } from '@cinnabar/sdk';
+import {
+  createManualClock,
+  type LocalApplication,
+  type LocalChannel,
+  type LocalDiscord,
+  type LocalGuild,
+  type LocalUser,
+  type ManualClock,
+  type PermissionSet,
+  startLocalDiscord,
+} from '@cinnabar/sdk/testing';
+import type { Client } from 'discord.js';
+import { createSettled } from '../cli/console/settled.js';
+import { createHost } from '../host.js';
+import type { Driver } from '../storage/driver.js';
+
+export interface TestHostOptions {
+  /** Ids of bundled plugins, plugin folders, or plugins as `definePlugin` returns them. Nothing else is started. */
+  readonly plugins: readonly (string | Plugin)[];
+  /** Values for plugins' global settings, by plugin. */
+  readonly settings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What the bot may do in the guild; a moderator's permissions by default. */
+  readonly permissions?: PermissionSet;
+  /** Where data lies: pass the folder of an earlier host to start again with its data. By default a new one, removed at the end. */
+  readonly dataDir?: string;
+  /** A storage driver of one's own, for instance one that fails. */
+  readonly driver?: Driver;
+  /** A world that exists already: an earlier host's, for a restart in the same guild. */
+  readonly world?: TestWorld;
+  readonly clock?: ManualClock;
+}
+
+/** A local Discord with a guild, a channel and people in it. */
+export interface TestWorld {
+  readonly discord: LocalDiscord;
+  readonly application: LocalApplication;
+  readonly guild: LocalGuild;
+  readonly general: LocalChannel;
+  /** Owner of the guild and of the bot. */
+  readonly you: LocalUser;
+  readonly alice: LocalUser;
+  readonly bob: LocalUser;
+  readonly clock: ManualClock;
+}
+
+/** The real host, logged in to a local Discord with the real discord.js. */
+export interface TestHost extends TestWorld, AsyncDisposable {
+  /** The bot's user. */
+  readonly bot: LocalUser;
+  readonly client: Client;
+  readonly plugins: Plugins;
+  readonly dataDir: string;
+  /** A service, as a plugin would inject it. */
+  resolve<T>(token: Token<T>): T;
+  /** Resolves when the bot has done everything that follows from what has happened. */
+  settled(): Promise<void>;
+  /** Moves the clock, then waits like `settled`. */
+  advance(ms: number): Promise<void>;
+  /** Stops the bot; the world and the data stay for another host. Disposing does the rest. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the real host for a test.
+ * @example
+ * await using host = await createTestHost({ plugins: [myPlugin] });
+ * host.alice.say(host.general, '!roll');
+ * await host.settled();
+ * await host.discord.expectMessage({ author: host.bot, content: /🎲/ });
+ */
+export async function createTestHost(options: TestHostOptions): Promise<TestHost> {
+  const world = options.world ?? (await createWorld(options.clock ?? createManualClock(), options.permissions));
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'cinnabar-test-')));
+  const host = createHost({
+    clock: world.clock,
+    config: {
+      token: world.application.token,
+      discordApi: world.discord.api,
+      root: process.cwd(),
+      dataDir,
+      logDir: join(dataDir, 'logs'),
+      logLevel: 'debug',
+      prefixes: ['!'],
+      owners: [],
+      pluginFolders: [],
+      disabledPlugins: [],
+      presets: options.settings ?? {},
+      env: options.env ?? {},
+    },
+    plugins: options.plugins.filter((plugin) => typeof plugin !== 'string'),
+    only: options.plugins.map((plugin) => (typeof plugin === 'string' ? plugin : plugin.manifest.id)),
+    ...(options.driver === undefined ? {} : { driver: options.driver }),
+  });
+  const settled = createSettled(world.discord, host);
+  const report = await host.start(world.application.token);
+  if (report.problems.length > 0) {
+    await host.stop();
+    throw new Error(report.problems.map(({ plugin, problem }) => `${plugin}: ${problem}`).join('\n'));
+  }
+  await settled();
+
+  return {
+    ...world,
+    bot: world.application.user,
+    client: host.client,
+    plugins: host.plugins,
+    dataDir,
+    resolve: host.resolve,
+    settled,
+    async advance(ms) {
+      world.clock.advance(ms);
+      await settled();
+    },
+    stop: host.stop,
+    async [Symbol.asyncDispose]() {
+      await host.stop();
+      // What was handed in belongs to whoever handed it in.
+      if (options.world === undefined) await world.discord.close();
+      if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function createWorld(clock: ManualClock, permissions: PermissionSet | undefined): Promise<TestWorld> {
+  const discord = await startLocalDiscord({ clock });
+  const you = discord.createUser({ name: 'you' });
+  const application = discord.createApplication({ name: 'Cinnabar', owner: you });
+  const guild = discord.createGuild({ name: 'Night City', owner: you });
+  guild.invite(application, permissions === undefined ? {} : { permissions });
+  const general = guild.createChannel({ name: 'general' });
+  const [alice, bob] = [discord.createUser({ name: 'alice' }), discord.createUser({ name: 'bob' })];
+  guild.join(alice);
+  guild.join(bob);
+  return { discord, application, guild, general, you, alice, bob, clock };
+}
