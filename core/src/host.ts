@@ -110,7 +110,6 @@ export function createHost(options: HostOptions): Host {
       await container.resolve(KEYS.tools).recover();
       for (const plugin of inMemory) plugins.add(plugin, { path: '(memory)' });
       const report = await plugins.boot(only === undefined ? {} : { only });
-      for (const { plugin, problem } of report.problems) log.warn(problem, { plugin });
       await upkeep.beforeLogin();
       container.resolve(KEYS.backOff);
       await login(gateway, token);
