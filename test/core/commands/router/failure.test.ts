@@ -1,0 +1,87 @@
+import { CinnabarError, type CommandDefinition, UserError } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { type Bench, createBench } from '../support/bench.js';
+
+describe('what goes wrong in a command', () => {
+  let bench: Bench;
+  beforeEach(async () => {
+    bench = await createBench();
+  });
+  afterEach(() => bench[Symbol.asyncDispose]());
+
+  const register = (definition: Partial<CommandDefinition>) =>
+    bench.commands.command(bench.owner('dice'), {
+      name: 'roll',
+      description: 'Rolls',
+      run: (context) => context.reply('rolled'),
+      ...definition,
+    });
+
+  it('is shown in the plugin’s words when it is meant for people, and is no failure', async () => {
+    register({
+      run: () => {
+        throw new UserError('The bag is empty.');
+      },
+    });
+    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['The bag is empty.']);
+    expect(bench.logged).to.deep.equal([]);
+  });
+
+  it('is shown as its sentence when it has a code', async () => {
+    register({
+      run: async () => {
+        throw new CinnabarError('CINNABAR_LLM_RATE_LIMITED');
+      },
+    });
+    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal([
+      'The language model is busy; please try again in a moment.',
+    ]);
+  });
+
+  it('is kept from people otherwise, and leads from a reference to the log', async () => {
+    const cause = new TypeError('dice.map is not a function');
+    register({
+      run: () => {
+        throw cause;
+      },
+    });
+    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal([
+      'Something went wrong while doing that. It has been logged (reference `ref1`).',
+    ]);
+    const [entry] = bench.logged;
+    expect(entry?.level).to.equal('error');
+    const error = entry?.fields.error;
+    expect(error).to.be.instanceOf(Error).with.property('cause', cause);
+    expect(error).to.have.property('message').that.includes(`reference ref1, user ${bench.alice.id}`);
+  });
+
+  it('is the caller’s to wait for when a command is used too often', async () => {
+    register({ cooldown: { uses: 2, perMs: 10_000 } });
+    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['rolled']);
+    bench.clock.advance(4_000);
+    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['rolled']);
+    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['Please wait 6 s before using this again.']);
+    expect(await bench.ask(bench.you, '!roll')).to.deep.equal(['rolled']);
+    bench.clock.advance(6_000);
+    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['rolled']);
+    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['Please wait 4 s before using this again.']);
+  });
+
+  it('counts uses by channel or guild where the command says so', async () => {
+    register({ cooldown: { uses: 1, perMs: 10_000, by: 'channel' } });
+    register({ name: 'all', cooldown: { uses: 1, perMs: 10_000, by: 'guild' } });
+    const other = bench.guild.createChannel({ name: 'other' });
+    await bench.settled();
+    await bench.ask(bench.alice, '!roll');
+    expect(await bench.ask(bench.you, '!roll')).to.deep.equal(['Please wait 10 s before using this again.']);
+    expect(await bench.ask(bench.you, '!roll', other)).to.deep.equal(['rolled']);
+    await bench.ask(bench.alice, '!all');
+    expect(await bench.ask(bench.you, '!all', other)).to.deep.equal(['Please wait 10 s before using this again.']);
+  });
+
+  it('does not use up the cooldown when the options are wrong', async () => {
+    register({ cooldown: { uses: 1, perMs: 10_000 } });
+    await bench.ask(bench.alice, '!roll too much');
+    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['rolled']);
+  });
+});
