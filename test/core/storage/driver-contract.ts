@@ -154,7 +154,7 @@ export function describeDriver(name: string, make: () => Promise<Subject>): void
           expect(found).to.deep.equal(one);
           expect(listed).to.deep.include(path);
         }),
-        { numRuns: 60 },
+        { numRuns: 30 },
       );
     });
   });

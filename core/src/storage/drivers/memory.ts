@@ -2,8 +2,8 @@ import { DamagedDocument, type DocumentPath, type Driver } from '../driver.js';
 import { decodeStored, encodeStored } from '../envelope.js';
 
 export interface MemoryDriver extends Driver {
-  /** Makes the next writes, deletions and erasures fail with `error`, `times` of them. */
-  failWrites(error: Error, times?: number): void;
+  /** Makes the next writes, deletions and erasures fail with `error`, `times` of them, of one document when it is given. */
+  failWrites(error: Error, times?: number, path?: DocumentPath): void;
   /** Replaces what is stored, as a disk or a person would; with `lastGood`, that copy too. */
   damage(path: DocumentPath, text: string, options?: { readonly lastGood?: boolean }): void;
   /** What was put aside or kept of a document, oldest first. */
@@ -21,7 +21,7 @@ interface Shelf {
 /** Documents in memory, as text, so that nothing is shared by accident. For tests and throw-away hosts. */
 export function createMemoryDriver(): MemoryDriver {
   const shelves = new Map<string, { readonly path: DocumentPath; readonly shelf: Shelf }>();
-  let failure: { readonly error: Error; left: number } | undefined;
+  const failures: { readonly error: Error; left: number; readonly id: string | undefined }[] = [];
   let writes = 0;
 
   const find = (path: DocumentPath) => shelves.get(JSON.stringify(path))?.shelf;
@@ -32,8 +32,9 @@ export function createMemoryDriver(): MemoryDriver {
     shelves.set(JSON.stringify(path), { path, shelf });
     return shelf;
   };
-  const mayWrite = () => {
-    if (failure === undefined || failure.left === 0) return;
+  const mayWrite = (path: DocumentPath) => {
+    const failure = failures.find(({ left, id }) => left > 0 && (id === undefined || id === JSON.stringify(path)));
+    if (failure === undefined) return;
     failure.left -= 1;
     throw failure.error;
   };
@@ -48,14 +49,14 @@ export function createMemoryDriver(): MemoryDriver {
     },
     async write(path, stored) {
       const text = encodeStored(stored);
-      mayWrite();
+      mayWrite(path);
       const shelf = open(path);
       shelf.current = text;
       shelf.lastGood = text;
       writes += 1;
     },
     async delete(path) {
-      mayWrite();
+      mayWrite(path);
       const shelf = find(path);
       if (shelf === undefined) return;
       shelf.current = undefined;
@@ -63,7 +64,7 @@ export function createMemoryDriver(): MemoryDriver {
       dropWhenEmpty(path, shelf);
     },
     async erase(path) {
-      mayWrite();
+      mayWrite(path);
       shelves.delete(JSON.stringify(path));
     },
     async list(prefix) {
@@ -86,8 +87,8 @@ export function createMemoryDriver(): MemoryDriver {
       return `memory:${path.join('/')}.${label}-${shelf.aside.push(shelf.current)}`;
     },
     async close() {},
-    failWrites(error, times = 1) {
-      failure = { error, left: times };
+    failWrites(error, times = 1, path = undefined) {
+      failures.push({ error, left: times, id: path && JSON.stringify(path) });
     },
     damage(path, text, options) {
       const shelf = open(path);
