@@ -1,0 +1,40 @@
+import type { AccessPolicy, Tier } from '@cinnabar/sdk';
+import { visible } from '@cinnabar/sdk';
+
+const MAX_VALUE = 200;
+
+/** A value as inline code: one line, nothing hidden, no way out of the code span. */
+export function code(value: unknown): string {
+  const text = visible(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'not set')).replaceAll('`', 'ˋ');
+  const characters = [...text];
+  const shown = characters.length <= MAX_VALUE ? text : `${characters.slice(0, MAX_VALUE).join('')}…`;
+  return shown.trim() === '' ? '`(empty)`' : `\`${shown}\``;
+}
+
+export function codes(values: readonly string[]): string {
+  return values.map(code).join(', ');
+}
+
+const TIER_WORDS: Readonly<Record<Tier, string>> = {
+  everyone: 'everyone',
+  mod: 'moderators',
+  admin: 'admins',
+  guildOwner: 'the owner of the server',
+  botOwner: 'the owner of the bot',
+};
+const PLACE_WORDS = { guild: 'in servers', dm: 'in direct messages', anywhere: undefined } as const;
+
+/** "admins, in servers, with Manage Messages" */
+export function whoMay({ tier, member, where }: AccessPolicy): string {
+  const parts = [
+    TIER_WORDS[tier ?? 'everyone'],
+    PLACE_WORDS[where ?? 'anywhere'],
+    member === undefined || member.length === 0 ? undefined : `with ${member.map(permissionName).join(' and ')}`,
+  ];
+  return parts.filter((part) => part !== undefined).join(', ');
+}
+
+/** `ManageMessages` as people know it: Manage Messages. */
+export function permissionName(name: string): string {
+  return name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
+}

@@ -1,0 +1,86 @@
+import type { CommandInfo, PluginInfo, ToolInfo } from '@cinnabar/sdk';
+import { code, whoMay } from '../format.js';
+import { type HelpIndex, offersAnything, type Topic } from './topic.js';
+
+/** How commands are written where help was asked for. */
+export interface Manner {
+  /** `!`, `/`, or a mention and a space. */
+  readonly prefix: string;
+}
+
+/** The whole of it, by plugin. */
+export function overviewPage(index: HelpIndex, manner: Manner): string {
+  const sections = index.plugins
+    .filter(({ id }) => offersAnything(id, index))
+    .map((plugin) => pluginPage(plugin, index, manner));
+  return [...sections, `More about one: ${written('help <command or plugin>', 'both', manner)}`].join('\n\n');
+}
+
+export function topicPage(topic: Topic, index: HelpIndex, manner: Manner): string {
+  switch (topic.kind) {
+    case 'command':
+      return commandPage(topic.command, manner);
+    case 'group':
+      return [`**${topic.name}**`, ...topic.commands.map((command) => commandLine(command, manner))].join('\n');
+    case 'plugin':
+      return pluginPage(topic.plugin, index, manner);
+    case 'tool':
+      return toolPage(topic.tool);
+  }
+}
+
+function pluginPage({ id, manifest }: PluginInfo, { commands, tools }: HelpIndex, manner: Manner): string {
+  return [
+    `**${id}**: ${manifest.description}`,
+    ...commands.filter(({ plugin }) => plugin === id).map((command) => commandLine(command, manner)),
+    ...tools.filter(({ plugin }) => plugin === id).map(toolLine),
+  ].join('\n');
+}
+
+function commandLine(command: CommandInfo, manner: Manner): string {
+  return `${signature(command, manner)} ${command.description}`;
+}
+
+function commandPage(command: CommandInfo, manner: Manner): string {
+  const { description, help, options, aliases, examples, access, surface } = command;
+  const optionLines = options.map(
+    (each) =>
+      `• \`${each.name}\`: ${[each.type, each.required ? undefined : 'optional', each.description || undefined].filter((part) => part !== undefined).join('; ')}`,
+  );
+  return [
+    `${signature(command, manner)} ${description}`,
+    ...(help === undefined ? [] : [help]),
+    ...(optionLines.length === 0 ? [] : ['Options:', ...optionLines]),
+    ...(aliases.length === 0
+      ? []
+      : [`Also called: ${aliases.map((alias) => written(alias, surface, manner)).join(', ')}`]),
+    ...(examples.length === 0
+      ? []
+      : [`Examples: ${examples.map((each) => written(each, surface, manner)).join(', ')}`]),
+    `Who may use it: ${whoMay(access)}`,
+  ].join('\n');
+}
+
+function signature({ name, usage, surface }: CommandInfo, manner: Manner): string {
+  return written(`${name} ${usage}`.trim(), surface, manner);
+}
+
+function written(command: string, surface: CommandInfo['surface'], { prefix }: Manner): string {
+  const start = surface === 'slash' ? '/' : prefix;
+  return command.startsWith(start) ? code(command) : code(start + command);
+}
+
+/** Tools are used by asking: an example says how. */
+function toolLine({ name, description, examples }: ToolInfo): string {
+  const example = examples[0];
+  return `By asking me${example === undefined ? '' : `, “${example}”`}: ${description} (${code(name)})`;
+}
+
+function toolPage({ name, description, examples, risk, access }: ToolInfo): string {
+  return [
+    `**${name}**: ${description}`,
+    ...(examples.length === 0 ? [] : ['Ask me, for example:', ...examples.map((example) => `• ${example}`)]),
+    `Risk: ${risk}`,
+    `Who may use it: ${whoMay(access)}`,
+  ].join('\n');
+}

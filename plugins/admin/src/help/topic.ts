@@ -1,0 +1,31 @@
+import type { CommandInfo, PluginInfo, ToolInfo } from '@cinnabar/sdk';
+
+/** All that help can tell one member in one place. */
+export interface HelpIndex {
+  readonly commands: readonly CommandInfo[];
+  readonly tools: readonly ToolInfo[];
+  readonly plugins: readonly PluginInfo[];
+}
+
+export type Topic =
+  | { readonly kind: 'command'; readonly command: CommandInfo }
+  | { readonly kind: 'group'; readonly name: string; readonly commands: readonly CommandInfo[] }
+  | { readonly kind: 'plugin'; readonly plugin: PluginInfo }
+  | { readonly kind: 'tool'; readonly tool: ToolInfo };
+
+/** What a member means by `!help …`: a command or its alias, a group, a plugin, a tool. */
+export function findTopic(words: string, { commands, tools, plugins }: HelpIndex): Topic | undefined {
+  const name = words.toLowerCase();
+  const command = commands.find((each) => each.name === name) ?? commands.find(({ aliases }) => aliases.includes(name));
+  if (command !== undefined) return { kind: 'command', command };
+  const inGroup = commands.filter((each) => each.name.startsWith(`${name} `));
+  if (inGroup.length > 0) return { kind: 'group', name, commands: inGroup };
+  const plugin = plugins.find(({ id }) => id === name);
+  if (plugin !== undefined && offersAnything(plugin.id, { commands, tools })) return { kind: 'plugin', plugin };
+  const tool = tools.find((each) => each.name === name);
+  return tool === undefined ? undefined : { kind: 'tool', tool };
+}
+
+export function offersAnything(id: string, { commands, tools }: Pick<HelpIndex, 'commands' | 'tools'>): boolean {
+  return commands.some(({ plugin }) => plugin === id) || tools.some(({ plugin }) => plugin === id);
+}

@@ -1,0 +1,54 @@
+import { type CommandContext, type PersonalDataStore, type Registrar, subcommand, UserError, z } from '@cinnabar/sdk';
+import { AttachmentBuilder } from 'discord.js';
+
+const COOLDOWN = { uses: 2, perMs: 60_000 } as const;
+
+/** `!mydata …`: what the bot holds of the member who asks, for them alone. */
+export function registerMyData({ group }: Pick<Registrar, 'group'>, store: PersonalDataStore): void {
+  group({
+    name: 'mydata',
+    description: 'See or delete what I hold of you',
+    commands: [
+      subcommand({
+        name: 'export',
+        description: 'Get everything I hold of you as a file',
+        ephemeral: true,
+        cooldown: COOLDOWN,
+        run: async (ctx) => handOver(ctx, await store.export(ctx.actor.userId)),
+      }),
+      subcommand({
+        name: 'forget',
+        description: 'Delete everything I hold of you',
+        ephemeral: true,
+        cooldown: COOLDOWN,
+        options: { confirm: z.enum(['everything']).optional().describe('Write "everything" to delete it') },
+        async run(ctx, { confirm }) {
+          if (confirm === undefined) {
+            return ctx.reply(
+              'This deletes everything I hold of you, in every server, for good. If you want that: `mydata forget everything`.',
+            );
+          }
+          const gone = await store.forget(ctx.actor.userId);
+          return ctx.reply(
+            `Done. I have deleted what I held of you (${gone} ${gone === 1 ? 'document' : 'documents'}).`,
+          );
+        },
+      }),
+    ],
+  });
+}
+
+/** Nobody else may see it: ephemeral for a slash command, otherwise by direct message. */
+async function handOver(ctx: CommandContext, data: Readonly<Record<string, unknown>>): Promise<unknown> {
+  const file = () => new AttachmentBuilder(Buffer.from(JSON.stringify(data, undefined, 2)), { name: 'my-data.json' });
+  const content = 'This is everything I hold of you.';
+  if (ctx.source === 'slash' || ctx.channel.isDMBased()) return ctx.reply({ content, files: [file()] });
+  try {
+    await ctx.user.send({ content, files: [file()] });
+  } catch (cause) {
+    throw new UserError('I cannot write you a direct message. Allow them for this server, or use `/mydata export`.', {
+      cause,
+    });
+  }
+  return ctx.reply('I have sent it to you in a direct message.');
+}

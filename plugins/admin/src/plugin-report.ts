@@ -1,0 +1,62 @@
+import type { PluginInfo, Plugins, ReloadReport, SettingInfo } from '@cinnabar/sdk';
+import { code, codes, permissionName } from './format.js';
+
+/** `!plugin list`: a line each, with the state in this guild. */
+export function listOfPlugins(plugins: Plugins, guildId: string | null): string {
+  const lines = plugins
+    .list()
+    .map(
+      (info) =>
+        `• ${code(info.id)} ${info.manifest.version}, ${stateIn(plugins, info, guildId)}: ${info.manifest.description}`,
+    );
+  return [`**Plugins** (${lines.length})`, ...lines].join('\n');
+}
+
+function stateIn(plugins: Plugins, { id, state }: PluginInfo, guildId: string | null): string {
+  if (state !== 'running') return state;
+  const enabled = plugins.enabledIn(guildId, id);
+  return guildId === null ? 'running' : `running, ${enabled ? 'on' : 'off'} here`;
+}
+
+/** `!plugin info`: what a plugin is, needs, offers and has registered. */
+export function detailsOf(info: PluginInfo, state: string, settings: readonly SettingInfo[]): string {
+  const { manifest } = info;
+  const lines: readonly (readonly [label: string, value: string])[] = [
+    ['State', state],
+    ['Problem', info.problem ?? ''],
+    ['From', `${info.source}, ${code(info.path)}`],
+    ['Author', manifest.author ?? ''],
+    ['Needs host', manifest.host ?? ''],
+    [
+      'Notes',
+      [
+        manifest.required ? 'cannot be switched off' : '',
+        manifest.guard ? 'tools do not run without it' : '',
+        manifest.enabledByDefault === false ? 'off until an admin enables it' : '',
+      ]
+        .filter((note) => note !== '')
+        .join('; '),
+    ],
+    ['Intents', (manifest.intents ?? []).join(', ')],
+    ['Permissions', (manifest.permissions ?? []).map(permissionName).join(', ')],
+    ['Provides', codes(info.provides)],
+    ['Injects', codes(info.injects)],
+    ['Settings', codes(settings.map(({ key }) => key))],
+    ['Registered', codes(info.effects)],
+  ];
+  return [
+    `**${manifest.id}** ${manifest.version}: ${manifest.description}`,
+    ...lines.filter(([, value]) => value !== '').map(([label, value]) => `${label}: ${value}`),
+  ].join('\n');
+}
+
+export function stateText(plugins: Plugins, info: PluginInfo, guildId: string | null): string {
+  return stateIn(plugins, info, guildId);
+}
+
+/** What a reload changed. */
+export function reloadText({ id, from, to, changes }: ReloadReport): string {
+  const versions = from === to ? to : `${from} → ${to}`;
+  if (changes.length === 0) return `Reloaded ${code(id)} ${versions}: nothing visible changed.`;
+  return [`Reloaded ${code(id)} ${versions}:`, ...changes.map((change) => `• ${change}`)].join('\n');
+}
