@@ -1,0 +1,24 @@
+/** The peer: discord.js alone, with the least code that does the same. */
+import { Client, GatewayIntentBits, type Message } from 'discord.js';
+import { readArguments, serve } from './protocol.js';
+
+const { api, token } = readArguments();
+const client = new Client({
+  intents: [
+    GatewayIntentBits.Guilds,
+    GatewayIntentBits.GuildMessages,
+    GatewayIntentBits.MessageContent,
+    GatewayIntentBits.GuildMessageReactions,
+    GatewayIntentBits.DirectMessages,
+  ],
+  rest: { api },
+});
+const commands = new Map<string, (message: Message, args: readonly string[]) => unknown>([['noop', () => undefined]]);
+
+client.on('messageCreate', (message) => {
+  if (message.author.bot || !message.content.startsWith('!')) return;
+  const [name = '', ...args] = message.content.slice(1).split(/ +/);
+  commands.get(name)?.(message, args);
+});
+client.once('clientReady', () => serve(() => client.destroy()));
+await client.login(token);
