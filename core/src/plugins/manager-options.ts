@@ -18,7 +18,7 @@ export interface PluginManagerOptions {
   readonly createContext: (owner: Owner) => ErasedContext | Promise<ErasedContext>;
   readonly boundary: Pick<Boundary, 'drained'>;
   readonly guildStates: GuildStates;
-  /** `createGuardFile(path)`, or a store of one's own. */
+  /** `createGuardStore(storage)` */
   readonly guardStore: GuardStore;
   readonly clock: Clock;
   readonly log: Logger;

@@ -17,7 +17,7 @@ import type { PluginManagerOptions } from './manager-options.js';
 export interface PluginManager extends Plugins {
   /**
    * Finds, builds and starts plugins in dependency order. What fails is reported and skipped.
-   * @param options.only ids or absolute paths of folders: nothing else is started
+   * @param options.only ids or folders: nothing else is started, or reported
    * @throws CINNABAR_PLUGIN_UNKNOWN when `only` names what there is not
    */
   boot(options?: { readonly only?: readonly string[] }): Promise<BootReport>;

@@ -1,4 +1,3 @@
-import { isAbsolute } from 'node:path';
 import { CinnabarError } from '@cinnabar/sdk';
 import type { Finder } from './find.js';
 import { problemOf } from './info.js';
@@ -23,8 +22,6 @@ interface BootOptions {
 export async function boot(room: LifecycleRoom, finder: Finder, { only, disabled }: BootOptions): Promise<BootReport> {
   await room.guards.open();
   const broken = await finder.refresh();
-  for (const error of broken) room.log.error(error.message, { error });
-
   const chosen = only === undefined ? [...room.records.values()] : await chosenRecords(finder, only);
   const wanted = chosen.filter(({ id }) => !disabled.includes(id));
   const loaded = await Promise.all(wanted.map((record) => attempt(room, record)));
@@ -35,13 +32,14 @@ export async function boot(room: LifecycleRoom, finder: Finder, { only, disabled
     if (record !== undefined) release(record);
   }
   await settle(room);
-  return report(room, broken);
+  // Who asks for certain plugins does not ask about the others.
+  return report(room, only === undefined ? broken : []);
 }
 
 async function chosenRecords(finder: Finder, only: readonly string[]): Promise<readonly PluginRecord[]> {
   const chosen: PluginRecord[] = [];
   for (const wanted of only) {
-    const record = finder.find(wanted) ?? (isAbsolute(wanted) ? await finder.include(wanted) : undefined);
+    const record = finder.find(wanted) ?? (wanted.includes('/') ? await finder.include(wanted) : undefined);
     if (record === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: wanted });
     chosen.push(record);
   }
@@ -77,6 +75,5 @@ function report(room: LifecycleRoom, broken: readonly CinnabarError[]): BootRepo
     problem: message,
   }));
   const running = records.filter((record) => stateOf(record) === 'running').map(({ id }) => id);
-  for (const { plugin, problem } of failed) room.log.warn(`${plugin} does not run: ${problem}`, { plugin });
   return { running, problems: [...unusable, ...failed] };
 }

@@ -1,4 +1,4 @@
-import { CinnabarError, type Plugin, type ReloadReport, sentenceOf } from '@cinnabar/sdk';
+import { CinnabarError, type Plugin, type ReloadReport } from '@cinnabar/sdk';
 import { arrangement, hindranceError } from './arrangement.js';
 import { changesBetween } from './changes.js';
 import { loadDefinition, noteFailure } from './load.js';
@@ -96,6 +96,8 @@ function notReloaded({ id, manifest }: PluginRecord, error: unknown): CinnabarEr
   return new CinnabarError('CINNABAR_PLUGIN_RELOAD', params, { cause: error });
 }
 
+/** The message as a whole sentence: others follow it. */
 function sentence(error: unknown): string {
-  return sentenceOf(error) ?? (error instanceof Error ? error.message : String(error));
+  const message = error instanceof Error ? error.message : String(error);
+  return /[.!?]$/.test(message) ? message : `${message}.`;
 }

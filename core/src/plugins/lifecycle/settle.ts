@@ -1,3 +1,4 @@
+import { CinnabarError } from '@cinnabar/sdk';
 import { arrangement } from './arrangement.js';
 import { isStale } from './dependents.js';
 import { noteFailure } from './load.js';
@@ -7,22 +8,31 @@ import { startRun } from './start.js';
 import { stopWithDependents } from './stop.js';
 import { unmetTokens } from './waiting.js';
 
-/** More rounds than any arrangement needs: only plugins that keep offering and withdrawing services get there. */
-const MOST_ROUNDS = 100;
+/** How often a plugin may restart for one change before it is stopped: services that are offered anew by each restart never end. */
+const MOST_RESTARTS = 5;
 
 /**
  * Brings what runs in line with what can run: stops those whose services have changed, and starts, in dependency order, those
  * that have all that they need. A plugin that fails to start is reported, and the rest goes on.
  */
 export async function settle(room: LifecycleRoom): Promise<void> {
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  const restarts = new Map<string, number>();
+  for (let busy = true; busy; ) {
     const stale = [...room.records.values()].find((record) => isStale(room, record));
-    if (stale !== undefined) await stopWithDependents(room, stale);
+    if (stale !== undefined) await stopStale(room, stale, restarts);
     const ready = nextReady(room);
     if (ready !== undefined) await tryStart(room, ready);
-    if (stale === undefined && ready === undefined) return;
+    busy = stale !== undefined || ready !== undefined;
   }
-  room.log.error('plugins keep restarting one another: some of them offer and withdraw services without end');
+}
+
+async function stopStale(room: LifecycleRoom, record: PluginRecord, restarts: Map<string, number>): Promise<void> {
+  const count = (restarts.get(record.id) ?? 0) + 1;
+  restarts.set(record.id, count);
+  await stopWithDependents(room, record);
+  if (count <= MOST_RESTARTS) return;
+  const detail = `it was restarted ${MOST_RESTARTS} times, because its services change each time that it starts.`;
+  noteFailure(room, record, new CinnabarError('CINNABAR_PLUGIN_SETUP', { plugin: record.id, detail }));
 }
 
 function nextReady(room: LifecycleRoom): PluginRecord | undefined {

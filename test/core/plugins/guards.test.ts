@@ -1,0 +1,117 @@
+import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery/discovery';
+import { createLoader } from '@cinnabar/core/internal/plugins/loader';
+import { expect } from 'chai';
+import { useFolder } from './support/folder.js';
+import { createHouse } from './support/house.js';
+import { testPlugin } from './support/plugins.js';
+
+const fail = () => {
+  throw new Error('no luck');
+};
+
+describe('plugins that guard tools', () => {
+  it('are down where they are enabled but do not run', async () => {
+    const house = createHouse();
+    await house.boot(testPlugin('confirm', { guard: true }), testPlugin('dice'));
+    expect(house.manager.guards('1')).to.deep.equal([]);
+    await house.manager.unload('confirm');
+    expect(house.manager.guards('1')).to.deep.equal(['confirm']);
+    expect(house.manager.guards(null)).to.deep.equal(['confirm']);
+    await house.manager.load('confirm');
+    expect(house.manager.guards('1')).to.deep.equal([]);
+  });
+
+  it('are down when they fail to start', async () => {
+    const house = createHouse();
+    await house.boot(testPlugin('confirm', { guard: true, setup: fail }));
+    expect(house.manager.guards('1')).to.deep.equal(['confirm']);
+  });
+
+  it('do not count in a guild that has switched them off, or where they are off by default', async () => {
+    const house = createHouse();
+    await house.boot(
+      testPlugin('confirm', { guard: true, setup: fail }),
+      testPlugin('shy', { guard: true, enabledByDefault: false, setup: fail }),
+    );
+    await house.manager.disable('1', 'confirm');
+    await house.manager.enable('2', 'shy');
+    expect(house.manager.guards('1')).to.deep.equal([]);
+    expect(house.manager.guards('2')).to.deep.equal(['confirm', 'shy']);
+  });
+
+  it('stay guards over a reload that fails, and are none when a new version says so', async () => {
+    const house = createHouse();
+    await house.boot(testPlugin('confirm', { guard: true }));
+    house.manager.add(testPlugin('confirm', { version: '2.0.0', setup: fail }), { path: '(memory)' });
+    await house.manager.reload('confirm').catch(() => undefined);
+    expect(house.guards.known).to.deep.equal([{ id: 'confirm', enabledByDefault: true }]);
+    house.manager.add(testPlugin('confirm', { version: '2.0.0' }), { path: '(memory)' });
+    await house.manager.reload('confirm');
+    expect(house.guards.known).to.deep.equal([]);
+    await house.manager.unload('confirm');
+    expect(house.manager.guards('1')).to.deep.equal([]);
+  });
+
+  it('are remembered over a restart, even when nothing is left of them; a guild can switch them off', async () => {
+    const before = createHouse();
+    await before.boot(testPlugin('confirm', { guard: true }));
+    await before.manager.stop();
+    const after = createHouse({ guards: before.guards });
+    await after.boot();
+    expect(after.manager.guards('1')).to.deep.equal(['confirm']);
+    expect(after.manager.enabledIn('1', 'confirm')).to.equal(true);
+    await after.manager.disable('1', 'confirm');
+    expect(after.manager.guards('1')).to.deep.equal([]);
+  });
+
+  describe('on disk', () => {
+    const folder = useFolder();
+    const createDiskHouse = () =>
+      createHouse({
+        discover: createDiscovery({ bundled: [], folders: [folder.at('plugins')], packageRoots: [] }),
+        loader: createLoader({ cacheDir: folder.at('cache'), hostVersion: '0.1.0' }),
+      });
+    const manifest = (cinnabar: object) => ({ name: 'plugin-confirm', main: 'index.ts', cinnabar });
+
+    it('are guards when their package says so, though they have never been built', async () => {
+      await folder.write({
+        'plugins/confirm/package.json': manifest({ guard: true }),
+        'plugins/confirm/index.ts': 'export default {{',
+      });
+      const house = createDiskHouse();
+      await house.boot();
+      expect(house.manager.guards('1')).to.deep.equal(['confirm']);
+    });
+
+    it('guard under the id of their manifest once that is known', async () => {
+      await folder.write({
+        'plugins/confirm/package.json': manifest({ guard: true }),
+        'plugins/confirm/index.ts': `
+          import { definePlugin } from '@cinnabar/sdk';
+          export default definePlugin({
+            manifest: { id: 'ask-first', version: '1.0.0', description: 'Asks', guard: true },
+            setup: () => undefined,
+          });`,
+      });
+      const house = createDiskHouse();
+      await house.boot();
+      expect(house.guards.known).to.deep.equal([{ id: 'ask-first', enabledByDefault: true }]);
+      expect(house.manager.guards('1')).to.deep.equal([]);
+    });
+  });
+
+  it('are taken from those that load when the list cannot be read', async () => {
+    const house = createHouse({
+      guards: {
+        get known(): never {
+          throw new Error('corrupt');
+        },
+      },
+    });
+    await house.boot(testPlugin('confirm', { guard: true }));
+    expect(house.manager.guards('1')).to.deep.equal([]);
+    expect(house.complaints.join()).to.include('cannot be read');
+    await house.manager.unload('confirm');
+    expect(house.manager.guards('1')).to.deep.equal(['confirm']);
+  });
+});

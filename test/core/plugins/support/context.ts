@@ -1,0 +1,49 @@
+import type { Owner } from '@cinnabar/core/internal/contracts';
+import type { PluginServices } from '@cinnabar/core/internal/plugins/services';
+import type { Clock, ErasedContext } from '@cinnabar/sdk';
+import { Client } from 'discord.js';
+
+/** Contexts whose registrations are effects of the scope and nothing else; services are real. */
+export function createScopeContexts(services: PluginServices, clock: Clock): (owner: Owner) => ErasedContext {
+  const client = new Client({ intents: [] });
+  return (owner) => {
+    const { scope, plugin, log } = owner;
+    const effect = (kind: string, name: string, dispose: () => unknown = () => undefined) =>
+      scope.add(`${kind} ${name}`, dispose);
+    return {
+      command: ({ name }) => effect('command', name),
+      group: ({ name }) => effect('command', name),
+      component: ({ name }) => {
+        effect('component', name);
+        return { customId: (...args) => [name, ...args].join(':') };
+      },
+      on: (event) => effect('listener', event),
+      ready: () => effect('listener', 'ready'),
+      tool: ({ name }) => effect('tool', name),
+      responder: ({ name }) => effect('responder', name),
+      intercept: ({ name }) => effect('interceptor', name),
+      provide: (token, service) => services.provide(owner, token, service),
+      personalData: () => effect('personal', 'data'),
+      every: (intervalMs, task) =>
+        effect(
+          'timer',
+          `${intervalMs}`,
+          clock.after(intervalMs, () => void task()),
+        ),
+      after: (delayMs, task) =>
+        effect(
+          'timer',
+          `${delayMs}`,
+          clock.after(delayMs, () => void task()),
+        ),
+      defer: (cleanup) => scope.add('cleanup', cleanup),
+      signal: scope.signal,
+      settings: {},
+      collections: {},
+      services: services.resolve(plugin.inject),
+      env: {},
+      client,
+      log,
+    };
+  };
+}

@@ -1,0 +1,118 @@
+import 'reflect-metadata';
+import type { GuildState, GuildStates } from '@cinnabar/core/internal/contracts';
+import type { Discover } from '@cinnabar/core/internal/plugins/discovery/discovery';
+import type { KnownGuard } from '@cinnabar/core/internal/plugins/guards';
+import type { PluginChange } from '@cinnabar/core/internal/plugins/lifecycle/change-queue';
+import type { PluginLoader } from '@cinnabar/core/internal/plugins/loader';
+import { createPluginManager, type PluginManager } from '@cinnabar/core/internal/plugins/manager';
+import { createServices, type PluginServices } from '@cinnabar/core/internal/plugins/services';
+import type { Logger, Plugin } from '@cinnabar/sdk';
+import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
+import { container, type DependencyContainer } from 'tsyringe';
+import { createScopeContexts } from './context.js';
+
+export interface House {
+  readonly manager: PluginManager;
+  readonly clock: ManualClock;
+  readonly services: PluginServices;
+  /** Where the host's own services are registered. */
+  readonly hostServices: DependencyContainer;
+  /** Ids of plugins with a handler that does not end. */
+  readonly busy: Set<string>;
+  readonly changes: PluginChange[];
+  /** Messages at `warn` and `error`. */
+  readonly complaints: string[];
+  /** What is stored of guards; survives a new house that is given the same. */
+  readonly guards: { known: readonly KnownGuard[] };
+  /** Makes plugins known, and boots. */
+  boot(...plugins: readonly Plugin[]): Promise<void>;
+  /** `running`, `waiting`, …, by id. */
+  states(): Readonly<Record<string, string>>;
+  problem(id: string): string | undefined;
+}
+
+export interface HouseOptions {
+  readonly discover?: Discover;
+  readonly loader?: PluginLoader;
+  readonly guards?: { known: readonly KnownGuard[] };
+  readonly disabled?: readonly string[];
+  readonly onChange?: (change: PluginChange) => unknown;
+}
+
+/** The plugin room on a manual clock, with in-memory plugins unless it is told where to look. */
+export function createHouse(options: HouseOptions = {}): House {
+  const clock = createManualClock();
+  const hostServices = container.createChildContainer();
+  const services = createServices(hostServices);
+  const busy = new Set<string>();
+  const changes: PluginChange[] = [];
+  const complaints: string[] = [];
+  const guards = options.guards ?? { known: [] };
+  const manager = createPluginManager({
+    discover: options.discover ?? (() => Promise.resolve({ plugins: [], problems: [] })),
+    loader: options.loader ?? { load: () => Promise.reject(new Error('there is nothing on disk')) },
+    services,
+    createContext: createScopeContexts(services, clock),
+    boundary: {
+      drained: (timeoutMs, plugin = '') =>
+        busy.has(plugin)
+          ? new Promise((resolve) => clock.after(timeoutMs, () => resolve(false)))
+          : Promise.resolve(true),
+    },
+    guildStates: createGuildStates(),
+    guardStore: {
+      read: () => Promise.resolve(guards.known),
+      write: (known) => {
+        guards.known = known;
+        return Promise.resolve();
+      },
+    },
+    clock,
+    log: createLog(complaints),
+    disabled: options.disabled ?? [],
+    onChange: options.onChange ?? ((change) => void changes.push(change)),
+  });
+  return {
+    manager,
+    clock,
+    services,
+    hostServices,
+    busy,
+    changes,
+    complaints,
+    guards,
+    async boot(...plugins) {
+      for (const plugin of plugins) manager.add(plugin, { path: '(memory)' });
+      await manager.boot();
+    },
+    states: () => Object.fromEntries(manager.list().map(({ id, state }) => [id, state])),
+    problem: (wanted) => manager.list().find(({ id }) => id === wanted)?.problem,
+  };
+}
+
+function createLog(complaints: string[]): Logger {
+  const complain = (message: string) => void complaints.push(message);
+  const log: Logger = {
+    error: complain,
+    warn: complain,
+    info: () => undefined,
+    debug: () => undefined,
+    child: () => log,
+  };
+  return log;
+}
+
+function createGuildStates(): GuildStates {
+  const states = new Map<string, GuildState>();
+  const fresh: GuildState = { plugins: {}, prefixes: undefined, toolPolicies: {}, modRoles: [], adminRoles: [] };
+  const get = (guildId: string) => states.get(guildId) ?? fresh;
+  return {
+    peek: get,
+    load: (guildId) => Promise.resolve(get(guildId)),
+    update(guildId, change) {
+      const changed = change(get(guildId));
+      states.set(guildId, changed);
+      return Promise.resolve(changed);
+    },
+  };
+}
