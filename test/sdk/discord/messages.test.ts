@@ -1,17 +1,21 @@
 import { expect } from 'chai';
-import { Events } from 'discord.js';
-import { type NightCity, nightCity } from './support.js';
+import { AttachmentBuilder, type Client, EmbedBuilder, Events, type Message, MessageFlags } from 'discord.js';
+import { codeOf, handClock, type NightCity, next, nightCity, refusal, textChannel } from './support.js';
 
 describe('local Discord: messages', () => {
   let city: NightCity;
+  let client: Client<true>;
+  const clock = handClock();
   beforeEach(async () => {
-    city = await nightCity();
+    city = await nightCity({ clock });
+    client = await city.login();
   });
   afterEach(() => city.close());
 
-  it('lets a discord.js bot answer what a member says', async () => {
-    const { alice, discord, general, login } = city;
-    const client = await login();
+  const channel = () => textChannel(client, city.general.id);
+
+  it('lets a bot answer what a member says', async () => {
+    const { alice, discord, general } = city;
     client.on(Events.MessageCreate, (message) => {
       if (message.content === '!ping') void message.reply(`pong, ${message.author}`);
     });
@@ -20,6 +24,241 @@ describe('local Discord: messages', () => {
     const answer = await discord.expectMessage({ channel: general, content: `pong, ${alice}` });
 
     expect(answer.replyTo).to.equal(question);
+    expect(answer.author).to.equal(city.app.user);
     expect(answer.mentions.users).to.deep.equal([alice]);
+  });
+
+  it('sends the author, the member and what a reply refers to', async () => {
+    const { alice, guild, general, you } = city;
+    guild.rename(alice, 'Al');
+    const heard = next(client, Events.MessageCreate);
+
+    const first = alice.say(general, 'first');
+    const [message] = await heard;
+    const [reply] = await (async () => {
+      const second = next(client, Events.MessageCreate);
+      you.say(general, 'second', { replyTo: first });
+      return second;
+    })();
+
+    expect(message.member?.displayName).to.equal('Al');
+    expect(message.guild?.name).to.equal('Night City');
+    expect(message.createdTimestamp).to.equal(clock.now());
+    expect(reply.reference?.messageId).to.equal(first.id);
+    expect(reply.mentions.repliedUser?.id).to.equal(alice.id);
+    expect((await reply.fetchReference()).content).to.equal('first');
+  });
+
+  it('shows edits on both sides', async () => {
+    const { alice, general } = city;
+    const said = alice.say(general, 'helo');
+    await city.discord.settled();
+    const edited = next(client, Events.MessageUpdate);
+
+    alice.edit(said, 'hello');
+    const [before, after] = await edited;
+    expect(before.content).to.equal('helo');
+    expect(after.content).to.equal('hello');
+    expect(after.editedTimestamp).to.equal(clock.now());
+
+    const own = await channel().send('one');
+    await own.edit('two');
+    expect(general.messages.at(-1)?.content).to.equal('two');
+    expect(general.messages.at(-1)?.revision).to.equal(2);
+  });
+
+  it('lets nobody edit what another wrote', async () => {
+    const said = city.alice.say(city.general, 'mine');
+    const own = await channel().send('the bot wrote this');
+    const fetched = await channel().messages.fetch(said.id);
+
+    await refusal(fetched.edit('yours'), 50005);
+    const message = city.general.messagesById.get(own.id);
+    expect(message && codeOf(() => city.alice.edit(message, 'x'))).to.equal(50005);
+  });
+
+  it('deletes one message, and many at once', async () => {
+    const { alice, general } = city;
+    const said = ['a', 'b', 'c'].map((text) => alice.say(general, text));
+    await city.discord.settled();
+    const deleted = next(client, Events.MessageDelete);
+    const [first] = said;
+    if (first) alice.delete(first);
+    expect((await deleted)[0].id).to.equal(first?.id);
+
+    const bulk = next(client, Events.MessageBulkDelete);
+    await channel().bulkDelete(said.slice(1).map(({ id }) => id));
+    expect([...(await bulk)[0].keys()]).to.have.members(said.slice(1).map(({ id }) => id));
+    expect(general.messages).to.be.empty;
+    expect(said.every((message) => message.deleted)).to.be.true;
+  });
+
+  it('refuses to bulk delete what is older than two weeks', async () => {
+    const old = city.alice.say(city.general, 'old');
+    const ids = [old.id, city.alice.say(city.general, 'old, too').id];
+    clock.advance(15 * 24 * 3_600_000);
+
+    await refusal(channel().bulkDelete(ids), 50034);
+    expect(old.deleted).to.be.false;
+  });
+
+  it('pages through history before, after and around a message, newest first', async () => {
+    const said = Array.from({ length: 10 }, (_, index) => city.alice.say(city.general, String(index)));
+    const id = said[5]?.id ?? '';
+    const contents = (messages: Iterable<[string, Message<true>]>) =>
+      [...messages].map(([, message]) => message.content);
+
+    expect(contents(await channel().messages.fetch({ limit: 3 }))).to.deep.equal(['9', '8', '7']);
+    expect(contents(await channel().messages.fetch({ limit: 3, before: id }))).to.deep.equal(['4', '3', '2']);
+    expect(contents(await channel().messages.fetch({ limit: 3, after: id }))).to.deep.equal(['8', '7', '6']);
+    expect(contents(await channel().messages.fetch({ limit: 3, around: id }))).to.deep.equal(['6', '5', '4']);
+  });
+
+  it('serves attachments from its CDN, byte for byte', async () => {
+    const { alice, general } = city;
+    const sent = await channel().send({
+      files: [new AttachmentBuilder(Buffer.from('häagen'), { name: 'my notes.txt', description: 'a note' })],
+    });
+    const file = sent.attachments.first();
+
+    expect(file?.name).to.equal('my_notes.txt');
+    expect(file?.description).to.equal('a note');
+    expect(file?.contentType).to.match(/^text\/plain/);
+    expect(await (await fetch(file?.url ?? '')).text()).to.equal('häagen');
+
+    const heard = next(client, Events.MessageCreate);
+    alice.say(general, '', { files: [{ name: 'cat.png', data: Buffer.from([1, 2, 3]) }] });
+    const [message] = await heard;
+    expect(message.attachments.first()).to.include({ name: 'cat.png', size: 3, contentType: 'image/png' });
+    expect((await fetch(`${city.discord.cdn}/attachments/1/2/none.txt`)).status).to.equal(404);
+  });
+
+  it('shows an uploaded picture in the embed that refers to it', async () => {
+    const embed = new EmbedBuilder()
+      .setTitle('Map')
+      .setColor('Red')
+      .setImage('attachment://map.png')
+      .addFields({ name: 'a', value: 'b' });
+    const sent = await channel().send({
+      embeds: [embed],
+      files: [new AttachmentBuilder(Buffer.from('png'), { name: 'map.png' })],
+    });
+
+    expect(sent.embeds[0]?.title).to.equal('Map');
+    expect(sent.embeds[0]?.image?.url).to.match(/^http.*\/map\.png$/);
+    expect(sent.attachments.size).to.equal(0);
+    expect(city.general.messages.at(-1)?.embeds[0]?.fields).to.deep.equal([{ name: 'a', value: 'b' }]);
+  });
+
+  it('refuses more than 2,000 characters with the tree that Discord sends', async () => {
+    const error = await refusal(channel().send('x'.repeat(2_001)), 50035);
+
+    expect(error.rawError).to.deep.equal({
+      code: 50035,
+      message: 'Invalid Form Body',
+      errors: { content: { _errors: [{ code: 'BASE_TYPE_MAX_LENGTH', message: 'Must be 2000 or fewer in length.' }] } },
+    });
+    await channel().send('x'.repeat(2_000));
+    expect(codeOf(() => city.alice.say(city.general, 'x'.repeat(2_001)))).to.equal(50035);
+  });
+
+  it('refuses empty messages, overlong embeds and unknown replies', async () => {
+    await refusal(channel().send('   '), 50006);
+    expect(codeOf(() => city.alice.say(city.general, ''))).to.equal(50006);
+    const embed = { title: 'x'.repeat(257) };
+    const error = await refusal(channel().send({ embeds: [embed] }), 50035);
+    expect(error.rawError).to.have.nested.property('errors.embeds.0.title._errors.0.code', 'BASE_TYPE_MAX_LENGTH');
+    await refusal(channel().send({ content: 'x', reply: { messageReference: '1' } }), 50035);
+    const sent = await channel().send({ content: 'x', reply: { messageReference: '1', failIfNotExists: false } });
+    expect(sent.reference).to.equal(null);
+  });
+
+  it('pings whom the content and allowed_mentions name, and nobody else', async () => {
+    const { alice, guild, general, you } = city;
+    const role = guild.createRole({ name: 'Solos' });
+    const text = `${alice} ${you} ${role} @everyone`;
+    const mentionsOf = (message: Message) => ({
+      users: [...message.mentions.users.keys()],
+      roles: [...message.mentions.roles.keys()],
+      everyone: message.mentions.everyone,
+    });
+
+    expect(mentionsOf(await channel().send(text))).to.deep.equal({
+      users: [alice.id, you.id],
+      roles: [role.id],
+      everyone: true,
+    });
+    const one = await channel().send({ content: text, allowedMentions: { users: [alice.id] } });
+    expect(mentionsOf(one)).to.deep.equal({ users: [alice.id], roles: [], everyone: false });
+    const none = await channel().send({ content: text, allowedMentions: { parse: [] } });
+    expect(mentionsOf(none)).to.deep.equal({ users: [], roles: [], everyone: false });
+    expect(mentionsOf(await channel().send(`\`${alice}\` is code`)).users).to.be.empty;
+    await refusal(channel().send({ content: text, allowedMentions: { parse: ['users'], users: [alice.id] } }), 50035);
+    guild.overwrite(general, { for: guild.everyone, deny: ['MentionEveryone'] });
+    expect(alice.say(general, text).mentions).to.deep.equal({ everyone: false, users: [alice, you], roles: [] });
+  });
+
+  it('pings the author of the message that is replied to, unless told otherwise', async () => {
+    const said = city.alice.say(city.general, 'hi');
+    const message = await channel().messages.fetch(said.id);
+
+    expect((await message.reply('a')).mentions.users.has(city.alice.id)).to.be.true;
+    const silent = await message.reply({ content: 'b', allowedMentions: { repliedUser: false } });
+    expect(silent.mentions.users.has(city.alice.id)).to.be.false;
+  });
+
+  it('suppresses embeds by flag', async () => {
+    const sent = await channel().send({ content: 'x', flags: [MessageFlags.SuppressEmbeds] });
+    expect(sent.flags.has(MessageFlags.SuppressEmbeds)).to.be.true;
+    await sent.suppressEmbeds(false);
+    expect(city.general.messages.at(-1)?.flags).to.equal(0);
+  });
+
+  it('sends a message once when an enforced nonce is repeated', async () => {
+    const first = await channel().send({ content: 'once', nonce: 'n1', enforceNonce: true });
+    const second = await channel().send({ content: 'once', nonce: 'n1', enforceNonce: true });
+
+    expect(second.id).to.equal(first.id);
+    expect(city.general.messages).to.have.lengthOf(1);
+  });
+
+  it('holds people, but not bots, to slowmode', async () => {
+    const slow = city.guild.createChannel({ name: 'slow', slowmodeSeconds: 10 });
+    await city.discord.settled();
+    city.alice.say(slow, 'one');
+
+    expect(codeOf(() => city.alice.say(slow, 'two'))).to.equal(20016);
+    await textChannel(client, slow.id).send('a');
+    await textChannel(client, slow.id).send('b');
+    clock.advance(10_000);
+    city.alice.say(slow, 'two');
+    expect(slow.messages).to.have.lengthOf(4);
+  });
+
+  it('shows who is typing, both ways', async () => {
+    const typing = next(client, Events.TypingStart);
+    city.alice.typing(city.general);
+    expect((await typing)[0].user.id).to.equal(city.alice.id);
+
+    const seen: string[] = [];
+    city.discord.observe((event) => {
+      if (event.type === 'typing') seen.push(event.user.name);
+    });
+    await channel().sendTyping();
+    expect(seen).to.deep.equal(['Cinnabar']);
+  });
+
+  it('carries direct messages both ways, and none to who does not want them', async () => {
+    const { alice, app, discord, you } = city;
+    client.on(Events.MessageCreate, (message) => {
+      if (!message.author.bot) void message.reply('in private');
+    });
+    const dm = alice.openDm(app);
+    alice.say(dm, 'psst');
+    const answer = await discord.expectMessage({ channel: dm, content: 'in private' });
+    expect(answer.channel.isDm).to.be.true;
+
+    you.dmsClosed = true;
+    await refusal(client.users.send(you.id, 'hello'), 50007);
   });
 });

@@ -1,5 +1,19 @@
-import { type LocalApplication, type LocalDiscord, type LocalDiscordOptions, startLocalDiscord } from '@cinnabar/sdk/testing';
-import { Client, type ClientOptions, Events, GatewayIntentBits, Partials } from 'discord.js';
+import {
+  type LocalApplication,
+  type LocalDiscord,
+  type LocalDiscordOptions,
+  startLocalDiscord,
+} from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import {
+  Client,
+  type ClientEvents,
+  type ClientOptions,
+  DiscordAPIError,
+  Events,
+  GatewayIntentBits,
+  Partials,
+} from 'discord.js';
 
 const ALL_INTENTS = Object.values(GatewayIntentBits).filter((bit) => typeof bit === 'number');
 
@@ -15,7 +29,10 @@ export async function nightCity(options: LocalDiscordOptions = {}) {
   const general = guild.createChannel({ name: 'general' });
   const clients: Client[] = [];
   /** Logs a client in and waits until it has its guilds. */
-  const login = async (clientOptions: Partial<ClientOptions> = {}, as: LocalApplication = app): Promise<Client<true>> => {
+  const login = async (
+    clientOptions: Partial<ClientOptions> = {},
+    as: LocalApplication = app,
+  ): Promise<Client<true>> => {
     const client = createClient(discord, clientOptions);
     clients.push(client);
     const ready = new Promise<Client<true>>((resolve) => client.once(Events.ClientReady, resolve));
@@ -26,7 +43,7 @@ export async function nightCity(options: LocalDiscordOptions = {}) {
     await Promise.all(clients.map((client) => client.destroy()));
     await discord.close();
   };
-  return { discord, you, alice, app, guild, general, login, close, [Symbol.asyncDispose]: close };
+  return { discord, you, alice, app, guild, general, clients, login, close };
 }
 
 export type NightCity = Awaited<ReturnType<typeof nightCity>>;
@@ -36,6 +53,52 @@ export function createClient(discord: LocalDiscord, options: Partial<ClientOptio
     intents: ALL_INTENTS,
     partials: [Partials.Channel, Partials.Message, Partials.Reaction, Partials.User],
     ...options,
-    rest: { api: discord.api, ...options.rest },
+    rest: { api: discord.api, cdn: discord.cdn, ...options.rest },
+    ws: { buildIdentifyThrottler: async () => ({ waitForIdentify: async () => undefined }), ...options.ws },
   });
+}
+
+/** The channel as the client has it; fails when it is not there or holds no messages. */
+export function textChannel(client: Client<true>, id: string) {
+  const channel = client.channels.cache.get(id);
+  if (!channel?.isTextBased() || !channel.isSendable() || channel.isDMBased())
+    throw new Error(`The client has no guild channel ${id}.`);
+  return channel;
+}
+
+/** The arguments of the next event of that name. */
+export function next<E extends keyof ClientEvents>(client: Client, event: E): Promise<ClientEvents[E]> {
+  return new Promise((resolve) => client.once(event, (...args) => resolve(args)));
+}
+
+/** Passes when Discord refuses the request with that JSON error code; returns the error. */
+export async function refusal(request: Promise<unknown>, code: number): Promise<DiscordAPIError> {
+  const error: unknown = await request.then(
+    () => new Error('It was not refused.'),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof DiscordAPIError)) throw error;
+  expect(error.code, error.message).to.equal(code);
+  return error;
+}
+
+/** The JSON error code that the user side throws. */
+export function codeOf(action: () => unknown): unknown {
+  try {
+    action();
+  } catch (error) {
+    return typeof error === 'object' && error !== null && 'code' in error ? error.code : error;
+  }
+  return 'no error';
+}
+
+/** Time that a test moves by hand. */
+export function handClock(start = Date.UTC(2077, 0, 1)) {
+  let time = start;
+  return {
+    now: () => time,
+    advance: (ms: number) => {
+      time += ms;
+    },
+  };
 }

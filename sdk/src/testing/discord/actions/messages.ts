@@ -34,7 +34,7 @@ const KEPT_FLAGS =
  */
 export function postMessage(world: World, channel: LocalChannel, sender: Sender, draft: MessageDraft): LocalMessage {
   const flags = (draft.flags ?? 0) & KEPT_FLAGS;
-  if (!(flags & MessageFlags.Loading)) checkNotEmpty(draft);
+  if (!(flags & MessageFlags.Loading) && sender.type !== MessageType.ChannelPinnedMessage) checkNotEmpty(draft);
   checkLimits(draft);
   checkComponentsV2(flags, draft);
   validateAllowedMentions(draft.allowedMentions);

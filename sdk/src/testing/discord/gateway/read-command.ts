@@ -27,8 +27,8 @@ const command = z.discriminatedUnion('op', [
   z.object({ op: z.literal(GatewayOpcodes.Identify), d: identifyData }),
   z.object({ op: z.literal(GatewayOpcodes.Resume), d: resumeData }),
   z.object({ op: z.literal(GatewayOpcodes.RequestGuildMembers), d: membersData }),
-  z.object({ op: z.literal(GatewayOpcodes.PresenceUpdate), d: z.unknown() }),
-  z.object({ op: z.literal(GatewayOpcodes.VoiceStateUpdate), d: z.unknown() }),
+  z.object({ op: z.literal(GatewayOpcodes.PresenceUpdate), d: z.unknown().optional() }),
+  z.object({ op: z.literal(GatewayOpcodes.VoiceStateUpdate), d: z.unknown().optional() }),
 ]);
 
 export type GatewayCommand = z.infer<typeof command>;

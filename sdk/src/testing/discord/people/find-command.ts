@@ -1,5 +1,7 @@
 import {
   type APIApplicationCommandOption,
+  type APIApplicationCommandSubcommandGroupOption,
+  type APIApplicationCommandSubcommandOption,
   ApplicationCommandOptionType,
   type ApplicationCommandType,
   InteractionContextType,
@@ -67,9 +69,8 @@ function fitsContext(command: LocalCommand, inGuild: boolean): boolean {
 export function optionsAt(command: LocalCommand, words: readonly string[]): readonly APIApplicationCommandOption[] {
   let options = command.options ?? [];
   for (const word of words) {
-    const next = options.find((option) => option.name === word && isContainer(option));
-    if (!next || !('options' in next))
-      throw new Error(`No subcommand "${word}"; there are: ${options.map((one) => one.name).join(', ')}.`);
+    const next = options.filter(isContainer).find((option) => option.name === word);
+    if (!next) throw new Error(`No subcommand "${word}"; there are: ${options.map((one) => one.name).join(', ')}.`);
     options = next.options ?? [];
   }
   if (options.some(isContainer))
@@ -77,7 +78,9 @@ export function optionsAt(command: LocalCommand, words: readonly string[]): read
   return options;
 }
 
-function isContainer(option: APIApplicationCommandOption): boolean {
+type Container = APIApplicationCommandSubcommandOption | APIApplicationCommandSubcommandGroupOption;
+
+function isContainer(option: APIApplicationCommandOption): option is Container {
   return (
     option.type === ApplicationCommandOptionType.Subcommand ||
     option.type === ApplicationCommandOptionType.SubcommandGroup

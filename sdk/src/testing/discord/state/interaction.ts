@@ -89,9 +89,9 @@ export class LocalInteraction {
 
   /**
    * Resolves with this interaction when it has an answer (a deferral is none).
-   * @param timeoutMs how long to wait in real time before it rejects; 5,000 unless told.
+   * @param timeoutMs how long to wait in real time before it rejects; 1,500 unless told.
    */
-  async answered(timeoutMs = 5_000): Promise<this> {
+  async answered(timeoutMs = 1_500): Promise<this> {
     if (this.state !== 'answered') {
       await this.#waiters.wait(
         timeoutMs,

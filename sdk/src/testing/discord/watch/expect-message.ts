@@ -19,7 +19,7 @@ export interface ExpectedMessage {
   where?: (message: LocalMessage) => boolean;
   /** Only messages after this one. Without it: only what no earlier `expectMessage` has returned. */
   since?: LocalMessage;
-  /** How long to wait in real time before it rejects; 4,000 unless told. */
+  /** How long to wait in real time before it rejects; 1,500 unless told. */
   timeoutMs?: number;
 }
 
@@ -55,7 +55,7 @@ export function createExpectMessage(world: World, observers: Observers): ExpectM
       found = claim(event.message);
       waiters.release();
     });
-    const timeoutMs = expected.timeoutMs ?? 4_000;
+    const timeoutMs = expected.timeoutMs ?? 1_500;
     try {
       await waiters.wait(timeoutMs, () => explain(world, expected, timeoutMs));
     } finally {

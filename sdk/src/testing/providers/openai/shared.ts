@@ -33,8 +33,8 @@ export function wrongStrictSchema(schema: unknown, at = 'schema'): string | unde
 const NODE = z.looseObject({
   properties: z.record(z.string(), z.unknown()).optional(),
   required: z.array(z.string()).optional(),
-  additionalProperties: z.unknown(),
-  items: z.unknown(),
+  additionalProperties: z.unknown().optional(),
+  items: z.unknown().optional(),
 });
 
 export interface TokenCounts {

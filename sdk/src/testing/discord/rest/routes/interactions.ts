@@ -23,7 +23,7 @@ import { choicesForm, modalForm } from '../forms/interaction.js';
 import { messageEditForm, messageForm, toDraft, toEdit } from '../forms/message.js';
 import { openRoute } from '../route.js';
 
-const callbackForm = z.object({ type: z.enum(T), data: z.unknown() });
+const callbackForm = z.object({ type: z.enum(T), data: z.unknown().optional() });
 
 /** Which answers fit which interaction. */
 const FITTING: Readonly<Record<LocalInteraction['source']['kind'], readonly T[]>> = {
