@@ -1,0 +1,148 @@
+import { type CommandDefinition, option, subcommand, z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { Routes } from 'discord.js';
+import { type Bench, createBench } from '../support/bench.js';
+import { offlineRoom } from '../support/offline.js';
+
+const run = () => undefined;
+const GUILD_LIST = '/applications/:applicationId/guilds/:guildId/commands';
+
+describe('slash sync', () => {
+  let bench: Bench;
+  beforeEach(async () => {
+    bench = await createBench();
+  });
+  afterEach(() => bench[Symbol.asyncDispose]());
+
+  const register = (name: string, more: Partial<CommandDefinition> = {}, owner = bench.owner('dice')) => {
+    bench.commands.command(owner, { name, description: 'A command', run, ...more });
+    return owner;
+  };
+  const namesOf = (commands: Iterable<{ readonly name: string }> | undefined) =>
+    [...(commands ?? [])].map((one) => one.name);
+  const inGuild = (guild = bench.guild) => namesOf(bench.app.guildCommands.get(guild.id)?.values());
+  const inDms = () => namesOf(bench.app.globalCommands.values());
+  const writes = () => bench.discord.requests.all.filter((request) => request.method === 'PUT');
+
+  it('puts commands where they can be used', async () => {
+    register('both');
+    register('guild-only', { access: { where: 'guild' } });
+    register('dm-only', { access: { where: 'dm' } });
+    await bench.commands.syncAll();
+    expect(inGuild()).to.have.members(['both', 'guild-only']);
+    expect(inDms()).to.have.members(['both', 'dm-only']);
+  });
+
+  it('sends nothing when nothing changed, whatever Discord adds of its own', async () => {
+    bench.commands.group(bench.owner('bag'), {
+      name: 'bag',
+      description: 'Dice',
+      access: { member: ['KickMembers'] },
+      commands: [
+        subcommand({
+          name: 'add',
+          description: 'Adds',
+          options: {
+            who: option.member(),
+            style: z.enum(['a', 'b']),
+            sides: z.int().min(2).default(6),
+            x: option.channel([0]).optional(),
+          },
+          run,
+        }),
+      ],
+    });
+    register('roll', { options: { die: option.suggested(() => []) } });
+    await bench.commands.syncAll();
+    bench.discord.requests.reset();
+    await bench.commands.syncAll();
+    expect(bench.discord.requests.of('GET', GUILD_LIST)).to.have.length(1);
+    expect(writes()).to.deep.equal([]);
+  });
+
+  it('sends a change to those lists alone that it concerns', async () => {
+    register('roll', { access: { where: 'guild' } });
+    await bench.commands.syncAll();
+    bench.discord.requests.reset();
+    register('flip', { access: { where: 'guild' } });
+    await bench.commands.syncAll();
+    expect(writes().map((request) => request.route)).to.deep.equal([GUILD_LIST]);
+    expect(bench.logged.at(-1)?.fields.changes).to.deep.equal(['+flip']);
+  });
+
+  it('removes the commands of plugins that are unloaded or switched off', async () => {
+    const dice = register('roll');
+    register('party', {}, bench.owner('party'));
+    await bench.commands.syncAll();
+    await dice.scope.close();
+    await bench.commands.syncAll();
+    expect(inGuild()).to.deep.equal(['party']);
+    expect(inDms()).to.deep.equal(['party']);
+    bench.disabled.add('party');
+    await bench.commands.sync(bench.guild.id);
+    expect(inGuild()).to.deep.equal([]);
+    expect(inDms()).to.deep.equal(['party']);
+  });
+
+  it('leaves context menus alone', async () => {
+    await bench.client.application.commands.create({ name: 'Report', type: 3 }, bench.guild.id);
+    register('roll');
+    await bench.commands.syncAll();
+    expect(inGuild()).to.have.members(['Report', 'roll']);
+  });
+
+  it('does the same guild once for calls that come together, and once more for calls during it', async () => {
+    register('roll');
+    await bench.commands.syncAll();
+    bench.discord.requests.reset();
+    const release = bench.discord.faults.rest.hold({ method: 'GET', route: GUILD_LIST });
+    const first = bench.commands.sync(bench.guild.id);
+    await bench.discord.settled();
+    register('flip');
+    const later = [bench.commands.sync(bench.guild.id), bench.commands.sync(bench.guild.id)];
+    release();
+    await Promise.all([first, ...later]);
+    expect(inGuild()).to.have.members(['roll', 'flip']);
+    expect(bench.discord.requests.of('GET', GUILD_LIST).length).to.be.at.most(2);
+    expect(writes()).to.have.length(1);
+  });
+
+  it('goes on with the other guilds when one refuses', async () => {
+    const other = bench.discord.createGuild({ name: 'Other', owner: bench.you });
+    other.invite(bench.app);
+    await bench.settled();
+    const path = Routes.applicationGuildCommands(bench.app.id, bench.guild.id);
+    bench.discord.faults.rest.fail(403, {
+      method: 'GET',
+      route: new RegExp(`${path}$`),
+      body: { message: 'Missing Access', code: 50001 },
+    });
+    register('roll');
+    await bench.commands.syncAll();
+    expect(inGuild()).to.deep.equal([]);
+    expect(inGuild(other)).to.deep.equal(['roll']);
+    const warning = bench.logged.find((entry) => entry.message === 'slash commands could not be updated');
+    expect(warning?.fields.guildId).to.equal(bench.guild.id);
+  });
+
+  it('keeps to a hundred commands, and warns once', async () => {
+    for (let index = 0; index < 101; index++) register(`c${String(index).padStart(3, '0')}`);
+    await bench.commands.syncAll();
+    await bench.commands.syncAll();
+    expect(inGuild()).to.have.length(100);
+    expect(bench.logged.filter((entry) => entry.fields.code === 'CINNABAR_COMMAND_CAP')).to.have.length(1);
+    expect(await bench.ask(bench.alice, '!c100 too much')).to.have.length(1);
+  });
+
+  it('sends nothing while not logged in', async () => {
+    const { room, owner } = offlineRoom();
+    room.command(owner('dice'), { name: 'roll', description: 'Rolls', run });
+    await room.sync('1');
+    await room.syncAll();
+    await bench.client.destroy();
+    bench.discord.requests.reset();
+    register('roll');
+    await bench.commands.sync(bench.guild.id);
+    expect(bench.discord.requests.all).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,164 @@
+import { CinnabarError, type ComponentDefinition, type ComponentHandle, UserError } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import {
+  ActionRowBuilder,
+  ButtonBuilder,
+  ButtonStyle,
+  ComponentType,
+  ModalBuilder,
+  TextInputBuilder,
+  TextInputStyle,
+} from 'discord.js';
+import { type Bench, createBench } from '../commands/support/bench.js';
+
+describe('components', () => {
+  let bench: Bench;
+  beforeEach(async () => {
+    bench = await createBench();
+  });
+  afterEach(() => bench[Symbol.asyncDispose]());
+
+  /** Registers a component and posts a button for it. */
+  async function button(definition: Partial<ComponentDefinition>, args: readonly string[] = []) {
+    const owner = bench.owner('tasks');
+    const handle = bench.components.component(owner, { name: 'stop', run: () => undefined, ...definition });
+    return { owner, handle, message: await post(handle, args) };
+  }
+  async function post(handle: ComponentHandle, args: readonly string[]) {
+    const channel = bench.client.channels.cache.get(bench.general.id);
+    if (channel?.isSendable() !== true) throw new Error('There is no such channel.');
+    const stop = new ButtonBuilder()
+      .setCustomId(handle.customId(...args))
+      .setLabel('Stop')
+      .setStyle(ButtonStyle.Danger);
+    const sent = await channel.send({
+      content: 'Running…',
+      components: [{ type: ComponentType.ActionRow, components: [stop] }],
+    });
+    const message = bench.general.messagesById.get(sent.id);
+    if (message === undefined) throw new Error('The message did not arrive.');
+    return message;
+  }
+  const press = async (message: Parameters<Bench['alice']['click']>[0]) => {
+    const interaction = bench.alice.click(message, 'Stop');
+    await bench.settled();
+    return interaction;
+  };
+  const said = (interaction: { messages: readonly { content: string; ephemeral: boolean }[] }) =>
+    interaction.messages.map((message) => (message.ephemeral ? `(only you) ${message.content}` : message.content));
+
+  it('reach their plugin with the arguments they were made with', async () => {
+    const seen: (readonly string[])[] = [];
+    const args = ['task:1', '100%', 'ünï', ''];
+    const { message } = await button(
+      {
+        run: async (interaction, given) => {
+          seen.push(given);
+          await interaction.reply('stopped');
+        },
+      },
+      args,
+    );
+    const interaction = await press(message);
+    expect(seen).to.deep.equal([args]);
+    expect(said(interaction)).to.deep.equal(['stopped']);
+  });
+
+  it('refuse arguments that do not fit in a custom id', () => {
+    const handle = bench.components.component(bench.owner('tasks'), { name: 'stop', run: () => undefined });
+    expect(() => handle.customId('x'.repeat(90))).to.throw(CinnabarError, /has 101 characters, and Discord allows 100/);
+  });
+
+  it('are answered also when the plugin says nothing', async () => {
+    const { message } = await button({});
+    expect((await press(message)).acknowledged).to.equal(true);
+  });
+
+  it('tell the member alone why they are refused', async () => {
+    const { message } = await button({ access: { tier: 'mod' } });
+    expect(said(await press(message))).to.deep.equal([
+      '(only you) You may not do that: you need to be at least mod here',
+    ]);
+  });
+
+  it('show what is meant for people, and a reference for the rest', async () => {
+    const plain = await button({
+      name: 'plain',
+      run: () => {
+        throw new UserError('That task has ended.');
+      },
+    });
+    const broken = await button({
+      name: 'broken',
+      run: () => {
+        throw new TypeError('oops');
+      },
+    });
+    expect(said(await press(plain.message))).to.deep.equal(['(only you) That task has ended.']);
+    expect(bench.logged).to.deep.equal([]);
+    expect(said(await press(broken.message)).join()).to.match(/^\(only you\) Something went wrong .*`ref1`/);
+    expect(bench.logged.map((entry) => entry.message)).to.deep.equal(['component broken failed']);
+  });
+
+  it('say that they are stale when their plugin has gone or is switched off', async () => {
+    const { owner, message } = await button({});
+    bench.disabled.add('tasks');
+    expect(said(await press(message))).to.deep.equal([
+      '(only you) This does not work here at the moment: the plugin behind it is switched off in this server.',
+    ]);
+    bench.disabled.clear();
+    await owner.scope.close();
+    expect(said(await press(message))).to.deep.equal([
+      '(only you) This no longer works: the plugin behind it has been stopped or changed.',
+    ]);
+  });
+
+  it('leave alone what is not theirs', async () => {
+    const seen: boolean[] = [];
+    bench.client.on('interactionCreate', (interaction) => {
+      seen.push(bench.components.onInteraction(interaction));
+      if (interaction.isButton()) void interaction.deferUpdate();
+    });
+    await press(await post({ customId: () => 'a-collector-of-its-own' }, []));
+    expect(seen).to.deep.equal([false]);
+  });
+
+  it('can be modals', async () => {
+    const tasks = bench.owner('tasks');
+    const modal = bench.components.component(tasks, {
+      name: 'why',
+      run: async (interaction, [task]) => {
+        if (interaction.isModalSubmit()) {
+          await interaction.reply(`${task}: ${interaction.fields.getTextInputValue('reason')}`);
+        }
+      },
+    });
+    const { message } = await button({
+      run: async (interaction) => {
+        if (interaction.isModalSubmit()) return;
+        const input = new TextInputBuilder().setCustomId('reason').setLabel('Why').setStyle(TextInputStyle.Short);
+        await interaction.showModal(
+          new ModalBuilder()
+            .setCustomId(modal.customId('7'))
+            .setTitle('Stop')
+            .addComponents(new ActionRowBuilder<TextInputBuilder>().addComponents(input)),
+        );
+      },
+    });
+    const submitted = bench.alice.submit(await press(message), { Why: 'too slow' });
+    await bench.settled();
+    expect(said(submitted)).to.deep.equal(['7: too slow']);
+  });
+
+  it('are effects of their plugin, with names of their own', async () => {
+    const tasks = bench.owner('tasks');
+    const define = (name: string, owner = tasks) => bench.components.component(owner, { name, run: () => undefined });
+    define('stop');
+    expect(tasks.scope.effects).to.deep.equal(['component stop']);
+    expect(() => define('stop')).to.throw(CinnabarError, /component "stop" is already registered/);
+    expect(() => define('stop now')).to.throw(CinnabarError, /use letters, digits, `-` and `_`/);
+    define('stop', bench.owner('other'));
+    await tasks.scope.close();
+    define('stop', bench.owner('tasks'));
+  });
+});

@@ -1,0 +1,98 @@
+import type { Owner, ResponderRoom } from '@cinnabar/core/internal/contracts';
+import { createResponders } from '@cinnabar/core/internal/responders/room';
+import { CinnabarError, type Turn, UserError } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { type Bench, createBench } from '../commands/support/bench.js';
+
+describe('responders', () => {
+  let bench: Bench;
+  let room: ResponderRoom;
+  let owner: Owner;
+  beforeEach(async () => {
+    bench = await createBench();
+    room = createResponders({
+      enabledIn: (_guildId, plugin) => !bench.disabled.has(plugin.manifest.id),
+      boundary: bench.boundary,
+    });
+    owner = bench.owner('chat');
+  });
+  afterEach(() => bench[Symbol.asyncDispose]());
+
+  const register = (respond: (turn: Turn) => Promise<void> = async () => undefined, name = 'chat') =>
+    room.responder(owner, { name, description: 'Talks', respond });
+
+  /** Something said in the general channel. */
+  async function turn(): Promise<Turn> {
+    const { id } = bench.alice.say(bench.general, 'hello');
+    await bench.settled();
+    const channel = bench.client.channels.cache.get(bench.general.id);
+    if (channel?.isSendable() !== true || channel.isDMBased()) throw new Error('There is no such channel.');
+    const message = await channel.messages.fetch(id);
+    return {
+      id,
+      trigger: 'mention',
+      text: message.content,
+      actor: { userId: message.author.id, guildId: bench.guild.id, channelId: channel.id },
+      user: message.author,
+      member: message.member,
+      guild: channel.guild,
+      channel,
+      message,
+      signal: owner.scope.signal,
+      reply: (reply) => message.reply(typeof reply === 'string' ? reply : { content: reply.content ?? '' }),
+    };
+  }
+
+  it('are listed by name where their plugin is enabled', () => {
+    register();
+    register(undefined, 'agent');
+    expect(room.list(bench.guild.id)).to.deep.equal([
+      { name: 'agent', description: 'Talks', plugin: 'chat' },
+      { name: 'chat', description: 'Talks', plugin: 'chat' },
+    ]);
+    bench.disabled.add('chat');
+    expect(room.list(bench.guild.id)).to.deep.equal([]);
+  });
+
+  it('get the turn, and count as work under way until they have answered it', async () => {
+    register(async ({ text, reply }) => {
+      expect(bench.boundary.inFlight('chat')).to.equal(1);
+      await reply(`You said ${text}.`);
+    });
+    await room.respond('chat', await turn());
+    expect(bench.boundary.inFlight('chat')).to.equal(0);
+    await bench.discord.expectMessage({ content: 'You said hello.' });
+  });
+
+  it('hand their errors to whoever asked', async () => {
+    register(async () => {
+      throw new UserError('Not now.');
+    });
+    const failure = await room.respond('chat', await turn()).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(UserError);
+    expect(bench.boundary.inFlight()).to.equal(0);
+  });
+
+  it('are unknown when they are not registered, switched off, or gone', async () => {
+    register();
+    const asked = await turn();
+    const code = async (name: string) => {
+      const failure = await room.respond(name, asked).catch((error: unknown) => error);
+      return failure instanceof CinnabarError ? failure.code : failure;
+    };
+    expect(await code('relay')).to.equal('CINNABAR_RESPONDER_UNKNOWN');
+    bench.disabled.add('chat');
+    expect(await code('chat')).to.equal('CINNABAR_RESPONDER_UNKNOWN');
+    bench.disabled.clear();
+    expect(await code('chat')).to.equal(undefined);
+    await owner.scope.close();
+    expect(await code('chat')).to.equal('CINNABAR_RESPONDER_UNKNOWN');
+  });
+
+  it('have names of their own', () => {
+    register();
+    expect(() => register()).to.throw(CinnabarError, /responder "chat" is already registered by the plugin "chat"/);
+    expect(() => register(undefined, 'My Mind')).to.throw(CinnabarError, /use lower case letters/);
+    expect(owner.scope.effects).to.deep.equal(['responder chat']);
+  });
+});
