@@ -1,4 +1,5 @@
 import {
+  type Access,
   CinnabarError,
   type CommandContext,
   option,
@@ -11,10 +12,11 @@ import {
 } from '@cinnabar/sdk';
 import { code } from './format.js';
 import { guildOf } from './guild-of.js';
-import { detailsOf, listOfPlugins, reloadText, stateText } from './plugin-report.js';
+import { detailsOf, listOfPlugins, reloadText, stateIn } from './plugin-report.js';
 import { pluginIds } from './suggestions.js';
 
 export interface PluginCommandParts {
+  readonly access: Access;
   readonly plugins: Plugins;
   readonly catalog: SettingsCatalog;
   /** This plugin's own id: it cannot wait for its own reload. */
@@ -23,13 +25,15 @@ export interface PluginCommandParts {
 
 const OWNER = { tier: 'botOwner' } as const;
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
+/** Direct messages have no admins: there, only the bot's owner has the tier. */
+const ADMIN_OR_DM = { tier: 'admin' } as const;
 
 /** `!plugin …`: what touches the process is the bot owner's, what touches the guild its admins'. */
 export function registerPluginCommands(
   { group, log }: Pick<Registrar, 'group' | 'log'>,
   parts: PluginCommandParts,
 ): void {
-  const { plugins, catalog, ownId } = parts;
+  const { access, plugins, catalog, ownId } = parts;
   const suggestId = pluginIds(plugins);
   const id = option.suggested(suggestId).describe('Id of the plugin');
 
@@ -51,7 +55,8 @@ export function registerPluginCommands(
         async run(ctx, { plugin }) {
           const info = known(plugins, plugin);
           const settings = catalog.plugins().includes(info.id) ? await catalog.describe(info.id, ctx.actor) : [];
-          return ctx.reply(detailsOf(info, stateText(plugins, info, ctx.actor.guildId), settings));
+          const showPath = (await access.tierOf(ctx.actor)) === 'botOwner';
+          return ctx.reply(detailsOf({ info, state: stateIn(plugins, info, ctx.actor.guildId), settings, showPath }));
         },
       }),
       subcommand({
@@ -126,9 +131,6 @@ export function registerPluginCommands(
       .catch((error: unknown) => log.error('the result of a reload could not be told', { error }));
   }
 }
-
-/** Direct messages have no admins: there, only the bot's owner has the tier. */
-const ADMIN_OR_DM = { tier: 'admin' } as const;
 
 function known(plugins: Plugins, id: string): PluginInfo {
   const info = plugins.list().find((candidate) => candidate.id === id.toLowerCase());

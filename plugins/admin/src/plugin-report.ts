@@ -12,19 +12,28 @@ export function listOfPlugins(plugins: Plugins, guildId: string | null): string 
   return [`**Plugins** (${lines.length})`, ...lines].join('\n');
 }
 
-function stateIn(plugins: Plugins, { id, state }: PluginInfo, guildId: string | null): string {
+/** "running, on here" */
+export function stateIn(plugins: Plugins, { id, state }: PluginInfo, guildId: string | null): string {
   if (state !== 'running') return state;
   const enabled = plugins.enabledIn(guildId, id);
   return guildId === null ? 'running' : `running, ${enabled ? 'on' : 'off'} here`;
 }
 
+export interface PluginDetails {
+  readonly info: PluginInfo;
+  readonly state: string;
+  readonly settings: readonly SettingInfo[];
+  /** Where files lie on the host is for its owner alone. */
+  readonly showPath: boolean;
+}
+
 /** `!plugin info`: what a plugin is, needs, offers and has registered. */
-export function detailsOf(info: PluginInfo, state: string, settings: readonly SettingInfo[]): string {
+export function detailsOf({ info, state, settings, showPath }: PluginDetails): string {
   const { manifest } = info;
   const lines: readonly (readonly [label: string, value: string])[] = [
     ['State', state],
     ['Problem', info.problem ?? ''],
-    ['From', `${info.source}, ${code(info.path)}`],
+    ['From', showPath ? `${info.source}, ${code(info.path)}` : info.source],
     ['Author', manifest.author ?? ''],
     ['Needs host', manifest.host ?? ''],
     [
@@ -48,10 +57,6 @@ export function detailsOf(info: PluginInfo, state: string, settings: readonly Se
     `**${manifest.id}** ${manifest.version}: ${manifest.description}`,
     ...lines.filter(([, value]) => value !== '').map(([label, value]) => `${label}: ${value}`),
   ].join('\n');
-}
-
-export function stateText(plugins: Plugins, info: PluginInfo, guildId: string | null): string {
-  return stateIn(plugins, info, guildId);
 }
 
 /** What a reload changed. */

@@ -1,7 +1,7 @@
 import { type CommandContext, type Commands, option, type Plugins, type Registrar, type Tools } from '@cinnabar/sdk';
 import { code } from '../format.js';
 import { overviewPage, topicPage } from './pages.js';
-import { findTopic, type HelpIndex } from './topic.js';
+import { findTopic, type HelpIndex, topicsOf } from './topic.js';
 
 export interface HelpParts {
   readonly commands: Commands;
@@ -39,7 +39,7 @@ async function indexFor({ commands, plugins, tools }: HelpParts, { actor }: Comm
 }
 
 function unknown(words: string, index: HelpIndex, { commands }: HelpParts): string {
-  const similar = commands.similar(words, index.commands);
+  const similar = commands.similar(words, topicsOf(index));
   const hint = similar.length === 0 ? '' : ` Did you mean ${similar.slice(0, 3).map(code).join(' or ')}?`;
   return `There is no command, plugin or tool called ${code(words)} that you can use here.${hint}`;
 }

@@ -73,14 +73,23 @@ function written(command: string, surface: CommandInfo['surface'], { prefix }: M
 /** Tools are used by asking: an example says how. */
 function toolLine({ name, description, examples }: ToolInfo): string {
   const example = examples[0];
-  return `By asking me${example === undefined ? '' : `, “${example}”`}: ${description} (${code(name)})`;
+  return `${example === undefined ? 'Ask me' : `Say “${utterance(example)}”`}: ${description} (${code(name)})`;
 }
 
 function toolPage({ name, description, examples, risk, access }: ToolInfo): string {
   return [
     `**${name}**: ${description}`,
-    ...(examples.length === 0 ? [] : ['Ask me, for example:', ...examples.map((example) => `• ${example}`)]),
+    ...(examples.length === 0
+      ? []
+      : ['Ask me, for example:', ...examples.slice(0, MAX_EXAMPLES).map((each) => `• ${utterance(each)}`)]),
     `Risk: ${risk}`,
     `Who may use it: ${whoMay(access)}`,
   ].join('\n');
+}
+
+const MAX_EXAMPLES = 5;
+
+/** Slots as words of the member's own: `{loot_description}` as {loot description}. */
+function utterance(example: string): string {
+  return example.replace(/\{(\w+)\}/g, (slot) => slot.replaceAll('_', ' '));
 }

@@ -29,3 +29,14 @@ export function findTopic(words: string, { commands, tools, plugins }: HelpIndex
 export function offersAnything(id: string, { commands, tools }: Pick<HelpIndex, 'commands' | 'tools'>): boolean {
   return commands.some(({ plugin }) => plugin === id) || tools.some(({ plugin }) => plugin === id);
 }
+
+/** Everything that can be asked about, in the form in which names are compared: commands, their groups, plugins, tools. */
+export function topicsOf(index: HelpIndex): readonly CommandInfo[] {
+  const { commands, tools, plugins } = index;
+  const groups = commands.map(({ name }) => name.split(' ')[0] ?? name);
+  const ids = plugins.map(({ id }) => id).filter((id) => offersAnything(id, index));
+  const names = new Set([...groups, ...ids, ...tools.map(({ name }) => name)]);
+  const [any] = commands;
+  const others = any === undefined ? [] : [...names].map((name) => ({ ...any, name }));
+  return [...commands.filter(({ name }) => !names.has(name)), ...others];
+}
