@@ -29,24 +29,35 @@ export async function deliver(
   const { content, file } = drawing;
   const { userId, guildId, channelId } = actor;
   await records.save(callId, { userId, guildId, channelId, content, after: channel.lastMessageId ?? '0' });
-  const message = await channel
-    .send({
+  const post = async (): Promise<string> => {
+    const { id } = await channel.send({
       content,
       components: controls.buttons ? [buttonRow(buttons)] : [],
       files: file === undefined ? [] : [{ name: file.name, attachment: Buffer.from(file.json) }],
       allowedMentions: NO_PINGS,
       ...once(callId, 'c'),
-    })
-    .catch(async (error: unknown) => {
-      // Discord's refusal is certain; after a lost connection the card may be there all the same, and the record finds it.
-      if (isRefusal(error)) await records.delete(callId);
-      throw error;
     });
+    return id;
+  };
+  const messageId = await postSafely(post, () => records.delete(callId));
   const expiresAt = clock.now() + rules.timeLimit * 1000;
-  await records.change(callId, { messageId: message.id });
+  await records.change(callId, { messageId });
   const { sentence } = call.card;
-  const place = { userId, guildId, channelId, messageId: message.id };
+  const place = { userId, guildId, channelId, messageId };
   const card = { callId, ...place, sentence, content, hasButtons: controls.buttons, expiresAt, request };
   board.add(card);
   return card;
+}
+
+/**
+ * After a broken connection the card may be there or not; the nonce makes asking again safe. When that breaks, too, the record stays,
+ * and the next start finds what there is. Discord's refusal is certain.
+ */
+async function postSafely(post: () => Promise<string>, onRefusal: () => Promise<void>): Promise<string> {
+  try {
+    return await post().catch((error: unknown) => (isRefusal(error) ? Promise.reject(error) : post()));
+  } catch (error) {
+    if (isRefusal(error)) await onRefusal();
+    throw error;
+  }
 }

@@ -1,0 +1,98 @@
+import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import {
+  type Actor,
+  definePlugin,
+  type Outcome,
+  type Plugin,
+  SettingsCatalog,
+  type SettledOutcome,
+  Tools,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+
+export interface Desk extends AsyncDisposable {
+  readonly host: TestHost;
+  /** What the tools ran with, in order. */
+  readonly runs: unknown[];
+  /** A model calls a tool on behalf of a member; resolves when the call is held, refused or over. */
+  call(user: LocalUser, input: Readonly<Record<string, unknown>>, more?: CallOptions): Promise<Outcome>;
+  /** The bot's messages in a channel, oldest first. */
+  said(channel?: LocalChannel): LocalMessage[];
+  /** The bot's latest message, which must exist. */
+  latest(channel?: LocalChannel): LocalMessage;
+  configure(key: string, value: string): Promise<void>;
+}
+interface CallOptions {
+  readonly tool?: string;
+  readonly channel?: LocalChannel;
+}
+
+/** A host with the plugin `confirm` and one that has a tool of each risk: `errand` (write), `look` (read) and `wipe` (destructive). */
+export async function openDesk(options: Partial<TestHostOptions> = {}): Promise<Desk> {
+  const runs: unknown[] = [];
+  const host = await createTestHost({ ...options, plugins: ['confirm', errands(runs), ...(options.plugins ?? [])] });
+  const actorOf = (user: LocalUser, channel: LocalChannel): Actor => ({
+    userId: user.id,
+    guildId: channel.guild?.id ?? null,
+    channelId: channel.id,
+  });
+  const said = (channel = host.general) => channel.messages.filter(({ author }) => author.id === host.bot.id);
+  return {
+    host,
+    runs,
+    async call(user, input, { tool = 'errand', channel = host.general } = {}) {
+      const actor = actorOf(user, channel);
+      const outcome = await host.resolve(Tools).invoke({ name: tool, arguments: input, actor, origin: 'test' });
+      await host.settled();
+      return outcome;
+    },
+    said,
+    latest(channel) {
+      const message = said(channel).at(-1);
+      if (message === undefined) throw new Error('the bot has said nothing');
+      return message;
+    },
+    async configure(key, value) {
+      await host.resolve(SettingsCatalog).set('confirm', key, value, actorOf(host.you, host.general));
+    },
+    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+  };
+}
+
+/** How a call that was held ended. */
+export function settledOf(outcome: Outcome): Promise<SettledOutcome> {
+  if (outcome.status !== 'deferred') throw new Error(`it was not deferred, but ${JSON.stringify(outcome)}`);
+  return outcome.settled;
+}
+
+function errands(runs: unknown[]): Plugin {
+  const input = z.object({ what: z.string(), dry_run: z.boolean().optional(), confirmed: z.boolean().optional() });
+  const definition = (name: string, risk: 'read' | 'write' | 'destructive') => ({
+    name,
+    description: 'Does something.',
+    input,
+    risk,
+    present: {
+      sentence: () => "I'll run an errand",
+      labels: { what: 'What' },
+      success: ({ what }: { what: string }) => `✓ Did ${what}.`,
+      cancelled: ({ what }: { what: string }) => `Cancelled ${what}.`,
+    },
+    run(given: { what: string }) {
+      runs.push(given);
+      if (given.what === 'break') throw new Error('internal detail');
+      if (given.what === 'explain') throw new UserError('The shop is closed.');
+      return 'done';
+    },
+  });
+  return definePlugin({
+    manifest: { id: 'errands', version: '1.0.0', description: 'Tools for tests' },
+    setup({ tool }) {
+      tool(definition('errand', 'write'));
+      tool(definition('look', 'read'));
+      tool(definition('wipe', 'destructive'));
+    },
+  });
+}

@@ -1,0 +1,216 @@
+import { expect } from 'chai';
+import { openDesk, settledOf } from './desk.js';
+
+describe('confirmation by reaction', () => {
+  it('holds the call: a card with 👍 and 👎 in that order, and nothing has run', async () => {
+    await using desk = await openDesk();
+    const outcome = await desk.call(desk.host.alice, { what: 'milk' });
+    expect(outcome).to.have.property('status', 'deferred');
+    expect(outcome)
+      .to.have.property('note')
+      .that.matches(/^Not run yet.*Do not claim that it ran/);
+    expect(desk.said().map(({ content }) => content)).to.deep.equal([
+      "📋 Confirmation Required\n\nI'll run an errand:\n• What: milk\n\n👍 Confirm  👎 Cancel",
+    ]);
+    expect(desk.latest().reactions.map(({ emoji, users }) => [emoji.name, [...users]])).to.deep.equal([
+      ['👍', [desk.host.bot]],
+      ['👎', [desk.host.bot]],
+    ]);
+    expect(desk.runs).to.deep.equal([]);
+  });
+
+  it('runs exactly what was shown on 👍, says so, and tells whoever waits', async () => {
+    await using desk = await openDesk();
+    const outcome = await desk.call(desk.host.alice, { what: 'milk' });
+    desk.host.alice.react(desk.latest(), '👍');
+    await desk.host.settled();
+    expect(desk.runs).to.deep.equal([{ what: 'milk' }]);
+    expect(desk.latest().content).to.equal('✓ Did milk.');
+    expect(await settledOf(outcome)).to.include({ status: 'done', text: '✓ Did milk.' });
+  });
+
+  it('runs nothing on 👎, and says that it was cancelled', async () => {
+    await using desk = await openDesk();
+    const outcome = await desk.call(desk.host.alice, { what: '*milk*' });
+    desk.host.alice.react(desk.latest(), '👎');
+    await desk.host.settled();
+    expect(desk.runs).to.deep.equal([]);
+    expect(desk.latest().content).to.equal('Cancelled \\*milk\\*.');
+    expect(await settledOf(outcome)).to.have.property('status', 'denied');
+  });
+
+  it('counts nobody but the requester, and leaves what others add', async () => {
+    await using desk = await openDesk();
+    const { alice, bob, you, settled } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    const card = desk.latest();
+    bob.react(card, '👍');
+    you.react(card, '👎');
+    await settled();
+    expect(desk.runs).to.deep.equal([]);
+    alice.react(card, '👍');
+    await settled();
+    bob.react(card, '👎');
+    await settled();
+    expect(desk.runs).to.have.length(1);
+    expect(card.reactedBy('👍')).to.include(bob);
+    expect(card.reactedBy('👎')).to.include.members([bob, you]);
+  });
+
+  for (const [first, second, ran] of [
+    ['👍', '👎', 1],
+    ['👎', '👍', 0],
+  ] as const) {
+    it(`takes ${first} for the decision and takes a later ${second} away`, async () => {
+      await using desk = await openDesk();
+      const { alice, bot, settled } = desk.host;
+      await desk.call(alice, { what: 'milk' });
+      const card = desk.latest();
+      alice.react(card, first);
+      alice.react(card, second);
+      await settled();
+      expect(desk.runs).to.have.length(ran);
+      expect(card.reactedBy(first)).to.deep.equal([bot, alice]);
+      expect(card.reactedBy(second)).to.deep.equal([bot]);
+      expect(desk.said()).to.have.length(2);
+    });
+  }
+
+  it('does not run again when the requester takes 👍 back and gives it again', async () => {
+    await using desk = await openDesk();
+    const { alice, bot, settled } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    const card = desk.latest();
+    for (let round = 0; round < 3; round++) {
+      alice.react(card, '👍');
+      alice.unreact(card, '👍');
+    }
+    alice.react(card, '👍');
+    await settled();
+    expect(desk.runs).to.have.length(1);
+    expect(card.reactedBy('👍')).to.deep.equal([bot]);
+  });
+
+  it('leaves a later reaction, and asks Discord for nothing, without the permission to remove it', async () => {
+    await using desk = await openDesk();
+    const { alice, guild, general, bot, discord, settled } = desk.host;
+    guild.overwrite(general, { for: bot, deny: ['ManageMessages'] });
+    await desk.call(alice, { what: 'milk' });
+    const card = desk.latest();
+    alice.react(card, '👍');
+    alice.react(card, '👎');
+    await settled();
+    expect(desk.runs).to.have.length(1);
+    expect(card.reactedBy('👎')).to.include(alice);
+    expect(discord.requests.all.filter(({ method }) => method === 'DELETE')).to.deep.equal([]);
+  });
+
+  it('ignores other emoji, and lets them stay', async () => {
+    await using desk = await openDesk();
+    const { alice, settled } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    const card = desk.latest();
+    alice.react(card, '🎉');
+    await settled();
+    expect(desk.runs).to.deep.equal([]);
+    alice.react(card, '👍');
+    await settled();
+    expect(desk.runs).to.have.length(1);
+    expect(card.reactedBy('🎉')).to.deep.equal([alice]);
+  });
+
+  it('counts a reaction that comes before Discord has confirmed the card', async () => {
+    await using desk = await openDesk();
+    const { alice, bot, discord } = desk.host;
+    const stop = discord.observe((event) => {
+      if (event.type === 'messageCreate' && event.message.author.id === bot.id) {
+        stop();
+        alice.react(event.message, '👍');
+      }
+    });
+    await desk.call(alice, { what: 'milk' });
+    expect(desk.runs).to.have.length(1);
+  });
+
+  it('posts one card when the connection breaks after Discord has taken it', async () => {
+    await using desk = await openDesk();
+    const { alice, discord, settled } = desk.host;
+    discord.faults.rest.drop({ method: 'POST', route: '/channels/:channelId/messages', afterEffect: true });
+    await desk.call(alice, { what: 'milk' });
+    expect(desk.said()).to.have.length(1);
+    alice.react(desk.latest(), '👍');
+    await settled();
+    expect(desk.runs).to.have.length(1);
+  });
+
+  it('keeps several calls apart: a card each, in order, each with its own decision', async () => {
+    await using desk = await openDesk();
+    const { alice, settled } = desk.host;
+    for (const what of ['one', 'two', 'three']) await desk.call(alice, { what });
+    const cards = desk.said();
+    expect(cards.map(({ content }) => /What: (\w+)/.exec(content)?.[1])).to.deep.equal(['one', 'two', 'three']);
+    const [one, two, three] = cards;
+    if (one === undefined || two === undefined || three === undefined) throw new Error('three cards are expected');
+    alice.react(three, '👍');
+    alice.react(two, '👎');
+    alice.react(one, '👍');
+    await settled();
+    expect(desk.runs).to.have.deep.members([{ what: 'one' }, { what: 'three' }]);
+  });
+
+  it('keeps two members apart in one channel', async () => {
+    await using desk = await openDesk();
+    const { alice, bob, settled } = desk.host;
+    await desk.call(alice, { what: 'hers' });
+    const hers = desk.latest();
+    await desk.call(bob, { what: 'his' });
+    const his = desk.latest();
+    alice.react(his, '👍');
+    bob.react(hers, '👍');
+    await settled();
+    expect(desk.runs).to.deep.equal([]);
+    bob.react(his, '👍');
+    await settled();
+    expect(desk.runs).to.deep.equal([{ what: 'his' }]);
+  });
+
+  it('works in a direct message', async () => {
+    await using desk = await openDesk();
+    const { alice, bot, settled } = desk.host;
+    const dm = alice.openDm(bot);
+    await desk.call(alice, { what: 'milk' }, { channel: dm });
+    alice.react(desk.latest(dm), '👍');
+    await settled();
+    expect(desk.latest(dm).content).to.equal('✓ Did milk.');
+  });
+
+  it('says what went wrong when the call fails, and does not try again', async () => {
+    await using desk = await openDesk();
+    const { alice, settled } = desk.host;
+    for (const [what, answer] of [
+      ['explain', /^The shop is closed\.$/],
+      ['break', /^(?!.*internal detail).*failed/],
+    ] as const) {
+      const outcome = await desk.call(alice, { what });
+      const card = desk.latest();
+      alice.react(card, '👍');
+      await settled();
+      expect(desk.latest().content).to.match(answer);
+      expect(await settledOf(outcome)).to.have.property('status', 'failed');
+      alice.unreact(card, '👍');
+      alice.react(card, '👍');
+      await settled();
+    }
+    expect(desk.runs).to.have.length(2);
+  });
+
+  it('pings nobody, whatever an argument says', async () => {
+    await using desk = await openDesk();
+    const { alice, bob, settled } = desk.host;
+    await desk.call(alice, { what: `@everyone ${bob}` });
+    alice.react(desk.latest(), '👍');
+    await settled();
+    expect(desk.said()).to.have.length(2);
+    for (const { mentions } of desk.said()) expect(mentions).to.deep.equal({ everyone: false, users: [], roles: [] });
+  });
+});
