@@ -1,4 +1,5 @@
 import { type Actor, CinnabarError } from '@cinnabar/sdk';
+import { plainIssue } from '../documents/shape.js';
 import type { Field } from './fields.js';
 import { expected, parseText } from './parse.js';
 
@@ -19,7 +20,7 @@ export function valueFrom(field: Field, text: string, actor: Actor): unknown {
   }
   const problem = field.check(parsed.value);
   if (problem === undefined) return parsed.value;
-  if (problem.at !== '') throw wrong(field, sentence(`at ${problem.at}, ${problem.message}`));
+  if (problem.at !== '') throw wrong(field, sentence(`at ${problem.at}, ${plainIssue(problem.message)}`));
   throw wrong(field, problem.custom ? sentence(problem.message) : `${expected(field.type)}${not(field, text)}.`);
 }
 

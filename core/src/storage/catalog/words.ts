@@ -24,7 +24,7 @@ export function inWords(type: FieldType): string {
     case 'number':
       return `${type.whole ? 'whole number' : 'number'}${range(type, String)}${open(type.above, 'above')}${open(type.below, 'below')}`;
     case 'duration':
-      return `duration${range(type, formatDuration)}`;
+      return `duration${range(type.min === 0 ? { ...type, min: undefined } : type, formatDuration)}`;
     case 'text':
       return `${type.format === undefined ? 'text' : (FORMATS[type.format] ?? 'text')}${lengths(type)}`;
     case 'mention':
@@ -39,7 +39,7 @@ export function inWords(type: FieldType): string {
 }
 
 function range(
-  { min, max }: { readonly min?: number; readonly max?: number },
+  { min, max }: { readonly min?: number | undefined; readonly max?: number },
   show: (value: number) => string,
   before = ' ',
 ): string {

@@ -27,8 +27,13 @@ export class InvalidDocument extends Error {
 export function invalid(cause: z.ZodError): InvalidDocument {
   const [issue] = cause.issues;
   if (issue === undefined) return new InvalidDocument('it does not fit its schema', undefined, { cause });
-  const text = issue.message.replace(/^(?:Invalid input|Too (?:big|small)|Invalid \w+): /, '');
+  const text = plainIssue(issue.message);
   const [key] = issue.path;
   if (key === undefined) return new InvalidDocument(text, undefined, { cause });
   return new InvalidDocument(`${issue.path.join('.')}: ${text}`, String(key), { cause });
+}
+
+/** zod's wording without its label: `expected number, received string`. */
+export function plainIssue(message: string): string {
+  return message.replace(/^(?:Invalid input|Too (?:big|small)|Invalid \w+): /, '');
 }

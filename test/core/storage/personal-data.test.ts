@@ -1,0 +1,100 @@
+import { readdir } from 'node:fs/promises';
+import { createConfDriver } from '@cinnabar/core/internal/storage/drivers/conf/conf-driver';
+import { createStorage } from '@cinnabar/core/internal/storage/storage';
+import { z } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { recordingLogger } from '../../support/logs.js';
+import { memoryStorage, opener, temporaryFolder } from './fixture.js';
+
+const text = z.object({ text: z.string().default('') });
+const collections = {
+  notes: { scope: 'user', version: 1, schema: text },
+  nicks: { scope: 'member', version: 1, schema: text },
+  pages: { scope: 'guild', version: 1, schema: text },
+  misc: { scope: 'global', version: 1, schema: text },
+} as const;
+const settings = {
+  user: z.object({ lang: z.string().default('en'), key: z.string().optional().meta({ secret: true }) }),
+  member: z.object({ colour: z.string().default('red') }),
+};
+
+/** Data of two people in two plugins, with keys that only look like theirs. */
+async function fill(open: ReturnType<typeof opener>['open']) {
+  for (const id of ['diary', 'party']) {
+    const of = open({ id, collections, settings });
+    for (const userId of ['42', '43']) {
+      await of.collections.notes.of(userId).set({ text: `note of ${userId}` });
+      for (const guildId of ['7', '8'])
+        await of.collections.nicks.of({ guildId, userId }).set({ text: `${userId} in ${guildId}` });
+      await of.settings.user(userId).set({ lang: 'de', key: 'hunter2' });
+      await of.settings.member({ guildId: '7', userId }).set({ colour: 'blue' });
+    }
+    await of.collections.pages.of('42').set({ text: 'a guild of the same number' });
+    await of.collections.misc.of('42').set({ text: 'a key of the same number' });
+  }
+}
+
+describe('what is kept about a person', () => {
+  it('is exported by plugin and collection, secrets left out', async () => {
+    const { open, storage } = memoryStorage();
+    await fill(open);
+    const one = {
+      collections: {
+        notes: { text: 'note of 42' },
+        nicks: { '7': { text: '42 in 7' }, '8': { text: '42 in 8' } },
+      },
+      settings: { user: { lang: 'de', key: '(set)' }, member: { '7': { colour: 'blue' } } },
+    };
+    expect(await storage.exportUser('42')).to.deep.equal({ diary: one, party: one });
+    expect(await storage.exportUser('44')).to.deep.equal({});
+  });
+
+  it('is forgotten, of plugins that are not running too, and nobody else is', async () => {
+    const { open, driver } = memoryStorage();
+    await fill(open);
+    const before = (await driver.list([])).length;
+    const { storage } = memoryStorage({ driver });
+    expect(await storage.forgetUser('42')).to.equal(10);
+    expect(await storage.exportUser('42')).to.deep.equal({});
+    expect((await driver.list([])).length).to.equal(before - 10);
+    expect(Object.keys(await storage.exportUser('43'))).to.deep.equal(['diary', 'party']);
+  });
+
+  it('is gone for plugins that had it open, and may be written anew', async () => {
+    const { open, storage } = memoryStorage();
+    await fill(open);
+    const { notes } = open({ id: 'party', collections }).collections;
+    await notes.of('42').get();
+    await storage.forgetUser('42');
+    expect(await notes.of('42').find()).to.equal(undefined);
+    expect(await notes.of('42').set({ text: 'back' })).to.deep.equal({ text: 'back' });
+  });
+
+  it('waits for a change under way instead of letting it come back', async () => {
+    const { open, storage } = memoryStorage();
+    const { notes } = open({ collections }).collections;
+    await notes.of('42').set({ text: 'one' });
+    const change = notes.of('42').update(async (draft) => {
+      await Promise.resolve();
+      draft.text = 'two';
+    });
+    await storage.forgetUser('42');
+    await change;
+    expect(await notes.of('42').find()).to.equal(undefined);
+  });
+
+  it('leaves no file behind: no last good copy, nothing put aside, nothing from before a migration', async () => {
+    using folder = temporaryFolder();
+    const driver = createConfDriver({ root: folder.path, clock: createManualClock(), log: recordingLogger() });
+    const storage = createStorage({ driver, log: recordingLogger() });
+    await fill(opener(storage).open);
+    const path = ['party', 'collections', 'user', 'notes', '42'];
+    await driver.keep(path, 'v1');
+    await driver.setAside(path);
+    await storage.forgetUser('42');
+    const files = await readdir(folder.path, { recursive: true });
+    expect(files.filter((name) => /(?:user\/.*|%3a)42\./.test(name))).to.deep.equal([]);
+    expect(files.filter((name) => /(?:user\/.*|%3a)43\./.test(name))).to.have.length(20);
+  });
+});
