@@ -3,13 +3,14 @@
  * what has changed, says so on standard error, and hands over.
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...parts) => join(root, ...parts);
+/** npm writes both lock files in one go, in either order. */
+const SLACK_MS = 5_000;
 const say = (text) => process.stderr.write(`cinnabar: ${text}\n`);
 
 const [task = 'start', ...rest] = process.argv.slice(2);
@@ -26,27 +27,28 @@ function checkNode() {
   process.exit(1);
 }
 
-/** Installs when there are no packages, or others than the lock file names. */
+/** Installs when there are no packages, or the lock file is newer than they are. npm keeps its own copy of the lock file with them. */
 function install() {
-  const stamp = at('node_modules', '.cinnabar-installed');
-  const wanted = createHash('sha256')
-    .update(readFileSync(at('package-lock.json')))
-    .digest('hex');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  const installedAt = modifiedAt(at('node_modules', '.package-lock.json'));
+  if (installedAt + SLACK_MS > modifiedAt(at('package-lock.json'))) return;
   say('installing packages …');
   must('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'], 'The packages could not be installed');
-  writeFileSync(stamp, wanted);
 }
 
 /** Builds when any source is newer than the last build. The look at the files takes a few milliseconds, the compiler's own longer. */
 function build(project) {
   const stamp = at('node_modules', `.cinnabar-built-${project}`);
-  const builtAt = existsSync(stamp) ? statSync(stamp).mtimeMs : 0;
+  const builtAt = modifiedAt(stamp);
   if (builtAt > 0 && !newerThan(builtAt)) return;
   say('building …');
   const startedAt = new Date();
   must(process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-b', project], 'The build failed');
   writeFileSync(stamp, startedAt.toISOString());
+}
+
+/** 0 when there is no such file. */
+function modifiedAt(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 function newerThan(builtAt) {
