@@ -79,6 +79,7 @@ describe('options of prefix commands', () => {
     [{ a: option.duration().max(60_000) }, '2m', '`a` must be at most 1m; you gave `2m`.', '<a>', '^^^'],
     [{ a: option.member() }, 'nobody', 'There is no member called `nobody` here.', '<a>', '^^^'],
     [{ a: option.member() }, '123456789012345678', 'That user is not a member of this server.', '<a>', '^^^'],
+    [{ a: option.member() }, '@', 'There is no member called `@` here.', '<a>', '^^^'],
     [{ a: option.role() }, 'fixers', 'There is no role called `fixers` here.', '<a>', '^^^'],
     [
       { a: option.channel([ChannelType.GuildVoice]) },
@@ -160,6 +161,17 @@ describe('options of prefix commands', () => {
     }
     for (const typed of [`<#${bench.general.id}>`, bench.general.id, 'general', '#General']) {
       expect(await answer({ where: option.channel() }, typed), typed).to.equal(`where=<#${bench.general.id}>`);
+    }
+  });
+
+  it('refuse a channel of another server, hidden or not', async () => {
+    const other = bench.discord.createGuild({ name: 'Other', owner: bench.you });
+    other.invite(bench.app);
+    const elsewhere = other.createChannel({ name: 'elsewhere' });
+    const hidden = bench.discord.createGuild({ name: 'Hidden', owner: bench.you }).createChannel({ name: 'hidden' });
+    await bench.settled();
+    for (const { id } of [elsewhere, hidden]) {
+      expect(await answer({ where: option.channel() }, id)).to.match(/^That channel is not in this server\./);
     }
   });
 

@@ -1,4 +1,4 @@
-import { DiscordAPIError, RESTJSONErrorCodes } from 'discord.js';
+import { DiscordAPIError, DiscordjsError, DiscordjsErrorCodes, RESTJSONErrorCodes } from 'discord.js';
 
 const NOT_THERE: ReadonlySet<string | number> = new Set([
   RESTJSONErrorCodes.UnknownMember,
@@ -15,7 +15,13 @@ export async function orNothing<T>(fetching: Promise<T>): Promise<T | undefined>
   try {
     return await fetching;
   } catch (error) {
-    if (error instanceof DiscordAPIError && NOT_THERE.has(error.code)) return undefined;
+    if (isNotThere(error)) return undefined;
     throw error;
   }
+}
+
+function isNotThere(error: unknown): boolean {
+  if (error instanceof DiscordAPIError) return NOT_THERE.has(error.code);
+  // The id of a channel of another guild that the bot is in.
+  return error instanceof DiscordjsError && error.code === DiscordjsErrorCodes.GuildChannelUnowned;
 }

@@ -3,6 +3,8 @@ import type { Found } from '../place.js';
 import { orNothing } from './fetch.js';
 import { idIn, only, plainName } from './names.js';
 
+/** No name in Discord is longer. */
+const MAX_NAME_LENGTH = 32;
 /** What Discord answers at most to one search. */
 const SEARCH_LIMIT = 100;
 
@@ -14,7 +16,7 @@ export async function findMember(guild: Guild, typed: string): Promise<Found<Gui
     return member === undefined ? { problem: 'That user is not a member of this server.' } : { value: member };
   }
   const name = plainName(typed, '@');
-  if (name === '') return only<GuildMember>([], 'member', typed, nameOf);
+  if (name === '' || name.length > MAX_NAME_LENGTH) return only<GuildMember>([], 'member', typed, nameOf);
   return only(await membersCalled(guild, name), 'member', typed, nameOf);
 }
 
