@@ -170,7 +170,7 @@ describe('prefix commands', () => {
 
   it('answer also when the message that called them is gone', async () => {
     const owner = bench.owner('slow');
-    let release = () => undefined as unknown;
+    let release: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
       release = resolve;
     });
