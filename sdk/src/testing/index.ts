@@ -33,6 +33,7 @@ export {
   callToolRaw,
   callTools,
   cutMidway,
+  endMidway,
   type FailStep,
   fail,
   type HangStep,

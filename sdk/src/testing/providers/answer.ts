@@ -49,7 +49,7 @@ async function answerStreamed(exchange: Exchange, step: ReplyStep): Promise<void
   await writeTorn(response, `: stand-in\n\n${frames.slice(0, half).join('')}`);
   if (step.midway === 'cut') return exchange.cut();
   if (step.midway === 'hang' && !(await exchange.released())) return;
-  await writeTorn(response, frames.slice(half).join(''));
+  if (step.midway !== 'end') await writeTorn(response, frames.slice(half).join(''));
   response.end();
 }
 
@@ -59,7 +59,7 @@ async function answerWhole(exchange: Exchange, step: ReplyStep): Promise<void> {
   const half = Math.ceil(body.length / 2);
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
   await write(response, body.subarray(0, half));
-  if (step.midway === 'cut') return exchange.cut();
+  if (step.midway === 'cut' || step.midway === 'end') return exchange.cut();
   if (step.midway === 'hang' && !(await exchange.released())) return;
   response.end(body.subarray(half));
 }

@@ -29,7 +29,7 @@ export function scriptedLlm(steps: readonly ModelStep[] | ModelScript = []): Scr
     if (request.signal?.aborted === true) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
     if (step.kind === 'fail') throw failure(step);
     if (step.kind === 'reply' && step.midway === undefined) return toCompletion(request, step, serial);
-    if (step.kind === 'reply' && step.midway === 'cut') throw new CinnabarError('CINNABAR_LLM_UNAVAILABLE');
+    if (step.kind === 'reply' && step.midway !== 'hang') throw new CinnabarError('CINNABAR_LLM_UNAVAILABLE');
     await untilReleased(held, request.signal);
     return carryOut(request, step.kind === 'hang' ? step.then : { ...step, midway: undefined }, serial);
   };

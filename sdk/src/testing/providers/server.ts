@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
 import { answer, answerFailure, type Exchange } from './answer.js';
+import { createHeld } from './held.js';
 import { createStepQueue, type ScriptOptions } from './prompt.js';
 import { createRecording, keyOf, type RecordedRequest, withoutKeys } from './recording.js';
 import { fail, type ModelStep } from './steps.js';
@@ -23,6 +24,8 @@ export interface StandIn extends AsyncDisposable {
   arrived(count: number): Promise<RecordedRequest>;
   /** Adds answers to the queue. */
   push(...steps: readonly ModelStep[]): void;
+  /** Resolves as soon as an answer hangs. */
+  hanging(): Promise<void>;
   /** Lets everything that hangs go on. */
   release(): void;
 }
@@ -38,7 +41,7 @@ export async function startStandIn(
 ): Promise<StandIn> {
   const recording = createRecording();
   const queue = createStepQueue(options);
-  const held = new Set<() => void>();
+  const held = createHeld();
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname;
@@ -60,7 +63,7 @@ export async function startStandIn(
       model: head.model,
       streamed: head.stream === true,
       serial: recording.requests.length,
-      released: () => hold(response, held),
+      released: () => held.hold(response),
       cut() {
         end('cut');
         response.destroy();
@@ -92,9 +95,8 @@ export async function startStandIn(
     requests: recording.requests,
     arrived: recording.arrived,
     push: queue.push,
-    release() {
-      for (const go of [...held]) go();
-    },
+    hanging: held.hanging,
+    release: held.release,
     async [Symbol.asyncDispose]() {
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -109,22 +111,6 @@ function rejectSampling(body: unknown): Rejection | undefined {
   const param = ['temperature', 'top_p'].find((name) => name in body);
   if (param === undefined) return undefined;
   return { status: 400, message: `Unsupported parameter: '${param}' is not supported with this model.`, param };
-}
-
-function hold(response: ServerResponse, held: Set<() => void>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const go = () => {
-      held.delete(go);
-      response.off('close', gone);
-      resolve(true);
-    };
-    const gone = () => {
-      held.delete(go);
-      resolve(false);
-    };
-    held.add(go);
-    response.once('close', gone);
-  });
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {

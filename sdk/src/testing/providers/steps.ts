@@ -25,8 +25,11 @@ export interface ReplyStep {
   /** `tool_use` when there are calls, `end_turn` otherwise, unless given. */
   readonly stop?: 'end_turn' | 'max_tokens' | 'stop_sequence' | 'refusal';
   readonly usage?: ScriptedUsage;
-  /** What happens when half of the answer has been sent: the connection is cut, or nothing more comes until `release()`. */
-  readonly midway?: 'cut' | 'hang' | undefined;
+  /**
+   * What happens when half of the answer has been sent: the connection is cut, or nothing more comes until `release()`, or a streamed
+   * answer simply ends there, as it does behind a proxy that gives up.
+   */
+  readonly midway?: 'cut' | 'hang' | 'end' | undefined;
 }
 
 export interface FailStep {
@@ -95,4 +98,9 @@ export function cutMidway(step: ReplyStep = say('This answer is cut in the middl
 /** Half of the answer is sent; the rest follows `release()`. */
 export function hangMidway(step: ReplyStep = say('This answer pauses in the middle of its sentence.')): ReplyStep {
   return { ...step, midway: 'hang' };
+}
+
+/** Half of a streamed answer is sent, then the response ends in good order. */
+export function endMidway(step: ReplyStep = say('This answer ends in the middle of its sentence.')): ReplyStep {
+  return { ...step, midway: 'end' };
 }

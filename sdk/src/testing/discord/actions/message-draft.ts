@@ -4,6 +4,8 @@ import type { UploadedFile } from '../state/attachment.js';
 
 /** A message before it is one; shared by REST, webhooks, interaction answers and the user side. */
 export interface MessageDraft {
+  /** A new one unless told. The first message of a forum post has the id of its thread. */
+  id?: string | undefined;
   content?: string | undefined;
   embeds?: APIEmbed[] | undefined;
   components?: APIMessageTopLevelComponent[] | undefined;

@@ -43,7 +43,7 @@ export function postMessage(world: World, channel: LocalChannel, sender: Sender,
 
   const reply = resolveReply(channel, draft);
   const type = sender.type ?? (reply ? MessageType.Reply : MessageType.Default);
-  const message = new LocalMessage(world.nextId(), channel, sender.author, type, world.clock.now());
+  const message = new LocalMessage(draft.id ?? world.nextId(), channel, sender.author, type, world.clock.now());
   message.content = (draft.content ?? '').trim();
   message.components = draft.components ?? [];
   message.tts = draft.tts ?? false;

@@ -41,6 +41,6 @@ export function startThread(
     type: secret ? ChannelType.PrivateThread : ChannelType.PublicThread,
     ...(where instanceof LocalChannel ? {} : { from: where }),
   });
-  if (message) sendMessage(world, user, thread, message);
+  if (message) sendMessage(world, user, thread, isForum ? { ...message, id: thread.id } : message);
   return thread;
 }

@@ -6,7 +6,7 @@ import { createWaiters } from './waiters.js';
 
 const nextTurn = setImmediate;
 /** A client's answer to an event may take a few turns of its event loop to arrive: this many quiet rounds in a row mean rest. */
-const QUIET_ROUNDS = 4;
+const QUIET_ROUNDS = 6;
 
 /**
  * Resolves when every client has received every event that was sent to it, and no REST request is under way.

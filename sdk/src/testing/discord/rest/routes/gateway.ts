@@ -1,10 +1,10 @@
-import { route } from '../route.js';
+import { openRoute, route } from '../route.js';
 
 /** Identifies at once for this many shards; Discord gives 1 to small bots, but waiting 5 seconds a shard helps no test. */
 const MAX_CONCURRENCY = 16;
 
 export const gatewayRoutes = [
-  route('GET', '/gateway', ({ world }) => ({ url: world.addresses.gateway })),
+  openRoute('GET', '/gateway', ({ world }) => ({ url: world.addresses.gateway })),
   route('GET', '/gateway/bot', ({ world }) => ({
     url: world.addresses.gateway,
     shards: 1,
