@@ -3,6 +3,7 @@ import { createBoundary } from '@cinnabar/core/internal/gateway/boundary';
 import { createEnabledIn } from '@cinnabar/core/internal/gateway/guild-states';
 import { createInFlight } from '@cinnabar/core/internal/gateway/in-flight';
 import { createScope } from '@cinnabar/core/internal/plugins/scope';
+import type { Driver } from '@cinnabar/core/internal/storage/driver';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import type { AuditEntry } from '@cinnabar/core/internal/tools/audit';
 import { createDriverStore } from '@cinnabar/core/internal/tools/ledger/driver-store';
@@ -17,8 +18,19 @@ export const GUILD = '900';
 export const alice: Actor = { userId: '1', guildId: GUILD, channelId: '901' };
 export const bob: Actor = { ...alice, userId: '2' };
 
+/** Ids that sort by time, for as many rooms as share them. */
+export function countingIds(): () => string {
+  let last = 0;
+  return () => `call-${String(++last).padStart(6, '0')}`;
+}
+
+interface Shared {
+  readonly driver?: Driver;
+  readonly ids?: () => string;
+}
+
 /** A tools room on real parts: manual time, documents in memory, and an access room that tests can turn against someone. */
-export function openWorkshop(driver = createMemoryDriver()) {
+export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds() }: Shared = {}) {
   const clock = createManualClock();
   const log = recordingLogger();
   const states = memoryGuildStates();
@@ -46,10 +58,9 @@ export function openWorkshop(driver = createMemoryDriver()) {
   });
   const audits: AuditEntry[] = [];
   const guardsDown: string[] = [];
-  let calls = 0;
   const room = createTools({
     clock,
-    random: { next: () => 0, id: () => `call-${String(++calls).padStart(6, '0')}` },
+    random: { next: () => 0, id: ids },
     log,
     access,
     boundary,
@@ -72,7 +83,6 @@ export function openWorkshop(driver = createMemoryDriver()) {
     room,
     clock,
     log,
-    driver,
     states,
     policies: createToolPolicies(states),
     shutOut,
