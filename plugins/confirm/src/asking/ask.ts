@@ -1,6 +1,7 @@
 import type { Clock, ComponentHandle, Logger, Outcome, SettledOutcome, ToolCall } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
+import type { Client, PermissionsString } from 'discord.js';
 import { drawCard } from '../card/draw.js';
+import { missingPermission } from '../discord/errors.js';
 import { permissionName, placeOf } from '../discord/place.js';
 import type { Rules } from '../settings.js';
 import type { Board } from '../waiting/board.js';
@@ -23,6 +24,7 @@ export interface AskingParts {
 
 const NOTE =
   'Not run yet: waiting for the member to confirm with 👍, or cancel with 👎, on the card that was just posted. Do not claim that it ran.';
+const ASK = 'ask for a confirmation';
 const UNDELIVERED = 'the confirmation card could not be posted, so it was not run';
 
 /** Posts the card of a held call. Whatever keeps it from being posted or shown in full keeps the call from running. */
@@ -33,11 +35,11 @@ export async function ask(
   rules: Rules,
 ): Promise<Outcome> {
   const place = await placeOf(parts.client, call.actor);
-  if ('blockedBy' in place) return refused(call, 'ask for a confirmation', permissionName(place.blockedBy));
+  if ('blockedBy' in place) return refused(call, ASK, place.blockedBy);
   const controls = controlsFor(rules.controls, place.missing(...REACTION_PERMISSIONS));
   const drawing = drawCard(rules.style, call.card, call.input, controls.notes);
   if (drawing.file !== undefined && place.missing('AttachFiles').length > 0) {
-    return refused(call, 'show everything that this would do', permissionName('AttachFiles'));
+    return refused(call, 'show everything that this would do', 'AttachFiles');
   }
   const { request, settled } = requestOf(call, run);
   const delivery: Delivery = { call, request, rules, drawing, controls, channel: place.channel };
@@ -45,14 +47,16 @@ export async function ask(
     const card = await parts.deliveries.track(call.actor.userId, deliver(parts, delivery));
     if (controls.reactions) await addReactions(parts, card, delivery);
   } catch (error) {
+    const missing = missingPermission(error);
+    if (missing !== undefined) return refused(call, ASK, missing);
     parts.log.error('a confirmation card could not be posted', { callId: call.id, error });
     return { status: 'expired', callId: call.id, reason: UNDELIVERED };
   }
   return { status: 'deferred', callId: call.id, note: NOTE, settled };
 }
 
-function refused({ id }: ToolCall, what: string, permission: string): SettledOutcome {
-  const reason = `I cannot ${what} in that channel: I am missing the permission ${permission}. Nothing was run.`;
+function refused({ id }: ToolCall, what: string, missing: PermissionsString): SettledOutcome {
+  const reason = `I cannot ${what} in that channel: I am missing the permission ${permissionName(missing)}. Nothing was run.`;
   return { status: 'denied', callId: id, reason };
 }
 

@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import { openDesk, settledOf } from './desk.js';
+
+const STRUCK = [
+  '~~📋 Confirmation Required~~',
+  '',
+  "~~I'll run an errand:~~",
+  '~~• What: milk~~',
+  '',
+  '~~👍 Confirm  👎 Cancel~~',
+  '',
+  '⏱️ Request timed out',
+].join('\n');
+
+describe('time limit of a confirmation', () => {
+  it('turns the card into its struck-through form on the requester’s next message; reactions stay, nobody is told', async () => {
+    await using desk = await openDesk();
+    const { alice, bot, general, advance, settled } = desk.host;
+    const outcome = await desk.call(alice, { what: 'milk' });
+    await advance(60_001);
+    expect(desk.latest().content).to.match(/^📋/);
+    alice.say(general, 'hello');
+    await settled();
+    expect(desk.said().map(({ content }) => content)).to.deep.equal([STRUCK]);
+    expect(desk.latest().reactedBy('👍')).to.deep.equal([bot]);
+    expect(desk.latest().reactedBy('👎')).to.deep.equal([bot]);
+    expect(await settledOf(outcome)).to.have.property('status', 'expired');
+  });
+
+  it('executes nothing on a late reaction, which turns the card, too', async () => {
+    await using desk = await openDesk();
+    const { alice, bot, advance, settled } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    await advance(60_001);
+    alice.react(desk.latest(), '👍');
+    await settled();
+    expect(desk.runs).to.deep.equal([]);
+    expect(desk.said().map(({ content }) => content)).to.deep.equal([STRUCK]);
+    expect(desk.latest().reactedBy('👍')).to.deep.equal([bot, alice]);
+  });
+
+  it('leaves a card alone that timed out: no reaction does anything any more', async () => {
+    await using desk = await openDesk();
+    const { alice, general, advance, settled } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    await advance(60_001);
+    alice.say(general, 'hello');
+    await settled();
+    alice.react(desk.latest(), '👍');
+    await settled();
+    expect(desk.runs).to.deep.equal([]);
+    expect(desk.said()).to.have.length(1);
+  });
+
+  it('is sixty seconds, the last of them included', async () => {
+    await using desk = await openDesk();
+    const { alice, general, advance, settled } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    const card = desk.latest();
+    await advance(60_000);
+    alice.say(general, 'hello');
+    await settled();
+    alice.react(card, '👍');
+    await settled();
+    expect(desk.runs).to.have.length(1);
+  });
+
+  it('ends on a message anywhere the bot sees it, but on nobody else’s', async () => {
+    await using desk = await openDesk();
+    const { alice, bob, bot, general, advance, settled } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    await advance(61_000);
+    bob.say(general, 'hello');
+    bob.react(desk.latest(), '👍');
+    await settled();
+    expect(desk.latest().content).to.match(/^📋/);
+    alice.say(alice.openDm(bot), 'hello');
+    await settled();
+    expect(desk.latest().content).to.equal(STRUCK);
+  });
+
+  it('ends on the next request as well', async () => {
+    await using desk = await openDesk();
+    const { alice, advance } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    await advance(61_000);
+    await desk.call(alice, { what: 'bread' });
+    expect(desk.said().map(({ content }) => content.slice(0, 3))).to.deep.equal([
+      '~~📋'.slice(0, 3),
+      '📋 '.slice(0, 3),
+    ]);
+  });
+
+  it('ends only what is overdue', async () => {
+    await using desk = await openDesk();
+    const { alice, general, advance, settled } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    await advance(40_000);
+    await desk.call(alice, { what: 'bread' });
+    await advance(40_000);
+    alice.say(general, 'hello');
+    await settled();
+    expect(desk.said().map(({ content }) => content.startsWith('~~'))).to.deep.equal([true, false]);
+    alice.react(desk.latest(), '👍');
+    await settled();
+    expect(desk.runs).to.deep.equal([{ what: 'bread' }]);
+  });
+
+  it('starts when Discord has confirmed the card, not when it was sent', async () => {
+    await using desk = await openDesk();
+    const { alice, discord, clock, settled } = desk.host;
+    const release = discord.faults.rest.hold({ method: 'POST', route: '/channels/:channelId/messages' });
+    const outcome = desk.call(alice, { what: 'milk' });
+    await settled();
+    clock.advance(300_000);
+    release();
+    await outcome;
+    clock.advance(59_000);
+    alice.react(desk.latest(), '👍');
+    await settled();
+    expect(desk.runs).to.have.length(1);
+  });
+
+  it('follows the guild’s setting', async () => {
+    await using desk = await openDesk();
+    const { alice, advance, settled } = desk.host;
+    await desk.configure('timeLimit', '600');
+    await desk.call(alice, { what: 'milk' });
+    await advance(599_000);
+    alice.react(desk.latest(), '👍');
+    await settled();
+    expect(desk.runs).to.have.length(1);
+  });
+
+  it('needs no timer, and nothing of Discord for a message of a member without requests', async () => {
+    await using desk = await openDesk();
+    const { alice, bob, general, clock, discord, settled } = desk.host;
+    const timers = clock.pending;
+    await desk.call(alice, { what: 'milk' });
+    expect(clock.pending).to.equal(timers);
+    discord.requests.reset();
+    bob.say(general, 'hello');
+    await settled();
+    expect(discord.requests.all).to.deep.equal([]);
+  });
+
+  it('strikes a card that was deleted meanwhile without a fuss', async () => {
+    await using desk = await openDesk();
+    const { alice, bot, general, advance, settled } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    const outcome = await desk.call(alice, { what: 'bread' });
+    bot.delete(desk.latest());
+    await settled();
+    expect(await settledOf(outcome)).to.have.property('status', 'expired');
+    await advance(61_000);
+    alice.say(general, 'hello');
+    await settled();
+    expect(desk.said().map(({ content }) => content)).to.deep.equal([STRUCK]);
+  });
+});
