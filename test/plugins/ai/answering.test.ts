@@ -1,0 +1,135 @@
+import { createTestHost } from '@cinnabar/core/testing';
+import { UserError } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { openFence } from '../../sdk/text/markdown.js';
+import { createGate, createMind } from './mind.js';
+
+describe('ai: answers', () => {
+  it('reply to the message and can ping nobody but its author', async () => {
+    const mind = createMind('chat', (turn) => turn.reply(`@everyone ${turn.user} and <@${bobId()}>`));
+    await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
+    const bobId = () => host.bob.id;
+    const asked = host.alice.say(host.general, `${host.bot} hello`);
+    await host.settled();
+    const answer = await host.discord.expectMessage({ author: host.bot });
+    expect(answer.replyTo).to.equal(asked);
+    expect(answer.mentions.everyone).to.equal(false);
+    expect(answer.mentions.users).to.deep.equal([host.alice]);
+  });
+
+  it('are split at Discord’s limit without breaking a code fence', async () => {
+    const code = Array.from({ length: 150 }, (_, line) => `const line${line} = 'a line of code that is rather long';`);
+    const mind = createMind('chat', (turn) => turn.reply(`Here:\n\`\`\`js\n${code.join('\n')}\n\`\`\`\nDone.`));
+    await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
+    host.alice.say(host.general, `${host.bot} code please`);
+    await host.settled();
+    const parts = host.general.messages.slice(1).map(({ content }) => content);
+    expect(parts.length).to.be.greaterThan(4);
+    expect(parts.filter((part) => part.length > 2000 || openFence(part) !== undefined)).to.deep.equal([]);
+  });
+
+  it('are sent although the question has been deleted', async () => {
+    const gate = createGate();
+    const mind = createMind('chat', async (turn) => {
+      await gate.passed;
+      await turn.reply('Here I am.');
+    });
+    await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
+    const asked = host.alice.say(host.general, `${host.bot} hello`);
+    await mind.begun(1);
+    host.alice.delete(asked);
+    gate.open();
+    await host.discord.expectMessage({ author: host.bot, content: 'Here I am.' });
+  });
+
+  it('say what went wrong, and go on with the next', async () => {
+    const errors = [new UserError('The stars are not right.'), new Error('secret detail')];
+    const mind = createMind('chat', async (turn) => {
+      const error = errors.shift();
+      if (error !== undefined) throw error;
+      await turn.reply('All well.');
+    });
+    await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
+    for (const text of ['one', 'two', 'three']) host.alice.say(host.general, `!ai ${text}`);
+    await host.settled();
+    const said = host.general.messages.filter(({ author }) => author.bot).map(({ content }) => content);
+    expect(said[0]).to.equal('The stars are not right.');
+    expect(said[1])
+      .to.match(/^Something went wrong/)
+      .and.not.match(/secret/);
+    expect(said[2]).to.equal('All well.');
+  });
+
+  it('follow the order of the channel, and channels do not wait for each other', async () => {
+    const gate = createGate();
+    const mind = createMind('chat', async (turn) => {
+      if (turn.text === 'first') await gate.passed;
+      await turn.reply(`answer to ${turn.text}`);
+    });
+    await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
+    const other = host.guild.createChannel({ name: 'other' });
+    host.alice.say(host.general, `${host.bot} first`);
+    host.bob.say(host.general, '!ai second');
+    host.bob.say(other, `${host.bot} elsewhere`);
+    await host.discord.expectMessage({ channel: other, content: 'answer to elsewhere' });
+    expect(mind.turns.map(({ text }) => text)).to.deep.equal(['first', 'elsewhere']);
+    gate.open();
+    await host.settled();
+    const answers = host.general.messages.filter(({ author }) => author.bot).map(({ content }) => content);
+    expect(answers).to.deep.equal(['answer to first', 'answer to second']);
+  });
+
+  it('decline plainly when too many wait', async () => {
+    const gate = createGate();
+    const mind = createMind('chat', async (turn) => {
+      await gate.passed;
+      await turn.reply(`answer to ${turn.text}`);
+    });
+    await using host = await createTestHost({ plugins: ['admin', 'ai', mind.plugin] });
+    host.you.say(host.general, '!set ai maxWaiting 1');
+    await host.settled();
+    for (const text of ['one', 'two', 'three']) host.alice.say(host.general, `${host.bot} ${text}`);
+    await host.discord.expectMessage({ author: host.bot, content: /^1 message is waiting and I am still busy/ });
+    gate.open();
+    await host.settled();
+    expect(mind.turns.map(({ text }) => text)).to.deep.equal(['one', 'two']);
+  });
+
+  it('show typing while they are made, and no longer', async () => {
+    const gate = createGate();
+    const mind = createMind('chat', async (turn) => {
+      await gate.passed;
+      await turn.reply('Done.');
+    });
+    await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
+    const typed = () => host.discord.requests.of('POST', '/channels/:channelId/typing').length;
+    host.alice.say(host.general, `${host.bot} hello`);
+    await mind.begun(1);
+    await host.discord.settled();
+    expect(typed()).to.equal(1);
+    host.clock.advance(8_000);
+    await host.discord.settled();
+    expect(typed()).to.equal(2);
+    gate.open();
+    await host.settled();
+    await host.advance(30_000);
+    expect(typed()).to.equal(2);
+  });
+
+  it('are limited for each member, who is told once', async () => {
+    const mind = createMind('chat');
+    await using host = await createTestHost({ plugins: ['admin', 'ai', mind.plugin] });
+    host.you.say(host.general, '!set ai turnsPerMinute 2');
+    await host.settled();
+    for (const text of ['one', 'two', 'three', 'four']) host.alice.say(host.general, `!ai ${text}`);
+    host.bob.say(host.general, '!ai bob');
+    await host.settled();
+    expect(mind.turns.map(({ text }) => text)).to.deep.equal(['one', 'two', 'bob']);
+    const told = host.general.messages.filter(({ content }) => content.startsWith('That was a lot at once.'));
+    expect(told.map(({ content }) => content)).to.deep.equal(['That was a lot at once. Please wait 60 s.']);
+    await host.advance(60_000);
+    host.alice.say(host.general, '!ai five');
+    await host.settled();
+    expect(mind.turns.at(-1)?.text).to.equal('five');
+  });
+});

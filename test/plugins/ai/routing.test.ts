@@ -1,0 +1,88 @@
+import type { TestHost } from '@cinnabar/core/testing';
+import { createTestHost } from '@cinnabar/core/testing';
+import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { createMind, type Mind } from './mind.js';
+
+describe('ai: who answers', () => {
+  let host: TestHost;
+  let chat: Mind;
+  let persona: Mind;
+
+  beforeEach(async () => {
+    chat = createMind('chat');
+    persona = createMind('persona');
+    host = await createTestHost({ plugins: ['ai', chat.plugin, persona.plugin] });
+  });
+  afterEach(() => host[Symbol.asyncDispose]());
+
+  const answerTo = async (user: LocalUser, text: string, channel: LocalChannel = host.general): Promise<string> => {
+    const asked = user.say(channel, text);
+    await host.settled();
+    return (await host.discord.expectMessage({ channel, author: host.bot, since: asked })).content;
+  };
+
+  it('is `chat` by default', async () => {
+    expect(await answerTo(host.alice, '!ai Hello')).to.equal('chat heard: Hello');
+    expect(await answerTo(host.alice, '!ai status')).to.match(/^Responder: `chat` \(the default\): Answers as chat\n/);
+  });
+
+  it('is chosen for the guild by its admins', async () => {
+    expect(await answerTo(host.you, '!ai use persona')).to.equal('`persona` answers in this server now.');
+    expect(await answerTo(host.alice, '!ai Hello')).to.equal('persona heard: Hello');
+    expect(await answerTo(host.alice, '!ai status')).to.match(/^Responder: `persona` \(chosen for this server\)/);
+    expect(await answerTo(host.you, '!ai use default')).to.equal('`chat` answers in this server now.');
+  });
+
+  it('is chosen for one channel, whose threads follow', async () => {
+    const other = host.guild.createChannel({ name: 'other' });
+    expect(await answerTo(host.you, '!ai use persona --here', other)).to.equal(
+      '`persona` answers in this channel now.',
+    );
+    expect(await answerTo(host.alice, '!ai Hello')).to.equal('chat heard: Hello');
+    expect(await answerTo(host.alice, '!ai Hello', other)).to.equal('persona heard: Hello');
+    const thread = host.you.startThread(other, 'aside');
+    expect(await answerTo(host.alice, '!ai Hello', thread)).to.equal('persona heard: Hello');
+    expect(await answerTo(host.you, '!ai use chat', other)).to.match(/but this channel has its own choice: `persona`/);
+  });
+
+  it('is not for others to choose', async () => {
+    expect(await answerTo(host.alice, '!ai use persona')).to.match(/^You may not do that: .*admin/);
+    expect(await answerTo(host.alice, '!ai Hello')).to.equal('chat heard: Hello');
+  });
+
+  it('is listed without a name, and checked with one', async () => {
+    expect(await answerTo(host.you, '!ai use')).to.equal(
+      'Responders that can answer here:\n• `chat`: Answers as chat (answers here)\n• `persona`: Answers as persona',
+    );
+    expect(await answerTo(host.you, '!ai use perona')).to.equal(
+      'There is no responder called "perona" here. There are chat, persona.',
+    );
+  });
+
+  it('has slash commands of its own, which suggest responders', async () => {
+    const suggested = host.you.autocomplete(host.general, 'ai-use', 'responder', 'per');
+    await host.settled();
+    expect(suggested.choices?.map(({ value }) => value)).to.deep.equal(['persona']);
+    const chosen = host.you.slash(host.general, 'ai-use', { responder: 'persona', here: true });
+    await host.settled();
+    expect(chosen.messages[0]?.content).to.equal('`persona` answers in this channel now.');
+    const status = host.alice.slash(host.general, 'ai-status');
+    await host.settled();
+    expect(status.messages[0]?.content).to.match(/^Responder: `persona` \(chosen for this channel\)/);
+    expect(status.messages[0]?.visibleTo).to.equal(host.alice);
+  });
+
+  it('hears sentences that only start like a subcommand', async () => {
+    for (const text of ['Use your head', 'use the force', 'Status', 'status of the party?', 'use persona please']) {
+      expect(await answerTo(host.you, `!ai ${text}`)).to.equal(`chat heard: ${text}`);
+    }
+  });
+
+  it('says so when the chosen one is gone', async () => {
+    await answerTo(host.you, '!ai use persona');
+    await host.plugins.unload('mind-persona');
+    expect(await answerTo(host.alice, '!ai Hello')).to.equal('There is no responder called "persona" here.');
+    expect(await answerTo(host.alice, '!ai status')).to.match(/`persona` .* not available here at the moment/);
+  });
+});
