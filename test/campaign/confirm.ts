@@ -1,9 +1,18 @@
 import { roomRounds } from './confirm/rooms.js';
+import { sceneRounds } from './confirm/scenes.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 
-/** Confirmation under every order of events: never twice, never after 👎, expiry or a restart, and always an end. */
+/**
+ * Confirmation under every order of events: nothing runs twice, nor after 👎, expiry or a restart, and everything ends.
+ * `rounds` interleavings inside the tools room, and as many end to end.
+ */
 export async function confirmCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const rooms = await roomRounds(seed, rounds);
   log(`tools room: ${rounds} interleavings, ${rooms.violations.length} violations`);
-  return rooms;
+  const scenes = await sceneRounds(seed, rounds);
+  log(`end to end: ${rounds} interleavings, ${scenes.violations.length} violations`);
+  return {
+    counts: { ...rooms.counts, ...scenes.counts },
+    violations: [...rooms.violations, ...scenes.violations],
+  };
 }

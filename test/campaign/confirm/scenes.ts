@@ -1,0 +1,146 @@
+import { Ledger, Tools } from '@cinnabar/sdk';
+import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
+import type { CampaignResult } from '../main.js';
+import { createDice, type Dice, weighted } from './dice.js';
+import { openTown, type Town } from './town.js';
+import { type Asked, TIME_LIMIT_MS } from './witness.js';
+
+const MOST_CALLS = 5;
+/** A channel keeps all its messages: now and then the scene moves on. */
+const SCENES_PER_CHANNEL = 200;
+
+/**
+ * Interleavings end to end: real members' real reactions on a local Discord reach the real `confirm`, while time passes, cards are deleted,
+ * plugins are reloaded, and the bot is restarted or killed.
+ * @param rounds how many calls, each with its own events, up to five at a time
+ */
+export async function sceneRounds(seed: number, rounds: number): Promise<CampaignResult> {
+  const counts: Record<string, number> = { 'end-to-end interleavings': rounds };
+  await using town = await openTown();
+  let channel = town.host().general;
+  for (let played = 0, scene = 0; played < rounds; scene++) {
+    if (scene % SCENES_PER_CHANNEL === SCENES_PER_CHANNEL - 1) {
+      channel = town.host().guild.createChannel({ name: `scene-${scene}` });
+    }
+    const dice = createDice(seed + scene);
+    const calls = Math.min(rounds - played, dice.between(1, MOST_CALLS));
+    const before = town.witness.violations.length;
+    await playScene({ town, dice, channel, calls, counts });
+    played += calls;
+    town.witness.violations.splice(
+      before,
+      Number.POSITIVE_INFINITY,
+      ...town.witness.violations.slice(before).map((violation) => `scene ${scene}: ${violation}`),
+    );
+  }
+  return { counts, violations: town.witness.violations };
+}
+
+interface Scene {
+  readonly town: Town;
+  readonly dice: Dice;
+  readonly channel: LocalChannel;
+  readonly calls: number;
+  readonly counts: Record<string, number>;
+}
+
+async function playScene({ town, dice, channel, calls, counts }: Scene): Promise<void> {
+  const { witness } = town;
+  const { you, alice, bob, clock } = town.host();
+  const people: readonly [LocalUser, ...LocalUser[]] = [alice, bob, you];
+  const count = (what: string) => {
+    counts[what] = (counts[what] ?? 0) + 1;
+  };
+  const asked: Asked[] = [];
+  for (let call = 0; call < calls; call++) asked.push(await ask(town, channel, dice.pick(people)));
+  const [first, ...others] = asked;
+  if (first === undefined) return;
+  const anyCall = () => dice.pick([first, ...others]);
+  let crashed = false;
+
+  const react = (emoji: string) => () => {
+    const call = anyCall();
+    const by = dice.chance(0.7) ? call.requester : dice.pick(people);
+    if (call.deletedAt !== undefined) return;
+    witness.react(call, by, emoji);
+    by.react(call.card, emoji);
+    count(by === call.requester ? `${emoji} of the requester` : `${emoji} of somebody else`);
+  };
+  const actions: readonly (readonly [number, () => unknown])[] = [
+    [6, react('👍')],
+    [4, react('👎')],
+    [0.5, react('🎉')],
+    [1, takeBack],
+    [0.7, deleteCard],
+    [2, () => clock.advance(dice.between(1, 45_000))],
+    [1.5, () => dice.pick(people).say(channel, 'meanwhile …')],
+    [2, () => town.host().settled()],
+    [0.15, () => reload('confirm')],
+    [0.3, () => reload('effects')],
+    [0.08, restart],
+    [0.08, crash],
+  ];
+  const steps = dice.between(1, 4 * calls);
+  for (let step = 0; step < steps; step++) await weighted(dice, actions)?.();
+
+  await town.host().settled();
+  clock.advance(TIME_LIMIT_MS + 1_000);
+  for (const person of people) person.say(channel, 'what about that?');
+  await town.host().settled();
+  for (const call of asked) {
+    const entry = await town.host().resolve(Ledger).get(call.callId);
+    witness.close(call, entry?.state, crashed);
+    witness.calls.delete(call.callId);
+    count(`ended ${entry?.state}`);
+  }
+
+  function takeBack() {
+    const { card, deletedAt, requester } = anyCall();
+    const given = card.reactions.find(({ users }) => users.has(requester));
+    if (deletedAt === undefined && given !== undefined) requester.unreact(card, given.emoji.name ?? '');
+  }
+  function deleteCard() {
+    const call = anyCall();
+    if (call.deletedAt !== undefined) return;
+    call.deletedAt = clock.now();
+    you.delete(call.card);
+    count('cards deleted');
+  }
+  async function reload(plugin: 'confirm' | 'effects') {
+    await town.reload(plugin);
+    count(`reloads of ${plugin}`);
+  }
+  async function restart() {
+    await town.restart();
+    count('restarts');
+  }
+  async function crash() {
+    crashed = true;
+    await town.crash();
+    count('crashes of the bot');
+  }
+}
+
+let asked = 0;
+
+/** Somebody asks for something, and the card is there. */
+async function ask(town: Town, channel: LocalChannel, requester: LocalUser): Promise<Asked> {
+  const host = town.host();
+  const marker = `marker-${++asked}-`;
+  const outcome = await host.resolve(Tools).invoke({
+    name: 'act',
+    arguments: { marker },
+    actor: { userId: requester.id, guildId: host.guild.id, channelId: channel.id },
+    origin: 'campaign',
+  });
+  if (outcome.status !== 'deferred') throw new Error(`not held: ${JSON.stringify(outcome)}`);
+  const card = [...channel.messagesById.values()].findLast(({ content }) => content.includes(marker));
+  if (card === undefined) throw new Error(`there is no card for ${marker}`);
+  const { callId } = outcome;
+  const call: Asked = { callId, requester, card, at: host.clock.now(), epoch: town.witness.epoch(), runs: 0 };
+  town.witness.calls.set(callId, call);
+  void outcome.settled.then((settled) => {
+    call.outcome = settled;
+  });
+  return call;
+}

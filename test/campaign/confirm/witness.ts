@@ -1,0 +1,75 @@
+import { isFinal } from '@cinnabar/core/internal/tools/ledger/states';
+import type { CallState, SettledOutcome } from '@cinnabar/sdk';
+import type { LocalMessage, LocalUser, ManualClock } from '@cinnabar/sdk/testing';
+
+export const TIME_LIMIT_MS = 60_000;
+
+/** One call that was asked for, and what happened around it. */
+export interface Asked {
+  readonly callId: string;
+  readonly requester: LocalUser;
+  readonly card: LocalMessage;
+  readonly at: number;
+  /** Counts restarts and reloads of `confirm`: a card of an earlier epoch can never be decided. */
+  readonly epoch: number;
+  outcome?: SettledOutcome;
+  deletedAt?: number;
+  /** The requester's first 👍 or 👎: the one that counts. */
+  first?: { readonly approved: boolean; readonly at: number };
+  runs: number;
+}
+
+/** Watches the effects, and says what must never be. */
+export function createWitness(clock: ManualClock) {
+  const calls = new Map<string, Asked>();
+  const violations: string[] = [];
+  let epoch = 0;
+
+  return {
+    calls,
+    violations,
+    epoch: () => epoch,
+    nextEpoch() {
+      epoch += 1;
+    },
+    /** Called by the effect itself. */
+    ran(callId: string) {
+      const call = calls.get(callId);
+      if (call === undefined) {
+        violations.push(`${callId} ran before it was asked for`);
+        return;
+      }
+      call.runs += 1;
+      const { first, at } = call;
+      if (call.runs > 1) violations.push(`${callId} ran ${call.runs} times`);
+      if (first === undefined) violations.push(`${callId} ran, and its requester had decided nothing`);
+      else if (!first.approved) violations.push(`${callId} ran after 👎`);
+      else if (first.at > at + TIME_LIMIT_MS) violations.push(`${callId} ran after it had expired`);
+      if (call.epoch !== epoch) violations.push(`${callId} ran after a restart or reload`);
+    },
+    react(call: Asked, by: LocalUser, emoji: string) {
+      if (call.deletedAt !== undefined) return;
+      const decides = by === call.requester && (emoji === '👍' || emoji === '👎');
+      if (decides) call.first ??= { approved: emoji === '👍', at: clock.now() };
+    },
+    /** What must be true of a call when its scene is over. */
+    close(call: Asked, state: CallState | undefined, crashed: boolean) {
+      const { callId, runs, outcome, card, deletedAt } = call;
+      const ended = `is ${state ?? 'not in the ledger'}`;
+      const struck = card.content.includes('⏱️ Request timed out');
+      const sameRun = call.epoch === epoch;
+      const wrong: readonly (readonly [boolean, string])[] = [
+        [state === undefined || !isFinal(state), `${ended} at the end`],
+        [runs === 0 && state === 'done', 'is done without having run'],
+        [runs > 0 && state !== 'done' && !(crashed && state === 'unknown'), `ran, and ${ended}`],
+        [state === 'unknown' && !crashed, 'is unknown, although nothing crashed'],
+        [sameRun && outcome === undefined, 'never told its outcome'],
+        [sameRun && outcome !== undefined && outcome.status !== state, `told ${outcome?.status}, and ${ended}`],
+        [state === 'expired' && deletedAt === undefined && !struck, 'expired, but its card does not say so'],
+        [state === 'done' && struck, 'is done, but its card says that it timed out'],
+      ];
+      for (const [holds, what] of wrong) if (holds) violations.push(`${callId} ${what}`);
+    },
+  };
+}
+export type Witness = ReturnType<typeof createWitness>;
