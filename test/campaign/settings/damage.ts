@@ -1,0 +1,76 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { placeOf } from '@cinnabar/core/internal/storage/drivers/conf/place';
+import type { Chance } from './chance.js';
+import { DOCUMENT_NAMES, type DocumentName, pathOf } from './documents.js';
+
+/** What happened to a document's files while nobody was looking. */
+export interface Damage {
+  readonly document: DocumentName;
+  /** Which of its two copies cannot be used any more. */
+  readonly lost: 'document' | 'copy' | 'both';
+  /** What must be found put aside, when the document's file was spoilt and not removed. */
+  readonly spoilt: Buffer | undefined;
+}
+
+const WAYS = ['truncated', 'emptied', 'scribbled', 'removed'] as const;
+
+async function contentOf(file: string): Promise<Buffer | undefined> {
+  return readFile(file).catch(() => undefined);
+}
+
+/** Spoils the files of one document, sometimes, but of none of `spared`. `undefined` when nothing was done. */
+export async function damageSomething(
+  root: string,
+  chance: Chance,
+  spared: readonly DocumentName[],
+): Promise<Damage | undefined> {
+  const lost = chance.pick(['document', 'document', 'copy', 'both']);
+  const document = chance.pick(DOCUMENT_NAMES);
+  const way = chance.pick(WAYS);
+  const place = placeOf(root, pathOf(document));
+  const current = await contentOf(place.file);
+  if (chance.below(2) === 0 || current === undefined || spared.includes(document)) return undefined;
+
+  const copy = await contentOf(place.lastGood);
+  if (lost !== 'document' && copy !== undefined)
+    await spoil(place.lastGood, copy, way === 'removed' ? 'emptied' : way, chance);
+  if (lost === 'copy') return { document, lost, spoilt: undefined };
+  return { document, lost, spoilt: await spoil(place.file, current, way, chance) };
+}
+
+async function spoil(
+  file: string,
+  content: Buffer,
+  way: (typeof WAYS)[number],
+  chance: Chance,
+): Promise<Buffer | undefined> {
+  if (way === 'removed') {
+    await rm(file);
+    return undefined;
+  }
+  const spoilt = spoiled(content, way, chance);
+  await writeFile(file, spoilt);
+  return spoilt;
+}
+
+function spoiled(content: Buffer, way: 'truncated' | 'emptied' | 'scribbled', chance: Chance): Buffer {
+  if (way === 'emptied') return Buffer.alloc(0);
+  // The last bracket and the line break after it are never left whole.
+  if (way === 'truncated') return content.subarray(0, chance.below(content.length - 2));
+  const scribbled = Buffer.from(content);
+  const from = chance.below(content.length - 1);
+  const length = 1 + chance.below(content.length - from);
+  // Neither byte can be part of a JSON text.
+  for (let at = from; at < from + length; at += 1) scribbled[at] = chance.pick([0x00, 0xff]);
+  return scribbled;
+}
+
+/** What was put aside of a document. */
+export async function putAside(root: string, document: DocumentName): Promise<readonly Buffer[]> {
+  const place = placeOf(root, pathOf(document));
+  const names = await readdir(place.folder).catch(() => []);
+  return Promise.all(
+    names.filter((name) => name.startsWith(`${place.stem}.corrupt-`)).map((name) => readFile(join(place.folder, name))),
+  );
+}
