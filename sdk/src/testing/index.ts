@@ -1,19 +1,14 @@
 export * from './clock.js';
-export type { Clock } from './discord/clock.js';
 export { LocalDiscordError } from './discord/errors.js';
 export type { Faults } from './discord/faults/faults.js';
 export type { OptionValue } from './discord/people/slash-options.js';
 export type { LoggedRequest } from './discord/rest/request-log.js';
 export { type PermissionName, type PermissionSet, permissionBits } from './discord/rules/permission-names.js';
-export {
-  type ApplicationInit,
-  type LocalDiscord,
-  type LocalDiscordOptions,
-  startLocalDiscord,
-} from './discord/start.js';
-export type { LocalApplication } from './discord/state/application.js';
+export { type LocalDiscord, type LocalDiscordOptions, startLocalDiscord } from './discord/start.js';
+export type { LocalApplication, PrivilegedIntent } from './discord/state/application.js';
 export type { LocalAttachment, UploadedFile } from './discord/state/attachment.js';
 export type { LocalChannel } from './discord/state/channel.js';
+export type { ApplicationInit, UserInit } from './discord/state/create.js';
 export type { LocalGuild } from './discord/state/guild.js';
 export type { LocalInteraction } from './discord/state/interaction.js';
 export type { LocalMember } from './discord/state/member.js';

@@ -6,13 +6,14 @@ import {
   PermissionFlagsBits,
   SlashCommandBuilder,
 } from 'discord.js';
-import { codeOf, type NightCity, nightCity, refusal } from './support.js';
+import { codeOf, handClock, type NightCity, nightCity, refusal } from './support.js';
 
 describe('local Discord: application commands', () => {
   let city: NightCity;
   let client: Client<true>;
+  const clock = handClock();
   beforeEach(async () => {
-    city = await nightCity();
+    city = await nightCity({ clock });
     client = await city.login();
   });
   afterEach(() => city.close());
@@ -62,6 +63,21 @@ describe('local Discord: application commands', () => {
       30032,
     );
     expect((await commands.fetch()).size).to.equal(100);
+  });
+
+  it('allows 200 creations a day; overwriting what is there costs none', async () => {
+    const { commands } = client.application;
+    const named = (prefix: string) =>
+      Array.from({ length: 100 }, (_, index) => ({ name: `${prefix}${index}`, description: 'x' }));
+    await commands.set(named('a'));
+    await commands.set(named('a'));
+    await commands.set(named('b'));
+    await refusal(
+      client.rest.put(`/applications/${city.app.id}/commands`, { body: [{ name: 'c', description: 'x' }] }),
+      30034,
+    );
+    clock.advance(24 * 3_600_000);
+    await commands.set([{ name: 'c', description: 'x' }]);
   });
 
   it('refuses malformed commands with the path to what is wrong', async () => {

@@ -97,23 +97,22 @@ describe('local Discord: faults and rate limits', () => {
   it('strict: fifty requests a second in all', async () => {
     await start({ clock: handClock() });
     city.discord.rateLimits.mode = 'strict';
-    const get = () =>
-      fetch(`${city.discord.api}/v10/users/${city.alice.id}?${Math.random()}`, {
-        headers: { authorization: `Bot ${city.app.token}` },
-      });
-    const users = Array.from({ length: 5 }, (_, index) => city.guild.createChannel({ name: `c${index}` }));
+    const get = (id: string) =>
+      fetch(`${city.discord.api}/v10/channels/${id}`, { headers: { authorization: `Bot ${city.app.token}` } });
+    const channels = Array.from({ length: 6 }, (_, index) => city.guild.createChannel({ name: `c${index}` }));
     const statuses: number[] = [];
-    for (const channel of users) {
-      for (let index = 0; index < 10; index += 1) {
-        const response = await fetch(`${city.discord.api}/v10/channels/${channel.id}`, {
-          headers: { authorization: `Bot ${city.app.token}` },
-        });
-        statuses.push(response.status);
-      }
+    for (const { id } of channels.slice(0, 5)) {
+      for (let index = 0; index < 10; index += 1) statuses.push((await get(id)).status);
     }
     expect(new Set(statuses)).to.deep.equal(new Set([200]));
-    const refused = await get();
+    const refused = await get(channels[5]?.id ?? '');
     expect([refused.status, refused.headers.get('x-ratelimit-global')]).to.deep.equal([429, 'true']);
+  });
+
+  it('turns web pages away', async () => {
+    await start();
+    const page = await fetch(`${city.discord.api}/v10/gateway`, { headers: { origin: 'https://example.com' } });
+    expect(page.status).to.equal(403);
   });
 
   it('answers what it does not know as Discord does', async () => {

@@ -6,12 +6,14 @@ import {
 } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import {
+  type ChatInputCommandInteraction,
   Client,
   type ClientEvents,
   type ClientOptions,
   DiscordAPIError,
   Events,
   GatewayIntentBits,
+  type Interaction,
   Partials,
 } from 'discord.js';
 
@@ -101,4 +103,22 @@ export function handClock(start = Date.UTC(2077, 0, 1)) {
       time += ms;
     },
   };
+}
+
+/** Lets the bot handle interactions; resolves with the error when the handler fails. */
+export function onInteraction(
+  client: Client,
+  handle: (interaction: Interaction) => Promise<unknown>,
+): Promise<unknown> {
+  return new Promise((resolve) => {
+    client.on(Events.InteractionCreate, (interaction) => void handle(interaction).catch(resolve));
+  });
+}
+
+/** The same for slash commands only. */
+export function onCommand(
+  client: Client,
+  handle: (interaction: ChatInputCommandInteraction) => Promise<unknown>,
+): Promise<unknown> {
+  return onInteraction(client, async (interaction) => interaction.isChatInputCommand() && handle(interaction));
 }

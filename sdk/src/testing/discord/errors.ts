@@ -5,7 +5,6 @@
 const table = {
   unauthorized: [401, 0, '401: Unauthorized'],
   notFound: [404, 0, '404: Not Found'],
-  methodNotAllowed: [405, 0, '405: Method Not Allowed'],
   unknownApplication: [404, 10002, 'Unknown Application'],
   unknownChannel: [404, 10003, 'Unknown Channel'],
   unknownGuild: [404, 10004, 'Unknown Guild'],
@@ -38,13 +37,11 @@ const table = {
     50016,
     'Provided too few or too many messages to delete. Must provide at least 2 and fewer than 100 messages to delete',
   ],
-  wrongPinChannel: [400, 50019, 'A message can only be pinned in the channel it was sent in'],
   systemMessage: [403, 50021, 'Cannot execute action on a system message'],
   wrongChannelType: [400, 50024, 'Cannot execute action on this channel type'],
   invalidWebhookToken: [401, 50027, 'Invalid Webhook Token'],
   invalidRole: [400, 50028, 'Invalid role'],
   tooOldToBulkDelete: [400, 50034, 'A message provided was too old to bulk delete'],
-  invalidForm: [400, 50035, 'Invalid Form Body'],
   invalidApiVersion: [400, 50041, 'Invalid API version provided'],
   threadArchived: [400, 50083, 'Thread is archived'],
   badJson: [400, 50109, 'The request body contains invalid JSON.'],
@@ -97,10 +94,9 @@ export function discordError(name: DiscordErrorName): LocalDiscordError {
 
 /** 50035 with the tree that Discord sends: `errors.content._errors[0].code === 'BASE_TYPE_MAX_LENGTH'`. */
 export function invalidForm(...issues: FormIssue[]): LocalDiscordError {
-  const [status, code, message] = table.invalidForm;
   const tree: ErrorTree = {};
   for (const issue of issues) addToTree(tree, issue);
-  return new LocalDiscordError(status, code, message, tree);
+  return new LocalDiscordError(400, 50035, 'Invalid Form Body', tree);
 }
 
 function addToTree(tree: ErrorTree, issue: FormIssue): void {

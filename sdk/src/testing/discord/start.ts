@@ -1,7 +1,6 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { addMember } from './actions/members.js';
-import { type Clock, systemClock } from './clock.js';
+import type { Clock } from './clock.js';
 import { createFaults, type Faults } from './faults/faults.js';
 import { createGateway } from './gateway/server.js';
 import { serveFile } from './rest/cdn.js';
@@ -9,11 +8,11 @@ import { createRateLimits, type RateLimitMode, type RateLimits } from './rest/ra
 import { RequestLog } from './rest/request-log.js';
 import { createRestHandler } from './rest/server.js';
 import { createTraffic } from './rest/traffic.js';
-import type { LocalApplication, LocalTeam, PrivilegedIntent } from './state/application.js';
-import { LocalGuild } from './state/guild.js';
-import { createSnowflakes } from './state/snowflake.js';
-import { LocalUser } from './state/user.js';
-import type { World } from './state/world.js';
+import type { LocalApplication } from './state/application.js';
+import { type ApplicationInit, createApplication, createGuild, createUser, type UserInit } from './state/create.js';
+import type { LocalGuild } from './state/guild.js';
+import type { LocalUser } from './state/user.js';
+import { createWorld } from './state/world.js';
 import { createExpectMessage, type ExpectMessage } from './watch/expect-message.js';
 import { createObservers, type Observers } from './watch/observers.js';
 import { settled } from './watch/settled.js';
@@ -31,16 +30,6 @@ export interface LocalDiscordOptions {
   keepMessages?: number;
 }
 
-export interface ApplicationInit {
-  name: string;
-  owner: LocalUser;
-  /** Owns the application together; its first member is the owner that Discord names. */
-  team?: { name: string; members: readonly LocalUser[] };
-  description?: string;
-  /** Which privileged intents the developer portal allows; all unless told. */
-  privilegedIntents?: readonly PrivilegedIntent[];
-}
-
 /** A Discord of its own on loopback. Everything is in memory and gone when it closes. */
 export interface LocalDiscord extends AsyncDisposable {
   /** For discord.js: `new Client({ rest: { api: discord.api } })`. */
@@ -54,7 +43,7 @@ export interface LocalDiscord extends AsyncDisposable {
   readonly requests: RequestLog;
   readonly faults: Faults;
   readonly rateLimits: RateLimits;
-  createUser(init: { name: string; displayName?: string }): LocalUser;
+  createUser(init: UserInit): LocalUser;
   createApplication(init: ApplicationInit): LocalApplication;
   /** The owner is its first member. It has no channels yet. */
   createGuild(init: { name: string; owner: LocalUser }): LocalGuild;
@@ -82,7 +71,7 @@ export interface LocalDiscord extends AsyncDisposable {
  */
 export async function startLocalDiscord(options: LocalDiscordOptions = {}): Promise<LocalDiscord> {
   const observers = createObservers();
-  const world = createWorld(options, observers);
+  const world = createWorld({ ...options, notify: observers.notify });
   const faults = createFaults(world);
   const traffic = createTraffic();
   const requests = new RequestLog();
@@ -91,10 +80,14 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
   const rest = createRestHandler({ world, faults: faults.rest, limits: rateLimits, log: requests, traffic });
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
-    if (url.pathname.startsWith('/cdn/')) serveFile(world, response, url);
+    if (fromBrowser(request)) response.writeHead(403).end('This is no place for web pages.');
+    else if (url.pathname.startsWith('/cdn/')) serveFile(world, response, url);
     else rest(request, response, url);
   });
-  server.on('upgrade', (request, socket, head) => gateway.handleUpgrade(request, socket, head));
+  server.on('upgrade', (request, socket, head) => {
+    if (fromBrowser(request)) socket.destroy();
+    else gateway.handleUpgrade(request, socket, head);
+  });
   server.on('connection', () => traffic.touch());
   const host = await listen(server, options.port ?? 0);
   const url = `http://${host}`;
@@ -123,58 +116,9 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
   };
 }
 
-function createWorld(options: LocalDiscordOptions, observers: Observers): World {
-  const clock = options.clock ?? systemClock;
-  return {
-    clock,
-    nextId: createSnowflakes(clock),
-    addresses: { api: '', cdn: '', gateway: '' },
-    keepMessages: options.keepMessages ?? 10_000,
-    users: new Map(),
-    applications: new Map(),
-    guilds: new Map(),
-    channels: new Map(),
-    webhooks: new Map(),
-    interactions: new Map(),
-    files: new Map(),
-    sessions: new Set(),
-    notify: observers.notify,
-  };
-}
-
-function createUser(world: World, init: { name: string; displayName?: string }): LocalUser {
-  const user = new LocalUser(world, init.name, false);
-  user.globalName = init.displayName ?? null;
-  world.users.set(user.id, user);
-  return user;
-}
-
-function createApplication(world: World, init: ApplicationInit): LocalApplication {
-  const user = new LocalUser(world, init.name, true);
-  const { id } = user;
-  const team: LocalTeam | undefined = init.team && { id: world.nextId(), ...init.team };
-  const application: LocalApplication = {
-    id,
-    name: init.name,
-    user,
-    owner: init.owner,
-    team,
-    token: `${Buffer.from(id).toString('base64url')}.local0.${Buffer.from(`token of ${init.name}`).toString('base64url')}`,
-    description: init.description ?? '',
-    privilegedIntents: new Set(init.privilegedIntents ?? ['GuildMembers', 'GuildPresences', 'MessageContent']),
-    globalCommands: new Map(),
-    guildCommands: new Map(),
-  };
-  world.users.set(id, user);
-  world.applications.set(id, application);
-  return application;
-}
-
-function createGuild(world: World, init: { name: string; owner: LocalUser }): LocalGuild {
-  const guild = new LocalGuild(world, init.name, init.owner);
-  world.guilds.set(guild.id, guild);
-  addMember(world, guild, init.owner);
-  return guild;
+/** A page in somebody's browser can reach loopback, too; bots send no Origin. */
+function fromBrowser(request: IncomingMessage): boolean {
+  return request.headers.origin !== undefined;
 }
 
 function listen(server: Server, port: number): Promise<string> {

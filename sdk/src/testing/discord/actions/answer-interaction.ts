@@ -85,7 +85,6 @@ export function pressedMessage(interaction: LocalInteraction): LocalMessage {
 function post(world: World, interaction: LocalInteraction, draft: MessageDraft, ephemeral: boolean): LocalMessage {
   const { application, channel } = interaction;
   const isAnswer = interaction.response === undefined;
-  const isCommand = interaction.source.kind === 'command';
   const message = postMessage(
     world,
     channel,
@@ -96,12 +95,18 @@ function post(world: World, interaction: LocalInteraction, draft: MessageDraft, 
       applicationId: application.id,
       interaction,
       ephemeral,
-      ...(isAnswer && isCommand ? { type: MessageType.ChatInputCommand } : {}),
+      ...(isAnswer ? answerType(interaction) : {}),
     },
     draft,
   );
   interaction.messages.push(message);
   return message;
+}
+
+/** The first answer to a command says which command it answers. */
+function answerType({ source }: LocalInteraction): { type?: MessageType } {
+  if (source.kind !== 'command') return {};
+  return { type: source.menu ? MessageType.ContextMenuCommand : MessageType.ChatInputCommand };
 }
 
 function botPermissions(world: World, { channel, application }: LocalInteraction): bigint {

@@ -11,6 +11,9 @@ export interface CommandScope {
   guildId?: string | undefined;
 }
 
+const DAY_MS = 24 * 60 * 60_000;
+const CREATIONS_A_DAY = 200;
+
 type CommandMap = Map<string, LocalCommand>;
 
 const CAPS: ReadonlyMap<ApplicationCommandType, number> = new Map([
@@ -28,7 +31,7 @@ export function commandsIn({ application, guildId }: CommandScope): CommandMap {
   return commands;
 }
 
-/** Creates a command, or overwrites the one of the same name and type. @throws 30032 over the caps of 100, 5 and 5 */
+/** Creates a command, or overwrites the one of the same name and type. @throws 30032 over the caps of 100, 5 and 5, 30034 over 200 creations a day */
 export function upsertCommand(
   world: World,
   scope: CommandScope,
@@ -39,15 +42,17 @@ export function upsertCommand(
   const command = toCommand(world, scope, form, present);
   const next = [...[...commands.values()].filter((one) => one !== present), command];
   checkCaps(next);
+  if (!present) countCreations(world, scope, 1);
   commands.set(command.id, command);
   return { command, created: !present };
 }
 
-/** Replaces all commands of the scope. Commands that keep their name and type keep their id. @throws 30032 */
+/** Replaces all commands of the scope. Commands that keep their name and type keep their id. @throws 30032, 30034 */
 export function overwriteCommands(world: World, scope: CommandScope, forms: readonly CommandForm[]): LocalCommand[] {
   const commands = commandsIn(scope);
   const next = forms.map((form) => toCommand(world, scope, form, findByName(commands, form)));
   checkCaps(next);
+  countCreations(world, scope, next.filter((command) => !commands.has(command.id)).length);
   commands.clear();
   for (const command of next) commands.set(command.id, command);
   return next;
@@ -66,6 +71,15 @@ export function editCommand(world: World, scope: CommandScope, id: string, chang
 function findByName(commands: CommandMap, form: CommandForm): LocalCommand | undefined {
   const type = form.type ?? ApplicationCommandType.ChatInput;
   return [...commands.values()].find((command) => command.name === form.name && command.type === type);
+}
+
+/** Only what is new counts: overwriting with the same names is free, as on Discord. */
+function countCreations(world: World, { application, guildId = '' }: CommandScope, count: number): void {
+  const since = world.clock.now() - DAY_MS;
+  const recent = (application.commandCreations.get(guildId) ?? []).filter((time) => time > since);
+  if (recent.length + count > CREATIONS_A_DAY) throw discordError('tooManyCommandCreates');
+  const now = world.clock.now();
+  application.commandCreations.set(guildId, [...recent, ...Array.from({ length: count }, () => now)]);
 }
 
 function checkCaps(commands: readonly LocalCommand[]): void {

@@ -1,6 +1,7 @@
 import { GatewayIntentBits } from 'discord-api-types/v10';
-import { audience } from '../gateway/dispatch.js';
+import { audience, broadcast } from '../gateway/dispatch.js';
 import type { GatewaySession } from '../gateway/session.js';
+import { emojiPayload } from '../payload/emoji.js';
 import { guildCreatePayload } from '../payload/guild.js';
 import type { LocalApplication } from '../state/application.js';
 import type { LocalGuild } from '../state/guild.js';
@@ -18,6 +19,11 @@ export function sendGuild(session: GatewaySession, guild: LocalGuild): void {
   const all = (session.intents & GatewayIntentBits.GuildPresences) !== 0;
   const members = all ? [...guild.members.values()] : [self];
   session.dispatch('GUILD_CREATE', JSON.stringify(guildCreatePayload(guild, self, members)));
+}
+
+export function announceEmojis(world: World, guild: LocalGuild): void {
+  const emojis = [...guild.emojis.values()].map(emojiPayload);
+  broadcast(world, 'GUILD_EMOJIS_UPDATE', { guild }, { guild_id: guild.id, emojis });
 }
 
 /** GUILD_DELETE to a bot that is no member any more; without `unavailable`, which would mean an outage. */

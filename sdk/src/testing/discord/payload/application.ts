@@ -39,6 +39,9 @@ export function applicationFlags(app: LocalApplication): ApplicationFlags {
   return flags;
 }
 
+/** Older than the roles of team members, and always this. */
+const EVERYTHING: ['*'] = ['*'];
+
 function teamPayload(team: LocalTeam) {
   const [owner] = team.members;
   return {
@@ -48,7 +51,7 @@ function teamPayload(team: LocalTeam) {
     owner_user_id: owner?.id ?? '0',
     members: team.members.map((user) => ({
       membership_state: TeamMemberMembershipState.Accepted,
-      permissions: ['*'] satisfies ['*'] as ['*'],
+      permissions: EVERYTHING,
       team_id: team.id,
       user: userPayload(user),
       role: TeamMemberRole.Developer,

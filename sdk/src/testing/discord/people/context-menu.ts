@@ -23,7 +23,7 @@ export function useContextMenu(
   if (!channel) throw new Error('Say in which channel the menu was opened.');
   const type = target instanceof LocalMessage ? ApplicationCommandType.Message : ApplicationCommandType.User;
   const { application, command } = findCommand(world, user, channel, type, name);
-  const interaction = startInteraction(world, application, user, channel, { kind: 'command', name });
+  const interaction = startInteraction(world, application, user, channel, { kind: 'command', name, menu: true });
   const base = {
     ...interactionBase(interaction, world.clock.now()),
     type: InteractionType.ApplicationCommand as const,

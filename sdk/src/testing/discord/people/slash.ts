@@ -40,7 +40,7 @@ export function useSlashCommand(
   );
   const referred = nothingReferred();
   const options = fillOptions({ world, channel, referred }, optionsAt(command, words), given);
-  const interaction = startInteraction(world, application, user, channel, { kind: 'command', name: path });
+  const interaction = startInteraction(world, application, user, channel, { kind: 'command', name: path, menu: false });
   const resolved = resolvedPayload(referred, channel.guild, user, world.clock.now());
   return sendInteraction(world, interaction, {
     ...interactionBase(interaction, world.clock.now()),

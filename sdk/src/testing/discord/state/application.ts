@@ -26,4 +26,6 @@ export interface LocalApplication {
   readonly globalCommands: Map<string, LocalCommand>;
   /** By guild id, then command id. */
   readonly guildCommands: Map<string, Map<string, LocalCommand>>;
+  /** Times of command creations, by guild id (`''` for global ones): Discord allows 200 a day. */
+  readonly commandCreations: Map<string, number[]>;
 }

@@ -6,6 +6,7 @@ import {
   type OverwriteInit,
   toOverwrite,
 } from '../actions/channels.js';
+import { announceEmojis } from '../actions/guild-events.js';
 import { addBot, addMember, announceMember, type JoinOptions, removeMember } from '../actions/members.js';
 import { announceRole, createRole, deleteRole, type RoleInit } from '../actions/roles.js';
 import {
@@ -127,6 +128,7 @@ export class LocalGuild {
   addEmoji(name: string, options: { animated?: boolean } = {}): LocalEmoji {
     const emoji: LocalEmoji = { id: this.#world.nextId(), name, animated: options.animated ?? false };
     this.emojis.set(emoji.id, emoji);
+    announceEmojis(this.#world, this);
     return emoji;
   }
 

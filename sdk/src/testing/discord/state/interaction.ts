@@ -8,7 +8,7 @@ import type { LocalUser } from './user.js';
 
 /** What the person did. */
 export type InteractionSource =
-  | { readonly kind: 'command'; readonly name: string }
+  | { readonly kind: 'command'; readonly name: string; readonly menu: boolean }
   | { readonly kind: 'autocomplete'; readonly name: string }
   | { readonly kind: 'component'; readonly message: LocalMessage; readonly customId: string }
   | { readonly kind: 'modal'; readonly trigger: LocalInteraction; readonly customId: string };

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import { type Clock, systemClock } from '../clock.js';
 import type { GatewaySession } from '../gateway/session.js';
 import type { LocalEvent } from '../watch/events.js';
 import type { LocalApplication } from './application.js';
@@ -6,6 +6,7 @@ import type { LocalAttachment } from './attachment.js';
 import type { LocalChannel } from './channel.js';
 import type { LocalGuild } from './guild.js';
 import type { LocalInteraction } from './interaction.js';
+import { createSnowflakes } from './snowflake.js';
 import type { LocalUser } from './user.js';
 import type { LocalWebhook } from './webhook.js';
 
@@ -36,4 +37,30 @@ export interface World {
   readonly sessions: Set<GatewaySession>;
   /** Tells whoever observes, in server order. */
   readonly notify: (event: LocalEvent) => void;
+}
+
+export interface WorldInit {
+  clock?: Clock;
+  keepMessages?: number;
+  notify: World['notify'];
+}
+
+/** An empty one. */
+export function createWorld(options: WorldInit): World {
+  const clock = options.clock ?? systemClock;
+  return {
+    clock,
+    nextId: createSnowflakes(clock),
+    addresses: { api: '', cdn: '', gateway: '' },
+    keepMessages: options.keepMessages ?? 10_000,
+    users: new Map(),
+    applications: new Map(),
+    guilds: new Map(),
+    channels: new Map(),
+    webhooks: new Map(),
+    interactions: new Map(),
+    files: new Map(),
+    sessions: new Set(),
+    notify: options.notify,
+  };
 }
