@@ -17,7 +17,7 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
         effect('component', name);
         return { customId: (...args) => [name, ...args].join(':') };
       },
-      on: (event) => effect('listener', event),
+      on: (event) => effect('listener', String(event)),
       ready: () => effect('listener', 'ready'),
       tool: ({ name }) => effect('tool', name),
       responder: ({ name }) => effect('responder', name),

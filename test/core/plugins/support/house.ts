@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import type { GuildState, GuildStates } from '@cinnabar/core/internal/contracts';
+import type { GuildState, GuildStates, Owner } from '@cinnabar/core/internal/contracts';
 import type { Discover } from '@cinnabar/core/internal/plugins/discovery/discovery';
 import type { KnownGuard } from '@cinnabar/core/internal/plugins/guards';
 import type { PluginChange } from '@cinnabar/core/internal/plugins/lifecycle/change-queue';
@@ -37,6 +37,8 @@ export interface HouseOptions {
   readonly guards?: { known: readonly KnownGuard[] };
   readonly disabled?: readonly string[];
   readonly onChange?: (change: PluginChange) => unknown;
+  /** Told of every run that is begun, also of those that fail. */
+  readonly onStart?: (owner: Owner) => void;
 }
 
 /** The plugin room on a manual clock, with in-memory plugins unless it is told where to look. */
@@ -48,11 +50,15 @@ export function createHouse(options: HouseOptions = {}): House {
   const changes: PluginChange[] = [];
   const complaints: string[] = [];
   const guards = options.guards ?? { known: [] };
+  const contextOf = createScopeContexts(services, clock);
   const manager = createPluginManager({
     discover: options.discover ?? (() => Promise.resolve({ plugins: [], problems: [] })),
     loader: options.loader ?? { load: () => Promise.reject(new Error('there is nothing on disk')) },
     services,
-    createContext: createScopeContexts(services, clock),
+    createContext: (owner) => {
+      options.onStart?.(owner);
+      return contextOf(owner);
+    },
     boundary: {
       drained: (timeoutMs, plugin = '') =>
         busy.has(plugin)

@@ -1,0 +1,70 @@
+/** The process of the reload campaign: `node --expose-gc process.js SEED ROUNDS`. Prints progress to standard error, the result as JSON. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Host } from '@cinnabar/core/internal/host';
+import { CinnabarError } from '@cinnabar/sdk';
+import type { CampaignResult } from '../main.js';
+import { startCampaignHost } from './campaign-host.js';
+import { saveHeavyPlugin } from './heavy-plugin.js';
+import { playRounds } from './rounds.js';
+import { createVersions, type Versions } from './versions.js';
+
+const { gc } = globalThis;
+if (gc === undefined) throw new Error('start this process with --expose-gc');
+const versions = createVersions(gc);
+const [seed = 1, rounds = 1] = process.argv.slice(2).map(Number);
+const dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-reload-'));
+try {
+  process.stdout.write(JSON.stringify(await campaign()));
+} finally {
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+async function campaign(): Promise<CampaignResult> {
+  await saveHeavyPlugin(join(dataDir, 'own', 'heavy'), 0, 'none');
+  await using house = await startCampaignHost(dataDir);
+  const { host, problems } = house;
+  versions.note(host.plugins.owners());
+  const running = host.plugins.owners().length;
+  const log = (line: string) => process.stderr.write(`${line}\n`);
+  const { reloads, refusals, violations } = await playRounds(house, versions, { seed, rounds, log });
+
+  const old = await excess(versions, 1, 'old versions');
+  // The storage remembers what each plugin last declared, so that its settings can be seen and its secrets hidden while it is unloaded.
+  const left = await unloadAll(host);
+  await host.idle();
+  const unloaded = await excess(versions, 1, 'unloaded versions');
+  return {
+    counts: { plugins: running, reloads, refusals, 'versions seen': versions.seen },
+    violations: [...problems, ...violations, ...old, ...left, ...unloaded, ...cached(dataDir)],
+  };
+}
+
+/** More versions in memory than there should be, in sentences. */
+async function excess(watched: Versions, allowed: number, what: string): Promise<string[]> {
+  return [...(await watched.alive())]
+    .filter(([, count]) => count > allowed)
+    .map(([plugin, count]) => `${plugin}: ${count - allowed} ${what} are still alive`);
+}
+
+/** Unloads what can be unloaded. A violation for each effect that is left. */
+async function unloadAll({ plugins }: Host): Promise<readonly string[]> {
+  const required: string[] = [];
+  for (const { id } of plugins.list()) {
+    await plugins.unload(id).catch((error: unknown) => {
+      if (!(error instanceof CinnabarError) || error.code !== 'CINNABAR_PLUGIN_REQUIRED') throw error;
+      required.push(id);
+    });
+  }
+  const stopped = plugins.list().filter(({ id }) => !required.includes(id));
+  return stopped.flatMap(({ id, effects }) => effects.map((label) => `${id} has left ${label} behind`));
+}
+
+/** Modules of the cache of bundles that Node still knows. */
+function cached(folder: string): string[] {
+  const { cache } = createRequire(import.meta.url);
+  const known = Object.values(cache).flatMap((module) => [module?.id, ...(module?.children ?? []).map(({ id }) => id)]);
+  return known.filter((id) => id?.startsWith(folder)).map((id) => `${id} is still in the cache of modules`);
+}
