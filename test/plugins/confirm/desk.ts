@@ -88,7 +88,13 @@ function errands(runs: unknown[]): Plugin {
     },
   });
   return definePlugin({
-    manifest: { id: 'errands', version: '1.0.0', description: 'Tools for tests' },
+    manifest: {
+      id: 'errands',
+      version: '1.0.0',
+      description: 'Tools for tests',
+      // Those of `confirm` and its command, too: when it is loaded again, the bot need not log in anew for them, which takes seconds.
+      intents: ['GuildMessages', 'GuildMessageReactions', 'DirectMessages', 'DirectMessageReactions', 'MessageContent'],
+    },
     setup({ tool }) {
       tool(definition('errand', 'write'));
       tool(definition('look', 'read'));

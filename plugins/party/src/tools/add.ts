@@ -57,8 +57,8 @@ const joins = ["he's", "she's", "they're", 'he is', 'she is', 'they are', "it's"
   `add {name} to the party, ${is} a {role}`,
 ]);
 const likes = ["he's", "she's", "they're"].flatMap((is) =>
-  ['who likes', 'who prefers', 'and likes', 'and prefers', 'with', 'preferring'].map(
-    (prefers) => `add {name} to my party, ${is} a {role} ${prefers} {gear_preferences}`,
+  [' who likes', ' who prefers', ' and likes', ' and prefers', ', likes', ', prefers', ' with', ' preferring'].map(
+    (prefers) => `add {name} to my party, ${is} a {role}${prefers} {gear_preferences}`,
   ),
 );
 const examples = [

@@ -49,10 +49,8 @@ export function recommendGear(partyOf: PartyOf, llm: Llm | undefined): ToolDefin
       const { document } = await partyOf(actor);
       const { members } = await document.get();
       const candidates = candidatesOf(members, excluded_characters);
-      if (llm === undefined || llm.current.provider === 'offline') {
-        throw new UserError(
-          'I cannot recommend gear at the moment: that needs a language model, and none is connected.',
-        );
+      if (llm === undefined) {
+        throw new UserError('I cannot recommend gear at the moment: that needs a language model, and none is running.');
       }
       const { characters } = candidates;
       const distribution = await askForDistribution(llm, { characters, lootDescription: loot_description, signal });

@@ -1,0 +1,41 @@
+import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import { type Outcome, SettingsCatalog, Tools } from '@cinnabar/sdk';
+import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
+
+export interface Table extends AsyncDisposable {
+  readonly host: TestHost;
+  /** A model calls a tool on behalf of a member; resolves with what people would read. */
+  call(tool: string, input?: Readonly<Record<string, unknown>>, as?: Caller): Promise<string>;
+  configure(key: string, value: string): Promise<void>;
+}
+interface Caller {
+  readonly user?: LocalUser;
+  readonly channel?: LocalChannel;
+}
+
+/** A host with the plugin `party`, nothing between a call and its execution. */
+export async function openTable(plugins: TestHostOptions['plugins'] = []): Promise<Table> {
+  const host = await createTestHost({ plugins: ['party', ...plugins] });
+  const actorOf = ({ user = host.alice, channel = host.general }: Caller) => ({
+    userId: user.id,
+    guildId: channel.guild?.id ?? null,
+    channelId: channel.id,
+  });
+  return {
+    host,
+    async call(name, input = {}, as = {}) {
+      const request = { name, arguments: input, actor: actorOf(as), origin: 'test' };
+      return textOf(await host.resolve(Tools).invoke(request));
+    },
+    async configure(key, value) {
+      await host.resolve(SettingsCatalog).set('party', key, value, actorOf({ user: host.you }));
+    },
+    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+  };
+}
+
+function textOf(outcome: Outcome): string {
+  if (outcome.status === 'done') return outcome.text;
+  if (outcome.status === 'failed') return outcome.error.message;
+  throw new Error(`the call is ${outcome.status}`);
+}
