@@ -41,11 +41,11 @@ export function createLogs(options: LogsOptions): Logs {
   let waiting: Waiting[] = [];
   let closed = false;
 
-  const failed = new Set<string>();
+  let hasFailed = false;
   const onFailure = (error: Error) => {
-    if (failed.has(error.message)) return;
-    failed.add(error.message);
-    console?.stream.write(`The log files in ${oneLine(dir)} cannot be written: ${oneLine(error.message)}\n`);
+    if (!hasFailed)
+      console?.stream.write(`The log files in ${oneLine(dir)} cannot be written: ${oneLine(error.message)}\n`);
+    hasFailed = true;
   };
 
   const open = (): Sinks => {

@@ -5,7 +5,7 @@ import { isSecretName, REDACTED } from './secret-patterns.js';
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 50;
 const MAX_TEXT = 8_000;
-const MAX_NODES = 1_000;
+const MAX_NODES = 300;
 
 export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
 export type PlainRecord = { readonly [key: string]: Plain };
@@ -43,6 +43,8 @@ function createWalk(redactor: Redactor) {
 
   const record = (entries: readonly (readonly [string, unknown])[], depth: number): PlainRecord => {
     const shown = entries.slice(0, MAX_ITEMS).map(([key, value]): [string, Plain] => {
+      // Each field of an entry has its own share, so that a big one does not cost the others.
+      if (depth === 0) left = MAX_NODES;
       const hidden = isSecretName(key) && typeof value !== 'number' && typeof value !== 'boolean' && value != null;
       return [text(key), hidden ? REDACTED : walk(value, depth + 1)];
     });

@@ -17,8 +17,9 @@ const SHAPES: readonly (readonly [shape: RegExp, replacement: string])[] = [
   [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, REDACTED],
   // JSON web tokens.
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, REDACTED],
-  [/\b(Bearer|Basic)(\s+|%20)[\w.~+/=%-]{8,}/gi, `$1 ${REDACTED}`],
-  [/\b(authorization["']?\s*[:=]\s*["']?)(?!(?:Bearer|Basic)\b)[^\s"',;]{6,}(?:[ ][\w.-]{12,})?/gi, `$1${REDACTED}`],
+  [/\b(authorization["']?\s{0,8}[:=]\s{0,8}["']?)(?:(?:Bearer|Basic|Bot)\s{1,8})?[^\s"',;]{6,}/gi, `$1${REDACTED}`],
+  // With a digit somewhere, so that a bearer of good news is left alone.
+  [/\b(Bearer\s{1,8})(?=[^\s"']{0,200}\d)[\w.~+/=-]{8,}/gi, `$1${REDACTED}`],
   // user:password@ in an address, and credentials in its query.
   [/(:\/\/[^\s/:@]{0,100}:)[^\s/@]{1,200}@/g, `$1${REDACTED}@`],
   [/([?&](?:api_?key|key|token|access_token|secret|password|sig|signature)=)[^\s&#"']+/gi, `$1${REDACTED}`],

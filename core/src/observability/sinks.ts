@@ -21,7 +21,7 @@ export interface SinkOptions {
   readonly dir: string;
   readonly level: Level;
   readonly console: { readonly stream: NodeJS.WritableStream; readonly level: Level } | undefined;
-  /** Told once of each file that cannot be written. Logging goes on without it. */
+  /** Told whenever a file cannot be written. Logging goes on without it. */
   readonly onFailure: (error: Error) => void;
 }
 
@@ -31,7 +31,7 @@ export function openSinks(options: SinkOptions): Sinks {
   const winston: Winston = require('winston');
   const RotatingFile: DailyRotateFileModule = require('winston-daily-rotate-file');
   const line = (kind: 'human' | 'json') => winston.format.printf((info) => String(info[kind]));
-  const files: DailyRotateFile[] = [];
+  const files = new Set<DailyRotateFile>();
 
   const file = (name: string, level: Level): readonly WinstonTransport[] => {
     try {
@@ -46,7 +46,12 @@ export function openSinks(options: SinkOptions): Sinks {
         level,
         format: line('json'),
       });
-      files.push(transport);
+      files.add(transport);
+      // Nobody else listens there: without this, a full disk would end the process.
+      transport.logStream.on('error', (error: Error) => {
+        files.delete(transport);
+        options.onFailure(error);
+      });
       return [transport];
     } catch (error) {
       options.onFailure(error instanceof Error ? error : new Error(String(error)));
@@ -78,7 +83,7 @@ export function openSinks(options: SinkOptions): Sinks {
     write: (level, { human, json }) => void (loggers.includes(main) && main.log({ level, message: '', human, json })),
     audit: (json) => void (loggers.includes(audit) && audit.log({ level: 'info', message: '', json })),
     async close() {
-      const written = files.map(flushed);
+      const written = [...files].map(flushed);
       await Promise.all(loggers.map(ended));
       await Promise.all(written);
     },
@@ -100,6 +105,6 @@ function flushed(file: DailyRotateFile): Promise<void> {
       finished += 1;
       if (finished === 2) resolve();
     });
-    file.once('error', () => resolve());
+    file.logStream.once('error', () => resolve());
   });
 }

@@ -1,0 +1,107 @@
+import { createRedactor, secretsOf } from '@cinnabar/core/internal/observability/redactor';
+import { isSecretName } from '@cinnabar/core/internal/observability/secret-patterns';
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+
+// Put together at run time, so that no scanner takes this file for a leak.
+const botToken = ['MTA5ODc2NTQzMjEwOTg3NjU0Mw', 'GaBcDe', 'x'.repeat(38)].join('.');
+
+describe('the redactor', () => {
+  it('takes out what was registered, wherever it is and however it is encoded', () => {
+    const redactor = createRedactor(['open sesame/1']);
+    redactor.add('hunter2');
+    const text = redactor.text(
+      `open sesame/1 hunter2 https://x/?q=open%20sesame%2F1 ${Buffer.from('open sesame/1').toString('base64')}`,
+    );
+    expect(text).to.equal('[redacted] [redacted] https://x/?q=[redacted] [redacted]');
+  });
+
+  it('takes the longer of two secrets that begin alike', () => {
+    expect(createRedactor(['hunter', 'hunter2']).text('hunter2 hunter')).to.equal('[redacted] [redacted]');
+  });
+
+  it('passes over blank and very short values, which would be taken out of ordinary words', () => {
+    const redactor = createRedactor(['', ' ', 'a', 'test', undefined]);
+    expect(redactor.text('a test is a test')).to.equal('a test is a test');
+  });
+
+  const shapes: readonly (readonly [what: string, text: string, redacted: string])[] = [
+    ['a Discord token', `Bot ${botToken} is`, 'Bot [redacted] is'],
+    ['an OpenAI key', `key sk-proj-${'a1'.repeat(20)}.`, 'key [redacted].'],
+    ['an Anthropic key', `sk-ant-api03-${'a1'.repeat(20)}`, '[redacted]'],
+    ['a bearer header', 'Authorization: Bearer abcdef123456', 'Authorization: [redacted]'],
+    ['basic credentials', 'authorization=Basic dXNlcjpwYXNz', 'authorization=[redacted]'],
+    ['a bearer token', 'sent bearer abcdef-123456 along', 'sent bearer [redacted] along'],
+    ['another authorization header', '{"authorization":"abcdef123456"}', '{"authorization":"[redacted]"}'],
+    [
+      'a webhook',
+      `POST https://discord.com/api/v10/webhooks/123/${'Ab-_'.repeat(17)}?wait=true`,
+      'POST https://discord.com/api/v10/webhooks/123/[redacted]?wait=true',
+    ],
+    ['an interaction', `/interactions/123/${'aW50'.repeat(10)}/callback`, '/interactions/123/[redacted]/callback'],
+    ['a password in an address', 'postgres://me:swordfish@db/x', 'postgres://me:[redacted]@db/x'],
+    ['a key in a query', 'https://x/?a=1&api_key=abc123&b=2', 'https://x/?a=1&api_key=[redacted]&b=2'],
+    ['a JSON web token', `eyJ${'a'.repeat(20)}.${'b'.repeat(20)}.${'c'.repeat(20)}`, '[redacted]'],
+  ];
+  for (const [what, text, redacted] of shapes) {
+    it(`takes out ${what} that nobody registered`, () => expect(createRedactor().text(text)).to.equal(redacted));
+  }
+
+  it('leaves ordinary text alone', () => {
+    const text =
+      'V (123456789012345678) says: a task-force of 3, see https://example.org/webhooks/guide and "sk-8". Basic training, bearer of news. <@1> 12:30';
+    expect(createRedactor().text(text)).to.equal(text);
+  });
+
+  it('never lets a registered secret through', () => {
+    const secret = fc.string({ minLength: 5, maxLength: 40 }).filter((one) => one.trim().length >= 5);
+    fc.assert(
+      fc.property(secret, fc.string(), fc.string(), (one, before, after) => {
+        fc.pre(!'[redacted]'.includes(one.trim()));
+        expect(createRedactor([one]).text(`${before}${one}${after}`)).to.not.contain(one.trim());
+      }),
+    );
+  });
+
+  it('is quick with text that is made to be slow', () => {
+    const redactor = createRedactor();
+    for (const text of [
+      'a'.repeat(200_000),
+      'eyJ'.repeat(50_000),
+      '://'.repeat(50_000),
+      'sk-'.repeat(50_000),
+      '-----BEGIN '.repeat(20_000),
+      'a.'.repeat(100_000),
+    ]) {
+      const started = performance.now();
+      redactor.text(text);
+      expect(performance.now() - started, text.slice(0, 12)).to.be.below(1_000);
+    }
+  });
+});
+
+describe('names of secrets', () => {
+  it('are known in the forms that variables and fields have', () => {
+    for (const name of [
+      'DISCORD_TOKEN',
+      'OPENAI_API_KEY',
+      'apiKey',
+      'authorization',
+      'client_secret',
+      'x-api-key',
+      'Password',
+      'accessToken',
+    ]) {
+      expect(isSecretName(name), name).to.equal(true);
+    }
+    for (const name of ['maxTokens', 'inputTokens', 'key', 'author', 'tokenizer', 'secretary', 'PATH', 'authorId']) {
+      expect(isSecretName(name), name).to.equal(false);
+    }
+  });
+
+  it('tell which variables of the environment to register', () => {
+    expect(secretsOf({ DISCORD_TOKEN: 'abcdefgh', HOME: '/home/v', EMPTY_TOKEN: undefined })).to.deep.equal([
+      'abcdefgh',
+    ]);
+  });
+});
