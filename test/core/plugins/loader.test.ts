@@ -132,6 +132,17 @@ export function fail(): never {
       );
     });
 
+    it("gives it the host's own zod, unless it has one of its own", async () => {
+      const index = source('z', "import { z } from 'zod';");
+      const { z } = await import('@cinnabar/sdk');
+      expect(await result(await load({ 'dice/index.ts': index }))).to.equal(z);
+      const own = {
+        'dice/node_modules/zod/package.json': { name: 'zod', main: 'i.js' },
+        'dice/node_modules/zod/i.js': "exports.z = 'its own';",
+      };
+      expect(await result(await load(own))).to.equal('its own');
+    });
+
     it('lends discord.js and zod to a folder without node_modules', async () => {
       const imports = "import { Events } from 'discord.js'; import { z } from 'zod';";
       const plugin = await load({ 'dice/index.ts': source('[Events.MessageCreate, z.number().parse(1)]', imports) });

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { types } from 'node:util';
 import * as sdk from '@cinnabar/sdk';
+import * as zod from 'zod';
 import { resolveModuleOnly } from './resolve-package.js';
 
 /** The `require` that a bundle runs with. */
@@ -13,6 +14,8 @@ export interface PluginRequire {
 
 /** The SDK's own dependencies: a folder without node_modules can import them all the same. */
 const LENT = /^(discord\.js|zod)(\/|$)/;
+
+const core = createRequire(import.meta.url);
 
 /**
  * Builds the `require` of one plugin: `@cinnabar/sdk` is the host's own module, everything else is resolved from the plugin's
@@ -32,7 +35,12 @@ export function createPluginRequire(entry: string): PluginRequire {
       return elsewhere;
     }
   };
-  const load = (specifier: string): unknown => (specifier === '@cinnabar/sdk' ? sdk : own(resolve(specifier)));
+  const load = (specifier: string): unknown => {
+    if (specifier === '@cinnabar/sdk') return sdk;
+    const file = resolve(specifier);
+    // `require` would load the same zod a second time, as CommonJS, and schemas would know nothing of each other's registries.
+    return specifier === 'zod' && file === core.resolve('zod') ? zod : own(file);
+  };
   return Object.assign(load, { resolve, isModuleNamespace: types.isModuleNamespaceObject });
 }
 

@@ -18,7 +18,9 @@ export function watchServices(room: LifecycleRoom, queue: ChangeQueue): ServiceO
       settling = false;
       await settle(room);
     };
-    queue.run(change).catch((error: unknown) => room.log.error('plugins could not be settled', { error }));
+    queue.run(change).catch((error: unknown) => {
+      if (!queue.ended) room.log.error('plugins could not be settled', { error });
+    });
   };
 
   return {
