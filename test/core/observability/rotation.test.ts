@@ -1,0 +1,55 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogs } from '@cinnabar/core/internal/observability/logs';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import sinon from 'sinon';
+
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 0, 1, 12);
+
+describe('log files over the days', () => {
+  it('are kept for 30 days', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'cinnabar-rotation-'));
+    // The rotation reads the machine's own time.
+    const time = sinon.useFakeTimers({ now: START, toFake: ['Date'] });
+    try {
+      // A host that is restarted every day, so that each day's files are on the disk before the next.
+      for (let day = 0; day < 40; day += 1) {
+        const logs = createLogs({ dir, level: 'info', clock: createManualClock(Date.now()) });
+        logs.logger('party').error(`day ${day}`);
+        logs.audit({ day });
+        await logs.close();
+        time.tick(DAY);
+      }
+      for (const name of ['cinnabar', 'errors', 'audit']) {
+        const files = readdirSync(dir).filter((file) => file.startsWith(name));
+        expect(files, name).to.have.length.within(30, 31);
+        expect(files, name).to.include(`${name}-2026-02-09.log`);
+        expect(files, name).to.not.include(`${name}-2026-01-09.log`);
+      }
+    } finally {
+      time.restore();
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
+  it('are one a day in UTC, changed without a restart', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'cinnabar-rotation-'));
+    const time = sinon.useFakeTimers({ now: Date.UTC(2026, 0, 1, 23, 59), toFake: ['Date'] });
+    try {
+      const logs = createLogs({ dir, level: 'info', clock: createManualClock() });
+      logs.logger('party').warn('late');
+      time.tick(120_000);
+      logs.logger('party').warn('early');
+      await logs.close();
+      const text = (day: string) => readFileSync(join(dir, `cinnabar-${day}.log`), 'utf8');
+      expect(text('2026-01-01')).to.contain('late').and.to.not.contain('early');
+      expect(text('2026-01-02')).to.contain('early').and.to.not.contain('late');
+    } finally {
+      time.restore();
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+});
