@@ -57,6 +57,8 @@ async function playScene({ town, dice, channel, calls, counts }: Scene): Promise
   if (first === undefined) return;
   const anyCall = () => dice.pick([first, ...others]);
   let crashed = false;
+  /** Whether everything that was done has had its effect, so that what comes next is alone. */
+  let quiet = true;
 
   const react = (emoji: string) => () => {
     const call = anyCall();
@@ -65,6 +67,7 @@ async function playScene({ town, dice, channel, calls, counts }: Scene): Promise
     witness.react(call, by, emoji);
     by.react(call.card, emoji);
     count(by === call.requester ? `${emoji} of the requester` : `${emoji} of somebody else`);
+    return quiet ? alone(call) : undefined;
   };
   const actions: readonly (readonly [number, () => unknown])[] = [
     [6, react('👍')],
@@ -74,14 +77,18 @@ async function playScene({ town, dice, channel, calls, counts }: Scene): Promise
     [0.7, deleteCard],
     [2, () => clock.advance(dice.between(1, 45_000))],
     [1.5, () => dice.pick(people).say(channel, 'meanwhile …')],
-    [2, () => town.host().settled()],
+    [2, rest],
     [0.15, () => reload('confirm')],
     [0.3, () => reload('effects')],
     [0.08, restart],
     [0.08, crash],
   ];
   const steps = dice.between(1, 4 * calls);
-  for (let step = 0; step < steps; step++) await weighted(dice, actions)?.();
+  for (let step = 0; step < steps; step++) {
+    const action = weighted(dice, actions);
+    await action?.();
+    quiet = action === rest;
+  }
 
   await town.host().settled();
   clock.advance(TIME_LIMIT_MS + 1_000);
@@ -94,6 +101,14 @@ async function playScene({ town, dice, channel, calls, counts }: Scene): Promise
     count(`ended ${entry?.state}`);
   }
 
+  async function rest() {
+    await town.host().settled();
+  }
+  async function alone(call: Asked) {
+    await rest();
+    witness.judgeAlone(call);
+    count('reactions with nothing else going on');
+  }
   function takeBack() {
     const { card, deletedAt, requester } = anyCall();
     const given = card.reactions.find(({ users }) => users.has(requester));

@@ -52,6 +52,13 @@ export function createWitness(clock: ManualClock) {
       const decides = by === call.requester && (emoji === '👍' || emoji === '👎');
       if (decides) call.first ??= { approved: emoji === '👍', at: clock.now() };
     },
+    /** After a reaction with nothing else going on: a 👍 in time has run, so that a campaign in which nothing runs is no success. */
+    judgeAlone(call: Asked) {
+      const { callId, runs, at, first } = call;
+      const inTime = first !== undefined && first.at <= at + TIME_LIMIT_MS;
+      if (call.epoch === epoch && inTime && first.approved && runs === 0)
+        violations.push(`${callId} had its 👍 and did not run`);
+    },
     /** What must be true of a call when its scene is over. */
     close(call: Asked, state: CallState | undefined, crashed: boolean) {
       const { callId, runs, outcome, card, deletedAt } = call;
