@@ -136,6 +136,8 @@ export interface ToolRoom extends Tools {
   tool(owner: Owner, definition: ToolDefinition): Disposer;
   intercept(owner: Owner, interceptor: Interceptor): Disposer;
   readonly ledger: Ledger;
+  /** The calls that a member asked for. */
+  readonly personalData: PersonalData;
   /** At start: what was pending becomes expired, what was executing becomes unknown. Returns how many. */
   recover(): Promise<number>;
 }

@@ -66,7 +66,7 @@ function registerState(room: Room): void {
   });
   room(KEYS.enabledIn, (get) => createEnabledIn(get(KEYS.guildStates)));
   room(KEYS.prefixes, (get) => createPrefixes(get(KEYS.guildStates), get(KEYS.config).prefixes));
-  room(KEYS.personalData, (get) => createPersonalData(get(KEYS.storage)));
+  room(KEYS.personalData, (get) => createPersonalData(get(KEYS.storage), get(KEYS.tools).personalData));
 }
 
 function registerGateway(room: Room): void {

@@ -1,8 +1,11 @@
 import type { PersonalData } from '@cinnabar/sdk';
 import type { PersonalDataRoom, StorageRoom } from '../contracts.js';
 
-/** Export and deletion of one person's data over all plugins. */
-export function createPersonalData(storage: StorageRoom): PersonalDataRoom {
+/**
+ * Export and deletion of one person's data over all plugins.
+ * @param calls the tool calls that the person asked for: plugins go first, since they may end some that are still open
+ */
+export function createPersonalData(storage: StorageRoom, calls: PersonalData): PersonalDataRoom {
   const sources = new Map<string, Set<PersonalData>>();
   const each = function* () {
     for (const [plugin, set] of sources) for (const data of set) yield { plugin, data };
@@ -17,10 +20,13 @@ export function createPersonalData(storage: StorageRoom): PersonalDataRoom {
       const stored = await storage.exportUser(userId);
       const own: Record<string, unknown> = {};
       for (const { plugin, data } of each()) own[plugin] = await data.export(userId);
-      return Object.keys(own).length === 0 ? stored : { ...stored, own };
+      const asked = await calls.export(userId);
+      const more = Object.entries({ own, calls: asked }).filter(([, data]) => Object.keys(data ?? {}).length > 0);
+      return { ...stored, ...Object.fromEntries(more) };
     },
     async forget(userId) {
       for (const { data } of each()) await data.forget(userId);
+      await calls.forget(userId);
       return storage.forgetUser(userId);
     },
   };

@@ -48,5 +48,6 @@ export function createTools(parts: ToolParts): ToolRoom {
     invoke,
     ledger: { get: ledger.get, recent: ledger.recent },
     recover: ledger.recover,
+    personalData: ledger.personalData,
   };
 }

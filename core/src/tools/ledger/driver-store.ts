@@ -54,5 +54,6 @@ export function createDriverStore(driver: Driver, log: Logger): LedgerStore {
     get: async (callId) => (await read([...ENDED, callId])) ?? (await read([...OPEN, callId])),
     finished: async () => (await idsBelow(ENDED)).sort(),
     remove: (callId) => driver.delete([...ENDED, callId]),
+    erase: (callId) => driver.erase([...ENDED, callId]),
   };
 }

@@ -50,20 +50,30 @@ export function createHistory({ store, clock, log }: Parts) {
       open: readonly LedgerEntry[],
       filter: Parameters<Ledger['recent']>[0],
     ): Promise<readonly LedgerEntry[]> {
-      const wanted = (entry: LedgerEntry | undefined): entry is LedgerEntry =>
-        entry !== undefined &&
+      const wanted = (entry: LedgerEntry) =>
         (filter.userId === undefined || entry.actor.userId === filter.userId) &&
         (filter.guildId === undefined || entry.actor.guildId === filter.guildId);
       const found = open.filter(wanted);
-      const ids = [...(await store.finished())].reverse();
-      const ended: LedgerEntry[] = [];
-      for (let at = 0; at < ids.length && ended.length < filter.limit; at += READ_AT_ONCE) {
-        const read = await Promise.all(ids.slice(at, at + READ_AT_ONCE).map((id) => store.get(id)));
-        ended.push(...read.filter(wanted));
+      const enough = found.length + filter.limit;
+      for await (const entry of newestEnded()) {
+        if (found.length >= enough) break;
+        if (wanted(entry)) found.push(entry);
       }
-      return [...found, ...ended].sort(newestFirst).slice(0, filter.limit);
+      return found.sort(newestFirst).slice(0, filter.limit);
+    },
+    /** Removes what one person asked for. Calls under way go on, and are kept. */
+    async forget(userId: string): Promise<void> {
+      for await (const entry of newestEnded()) if (entry.actor.userId === userId) await store.erase(entry.id);
     },
   };
+
+  async function* newestEnded(): AsyncGenerator<LedgerEntry> {
+    const ids = [...(await store.finished())].reverse();
+    for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
+      const read = await Promise.all(ids.slice(at, at + READ_AT_ONCE).map((id) => store.get(id)));
+      yield* read.filter((entry) => entry !== undefined);
+    }
+  }
 }
 
 const newestFirst = (a: LedgerEntry, b: LedgerEntry) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);

@@ -1,4 +1,4 @@
-import type { CallState, Clock, Ledger, LedgerEntry, Logger } from '@cinnabar/sdk';
+import type { CallState, Clock, Ledger, LedgerEntry, Logger, PersonalData } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
 import { createHistory } from './history.js';
 import { afterRestart, isFinal, mayFollow } from './states.js';
@@ -25,6 +25,8 @@ export interface CallLedger extends Ledger {
   move(callId: string, from: readonly CallState[], to: CallState, add?: RowDetails): Promise<LedgerEntry | undefined>;
   /** The row of a call under way in this process; `undefined` once it has ended. */
   underWay(callId: string): LedgerEntry | undefined;
+  /** What one person asked for, and its removal: all that has ended. */
+  readonly personalData: PersonalData;
   /** At start: ends what an earlier process left open. Returns how many. */
   recover(): Promise<number>;
 }
@@ -49,6 +51,11 @@ export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
     });
   };
 
+  const recent: Ledger['recent'] = (filter) => {
+    const underWay = [...open.values()].map((call) => call.entry);
+    return history.recent(underWay, filter);
+  };
+
   return {
     async open(row) {
       const now = clock.now();
@@ -60,11 +67,11 @@ export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
     move,
     underWay: (callId) => open.get(callId)?.entry,
     get: async (callId) => open.get(callId)?.entry ?? (await store.get(callId)),
-    recent: (filter) =>
-      history.recent(
-        [...open.values()].map((call) => call.entry),
-        filter,
-      ),
+    recent,
+    personalData: {
+      export: (userId) => recent({ userId, limit: Number.POSITIVE_INFINITY }),
+      forget: history.forget,
+    },
     async recover() {
       const left = (await store.unfinished()).filter((entry) => !open.has(entry.id));
       for (const entry of left) {

@@ -9,4 +9,6 @@ export interface LedgerStore {
   /** Ids of the calls that have ended, the oldest first: ids sort by time. */
   finished(): Promise<readonly string[]>;
   remove(callId: string): Promise<void>;
+  /** Removes an ended call with every copy of it. */
+  erase(callId: string): Promise<void>;
 }

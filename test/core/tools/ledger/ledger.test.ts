@@ -138,6 +138,18 @@ describe('the ledger', () => {
     expect(await ids({ userId: 'alice', guildId: '900' })).to.deep.equal(['4', '1']);
   });
 
+  it('shows and removes what one member asked for', async () => {
+    const { ledger, row, ended, driver } = openLedger();
+    await ended('1', 'alice');
+    await ended('2', 'bob');
+    await ledger.open(row('3', 'alice'));
+    expect(await ledger.personalData.export('alice')).to.have.length(2);
+    await ledger.personalData.forget('alice');
+    const left = await ledger.recent({ limit: 10 });
+    expect(left.map(({ id }) => id)).to.deep.equal(['3', '2']);
+    expect(await driver.list([])).to.have.length(2);
+  });
+
   it('forgets calls after 30 days', async () => {
     const { ledger, ended, clock } = openLedger();
     await ended('1');
