@@ -9,11 +9,11 @@ export function outputSchema(schema: z.ZodObject): JsonSchema {
 }
 
 const NODE = z.looseObject({
-  type: z.unknown(),
+  type: z.unknown().optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
   required: z.array(z.string()).default([]),
-  additionalProperties: z.unknown(),
-  items: z.unknown(),
+  additionalProperties: z.unknown().optional(),
+  items: z.unknown().optional(),
   anyOf: z.array(z.unknown()).default([]),
   oneOf: z.array(z.unknown()).default([]),
   allOf: z.array(z.unknown()).default([]),

@@ -6,8 +6,8 @@ const PROPERTY = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   enum: z.array(z.unknown()).optional(),
   anyOf: z.array(z.unknown()).optional(),
-  items: z.unknown(),
-  default: z.unknown(),
+  items: z.unknown().optional(),
+  default: z.unknown().optional(),
 });
 type Property = z.output<typeof PROPERTY>;
 
@@ -33,7 +33,7 @@ export function readShape(inputSchema: Readonly<Record<string, unknown>>): Input
       for (const [name, text] of texts) {
         const wanted = property(name);
         if (wanted === undefined) continue;
-        const value = valueOf(wanted, text);
+        const value = readValue(wanted, text);
         if (value === undefined) return undefined;
         filled[name] = value;
       }
@@ -55,7 +55,7 @@ function typeOf(property: Property | undefined): string {
   return (Array.isArray(type) ? type.find((one) => one !== 'null') : type) ?? 'string';
 }
 
-function valueOf(property: Property, text: string): unknown {
+function readValue(property: Property, text: string): unknown {
   if (property.enum !== undefined) return choose(property.enum, text);
   switch (typeOf(property)) {
     case 'string':
@@ -103,6 +103,6 @@ function readList(items: Property, text: string): readonly unknown[] | undefined
         .replace(/^["'“”‘’]+|["'“”‘’.!?]+$/g, ''),
     )
     .filter((item) => item !== '')
-    .map((item) => valueOf(items, item));
+    .map((item) => readValue(items, item));
   return values.length === 0 || values.includes(undefined) ? undefined : values;
 }

@@ -62,7 +62,7 @@ function textsOf(
 function weightOf(template: readonly Element[]): number {
   return template
     .map((element) => (element.kind === 'slot' ? 0 : element.small ? SMALL_WORD_WEIGHT : 1))
-    .reduce((sum, weight) => sum + weight, 0);
+    .reduce<number>((sum, weight) => sum + weight, 0);
 }
 
 /** Takes the model's own name, a mention and politeness off both ends. */

@@ -36,11 +36,17 @@ export function costOfExtra(form: string): number {
 /** What it costs that one word was said for another: nothing, a typo's worth, or too much. */
 export function costOfSaying(said: string, expected: string): number {
   if (said === expected) return 0;
-  const allowed = expected.length >= 8 ? 2 : expected.length >= 4 ? 1 : 0;
-  if (allowed === 0 || said.length > LONGEST_COMPARED || Math.abs(said.length - expected.length) > allowed) {
-    return Number.POSITIVE_INFINITY;
-  }
-  return distance(said, expected) <= allowed ? COST.typo : Number.POSITIVE_INFINITY;
+  return isTypo(said, expected) ? COST.typo : Number.POSITIVE_INFINITY;
+}
+
+/** The shorter a word, the more likely is another word next to it. */
+function isTypo(said: string, expected: string): boolean {
+  const difference = Math.abs(said.length - expected.length);
+  const allowed = expected.length >= 8 ? 2 : expected.length >= 3 ? 1 : 0;
+  if (said.length > LONGEST_COMPARED || difference > allowed) return false;
+  // Of three letters one may be missing or doubled, but none may be another.
+  if (expected.length === 3 && difference === 0) return false;
+  return distance(said, expected) <= allowed;
 }
 
 /** How much tolerance an example of that many words deserves. */

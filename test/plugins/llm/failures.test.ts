@@ -1,0 +1,171 @@
+import {
+  cutMidway,
+  endMidway,
+  type FailStep,
+  fail,
+  hang,
+  hangMidway,
+  type ModelStep,
+  say,
+} from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { failure } from '../../support/codes.js';
+import { ask, from, KEY, openRoute, ROUTES } from './bench.js';
+
+const HELLO = ask([from('Alice', 'Hello!')]);
+const DELAY_MS = 700;
+
+for (const route of ROUTES) {
+  describe(`llm failures: ${route.route}`, () => {
+    const passing: readonly (readonly [string, ModelStep, string])[] = [
+      ['429', fail(429), 'CINNABAR_LLM_RATE_LIMITED'],
+      ['500', fail(500), 'CINNABAR_LLM_UNAVAILABLE'],
+      ['503', fail(503), 'CINNABAR_LLM_UNAVAILABLE'],
+      ['529', fail(529), 'CINNABAR_LLM_UNAVAILABLE'],
+      ['a connection that is cut', cutMidway(), 'CINNABAR_LLM_UNAVAILABLE'],
+    ];
+    for (const [name, step, code] of passing) {
+      it(`tries again after ${name}, with the same pause each time, and logs it`, async () => {
+        await using bench = await openRoute(route, {
+          steps: [step, step, say('at last')],
+          settings: { retries: 3, retryDelayMs: DELAY_MS },
+        });
+        const answer = bench.llm.complete(HELLO);
+        for (const _ of [1, 2]) {
+          await bench.clock.armed(DELAY_MS);
+          bench.clock.advance(DELAY_MS);
+        }
+        expect((await answer).content).to.deep.equal([{ type: 'text', text: 'at last' }]);
+        const warnings = bench.logs.entries.filter(({ level }) => level === 'warn');
+        expect(warnings.map(({ fields }) => [fields.attempt, fields.delayMs, fields.code])).to.deep.equal([
+          [1, DELAY_MS, code],
+          [2, DELAY_MS, code],
+        ]);
+      });
+    }
+
+    it('gives up after the configured number of repetitions', async () => {
+      await using bench = await openRoute(route, { script: () => fail(500), settings: { retryDelayMs: DELAY_MS } });
+      const answer = failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete({ ...HELLO, retries: 1 }));
+      await bench.clock.armed(DELAY_MS);
+      bench.clock.advance(DELAY_MS);
+      await answer;
+      expect(bench.api.requests).to.have.length(2);
+      expect(bench.clock.pending).to.equal(0);
+    });
+
+    it('waits as long as the provider asks, but not for ever', async () => {
+      await using bench = await openRoute(route, {
+        steps: [fail(429, { retryAfterSeconds: 12 }), say('ok'), fail(429, { retryAfterSeconds: 3600 })],
+      });
+      const answer = bench.llm.complete(HELLO);
+      await bench.clock.armed(12_000);
+      bench.clock.advance(12_000);
+      await answer;
+      await failure('CINNABAR_LLM_RATE_LIMITED', () => bench.llm.complete(HELLO));
+      expect(bench.api.requests).to.have.length(3);
+    });
+
+    const final: readonly (readonly [string, FailStep, RegExp])[] = [
+      ['400', fail(400, { message: `bad request with ${KEY} in it` }), /bad request with \(key\) in it/],
+      ['401', fail(401, { message: `Incorrect API key provided: ${KEY}` }), /did not accept the key in [A-Z]+_API_KEY/],
+      ['403', fail(403, { message: 'not for you' }), /_API_KEY may not do that: not for you/],
+      ['404', fail(404, { message: 'no such model' }), /does not know this model or address .*no such model/],
+      ['used up credit', fail(429, { code: 'insufficient_quota' }), /no credit left/],
+    ];
+    for (const [name, step, sentence] of final) {
+      it(`does not repeat ${name}, and says what is wrong without the key`, async () => {
+        await using bench = await openRoute(route, { steps: [step] });
+        const error = await failure('CINNABAR_LLM_REFUSED', () => bench.llm.complete(HELLO));
+        expect(error.message).to.match(sentence).and.not.to.include(KEY).and.not.to.include(KEY.slice(0, 12));
+        expect(bench.api.requests).to.have.length(1);
+      });
+    }
+
+    for (const [when, step] of [
+      ['before anything came', hang()],
+      ['in the middle of the answer', hangMidway()],
+    ] as const) {
+      it(`stops waiting at the time limit ${when}, ends the request and tries again`, async () => {
+        await using bench = await openRoute(route, { steps: [step, say('ok')], settings: { retryDelayMs: DELAY_MS } });
+        const answer = bench.llm.complete({ ...HELLO, timeoutMs: 5_000 });
+        const first = await bench.api.arrived(1);
+        await bench.api.hanging();
+        bench.clock.advance(5_000);
+        expect(await first.ended).to.equal('aborted');
+        await bench.clock.armed(DELAY_MS);
+        bench.clock.advance(DELAY_MS);
+        expect((await answer).content).to.have.length(1);
+      });
+
+      it(`cancels the HTTP request at once ${when}`, async () => {
+        await using bench = await openRoute(route, { steps: [step] });
+        const controller = new AbortController();
+        const answer = failure('CINNABAR_LLM_CANCELLED', () =>
+          bench.llm.complete({ ...HELLO, signal: controller.signal }),
+        );
+        const first = await bench.api.arrived(1);
+        await bench.api.hanging();
+        controller.abort();
+        await answer;
+        expect(await first.ended).to.equal('aborted');
+        expect(bench.clock.pending).to.equal(0);
+      });
+    }
+
+    it('says how long it waited when no attempt made it in time', async () => {
+      await using bench = await openRoute(route, { steps: [hang()] });
+      const answer = failure('CINNABAR_LLM_TIMEOUT', () =>
+        bench.llm.complete({ ...HELLO, timeoutMs: 5_000, retries: 0 }),
+      );
+      await bench.api.arrived(1);
+      bench.clock.advance(5_000);
+      expect((await answer).message).to.include('5 s');
+    });
+
+    it('cancels while it pauses before a repetition, and sends nothing for a signal that is aborted', async () => {
+      await using bench = await openRoute(route, { steps: [fail(500)], settings: { retryDelayMs: DELAY_MS } });
+      const controller = new AbortController();
+      const request = { ...HELLO, signal: controller.signal };
+      const answer = failure('CINNABAR_LLM_CANCELLED', () => bench.llm.complete(request));
+      await bench.clock.armed(DELAY_MS);
+      controller.abort();
+      await answer;
+      await failure('CINNABAR_LLM_CANCELLED', () => bench.llm.complete(request));
+      expect(bench.api.requests).to.have.length(1);
+    });
+
+    it('cancels what is under way when the plugin stops', async () => {
+      await using bench = await openRoute(route, { steps: [hang()] });
+      const answer = failure('CINNABAR_LLM_CANCELLED', () => bench.llm.complete(HELLO));
+      const first = await bench.api.arrived(1);
+      bench.stop();
+      await answer;
+      expect(await first.ended).to.equal('aborted');
+    });
+
+    it('reports a server that is not there as unreachable', async () => {
+      const bench = await openRoute(route);
+      await bench.api[Symbol.asyncDispose]();
+      await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete({ ...HELLO, retries: 0 }));
+    });
+
+    if (route.stream) {
+      for (const [name, step] of [
+        ['an error inside the stream', fail(529, { midway: true, code: 'overloaded_error' })],
+        ['a stream that ends before the answer does', endMidway()],
+      ] as const) {
+        it(`tries again after ${name}`, async () => {
+          await using bench = await openRoute(route, {
+            steps: [step, say('ok')],
+            settings: { retryDelayMs: DELAY_MS },
+          });
+          const answer = bench.llm.complete(HELLO);
+          await bench.clock.armed(DELAY_MS);
+          bench.clock.advance(DELAY_MS);
+          expect((await answer).content).to.deep.equal([{ type: 'text', text: 'ok' }]);
+        });
+      }
+    }
+  });
+}
