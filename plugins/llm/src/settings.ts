@@ -8,7 +8,7 @@ const httpUrl = z
   .trim()
   .refine(
     (value) => value === '' || isHttpUrl(value),
-    'must be an http or https address, such as http://localhost:11434/v1',
+    'must be an http or https address without a user name, such as http://localhost:11434/v1',
   );
 
 /** All of it is the bot owner's: a guild chooses neither vendors nor keys. */
@@ -84,5 +84,7 @@ export const ENVIRONMENT = z.object({
 export type Environment = z.output<typeof ENVIRONMENT>;
 
 function isHttpUrl(value: string): boolean {
-  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+  if (!URL.canParse(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
 }

@@ -75,13 +75,17 @@ export interface Bench extends AsyncDisposable {
   set(values: Partial<GlobalSettings>): void;
 }
 
+export interface BenchOptions extends StandInOptions {
+  readonly settings?: Partial<GlobalSettings>;
+  readonly loaders?: SdkLoaders;
+  readonly withoutKey?: boolean;
+}
+
 /** The service as the plugin builds it, on a stand-in of the route's provider. */
-export async function openRoute(
-  route: Route,
-  options: StandInOptions & { readonly settings?: Partial<GlobalSettings>; readonly loaders?: SdkLoaders } = {},
-): Promise<Bench> {
+export async function openRoute(route: Route, options: BenchOptions = {}): Promise<Bench> {
   const start = route.provider === 'openai' ? startOpenAiStandIn : startAnthropicStandIn;
-  const api = await start({ key: KEY, ...options });
+  const withKey = options.withoutKey !== true;
+  const api = await start({ ...(withKey ? { key: KEY } : {}), ...options });
   const clock = watchedClock();
   const logs = recordingLogger();
   const stopped = new AbortController();
@@ -90,7 +94,7 @@ export async function openRoute(
   let settings = GLOBAL_SETTINGS.parse({ provider, api: endpoint, stream, ...options.settings });
   const prefix = provider.toUpperCase();
   const env = ENVIRONMENT.parse({
-    [`${prefix}_API_KEY`]: KEY,
+    ...(withKey ? { [`${prefix}_API_KEY`]: KEY } : {}),
     [`${prefix}_BASE_URL`]: api.baseUrl,
     [`${prefix}_MODEL`]: 'stand-in',
   });

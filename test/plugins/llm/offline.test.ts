@@ -1,0 +1,98 @@
+import { createOfflineProvider } from '@cinnabar/plugin-llm/providers/offline/provider';
+import { type LlmRequest, z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { failure } from '../../support/codes.js';
+import { ask, DICE, from } from './bench.js';
+
+const GREET = {
+  name: 'greet',
+  description: 'Greets somebody. At length.',
+  inputSchema: { type: 'object', properties: { full_name: { type: 'string' } } },
+  examples: ['say hello to {full_name}', 'greet {full_name}', 'welcome {full_name}'],
+};
+
+async function reply(request: LlmRequest) {
+  let count = 0;
+  const provider = createOfflineProvider({ next: () => 0, id: () => `id${count++}` });
+  const attempt = await provider.send({
+    request,
+    mode: 'chat',
+    model: 'offline',
+    maxTokens: undefined,
+    temperature: undefined,
+    topP: undefined,
+    stream: false,
+    images: false,
+    signal: new AbortController().signal,
+  });
+  if (!attempt.ok) throw new Error('the offline model never fails');
+  return attempt.reply;
+}
+
+async function words(request: LlmRequest): Promise<string> {
+  const { content, stopReason } = await reply(request);
+  expect(stopReason).to.equal('end_turn');
+  return content.map((block) => (block.type === 'text' ? block.text : block.type)).join('');
+}
+
+describe('llm offline: answers', () => {
+  it('calls the tool whose example was said last', async () => {
+    const { content, stopReason } = await reply(
+      ask([from('Alice', 'greet Bob'), from('Bob', 'roll 2 dice with 6 sides'), from('Cinnabar', '')], {
+        tools: [DICE, GREET],
+      }),
+    );
+    expect(stopReason).to.equal('tool_use');
+    expect(content).to.deep.equal([
+      { type: 'tool_use', id: 'offline_id0', name: 'roll_dice', input: { sides: 6, times: 2 } },
+    ]);
+  });
+
+  it('says what it is and what it understands, without braces', async () => {
+    const text = await words(ask([from('Alice', 'What is love?')], { tools: [DICE, GREET] }));
+    expect(text).to.include('offline model').and.to.include('- roll TIMES dice with SIDES sides');
+    expect(text).to.include('- say hello to FULL NAME').and.to.include('- greet FULL NAME');
+    expect(text).not.to.match(/[{}]/).and.not.to.include('welcome');
+    expect(await words(ask([from('Alice', 'hi')]))).to.include('nothing that I can do');
+    expect(await words(ask([]))).to.include('offline model');
+  });
+
+  it('repeats the results at the end of the conversation and calls nothing', async () => {
+    const use = { type: 'tool_use', id: 'a', name: 'roll_dice', input: {} } as const;
+    const result = (content: string) => ({ type: 'tool_result', toolUseId: 'a', content }) as const;
+    const text = await words(
+      ask(
+        [
+          from('Alice', 'greet Bob'),
+          from('Cinnabar', use),
+          from('Cinnabar', result('You rolled 4.'), result('')),
+          from('Cinnabar', ''),
+        ],
+        {
+          tools: [GREET],
+        },
+      ),
+    );
+    expect(text).to.equal('You rolled 4.');
+  });
+
+  it('goes on with what is said after a result', async () => {
+    const result = { type: 'tool_result', toolUseId: 'a', content: 'You rolled 4.' } as const;
+    const { content } = await reply(ask([from('Cinnabar', result), from('Alice', 'greet Bob')], { tools: [GREET] }));
+    expect(content).to.have.nested.property('[0].input.full_name', 'Bob');
+  });
+
+  it('asks when two tools fit equally well', async () => {
+    const twin = { ...GREET, name: 'wave', description: 'Waves at somebody.' };
+    const text = await words(ask([from('Alice', 'greet Bob')], { tools: [GREET, twin] }));
+    expect(text)
+      .to.include('more than one thing')
+      .and.to.include('Greets somebody')
+      .and.to.include('Waves at somebody');
+  });
+
+  it('does not pretend to give structured output', async () => {
+    const output = { name: 'x', schema: z.object({ a: z.string() }) };
+    await failure('CINNABAR_LLM_UNSUPPORTED', () => reply(ask([from('Alice', 'hi')], { output })));
+  });
+});
