@@ -1,5 +1,5 @@
 import { type Reply, type ReplyBody, splitMessage } from '@cinnabar/sdk';
-import type { Message, MessageReplyOptions, SendableChannels } from 'discord.js';
+import { type Message, type MessageReplyOptions, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 
 const DISCORD_LIMIT = 2000;
 
@@ -9,7 +9,7 @@ const DISCORD_LIMIT = 2000;
  */
 export function answering(message: Message, channel: SendableChannels): (reply: Reply) => Promise<Message> {
   const allowedMentions = { parse: [], users: [message.author.id], repliedUser: true };
-  let replied = false;
+  let replied = !mayRefer(channel);
   const send = (options: Omit<MessageReplyOptions, 'failIfNotExists'>): Promise<Message> => {
     if (replied) return channel.send({ ...options, allowedMentions });
     replied = true;
@@ -22,6 +22,13 @@ export function answering(message: Message, channel: SendableChannels): (reply: 
     for (const content of parts.slice(0, -1)) await send({ content });
     return send({ ...extrasOf(body), content: parts.at(-1) ?? '' });
   };
+}
+
+/** Discord lets one refer only to what one may read: without that, the answer stands by itself. */
+function mayRefer(channel: SendableChannels): boolean {
+  const me = channel.isDMBased() ? null : channel.guild.members.me;
+  if (channel.isDMBased() || me === null) return true;
+  return channel.permissionsFor(me).has(PermissionFlagsBits.ReadMessageHistory);
 }
 
 function extrasOf({

@@ -1,4 +1,4 @@
-import type { Message, SendableChannels } from 'discord.js';
+import { type Message, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import type { Answers } from './answers.js';
 import { partsOf } from './body.js';
 import type { LostAnswers } from './lost.js';
@@ -8,7 +8,8 @@ export function answerMessage(message: Message, channel: SendableChannels, lost:
   let answered = false;
 
   const send = async (part: ReturnType<typeof partsOf>[number]) => {
-    const reference = answered ? {} : { reply: { messageReference: message, failIfNotExists: false } };
+    const reference =
+      answered || !mayRefer(channel) ? {} : { reply: { messageReference: message, failIfNotExists: false } };
     const sent = await lost.attempt<Message>(channel.id, () => channel.send({ ...part, ...reference }));
     answered = true;
     return sent;
@@ -31,4 +32,11 @@ export function answerMessage(message: Message, channel: SendableChannels, lost:
     close: () => undefined,
   };
   return answers;
+}
+
+/** Discord lets one refer only to what one may read: without that, the answer stands by itself. */
+function mayRefer(channel: SendableChannels): boolean {
+  const me = channel.isDMBased() ? null : channel.guild.members.me;
+  if (channel.isDMBased() || me === null) return true;
+  return channel.permissionsFor(me).has(PermissionFlagsBits.ReadMessageHistory);
 }
