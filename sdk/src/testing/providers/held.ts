@@ -1,9 +1,10 @@
-import type { ServerResponse } from 'node:http';
-
 /** Answers that hang. */
 export interface Held {
-  /** Resolves `true` on release, `false` when the client has gone. */
-  hold(response: ServerResponse): Promise<boolean>;
+  /**
+   * Resolves `true` on release, `false` when the client has gone.
+   * @param watch starts to watch the client, calls back when it goes, and returns how to stop watching
+   */
+  hold(watch: (gone: () => void) => () => void): Promise<boolean>;
   /** Resolves as soon as an answer hangs. */
   hanging(): Promise<void>;
   release(): void;
@@ -13,19 +14,16 @@ export function createHeld(): Held {
   const held = new Set<() => void>();
   let waiting: (() => void)[] = [];
   return {
-    hold: (response) =>
+    hold: (watch) =>
       new Promise((resolve) => {
-        const go = () => {
+        const end = (released: boolean) => {
           held.delete(go);
-          response.off('close', gone);
-          resolve(true);
+          unwatch();
+          resolve(released);
         };
-        const gone = () => {
-          held.delete(go);
-          resolve(false);
-        };
+        const go = () => end(true);
+        const unwatch = watch(() => end(false));
         held.add(go);
-        response.once('close', gone);
         for (const tell of waiting) tell();
         waiting = [];
       }),

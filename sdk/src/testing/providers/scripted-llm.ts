@@ -2,6 +2,7 @@ import { definePlugin, type Plugin } from '../../definition.js';
 import { CinnabarError } from '../../errors.js';
 import { Llm, type LlmCompletion, type LlmRequest } from '../../llm.js';
 import { promptOf, toCompletion } from './completion.js';
+import { createHeld } from './held.js';
 import { createStepQueue, type ModelScript } from './prompt.js';
 import type { FailStep, ModelStep } from './steps.js';
 
@@ -10,6 +11,8 @@ export interface ScriptedLlm extends Plugin {
   /** Every request so far, as the caller made it. */
   readonly requests: readonly LlmRequest[];
   push(...steps: readonly ModelStep[]): void;
+  /** Resolves as soon as an answer hangs. */
+  hanging(): Promise<void>;
   /** Lets everything that hangs go on. */
   release(): void;
 }
@@ -23,14 +26,14 @@ export interface ScriptedLlm extends Plugin {
 export function scriptedLlm(steps: readonly ModelStep[] | ModelScript = []): ScriptedLlm {
   const requests: LlmRequest[] = [];
   const queue = createStepQueue(typeof steps === 'function' ? { script: steps } : { steps });
-  const held = new Set<() => void>();
+  const held = createHeld();
 
   const carryOut = async (request: LlmRequest, step: ModelStep, serial: number): Promise<LlmCompletion> => {
     if (request.signal?.aborted === true) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
     if (step.kind === 'fail') throw failure(step);
     if (step.kind === 'reply' && step.midway === undefined) return toCompletion(request, step, serial);
     if (step.kind === 'reply' && step.midway !== 'hang') throw new CinnabarError('CINNABAR_LLM_UNAVAILABLE');
-    await untilReleased(held, request.signal);
+    await held.hold((gone) => onAbort(request.signal, gone));
     return carryOut(request, step.kind === 'hang' ? step.then : { ...step, midway: undefined }, serial);
   };
 
@@ -55,9 +58,8 @@ export function scriptedLlm(steps: readonly ModelStep[] | ModelScript = []): Scr
     ...plugin,
     requests,
     push: queue.push,
-    release() {
-      for (const go of [...held]) go();
-    },
+    hanging: held.hanging,
+    release: held.release,
   };
 }
 
@@ -67,14 +69,8 @@ function failure({ status, message }: FailStep): CinnabarError {
   return new CinnabarError('CINNABAR_LLM_REFUSED', { detail: message ?? `scripted error ${status}` });
 }
 
-function untilReleased(held: Set<() => void>, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const go = () => {
-      held.delete(go);
-      signal?.removeEventListener('abort', go);
-      resolve();
-    };
-    held.add(go);
-    signal?.addEventListener('abort', go);
-  });
+/** Calls back on abort; the returned function stops listening. */
+function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
+  signal?.addEventListener('abort', callback);
+  return () => signal?.removeEventListener('abort', callback);
 }

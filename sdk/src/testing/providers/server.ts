@@ -63,7 +63,11 @@ export async function startStandIn(
       model: head.model,
       streamed: head.stream === true,
       serial: recording.requests.length,
-      released: () => held.hold(response),
+      released: () =>
+        held.hold((gone) => {
+          response.once('close', gone);
+          return () => response.off('close', gone);
+        }),
       cut() {
         end('cut');
         response.destroy();

@@ -47,16 +47,12 @@ function outputItems(step: ReplyStep, serial: number): readonly OutputItem[] {
     type: 'reasoning',
     summary: [{ type: 'summary_text', text: step.thinking }],
   };
-  const part =
-    step.stop === 'refusal'
-      ? { type: 'refusal', refusal: step.text }
-      : { type: 'output_text', text: step.text, annotations: [], logprobs: [] };
   const message: OutputItem = {
     id: `msg_${serial}`,
     type: 'message',
     role: 'assistant',
     status: step.stop === 'max_tokens' ? 'incomplete' : 'completed',
-    content: [part],
+    content: [contentPart(step, step.text ?? '')],
   };
   return [
     ...(step.thinking === undefined ? [] : [reasoning]),
@@ -112,26 +108,52 @@ function frames(step: ReplyStep, model: string, serial: number): readonly string
 function itemEvents(step: ReplyStep, item: OutputItem, outputIndex: number) {
   const at = { item_id: item.id, output_index: outputIndex };
   const opened = { ...item, status: 'in_progress', ...(item.type === 'message' ? { content: [] } : {}) };
-  const deltas =
-    item.type === 'function_call'
-      ? pieces(String(item.arguments)).map((delta) => ({
-          type: 'response.function_call_arguments.delta',
-          ...at,
-          delta,
-        }))
-      : item.type === 'message'
-        ? pieces(step.text ?? '').map((delta) => ({
-            type: step.stop === 'refusal' ? 'response.refusal.delta' : 'response.output_text.delta',
-            ...at,
-            content_index: 0,
-            delta,
-          }))
+  const inside =
+    item.type === 'message'
+      ? partEvents(step, at)
+      : item.type === 'function_call'
+        ? argumentEvents(String(item.arguments), at)
         : [];
   return [
-    { type: 'response.output_item.added', output_index: outputIndex, item: opened },
-    ...deltas,
+    {
+      type: 'response.output_item.added',
+      output_index: outputIndex,
+      item: item.type === 'function_call' ? { ...opened, arguments: '' } : opened,
+    },
+    ...inside,
     { type: 'response.output_item.done', output_index: outputIndex, item },
   ];
+}
+
+interface ItemPlace {
+  readonly item_id: string;
+  readonly output_index: number;
+}
+
+function argumentEvents(raw: string, at: ItemPlace) {
+  return [
+    ...pieces(raw).map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta })),
+    { type: 'response.function_call_arguments.done', ...at, arguments: raw },
+  ];
+}
+
+function partEvents(step: ReplyStep, item: ItemPlace) {
+  const at = { ...item, content_index: 0 };
+  const part = contentPart(step, '');
+  const kind = step.stop === 'refusal' ? 'response.refusal' : 'response.output_text';
+  const { type: _type, ...whole } = contentPart(step, step.text ?? '');
+  return [
+    { type: 'response.content_part.added', ...at, part },
+    ...pieces(step.text ?? '').map((delta) => ({ type: `${kind}.delta`, ...at, delta })),
+    { type: `${kind}.done`, ...at, ...whole },
+    { type: 'response.content_part.done', ...at, part: contentPart(step, step.text ?? '') },
+  ];
+}
+
+function contentPart(step: ReplyStep, text: string) {
+  return step.stop === 'refusal'
+    ? { type: 'refusal', refusal: text }
+    : { type: 'output_text', text, annotations: [], logprobs: [] };
 }
 
 function failureFrame(step: FailStep): string {
