@@ -55,7 +55,7 @@ export function createClient(discord: LocalDiscord, options: Partial<ClientOptio
     intents: ALL_INTENTS,
     partials: [Partials.Channel, Partials.Message, Partials.Reaction, Partials.User],
     ...options,
-    rest: { api: discord.api, cdn: discord.cdn, ...options.rest },
+    rest: { api: discord.api, cdn: discord.cdn, globalRequestsPerSecond: 10_000, ...options.rest },
     ws: { buildIdentifyThrottler: async () => ({ waitForIdentify: async () => undefined }), ...options.ws },
   });
 }

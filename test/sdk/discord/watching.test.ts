@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { LocalDiscordError, startLocalDiscord } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { Events } from 'discord.js';
@@ -43,6 +44,34 @@ describe('local Discord: watching', () => {
     city.alice.say(city.general, 'go');
     await city.discord.settled();
     expect(city.general.messages).to.have.lengthOf(11);
+  });
+
+  it('settles when a bot has done with files and chains of requests, however often', async () => {
+    const client = await city.login();
+    let done = 0;
+    client.on(Events.MessageCreate, async (message) => {
+      if (message.author.bot) return;
+      await readFile(new URL(import.meta.url));
+      const answer = await message.reply('working');
+      await Promise.all([answer.edit('done'), message.react('👍')]);
+      await readFile(new URL(import.meta.url));
+      await answer.delete();
+      done += 1;
+    });
+    for (let round = 1; round <= 25; round += 1) {
+      city.alice.say(city.general, 'go');
+      await city.discord.settled();
+      expect(done).to.equal(round);
+    }
+  });
+
+  it('says what keeps it from settling', async () => {
+    const client = await city.login();
+    city.discord.faults.rest.latencyMs = 60;
+    const asked = client.rest.get('/users/@me');
+    const error: unknown = await city.discord.settled(10).catch((reason: unknown) => reason);
+    expect(String(error)).to.include('Not settled within 10 ms: 1 requests under way.');
+    await asked;
   });
 
   it('expects a message that is there already, each once', async () => {

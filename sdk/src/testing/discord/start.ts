@@ -15,6 +15,7 @@ import type { LocalUser } from './state/user.js';
 import { createWorld } from './state/world.js';
 import { createExpectMessage, type ExpectMessage } from './watch/expect-message.js';
 import { createObservers, type Observers } from './watch/observers.js';
+import { watchOwnRequests } from './watch/own-requests.js';
 import { settled } from './watch/settled.js';
 
 export interface LocalDiscordOptions {
@@ -93,7 +94,10 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
   const url = `http://${host}`;
   Object.assign(world.addresses, { api: `${url}/api`, cdn: `${url}/cdn`, gateway: `ws://${host}/gateway` });
 
+  const own = watchOwnRequests(url);
+
   const close = async () => {
+    own.stop();
     gateway.close();
     server.closeAllConnections();
     await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -110,7 +114,7 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
     createGuild: (init) => createGuild(world, init),
     expectMessage: createExpectMessage(world, observers),
     observe: observers.observe,
-    settled: (timeoutMs = 10_000) => settled(world, traffic, timeoutMs),
+    settled: (timeoutMs = 10_000) => settled(world, traffic, own, timeoutMs),
     close,
     [Symbol.asyncDispose]: close,
   };

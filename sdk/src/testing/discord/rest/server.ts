@@ -123,9 +123,9 @@ function isBody(body: unknown): body is RequestBody {
 }
 
 async function holdBack(traffic: Traffic, until: Promise<void>): Promise<void> {
-  traffic.end();
+  traffic.hold();
   await until;
-  traffic.begin();
+  traffic.release();
 }
 
 /** The bot whose token came along. */

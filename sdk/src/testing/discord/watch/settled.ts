@@ -2,37 +2,49 @@ import { setImmediate } from 'node:timers';
 import type { GatewaySession } from '../gateway/session.js';
 import type { Traffic } from '../rest/traffic.js';
 import type { World } from '../state/world.js';
-import { createWaiters } from './waiters.js';
+import { createFileWork } from './file-work.js';
+import type { OwnRequests } from './own-requests.js';
+import { createWaiters, realDelay } from './waiters.js';
 
 const nextTurn = setImmediate;
 /** A client's answer to an event may take a few turns of its event loop to arrive: this many quiet rounds in a row mean rest. */
-const QUIET_ROUNDS = 6;
+const QUIET_ROUNDS = 5;
+const FILE_PATIENCE_MS = 1_000;
 
 /**
  * Resolves when every client has received every event that was sent to it, and no REST request is under way.
  * A heartbeat is asked of each client (op 1); its heartbeat comes after everything that it received before.
- * What a client does in between that is neither an event nor a request (a model call, a timer) cannot be seen:
- * for that, await its result with `expectMessage`.
+ * Of bots in this process it also sees requests that are still on the wire, and file access.
+ * What else a bot may wait for (a model, a timer, a rate limit) cannot be seen: for that, await its result with `expectMessage`.
  */
-export async function settled(world: World, traffic: Traffic, timeoutMs: number): Promise<void> {
+export async function settled(world: World, traffic: Traffic, own: OwnRequests, timeoutMs: number): Promise<void> {
   const until = performance.now() + timeoutMs;
+  const filesBusy = createFileWork(FILE_PATIENCE_MS);
+  const busy = () => traffic.underWay > 0 || own.underWay > traffic.held || filesBusy();
   let quiet = 0;
   while (quiet < QUIET_ROUNDS) {
-    const before = state(world, traffic);
+    if (performance.now() > until) {
+      const count = Math.max(traffic.underWay, own.underWay - traffic.held);
+      throw new Error(`Not settled within ${timeoutMs} ms: ${count} requests under way.`);
+    }
+    if (busy()) {
+      quiet = 0;
+      await realDelay(1);
+      continue;
+    }
+    const before = state(world, traffic, own);
     const connected = [...world.sessions].filter((session) => session.socket?.readyState === 1);
     await Promise.all(connected.map((session) => roundTrip(session, until - performance.now())));
     await turn();
-    quiet = traffic.underWay === 0 && state(world, traffic) === before ? quiet + 1 : 0;
-    if (performance.now() > until) {
-      throw new Error(`Not settled within ${timeoutMs} ms: ${traffic.underWay} requests under way.`);
-    }
+    quiet = !busy() && state(world, traffic, own) === before ? quiet + 1 : 0;
   }
 }
 
-function state(world: World, traffic: Traffic): string {
+/** Changes whenever anything happens. */
+function state(world: World, traffic: Traffic, own: OwnRequests): string {
   let sent = 0;
   for (const session of world.sessions) sent += session.sequence;
-  return `${traffic.activity}/${traffic.underWay}/${sent}/${world.sessions.size}`;
+  return `${traffic.activity}/${own.activity}/${sent}/${world.sessions.size}`;
 }
 
 /** Until the client's heartbeat says that it has seen everything; or the socket is gone. */
