@@ -1,0 +1,58 @@
+import { createTestHost } from '@cinnabar/core/testing';
+import { Llm, SettingsCatalog } from '@cinnabar/sdk';
+import { say, startOpenAiStandIn } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { ask, DICE, from } from './bench.js';
+
+const HELLO = ask([from('Alice', 'roll 2 dice with 6 sides')], { tools: [DICE] });
+
+describe('llm plugin', () => {
+  it('answers offline when nothing is configured', async () => {
+    await using host = await createTestHost({ plugins: ['llm'] });
+    const llm = host.resolve(Llm);
+    expect(llm.current).to.deep.equal({ provider: 'offline', model: 'offline' });
+    const { provider, content } = await llm.complete(HELLO);
+    expect(provider).to.equal('offline');
+    expect(content[0]).to.deep.include({ type: 'tool_use', name: 'roll_dice', input: { sides: 6, times: 2 } });
+  });
+
+  it('uses the server that the environment names, and follows a changed setting without a restart', async () => {
+    await using api = await startOpenAiStandIn({ key: 'sk-secret-key', script: () => say('Hello from afar') });
+    const env = { OPENAI_API_KEY: 'sk-secret-key', OPENAI_BASE_URL: api.baseUrl, OPENAI_MODEL: 'far-1' };
+    await using host = await createTestHost({ plugins: ['llm'], env });
+    const llm = host.resolve(Llm);
+    expect(llm.current).to.deep.equal({ provider: 'openai', model: 'far-1' });
+    expect((await llm.complete(HELLO)).content).to.deep.equal([{ type: 'text', text: 'Hello from afar' }]);
+
+    const actor = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
+    await host.resolve(SettingsCatalog).set('llm', 'model', 'far-2', actor);
+    await host.resolve(SettingsCatalog).set('llm', 'api', 'chat', actor);
+    expect((await llm.complete(HELLO)).content).to.deep.equal([{ type: 'text', text: 'Hello from afar' }]);
+    expect(llm.current).to.deep.equal({ provider: 'openai', model: 'far-2' });
+    expect(api.requests.map(({ path, prompt }) => [path, prompt.model])).to.deep.equal([
+      ['/v1/responses', 'far-1'],
+      ['/v1/chat/completions', 'far-2'],
+    ]);
+  });
+
+  it('shows its status to the owner alone, without the key', async () => {
+    const env = { OPENAI_API_KEY: 'sk-secret-key', OPENAI_BASE_URL: 'http://gpu.example:8000/v1' };
+    await using host = await createTestHost({ plugins: ['llm'], env });
+    host.you.say(host.general, '!llm status');
+    await host.settled();
+    const status = await host.discord.expectMessage({ author: host.bot, content: /Provider/ });
+    expect(status.content).to.include('gpu.example:8000').and.to.include('**Key:** set').and.not.to.include('secret');
+
+    host.alice.say(host.general, '!llm status');
+    await host.settled();
+    const denial = await host.discord.expectMessage({ author: host.bot });
+    expect(denial.content).to.include('You may not').and.not.to.include('gpu.example');
+  });
+
+  it('starts with a configuration that is wrong, and says what is wrong when asked', async () => {
+    await using host = await createTestHost({ plugins: ['llm'], settings: { llm: { provider: 'anthropic' } } });
+    host.you.say(host.general, '!llm status');
+    await host.settled();
+    await host.discord.expectMessage({ author: host.bot, content: /ANTHROPIC_API_KEY is not set/ });
+  });
+});
