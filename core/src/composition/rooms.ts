@@ -70,7 +70,7 @@ function registerState(room: Room): void {
 }
 
 function registerGateway(room: Room): void {
-  room(KEYS.gateway, (get) => createGatewayClient(get(KEYS.config).discordApi));
+  room(KEYS.gateway, (get) => createGatewayClient(get(KEYS.config).discordApi, get(KEYS.clock)));
   room(KEYS.backOff, (get) => ({
     stop: backOffReconnects(get(KEYS.gateway), get(KEYS.clock), get(KEYS.logs).logger('gateway')),
   }));

@@ -1,5 +1,7 @@
+import type { Clock } from '@cinnabar/sdk';
 import { SimpleShardingStrategy, type WebSocketManager } from '@discordjs/ws';
 import { Client, type ClientOptions, type GatewayIntentsString, IntentsBitField, Options, Partials } from 'discord.js';
+import { createIdentifyThrottler } from './identify-throttler.js';
 
 export interface GatewayClient {
   readonly client: Client;
@@ -17,8 +19,9 @@ const MESSAGES_PER_CHANNEL = 400;
  * Builds the discord.js client. It exists before login, so that plugins can be set up first and the intents be the union of what they need.
  * @param discordApi REST base of a proxy or Discord-compatible server, without version
  */
-export function createGatewayClient(discordApi: string | undefined): GatewayClient {
+export function createGatewayClient(discordApi: string | undefined, clock: Clock): GatewayClient {
   let connections: WebSocketManager | undefined;
+  let identifiedWith = new IntentsBitField();
   const options: ClientOptions = {
     intents: [],
     // Reactions on old messages and direct messages arrive as partials: without these they would be dropped.
@@ -29,6 +32,13 @@ export function createGatewayClient(discordApi: string | undefined): GatewayClie
       buildStrategy: (manager) => {
         connections = manager;
         return new SimpleShardingStrategy(manager);
+      },
+      buildIdentifyThrottler: (manager) => {
+        identifiedWith = new IntentsBitField(manager.options.intents);
+        return createIdentifyThrottler(clock, async () => {
+          const { session_start_limit: limit } = await manager.fetchGatewayInformation();
+          return limit.max_concurrency;
+        });
       },
     },
     ...(discordApi === undefined ? {} : { rest: { api: discordApi } }),
@@ -42,12 +52,11 @@ export function createGatewayClient(discordApi: string | undefined): GatewayClie
     },
     async setIntents(wanted) {
       const bits = new IntentsBitField(wanted);
-      if (client.options.intents.equals(bits)) return;
-      const grown = !client.options.intents.has(bits);
       client.options.intents = bits;
-      // Fewer events than asked for before do no harm until the next login; missing ones do.
-      if (connections === undefined || !grown) return;
+      // More events than needed do no harm until the next login; missing ones do.
+      if (connections === undefined || identifiedWith.has(bits)) return;
       connections.options.intents = bits.bitfield;
+      identifiedWith = bits;
       await connections.destroy({ reason: 'Identifying with other intents' });
       await connections.connect();
     },

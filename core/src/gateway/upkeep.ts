@@ -50,6 +50,11 @@ export function createUpkeep({ gateway, plugins, commands, states, log }: Parts)
 
   client.on('error', (error) => log.error('discord.js reported an error', { error }));
   client.on('shardError', (error, shard) => log.warn('a gateway connection failed', { error, shard }));
+  client.on('shardReconnecting', (shard) => log.info('a gateway connection was lost; reconnecting', { shard }));
+  client.on('shardResume', (shard, replayed) => log.info('a gateway connection resumed', { shard, replayed }));
+  client.on('shardDisconnect', ({ code }, shard) =>
+    log.error('Discord ended a gateway connection for good', { shard, code }),
+  );
 
   return {
     beforeLogin: setIntents,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Plugin, Plugins, Token } from '@cinnabar/sdk';
+import type { Plugin, Token } from '@cinnabar/sdk';
 import {
   createManualClock,
   type LocalApplication,
@@ -16,6 +16,7 @@ import {
 import type { Client } from 'discord.js';
 import { createSettled } from '../cli/console/settled.js';
 import { createHost } from '../host.js';
+import type { PluginManager } from '../plugins/manager.js';
 import type { Driver } from '../storage/driver.js';
 
 export interface TestHostOptions {
@@ -53,7 +54,7 @@ export interface TestHost extends TestWorld, AsyncDisposable {
   /** The bot's user. */
   readonly bot: LocalUser;
   readonly client: Client;
-  readonly plugins: Plugins;
+  readonly plugins: PluginManager;
   readonly dataDir: string;
   /** A service, as a plugin would inject it. */
   resolve<T>(token: Token<T>): T;
