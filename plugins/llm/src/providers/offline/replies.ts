@@ -3,13 +3,12 @@ import type { Match } from './match.js';
 import { readable } from './template.js';
 
 const MAX_EXAMPLES = 12;
-const EXAMPLES_PER_TOOL = 2;
 const INTRODUCTION =
   'I am the offline model: no language model is connected, so I understand only a few fixed requests.';
 
 /** What it can do, when it has understood nothing. */
 export function explainYourself(tools: readonly ModelTool[]): string {
-  const examples = tools.flatMap((tool) => (tool.examples ?? []).slice(0, EXAMPLES_PER_TOOL).map(readable));
+  const examples = tools.flatMap((tool) => (tool.examples ?? []).slice(0, 1).map(readable));
   if (examples.length === 0) return `${INTRODUCTION} At the moment there is nothing that I can do for you here.`;
   const left = examples.length - MAX_EXAMPLES;
   return [

@@ -1,0 +1,77 @@
+import { say } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { ask, from, openRoute, ROUTES } from './bench.js';
+
+const [RESPONSES, , CHAT, , ANTHROPIC] = ROUTES;
+const SPEAKERS = ['1', '2', '3', '4', '5', '6'];
+
+/** How often a key occurs in a JSON document. */
+function count(document: unknown, key: string): number {
+  return JSON.stringify(document).split(`"${key}":{`).length - 1;
+}
+
+describe('llm wire details', () => {
+  it('Anthropic: keeps the last four cache marks, which is what the API allows', async () => {
+    await using bench = await openRoute(ANTHROPIC, { script: () => say('ok') });
+    const messages = SPEAKERS.map((words) => ({
+      ...from('Alice', words),
+      cacheControl: { type: 'ephemeral' as const },
+    }));
+    await bench.llm.complete(ask(messages));
+    const body = bench.api.requests[0]?.body;
+    expect(count(body, 'cache_control')).to.equal(4);
+    expect(JSON.stringify(body)).to.match(/"\\nAlice: 6","cache_control":\{"type":"ephemeral"\}/);
+    expect(JSON.stringify(body)).to.match(/"Alice: 1","cache_control":null/);
+  });
+
+  it('Anthropic: always sends a token limit, which the API demands', async () => {
+    await using bench = await openRoute(ANTHROPIC, { script: () => say('ok') });
+    await bench.llm.complete(ask([from('Alice', 'hi')]));
+    expect(bench.api.requests[0]?.body).to.have.property('max_tokens', 8192);
+  });
+
+  it('Responses: cuts at a stop sequence itself, since the API has none', async () => {
+    await using bench = await openRoute(RESPONSES, { script: () => say('one\nBob: two\nAlice: three') });
+    const completion = await bench.llm.complete(
+      ask([from('Alice', 'hi')], { stopSequences: ['', '\nAlice:', '\nBob:'] }),
+    );
+    expect(completion.content).to.deep.equal([{ type: 'text', text: 'one' }]);
+    expect(completion.stopReason).to.equal('stop_sequence');
+  });
+
+  it('Responses: stores nothing at the provider', async () => {
+    await using bench = await openRoute(RESPONSES, { script: () => say('ok') });
+    await bench.llm.complete(ask([from('Alice', 'hi')]));
+    expect(bench.api.requests[0]?.body).to.have.property('store', false);
+  });
+
+  for (const route of [CHAT, ANTHROPIC]) {
+    it(`${route.route}: leaves stop sequences to the provider`, async () => {
+      await using bench = await openRoute(route, { script: () => say('ok') });
+      await bench.llm.complete(ask([from('Alice', 'hi')], { stopSequences: ['\nBob:'] }));
+      expect(JSON.stringify(bench.api.requests[0]?.body)).to.match(/"stop(_sequences)?":\["\\nBob:"\]/);
+    });
+  }
+
+  it('Chat Completions: sends plain strings where there are no images, for servers that take nothing else', async () => {
+    await using bench = await openRoute(CHAT, { script: () => say('ok') });
+    await bench.llm.complete(ask([from('Alice', 'hi')]));
+    expect(bench.api.requests[0]?.body).to.have.nested.property('messages[1].content', 'Alice: hi');
+  });
+
+  it('Chat Completions: shows an image of a result in a message after all results', async () => {
+    await using bench = await openRoute(CHAT, { script: () => say('ok') });
+    const use = (id: string) => ({ type: 'tool_use' as const, id, name: 'look', input: {} });
+    const picture = {
+      type: 'image' as const,
+      source: { type: 'base64' as const, data: 'aGk=', mediaType: 'image/png' },
+    };
+    const result = (toolUseId: string) => ({ type: 'tool_result' as const, toolUseId, content: [picture] });
+    await bench.llm.complete(
+      ask([from('Alice', 'go'), from('Cinnabar', use('a'), use('b')), from('Cinnabar', result('a'), result('b'))]),
+    );
+    const body = bench.api.requests[0]?.body;
+    expect(body).to.have.nested.property('messages[5].content[1].image_url.url', 'data:image/png;base64,aGk=');
+    expect(count(body, 'image_url')).to.equal(2);
+  });
+});
