@@ -66,7 +66,11 @@ export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
     },
     move,
     underWay: (callId) => open.get(callId)?.entry,
-    get: async (callId) => open.get(callId)?.entry ?? (await store.get(callId)),
+    async get(callId) {
+      // A move that has begun counts: who asks now must not be told the state before it.
+      await open.get(callId)?.moves.onIdle();
+      return open.get(callId)?.entry ?? (await store.get(callId));
+    },
     recent,
     personalData: {
       export: (userId) => recent({ userId, limit: Number.POSITIVE_INFINITY }),

@@ -79,9 +79,9 @@ export function createExpiry({ board, records, client, clock, log }: Parts): Exp
       await records.delete(card.callId);
     },
     async expireOverdue(userId) {
-      for (const card of [...(board.of(userId) ?? [])]) {
-        if (isOverdue(card)) await expire(card, REASONS.timedOut);
-      }
+      // All at once: no call may look undecided while the card of another is being edited.
+      const overdue = [...(board.of(userId) ?? [])].filter(isOverdue);
+      await Promise.all(overdue.map((card) => expire(card, REASONS.timedOut)));
     },
   };
 }
