@@ -18,6 +18,7 @@ export default definePlugin({
     id: 'confirm',
     version: '0.1.0',
     description: 'Holds what a model wants to do until the member who asked has confirmed it with 👍',
+    host: '^0.1.0',
     guard: true,
     intents: ['Guilds', 'GuildMessages', 'GuildMessageReactions', 'DirectMessages', 'DirectMessageReactions'],
     permissions: [

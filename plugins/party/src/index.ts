@@ -10,6 +10,7 @@ export default definePlugin({
     id: 'party',
     version: '0.1.0',
     description: 'Keeps your role-playing party and recommends who gets which loot, in plain language',
+    host: '^0.1.0',
   },
   settings,
   collections,

@@ -1,3 +1,4 @@
+import { Ledger } from '@cinnabar/sdk';
 import type { PermissionName } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { type Desk, openDesk, settledOf } from './desk.js';
@@ -84,6 +85,7 @@ describe('confirmation without a permission', () => {
     const outcome = await desk.call(desk.host.alice, { what: 'milk' });
     expect(outcome).to.include({ status: 'expired' });
     expect(outcome).to.have.property('reason').that.includes('could not be posted');
+    expect(await desk.host.resolve(Ledger).get(outcome.callId)).to.have.property('state', 'expired');
     expect(desk.runs).to.deep.equal([]);
   });
 });

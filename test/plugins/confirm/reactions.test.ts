@@ -158,6 +158,35 @@ describe('confirmation by reaction', () => {
     expect(desk.runs).to.have.deep.members([{ what: 'one' }, { what: 'three' }]);
   });
 
+  it('confirms one call, not the next one like it', async () => {
+    await using desk = await openDesk();
+    const { alice, settled } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    alice.react(desk.latest(), '👍');
+    await settled();
+    expect(await desk.call(alice, { what: 'milk' })).to.have.property('status', 'deferred');
+    expect(desk.runs).to.have.length(1);
+  });
+
+  it('runs once when a reaction and a click race', async () => {
+    await using desk = await openDesk();
+    const { alice, settled } = desk.host;
+    await desk.configure('controls', 'both');
+    await desk.call(alice, { what: 'milk' });
+    const card = desk.latest();
+    alice.react(card, '👍');
+    alice.click(card, 'Confirm');
+    alice.click(card, 'Cancel');
+    await settled();
+    expect(desk.runs).to.have.length(1);
+    expect(
+      desk
+        .said()
+        .map(({ content }) => content)
+        .slice(1),
+    ).to.deep.equal(['✓ Did milk.']);
+  });
+
   it('keeps two members apart in one channel', async () => {
     await using desk = await openDesk();
     const { alice, bob, settled } = desk.host;

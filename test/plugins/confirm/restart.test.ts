@@ -103,11 +103,15 @@ describe('confirmations over a restart', () => {
 
   it('takes cards that were deleted, one or many, for a cancellation', async () => {
     await using desk = await openDesk();
-    const { alice, bot, settled } = desk.host;
-    const outcome = await desk.call(alice, { what: 'milk' });
+    const { alice, bot, client, general, settled } = desk.host;
+    const outcomes = [await desk.call(alice, { what: 'milk' })];
     bot.delete(desk.latest());
+    outcomes.push(await desk.call(alice, { what: 'bread' }), await desk.call(alice, { what: 'eggs' }));
+    const channel = await client.channels.fetch(general.id);
+    if (channel === null || !('bulkDelete' in channel)) throw new Error('a text channel is expected');
+    await channel.bulkDelete(desk.said().map(({ id }) => id));
     await settled();
-    expect(await settledOf(outcome)).to.include({ status: 'expired' });
+    for (const outcome of outcomes) expect(await settledOf(outcome)).to.include({ status: 'expired' });
     expect(desk.runs).to.deep.equal([]);
   });
 });

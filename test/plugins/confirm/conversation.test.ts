@@ -1,0 +1,119 @@
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { Plugin } from '@cinnabar/sdk';
+import { callTool, callToolRaw, callTools, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+
+/** The whole way: a member says it, a model makes a call of it, the member confirms it, the party has it. */
+async function openConversation(model: 'llm' | Plugin) {
+  const host = await createTestHost({ plugins: ['ai', 'chat', 'party', 'confirm', model] });
+  return {
+    host,
+    /** The bot's messages that follow. */
+    async says(text: string) {
+      const known = saidIn(host).length;
+      host.alice.say(host.general, `!ai ${text}`);
+      await host.settled();
+      return saidIn(host).slice(known);
+    },
+    /** The member's reaction to the bot's latest card, and what the bot says then. */
+    async reacts(emoji: '👍' | '👎') {
+      const known = saidIn(host).length;
+      const card = saidIn(host).findLast(({ reactions }) => reactions.length > 0);
+      if (card === undefined) throw new Error('there is no card');
+      host.alice.react(card, emoji);
+      await host.settled();
+      return saidIn(host)
+        .slice(known)
+        .map(({ content }) => content);
+    },
+    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+  };
+}
+const saidIn = ({ general, bot }: TestHost) => general.messages.filter(({ author }) => author.id === bot.id);
+
+const isCard = (content: string) => content.startsWith('📋 Confirmation Required');
+
+describe('a conversation with the party, confirmed by reactions', () => {
+  it('adds, views and removes a character in plain language, offline', async () => {
+    await using talk = await openConversation('llm');
+    const [card] = await talk.says("Add V to my party, he's a Solo");
+    expect(card?.content).to.equal(
+      "📋 Confirmation Required\n\nI'll add V to your party:\n• Role: Solo\n• Gear Preferences: None\n\n👍 Confirm  👎 Cancel",
+    );
+    expect(await talk.reacts('👍')).to.deep.equal(['✓ V has been added to your party!']);
+    await talk.says('Who is in my party?');
+    expect(await talk.reacts('👍')).to.deep.equal(['👥 Your party (1)\n• **V** – Solo (Gear Preferences: None)']);
+    await talk.says('Remove V from my party');
+    expect(await talk.reacts('👍')).to.deep.equal(['✓ V has been removed from your party.']);
+  });
+
+  it('cancels each in its own words', async () => {
+    await using talk = await openConversation('llm');
+    for (const [text, answer] of [
+      ["Add V to my party, he's a Solo", 'Cancelled adding V to your party.'],
+      ['Remove V from my party', 'Cancelled removing V from your party.'],
+      ['Who is in my party?', 'Cancelled viewing party members.'],
+      ['Distribute 2 SMGs', 'Cancelled gear recommendation.'],
+    ] as const) {
+      await talk.says(text);
+      expect(await talk.reacts('👎')).to.deep.equal([answer]);
+    }
+  });
+
+  it('recommends gear, asking the model again only once it is confirmed', async () => {
+    const distribution = {
+      items: [{ id: 1, name: 'Rifle', from: 'a rifle' }],
+      not_loot: [],
+      assignments: [{ item_id: 1, character: 'V', reason: 'Solo.' }],
+    };
+    const llm = scriptedLlm([
+      callTool('add_party_character', { name: 'V', role: 'Solo' }),
+      callTool('recommend_gear', { loot_description: 'a rifle' }),
+      say(JSON.stringify(distribution)),
+    ]);
+    await using talk = await openConversation(llm);
+    await talk.says('Add V');
+    await talk.reacts('👍');
+    await talk.says('Who gets a rifle?');
+    const before = llm.requests.length;
+    expect((await talk.reacts('👍')).join())
+      .to.include('🎒 Gear Recommendations')
+      .and.to.include('Rifle');
+    expect(llm.requests.length).to.equal(before + 1);
+  });
+
+  it('goes on while a card waits, which still counts afterwards', async () => {
+    const llm = scriptedLlm([callTool('add_party_character', { name: 'V', role: 'Solo' }), say('It is noon.')]);
+    await using talk = await openConversation(llm);
+    await talk.says('Add V');
+    expect((await talk.says('What time is it?')).map(({ content }) => content)).to.deep.equal(['It is noon.']);
+    expect(await talk.reacts('👍')).to.deep.equal(['✓ V has been added to your party!']);
+  });
+
+  it('makes a card of each call of one answer, in order', async () => {
+    const calls = ['V', 'Jackie', 'Judy'].map((name) => ({
+      name: 'add_party_character',
+      arguments: { name, role: 'Solo' },
+    }));
+    await using talk = await openConversation(scriptedLlm([callTools(calls)]));
+    const cards = (await talk.says('Add all')).map(({ content }) => content).filter(isCard);
+    expect(cards.map((content) => /add (\w+) to/.exec(content)?.[1])).to.deep.equal(['V', 'Jackie', 'Judy']);
+  });
+
+  it('answers a call that cannot be read with a request to try again, and goes on', async () => {
+    const llm = scriptedLlm([callToolRaw('add_party_character', '{"name": "V", '), say('Hello.')]);
+    await using talk = await openConversation(llm);
+    const [answer] = await talk.says('Add V');
+    expect(answer?.content).to.equal("I couldn't process that request. Please try again.");
+    expect((await talk.says('Hello')).map(({ content }) => content)).to.deep.equal(['Hello.']);
+  });
+
+  it('tells the model that nothing has run, and on the next turn how it ended', async () => {
+    const llm = scriptedLlm([callTool('add_party_character', { name: 'V', role: 'Solo' }), say('Yes.')]);
+    await using talk = await openConversation(llm);
+    await talk.says('Add V');
+    await talk.reacts('👎');
+    await talk.says('Is V in?');
+    expect(JSON.stringify(llm.requests.at(-1)?.messages)).to.include('did not run');
+  });
+});
