@@ -36,9 +36,8 @@ export function settingLine({ key, value, scope, description, type, default: byD
 }
 
 /** After a change. */
-export function changedText(info: SettingInfo): string {
-  const leaked = info.secret ? ' Your message shows it: please delete it.' : '';
-  return `\`${info.key}\` of ${code(info.plugin)} is ${code(info.value)} ${PLACES[info.scope]} now.${leaked}`;
+export function changedText({ key, plugin, value, scope }: SettingInfo): string {
+  return `\`${key}\` of ${code(plugin)} is ${code(value)} ${PLACES[scope]} now.`;
 }
 
 function sentence(text: string): string {

@@ -1,0 +1,104 @@
+import type { TestHost } from '@cinnabar/core/testing';
+import { createTestHost } from '@cinnabar/core/testing';
+import type { LocalUser } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { createGreeter, type Greeter } from './greeter.js';
+import { answering } from './town.js';
+
+describe('admin: !plugin', () => {
+  let greeter: Greeter;
+  let host: TestHost;
+  let say: (user: LocalUser, text: string) => Promise<string>;
+
+  beforeEach(async () => {
+    greeter = await createGreeter();
+    host = await createTestHost({ plugins: ['admin', 'ai', greeter.folder] });
+    say = answering(host);
+  });
+  afterEach(async () => {
+    await host[Symbol.asyncDispose]();
+    await greeter[Symbol.asyncDispose]();
+  });
+
+  it('lists every plugin with its version, its state here and what it is for', async () => {
+    await say(host.you, '!plugin disable greeter');
+    const list = await say(host.you, '!plugin list');
+    expect(list).to.match(/^\*\*Plugins\*\* \(\d+\)\n/);
+    expect(list).to.match(/^• `admin` 1\.0\.0, running, on here: .+$/m);
+    expect(list).to.match(/^• `greeter` 1\.0\.0, running, off here: Greets$/m);
+    expect(list).to.match(/^• `chat` \S+, stopped: .+$/m);
+  });
+
+  it('tells everything about one, but where it lies only to the owner of the bot', async () => {
+    const info = await say(host.you, '!plugin info ai');
+    expect(info).to.match(/^\*\*ai\*\* 1\.0\.0: /);
+    expect(info).to.match(/^State: running, on here$/m);
+    expect(info).to.match(/^From: bundled, `.+plugins.ai`$/m);
+    expect(info).to.match(/^Intents: Guilds, GuildMessages, DirectMessages, MessageContent$/m);
+    expect(info).to.match(/^Injects: .*`cinnabar\.responders`/m);
+    expect(info).to.match(/^Settings: .*`maxWaiting`/m);
+    expect(info).to.match(/^Registered: .*`listener messageCreate`/m);
+    host.guild.giveRole(host.bob, host.guild.createRole({ name: 'Boss', permissions: ['Administrator'] }));
+    expect(await say(host.bob, '!plugin info ai')).to.match(/^From: bundled$/m);
+    expect(await say(host.you, '!plugin info nothing')).to.equal('There is no plugin called "nothing".');
+  });
+
+  it('unloads and loads for the owner of the bot', async () => {
+    expect(await say(host.you, '!plugin unload greeter')).to.equal('Unloaded `greeter`.');
+    expect(await say(host.alice, '!hello')).to.equal('');
+    expect(await say(host.you, '!plugin load greeter')).to.equal('Loaded `greeter` 1.0.0.');
+    expect(await say(host.alice, '!hello')).to.equal('hello from 1.0.0');
+  });
+
+  it('says what a reload changed', async () => {
+    expect(await say(host.you, '!plugin reload greeter')).to.equal(
+      'Reloaded `greeter` 1.0.0: nothing visible changed.',
+    );
+    await greeter.write('1.1.0', 'hi');
+    const report = await say(host.you, '!plugin reload greeter');
+    expect(report).to.match(/^Reloaded `greeter` 1\.0\.0 → 1\.1\.0:\n/);
+    expect(report).to.include('• command hi added').and.to.include('• command hello removed');
+    expect(await say(host.alice, '!hi')).to.equal('hi from 1.1.0');
+  });
+
+  it('says why a reload failed, and that the old version goes on', async () => {
+    await greeter.break();
+    const report = await say(host.you, '!plugin reload greeter');
+    expect(report)
+      .to.match(/index\.ts/)
+      .and.to.match(/still running 1\.0\.0/i);
+    expect(await say(host.alice, '!hello')).to.equal('hello from 1.0.0');
+  });
+
+  it('reloads itself, and tells the result when it is there', async () => {
+    host.you.say(host.general, '!plugin reload admin');
+    await host.discord.expectMessage({ author: host.bot, content: /^Reloaded `admin` 1\.0\.0/ });
+    expect(await say(host.you, '!prefix show')).to.match(/^Commands start with `!`/);
+  });
+
+  it('switches plugins off and on in this guild, except those without which nobody could', async () => {
+    expect(await say(host.you, '!plugin disable greeter')).to.match(/^`greeter` is off in this server now\./);
+    expect(await say(host.alice, '!hello')).to.equal('');
+    expect(await say(host.you, '!plugin enable greeter')).to.equal('`greeter` is on in this server now.');
+    expect(await say(host.alice, '!hello')).to.equal('hello from 1.0.0');
+    expect(await say(host.you, '!plugin disable admin')).to.match(/^The plugin "admin" cannot be switched off/);
+    expect(await say(host.you, '!plugin unload admin')).to.match(/^The plugin "admin" cannot be switched off/);
+  });
+
+  it('leaves the process to the owner of the bot, and the guild to its admins', async () => {
+    host.guild.giveRole(host.bob, host.guild.createRole({ name: 'Boss', permissions: ['Administrator'] }));
+    expect(await say(host.bob, '!plugin reload greeter')).to.match(/^You may not do that: /);
+    expect(await say(host.bob, '!plugin disable greeter')).to.match(/^`greeter` is off/);
+    expect(await say(host.alice, '!plugin enable greeter')).to.match(/^You may not do that: /);
+    expect(await say(host.alice, '!plugin list')).to.match(/^You may not do that: /);
+  });
+
+  it('suggests ids in the slash command', async () => {
+    const suggested = host.you.autocomplete(host.general, 'plugin info', 'plugin', 'gree');
+    await host.settled();
+    expect(suggested.choices?.map(({ value }) => value)).to.deep.equal(['greeter']);
+    const shown = host.you.slash(host.general, 'plugin info', { plugin: 'greeter' });
+    await host.settled();
+    expect(shown.messages[0]?.content).to.match(/^\*\*greeter\*\* 1\.0\.0: Greets/);
+  });
+});
