@@ -9,7 +9,7 @@ import type { CampaignOptions, CampaignResult } from './main.js';
 export async function confirmCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const rooms = await roomRounds(seed, rounds);
   log(`tools room: ${rounds} interleavings, ${rooms.violations.length} violations`);
-  const scenes = await sceneRounds(seed, rounds);
+  const scenes = await sceneRounds({ seed, rounds, log });
   log(`end to end: ${rounds} interleavings, ${scenes.violations.length} violations`);
   return {
     counts: { ...rooms.counts, ...scenes.counts },

@@ -56,8 +56,12 @@ export function createLiveCall({ ledger, log, trail, proposal }: Parts): LiveCal
   const ended = new Promise<SettledOutcome>((resolve) => {
     tell = resolve;
   });
-  const move: LiveCall['move'] = async (from, to, add) =>
-    !abandoned && (await ledger.move(id, from, to, add)) !== undefined;
+  const move: LiveCall['move'] = async (from, to, add) => {
+    if (abandoned) return false;
+    const moved = await ledger.move(id, from, to, add);
+    // Abandoned while this move waited for its turn: its end has been told, so nothing may follow from the move.
+    return moved !== undefined && !abandoned;
+  };
   const end: LiveCall['end'] = async (from, outcome, add) => {
     const moved = await move(from, outcome.status, { ...add, ...detailsOf(outcome) });
     if (moved) tell(outcome);

@@ -28,8 +28,8 @@ export function createExecution({ registry, gate, boundary, clock, log }: Parts)
       const ready = await prepare(call);
       if ('refusal' in ready) return await call.settle(ready.refusal);
       // Written before it runs: a crash from here on leaves `executing`, which nobody takes for "not run".
-      if (await call.move(['proposed', 'approved'], 'executing'))
-        return await record(call, await run(call, ready.tool));
+      const claimed = await call.move(['proposed', 'approved'], 'executing');
+      if (claimed) return await record(call, await run(call, ready.tool));
       const state = call.row()?.state;
       return state === undefined ? await call.ended : failed(call.id, 'CINNABAR_TOOL_STATE', { call: call.id, state });
     } catch (error) {

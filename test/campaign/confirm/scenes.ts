@@ -1,39 +1,44 @@
 import { Ledger, Tools } from '@cinnabar/sdk';
 import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
-import type { CampaignResult } from '../main.js';
+import type { CampaignOptions, CampaignResult } from '../main.js';
 import { createDice, type Dice, weighted } from './dice.js';
 import { openTown, type Town } from './town.js';
 import { type Asked, TIME_LIMIT_MS } from './witness.js';
 
 const MOST_CALLS = 5;
-/** A channel keeps all its messages: now and then the scene moves on. */
-const SCENES_PER_CHANNEL = 200;
+/** The local Discord keeps everything in memory: now and then the scene moves on to another. */
+const CALLS_PER_TOWN = 1_000;
 
 /**
  * Interleavings end to end: real members' real reactions on a local Discord reach the real `confirm`, while time passes, cards are deleted,
  * plugins are reloaded, and the bot is restarted or killed.
- * @param rounds how many calls, each with its own events, up to five at a time
+ * `rounds` is how many calls there are, each with its own events, up to five at a time
  */
-export async function sceneRounds(seed: number, rounds: number): Promise<CampaignResult> {
+export async function sceneRounds({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const counts: Record<string, number> = { 'end-to-end interleavings': rounds };
-  await using town = await openTown();
-  let channel = town.host().general;
-  for (let played = 0, scene = 0; played < rounds; scene++) {
-    if (scene % SCENES_PER_CHANNEL === SCENES_PER_CHANNEL - 1) {
-      channel = town.host().guild.createChannel({ name: `scene-${scene}` });
-    }
-    const dice = createDice(seed + scene);
-    const calls = Math.min(rounds - played, dice.between(1, MOST_CALLS));
-    const before = town.witness.violations.length;
-    await playScene({ town, dice, channel, calls, counts });
-    played += calls;
-    town.witness.violations.splice(
-      before,
-      Number.POSITIVE_INFINITY,
-      ...town.witness.violations.slice(before).map((violation) => `scene ${scene}: ${violation}`),
-    );
+  const violations: string[] = [];
+  for (let played = 0; played < rounds; played += CALLS_PER_TOWN) {
+    const calls = Math.min(CALLS_PER_TOWN, rounds - played);
+    violations.push(...(await playTown({ seed: seed + played, calls, counts })));
+    if (rounds > CALLS_PER_TOWN) log(`end to end: ${played + calls} of ${rounds}`);
   }
-  return { counts, violations: town.witness.violations };
+  return { counts, violations };
+}
+
+async function playTown({ seed, calls, counts }: Pick<Scene, 'calls' | 'counts'> & { readonly seed: number }) {
+  await using town = await openTown();
+  const { witness } = town;
+  const channel = town.host().general;
+  const violations: string[] = [];
+  for (let played = 0; played < calls; ) {
+    const dice = createDice(seed + played);
+    const atOnce = Math.min(calls - played, dice.between(1, MOST_CALLS));
+    await playScene({ town, dice, channel, calls: atOnce, counts });
+    const found = witness.violations.splice(0, Number.POSITIVE_INFINITY);
+    violations.push(...found.map((violation) => `seed ${seed}, call ${played}: ${violation}`));
+    played += atOnce;
+  }
+  return violations;
 }
 
 interface Scene {

@@ -40,6 +40,7 @@ export async function openTown() {
 
   let host: TestHost = await start();
   const { discord } = host;
+  discord.requests.enabled = false;
   const witness = createWitness(host.clock);
   onRun.push(witness.ran);
 
