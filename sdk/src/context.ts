@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { CollectionDefinitions, Collections } from './collections.js';
 import type { CommandDefinition, GroupDefinition } from './commands.js';
 import type { ComponentDefinition, ComponentHandle } from './components.js';
-import type { EnvSchema } from './definition.js';
+import type { EnvSchema } from './environment.js';
 import type { Cleanup, Disposer } from './lifecycle.js';
 import type { Logger } from './logger.js';
 import type { OptionShape } from './options.js';

@@ -1,13 +1,11 @@
 import type { z } from 'zod';
 import type { CollectionDefinitions } from './collections.js';
 import type { ErasedContext, PluginContext } from './context.js';
+import type { EnvSchema } from './environment.js';
 import { CinnabarError } from './errors.js';
 import type { Manifest } from './manifest.js';
 import type { SettingsSchemas } from './settings.js';
 import type { Injections, Token } from './token.js';
-
-/** The environment variables that a plugin reads: validated at start, with errors that name the variable. Mark secrets with `.meta({ secret: true })`. */
-export type EnvSchema = z.ZodObject;
 
 export interface PluginDefinition<
   S extends SettingsSchemas,

@@ -6,6 +6,7 @@ export * from './commands.js';
 export * from './components.js';
 export * from './context.js';
 export * from './definition.js';
+export * from './environment.js';
 export * from './errors.js';
 export * from './lifecycle.js';
 export * from './llm.js';
