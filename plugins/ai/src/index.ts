@@ -34,7 +34,8 @@ export default definePlugin({
       const trigger = triggerOf(message, botId);
       if (trigger === undefined || botId === undefined || commands.matches(message)) return;
       const arrival = arrivalOf(message, trigger, botId, signal);
-      return arrival === undefined ? undefined : take(arrival);
+      if (arrival !== undefined) return take(arrival);
+      log.debug('not answered: the bot may not write there', { channelId: message.channelId, trigger });
     });
   },
 });
