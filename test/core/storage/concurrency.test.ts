@@ -90,7 +90,7 @@ describe('concurrent changes', () => {
           expect((await restarted.of(one).find())?.log, 'on disk').to.deep.equal(log);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -118,7 +118,7 @@ describe('concurrent changes', () => {
         );
         expect(await global.get()).to.deep.equal(model);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 

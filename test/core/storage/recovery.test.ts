@@ -98,6 +98,17 @@ describe('a document of a newer version', () => {
 });
 
 describe('a medium that cannot be read', () => {
+  it('and does not put aside what is damaged ends in an error, not in an endless loop', async () => {
+    const { driver } = given();
+    for (const text of ['nonsense', '{"version":1,"data":{"names":"V"}}']) {
+      driver.damage(PATH, text);
+      const { open, log } = memoryStorage({ driver: { ...driver, setAside: async () => 'nowhere' } });
+      const document = open({ collections: { rosters } }).collections.rosters.of('42');
+      await failure('CINNABAR_DOCUMENT_INVALID', () => document.get());
+      expect(log.entries).to.have.length(3);
+    }
+  });
+
   it('fails with a sentence instead of passing for an empty document', async () => {
     const { driver } = given();
     const broken = { ...driver, read: () => Promise.reject(new Error('EIO: i/o error')) };

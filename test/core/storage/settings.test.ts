@@ -62,12 +62,16 @@ describe('settings', () => {
   });
 
   it('go back to the defaults one by one, or all', async () => {
-    const { settings: of } = memoryStorage().open({ settings });
+    const { open, driver } = memoryStorage();
+    const { settings: of } = open({ settings });
     await of.global.set({ model: 'large', depth: 7 });
     await of.global.reset('model');
     expect(await of.global.get()).to.deep.equal({ model: 'small', depth: 7 });
     await of.global.reset();
     expect(await of.global.get()).to.deep.equal({ model: 'small', depth: 5 });
+    await of.global.set({ depth: 7 });
+    await of.global.reset('depth');
+    expect(await driver.list([]), 'nothing set, nothing stored').to.deep.equal([]);
   });
 
   it('go back to the default when an optional one is taken out of a draft', async () => {

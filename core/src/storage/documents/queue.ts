@@ -34,6 +34,8 @@ export function createKeyedQueue(): KeyedQueue {
       const done = () => {
         turn.over = true;
         if (tails.get(key) === tail) tails.delete(key);
+        // While it is in use, Node 20 tracks every promise and callback of the process: nobody pays for that between two changes.
+        if (tails.size === 0) turns.disable();
       };
       const tail = result.then(done, done);
       tails.set(key, tail);

@@ -1,7 +1,7 @@
 import type { DocumentPath, Stored } from '../driver.js';
 import { nameOf } from './path-names.js';
 import { InvalidDocument, type Shape } from './shape.js';
-import type { Entry, Vault } from './vault.js';
+import { type Entry, untilUsable, type Vault } from './vault.js';
 
 /** One document, understood by its shape. */
 export interface Slot<T> {
@@ -29,17 +29,17 @@ export function createSlots<T>(vault: Vault, shape: Shape<T>): OpenSlot<T> {
   };
 
   /** Inside the document's turn: what does not fit the schema is put aside until something does. */
-  const usable = async (path: DocumentPath): Promise<{ readonly entry: Entry; readonly value: T }> => {
-    for (;;) {
+  const usable = (path: DocumentPath): Promise<{ readonly entry: Entry; readonly value: T }> =>
+    untilUsable(path, async () => {
       const entry = await vault.load(path);
       try {
         return { entry, value: view(entry, path) };
       } catch (error) {
         if (!(error instanceof InvalidDocument) || entry.stored === undefined) throw error;
         await vault.reject(path, error.message);
+        return undefined;
       }
-    }
-  };
+    });
 
   const save = async (path: DocumentPath, before: Entry, data: unknown): Promise<T> => {
     const stored = data === undefined ? undefined : { version: shape.version, data: asJson(data) };

@@ -43,6 +43,19 @@ export interface Vault {
 const CACHED_DOCUMENTS = 10_000;
 const CACHED_CHARACTERS = 32_000_000;
 
+/** The document, its last good copy, and nothing: a driver that offers more than these is not putting aside. */
+const ATTEMPTS = 3;
+
+/** Repeats an attempt that gives `undefined` when it has put the document aside. @throws CINNABAR_DOCUMENT_INVALID when that leads nowhere */
+export async function untilUsable<T>(path: DocumentPath, attempt: () => Promise<T | undefined>): Promise<T> {
+  for (let attempts = 0; attempts < ATTEMPTS; attempts += 1) {
+    const result = await attempt();
+    if (result !== undefined) return result;
+  }
+  const detail = 'it comes back although it was put aside';
+  throw new CinnabarError('CINNABAR_DOCUMENT_INVALID', { document: nameOf(path), detail });
+}
+
 export function createVault(options: {
   readonly driver: Driver;
   readonly log: Logger;
@@ -92,16 +105,17 @@ export function createVault(options: {
   };
 
   const loadAlone = async (path: DocumentPath): Promise<Entry> => {
-    for (;;) {
-      const cached = cache.get(idOf(path));
-      if (cached !== undefined) return cached;
+    const cached = cache.get(idOf(path));
+    if (cached !== undefined) return cached;
+    return untilUsable(path, async () => {
       try {
         return remember(path, await reading(path, () => driver.read(path)));
       } catch (error) {
         if (!(error instanceof DamagedDocument)) throw error;
         await reject(path, error.message);
+        return undefined;
       }
-    }
+    });
   };
 
   const exclusive = <T>(path: DocumentPath, task: () => Promise<T>): Promise<T> => {

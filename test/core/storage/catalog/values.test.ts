@@ -183,7 +183,7 @@ describe('what is wrong with a value', () => {
           await storage.catalog.describe('party', OWNER);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 });
