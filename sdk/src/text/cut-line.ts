@@ -17,8 +17,8 @@ export type Span = readonly [start: number, end: number];
 const SENTENCE_END = /[.!?…]["'”’)\]*_]*$/;
 const WIDE_SENTENCE_END = /[。！？]/;
 const FENCE_LIKE = /(?:[ \t]{0,20}(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){0,8}[ \t]{0,20}(?:`{3}|~{3})/y;
-const OPENING_HEAD = /(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){0,16}[ \t]*(?:`{3,}|~{3,})[^`\n]*/y;
-const CLOSING_HEAD = /[ \t>]*(?:`{3,}|~{3,})[ \t]*/y;
+const OPENING_HEAD = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){0,16}[ \t]*(?:`{3,}|~{3,})[^`\n]*/;
+const CLOSING_HEAD = /^[ \t>]*(?:`{3,}|~{3,})[ \t]*/;
 const LINK_OR_TAG = /\[[^[\]\n]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<[^<>\n]{1,200}>|https?:\/\/\S+/g;
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
@@ -104,18 +104,20 @@ function isLowSurrogate({ text, latest }: LineCut): boolean {
 }
 
 /** The end of what would become a fence line of its own if the line were cut before it. */
-function headFence({ text, from, earliest, code }: LineCut): number {
+function headFence({ text, from, earliest, latest, code }: LineCut): number {
   if (earliest > from) return earliest;
-  const head = code ? CLOSING_HEAD : OPENING_HEAD;
-  head.lastIndex = from;
-  return head.test(text) ? head.lastIndex : from;
+  const head = (code ? CLOSING_HEAD : OPENING_HEAD).exec(text.slice(from, latest + 1));
+  return from + (head?.[0].length ?? 0);
 }
 
 /** Wherever such a line is cut, its start becomes a fence: unless the marker itself is cut. */
 function insideMarker({ text, from, latest }: LineCut): number {
-  const marker = text.slice(from, latest).search(/`{3}|~{3}/);
-  return marker === -1 ? latest : from + marker + 2;
+  const marker = /(`{3,}|~{3,})/.exec(text.slice(from, latest));
+  return marker === null || marker[0].length > LONGEST_CUT_MARKER ? latest : from + marker.index + 2;
 }
+
+/** Of a longer one, at least one half would be a marker again. */
+const LONGEST_CUT_MARKER = 4;
 
 /** Whether the rest would start with a fence that was none in the middle of its line. */
 function looksLikeFence({ text }: LineCut, at: number): boolean {
