@@ -4,6 +4,7 @@ export * from './clock.js';
 export * from './collections.js';
 export * from './commands.js';
 export * from './components.js';
+export * from './configuration.js';
 export * from './context.js';
 export * from './definition.js';
 export * from './environment.js';
