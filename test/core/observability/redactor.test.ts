@@ -75,7 +75,7 @@ describe('the redactor', () => {
     ]) {
       const started = performance.now();
       redactor.text(text);
-      expect(performance.now() - started, text.slice(0, 12)).to.be.below(1_000);
+      expect(performance.now() - started, text.slice(0, 12)).to.be.below(5_000);
     }
   });
 });
