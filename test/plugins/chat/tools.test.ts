@@ -1,7 +1,8 @@
 import { createTestHost } from '@cinnabar/core/testing';
 import { Ledger, type LlmRequest } from '@cinnabar/sdk';
-import { callTool, callToolRaw, callTools, fail, refuse, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { callTool, callToolRaw, callTools, fail, hang, refuse, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { createGate } from '../ai/mind.js';
 import { createShelf, letLook } from './shelf.js';
 
 describe('chat: tools', () => {
@@ -150,6 +151,25 @@ describe('chat: when the model does not answer', () => {
     host.alice.say(host.general, '!ai Hello');
     await host.settled();
     await host.discord.expectMessage({ author: host.bot, content: /^No language model is set up/ });
+  });
+
+  it('says so: it was stopped while the model was thinking', async () => {
+    const gate = createGate();
+    const llm = scriptedLlm(() => {
+      gate.open();
+      return hang(say('Too late.'));
+    });
+    await using host = await createTestHost({ plugins: ['ai', 'chat', llm] });
+    host.alice.say(host.general, '!ai Hello');
+    await gate.passed;
+    const unloaded = host.plugins.unload('chat');
+    await host.discord.settled();
+    host.clock.advance(10_000);
+    await unloaded;
+    await host.discord.expectMessage({
+      author: host.bot,
+      content: 'The request to the language model was cancelled.',
+    });
   });
 
   it('says that an answer was cut off', async () => {
