@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { AccessPolicy, Actor } from './access.js';
 import type { Logger } from './logger.js';
 import { defineToken } from './token.js';
+import type { ToolContent, ToolProgress } from './tool-content.js';
 
 export type ToolInput = z.ZodObject;
 export type Risk = 'read' | 'write' | 'destructive';
@@ -29,6 +30,8 @@ export interface ToolPresentation<I, O> {
   readonly labels?: { readonly [K in keyof I & string]?: string };
   /** "✓ V has been added to your party!" Also what a model is told of the result. Markdown: escape what people typed with `plainText`. */
   success?(input: I, output: O): string;
+  /** The result with what text cannot say, for who can take it; by default just the text. */
+  content?(input: I, output: O): readonly ToolContent[];
   /** "Cancelled adding V to your party." Plain text, as `sentence`. */
   cancelled?(input: I): string;
 }
@@ -39,6 +42,8 @@ export interface ToolContext {
   readonly actor: Actor;
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** Tells whoever waits for the call how far it has come; nobody may be listening. */
+  progress(progress: ToolProgress): void;
 }
 
 export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
@@ -46,6 +51,11 @@ export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
   readonly name: string;
   readonly description: string;
   readonly input: S;
+  /**
+   * The JSON Schema to show as it is, for a tool that has one from elsewhere and no zod schema to say as much: `input` still has
+   * to refuse what does not fit. By default made from `input`.
+   */
+  readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly risk: Risk;
   readonly access?: AccessPolicy;
   /** Utterances with slots named after arguments: "add {name} to my party, he's a {role}". */
@@ -86,6 +96,8 @@ export type SettledOutcome =
       readonly callId: string;
       readonly output: unknown /** For people and models. */;
       readonly text: string;
+      /** The same with images and the like, where the tool has any. */
+      readonly content?: readonly ToolContent[];
     }
   | { readonly status: 'denied'; readonly callId: string; readonly reason: string }
   | { readonly status: 'expired'; readonly callId: string; readonly reason: string }
@@ -124,6 +136,8 @@ export interface ToolCall {
   /** SHA-256 of the canonical arguments, hex. */
   readonly argumentsHash: string;
   readonly actor: Actor;
+  /** The message after which it was made, when who asked has said so. */
+  readonly messageId: string | undefined;
   readonly signal: AbortSignal;
   readonly card: CallCard;
   /** The guild's policy for this tool, when it has one. Never `deny`: such a call does not come this far. */
@@ -157,7 +171,7 @@ export interface ToolInfo {
   readonly risk: Risk;
   readonly access: AccessPolicy;
   readonly examples: readonly string[];
-  /** JSON Schema (2020-12) of the input, made from the zod schema. */
+  /** JSON Schema of the input: 2020-12 made from the zod schema, else the one that the tool brought. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
@@ -169,6 +183,10 @@ export interface ToolRequest {
   readonly signal?: AbortSignal;
   /** Where the request comes from, for the audit: `chat`, `mcp`. */
   readonly origin: string;
+  /** The message after which the call is made: its place in the channel's history. */
+  readonly messageId?: string;
+  /** Told how far the call has come, when the tool says so. */
+  readonly onProgress?: (progress: ToolProgress) => void;
 }
 
 export interface Tools {

@@ -1,4 +1,4 @@
-import type { Clock, Prefixes, Random, ToolPolicies } from '@cinnabar/sdk';
+import type { Clock, Files, Prefixes, Random, ToolPolicies } from '@cinnabar/sdk';
 import type { DependencyContainer, InjectionToken } from 'tsyringe';
 import type { HostConfig } from '../config/host-config.js';
 import type {
@@ -34,6 +34,7 @@ export const KEYS = {
   logs: key<Logs>('logs'),
   driver: key<Driver>('driver'),
   storage: key<StorageRoom>('storage'),
+  files: key<Files>('files'),
   guildStates: key<GuildStates>('guild states'),
   enabledIn: key<EnabledIn>('enabled in'),
   prefixes: key<Prefixes>('prefixes'),

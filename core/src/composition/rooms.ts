@@ -21,6 +21,7 @@ import { createPluginManager } from '../plugins/manager.js';
 import { createPersonalData } from '../plugins/personal-data.js';
 import { createServices } from '../plugins/services.js';
 import { createResponders } from '../responders/room.js';
+import { createFiles } from '../storage/files.js';
 import { createStorage } from '../storage/storage.js';
 import { createDriverStore } from '../tools/ledger/driver-store.js';
 import { createToolPolicies } from '../tools/policies.js';
@@ -60,6 +61,7 @@ function registerState(room: Room): void {
       tierOf: (actor) => get(KEYS.access).tierOf(actor),
     }),
   );
+  room(KEYS.files, (get) => createFiles(get(KEYS.config).dataDir));
   room(KEYS.guildStates, (get) => {
     const guilds = get(KEYS.storage).collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema });
     return createGuildStates(guilds);

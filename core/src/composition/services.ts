@@ -2,6 +2,7 @@ import {
   Access,
   Clock,
   Commands,
+  Files,
   Ledger,
   PersonalDataStore,
   Plugins,
@@ -29,6 +30,7 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(Ledger, () => container.resolve(KEYS.tools).ledger);
   provide(ToolPolicies, () => container.resolve(KEYS.toolPolicies));
   provide(SettingsCatalog, () => container.resolve(KEYS.storage).catalog);
+  provide(Files, () => container.resolve(KEYS.files));
   provide(PersonalDataStore, () => container.resolve(KEYS.personalData));
   provide(Plugins, () => container.resolve(KEYS.plugins));
   provide(Prefixes, () => container.resolve(KEYS.prefixes));

@@ -15,6 +15,8 @@ const SHAPES: readonly (readonly [shape: RegExp, replacement: string])[] = [
   [/\bgh[a-z]_\w{20,}|\bgithub_pat_\w{20,}/g, REDACTED],
   [/\bxox[a-z]-[\w-]{10,}/g, REDACTED],
   [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, REDACTED],
+  // What this host itself gives to MCP clients.
+  [/\bcinnabar_mcp_[\w-]{20,}/g, REDACTED],
   // JSON web tokens.
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, REDACTED],
   [/\b(authorization["']?\s{0,8}[:=]\s{0,8}["']?)(?:(?:Bearer|Basic|Bot)\s{1,8})?[^\s"',;]{6,}/gi, `$1${REDACTED}`],

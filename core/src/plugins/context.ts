@@ -1,5 +1,5 @@
 import type { Clock, Disposer, ErasedContext, Plugin } from '@cinnabar/sdk';
-import { CinnabarError } from '@cinnabar/sdk';
+import { CinnabarError, z } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type {
   Boundary,
@@ -89,7 +89,9 @@ function every(owner: Owner, { boundary, clock }: ContextRooms, intervalMs: numb
 
 function readEnvironment(plugin: Plugin, environment: ContextRooms['environment']): Readonly<Record<string, unknown>> {
   if (plugin.env === undefined) return {};
-  const wanted = Object.keys(plugin.env.shape);
+  // A loose schema is for variables whose names only the plugin's settings know.
+  const loose = plugin.env.def.catchall !== undefined && !(plugin.env.def.catchall instanceof z.ZodNever);
+  const wanted = Object.keys(loose ? environment : plugin.env.shape);
   // An empty variable is one that is not set: that is what `NAME=` in a .env file means.
   const given = Object.fromEntries(wanted.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
   const parsed = plugin.env.safeParse(given);

@@ -1,4 +1,13 @@
-import type { Actor, CallCard, CallState, LedgerEntry, Logger, SettledOutcome, ToolPolicy } from '@cinnabar/sdk';
+import type {
+  Actor,
+  CallCard,
+  CallState,
+  LedgerEntry,
+  Logger,
+  SettledOutcome,
+  ToolPolicy,
+  ToolProgress,
+} from '@cinnabar/sdk';
 import type { Arguments } from './arguments.js';
 import type { AuditTrail } from './audit.js';
 import type { CallLedger, RowDetails } from './ledger/ledger.js';
@@ -16,6 +25,8 @@ export interface Proposal {
   readonly signal: AbortSignal;
   readonly card: CallCard;
   readonly policy: ToolPolicy | undefined;
+  readonly messageId: string | undefined;
+  readonly onProgress: ((progress: ToolProgress) => void) | undefined;
 }
 
 /** A call under way in this process. Its state is the ledger's; this adds what only memory can hold. */

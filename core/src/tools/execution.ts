@@ -1,4 +1,4 @@
-import type { Clock, Logger, SettledOutcome } from '@cinnabar/sdk';
+import type { Clock, Logger, SettledOutcome, ToolProgress } from '@cinnabar/sdk';
 import type { Boundary } from '../contracts.js';
 import { readArguments } from './arguments.js';
 import type { LiveCall } from './call.js';
@@ -67,7 +67,7 @@ export function createExecution({ registry, gate, boundary, clock, log }: Parts)
     const { signal, release } = linkSignals(call.signal, owner.scope.signal);
     const started = clock.now();
     try {
-      const context = { callId: id, actor, signal, log: owner.log.child({ callId: id }) };
+      const context = { callId: id, actor, signal, log: owner.log.child({ callId: id }), progress: reportTo(call) };
       const output = await boundary.track(owner, async () => definition.run(input, context));
       return doneOutcome(tool, call, output);
     } catch (error) {
@@ -76,6 +76,18 @@ export function createExecution({ registry, gate, boundary, clock, log }: Parts)
       call.trail.note({ ranMs: clock.now() - started });
       release();
     }
+  }
+
+  /** A listener that fails is not the tool's fault, and nobody is told anything once the call is over. */
+  function reportTo({ id, onProgress, row }: LiveCall) {
+    return (progress: ToolProgress) => {
+      if (onProgress === undefined || row() === undefined) return;
+      try {
+        onProgress(progress);
+      } catch (error) {
+        log.warn('nobody could be told of the progress of a call', { callId: id, error });
+      }
+    };
   }
 
   async function record(call: LiveCall, outcome: SettledOutcome): Promise<SettledOutcome> {

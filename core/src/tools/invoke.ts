@@ -66,6 +66,8 @@ export function createInvoke({ registry, gate, ledger, pass, beginAudit, random,
       signal: request.signal ?? new AbortController().signal,
       card: renderCard(tool.info, tool.definition, read.input),
       policy: place.policy,
+      messageId: request.messageId,
+      onProgress: request.onProgress,
     };
     const { input, argumentsHash } = proposal;
     await ledger.open({ id, tool: name, plugin: tool.info.plugin, origin, input, argumentsHash, actor });

@@ -55,10 +55,12 @@ function describe(owner: Owner, definition: ToolDefinition): ToolInfo {
 }
 
 /** An argument with a default is not required of a model, so the schema is that of what goes in. */
-function inputSchemaOf(owner: Owner, { name, input }: ToolDefinition): ToolInfo['inputSchema'] {
+function inputSchemaOf(owner: Owner, { name, input, inputSchema }: ToolDefinition): ToolInfo['inputSchema'] {
   try {
     // What comes out runs, is hashed, stored and shown, so it too must be plain JSON: no transforms, dates or instances.
     z.toJSONSchema(input, { io: 'output' });
+    // A copy: what a tool brings is its own to change.
+    if (inputSchema !== undefined) return Object.freeze(structuredClone(inputSchema));
     return Object.freeze({ ...z.toJSONSchema(input, { target: 'draft-2020-12', io: 'input' }) });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

@@ -1,20 +1,34 @@
-import { CinnabarError, type Logger, type SettledOutcome, sentenceOf } from '@cinnabar/sdk';
+import { CinnabarError, type Logger, type SettledOutcome, sentenceOf, type ToolContent } from '@cinnabar/sdk';
 import type { LiveCall } from './call.js';
 import { failed, failedWith } from './outcomes.js';
 import type { RegisteredTool } from './registry.js';
 
 /** What came of a run that returned: in the tool's own words, else its output as compact JSON. */
 export function doneOutcome({ definition, owner }: RegisteredTool, call: LiveCall, output: unknown): SettledOutcome {
-  return { status: 'done', callId: call.id, output, text: textOf() };
+  const content = contentOf();
+  return { status: 'done', callId: call.id, output, text: textOf(), ...(content === undefined ? {} : { content }) };
 
   function textOf(): string {
     try {
       return definition.present?.success?.(call.input, output) ?? asText(output);
     } catch (error) {
-      // It has run: wording that fails must not make it look as if it had not.
-      owner.log.warn('the wording of a tool result failed', { tool: call.tool.info.name, callId: call.id, error });
+      warn(error);
       return asText(output);
     }
+  }
+
+  function contentOf(): readonly ToolContent[] | undefined {
+    try {
+      return definition.present?.content?.(call.input, output);
+    } catch (error) {
+      warn(error);
+      return undefined;
+    }
+  }
+
+  /** It has run: wording that fails must not make it look as if it had not. */
+  function warn(error: unknown): void {
+    owner.log.warn('the wording of a tool result failed', { tool: call.tool.info.name, callId: call.id, error });
   }
 }
 

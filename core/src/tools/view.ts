@@ -17,6 +17,7 @@ export function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
     input: call.input,
     argumentsHash: call.argumentsHash,
     actor: call.actor,
+    messageId: call.messageId,
     signal: call.signal,
     card: call.card,
     policy: call.policy,
