@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LocalApplication, LocalDiscord } from '@cinnabar/sdk/testing';
-import type { Answer, Usage } from './bots/protocol.js';
+import type { Answer, Memory, Question } from './bots/protocol.js';
 
 export type BotName = 'raw' | 'sapphire' | 'cinnabar';
 export const BOTS: readonly BotName[] = ['raw', 'sapphire', 'cinnabar'];
@@ -14,9 +14,17 @@ export const BOTS: readonly BotName[] = ['raw', 'sapphire', 'cinnabar'];
 export interface BotProcess {
   /** From the start of the process to ready. */
   readonly startMs: number;
-  usage(): Promise<Usage>;
+  /** Processor time of that. */
+  readonly startCpuUs: number;
+  /** Processor time since the process started. */
+  cpuUs(): Promise<number>;
+  /** What it holds after a garbage collection. */
+  memory(): Promise<Memory>;
+  /** @throws Error when it has not ended 15 s later; then it is killed */
   stop(): Promise<void>;
 }
+
+const STOP_WITHIN_MS = 15_000;
 
 /** @param dataDir where it keeps its data; a new folder, removed at the end, when left out */
 export async function startBot(
@@ -32,23 +40,42 @@ export async function startBot(
     execArgv: ['--expose-gc'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  await nextAnswer(child);
+  const ready = await nextAnswer(child);
   const startMs = performance.now() - started;
+  const ask = (question: Question) => {
+    child.send(question);
+    return nextAnswer(child);
+  };
   return {
     startMs,
-    async usage() {
-      child.send('usage');
-      const answer = await nextAnswer(child);
-      if (!('usage' in answer)) throw new Error(`the bot ${name} gave no usage`);
-      return answer.usage;
+    startCpuUs: cpuUsOf(ready),
+    cpuUs: async () => cpuUsOf(await ask('cpu')),
+    async memory() {
+      const answer = await ask('memory');
+      if (!('memory' in answer)) throw new Error(`the bot ${name} did not say what it holds`);
+      return answer.memory;
     },
     async stop() {
-      const exited = once(child, 'exit');
-      child.send('stop');
-      await exited;
+      await end(name, child);
       if (dataDir === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function cpuUsOf(answer: Answer): number {
+  if ('cpuUs' in answer) return answer.cpuUs;
+  throw new Error('a bot did not say how much processor time it has used');
+}
+
+async function end(name: BotName, child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit', { signal: AbortSignal.timeout(STOP_WITHIN_MS) });
+  child.disconnect();
+  try {
+    await exited;
+  } catch (cause) {
+    child.kill('SIGKILL');
+    throw new Error(`the bot ${name} did not stop within ${STOP_WITHIN_MS / 1000} s`, { cause });
+  }
 }
 
 function nextAnswer(child: ChildProcess): Promise<Answer> {

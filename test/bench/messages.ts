@@ -1,12 +1,13 @@
 import { BOTS, type BotName, type BotProcess, startBot } from './bot-process.js';
-import { compare, type Figure, median } from './report.js';
-import { createBenchWorld } from './world.js';
+import { compareRounds, type Figure } from './report.js';
+import { type BenchWorld, createBenchWorld } from './world.js';
 
-const WARM_UP = 4_000;
-const PER_ROUND = 8_000;
-const ROUNDS = 7;
+const WARM_UP = 6_000;
+/** Many short rounds: whatever else the machine does then falls on all bots alike, or on a round that the median leaves out. */
+const ROUNDS = 31;
+const PER_ROUND = 1_000;
 /** The server lets the bots catch up after so many, so that nothing piles up in the sockets. */
-const BATCH = 500;
+const BATCH = 250;
 
 /** Processor time per message that is not for the bot, all bundled plugins loaded. */
 export const messages = () => perMessage('message not for the bot', 'hello everyone, this is an ordinary message', 1.1);
@@ -16,42 +17,38 @@ export const commands = () => perMessage('prefix command without reply', '!noop'
 
 async function* perMessage(name: string, text: string, atMost: number): AsyncGenerator<Figure> {
   await using world = await createBenchWorld();
-  const { discord, alice } = world;
   const bots = new Map<BotName, BotProcess>();
-  const say = async (bot: BotName, count: number) => {
-    const { channel } = world.place(bot);
-    for (let sent = 0; sent < count; sent++) {
-      alice.say(channel, text);
-      if (sent % BATCH === BATCH - 1) await discord.settled();
-    }
-    await discord.settled();
-  };
-  const costUs = async (bot: BotName, process: BotProcess) => {
-    const before = await process.usage();
-    await say(bot, PER_ROUND);
-    return ((await process.usage()).cpuUs - before.cpuUs) / PER_ROUND;
-  };
-
+  const costs = new Map<BotName, number[]>(BOTS.map((bot) => [bot, []]));
   try {
     for (const bot of BOTS) {
-      bots.set(bot, await startBot(bot, discord, world.place(bot).application));
-      await say(bot, WARM_UP);
+      bots.set(bot, await startBot(bot, world.discord, world.place(bot).application));
+      await say(world, bot, text, WARM_UP);
     }
-    const costs = new Map<BotName, number[]>(BOTS.map((bot) => [bot, []]));
     for (let round = 0; round < ROUNDS; round++) {
-      for (const [bot, process] of bots) costs.get(bot)?.push(await costUs(bot, process));
+      // To and fro, so that no bot always comes right after the same other.
+      const turns = round % 2 === 0 ? [...bots] : [...bots].reverse();
+      for (const [bot, process] of turns) costs.get(bot)?.push(await costUs(world, bot, process, text));
     }
-    const of = (bot: BotName) => median(costs.get(bot) ?? []);
-    yield compare({ name, unit: 'µs CPU', ours: of('cinnabar'), peer: of('raw'), peerName: 'raw discord.js', atMost });
-    yield compare({
-      name,
-      unit: 'µs CPU',
-      ours: of('cinnabar'),
-      peer: of('sapphire'),
-      peerName: '@sapphire/framework',
-      atMost: 1,
-    });
   } finally {
     for (const process of bots.values()) await process.stop();
   }
+  const of = (bot: BotName) => costs.get(bot) ?? [];
+  const figure = { name, unit: 'µs CPU', ours: of('cinnabar') };
+  yield compareRounds({ ...figure, peer: of('raw'), peerName: 'raw discord.js', atMost });
+  yield compareRounds({ ...figure, peer: of('sapphire'), peerName: '@sapphire/framework', atMost: 1 });
+}
+
+async function costUs(world: BenchWorld, bot: BotName, process: BotProcess, text: string): Promise<number> {
+  const before = await process.cpuUs();
+  await say(world, bot, text, PER_ROUND);
+  return ((await process.cpuUs()) - before) / PER_ROUND;
+}
+
+async function say({ discord, alice, place }: BenchWorld, bot: BotName, text: string, count: number): Promise<void> {
+  const { channel } = place(bot);
+  for (let sent = 1; sent <= count; sent++) {
+    alice.say(channel, text);
+    if (sent % BATCH === 0) await discord.settled();
+  }
+  await discord.settled();
 }

@@ -6,7 +6,7 @@ export interface Figure {
   /** `null` when there is nothing to compare with. */
   readonly peer: number | null;
   readonly peerName: string | null;
-  /** ours / peer */
+  /** ours / peer; of figures measured in rounds the median of the rounds' */
   readonly ratio: number | null;
   /** In words: "≤ 1.10× raw". */
   readonly aim: string;
@@ -19,13 +19,28 @@ interface Comparison {
   readonly ours: number;
   readonly peer: number;
   readonly peerName: string;
-  /** Largest ratio that meets the aim; `undefined` only reports. */
+  /** Largest ratio that meets the aim; only reported when left out. */
   readonly atMost?: number;
 }
 
+/** The same, measured in rounds: ours and the peer's of one round right after one another. */
+interface RoundsComparison extends Omit<Comparison, 'ours' | 'peer'> {
+  readonly ours: readonly number[];
+  readonly peer: readonly number[];
+}
+
+/** A figure whose aim is a ratio: the median of the rounds' ratios, which a machine that is busy for a while disturbs least. */
+export function compareRounds({ ours, peer, ...rest }: RoundsComparison): Figure {
+  const ratios = ours.map((value, round) => value / (peer[round] ?? Number.NaN));
+  return figureOf({ ...rest, ours: median(ours), peer: median(peer) }, median(ratios));
+}
+
 /** A figure whose aim is a ratio. */
-export function compare({ name, unit, ours, peer, peerName, atMost }: Comparison): Figure {
-  const ratio = ours / peer;
+export function compare(comparison: Comparison): Figure {
+  return figureOf(comparison, comparison.ours / comparison.peer);
+}
+
+function figureOf({ name, unit, ours, peer, peerName, atMost }: Comparison, ratio: number): Figure {
   return {
     name,
     unit,

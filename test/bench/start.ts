@@ -2,19 +2,22 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BOTS, type BotName, startBot } from './bot-process.js';
-import { compare, type Figure, limit, median } from './report.js';
+import { compareRounds, type Figure, limit, median } from './report.js';
 import { createBenchWorld } from './world.js';
 
-const ROUNDS = 7;
+const ROUNDS = 9;
+const MIB = 1024 * 1024;
 
 interface Measured {
   readonly startMs: number;
-  readonly rssBytes: number;
-  readonly heapBytes: number;
+  readonly startCpuMs: number;
+  readonly rssMib: number;
+  readonly heapMib: number;
 }
+type Rounds = (bot: BotName, figure: keyof Measured) => readonly number[];
 
 /** Starts every bot in turn, several times; the first round fills the caches and does not count. */
-async function measure(): Promise<(bot: BotName, figure: keyof Measured) => number> {
+async function measure(): Promise<Rounds> {
   await using world = await createBenchWorld();
   const dataDir = mkdtempSync(join(tmpdir(), 'cinnabar-bench-'));
   const measured = new Map<BotName, Measured[]>(BOTS.map((bot) => [bot, []]));
@@ -22,49 +25,36 @@ async function measure(): Promise<(bot: BotName, figure: keyof Measured) => numb
     for (let round = 0; round <= ROUNDS; round++) {
       for (const bot of BOTS) {
         const running = await startBot(bot, world.discord, world.place(bot).application, dataDir);
-        const { rssBytes, heapBytes } = await running.usage();
+        const { rssBytes, heapBytes } = await running.memory();
         await running.stop();
-        if (round > 0) measured.get(bot)?.push({ startMs: running.startMs, rssBytes, heapBytes });
+        const { startMs, startCpuUs } = running;
+        const one = { startMs, startCpuMs: startCpuUs / 1000, rssMib: rssBytes / MIB, heapMib: heapBytes / MIB };
+        if (round > 0) measured.get(bot)?.push(one);
       }
     }
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
-  return (bot, figure) => median((measured.get(bot) ?? []).map((one) => one[figure]));
+  return (bot, figure) => (measured.get(bot) ?? []).map((one) => one[figure]);
+}
+
+function* againstPeers(of: Rounds, name: string, unit: string, figure: keyof Measured): Generator<Figure> {
+  const ours = of('cinnabar', figure);
+  yield compareRounds({ name, unit, ours, peer: of('raw', figure), peerName: 'raw discord.js' });
+  yield compareRounds({ name, unit, ours, peer: of('sapphire', figure), peerName: '@sapphire/framework' });
 }
 
 /** From the start of the process to ready, imports included. */
 export async function* start(): AsyncGenerator<Figure> {
   const of = await measure();
-  const ours = of('cinnabar', 'startMs');
-  yield limit('process start to ready, all bundled plugins', 'ms', ours, 400);
-  yield compare({
-    name: 'process start to ready',
-    unit: 'ms',
-    ours,
-    peer: of('raw', 'startMs'),
-    peerName: 'raw discord.js',
-  });
-  yield compare({
-    name: 'process start to ready',
-    unit: 'ms',
-    ours,
-    peer: of('sapphire', 'startMs'),
-    peerName: '@sapphire/framework',
-  });
+  yield limit('process start to ready, all bundled plugins', 'ms', median(of('cinnabar', 'startMs')), 400);
+  yield* againstPeers(of, 'process start to ready', 'ms', 'startMs');
+  yield* againstPeers(of, 'process start to ready', 'ms CPU', 'startCpuMs');
 }
-
-const MIB = 1024 * 1024;
 
 /** Memory once ready, after a garbage collection. */
 export async function* memory(): AsyncGenerator<Figure> {
   const of = await measure();
-  for (const [figure, name] of [
-    ['rssBytes', 'resident memory when ready'],
-    ['heapBytes', 'heap when ready'],
-  ] as const) {
-    const ours = of('cinnabar', figure) / MIB;
-    yield compare({ name, unit: 'MiB', ours, peer: of('raw', figure) / MIB, peerName: 'raw discord.js' });
-    yield compare({ name, unit: 'MiB', ours, peer: of('sapphire', figure) / MIB, peerName: '@sapphire/framework' });
-  }
+  yield* againstPeers(of, 'resident memory when ready', 'MiB', 'rssMib');
+  yield* againstPeers(of, 'heap when ready', 'MiB', 'heapMib');
 }

@@ -1,6 +1,15 @@
 import type { Clock } from '@cinnabar/sdk';
-import { SimpleShardingStrategy, type WebSocketManager } from '@discordjs/ws';
-import { Client, type ClientOptions, type GatewayIntentsString, IntentsBitField, Options, Partials } from 'discord.js';
+import type { WebSocketManager } from '@discordjs/ws';
+// From discord.js, since a module of our own would be a second copy of all that it needs, in the other module format.
+import {
+  Client,
+  type ClientOptions,
+  type GatewayIntentsString,
+  IntentsBitField,
+  Options,
+  Partials,
+  SimpleShardingStrategy,
+} from 'discord.js';
 import { createIdentifyThrottler } from './identify-throttler.js';
 
 export interface GatewayClient {

@@ -1,13 +1,15 @@
-/** How the bench talks to the bots that it measures, over Node's IPC channel. */
-export type Question = 'usage' | 'stop';
+/** How the bench talks to the bots that it measures, over Node's IPC channel. A bot stops when the channel closes, whoever closed it. */
+export type Question = 'cpu' | 'memory';
 
-export interface Usage {
-  /** User and system time of the whole process, in microseconds. */
-  readonly cpuUs: number;
+export interface Memory {
   readonly heapBytes: number;
   readonly rssBytes: number;
 }
-export type Answer = { readonly ready: true } | { readonly usage: Usage };
+export type Answer =
+  /** User and system time of the whole process so far, its other threads included. Said once without being asked: when ready. */
+  | { readonly cpuUs: number }
+  /** After a garbage collection. */
+  | { readonly memory: Memory };
 
 /** What a bot is told on its command line. */
 export interface BotArguments {
@@ -25,16 +27,18 @@ export function readArguments(): BotArguments {
 /** Tells the bench that the bot is ready, and answers its questions from then on. */
 export function serve(stop: () => Promise<unknown>): void {
   const answer = (message: Answer) => process.send?.(message);
-  process.on('message', (question: Question) => {
-    if (question === 'stop') {
-      process.disconnect();
-      void stop();
-      return;
-    }
-    globalThis.gc?.();
-    const { user, system } = process.cpuUsage();
-    const { heapUsed, rss } = process.memoryUsage();
-    answer({ usage: { cpuUs: user + system, heapBytes: heapUsed, rssBytes: rss } });
-  });
-  answer({ ready: true });
+  process.on('message', (question: Question) => answer(question === 'cpu' ? { cpuUs: cpuUs() } : { memory: memory() }));
+  process.once('disconnect', () => void stop());
+  answer({ cpuUs: cpuUs() });
+}
+
+function cpuUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+function memory(): Memory {
+  globalThis.gc?.();
+  const { heapUsed, rss } = process.memoryUsage();
+  return { heapBytes: heapUsed, rssBytes: rss };
 }

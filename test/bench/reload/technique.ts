@@ -1,0 +1,61 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { inspectFolder } from '@cinnabar/core/internal/plugins/discovery/inspect';
+import { createLoader } from '@cinnabar/core/internal/plugins/loader';
+
+export type TechniqueName = 'ours' | 'import';
+
+/** A way to evaluate a plugin anew. */
+export type Reload = (version: number) => Promise<object>;
+
+const SIZE_BYTES = 100 * 1024;
+
+/** Writes a plugin of 100 KB below `folder`, and says how it is reloaded. */
+export const TECHNIQUES: Readonly<Record<TechniqueName, (folder: string) => Promise<Reload>>> = {
+  /** The host's loader. The source stays as it is: each load evaluates it anew, and building is not what is measured. */
+  async ours(folder) {
+    const plugin = join(folder, 'large');
+    await save(
+      join(plugin, 'index.js'),
+      `import { definePlugin } from '@cinnabar/sdk';
+${ballast()}
+export default definePlugin({
+  manifest: { id: 'large', version: '1.0.0', description: 'Is large' },
+  setup: () => void handlers.length,
+});
+`,
+    );
+    const loader = createLoader({ cacheDir: join(folder, 'cache'), hostVersion: '0.1.0' });
+    const found = await inspectFolder(plugin, 'folder');
+    return () => loader.load(found);
+  },
+
+  /** What most bots do: a query that Node has not seen makes it load the module again. */
+  async import(folder) {
+    const file = join(folder, 'large.mjs');
+    await save(file, `${ballast()}\nexport default { setup: () => void handlers.length };\n`);
+    return async (version) => {
+      const loaded: { readonly default: object } = await import(`${pathToFileURL(file).href}?v=${version}`);
+      return loaded.default;
+    };
+  },
+};
+
+async function save(file: string, source: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, source);
+}
+
+/** Handlers such as plugins are made of. */
+function ballast(): string {
+  const handlers: string[] = [];
+  for (let size = 0; size < SIZE_BYTES; size += handlers.at(-1)?.length ?? 0) handlers.push(handler(handlers.length));
+  return `const handlers = [\n${handlers.join('')}];`;
+}
+
+const handler = (index: number) => `  async (context, name) => {
+    if (name === 'handler ${index}') await context.reply(\`This is handler ${index} of many, \${name}.\`);
+    return { index: ${index}, name };
+  },
+`;
