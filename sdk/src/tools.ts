@@ -189,12 +189,30 @@ export interface ToolRequest {
   readonly onProgress?: (progress: ToolProgress) => void;
 }
 
+/** A call that is over, however it ended: done, refused before it ran, or failed. */
+export interface SettledCall {
+  readonly id: string;
+  /** The tool's name as it was asked for; there may be none of that name. */
+  readonly tool: string;
+  /** What was validated; as it was given when it was not. */
+  readonly input: unknown;
+  readonly actor: Actor;
+  readonly origin: string;
+  readonly messageId: string | undefined;
+  readonly outcome: SettledOutcome;
+}
+
 export interface Tools {
   list(): readonly ToolInfo[];
   /** The tools that the actor may use there: plugin enabled, access granted, not denied by policy. */
   offered(actor: Actor): Promise<readonly ToolInfo[]>;
   /** Never throws: everything that can go wrong is an outcome. */
   invoke(request: ToolRequest): Promise<Outcome>;
+  /**
+   * Tells `listener` of every call once it is over, before whoever asked learns of it. What it throws is logged, and changes nothing.
+   * @returns takes it back
+   */
+  onSettled(listener: (call: SettledCall) => void | Promise<void>): () => void;
 }
 export const Tools = defineToken<Tools>('cinnabar.tools');
 

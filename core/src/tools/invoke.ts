@@ -5,6 +5,7 @@ import { createLiveCall, type LiveCall } from './call.js';
 import { renderCard } from './card.js';
 import type { Gate } from './gate.js';
 import type { CallLedger } from './ledger/ledger.js';
+import type { SettledListeners } from './listeners.js';
 import { failed } from './outcomes.js';
 import type { ToolRegistry } from './registry.js';
 import { thrownOutcome } from './result.js';
@@ -15,29 +16,29 @@ interface Parts {
   readonly ledger: CallLedger;
   readonly pass: (call: LiveCall, onDeferred: (note: string) => void) => Promise<SettledOutcome>;
   readonly beginAudit: (callId: string, request: ToolRequest) => AuditTrail;
+  readonly tell: SettledListeners['tell'];
   readonly random: Random;
   readonly log: Logger;
 }
 
 /** From a request to its outcome. Never throws: everything that can go wrong is an outcome, with one audit record. */
-export function createInvoke({ registry, gate, ledger, pass, beginAudit, random, log }: Parts): Tools['invoke'] {
+export function createInvoke({ registry, gate, ledger, pass, beginAudit, tell, random, log }: Parts): Tools['invoke'] {
   return async function invoke(request: ToolRequest): Promise<Outcome> {
     const callId = random.id();
     const trail = beginAudit(callId, request);
     const proposed = await propose(callId, request, trail).catch((error: unknown) =>
       thrownOutcome(callId, request.name, error, log),
     );
-    if ('status' in proposed) {
-      trail.close(proposed);
-      return proposed;
-    }
+    const close = async (outcome: SettledOutcome): Promise<SettledOutcome> => {
+      trail.close(outcome);
+      const input = 'status' in proposed ? request.arguments : proposed.input;
+      const { name: tool, actor, origin, messageId } = request;
+      await tell({ id: callId, tool, input, actor, origin, messageId, outcome });
+      return outcome;
+    };
+    if ('status' in proposed) return close(proposed);
     return new Promise((resolve) => {
-      const settled = pass(proposed, (note) => resolve({ status: 'deferred', callId, note, settled })).then(
-        (outcome) => {
-          trail.close(outcome);
-          return outcome;
-        },
-      );
+      const settled = pass(proposed, (note) => resolve({ status: 'deferred', callId, note, settled })).then(close);
       void settled.then(resolve);
     });
   };

@@ -7,6 +7,7 @@ import { createInterceptors } from './interceptors.js';
 import { createInvoke } from './invoke.js';
 import { createLedger } from './ledger/ledger.js';
 import type { LedgerStore } from './ledger/store.js';
+import { createSettledListeners } from './listeners.js';
 import { createToolRegistry } from './registry.js';
 import { expireHeld } from './view.js';
 
@@ -33,7 +34,8 @@ export function createTools(parts: ToolParts): ToolRoom {
   const interceptors = createInterceptors((gone) => expireHeld(gone, gone.held));
   const execute = createExecution({ ...parts, registry, gate });
   const pass = createChain({ interceptors, enabledIn, boundary, execute, log });
-  const invoke = createInvoke({ ...parts, registry, ledger, gate, pass, beginAudit: createAuditor(parts) });
+  const { onSettled, tell } = createSettledListeners(log);
+  const invoke = createInvoke({ ...parts, registry, ledger, gate, pass, tell, beginAudit: createAuditor(parts) });
 
   return {
     tool: registry.add,
@@ -46,6 +48,7 @@ export function createTools(parts: ToolParts): ToolRoom {
       return tools.flat();
     },
     invoke,
+    onSettled,
     ledger: { get: ledger.get, recent: ledger.recent },
     recover: ledger.recover,
     personalData: ledger.personalData,
