@@ -161,6 +161,8 @@ export interface PluginStorage {
 export interface StorageRoom {
   /** Opens a plugin's storage. The same documents across reloads; schemas are those of this version. */
   open(plugin: Plugin): PluginStorage;
+  /** Lets go of a version that has stopped: its settings are no longer listed. */
+  close(plugin: Plugin): void;
   /** A collection of the host's own, kept beside the plugins'. */
   collection<S extends z.ZodObject>(name: string, definition: CollectionDefinition<S>): Collection<z.output<S>>;
   readonly catalog: SettingsCatalog;

@@ -36,6 +36,7 @@ export interface ContextRooms {
 export function createContext(owner: Owner, rooms: ContextRooms): ErasedContext {
   const { plugin, scope, log } = owner;
   const { settings, collections } = rooms.storage.open(plugin);
+  scope.add('settings and collections', () => rooms.storage.close(plugin));
   return {
     command: (definition) => rooms.commands.command(owner, definition),
     group: (definition) => rooms.commands.group(owner, definition),

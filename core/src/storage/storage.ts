@@ -1,7 +1,7 @@
 import type { Actor, Logger, Tier } from '@cinnabar/sdk';
 import type { StorageRoom } from '../contracts.js';
 import { createCatalog } from './catalog/catalog.js';
-import { hideSecrets } from './catalog/fields.js';
+import { hideSecrets, type SecretKeys, secretKeysOf } from './catalog/fields.js';
 import { openCollection } from './documents/collection.js';
 import { collectionPath } from './documents/layout.js';
 import { createVault, type StorageProblem } from './documents/vault.js';
@@ -28,12 +28,10 @@ export function createStorage(options: StorageOptions): StorageRoom {
   const { driver, log, presets = {}, tierOf = async () => 'everyone', onProblem = () => undefined } = options;
   const vault = createVault({ driver, log, onProblem });
   const opened = new Map<string, OpenedPlugin>();
+  const secrets = new Map<string, SecretKeys>();
   const personal = createPersonalData({
     vault,
-    withoutSecrets: (id, scope, data) => {
-      const plugin = opened.get(id)?.plugin;
-      return plugin === undefined ? data : hideSecrets(plugin, scope, data);
-    },
+    withoutSecrets: (id, scope, data) => hideSecrets(secrets.get(id) ?? new Map(), scope, data),
   });
 
   return {
@@ -41,7 +39,12 @@ export function createStorage(options: StorageOptions): StorageRoom {
       const { id } = plugin.manifest;
       const one = openPlugin(vault, plugin, presets[id] ?? {});
       opened.set(id, one);
+      secrets.set(id, secretKeysOf(plugin));
       return one.storage;
+    },
+    close(plugin) {
+      const { id } = plugin.manifest;
+      if (opened.get(id)?.plugin === plugin) opened.delete(id);
     },
     collection: (name, definition) => openCollection(vault, definition, collectionPath(HOST, definition.scope, name)),
     catalog: createCatalog({ opened, tierOf }),

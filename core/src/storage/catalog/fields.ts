@@ -60,18 +60,30 @@ function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType
 
 /** A value as it may be shown. */
 export function shownValue(field: Field, value: unknown): unknown {
-  if (!field.secret) return value;
+  return field.secret ? shownSecret(value) : value;
+}
+
+function shownSecret(value: unknown): string {
   return value === undefined || value === null || value === '' ? '(not set)' : '(set)';
 }
 
+/** Which settings of each scope are secret: all that needs to be remembered of a plugin that has stopped. */
+export type SecretKeys = ReadonlyMap<SettingScope, ReadonlySet<string>>;
+
+export function secretKeysOf(plugin: Plugin): SecretKeys {
+  const secret = fieldsOf(plugin).filter((field) => field.secret);
+  return new Map(
+    SETTING_SCOPES.map((scope) => [
+      scope,
+      new Set(secret.filter((field) => field.scope === scope).map((field) => field.key)),
+    ]),
+  );
+}
+
 /** Stored settings of a scope with the secrets taken out. */
-export function hideSecrets(plugin: Plugin, scope: SettingScope, data: unknown): unknown {
+export function hideSecrets(secret: SecretKeys, scope: SettingScope, data: unknown): unknown {
   if (typeof data !== 'object' || data === null) return data;
-  const fields = fieldsOf(plugin).filter((field) => field.scope === scope);
   return Object.fromEntries(
-    Object.entries(data).map(([key, value]) => {
-      const field = fields.find((one) => one.key === key);
-      return [key, field === undefined ? value : shownValue(field, value)];
-    }),
+    Object.entries(data).map(([key, value]) => [key, secret.get(scope)?.has(key) ? shownSecret(value) : value]),
   );
 }
