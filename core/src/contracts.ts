@@ -190,6 +190,8 @@ export interface AccessRoom extends Access {
   decideFresh(actor: Actor, subject: AccessSubject): Promise<Decision>;
   /** Ids of the bot's owners: configured ones, else the application's owner or team. Known after login. */
   isOwner(userId: string): boolean;
+  /** Ids of the bot's owners, as far as they are known. */
+  owners(): readonly string[];
   /** Asks Discord who owns the application, unless owners are configured. Called after login; `decide` sees to it otherwise. */
   loadOwners(): Promise<void>;
 }

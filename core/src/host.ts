@@ -92,6 +92,7 @@ export function createHost(options: HostOptions): Host {
     await plugins.stop();
     await container.resolve(KEYS.storage).flush();
     await gateway.client.destroy();
+    container.resolve(KEYS.notices).close();
     container.resolve(KEYS.blockage).stop();
     await driver.close();
     await logs.close();

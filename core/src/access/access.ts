@@ -77,6 +77,7 @@ export function createAccess(parts: AccessParts): AccessRoom {
       return 'rule' in standing ? 'everyone' : tierIn(standing);
     },
     isOwner: owners.has,
+    owners: owners.ids,
     loadOwners: owners.load,
   };
 }

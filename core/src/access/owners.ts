@@ -13,6 +13,7 @@ interface Parts {
 
 export interface Owners {
   has(userId: string): boolean;
+  ids(): readonly string[];
   /** Whether there is nothing to wait for: they are known, or Discord could not say just now. */
   settled(): boolean;
   /** Never rejects: while Discord cannot be asked, nobody is an owner. Asked again after 30 s at the earliest. */
@@ -44,6 +45,7 @@ export function createOwners({ client, configured, clock, log }: Parts): Owners 
 
   return {
     has: (userId) => ids.has(userId),
+    ids: () => [...ids],
     settled,
     load() {
       if (settled()) return Promise.resolve();

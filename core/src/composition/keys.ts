@@ -18,6 +18,7 @@ import type { BlockageWatch } from '../gateway/blockage.js';
 import type { GatewayClient } from '../gateway/client.js';
 import type { InFlight } from '../gateway/in-flight.js';
 import type { Logs } from '../observability/logs.js';
+import type { OwnerNotices } from '../observability/owner-notices.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { PluginServices } from '../plugins/services.js';
 import type { Driver } from '../storage/driver.js';
@@ -33,6 +34,7 @@ export const KEYS = {
   random: key<Random>('random'),
   logs: key<Logs>('logs'),
   driver: key<Driver>('driver'),
+  notices: key<OwnerNotices>('owner notices'),
   storage: key<StorageRoom>('storage'),
   files: key<Files>('files'),
   guildStates: key<GuildStates>('guild states'),

@@ -12,6 +12,7 @@ import { createEvents } from '../gateway/events.js';
 import { createEnabledIn, createGuildStates, guildStateSchema } from '../gateway/guild-states.js';
 import { createInFlight } from '../gateway/in-flight.js';
 import { createPrefixes } from '../gateway/prefixes.js';
+import { createOwnerNotices } from '../observability/owner-notices.js';
 import { createContext } from '../plugins/context.js';
 import { createDiscovery } from '../plugins/discovery/discovery.js';
 import { createGuardStore } from '../plugins/guard-store.js';
@@ -59,6 +60,18 @@ function registerState(room: Room): void {
       log: get(KEYS.logs).logger('storage'),
       presets: get(KEYS.config).presets,
       tierOf: (actor) => get(KEYS.access).tierOf(actor),
+      onProblem: ({ document, detail, keptAs }) =>
+        get(KEYS.notices).tell(
+          `The stored document ${document} was damaged (${detail}). It was put aside${keptAs === undefined ? '' : ` as ${keptAs}`}; its last good copy is used.`,
+        ),
+    }),
+  );
+  room(KEYS.notices, (get) =>
+    createOwnerNotices({
+      client: get(KEYS.gateway).client,
+      owners: () => get(KEYS.access).owners(),
+      clock: get(KEYS.clock),
+      log: get(KEYS.logs).logger('host'),
     }),
   );
   room(KEYS.files, (get) => createFiles(get(KEYS.config).dataDir));
