@@ -1,0 +1,20 @@
+import type { z } from '@cinnabar/sdk';
+
+/**
+ * Who may set a key, beside the configuration files, which may set all: `guild` is for admins (`!set chat`), `channel` for them and for
+ * whoever may pin a `.config` message.
+ */
+export const KEY_SCOPES = ['files', 'guild', 'channel'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+export interface KeyTraits {
+  readonly description: string;
+  readonly scope: KeyScope;
+  /** Costs money: admins and pins may lower it (or switch it off), never raise it above what the files say. */
+  readonly lowerOnly?: true;
+}
+
+/** Declares one key of the configuration. */
+export function key<S extends z.ZodType>(traits: KeyTraits, schema: S): S {
+  return schema.meta({ ...traits });
+}
