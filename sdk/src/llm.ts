@@ -31,8 +31,10 @@ export interface ToolResultContent {
 }
 export type ContentBlock = TextContent | ImageContent | ToolUseContent | ToolResultContent;
 
+/** Ends a cached prefix here. `ttl` is how long the provider keeps it; `5m` by default. */
 export interface CacheControl {
   readonly type: 'ephemeral';
+  readonly ttl?: '5m' | '1h';
 }
 
 /** One participant's contribution. The model's own carry the request's `self`. */
@@ -66,6 +68,14 @@ export interface LlmRequest {
   readonly topP?: number;
   /** Asks for JSON of this shape instead of prose; the completion's `structured` is validated by it. */
   readonly output?: { readonly name: string; readonly schema: z.ZodObject };
+  /** `chat` by default. `prefill` writes the conversation as one text that the model goes on with; where a model refuses that, chat is used and the log says so. */
+  readonly mode?: 'chat' | 'prefill';
+  /** Models to try in order when the first cannot answer: down, rate-limited or timed out, after its own retries. */
+  readonly fallbacks?: readonly string[];
+  /** Called with each piece of text as it arrives; the completion has the whole. After a repeated attempt `restart` is true: what came before does not count. */
+  readonly onText?: (piece: string, restart: boolean) => void;
+  /** Cached prefixes that end before the messages do; those within carry `cacheControl` themselves. */
+  readonly cache?: { readonly tools?: CacheControl; readonly system?: CacheControl };
   /** Per attempt. */
   readonly timeoutMs?: number;
   /** How often a failed attempt that may be retried is repeated. */
@@ -83,6 +93,8 @@ export interface Usage {
   readonly outputTokens: number;
   readonly cacheCreationTokens?: number;
   readonly cacheReadTokens?: number;
+  /** Of `cacheCreationTokens`, those that the provider keeps for an hour. */
+  readonly cacheCreation1hTokens?: number;
 }
 
 export interface LlmCompletion {
@@ -93,11 +105,52 @@ export interface LlmCompletion {
   readonly provider: string;
   /** Present when `output` was asked for and the answer fits it. */
   readonly structured?: unknown;
+  /** How the request was really made: prefill may have become chat. */
+  readonly mode: 'chat' | 'prefill';
+}
+
+/** Money per million tokens, in US dollars. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite5m: number;
+  readonly cacheWrite1h: number;
+}
+
+/** What a model can do, as far as this project knows. */
+export interface ModelTraits {
+  readonly provider: string;
+  readonly model: string;
+  readonly modes: readonly ('chat' | 'prefill')[];
+  readonly images: boolean;
+  readonly contextTokens: number;
+  readonly cache: {
+    /** `explicit`: by breakpoints; `automatic`: the provider caches prefixes by itself; `none`. */
+    readonly kind: 'explicit' | 'automatic' | 'none';
+    readonly breakpoints: number;
+    /** Prefixes shorter than this are not cached, silently. */
+    readonly minTokens: number;
+    readonly ttls: readonly ('5m' | '1h')[];
+    /** How many blocks before a breakpoint the provider looks back for an earlier entry. */
+    readonly lookBackBlocks: number;
+  };
+  /** `undefined` when it is not known: then costs are counted in tokens only. */
+  readonly price: ModelPrice | undefined;
 }
 
 export interface Llm {
   /** @throws CinnabarError CINNABAR_LLM_… , each with a sentence for people */
   complete(request: LlmRequest): Promise<LlmCompletion>;
+  /** Traits of a model, or of the one that answers when a request names none. */
+  traits(model?: string): Promise<ModelTraits>;
+  /** The provider's request as it would be sent, for inspection and tests; nothing is sent. */
+  render(request: LlmRequest): Promise<{
+    readonly provider: string;
+    readonly model: string;
+    readonly mode: 'chat' | 'prefill';
+    readonly body: unknown;
+  }>;
   /** What answers when a request names no model: for status lines. */
   readonly current: { readonly provider: string; readonly model: string };
 }

@@ -10,7 +10,7 @@ export function finishCompletion(request: LlmRequest, provider: string, reply: P
     )
     .filter((block) => block.type !== 'text' || block.text.trim() !== '');
   const { stopReason, usage, model } = reply;
-  const completion = { content, stopReason, usage, model, provider };
+  const completion: LlmCompletion = { content, stopReason, usage, model, provider, mode: 'chat' };
   if (request.output === undefined) return completion;
   return { ...completion, structured: readStructured(request.output.schema, completion) };
 }

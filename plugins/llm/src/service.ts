@@ -1,6 +1,7 @@
 import { CinnabarError, type Clock, type Llm, type LlmCompletion, type LlmRequest, type Logger } from '@cinnabar/sdk';
 import { finishCompletion } from './completion.js';
 import type { Configuration } from './configuration.js';
+import { traitsOf } from './models/traits.js';
 import type { Attempt, Failure, Provider, ProviderCall } from './providers/provider.js';
 import { type Bounds, within } from './resilience/deadline.js';
 import { CANCELLED, withRetries } from './resilience/retries.js';
@@ -35,8 +36,8 @@ export function createLlm(parts: ServiceParts): Llm {
     async complete(request) {
       const setup = await parts.setup();
       const signals = [parts.signal, ...(request.signal === undefined ? [] : [request.signal])];
-      const { settings, configuration, provider } = setup;
-      const model = provider.name === 'offline' ? configuration.model : (request.model ?? configuration.model);
+      const { settings, provider } = setup;
+      const model = modelFor(setup, request.model);
       const log = parts.log.child({ provider: provider.name, model });
       const bounds = { clock: parts.clock, timeoutMs: request.timeoutMs ?? settings.timeoutMs, signals };
       const rules = {
@@ -52,39 +53,62 @@ export function createLlm(parts: ServiceParts): Llm {
       const completion: LlmCompletion = finishCompletion(request, provider.name, attempt.reply);
       const { stopReason, usage } = completion;
       log.debug('model answered', { stopReason, ...usage, ms: parts.clock.now() - started });
+      for (const block of completion.content) if (block.type === 'text') request.onText?.(block.text, false);
       return completion;
     },
+    async traits(model) {
+      const setup = await parts.setup();
+      return traitsOf(setup.provider.name, modelFor(setup, model), setup.settings.models);
+    },
+    async render(request) {
+      const setup = await parts.setup();
+      const model = modelFor(setup, request.model);
+      const { provider } = setup;
+      const call = planCall(setup, request, model, refusing.has(`${provider.name}:${model}`), parts.signal);
+      return { provider: provider.name, model, mode: call.mode, body: provider.render(call) };
+    },
+  };
+}
+
+function modelFor({ provider, configuration }: Setup, wanted: string | undefined): string {
+  return provider.name === 'offline' ? configuration.model : (wanted ?? configuration.model);
+}
+
+function planCall(
+  { settings }: Setup,
+  request: LlmRequest,
+  model: string,
+  refusesSampling: boolean,
+  signal: AbortSignal,
+): ProviderCall {
+  return {
+    request,
+    mode: 'chat',
+    model,
+    maxTokens: request.maxTokens ?? settings.maxTokens,
+    temperature: refusesSampling ? undefined : (request.temperature ?? settings.temperature),
+    topP: refusesSampling ? undefined : request.topP,
+    stream: settings.stream,
+    images: settings.images,
+    signal,
   };
 }
 
 async function sendWithin(
   bounds: Bounds,
-  { settings, provider }: Setup,
+  setup: Setup,
   request: LlmRequest,
   model: string,
   refusing: Set<string>,
 ): Promise<Attempt> {
-  const name = `${provider.name}:${model}`;
-  const sampled = { temperature: request.temperature ?? settings.temperature, topP: request.topP };
-  const send = (signal: AbortSignal): Promise<Attempt> => {
-    const call: Omit<ProviderCall, 'temperature' | 'topP'> = {
-      request,
-      mode: 'chat',
-      model,
-      maxTokens: request.maxTokens ?? settings.maxTokens,
-      stream: settings.stream,
-      images: settings.images,
-      signal,
-    };
-    const sampling = refusing.has(name) ? { temperature: undefined, topP: undefined } : sampled;
-    return provider.send({ ...call, ...sampling });
-  };
+  const name = `${setup.provider.name}:${model}`;
   const end = await within(bounds, async (signal) => {
-    const first = await send(signal);
-    const asked = sampled.temperature !== undefined || sampled.topP !== undefined;
-    if (first.ok || first.failure.refusesSampling !== true || !asked || refusing.has(name)) return first;
+    const call = planCall(setup, request, model, refusing.has(name), signal);
+    const first = await setup.provider.send(call);
+    const asked = call.temperature !== undefined || call.topP !== undefined;
+    if (first.ok || first.failure.refusesSampling !== true || !asked) return first;
     refusing.add(name);
-    return send(signal);
+    return setup.provider.send(planCall(setup, request, model, true, signal));
   });
   if (end.done) return end.value;
   return { ok: false, failure: end.why === 'cancelled' ? CANCELLED : timedOut(bounds.timeoutMs) };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MODEL_CORRECTION } from './models/corrections.js';
 
 export const PROVIDERS = ['auto', 'openai', 'anthropic', 'offline'] as const;
 export const OPENAI_APIS = ['responses', 'chat'] as const;
@@ -57,6 +58,12 @@ export const GLOBAL_SETTINGS = z.object({
     .enum(OPENAI_APIS)
     .default('responses')
     .describe('Which API of OpenAI: responses, or chat (Chat Completions) for compatible servers that have only that'),
+  models: z
+    .record(z.string().min(1).max(200), MODEL_CORRECTION)
+    .default({})
+    .describe(
+      'What is known better of a model than this program knows: modes, images, contextTokens, cache, price (dollars per million tokens). By name, or by its beginning and *',
+    ),
   openaiBaseUrl: httpUrl.optional().describe('Address of an OpenAI-compatible server; by default OPENAI_BASE_URL'),
   anthropicBaseUrl: httpUrl
     .optional()

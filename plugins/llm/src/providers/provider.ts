@@ -50,4 +50,6 @@ export interface Provider {
   readonly modes: readonly Mode[];
   /** One attempt. What the provider says is wrong comes back as a failure; only defects of ours are thrown. */
   send(call: ProviderCall): Promise<Attempt>;
+  /** The body that `send` would send. */
+  render(call: ProviderCall): unknown;
 }

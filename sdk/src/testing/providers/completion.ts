@@ -34,6 +34,7 @@ export function toCompletion(request: LlmRequest, step: ReplyStep, serial: numbe
     usage: usageOf(step),
     model: 'scripted',
     provider: 'scripted',
+    mode: request.mode ?? 'chat',
     ...(request.output === undefined ? {} : { structured: structured(request.output.schema, step.text ?? '') }),
   };
 }

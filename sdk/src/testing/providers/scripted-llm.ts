@@ -1,10 +1,20 @@
 import { definePlugin, type Plugin } from '../../definition.js';
 import { CinnabarError } from '../../errors.js';
-import { Llm, type LlmCompletion, type LlmRequest } from '../../llm.js';
+import { Llm, type LlmCompletion, type LlmRequest, type ModelTraits } from '../../llm.js';
 import { promptOf, toCompletion } from './completion.js';
 import { createHeld } from './held.js';
 import { createStepQueue, type ModelScript } from './prompt.js';
 import type { FailStep, ModelStep } from './steps.js';
+import { pieces } from './wire.js';
+
+const TRAITS: Omit<ModelTraits, 'model'> = {
+  provider: 'scripted',
+  modes: ['chat', 'prefill'],
+  images: true,
+  contextTokens: 200_000,
+  cache: { kind: 'explicit', breakpoints: 4, minTokens: 1024, ttls: ['5m', '1h'], lookBackBlocks: 20 },
+  price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 },
+};
 
 /** A plugin that provides `Llm` from a script: no HTTP, nothing to configure. */
 export interface ScriptedLlm extends Plugin {
@@ -31,7 +41,10 @@ export function scriptedLlm(steps: readonly ModelStep[] | ModelScript = []): Scr
   const carryOut = async (request: LlmRequest, step: ModelStep, serial: number): Promise<LlmCompletion> => {
     if (request.signal?.aborted === true) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
     if (step.kind === 'fail') throw failure(step);
-    if (step.kind === 'reply' && step.midway === undefined) return toCompletion(request, step, serial);
+    if (step.kind === 'reply' && step.midway === undefined) {
+      if (step.text) for (const piece of pieces(step.text)) request.onText?.(piece, false);
+      return toCompletion(request, step, serial);
+    }
     if (step.kind === 'reply' && step.midway !== 'hang') throw new CinnabarError('CINNABAR_LLM_UNAVAILABLE');
     await held.hold((gone) => onAbort(request.signal, gone));
     return carryOut(request, step.kind === 'hang' ? step.then : { ...step, midway: undefined }, serial);
@@ -48,6 +61,13 @@ export function scriptedLlm(steps: readonly ModelStep[] | ModelScript = []): Scr
       }
       return carryOut(request, step, serial);
     },
+    traits: async (model = 'scripted') => ({ ...TRAITS, model }),
+    render: async (request) => ({
+      provider: 'scripted',
+      model: request.model ?? 'scripted',
+      mode: request.mode ?? 'chat',
+      body: request,
+    }),
   };
   const plugin = definePlugin({
     manifest: { id: 'scripted-llm', version: '1.0.0', description: 'A language model that follows a script' },

@@ -21,6 +21,12 @@ export async function sendMessages(client: Anthropic, call: ProviderCall): Promi
   return { ok: true, reply: toReply(answer, form) };
 }
 
+/** The body that `sendMessages` sends. */
+export function renderMessages(call: ProviderCall): unknown {
+  const { params } = toMessagesParams(call);
+  return call.stream ? { ...params, stream: true } : params;
+}
+
 function fromWhole({ content, stop_reason, usage, model }: Anthropic.Message): MessagesAnswer | undefined {
   if (!Array.isArray(content)) return undefined;
   const blocks = content.flatMap((block): AnswerBlock[] => {

@@ -2,7 +2,7 @@ import type { Clock } from '@cinnabar/sdk';
 import type { Provider } from '../provider.js';
 import { failedAttempt } from '../sdk-errors.js';
 import { type AnthropicSdk, type AnthropicSource, createClient, problemOf, vendorOf } from './client.js';
-import { sendMessages } from './messages.js';
+import { renderMessages, sendMessages } from './messages.js';
 
 /** Anthropic's Messages API. The SDK is loaded with the first request. */
 export function createAnthropicProvider(
@@ -22,5 +22,6 @@ export function createAnthropicProvider(
         return failedAttempt(error, sdk, problemOf, vendor, clock.now());
       }
     },
+    render: renderMessages,
   };
 }

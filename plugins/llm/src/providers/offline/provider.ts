@@ -18,6 +18,7 @@ export function createOfflineProvider(random: Random): Provider {
       }
       return { ok: true, reply: answer(request, random) };
     },
+    render: ({ request }) => request,
   };
 }
 

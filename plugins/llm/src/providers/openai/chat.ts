@@ -6,6 +6,8 @@ import { readToolCall } from '../tool-call.js';
 import { toChatParams } from './chat-request.js';
 import { type ChatAnswer, collect } from './chat-stream.js';
 
+const STREAMED = { stream: true, stream_options: { include_usage: true } } as const;
+
 /** One attempt through the Chat Completions API. */
 export async function sendChat(client: OpenAI, call: ProviderCall, genuine: boolean): Promise<Attempt> {
   const params = toChatParams(call, genuine);
@@ -14,14 +16,17 @@ export async function sendChat(client: OpenAI, call: ProviderCall, genuine: bool
     if (answer === undefined) return { ok: false, failure: unreadable('it is not a chat completion') };
     return { ok: true, reply: toReply(answer) };
   }
-  const stream = await client.chat.completions.create(
-    { ...params, stream: true, stream_options: { include_usage: true } },
-    { signal: call.signal },
-  );
+  const stream = await client.chat.completions.create({ ...params, ...STREAMED }, { signal: call.signal });
   const answer = await collect(stream);
   // The SDK ends quietly when the connection does; an answer has an end of its own.
   if (answer.finishReason === null) return { ok: false, failure: CONNECTION_LOST };
   return { ok: true, reply: toReply(answer) };
+}
+
+/** The body that `sendChat` sends. */
+export function renderChat(call: ProviderCall, genuine: boolean): unknown {
+  const params = toChatParams(call, genuine);
+  return call.stream ? { ...params, ...STREAMED } : params;
 }
 
 function fromWhole({ choices, usage, model }: OpenAI.Chat.ChatCompletion): ChatAnswer | undefined {

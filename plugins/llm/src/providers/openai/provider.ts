@@ -2,13 +2,14 @@ import type { Clock } from '@cinnabar/sdk';
 import { toFailure } from '../http-failure.js';
 import type { Provider } from '../provider.js';
 import { failedAttempt } from '../sdk-errors.js';
-import { sendChat } from './chat.js';
+import { renderChat, sendChat } from './chat.js';
 import { createClient, type OpenAiSdk, type OpenAiSource, problemOf, vendorOf } from './client.js';
-import { sendResponses } from './responses.js';
+import { renderResponses, sendResponses } from './responses.js';
 
 /** OpenAI, and every server that speaks one of its two APIs. The SDK is loaded with the first request. */
 export function createOpenAiProvider(source: OpenAiSource, load: () => Promise<OpenAiSdk>, clock: Clock): Provider {
   const vendor = vendorOf(source);
+  const genuine = vendor.host === 'api.openai.com';
   return {
     name: 'openai',
     modes: ['chat'],
@@ -17,11 +18,12 @@ export function createOpenAiProvider(source: OpenAiSource, load: () => Promise<O
       const client = createClient(sdk, source);
       try {
         return await (source.api === 'chat'
-          ? sendChat(client, call, vendor.host === 'api.openai.com')
+          ? sendChat(client, call, genuine)
           : sendResponses(client, call, (problem) => toFailure(problem, vendor, clock.now())));
       } catch (error) {
         return failedAttempt(error, sdk, problemOf, vendor, clock.now());
       }
     },
+    render: (call) => (source.api === 'chat' ? renderChat(call, genuine) : renderResponses(call)),
   };
 }

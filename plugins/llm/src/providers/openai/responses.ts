@@ -35,6 +35,12 @@ export async function sendResponses(client: OpenAI, call: ProviderCall, explain:
   return { ok: false, failure: CONNECTION_LOST };
 }
 
+/** The body that `sendResponses` sends. */
+export function renderResponses(call: ProviderCall): unknown {
+  const params = toResponsesParams(call);
+  return call.stream ? { ...params, stream: true } : params;
+}
+
 function finish(response: Response, items: readonly OutputItem[], stops: readonly string[], explain: Explain): Attempt {
   if (response.error) return failed(response.error.code, response.error.message, explain);
   if (!Array.isArray(items)) return { ok: false, failure: unreadable('it is not a response of the Responses API') };

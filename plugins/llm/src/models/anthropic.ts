@@ -1,0 +1,60 @@
+import type { ModelPrice, ModelTraits } from '@cinnabar/sdk';
+import type { Family } from './family.js';
+
+const MILLION = 1_000_000;
+const OLDER = 200_000;
+/** Prefill was taken away with version 4.6: such requests are a 400 since. */
+const PREFILL = true;
+const NO_PREFILL = false;
+
+/**
+ * Anthropic's models, wherever they are served: names on Bedrock hold these ones. Prices and the shortest cacheable prefixes are
+ * those of the vendor's documentation in November 2026; where sources differ, the longer prefix stands here.
+ */
+export const CLAUDE: readonly Family[] = [
+  claude(/claude-(fable|mythos)-5-\d/, MILLION, 512, NO_PREFILL, price(10, 50, 0.025)),
+  claude(/claude-(fable|mythos)-5/, MILLION, 512, NO_PREFILL, price(10, 50)),
+  claude(/claude-opus-5-\d/, MILLION, 512, NO_PREFILL, price(4, 20, 0.05)),
+  claude(/claude-opus-5/, MILLION, 512, NO_PREFILL, price(5, 25)),
+  claude(/claude-sonnet-5-\d/, MILLION, 1024, NO_PREFILL, price(2, 10, 0.05)),
+  claude(/claude-sonnet-5/, MILLION, 1024, NO_PREFILL, price(2, 10)),
+  // Prompts of over 100,000 tokens cost five times as much.
+  claude(/claude-haiku-5/, MILLION, 4096, NO_PREFILL, price(0.1, 0.5)),
+  claude(/claude-opus-4-8/, MILLION, 1024, NO_PREFILL, price(5, 25)),
+  claude(/claude-opus-4-7/, MILLION, 2048, NO_PREFILL, price(5, 25)),
+  claude(/claude-opus-4-6/, MILLION, 4096, NO_PREFILL, price(5, 25)),
+  claude(/claude-sonnet-4-6/, MILLION, 2048, NO_PREFILL, price(3, 15)),
+  claude(/claude-opus-4-5/, OLDER, 4096, PREFILL, price(5, 25)),
+  claude(/claude-sonnet-4-5/, OLDER, 1024, PREFILL, price(3, 15)),
+  claude(/claude-haiku-4-5/, OLDER, 4096, PREFILL, price(1, 5)),
+  claude(/claude-(opus-4|3-opus)(?!-[2-9](-|$))/, OLDER, 1024, PREFILL, price(15, 75)),
+  claude(/claude-(sonnet-4|3(-[57])?-sonnet)(?!-[2-9](-|$))/, OLDER, 1024, PREFILL, price(3, 15)),
+  claude(/claude-3-5-haiku/, OLDER, 2048, PREFILL, price(0.8, 4)),
+  claude(/claude-3-haiku/, OLDER, 2048, PREFILL, price(0.25, 1.25)),
+  // Whatever is newer than this table.
+  claude(/claude/, OLDER, 4096, NO_PREFILL, undefined),
+];
+
+/** What a server that speaks Anthropic's API is taken for when it serves none of the vendor's models. */
+export const LIKE_CLAUDE: Family = claude(/^/, OLDER, 4096, undefined, undefined);
+
+function claude(
+  names: RegExp,
+  contextTokens: number,
+  minTokens: number,
+  prefill: boolean | undefined,
+  modelPrice: ModelPrice | undefined,
+): Family {
+  const cache: ModelTraits['cache'] = {
+    kind: 'explicit',
+    breakpoints: 4,
+    minTokens,
+    ttls: ['5m', '1h'],
+    lookBackBlocks: 20,
+  };
+  return { names, contextTokens, images: true, cache, price: modelPrice, prefill };
+}
+
+function price(input: number, output: number, readShare = 0.1): ModelPrice {
+  return { input, output, cacheRead: input * readShare, cacheWrite5m: input * 1.25, cacheWrite1h: input * 2 };
+}

@@ -1,0 +1,64 @@
+import type { ModelTraits } from '@cinnabar/sdk';
+import { CLAUDE, LIKE_CLAUDE } from './anthropic.js';
+import { correctionFor, type ModelCorrections } from './corrections.js';
+import { type Family, familyOf, NO_CACHE } from './family.js';
+import { GEMINI, LIKE_GEMINI } from './google.js';
+import { GPT, LIKE_GPT } from './openai.js';
+
+const OFFLINE: Family = {
+  names: /^/,
+  contextTokens: 1_000_000,
+  images: false,
+  cache: NO_CACHE,
+  price: { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
+  prefill: false,
+};
+
+/**
+ * What is known of a model, the admin's corrections on top.
+ * @param refusesPrefill whether the model has been seen to refuse it
+ */
+export function traitsOf(
+  provider: string,
+  model: string,
+  corrections: ModelCorrections = {},
+  refusesPrefill = false,
+): ModelTraits {
+  const family = knownFamily(provider, model);
+  const { cache, price, modes, ...plain } = correctionFor(corrections, model);
+  const known: ModelTraits = {
+    provider,
+    model,
+    modes: family.prefill === false || refusesPrefill ? ['chat'] : ['chat', 'prefill'],
+    images: family.images,
+    contextTokens: family.contextTokens,
+    cache: { ...family.cache, ...cache },
+    price: family.price,
+  };
+  return {
+    ...known,
+    ...plain,
+    ...(modes === undefined ? {} : { modes: refusesPrefill ? ['chat'] : modes }),
+    ...(price === undefined ? {} : { price: { ...price, ...cachePrices(price) } }),
+  };
+}
+
+function knownFamily(provider: string, model: string): Family {
+  switch (provider) {
+    case 'anthropic':
+    case 'bedrock':
+      return familyOf(CLAUDE, model) ?? LIKE_CLAUDE;
+    case 'google':
+      return familyOf(GEMINI, model) ?? LIKE_GEMINI;
+    case 'openai':
+      return familyOf(GPT, model) ?? LIKE_GPT;
+    default:
+      return OFFLINE;
+  }
+}
+
+/** Where only input and output are given, the cache is taken to be free of charge and of use. */
+function cachePrices(price: NonNullable<ReturnType<typeof correctionFor>['price']>) {
+  const { input, cacheRead = input, cacheWrite5m = input, cacheWrite1h = cacheWrite5m } = price;
+  return { cacheRead, cacheWrite5m, cacheWrite1h };
+}
