@@ -39,6 +39,12 @@ describe('plugins that guard tools', () => {
     expect(house.manager.guards('2')).to.deep.equal(['confirm', 'shy']);
   });
 
+  it('do not guard when the configuration switches them off by name', async () => {
+    const house = createHouse({ disabled: ['confirm'] });
+    await house.boot(testPlugin('confirm', { guard: true }));
+    expect(house.manager.guards('1')).to.deep.equal([]);
+  });
+
   it('stay guards over a reload that fails, and are none when a new version says so', async () => {
     const house = createHouse();
     await house.boot(testPlugin('confirm', { guard: true }));

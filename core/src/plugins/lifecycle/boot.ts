@@ -23,11 +23,14 @@ export async function boot(room: LifecycleRoom, finder: Finder, { only, disabled
   await room.guards.open();
   const broken = await finder.refresh();
   const chosen = only === undefined ? [...room.records.values()] : await chosenRecords(finder, only);
-  // Who starts certain plugins does without the others, and is not guarded by them.
-  for (const { manifest } of [...room.records.values()].filter((record) => !chosen.includes(record))) {
+  const wanted = chosen.filter(({ id }) => !disabled.includes(id));
+  // Whoever starts the host without a guard, by name, does without it. One that merely fails goes on guarding.
+  for (const { id, manifest } of [...room.records.values()].filter((record) => !wanted.includes(record))) {
+    if (disabled.includes(id) && room.guards.get(id) !== undefined) {
+      room.log.warn(`${id} is switched off by the configuration, so tools run without it`, { plugin: id });
+    }
     await room.guards.note({ ...manifest, guard: false });
   }
-  const wanted = chosen.filter(({ id }) => !disabled.includes(id));
   const loaded = await Promise.all(wanted.map((record) => attempt(room, record)));
   // Taken in one after another, so that of two plugins with one id the first found is kept whatever takes longer to build.
   for (const { record, result } of loaded) await takeInOrNote(room, record, result);
