@@ -34,7 +34,8 @@ export async function roomRounds(seed: number, rounds: number): Promise<Campaign
 async function playRound(dice: Dice, counts: Record<string, number>): Promise<readonly string[]> {
   const violations: string[] = [];
   const count = (what: string) => {
-    counts[what] = (counts[what] ?? 0) + 1;
+    const key = `room, ${what}`;
+    counts[key] = (counts[key] ?? 0) + 1;
   };
   const disk = createMemoryDriver();
   const driver = createSlowDriver(disk, dice, dice.chance(0.2) ? 0.05 : 0);
