@@ -47,6 +47,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     decideFresh: (actor) => decide(actor, true),
     tierOf: async () => 'everyone',
     isOwner: () => false,
+    owners: () => [],
     loadOwners: async () => undefined,
   };
   const inFlight = createInFlight(clock);
