@@ -91,7 +91,7 @@ export function createHost(options: HostOptions): Host {
     await upkeep.close();
     await plugins.stop();
     await container.resolve(KEYS.storage).flush();
-    await gateway.client.destroy();
+    await gateway.close();
     container.resolve(KEYS.notices).close();
     container.resolve(KEYS.blockage).stop();
     await driver.close();

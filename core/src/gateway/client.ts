@@ -17,6 +17,8 @@ export interface GatewayClient {
   readonly intents: readonly GatewayIntentsString[];
   /** Sets what the next login asks for. When already connected and something new is asked for, identifies again. */
   setIntents(wanted: readonly GatewayIntentsString[]): Promise<void>;
+  /** Ends the connections for good. */
+  close(): Promise<void>;
   /** The gateway connections, once there are any: for back-off. */
   manager(): WebSocketManager | undefined;
 }
@@ -68,6 +70,11 @@ export function createGatewayClient(discordApi: string | undefined, clock: Clock
       identifiedWith = bits;
       await connections.destroy({ reason: 'Identifying with other intents' });
       await connections.connect();
+    },
+    async close() {
+      // A shard that is between two connections overlooks destroy() and would connect again, but it asks for its session first.
+      if (connections !== undefined) connections.options.retrieveSessionInfo = () => new Promise(() => undefined);
+      await client.destroy();
     },
     manager: () => connections,
   };

@@ -18,6 +18,8 @@ import { createObservers, type Observers } from './watch/observers.js';
 import { watchOwnRequests } from './watch/own-requests.js';
 import { settled } from './watch/settled.js';
 
+const DAY_MS = 86_400_000;
+
 export interface LocalDiscordOptions {
   /** The computer's clock unless told. Ids, slowmode, rate limits, the 3-second rule and token lifetimes follow it. */
   clock?: Clock;
@@ -25,7 +27,7 @@ export interface LocalDiscordOptions {
   port?: number;
   /** `generous` unless told: no test is slowed down. */
   rateLimits?: RateLimitMode;
-  /** What HELLO tells the clients; 41,250 unless told. */
+  /** What HELLO tells the clients; a day unless told. `settled()` asks for heartbeats, and discord.js takes a connection for dead when its own crosses one. */
   heartbeatIntervalMs?: number;
   /** Messages kept per channel; 10,000 unless told. The oldest fall away. */
   keepMessages?: number;
@@ -77,7 +79,7 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
   const traffic = createTraffic();
   const requests = new RequestLog();
   const rateLimits = createRateLimits(world.clock, options.rateLimits ?? 'generous');
-  const gateway = createGateway(world, faults.gateway, { heartbeatIntervalMs: options.heartbeatIntervalMs ?? 41_250 });
+  const gateway = createGateway(world, faults.gateway, { heartbeatIntervalMs: options.heartbeatIntervalMs ?? DAY_MS });
   const rest = createRestHandler({ world, faults: faults.rest, limits: rateLimits, log: requests, traffic });
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
