@@ -1,0 +1,82 @@
+import { type Clock, option, type Subcommand, subcommand } from '@cinnabar/sdk';
+import type { ServerReport, Servers } from '../servers/room.js';
+import { inert } from './inert.js';
+
+interface Parts {
+  readonly servers: Servers;
+  readonly clock: Clock;
+  /** Where the bot's own tools are offered; `undefined`: nowhere. */
+  readonly url: () => string | undefined;
+}
+
+/** `!mcp list`, `!mcp tools` and `!mcp restart`, for whoever runs the bot. */
+export function serverCommands({ servers, clock, url }: Parts): readonly Subcommand[] {
+  const access = { tier: 'botOwner' } as const;
+  const serverName = () =>
+    option.suggested((typed) =>
+      servers
+        .report()
+        .filter(({ name }) => name.startsWith(typed))
+        .map(({ name }) => ({ name, value: name })),
+    );
+  return [
+    subcommand({
+      name: 'list',
+      description: 'The MCP servers, whether they run, and where the own tools are offered',
+      access,
+      ephemeral: true,
+      run(context) {
+        const lines = servers.report().map((report) => `• ${serverLine(report, clock.now())}`);
+        const own = url();
+        return context.reply(
+          [
+            lines.length === 0 ? 'No MCP server is configured.' : `**MCP servers** (${lines.length})`,
+            ...lines,
+            own === undefined ? 'The own tools are not offered over MCP.' : `The own tools are offered at <${own}>.`,
+          ].join('\n'),
+        );
+      },
+    }),
+    subcommand({
+      name: 'tools',
+      description: 'The tools of MCP servers, by the name that they have here',
+      access,
+      ephemeral: true,
+      options: { server: serverName().optional().describe('Only those of this server') },
+      run(context, { server }) {
+        const wanted = servers.report().filter(({ name }) => server === undefined || name === server);
+        const lines = wanted.flatMap(({ name, tools }) => [
+          `**${name}** (${tools.size})`,
+          ...[...tools].map(([host, { risk, description }]) => `• \`${host}\` (${risk}): ${firstLine(description)}`),
+        ]);
+        return context.reply(lines.length === 0 ? 'There is no such server.' : lines.join('\n'));
+      },
+    }),
+    subcommand({
+      name: 'restart',
+      description: 'Stop an MCP server, start it again, and read its tools anew',
+      access,
+      options: { server: serverName().describe('Its name in the configuration') },
+      async run(context, { server }) {
+        await context.defer();
+        const { name, tools } = await servers.restart(server);
+        return context.reply(`\`${name}\` is running, with ${tools.size} ${tools.size === 1 ? 'tool' : 'tools'}.`);
+      },
+    }),
+  ];
+}
+
+function serverLine({ name, state, problem, retryAt, settings, tools }: ServerReport, now: number): string {
+  const where = settings.url === undefined ? settings.command : new URL(settings.url).host;
+  const again = retryAt === undefined ? '' : `, next try in ${Math.ceil((retryAt - now) / 1000)} s`;
+  const why = problem === undefined ? '' : `: ${inert(problem)}`;
+  const known = `${tools.size} ${tools.size === 1 ? 'tool' : 'tools'}, for ${settings.tier}`;
+  return `\`${name}\` (${inert(where ?? '')}) ${state}${why}${again}; ${known}`;
+}
+
+const LONGEST_LINE = 120;
+
+function firstLine(text: string): string {
+  const [line = ''] = text.trim().split('\n');
+  return inert(line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line);
+}

@@ -1,0 +1,107 @@
+import type { Clock, DeferredOutcome, Outcome, SettledOutcome, ToolContent, Tools } from '@cinnabar/sdk';
+import { type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { cutText } from '../importing/cut.js';
+import type { Grant } from '../tokens/store.js';
+import type { ProgressReporter } from './progress.js';
+
+interface Parts {
+  readonly tools: Tools;
+  readonly clock: Clock;
+  readonly grant: Grant;
+  /** How long to wait for somebody to decide on a call that was held. */
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+  readonly progress: ProgressReporter;
+}
+
+const BEAT_MS = 10_000;
+
+/**
+ * Calls one of the host's tools as the token's member, by the same way as every other call.
+ * @throws McpError when there is no such tool for this token
+ */
+export async function callHostTool(name: string, input: unknown, parts: Parts): Promise<CallToolResult> {
+  const { tools, grant, signal, progress } = parts;
+  const { actor } = grant;
+  if (!mayUse(grant, name)) throw unknownTool(name);
+  const beating = beat(parts.clock, () => progress.beat('still at it'));
+  try {
+    const outcome = await tools.invoke({
+      name,
+      arguments: input ?? {},
+      actor,
+      signal,
+      origin: 'mcp',
+      onProgress: progress.report,
+    });
+    if (outcome.status !== 'deferred') return resultOf(outcome, name);
+    return resultOf(await settledWithin(outcome, parts), name);
+  } finally {
+    beating();
+  }
+}
+
+/** Whether the token is for this tool. What its member may is for the host to say. */
+export function mayUse({ tools }: Grant, name: string): boolean {
+  return tools.length === 0 || tools.includes(name);
+}
+
+/** How the call ended, or that it has not when the time is up or nobody waits any more. */
+function settledWithin(outcome: DeferredOutcome, { clock, waitMs, signal }: Parts): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const stopWaiting = () => resolve(outcome);
+    const cancel = clock.after(waitMs, stopWaiting);
+    signal.addEventListener('abort', stopWaiting, { once: true });
+    void outcome.settled.then((settled) => {
+      cancel();
+      signal.removeEventListener('abort', stopWaiting);
+      resolve(settled);
+    });
+  });
+}
+
+function beat(clock: Clock, task: () => void): () => void {
+  let cancel: () => void;
+  const next = () => {
+    cancel = clock.after(BEAT_MS, () => {
+      task();
+      next();
+    });
+  };
+  next();
+  return () => cancel();
+}
+
+function resultOf(outcome: Outcome, name: string): CallToolResult {
+  switch (outcome.status) {
+    case 'done':
+      return { content: (outcome.content ?? [{ type: 'text', text: cutText(outcome.text) }]).map(toBlock) };
+    case 'deferred':
+      return textResult(`Not run yet: ${outcome.note} Do not say that it has run.`);
+    case 'failed':
+      if (outcome.error.code === 'CINNABAR_TOOL_UNKNOWN') throw unknownTool(name);
+      return { ...textResult(outcome.error.message), isError: true };
+    default:
+      return { ...textResult(reasonOf(outcome)), isError: true };
+  }
+}
+
+function reasonOf(outcome: Extract<SettledOutcome, { reason: string }>): string {
+  return outcome.status === 'denied' ? outcome.reason : `It was not run: ${outcome.reason}`;
+}
+
+function textResult(text: string): CallToolResult {
+  return { content: [{ type: 'text', text: cutText(text) }] };
+}
+
+function toBlock(content: ToolContent): CallToolResult['content'][number] {
+  if (content.type !== 'resource') return { ...content };
+  const { uri, mimeType, text, blob } = content.resource;
+  const kind = mimeType === undefined ? {} : { mimeType };
+  const resource = blob === undefined ? { uri, ...kind, text: text ?? '' } : { uri, ...kind, blob };
+  return { type: 'resource', resource };
+}
+
+function unknownTool(name: string): McpError {
+  return new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name}`);
+}

@@ -1,0 +1,92 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock, Logger } from '@cinnabar/sdk';
+import type { Tokens } from '../tokens/store.js';
+import type { ListenAddress } from './listen-address.js';
+import { isAllowedSource } from './origins.js';
+import { createRateLimit } from './rate-limit.js';
+import type { Sessions } from './sessions.js';
+
+interface Parts {
+  readonly address: ListenAddress;
+  readonly hosts: readonly string[];
+  readonly origins: readonly string[];
+  readonly requestsPerMinute: number;
+  readonly tokens: Tokens;
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface Endpoint {
+  /** `http://127.0.0.1:8808/mcp` */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const PATH = '/mcp';
+/** Guesses at tokens, of all callers together. */
+const FAILURES_PER_MINUTE = 60;
+
+/** Serves the host's tools over streamable HTTP. Resolves when it listens. */
+export async function startEndpoint(parts: Parts): Promise<Endpoint> {
+  const { address, tokens, sessions, log } = parts;
+  const limit = createRateLimit(parts.clock);
+  const allowed = { hosts: [...parts.hosts, address.host], origins: parts.origins };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    if (pathname !== PATH) return refuse(response, 404, `There is nothing here but ${PATH}`);
+    if (!isAllowedSource(request.headers, allowed)) return refuse(response, 403, 'Host or Origin is not allowed');
+    const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    const grant = bearer === undefined ? undefined : await tokens.verify(bearer);
+    if (grant === undefined) {
+      const wait = limit('', FAILURES_PER_MINUTE);
+      if (wait !== undefined) return tooMany(response, wait);
+      const challenge = bearer === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
+      return refuse(response, 401, 'A valid bearer token is needed', { 'www-authenticate': challenge });
+    }
+    const wait = limit(grant.id, parts.requestsPerMinute);
+    if (wait !== undefined) return tooMany(response, wait);
+    await sessions.handle(request, response, grant);
+  };
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      log.error('a request over MCP failed', { error });
+      if (response.headersSent) response.destroy();
+      else refuse(response, 500, 'Something went wrong inside');
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(address.port, address.host, resolve);
+  });
+  const url = urlOf(server.address(), address.host);
+  log.info(`tools are offered over MCP at ${url}`);
+
+  return {
+    url,
+    async close() {
+      await sessions.close();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+function refuse(response: ServerResponse, status: number, message: string, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }));
+}
+
+function tooMany(response: ServerResponse, waitMs: number): void {
+  refuse(response, 429, 'Too many requests', { 'retry-after': String(Math.ceil(waitMs / 1000)) });
+}
+
+function urlOf(address: AddressInfo | string | null, host: string): string {
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}${PATH}`;
+}

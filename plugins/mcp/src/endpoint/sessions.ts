@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Grant } from '../tokens/store.js';
+import { asTransport } from '../transports.js';
+import { createSessionServer, type SessionParts } from './session-server.js';
+
+interface Session {
+  readonly grantId: string;
+  readonly transport: StreamableHTTPServerTransport;
+  usedAt: number;
+}
+
+/** The open sessions. Each belongs to the token that opened it: another one cannot so much as see that it exists. */
+export interface Sessions {
+  handle(request: IncomingMessage, response: ServerResponse, grant: Grant): Promise<void>;
+  /** Ends the sessions of a token that was revoked. */
+  closeOf(grantId: string): Promise<void>;
+  /** Ends those that nobody has used for a while. */
+  sweep(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const MOST_PER_TOKEN = 20;
+const IDLE_MS = 30 * 60_000;
+const MOST_BODY_BYTES = 1024 * 1024;
+
+export function createSessions(parts: SessionParts): Sessions {
+  const { clock } = parts;
+  const sessions = new Map<string, Session>();
+
+  const end = async (ids: readonly string[]) => {
+    for (const id of ids) {
+      const session = sessions.get(id);
+      sessions.delete(id);
+      await session?.transport.close();
+    }
+  };
+  const idsWhere = (wanted: (session: Session) => boolean) =>
+    [...sessions].filter(([, session]) => wanted(session)).map(([id]) => id);
+
+  const open = async (grant: Grant): Promise<StreamableHTTPServerTransport> => {
+    const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      maxRequestBodySize: MOST_BODY_BYTES,
+      async onsessioninitialized(id) {
+        sessions.set(id, { grantId: grant.id, transport, usedAt: clock.now() });
+        const ofToken = idsWhere(({ grantId }) => grantId === grant.id);
+        await end(ofToken.slice(0, -MOST_PER_TOKEN));
+      },
+      onsessionclosed: (id) => void sessions.delete(id),
+    });
+    await createSessionServer(grant, parts).connect(asTransport(transport));
+    return transport;
+  };
+
+  return {
+    async handle(request, response, grant) {
+      const id = request.headers['mcp-session-id'];
+      if (id === undefined) {
+        // Only a request to initialize is of use without a session: the transport answers any other one with 400.
+        const transport = await open(grant);
+        await transport.handleRequest(request, response);
+        if (transport.sessionId === undefined) await transport.close();
+        return;
+      }
+      const session = typeof id === 'string' ? sessions.get(id) : undefined;
+      if (session === undefined || session.grantId !== grant.id) {
+        const error = { code: -32_001, message: 'There is no such session; open one with initialize' };
+        response.writeHead(404, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ jsonrpc: '2.0', error, id: null }));
+        return;
+      }
+      session.usedAt = clock.now();
+      await session.transport.handleRequest(request, response);
+    },
+    closeOf: (grantId) => end(idsWhere((session) => session.grantId === grantId)),
+    sweep: () => end(idsWhere(({ usedAt }) => clock.now() - usedAt > IDLE_MS)),
+    close: () => end([...sessions.keys()]),
+  };
+}

@@ -1,0 +1,57 @@
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger, PersonalData } from '@cinnabar/sdk';
+import type { Turns } from '../turns.js';
+import type { HistoryRoom } from './history.js';
+import type { Journal } from './journal.js';
+import { decodeLine } from './line.js';
+import { hoursIn, readHour } from './reader.js';
+
+interface Parts {
+  readonly history: HistoryRoom;
+  readonly journal: Journal;
+  readonly turns: Turns;
+  readonly log: Logger;
+  /** The bot's own folder. */
+  root(): string;
+  folderOf(channelId: string): string;
+}
+
+/** The calls that one member asked for, over all channels and hours. */
+export function historyOf({ history, journal, turns, log, root, folderOf }: Parts): PersonalData {
+  const channels = async () => (await readdir(root()).catch(() => [])).filter((name) => /^\d+$/.test(name));
+
+  return {
+    async export(userId) {
+      const found: Record<string, unknown> = {};
+      for (const channelId of await channels()) {
+        const folder = folderOf(channelId);
+        const hours = await Promise.all((await hoursIn(folder)).map((name) => readHour(join(folder, name), log)));
+        const theirs = hours.flat().filter(({ call }) => call.userId === userId);
+        if (theirs.length > 0) found[channelId] = theirs;
+      }
+      return found;
+    },
+    async forget(userId) {
+      for (const channelId of await channels()) {
+        await turns.run(channelId, async () => {
+          const folder = folderOf(channelId);
+          await journal.release(folder);
+          for (const name of await hoursIn(folder)) await withoutCallsOf(userId, join(folder, name));
+          history.forgetCached(channelId);
+        });
+      }
+    },
+  };
+}
+
+/** Whatever else is in the file stays as it is, torn lines too. */
+async function withoutCallsOf(userId: string, path: string): Promise<void> {
+  const lines = (await readFile(path, 'utf8')).split('\n');
+  const kept = lines.filter((line) => decodeLine(line)?.call.userId !== userId);
+  if (kept.length === lines.length) return;
+  if (kept.every((line) => line.trim() === '')) return rm(path);
+  const fresh = `${path}.new`;
+  await writeFile(fresh, kept.join('\n'), { mode: 0o600 });
+  await rename(fresh, path);
+}

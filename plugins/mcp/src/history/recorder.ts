@@ -1,0 +1,42 @@
+import type { Clock, Logger, RecordedUse, SettledCall } from '@cinnabar/sdk';
+import { cutText } from '../importing/cut.js';
+import type { HistoryRoom } from './history.js';
+import { snowflakeAt } from './snowflake.js';
+
+interface Parts {
+  readonly history: HistoryRoom;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Writes down every call that is over. A disk that fails costs the record, not the call. */
+export function createRecorder({ history, clock, log }: Parts) {
+  return async function record(call: SettledCall): Promise<void> {
+    try {
+      await history.record(call.actor.channelId, recordOf(call, clock.now()));
+    } catch (error) {
+      log.error('a tool call could not be added to the history', { callId: call.id, tool: call.tool, error });
+    }
+  };
+}
+
+function recordOf({ id, tool, input, actor, messageId, outcome }: SettledCall, now: number): RecordedUse {
+  return {
+    call: { id, name: tool, input: asRecord(input), messageId: messageId ?? snowflakeAt(now), userId: actor.userId },
+    result:
+      outcome.status === 'done'
+        ? { callId: id, output: cutText(outcome.text) }
+        : {
+            callId: id,
+            output: null,
+            error: cutText(outcome.status === 'failed' ? outcome.error.message : outcome.reason),
+          },
+    timestamp: new Date(now).toISOString(),
+  };
+}
+
+/** What was refused because it was no object is kept all the same. */
+function asRecord(input: unknown): Readonly<Record<string, unknown>> {
+  if (typeof input === 'object' && input !== null && !Array.isArray(input)) return { ...input };
+  return input === undefined ? {} : { given: String(input).slice(0, 4_000) };
+}

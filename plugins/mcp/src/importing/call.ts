@@ -1,0 +1,86 @@
+import { type Clock, type ToolContext, UserError } from '@cinnabar/sdk';
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { type CallToolResult, CallToolResultSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import type { Connection } from '../servers/connection.js';
+import { createDeadline } from '../servers/deadline.js';
+import { type ImportedResult, readResult } from './result.js';
+
+interface Parts {
+  readonly server: string;
+  readonly tool: string;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+/** Without a limit that no progress moves, a server could keep a call for ever. */
+const LONGEST_MS = 60 * 60_000;
+/** More than a timer of the SDK's own ever gets to: the limits here are on the host's clock. */
+const FOREVER_MS = 2_147_483_647;
+const UNKNOWN_SESSION = 404;
+
+/**
+ * Calls a server's tool. The time limit starts again with each progress the server reports; whoever asked can cancel, and the server is told.
+ * @throws UserError with what the server said, or why nothing came back
+ */
+export async function callTool(
+  connection: Connection,
+  input: Readonly<Record<string, unknown>>,
+  context: Pick<ToolContext, 'signal' | 'progress'>,
+  parts: Parts,
+): Promise<ImportedResult> {
+  const { server, tool, clock } = parts;
+  const longest = createDeadline(clock, LONGEST_MS, context.signal);
+  const limit = createDeadline(clock, parts.timeoutMs, longest.signal);
+  try {
+    const result = await connection.client.callTool({ name: tool, arguments: { ...input } }, CallToolResultSchema, {
+      signal: limit.signal,
+      timeout: FOREVER_MS,
+      onprogress({ progress, total, message }) {
+        limit.restart();
+        context.progress({
+          progress,
+          ...(total === undefined ? {} : { total }),
+          ...(message === undefined ? {} : { message }),
+        });
+      },
+    });
+    return readWith(result, server);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    if (context.signal.aborted)
+      throw new UserError(`The call was cancelled, and the MCP server "${server}" was told so.`);
+    if (limit.passed() || longest.passed()) {
+      const seconds = (longest.passed() ? LONGEST_MS : parts.timeoutMs) / 1000;
+      throw new UserError(
+        `The MCP server "${server}" did not answer within ${seconds} s. It was told to stop; whether it has is not known.`,
+      );
+    }
+    throw explain(error, connection, server);
+  } finally {
+    limit.clear();
+    longest.clear();
+  }
+}
+
+function readWith(result: Awaited<ReturnType<Connection['client']['callTool']>>, server: string): ImportedResult {
+  const read = readResult(CallToolResultSchema.parse(result) satisfies CallToolResult);
+  if (result.isError !== true) return read;
+  throw new UserError(
+    read.text.trim() === '' ? `The MCP server "${server}" reported an error without a word.` : read.text,
+  );
+}
+
+function explain(error: unknown, connection: Connection, server: string): Error {
+  if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) {
+    return new UserError(`The MCP server "${server}" refused: ${error.message}`, { cause: error });
+  }
+  if (error instanceof StreamableHTTPError && error.code !== UNKNOWN_SESSION) {
+    return new UserError(`The MCP server "${server}" answered with an error: ${error.message.slice(0, 500)}`, {
+      cause: error,
+    });
+  }
+  // The session is gone, or the server is: the next call starts with a new one.
+  connection.lose('it stopped answering');
+  const detail = `The MCP server "${server}" stopped while this was running: it is not known whether it took effect.`;
+  return new UserError(detail, { cause: error });
+}

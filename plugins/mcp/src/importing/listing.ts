@@ -1,0 +1,51 @@
+import { type Collection, type Risk, z } from '@cinnabar/sdk';
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { isUsable } from './schema.js';
+
+const LONGEST_DESCRIPTION = 4_000;
+
+const listedTool = z.object({
+  name: z.string(),
+  description: z.string(),
+  risk: z.enum(['read', 'write', 'destructive']),
+  inputSchema: z.record(z.string(), z.unknown()),
+});
+/** A server's tool, with what the host needs to know of it. */
+export type ListedTool = z.output<typeof listedTool>;
+
+/** What servers offered when they last ran: so their tools are there before they are started. */
+export const listings = {
+  scope: 'global',
+  version: 1,
+  schema: z.object({
+    /** Of the settings with which it ran: a server that is configured otherwise may be another. */
+    fingerprint: z.string(),
+    tools: z.array(listedTool),
+  }),
+} as const;
+export type Listings = Collection<z.output<typeof listings.schema>, 'global'>;
+
+export interface Listed {
+  readonly tools: readonly ListedTool[];
+  /** Names of tools that cannot be offered, since their schema is none. */
+  readonly unusable: readonly string[];
+}
+
+export function listedTools(tools: readonly Tool[]): Listed {
+  const usable = tools.filter(({ inputSchema }) => isUsable(inputSchema));
+  return {
+    tools: usable.map(({ name, title, description, inputSchema, annotations }) => ({
+      name,
+      description: (description ?? annotations?.title ?? title ?? name).slice(0, LONGEST_DESCRIPTION),
+      risk: riskOf(annotations),
+      inputSchema,
+    })),
+    unusable: tools.filter((tool) => !usable.includes(tool)).map(({ name }) => name),
+  };
+}
+
+/** What a server says of its own tool. One that says nothing may change things; MCP's own default for `destructiveHint` is for those that say so. */
+function riskOf(annotations: Tool['annotations']): Risk {
+  if (annotations?.readOnlyHint === true) return 'read';
+  return annotations?.destructiveHint === true ? 'destructive' : 'write';
+}

@@ -1,0 +1,87 @@
+import type { Clock, Disposer, Logger, Registrar } from '@cinnabar/sdk';
+import type { Connection } from '../servers/connection.js';
+import type { ServerSettings } from '../settings.js';
+import { callTool } from './call.js';
+import type { ListedTool } from './listing.js';
+import { importedNames } from './names.js';
+import type { ImportedResult } from './result.js';
+import { inputFor } from './schema.js';
+
+interface Parts {
+  readonly server: string;
+  readonly settings: ServerSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly tool: Registrar['tool'];
+  readonly need: () => Promise<Connection>;
+}
+
+interface Registered {
+  readonly listed: ListedTool;
+  readonly dispose: Disposer;
+}
+
+/** Keeps one server's tools registered in the host as the server lists them. */
+export interface Imported {
+  /** Registers what is new, takes back what is gone, and leaves alone what is the same. */
+  update(tools: readonly ListedTool[]): Promise<void>;
+  /** The host's name of each tool, with what it is. */
+  list(): ReadonlyMap<string, ListedTool>;
+}
+
+export function createImported(parts: Parts): Imported {
+  const { server, log } = parts;
+  const registered = new Map<string, Registered>();
+
+  const add = (name: string, listed: ListedTool) => {
+    try {
+      registered.set(name, { listed, dispose: register(name, listed, parts) });
+    } catch (error) {
+      log.warn('a tool of an MCP server cannot be offered', { server, tool: listed.name, error });
+    }
+  };
+
+  return {
+    async update(tools) {
+      const names = importedNames(
+        server,
+        tools.map(({ name }) => name),
+      );
+      const wanted = new Map(tools.map((listed) => [names.get(listed.name) ?? listed.name, listed]));
+      for (const [name, { listed, dispose }] of registered) {
+        const next = wanted.get(name);
+        if (next !== undefined && isSame(next, listed)) wanted.delete(name);
+        else {
+          await dispose();
+          registered.delete(name);
+        }
+      }
+      for (const [name, listed] of wanted) add(name, listed);
+    },
+    list: () => new Map([...registered].map(([name, { listed }]) => [name, listed])),
+  };
+}
+
+function register(name: string, listed: ListedTool, { server, settings, clock, tool, need }: Parts): Disposer {
+  return tool({
+    name,
+    description: listed.description,
+    input: inputFor(listed.inputSchema),
+    inputSchema: listed.inputSchema,
+    risk: listed.risk,
+    access: { tier: settings.tier },
+    present: {
+      action: `${server}: ${listed.name}`,
+      success: (_, { text }: ImportedResult) => text,
+      content: (_, { content }: ImportedResult) => content,
+    },
+    async run(input, context) {
+      const connection = await need();
+      return callTool(connection, input, context, { server, tool: listed.name, timeoutMs: settings.timeoutMs, clock });
+    },
+  });
+}
+
+function isSame(one: ListedTool, other: ListedTool): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

@@ -1,0 +1,93 @@
+import type { ToolContent } from '@cinnabar/sdk';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { cutText, MOST_TEXT_BYTES, sizeOf } from './cut.js';
+
+/** What came of a call, for models and people as text, and with what text cannot say. */
+export interface ImportedResult {
+  readonly text: string;
+  readonly content: readonly ToolContent[];
+}
+
+/** All images and sounds of one result together. */
+const MOST_MEDIA_BYTES = 5 * 1024 * 1024;
+
+type Block = CallToolResult['content'][number];
+
+/** Takes a server's result apart, whatever kinds of content are in it, and keeps it within limits. */
+export function readResult({ content, structuredContent }: CallToolResult): ImportedResult {
+  const blocks = withinLimits(content.map(toContent));
+  const said = blocks.map(describe).join('\n');
+  const onlyData = said.trim() === '' && structuredContent !== undefined;
+  const text = cutText(onlyData ? JSON.stringify(structuredContent) : said);
+  return { text, content: onlyData ? [{ type: 'text', text }] : blocks };
+}
+
+function toContent(block: Block): ToolContent {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text };
+    case 'image':
+    case 'audio':
+      return { type: block.type, data: block.data, mimeType: block.mimeType };
+    case 'resource': {
+      const { uri, mimeType } = block.resource;
+      const body = 'text' in block.resource ? { text: block.resource.text } : { blob: block.resource.blob };
+      return { type: 'resource', resource: { uri, ...(mimeType === undefined ? {} : { mimeType }), ...body } };
+    }
+    case 'resource_link': {
+      const { uri, name, description, mimeType } = block;
+      return {
+        type: 'resource_link',
+        uri,
+        name,
+        ...(description === undefined ? {} : { description }),
+        ...(mimeType === undefined ? {} : { mimeType }),
+      };
+    }
+  }
+}
+
+/** Cuts long texts, and puts a note in the place of media that are too large. */
+function withinLimits(blocks: readonly ToolContent[]): readonly ToolContent[] {
+  let text = MOST_TEXT_BYTES;
+  let media = MOST_MEDIA_BYTES;
+  const cut = (whole: string) => {
+    const kept = cutText(whole, Math.max(0, text));
+    text -= Buffer.byteLength(whole);
+    return kept;
+  };
+  return blocks.map((block) => {
+    if (block.type === 'text') return { ...block, text: cut(block.text) };
+    if (block.type === 'resource' && block.resource.text !== undefined) {
+      return { ...block, resource: { ...block.resource, text: cut(block.resource.text) } };
+    }
+    media -= bytesOf(block);
+    return media < 0 && bytesOf(block) > 0
+      ? { type: 'text', text: `${describe(block)} (left out: a result may hold ${sizeOf(MOST_MEDIA_BYTES)} of them)` }
+      : block;
+  });
+}
+
+/** One block as text: what is no text is said to be there. */
+function describe(block: ToolContent): string {
+  switch (block.type) {
+    case 'text':
+      return block.text;
+    case 'resource_link':
+      return `[link: ${block.name} ${block.uri}]${block.description === undefined ? '' : ` ${block.description}`}`;
+    case 'resource': {
+      const { uri, mimeType, text } = block.resource;
+      const kind = mimeType === undefined ? '' : `, ${mimeType}`;
+      return text === undefined
+        ? `[resource: ${uri}${kind}, ${sizeOf(bytesOf(block))}]`
+        : `[resource: ${uri}${kind}]\n${text}`;
+    }
+    default:
+      return `[${block.type}: ${block.mimeType}, ${sizeOf(bytesOf(block))}]`;
+  }
+}
+
+function bytesOf(block: ToolContent): number {
+  const base64 = block.type === 'resource' ? (block.resource.blob ?? '') : 'data' in block ? block.data : '';
+  return Math.floor((base64.length * 3) / 4);
+}

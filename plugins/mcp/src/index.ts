@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { Access, Clock, definePlugin, Files, ToolHistory, Tools } from '@cinnabar/sdk';
+import { serverCommands } from './commands/servers.js';
+import { tokenCommands } from './commands/tokens.js';
+import { parseListen } from './endpoint/listen-address.js';
+import { type Endpoint, startEndpoint } from './endpoint/server.js';
+import { createSessions } from './endpoint/sessions.js';
+import { createHistory } from './history/history.js';
+import { createJournal } from './history/journal.js';
+import { historyOf } from './history/personal-data.js';
+import { channelFolder } from './history/place.js';
+import { createRecorder } from './history/recorder.js';
+import { listings } from './importing/listing.js';
+import { createServers } from './servers/room.js';
+import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
+import { createTokens, tokens } from './tokens/store.js';
+import { createTurns } from './turns.js';
+
+const VERSION = '0.1.0';
+const SWEEP_MS = 60_000;
+
+export default definePlugin({
+  manifest: {
+    id: 'mcp',
+    version: VERSION,
+    description: 'Brings in the tools of MCP servers, offers the own tools over MCP, and keeps every tool call',
+    host: '^0.1.0',
+    intents: ['Guilds'],
+  },
+  settings: { global: GLOBAL_SETTINGS },
+  collections: { listings, tokens },
+  env: ENVIRONMENT,
+  inject: { access: Access, clock: Clock, files: Files, tools: Tools },
+  provides: [ToolHistory],
+  async setup(context) {
+    const { settings, collections, services, env, log, client } = context;
+    const { access, clock, tools } = services;
+    const values = await settings.global.get();
+
+    const folder = env.TOOLS_PATH ?? (await services.files.folder('tools'));
+    const botId = () => client.user?.id ?? '0';
+    const folderOf = (channelId: string) => channelFolder(folder, botId(), channelId);
+    const turns = createTurns();
+    const journal = createJournal(clock, context.after);
+    const history = createHistory({ journal, turns, log, folderOf });
+    context.defer(async () => {
+      await turns.idle();
+      await journal.close();
+    });
+    context.provide(ToolHistory, history);
+    context.personalData(historyOf({ history, journal, turns, log, folderOf, root: () => join(folder, botId()) }));
+    context.defer(tools.onSettled(createRecorder({ history, clock, log })));
+
+    const servers = createServers({
+      settings: values.servers,
+      env,
+      version: VERSION,
+      clock,
+      log,
+      listings: collections.listings,
+      tool: context.tool,
+    });
+    context.defer(servers.stop);
+    context.ready(servers.open);
+
+    const grants = createTokens(collections.tokens, clock);
+    const sessions = createSessions({ tools, clock, version: VERSION, waitMs: values.waitSeconds * 1000 });
+    context.every(SWEEP_MS, sessions.sweep);
+    let endpoint: Endpoint | undefined;
+    const address = parseListen(values.listen);
+    if (address !== undefined && address !== 'off') {
+      endpoint = await startEndpoint({
+        address,
+        hosts: values.hosts,
+        origins: values.origins,
+        requestsPerMinute: values.callsPerMinute,
+        tokens: grants,
+        sessions,
+        clock,
+        log,
+      });
+      context.defer(endpoint.close);
+    }
+
+    const url = () => endpoint?.url;
+    context.group({
+      name: 'mcp',
+      description: 'MCP servers, and the own tools over MCP',
+      commands: [
+        ...serverCommands({ servers, clock, url }),
+        tokenCommands({ tokens: grants, access, tools, clock, url, onRevoked: sessions.closeOf }),
+      ],
+    });
+  },
+});

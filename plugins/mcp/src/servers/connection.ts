@@ -1,0 +1,120 @@
+import { type Clock, type Logger, UserError } from '@cinnabar/sdk';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { type Tool, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { lenientValidator } from '../importing/schema.js';
+import type { ServerSettings } from '../settings.js';
+import { createDeadline } from './deadline.js';
+import { CAPABILITIES, refuseRequests } from './refusals.js';
+import { createWire } from './transport.js';
+
+interface Parts {
+  readonly name: string;
+  readonly settings: ServerSettings;
+  readonly env: Readonly<Record<string, unknown>>;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Gives up starting it. */
+  readonly signal: AbortSignal;
+  /** The server has gone, without being asked to. */
+  readonly onGone: (why: string) => void;
+  /** The server says that its tools are others now. */
+  readonly onToolsChanged: () => void;
+}
+
+export interface Connection {
+  readonly client: Client;
+  tools(): Promise<readonly Tool[]>;
+  /** Marks it as of no more use, as when the session is unknown to the server. */
+  lose(why: string): void;
+  close(): Promise<void>;
+}
+
+/** Programs such as npx may download a server before they start it. */
+const START_MS = 120_000;
+const LIST_MS = 30_000;
+const MOST_PAGES = 20;
+const MOST_TOOLS = 128;
+const FOREVER_MS = 2_147_483_647;
+
+/**
+ * Starts a server, or calls on one over HTTP, and agrees with it on the protocol.
+ * @throws UserError with a sentence about what went wrong
+ */
+export async function connect(parts: Parts): Promise<Connection> {
+  const { name, settings, env, version, clock, log } = parts;
+  const stderr: string[] = [];
+  const wire = createWire(settings, {
+    env,
+    onStderr(line) {
+      stderr.splice(0, Math.max(0, stderr.length - 4));
+      stderr.push(line.slice(0, 500));
+      log.debug('an MCP server says', { server: name, line: line.slice(0, 2_000) });
+    },
+  });
+  const client = new Client(
+    { name: 'cinnabar', version },
+    { capabilities: CAPABILITIES, jsonSchemaValidator: lenientValidator },
+  );
+  refuseRequests(client);
+  let over = false;
+  const lose = (why: string) => {
+    if (over) return;
+    over = true;
+    parts.onGone(why);
+    void client.close().catch(() => undefined);
+  };
+  client.onerror = (error) => {
+    log.debug('trouble with an MCP server', { server: name, error });
+    // The SDK tries to pick up a broken stream, and says so when it gives up; requests would wait for ever.
+    if (/maximum reconnection attempts/i.test(error.message)) lose('it cannot be reached any more');
+  };
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => parts.onToolsChanged());
+
+  const deadline = createDeadline(clock, START_MS, parts.signal);
+  try {
+    await client.connect(wire.transport, { signal: deadline.signal, timeout: FOREVER_MS });
+  } catch (error) {
+    over = true;
+    await client.close().catch(() => undefined);
+    await wire.transport.close().catch(() => undefined);
+    const why = deadline.passed() ? `it took longer than ${START_MS / 1000} s to start` : reasonOf(error, stderr);
+    throw new UserError(why, { cause: error });
+  } finally {
+    deadline.clear();
+  }
+  client.onclose = () => lose(stderr.length === 0 ? 'it stopped' : `it stopped, saying: ${stderr.join(' ⏎ ')}`);
+
+  return {
+    client,
+    lose,
+    async tools() {
+      if (client.getServerCapabilities()?.tools === undefined) return [];
+      const found: Tool[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < MOST_PAGES && found.length < MOST_TOOLS; page += 1) {
+        const limit = createDeadline(clock, LIST_MS);
+        const listed = await client
+          .listTools(cursor === undefined ? {} : { cursor }, { signal: limit.signal, timeout: FOREVER_MS })
+          .finally(limit.clear);
+        found.push(...listed.tools);
+        cursor = listed.nextCursor;
+        if (cursor === undefined) break;
+      }
+      if (cursor !== undefined) log.warn(`"${name}" has too many tools; the first ${MOST_TOOLS} are used`);
+      return found.slice(0, MOST_TOOLS);
+    },
+    async close() {
+      over = true;
+      await wire.sayGoodbye();
+      await client.close().catch(() => undefined);
+      // The protocol layer closes its transport without waiting for what it has to end.
+      await wire.transport.close();
+    },
+  };
+}
+
+function reasonOf(error: unknown, stderr: readonly string[]): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return stderr.length === 0 ? message : `${message}; it said: ${stderr.join(' ⏎ ')}`;
+}

@@ -1,0 +1,125 @@
+import { type Clock, type Logger, sentenceOf, UserError } from '@cinnabar/sdk';
+import { type Backoff, createBackoff } from './backoff.js';
+import type { Connection } from './connection.js';
+
+export type ServerState = 'not started' | 'starting' | 'running' | 'waiting' | 'stopped';
+
+export interface KeeperStatus {
+  readonly state: ServerState;
+  /** Why it is not running. */
+  readonly problem: string | undefined;
+  /** When it is started again, on the host's clock. */
+  readonly retryAt: number | undefined;
+}
+
+interface Parts {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly connect: (onGone: (why: string) => void, signal: AbortSignal) => Promise<Connection>;
+  /** Told of each new connection before anyone may use it. */
+  readonly onUp: (connection: Connection) => Promise<void>;
+}
+
+/** Keeps one server running from its first use on. */
+export interface Keeper {
+  /** The running server; starts it when it was never needed before. @throws UserError when it is down, with when it is tried again */
+  need(): Promise<Connection>;
+  /** Ends it if it runs and starts it, whatever the back-off says. @throws UserError */
+  restart(): Promise<void>;
+  status(): KeeperStatus;
+  stop(): Promise<void>;
+}
+
+export function createKeeper({ name, clock, log, connect, onUp }: Parts): Keeper {
+  const backoff: Backoff = createBackoff(clock);
+  let state: ServerState = 'not started';
+  let problem: string | undefined;
+  let connection: Connection | undefined;
+  let starting: Promise<Connection> | undefined;
+  let cancelRetry: () => void = () => undefined;
+  let cancelStart: () => void = () => undefined;
+  let retryAt: number | undefined;
+
+  const down = (why: string) => {
+    connection = undefined;
+    problem = why;
+    if (state === 'stopped') return;
+    state = 'waiting';
+    const delayMs = backoff.next();
+    retryAt = clock.now() + delayMs;
+    log.warn(`the MCP server "${name}" is down; next try in ${Math.round(delayMs / 1000)} s`, { server: name, why });
+    cancelRetry = clock.after(delayMs, () => void start().catch(() => undefined));
+  };
+
+  const start = (): Promise<Connection> => {
+    cancelRetry();
+    retryAt = undefined;
+    state = 'starting';
+    starting ??= begin().finally(() => {
+      starting = undefined;
+    });
+    return starting;
+  };
+
+  const begin = async (): Promise<Connection> => {
+    const abort = new AbortController();
+    cancelStart = () => abort.abort(new UserError('it was stopped'));
+    let fresh: Connection | undefined;
+    let gone: string | undefined;
+    try {
+      const opened = await connect((why) => {
+        gone = why;
+        if (fresh !== undefined && fresh === connection) down(why);
+      }, abort.signal);
+      fresh = opened;
+      await onUp(opened);
+      abort.signal.throwIfAborted();
+      if (gone !== undefined) throw new UserError(gone);
+      connection = opened;
+      state = 'running';
+      problem = undefined;
+      backoff.succeeded();
+      log.info(`the MCP server "${name}" is running`, { server: name });
+      return opened;
+    } catch (error) {
+      await fresh?.close();
+      down(sentenceOf(error) ?? (error instanceof Error ? error.message : String(error)));
+      throw new UserError(sentenceFor(), { cause: error });
+    }
+  };
+
+  const sentenceFor = () => {
+    const again = retryAt === undefined ? '' : ` It is tried again in ${Math.ceil((retryAt - clock.now()) / 1000)} s.`;
+    return `The MCP server "${name}" is not running: ${problem ?? 'it was stopped'}.${again}`;
+  };
+
+  const end = async () => {
+    cancelRetry();
+    cancelStart();
+    await starting?.catch(() => undefined);
+    cancelRetry();
+    const last = connection;
+    connection = undefined;
+    await last?.close();
+  };
+
+  return {
+    async need() {
+      if (connection !== undefined) return connection;
+      if (state === 'waiting' || state === 'stopped') throw new UserError(sentenceFor());
+      return start();
+    },
+    async restart() {
+      await end();
+      if (state === 'stopped') throw new UserError(sentenceFor());
+      backoff.reset();
+      await start();
+    },
+    status: () => ({ state, problem, retryAt }),
+    async stop() {
+      state = 'stopped';
+      await end();
+    },
+  };
+}

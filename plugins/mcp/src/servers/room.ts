@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { type Clock, type Logger, type Registrar, UserError } from '@cinnabar/sdk';
+import { type ListedTool, type Listings, listedTools } from '../importing/listing.js';
+import { createImported, type Imported } from '../importing/register.js';
+import type { ServerSettings } from '../settings.js';
+import { createTurns } from '../turns.js';
+import { type Connection, connect } from './connection.js';
+import { createKeeper, type Keeper, type KeeperStatus } from './keeper.js';
+
+export interface ServersParts {
+  readonly settings: Readonly<Record<string, ServerSettings>>;
+  readonly env: Readonly<Record<string, unknown>>;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly listings: Listings;
+  readonly tool: Registrar['tool'];
+}
+
+export interface ServerReport extends KeeperStatus {
+  readonly name: string;
+  readonly settings: ServerSettings;
+  readonly tools: ReadonlyMap<string, ListedTool>;
+}
+
+/** The configured servers. */
+export interface Servers {
+  /** Offers the tools that are known from before; starts the servers of which nothing is known, in the background. */
+  open(): Promise<void>;
+  report(): readonly ServerReport[];
+  /** @throws UserError when there is none of that name, or it does not start */
+  restart(name: string): Promise<ServerReport>;
+  stop(): Promise<void>;
+}
+
+interface Server {
+  readonly name: string;
+  readonly settings: ServerSettings;
+  readonly keeper: Keeper;
+  readonly imported: Imported;
+}
+
+export function createServers(parts: ServersParts): Servers {
+  const { clock, log, listings } = parts;
+  const turns = createTurns();
+  const servers = Object.entries(parts.settings)
+    .filter(([, settings]) => settings.enabled)
+    .map(([name, settings]) => createServer(name, settings));
+
+  function createServer(name: string, settings: ServerSettings): Server {
+    const refresh = (connection: Connection) =>
+      turns.run(name, async () => {
+        const { tools, unusable } = listedTools(await connection.tools());
+        if (unusable.length > 0) log.warn('tools with a schema that cannot be used', { server: name, tools: unusable });
+        await imported.update(tools);
+        await listings.of(name).set({ fingerprint: fingerprintOf(settings), tools: [...tools] });
+      });
+    const keeper = createKeeper({
+      name,
+      clock,
+      log,
+      onUp: refresh,
+      connect: async (onGone, signal) => {
+        const connection: Connection = await connect({
+          ...parts,
+          name,
+          settings,
+          signal,
+          onGone,
+          onToolsChanged: () =>
+            void refresh(connection).catch((error: unknown) =>
+              log.warn('the tools of an MCP server could not be read again', { server: name, error }),
+            ),
+        });
+        return connection;
+      },
+    });
+    const imported = createImported({ ...parts, server: name, settings, need: keeper.need });
+    return { name, settings, keeper, imported };
+  }
+
+  const reportOn = ({ name, settings, keeper, imported }: Server): ServerReport => ({
+    name,
+    settings,
+    ...keeper.status(),
+    tools: imported.list(),
+  });
+
+  return {
+    async open() {
+      for (const { name, settings, keeper, imported } of servers) {
+        const known = await listings.of(name).find();
+        if (known?.fingerprint === fingerprintOf(settings)) await imported.update(known.tools);
+        // Said in the log by the keeper, and in `!mcp list`.
+        else void keeper.need().catch(() => undefined);
+      }
+    },
+    report: () => servers.map(reportOn),
+    async restart(name) {
+      const server = servers.find((one) => one.name === name);
+      if (server === undefined) {
+        const names = servers.map((one) => one.name).join(', ') || 'none';
+        throw new UserError(`There is no MCP server "${name}". Configured: ${names}.`);
+      }
+      await server.keeper.restart();
+      return reportOn(server);
+    },
+    async stop() {
+      await Promise.all(servers.map(({ keeper }) => keeper.stop()));
+    },
+  };
+}
+
+/** Of what makes a server what it is, without the values of secrets: those are not in the settings. */
+function fingerprintOf({ command, args, env, cwd, url, headers }: ServerSettings): string {
+  return createHash('sha256')
+    .update(JSON.stringify([command, args, env, cwd, url, headers]))
+    .digest('hex');
+}

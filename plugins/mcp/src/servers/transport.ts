@@ -1,0 +1,38 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { ServerSettings } from '../settings.js';
+import { asTransport } from '../transports.js';
+import { resolveAll, resolveReferences } from './references.js';
+import { createStdioTransport } from './stdio-transport.js';
+
+interface Parts {
+  readonly env: Readonly<Record<string, unknown>>;
+  /** Gets what a server prints beside its messages. */
+  readonly onStderr: (line: string) => void;
+}
+
+export interface Wire {
+  readonly transport: Transport;
+  /** Tells the server that the session is over, where there is a way to. Never rejects. */
+  sayGoodbye(): Promise<void>;
+}
+
+/** @throws UserError when a variable that the settings refer to is not set */
+export function createWire(settings: ServerSettings, { env, onStderr }: Parts): Wire {
+  if (settings.url !== undefined) {
+    const transport = new StreamableHTTPClientTransport(new URL(resolveReferences(settings.url, env)), {
+      requestInit: { headers: resolveAll(settings.headers, env) },
+    });
+    return {
+      transport: asTransport(transport),
+      sayGoodbye: () => transport.terminateSession().catch(() => undefined),
+    };
+  }
+  const program = {
+    command: resolveReferences(settings.command ?? '', env),
+    args: (settings.args ?? []).map((argument) => resolveReferences(argument, env)),
+    env: resolveAll(settings.env, env),
+    ...(settings.cwd === undefined ? {} : { cwd: resolveReferences(settings.cwd, env) }),
+  };
+  return { transport: createStdioTransport(program, onStderr), sayGoodbye: async () => undefined };
+}

@@ -1,0 +1,103 @@
+import { TIERS, z } from '@cinnabar/sdk';
+import { parseListen } from './endpoint/listen-address.js';
+
+const NAME = /^[a-z][a-z0-9_-]{0,23}$/;
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+/** Names under which nothing but a secret is sent. */
+const SECRET = /token|secret|passw|api[_-]?key|authorization|cookie|credential/i;
+const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/;
+
+const serverSchema = z
+  .strictObject({
+    command: z.string().min(1).optional(),
+    args: z.array(z.string()).optional(),
+    env: z.record(z.string().regex(VARIABLE, 'is not a name for an environment variable'), z.string()).optional(),
+    cwd: z.string().min(1).optional(),
+    url: z.string().optional(),
+    headers: z.record(z.string().regex(HEADER, 'is not a name for a header'), z.string()).optional(),
+    /** Who may use its tools. A server can reach files and accounts of whoever runs the bot, so by default nobody else. */
+    tier: z.enum(TIERS).default('botOwner'),
+    timeoutMs: z.number().int().min(1_000).max(3_600_000).default(60_000),
+    enabled: z.boolean().default(true),
+  })
+  .superRefine((server, context) => {
+    const complain = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    if ((server.command === undefined) === (server.url === undefined)) {
+      complain([], 'needs either "command" (a program to start) or "url" (a server over HTTP)');
+    }
+    const others = server.url === undefined ? (['headers'] as const) : (['args', 'env', 'cwd'] as const);
+    for (const key of others) {
+      const belongs = server.url === undefined ? 'url' : 'command';
+      if (server[key] !== undefined) complain([key], `goes with "${belongs}", which is not set`);
+    }
+    if (server.url !== undefined && !isHttpUrl(server.url)) {
+      complain(['url'], 'must be an http or https address without a user name, such as https://example.org/mcp');
+    }
+    for (const key of ['env', 'headers'] as const) {
+      for (const [name, value] of Object.entries(server[key] ?? {})) {
+        if (SECRET.test(name) && !REFERENCE.test(value)) {
+          complain(
+            [key, name],
+            `looks like a secret: put it into the environment, and write \${${variableFor(name)}} here`,
+          );
+        }
+      }
+    }
+  });
+export type ServerSettings = z.output<typeof serverSchema>;
+
+/** All of it is the bot owner's: programs are started with the rights of the bot. */
+export const GLOBAL_SETTINGS = z.object({
+  servers: z
+    .record(
+      z.string().regex(NAME, 'must be lower case letters, digits, - and _, starting with a letter, at most 24'),
+      serverSchema,
+    )
+    .default({})
+    .describe('MCP servers whose tools the bot gets, by name: { command, args, env, cwd } or { url, headers }'),
+  listen: z
+    .string()
+    .trim()
+    .refine((value) => parseListen(value) !== undefined, 'must be off, a port such as 8808, or host:port')
+    .default('off')
+    .describe('Where the tools of the bot are offered over MCP: off, a port (of this machine only), or host:port'),
+  hosts: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Further names by which the endpoint may be called, such as bot.example.org; this machine always may'),
+  origins: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Origins of web pages that may call the endpoint, such as https://app.example.org'),
+  waitSeconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(600)
+    .default(50)
+    .describe('How long a call over MCP waits for a confirmation before the answer is "not run yet"'),
+  callsPerMinute: z
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(120)
+    .describe('How many requests each token may make in a minute'),
+});
+export type GlobalSettings = z.output<typeof GLOBAL_SETTINGS>;
+
+/** Loose: the names that servers refer to are only known from the settings. */
+export const ENVIRONMENT = z.looseObject({
+  TOOLS_PATH: z.string().optional().describe('Where tool calls are kept; the folder "tools" below the data by default'),
+});
+
+function isHttpUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
+
+function variableFor(name: string): string {
+  return name.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
+}
