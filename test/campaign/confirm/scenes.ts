@@ -69,10 +69,10 @@ async function playScene({ town, dice, channel, calls, counts }: Scene): Promise
     const call = anyCall();
     const by = dice.chance(0.7) ? call.requester : dice.pick(people);
     if (call.deletedAt !== undefined) return;
-    witness.react(call, by, emoji);
+    const decided = witness.react(call, by, emoji);
     by.react(call.card, emoji);
     count(by === call.requester ? `${emoji} of the requester` : `${emoji} of somebody else`);
-    return quiet ? alone(call) : undefined;
+    return quiet && decided ? alone(call) : undefined;
   };
   const actions: readonly (readonly [number, () => unknown])[] = [
     [6, react('👍')],
@@ -112,7 +112,7 @@ async function playScene({ town, dice, channel, calls, counts }: Scene): Promise
   async function alone(call: Asked) {
     await rest();
     witness.judgeAlone(call);
-    count('reactions with nothing else going on');
+    count('decisions with nothing else going on');
   }
   function takeBack() {
     const { card, deletedAt, requester } = anyCall();

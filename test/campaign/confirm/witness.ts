@@ -47,12 +47,14 @@ export function createWitness(clock: ManualClock) {
       else if (first.at > at + TIME_LIMIT_MS) violations.push(`${callId} ran after it had expired`);
       if (call.epoch !== epoch) violations.push(`${callId} ran after a restart or reload`);
     },
-    react(call: Asked, by: LocalUser, emoji: string) {
-      if (call.deletedAt !== undefined) return;
+    /** Somebody reacts. `true` when this is the requester's first decision. */
+    react(call: Asked, by: LocalUser, emoji: string): boolean {
       const decides = by === call.requester && (emoji === '👍' || emoji === '👎');
-      if (decides) call.first ??= { approved: emoji === '👍', at: clock.now() };
+      if (!decides || call.first !== undefined) return false;
+      call.first = { approved: emoji === '👍', at: clock.now() };
+      return true;
     },
-    /** After a reaction with nothing else going on: a 👍 in time has run, so that a campaign in which nothing runs is no success. */
+    /** After a decision with nothing else going on: a 👍 in time has run, so that a campaign in which nothing runs is no success. */
     judgeAlone(call: Asked) {
       const { callId, runs, at, first } = call;
       const inTime = first !== undefined && first.at <= at + TIME_LIMIT_MS;
