@@ -20,6 +20,10 @@ interface Campaign {
 
 const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   confirm: { rounds: 10_000, load: async () => (await import('./confirm.js')).confirmCampaign },
+  'mcp-conformance': {
+    rounds: 1,
+    load: async () => (await import('./mcp-conformance.js')).mcpConformanceCampaign,
+  },
   reload: { rounds: 200, load: async () => (await import('./reload.js')).reloadCampaign },
   settings: { rounds: 200, load: async () => (await import('./settings.js')).settingsCampaign },
 };

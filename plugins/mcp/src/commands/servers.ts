@@ -43,7 +43,9 @@ export function serverCommands({ servers, clock, url }: Parts): readonly Subcomm
       access,
       ephemeral: true,
       options: { server: serverName().optional().describe('Only those of this server') },
-      run(context, { server }) {
+      async run(context, { server }) {
+        await context.defer();
+        await servers.settled();
         const wanted = servers.report().filter(({ name }) => server === undefined || name === server);
         const lines = wanted.flatMap(({ name, tools }) => [
           `**${name}** (${tools.size})`,

@@ -20,7 +20,7 @@ export function compileSchema(schema: JsonSchema): Check | undefined {
   const { $schema: dialect, $id: _id, ...rest } = schema;
   const old = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect);
   const validate = old ? compileWith(Ajv, rest) : (compileWith(Ajv2020, rest) ?? compileWith(Ajv, rest));
-  return validate && ((value) => (validate(value) ? undefined : describe(validate.errors ?? [])));
+  return validate && ((value) => (validate(value) ? undefined : describe(validate.errors ?? undefined)));
 }
 
 function compileWith(Dialect: typeof Ajv | typeof Ajv2020, schema: AnySchema): ValidateFunction | undefined {
@@ -33,14 +33,11 @@ function compileWith(Dialect: typeof Ajv | typeof Ajv2020, schema: AnySchema): V
   }
 }
 
-function describe(errors: readonly ErrorObject[]): string {
-  return errors
-    .slice(0, 5)
-    .map(({ instancePath, message = 'is not right', params }) => {
-      const extra = 'additionalProperty' in params ? ` (${String(params.additionalProperty)})` : '';
-      return `${instancePath.slice(1).replaceAll('/', '.') || 'input'}: ${message}${extra}`;
-    })
-    .join('; ');
+function describe(errors: readonly ErrorObject[] = []): string {
+  const [{ instancePath, message, params } = { instancePath: '', message: undefined, params: {} }] = errors;
+  const where = instancePath.slice(1).replaceAll('/', '.');
+  const extra = 'additionalProperty' in params ? ` (${String(params.additionalProperty)})` : '';
+  return `${where === '' ? '' : `${where} `}${message ?? 'is not right'}${extra}`;
 }
 
 /** A tool's input as the host wants it: any object, refused unless it fits the server's schema. */

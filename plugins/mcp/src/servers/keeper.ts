@@ -28,6 +28,8 @@ export interface Keeper {
   /** Ends it if it runs and starts it, whatever the back-off says. @throws UserError */
   restart(): Promise<void>;
   status(): KeeperStatus;
+  /** Resolves when no start is under way, however it ended. */
+  settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -117,6 +119,9 @@ export function createKeeper({ name, clock, log, connect, onUp }: Parts): Keeper
       await start();
     },
     status: () => ({ state, problem, retryAt }),
+    async settled() {
+      await starting?.catch(() => undefined);
+    },
     async stop() {
       state = 'stopped';
       await end();

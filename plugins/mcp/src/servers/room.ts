@@ -28,6 +28,8 @@ export interface Servers {
   /** Offers the tools that are known from before; starts the servers of which nothing is known, in the background. */
   open(): Promise<void>;
   report(): readonly ServerReport[];
+  /** Resolves when no start is under way. */
+  settled(): Promise<void>;
   /** @throws UserError when there is none of that name, or it does not start */
   restart(name: string): Promise<ServerReport>;
   stop(): Promise<void>;
@@ -96,6 +98,9 @@ export function createServers(parts: ServersParts): Servers {
       }
     },
     report: () => servers.map(reportOn),
+    async settled() {
+      await Promise.all(servers.map(({ keeper }) => keeper.settled()));
+    },
     async restart(name) {
       const server = servers.find((one) => one.name === name);
       if (server === undefined) {

@@ -1,0 +1,46 @@
+import { fileURLToPath } from 'node:url';
+import { createTestHost } from '@cinnabar/core/testing';
+import { endpointOf, mintToken } from '../bearer.js';
+import { startBearerProxy } from './bearer-proxy.js';
+import { suiteTools } from './server-tools.js';
+import { runConformance, type ScenarioResult } from './suite.js';
+
+/** The suite's server scenarios about what this server offers. The others, each with its reason, are in CONFORMANCE.md. */
+export const SERVER_SCENARIOS: readonly string[] = [
+  'dns-rebinding-protection',
+  'json-schema-2020-12',
+  'ping',
+  'server-initialize',
+  'server-sse-multiple-streams',
+  'tools-call-audio',
+  'tools-call-embedded-resource',
+  'tools-call-error',
+  'tools-call-image',
+  'tools-call-mixed-content',
+  'tools-call-simple-text',
+  'tools-call-with-progress',
+  'tools-list',
+];
+
+export const CLIENT_SCENARIOS: readonly string[] = ['initialize', 'sse-retry', 'tools_call'];
+
+/** Every server scenario of the suite against a host that has the tools it asks for. */
+export async function runServerScenarios(): Promise<readonly ScenarioResult[]> {
+  await using host = await createTestHost({
+    plugins: ['mcp', suiteTools],
+    settings: { mcp: { listen: '127.0.0.1:0', callsPerMinute: 10_000 } },
+  });
+  await using proxy = await startBearerProxy(await endpointOf(host), await mintToken(host));
+  return await runConformance('server', ['--url', proxy.url, '--suite', 'all']);
+}
+
+/** One client scenario: the suite starts a host whose MCP server it is. */
+export async function runClientScenario(scenario: string): Promise<ScenarioResult | undefined> {
+  const client = fileURLToPath(new URL('./client.js', import.meta.url));
+  const [result] = await runConformance('client', ['--command', `${process.execPath} ${client}`], scenario);
+  return result;
+}
+
+export function isPassed(result: ScenarioResult | undefined): boolean {
+  return result !== undefined && result.checks.length > 0 && result.failures.length === 0;
+}
