@@ -3,11 +3,12 @@ import { compareRounds, type Figure } from './report.js';
 import { type BenchWorld, createBenchWorld } from './world.js';
 
 const WARM_UP = 6_000;
-/** Many short rounds: whatever else the machine does then falls on all bots alike, or on a round that the median leaves out. */
-const ROUNDS = 31;
-const PER_ROUND = 1_000;
+const ROUNDS = 11;
+/** The bots take turns several times in a round: whatever else the machine does falls on all alike, as do collections of garbage. */
+const TURNS = 6;
+const PER_TURN = 1_000;
 /** The server lets the bots catch up after so many, so that nothing piles up in the sockets. */
-const BATCH = 250;
+const BATCH = 500;
 
 /** Processor time per message that is not for the bot, all bundled plugins loaded. */
 export const messages = () => perMessage('message not for the bot', 'hello everyone, this is an ordinary message', 1.1);
@@ -25,9 +26,8 @@ async function* perMessage(name: string, text: string, atMost: number): AsyncGen
       await say(world, bot, text, WARM_UP);
     }
     for (let round = 0; round < ROUNDS; round++) {
-      // To and fro, so that no bot always comes right after the same other.
-      const turns = round % 2 === 0 ? [...bots] : [...bots].reverse();
-      for (const [bot, process] of turns) costs.get(bot)?.push(await costUs(world, bot, process, text));
+      const spent = await playRound(world, bots, text);
+      for (const bot of BOTS) costs.get(bot)?.push((spent.get(bot) ?? 0) / (TURNS * PER_TURN));
     }
   } finally {
     for (const process of bots.values()) await process.stop();
@@ -38,10 +38,22 @@ async function* perMessage(name: string, text: string, atMost: number): AsyncGen
   yield compareRounds({ ...figure, peer: of('sapphire'), peerName: '@sapphire/framework', atMost: 1 });
 }
 
-async function costUs(world: BenchWorld, bot: BotName, process: BotProcess, text: string): Promise<number> {
-  const before = await process.cpuUs();
-  await say(world, bot, text, PER_ROUND);
-  return ((await process.cpuUs()) - before) / PER_ROUND;
+/** Processor time in microseconds that each bot spends in a round. */
+async function playRound(
+  world: BenchWorld,
+  bots: ReadonlyMap<BotName, BotProcess>,
+  text: string,
+): Promise<ReadonlyMap<BotName, number>> {
+  const spent = new Map<BotName, number>();
+  for (let turn = 0; turn < TURNS; turn++) {
+    // To and fro, so that no bot always comes right after the same other.
+    for (const [bot, process] of turn % 2 === 0 ? [...bots] : [...bots].reverse()) {
+      const before = await process.cpuUs();
+      await say(world, bot, text, PER_TURN);
+      spent.set(bot, (spent.get(bot) ?? 0) + (await process.cpuUs()) - before);
+    }
+  }
+  return spent;
 }
 
 async function say({ discord, alice, place }: BenchWorld, bot: BotName, text: string, count: number): Promise<void> {

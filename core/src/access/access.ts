@@ -3,7 +3,7 @@ import type { Client } from 'discord.js';
 import type { AccessRoom, AccessRule, GuildStates } from '../contracts.js';
 import { judge } from './checks.js';
 import { createOwners } from './owners.js';
-import type { Standing } from './standing.js';
+import type { Absence, Standing } from './standing.js';
 import { createStandings } from './standings.js';
 import { tierIn } from './tiers.js';
 
@@ -20,6 +20,8 @@ export interface AccessParts {
   readonly log: Logger;
 }
 
+type MaybeLater<T> = T | Promise<T>;
+
 /** Builds the one authorization path. Deny wins, and whatever goes wrong inside is a refusal. */
 export function createAccess(parts: AccessParts): AccessRoom {
   const { client, states, enabledIn, rules = [], clock, log } = parts;
@@ -31,13 +33,17 @@ export function createAccess(parts: AccessParts): AccessRoom {
     return { rule, allowed: false, text: 'it could not be checked whether you may' };
   };
 
-  const stand = async (actor: Actor, fresh: boolean): Promise<Standing | DecisionReason> => {
+  const named = (found: Standing | Absence): Standing | DecisionReason =>
+    'because' in found ? { rule: 'actor', allowed: false, text: found.because } : found;
+
+  // At once where everything is known: a command must not cost a promise for each step.
+  const stand = (actor: Actor, fresh: boolean): MaybeLater<Standing | DecisionReason> => {
+    const failed = (error: unknown) => failedCheck('actor', error);
     try {
-      if (!owners.settled()) await owners.load();
-      const standing = await standingOf(actor, fresh);
-      return 'because' in standing ? { rule: 'actor', allowed: false, text: standing.because } : standing;
+      const found = owners.settled() ? standingOf(actor, fresh) : owners.load().then(() => standingOf(actor, fresh));
+      return found instanceof Promise ? found.then(named).catch(failed) : named(found);
     } catch (error) {
-      return failedCheck('actor', error);
+      return failed(error);
     }
   };
 
@@ -63,9 +69,11 @@ export function createAccess(parts: AccessParts): AccessRoom {
   };
 
   const weigh = async (actor: Actor, subject: AccessSubject, fresh: boolean): Promise<Decision> => {
-    const standing = await stand(actor, fresh);
+    const found = stand(actor, fresh);
+    const standing = found instanceof Promise ? await found : found;
     if ('rule' in standing) return { allowed: false, reasons: [standing] };
-    const reasons = [...judged(standing, actor, subject), ...(rules.length === 0 ? [] : await added(actor, subject))];
+    const ofPolicy = judged(standing, actor, subject);
+    const reasons = rules.length === 0 ? ofPolicy : [...ofPolicy, ...(await added(actor, subject))];
     return { allowed: reasons.every((reason) => reason.allowed === true), reasons };
   };
 

@@ -1,6 +1,6 @@
 import type { PermissionsBitField } from 'discord.js';
 
-type Permissions = Readonly<PermissionsBitField>;
+export type Permissions = Readonly<PermissionsBitField>;
 
 /** What is true of an actor and of the bot in one place at one moment: all that the checks look at. */
 export interface Standing {

@@ -1,15 +1,16 @@
 import type { Actor, Clock } from '@cinnabar/sdk';
 import {
+  type Channel,
   type Client,
   DiscordAPIError,
   GatewayIntentBits,
   type Guild,
-  type GuildBasedChannel,
   type GuildMember,
   RESTJSONErrorCodes,
 } from 'discord.js';
 import type { GuildStates } from '../contracts.js';
-import { IN_DIRECT_MESSAGES, NO_PERMISSIONS, whileTimedOut } from './permissions.js';
+import { GuildStanding, type Position, permissionsIn } from './guild-standing.js';
+import { IN_DIRECT_MESSAGES, NO_PERMISSIONS } from './permissions.js';
 import type { Absence, Standing } from './standing.js';
 
 interface Parts {
@@ -21,54 +22,47 @@ interface Parts {
 
 const absent = (because: string): Absence => ({ because });
 
-/** Looks up where an actor stands. `fresh` asks Discord again wherever the cache may lag behind. */
-export function createStandings({ client, states, isOwner, clock }: Parts) {
-  const live = (member: GuildMember) =>
-    (member.communicationDisabledUntilTimestamp ?? 0) > clock.now() ? whileTimedOut : asTheyAre;
+type Found = Standing | Absence;
 
+/** Looks up where an actor stands: at once where everything is in memory. `fresh` asks Discord again wherever the cache may lag behind. */
+export function createStandings({ client, states, isOwner, clock }: Parts) {
   // Discord sends changes of members only with this intent; without it a cached member is as old as their last message.
   const membersAreLive = () => client.options.intents.has(GatewayIntentBits.GuildMembers);
 
-  // The cache is looked at first by hand: a command must not cost a promise for each thing that is known.
-  const memberOf = (guild: Guild, userId: string, fresh: boolean) => {
-    const force = fresh && !membersAreLive();
-    const known = force ? undefined : guild.members.cache.get(userId);
-    return known === undefined || known.partial ? unlessUnknown(guild.members.fetch({ user: userId, force })) : known;
+  const standIn = (position: Omit<Position, 'channel' | 'isBotOwner'>, channel: Channel, fresh: boolean): Found => {
+    const { guild, member } = position;
+    if (channel.isDMBased() || channel.guildId !== guild.id) return absent('that channel is not in this server');
+    if (member.user.bot) return absent('bots cannot use this');
+    // In a cached decision they have just said or pressed something there.
+    if (fresh && !permissionsIn(channel, member).has('ViewChannel'))
+      return absent('you can no longer see this channel');
+    return new GuildStanding({ ...position, channel, isBotOwner: isOwner(member.id) }, clock);
   };
 
-  const inGuild = async (actor: Actor, guildId: string, fresh: boolean): Promise<Standing | Absence> => {
-    const guild = client.guilds.cache.get(guildId);
-    if (guild === undefined) return absent('I am no longer in that server');
-    const state = states.peek(guildId) ?? (await states.load(guildId));
-    const { channelId } = actor;
+  const lookUp = async (guild: Guild, actor: Actor, known: GuildMember | undefined, fresh: boolean): Promise<Found> => {
+    const { channelId, userId } = actor;
+    const state = states.peek(guild.id) ?? (await states.load(guild.id));
     const channel = client.channels.cache.get(channelId) ?? (await unlessUnknown(client.channels.fetch(channelId)));
     if (channel === undefined || channel === null) return absent('that channel no longer exists');
-    if (channel.isDMBased() || channel.guildId !== guildId) return absent('that channel is not in this server');
-    const found = memberOf(guild, actor.userId, fresh);
-    const member = found instanceof Promise ? await found : found;
+    const member = known ?? (await unlessUnknown(guild.members.fetch({ user: userId, force: fresh })));
     if (member === undefined) return absent('you are no longer in this server');
-    if (member.user.bot) return absent('bots cannot use this');
     const me = guild.members.me ?? (await guild.members.fetchMe());
-    // In a cached decision they have just said or pressed something there. Working permissions out costs the more, the more roles a guild has.
-    if (fresh && !inChannel(channel, member).has('ViewChannel')) return absent('you can no longer see this channel');
-    return {
-      place: 'guild',
-      isBotOwner: isOwner(actor.userId),
-      isGuildOwner: guild.ownerId === actor.userId,
-      get guildPermissions() {
-        return live(member)(member.permissions);
-      },
-      hasRole: (id) => member.roles.cache.has(id),
-      adminRoles: state.adminRoles,
-      modRoles: state.modRoles,
-      get memberPermissions() {
-        return live(member)(inChannel(channel, member));
-      },
-      get botPermissions() {
-        return live(me)(inChannel(channel, me));
-      },
-      inThread: channel.isThread(),
-    };
+    return standIn({ guild, state, member, me }, channel, fresh);
+  };
+
+  const inGuild = (actor: Actor, guildId: string, fresh: boolean): Found | Promise<Found> => {
+    const guild = client.guilds.cache.get(guildId);
+    if (guild === undefined) return absent('I am no longer in that server');
+    const cached = fresh && !membersAreLive() ? undefined : guild.members.cache.get(actor.userId);
+    const member = cached?.partial ? undefined : cached;
+    const state = states.peek(guildId);
+    const channel = client.channels.cache.get(actor.channelId);
+    const { me } = guild.members;
+    // As a rule all of it is known: then a command does not cost a promise for each part.
+    if (member === undefined || state === undefined || channel === undefined || me === null) {
+      return lookUp(guild, actor, member, fresh);
+    }
+    return standIn({ guild, state, member, me }, channel, fresh);
   };
 
   const inDirectMessage = async (actor: Actor): Promise<Standing | Absence> => {
@@ -93,14 +87,9 @@ export function createStandings({ client, states, isOwner, clock }: Parts) {
     };
   };
 
-  return (actor: Actor, fresh: boolean) =>
+  return (actor: Actor, fresh: boolean): Found | Promise<Found> =>
     actor.guildId === null ? inDirectMessage(actor) : inGuild(actor, actor.guildId, fresh);
 }
-
-/** A thread whose parent is gone grants nothing. */
-const inChannel = (channel: GuildBasedChannel, member: GuildMember) => channel.permissionsFor(member) ?? NO_PERMISSIONS;
-
-const asTheyAre = <T>(permissions: T) => permissions;
 
 const GONE: ReadonlySet<number | string> = new Set([
   RESTJSONErrorCodes.UnknownMember,

@@ -18,7 +18,7 @@ import { createDiscovery } from '../plugins/discovery/discovery.js';
 import { createGuardStore } from '../plugins/guard-store.js';
 import type { PluginChange } from '../plugins/lifecycle/change-queue.js';
 import { createLoader } from '../plugins/loader.js';
-import { createPluginManager } from '../plugins/manager.js';
+import { createPluginManager, type PluginManager } from '../plugins/manager.js';
 import { createPersonalData } from '../plugins/personal-data.js';
 import { createServices } from '../plugins/services.js';
 import { createResponders } from '../responders/room.js';
@@ -121,15 +121,20 @@ function registerSurfaces(room: Room): void {
     random: get(KEYS.random),
     log: get(KEYS.logs).logger(component),
   });
-  room(KEYS.access, (get) =>
-    createAccess({
+  room(KEYS.access, (get) => {
+    // The manager of plugins needs this room to be built itself.
+    let plugins: PluginManager | undefined;
+    return createAccess({
       ...basics(get, 'access'),
       client: get(KEYS.gateway).client,
       states: get(KEYS.guildStates),
-      enabledIn: (guildId, plugin) => get(KEYS.plugins).enabledIn(guildId, plugin),
+      enabledIn(guildId, plugin) {
+        plugins ??= get(KEYS.plugins);
+        return plugins.enabledIn(guildId, plugin);
+      },
       owners: get(KEYS.config).owners,
-    }),
-  );
+    });
+  });
   room(KEYS.commands, (get) =>
     createCommands({
       ...basics(get, 'commands'),

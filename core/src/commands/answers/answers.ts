@@ -10,7 +10,7 @@ export interface Answers {
   /** Tells the caller, and nobody else where Discord can do that, why nothing was done. */
   refuse(sentence: string): Promise<void>;
   /** Called when the command has ended well. */
-  finish(): Promise<void>;
+  finish(): Promise<void> | undefined;
   /** Called when the command has ended, however. */
   close(): void;
 }

@@ -28,7 +28,7 @@ export function answerMessage(message: Message, channel: SendableChannels, lost:
     async refuse(sentence) {
       await answers.reply(sentence);
     },
-    finish: () => Promise.resolve(),
+    finish: () => undefined,
     close: () => undefined,
   };
   return answers;

@@ -1,7 +1,9 @@
-import { type Access, CinnabarError, type CommandContext, type Random } from '@cinnabar/sdk';
+import { type Access, type AccessSubject, CinnabarError, type CommandContext, type Random } from '@cinnabar/sdk';
+import type { Channel, GuildMember } from 'discord.js';
 import { denial } from '../answers/denial.js';
 import type { LostAnswers } from '../answers/lost.js';
 import { bindOptions, type Problem, type Values } from '../options/bind.js';
+import type { CommandEntry } from '../registry/entry.js';
 import { answerFailure } from './answer-failure.js';
 import type { Call } from './call.js';
 import type { Cooldowns } from './cooldown.js';
@@ -16,54 +18,60 @@ export interface Execution {
 
 /**
  * The one path of every command: access, options, cooldown, then the command itself. Whatever goes wrong is said to the caller;
- * what should not have gone wrong is thrown on for the error boundary to log.
+ * what should not have gone wrong is thrown on for the error boundary to log. What is there already is not waited for.
  */
 export async function execute(execution: Execution, call: Call): Promise<void> {
+  const { entry, actor, answers } = call;
   try {
-    await authorize(execution.access, call);
-    const values = await readValues(call);
-    execution.cooldowns.use(call.entry, call.actor);
-    await call.entry.run(await contextOf(call), values);
-    await call.answers.finish();
+    const decision = await execution.access.decide(actor, subjectOf(entry));
+    if (!decision.allowed) throw denial(decision);
+    const read = readValues(call);
+    const values = read instanceof Promise ? await read : read;
+    execution.cooldowns.use(entry, actor);
+    const [member, channel] = [call.member(), call.channel()];
+    const context = contextOf(
+      call,
+      member instanceof Promise ? await member : member,
+      channel instanceof Promise ? await channel : channel,
+    );
+    await entry.run(context, values);
+    const finished = answers.finish();
+    if (finished !== undefined) await finished;
   } catch (error) {
-    await answerFailure(execution, `command ${call.entry.name}`, call.actor, call.answers, error);
+    await answerFailure(execution, `command ${entry.name}`, actor, answers, error);
   } finally {
-    call.answers.close();
+    answers.close();
   }
 }
 
-async function authorize(access: Access, { actor, entry }: Call): Promise<void> {
-  const decision = await access.decide(actor, {
-    kind: 'command',
-    name: entry.name,
-    plugin: entry.owner.id,
-    policy: entry.policy,
-  });
-  if (!decision.allowed) throw denial(decision);
+function subjectOf({ name, owner, policy }: CommandEntry): AccessSubject {
+  return { kind: 'command', name, plugin: owner.id, policy };
 }
 
-async function readValues(call: Call): Promise<Values> {
+function readValues(call: Call): Values | Promise<Values> {
   const read = call.given();
   if ('problem' in read) throw invalid(call, read.problem);
-  const bound = await bindOptions(call.entry.specs, read.given, call.place);
-  if ('problem' in bound) throw invalid(call, bound.problem);
-  return bound.values;
+  if (call.entry.specs.length === 0) return {};
+  return bindOptions(call.entry.specs, read.given, call.place).then((bound) => {
+    if ('problem' in bound) throw invalid(call, bound.problem);
+    return bound.values;
+  });
 }
 
 function invalid(call: Call, problem: Problem): CinnabarError {
   return new CinnabarError('CINNABAR_OPTION_INVALID', { detail: call.show(problem) });
 }
 
-async function contextOf(call: Call): Promise<CommandContext> {
+function contextOf(call: Call, member: GuildMember | null, channel: Channel): CommandContext {
   const { entry, answers, place } = call;
   return {
     name: entry.name,
     source: call.source,
     actor: call.actor,
     user: place.user,
-    member: await call.member(),
+    member,
     guild: place.guild,
-    channel: await call.channel(),
+    channel,
     message: call.message,
     prefix: call.prefix,
     signal: entry.owner.scope.signal,

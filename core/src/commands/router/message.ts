@@ -18,18 +18,18 @@ export function actorOf(message: Message): Actor {
 }
 
 /** Runs the command that a message names; a group without one shows its help. */
-export async function runMessage(
+export function runMessage(
   execution: Execution,
   message: Message,
   entry: Entry,
   { prefix, end }: Recognised,
-): Promise<void> {
-  if (!message.channel.isSendable()) return;
+): Promise<void> | undefined {
+  if (!message.channel.isSendable()) return undefined;
   const answers = answerMessage(message, message.channel, execution.lost);
   const descent = descend(entry, message.content, end);
-  if ('command' in descent) await execute(execution, callOf(message, descent.command, prefix, descent.end, answers));
-  else
-    await explainGroup(execution, message, descent.group, shownPrefix(prefix, message.client), descent.stray, answers);
+  return 'command' in descent
+    ? execute(execution, callOf(message, descent.command, prefix, descent.end, answers))
+    : explainGroup(execution, message, descent.group, shownPrefix(prefix, message.client), descent.stray, answers);
 }
 
 function callOf(message: Message, entry: CommandEntry, prefix: string, end: number, answers: Answers): Call {
