@@ -17,7 +17,7 @@ export interface Configuration {
   readonly botName: string | undefined;
   /** Those that apply in a guild (`null`: direct messages), the widest first; missing files are left out. A file that cannot be parsed keeps its last good content. */
   layers(guildId: string | null): Promise<readonly ConfigLayer[]>;
-  /** Claims top-level keys: a key that nobody claims is reported as a mistake. */
+  /** Claims top-level keys: a key that nobody claims is reported as a mistake. Those of a plugin's `configuration` are claimed while it runs. */
   claim(keys: readonly string[]): Disposer;
   /** Called after a file has changed, with its source. */
   onChange(listener: (source: string) => void): Disposer;

@@ -20,6 +20,8 @@ export interface PluginDefinition<
   /** The tokens that `setup` provides, known beforehand so that plugins start in the right order. */
   readonly provides?: readonly Token<unknown>[];
   readonly env?: E;
+  /** Top-level keys of the YAML files that the plugin reads, for editors and for the host, which claims them while the plugin runs. */
+  readonly configuration?: z.ZodObject;
   /** The only entry. Everything it registers is taken back when the plugin stops. */
   setup(context: PluginContext<S, C, I, E>): unknown;
 }
@@ -33,6 +35,7 @@ export interface Plugin {
   readonly inject: Injections;
   readonly provides: readonly Token<unknown>[];
   readonly env: EnvSchema | undefined;
+  readonly configuration: z.ZodObject | undefined;
   setup(context: ErasedContext): unknown;
 }
 
@@ -70,6 +73,7 @@ export function definePlugin<
     inject: definition.inject ?? {},
     provides: definition.provides ?? [],
     env: definition.env,
+    configuration: definition.configuration,
     // The host builds settings, collections, services and env from this very definition.
     setup: (context) => definition.setup(context as PluginContext<S, C, I, E>),
   };

@@ -22,6 +22,7 @@ export * from './subcommands.js';
 export * from './text/escape.js';
 export { type Named, participantNames, sanitizeName } from './text/names.js';
 export { splitMessage } from './text/split.js';
+export { readYaml, type YamlReading } from './text/yaml.js';
 export * from './token.js';
 export * from './tool-content.js';
 export * from './tool-history.js';

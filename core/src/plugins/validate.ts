@@ -33,6 +33,7 @@ const pluginSchema = z.object({
   inject: z.record(z.string(), z.union([token, z.object({ kind: z.literal('optional'), token })])),
   provides: z.array(token),
   env: z.instanceof(z.ZodObject).optional(),
+  configuration: z.instanceof(z.ZodObject).optional(),
   setup: z.custom((value) => typeof value === 'function', 'expected a function'),
 });
 

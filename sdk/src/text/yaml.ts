@@ -1,0 +1,146 @@
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  Parser,
+  visit,
+} from 'yaml';
+
+/** What a YAML text says, or why it cannot be used. */
+export type YamlReading =
+  | {
+      readonly ok: true;
+      /** Its keys and values; frozen. An empty text has none. */
+      readonly values: Readonly<Record<string, unknown>>;
+      /** The line of a key, or of the nearest part of it that is there; from 1. */
+      lineOf(key: readonly (string | number)[]): number;
+    }
+  | { readonly ok: false; readonly line: number /** A clause for people. */; readonly problem: string };
+
+const DEEPEST = 32;
+const MOST_ALIASES = 50;
+
+/**
+ * Reads YAML that may come from anybody. Refused are: what is larger than `maxBytes` or nested deeper than 32 levels, tags, keys that are
+ * there twice, aliases that multiply or hold themselves, more than one document, and anything but keys with values. Never throws.
+ * @param maxBytes 1 MB by default
+ */
+export function readYaml(text: string, { maxBytes = 1_000_000 }: { readonly maxBytes?: number } = {}): YamlReading {
+  if (Buffer.byteLength(text) > maxBytes) return refusal(1, `it is larger than ${maxBytes} bytes`);
+  const lines = new LineCounter();
+  const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line);
+  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  // Before composing, which is recursive and takes minutes for a text of nothing but brackets.
+  const deep = tooDeep(tokens);
+  if (deep !== undefined) return refusal(lineAt(deep), `it is nested deeper than ${DEEPEST} levels`);
+
+  // The library compares each key with all others; `repeatedKey` needs one look at each.
+  const composer = new Composer({ version: '1.2', schema: 'core', resolveKnownTags: false, uniqueKeys: false });
+  const [document, another] = [...composer.compose(tokens, true, text.length)];
+  if (document === undefined) return refusal(1, 'it is not YAML');
+  if (another !== undefined) return refusal(lineAt(another.range[0]), 'it holds more than one document');
+  const [wrong] = [...document.errors, ...document.warnings];
+  if (wrong !== undefined) return refusal(lineAt(wrong.pos[0]), sentence(wrong));
+  const repeated = repeatedKey(document);
+  if (repeated !== undefined) return refusal(lineAt(repeated.offset), `the key "${repeated.key}" is there twice`);
+
+  const values = plainOf(document);
+  if (values === undefined) return refusal(1, 'its aliases name nothing, multiply or hold themselves');
+  if (!isRecord(values)) return refusal(1, 'it must hold keys with values, as in "key: value"');
+  return { ok: true, values, lineOf: (key) => lineAt(offsetOf(document, key)) };
+}
+
+type Composed = Document.Parsed | Document;
+
+function refusal(line: number, problem: string): YamlReading {
+  return { ok: false, line, problem };
+}
+
+function sentence({ code, message }: { readonly code: string; readonly message: string }): string {
+  if (code === 'TAG_RESOLVE_FAILED') return 'tags such as !this are not allowed';
+  return `it is not valid YAML: ${message.split('\n')[0]}`;
+}
+
+/** Where something begins that lies too deep. */
+function tooDeep(tokens: readonly CST.Token[]): number | undefined {
+  const left: { readonly token: CST.Token; readonly depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { token, depth } = next;
+    if (depth > DEEPEST) return 'offset' in token ? token.offset : 0;
+    if (token.type === 'document' && token.value !== undefined) left.push({ token: token.value, depth });
+    if (!('items' in token)) continue;
+    for (const { key, value } of token.items) {
+      if (key !== null && key !== undefined) left.push({ token: key, depth: depth + 1 });
+      if (value !== undefined) left.push({ token: value, depth: depth + 1 });
+    }
+  }
+  return undefined;
+}
+
+function repeatedKey(document: Composed): { readonly key: string; readonly offset: number } | undefined {
+  let found: { readonly key: string; readonly offset: number } | undefined;
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<string>();
+      for (const { key } of items) {
+        const name = keyName(key);
+        if (seen.has(name)) {
+          found = { key: name, offset: isNode(key) ? (key.range?.[0] ?? 0) : 0 };
+          return visit.BREAK;
+        }
+        seen.add(name);
+      }
+      return undefined;
+    },
+  });
+  return found;
+}
+
+function keyName(key: unknown): string {
+  return isScalar(key) ? String(key.value) : String(key);
+}
+
+function plainOf(document: Composed): unknown {
+  try {
+    const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES }) ?? {};
+    return freeze(value, new Set(), new Set()) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `false` when the value holds itself. */
+function freeze(value: unknown, path: Set<object>, done: Set<object>): boolean {
+  if (typeof value !== 'object' || value === null || done.has(value)) return true;
+  if (path.has(value)) return false;
+  path.add(value);
+  const sound = Object.values(value).every((part) => freeze(part, path, done));
+  path.delete(value);
+  done.add(Object.freeze(value));
+  return sound;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function offsetOf(document: Composed, key: readonly (string | number)[]): number {
+  let node: unknown = document.contents;
+  let offset = 0;
+  for (const part of key) {
+    if (isAlias(node)) node = node.resolve(document);
+    const pair = isMap(node) ? node.items.find((item) => keyName(item.key) === String(part)) : undefined;
+    const item = pair === undefined && isSeq(node) && typeof part === 'number' ? node.items[part] : undefined;
+    const start = pair?.key ?? item;
+    if (!isNode(start)) break;
+    offset = start.range?.[0] ?? offset;
+    node = pair === undefined ? item : pair.value;
+  }
+  return offset;
+}
