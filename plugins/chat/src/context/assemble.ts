@@ -1,0 +1,110 @@
+import type { CacheControl, LlmRequest, ParticipantMessage } from '@cinnabar/sdk';
+import { type LaidBreakpoint, layBreakpoints } from './caching/breakpoints.js';
+import { causeOfMiss } from './caching/misses.js';
+import { describeLayout } from './caching/plan.js';
+import type { PrefixEnd } from './caching/prefixes.js';
+import { afterRequest, type CacheEntry, type ChannelMemory } from './memory.js';
+import { countMessages, isLater } from './reading/entries.js';
+import { looseQuestion, type Scene } from './scene.js';
+import { type Frame, type Gaps, type Past, type Shape, tokensOf } from './shape.js';
+import { stopSequences } from './stops.js';
+import { estimateMessage } from './tokens.js';
+import type { BuiltContext, ContextFacts } from './types.js';
+
+/** The request, what is to be remembered of it, and what there is to tell about it. */
+export function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, past: Past): BuiltContext {
+  const { input } = scene;
+  const baseId = past.kind === 'fits' ? nextBase(shape, input.memory) : shape.tailId;
+  const { previousTailId, cached } = input.memory;
+  const alive = cached.filter(({ expiresAt }) => expiresAt > input.now);
+  const places = { baseId, previousTailId, tailId: shape.tailId };
+  const laid = layBreakpoints(shape.layout, shape.ends, places, alive, input.traits.cache);
+  const loose = looseQuestion(scene, shape.draft);
+  const anchorId = shape.draft.entries[0]?.messages[0].id;
+  const memory: ChannelMemory = {
+    ...gaps,
+    anchorId,
+    baseId,
+    previousTailId: shape.tailId ?? previousTailId,
+    lastActivationAt: input.now,
+    cached: afterRequest(cached, written(scene, shape, laid), input.now),
+    before: frame.before,
+    names: Object.fromEntries(shape.draft.names),
+    images: [...shape.draft.images.keys()],
+  };
+  const rolled =
+    input.memory.anchorId !== undefined && anchorId !== undefined && isLater(anchorId, input.memory.anchorId);
+  const facts: ContextFacts = {
+    messages: countMessages(shape.draft.entries),
+    hidden: scene.hidden,
+    images: shape.draft.images.size,
+    estimatedTokens:
+      frame.tokens + tokensOf(shape.draft.lines) + loose.reduce((sum, line) => sum + estimateMessage(line), 0),
+    rolled,
+    breakpoints: laid.map(({ at, ttl, because }) => ({ at, ttl, because })),
+    plan: describeLayout(shape.layout, gaps),
+    expectedReadTokens: shape.held?.tokens ?? 0,
+    expectedMiss: expectedMiss(scene, frame, shape, past),
+  };
+  return { request: requestOf(scene, frame, shape, laid, loose), memory, facts };
+}
+
+/** Of an expired tail, the rest behind the base is written anew at each activation: when that has become much, the base moves up. */
+function nextBase({ layout, ends, held, tailId }: Shape, { baseId }: ChannelMemory): string | undefined {
+  const base = ends.find(({ id }) => id === baseId);
+  const tail = ends.find(({ id }) => id === tailId);
+  if (layout.base === layout.tail || base === undefined || tail === undefined || held?.id !== baseId) return baseId;
+  return tail.tokens - base.tokens > WORTH_MOVING * base.tokens ? tailId : baseId;
+}
+const WORTH_MOVING = 0.25;
+
+/** The prefixes that the provider holds because of this request. */
+function written({ input }: Scene, { ends, tailId }: Shape, laid: readonly LaidBreakpoint[]) {
+  const entry = ({ id, hash, tokens }: PrefixEnd, ttl: CacheEntry['ttl']) => ({ upToId: id, hash, tokens, ttl });
+  const { kind, minTokens } = input.traits.cache;
+  if (kind !== 'automatic') return laid.map(({ end, ttl }) => entry(end, ttl));
+  return ends.filter(({ id, tokens }) => id === tailId && tokens >= minTokens).map((end) => entry(end, '5m'));
+}
+
+function expectedMiss({ input }: Scene, frame: Frame, shape: Shape, past: Past): string | undefined {
+  const { memory, now, window } = input;
+  const { ends } = 'shape' in past ? past.shape : shape;
+  const cause = causeOfMiss({ memory, before: frame.before, ends, window: window.messages, now });
+  if (cause !== undefined && past.kind !== 'images') return cause;
+  if (past.kind === 'images') return 'the oldest images made room for new ones';
+  return past.kind === 'too long' ? 'the window rolled' : undefined;
+}
+
+function requestOf(
+  { input, selfName }: Scene,
+  { mode }: Frame,
+  { draft }: Shape,
+  laid: readonly LaidBreakpoint[],
+  loose: readonly ParticipantMessage[],
+): LlmRequest {
+  const { config, system, tools } = input;
+  const marks = new Map(laid.map(({ at, ttl }): [string, CacheControl] => [at, { type: 'ephemeral', ttl }]));
+  const systemMark = marks.get('system');
+  const { continuationModel: model, temperature, topP } = config;
+  return {
+    self: selfName,
+    system,
+    messages: [
+      ...draft.lines.map(({ message }) => {
+        const cacheControl = message.messageId === undefined ? undefined : marks.get(message.messageId);
+        return cacheControl === undefined ? message : { ...message, cacheControl };
+      }),
+      ...loose,
+      // Where the model goes on.
+      { participant: selfName, content: [{ type: 'text', text: '' }] },
+    ],
+    tools: config.toolsEnabled ? tools : [],
+    stopSequences: stopSequences(draft.lines, selfName, mode, config.stopSequences),
+    maxTokens: config.maxTokens,
+    mode,
+    ...(systemMark === undefined ? {} : { cache: { system: systemMark } }),
+    ...(model === undefined ? {} : { model }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+  };
+}

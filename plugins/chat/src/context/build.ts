@@ -1,0 +1,51 @@
+import type { HistoryMessage } from '../history/types.js';
+import { assemble } from './assemble.js';
+import { countMessages, indexOfMessage, isLater } from './reading/entries.js';
+import { messagesWithin, shortened, startFor } from './rolling.js';
+import { continueDraft, freshDraft, type Scene, setScene } from './scene.js';
+import { type Frame, frameOf, type Gaps, observeGap, type Past, type Shape, shapeOf, tokensOf } from './shape.js';
+import type { BuildContext } from './types.js';
+
+/**
+ * Turns a piece of a channel's history into a request. The same input always gives the same request, and the next request begins as this
+ * one does, so that the provider reads it from its cache, until the window rolls or somebody changes the past.
+ */
+export const buildContext: BuildContext = async (input) => {
+  const scene = setScene(input);
+  const frame = frameOf(input);
+  const gaps = observeGap(scene);
+  const past = await goOn(scene, frame, gaps);
+  if (past.kind === 'fits') return assemble(scene, frame, gaps, past.shape, past);
+  const roomy = past.kind === 'images' && isHeld(scene);
+  return assemble(scene, frame, gaps, await startAnew(scene, frame, gaps, roomy), past);
+};
+
+/** The window as it was, with what has come since. */
+async function goOn(scene: Scene, frame: Frame, gaps: Gaps): Promise<Past> {
+  const { memory, config } = scene.input;
+  const { anchorId, previousTailId } = memory;
+  const from = anchorId === undefined ? -1 : indexOfMessage(scene.entries, anchorId);
+  if (from < 0) return { kind: 'none' };
+  const isNew = ({ id }: HistoryMessage) => previousTailId === undefined || isLater(id, previousTailId);
+  const draft = await continueDraft(scene, from, isNew);
+  if (draft === undefined) return { kind: 'images' };
+  const shape = shapeOf(scene, frame, gaps, draft);
+  if (shape.held === undefined || shape.held.id === 'system') return { kind: 'cold', shape };
+  const tooMany = countMessages(draft.entries) > config.recencyWindow + shape.layout.growth;
+  const tooLarge = frame.tokens + tokensOf(draft.lines) > frame.limits.most;
+  return { kind: tooMany || tooLarge ? 'too long' : 'fits', shape };
+}
+
+/** The newest messages that the limits allow. */
+async function startAnew(scene: Scene, frame: Frame, gaps: Gaps, roomy: boolean): Promise<Shape> {
+  const { tokens, limits } = frame;
+  const draft = await freshDraft(scene, startFor(scene.entries, scene.input.config.recencyWindow), roomy);
+  if (tokens + tokensOf(draft.lines) <= limits.most) return shapeOf(scene, frame, gaps, draft);
+  const count = messagesWithin(draft.lines, draft.entries, limits.target - tokens);
+  const smaller = await freshDraft(scene, startFor(scene.entries, count), roomy);
+  return shapeOf(scene, frame, gaps, { ...smaller, lines: shortened(smaller.lines, limits.most - tokens) });
+}
+
+function isHeld({ input: { memory, now } }: Scene): boolean {
+  return memory.cached.some(({ upToId, expiresAt }) => upToId !== 'system' && expiresAt > now);
+}

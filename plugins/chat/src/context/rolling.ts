@@ -1,0 +1,73 @@
+import type { ModelTraits } from '@cinnabar/sdk';
+import type { Entry } from './reading/entries.js';
+import type { Line } from './reading/script.js';
+import { estimateMessage } from './tokens.js';
+import type { ContextConfig } from './types.js';
+
+/** Where a window of at least `count` messages starts: the smallest that begins with an entry. */
+export function startFor(entries: readonly Entry[], count: number): number {
+  let messages = 0;
+  for (let index = entries.length - 1; index > 0; index--) {
+    messages += entries[index]?.messages.length ?? 0;
+    if (messages >= count) return index;
+  }
+  return 0;
+}
+
+/** In tokens of the whole prompt. */
+export interface TokenLimits {
+  /** Never more. */
+  readonly most: number;
+  /** What is left when it would be more: well below, so that the window does not roll again at once. */
+  readonly target: number;
+}
+
+const SHARE_AFTER_ROLL = 0.6;
+
+export function tokenLimits(
+  {
+    maxContextTokens,
+    truncateToTokens,
+    maxTokens,
+  }: Pick<ContextConfig, 'maxContextTokens' | 'truncateToTokens' | 'maxTokens'>,
+  { contextTokens }: Pick<ModelTraits, 'contextTokens'>,
+): TokenLimits {
+  const most = Math.max(1, Math.min(maxContextTokens, contextTokens - maxTokens));
+  return { most, target: Math.min(truncateToTokens, Math.floor(most * SHARE_AFTER_ROLL)) };
+}
+
+/** How many messages to keep so that the lines from there on have at most `tokens`; at least one. */
+export function messagesWithin(lines: readonly Line[], entries: readonly Entry[], tokens: number): number {
+  const first = firstWithin(lines, tokens);
+  const from = entries.findIndex(({ lastId }) => lastId === first);
+  return entries.slice(from < 0 ? -1 : from).reduce((sum, { messages }) => sum + messages.length, 0);
+}
+
+/** Id of the first message from which on the lines fit. */
+function firstWithin(lines: readonly Line[], tokens: number): string | undefined {
+  let left = tokens;
+  let first: string | undefined;
+  for (const { tokens: size, message } of lines.toReversed()) {
+    left -= size;
+    if (left < 0) return first;
+    first = message.messageId ?? first;
+  }
+  return first;
+}
+
+/** When even the last message is too long, the end of its text is all that is shown. */
+export function shortened(lines: readonly Line[], tokens: number): readonly Line[] {
+  const total = lines.reduce((sum, line) => sum + line.tokens, 0);
+  const last = lines.findLast(({ message }) => message.messageId !== undefined);
+  return total <= tokens || last === undefined ? lines : [cut(last, tokens)];
+}
+
+/** Half of what would fit by the average, since the end of a text may be denser than its beginning. */
+function cut(line: Line, tokens: number): Line {
+  const share = Math.min(1, (tokens / line.tokens) * 0.5);
+  const content = line.message.content.flatMap((block) =>
+    block.type === 'text' ? [{ ...block, text: `[…] ${block.text.slice(block.text.length * (1 - share))}` }] : [],
+  );
+  const message = { ...line.message, content };
+  return { ...line, message, tokens: estimateMessage(message), signature: JSON.stringify(content) };
+}

@@ -1,0 +1,97 @@
+import type { HistoryMessage } from '../history/types.js';
+import { type Entry, toEntries } from './reading/entries.js';
+import { type ImageLimits, keptImages, newestImages, type ShownImages, withRoom } from './reading/images.js';
+import { nameSpeakers, peopleIn, selfName } from './reading/names.js';
+import { type Line, toLines } from './reading/script.js';
+import { isVisible } from './reading/visibility.js';
+import type { ContextInput } from './types.js';
+
+/** What there is to show, before a window is chosen. */
+export interface Scene {
+  readonly input: ContextInput;
+  readonly selfName: string;
+  readonly entries: readonly Entry[];
+  readonly hidden: number;
+  readonly limits: ImageLimits;
+}
+
+/** A window of it, as the model would read it. */
+export interface Draft {
+  readonly entries: readonly Entry[];
+  readonly lines: readonly Line[];
+  readonly names: ReadonlyMap<string, string>;
+  readonly images: ShownImages;
+}
+
+export function setScene(input: ContextInput): Scene {
+  const { window, records, question, config, traits, self } = input;
+  const visible = window.messages.filter((message) => isVisible(message, question?.messageId));
+  const showsImages = config.includeImages && traits.images;
+  return {
+    input,
+    selfName: selfName(config.innerName, self.name),
+    entries: toEntries(visible, new Set(records.map(({ afterMessageId }) => afterMessageId))),
+    hidden: window.messages.length - visible.length,
+    limits: { ...config, maxImages: showsImages ? config.maxImages : 0 },
+  };
+}
+
+/** Goes on with what was shown before: the same names and images. `undefined` when there are too many images by now. */
+export async function continueDraft(
+  scene: Scene,
+  from: number,
+  isNew: (message: HistoryMessage) => boolean,
+): Promise<Draft | undefined> {
+  const { limits, input } = scene;
+  const entries = scene.entries.slice(from);
+  const shown = new Set(input.memory.images);
+  const images = await keptImages(messagesOf(entries), shown, isNew, limits, input.images);
+  return images && draft(scene, entries, input.memory.names, images);
+}
+
+/** Starts anew, with the newest images. @param roomy whether a few more images should fit before the oldest have to go */
+export async function freshDraft(scene: Scene, from: number, roomy = false): Promise<Draft> {
+  const { limits, input } = scene;
+  const entries = scene.entries.slice(from);
+  const images = await newestImages(messagesOf(entries), roomy ? withRoom(limits) : limits, input.images);
+  return draft(scene, entries, {}, images);
+}
+
+function draft(
+  scene: Scene,
+  entries: readonly Entry[],
+  kept: Readonly<Record<string, string>>,
+  images: ShownImages,
+): Draft {
+  const { input, selfName: name } = scene;
+  const { mentions, question, records } = input;
+  const isSelf = (id: string) => id === input.self.id;
+  const people = peopleIn(messagesOf(entries), (id) => mentions?.user(id)).filter(({ id }) => !isSelf(id));
+  const asking = question === undefined || isSelf(question.speaker.id) ? [] : [question.speaker];
+  const names = nameSpeakers([...asking, ...people], name, kept);
+  const content = (message: HistoryMessage) => contentOf(message, input);
+  const self = { id: input.self.id, name };
+  return { entries, names, images, lines: toLines({ entries, records, images, self, names, mentions, content }) };
+}
+
+const WORDLESS = '[calls you without a word]';
+
+function contentOf({ content, author }: HistoryMessage, { withoutCommand }: ContextInput): string {
+  if (author.self || withoutCommand === undefined) return content;
+  const said = withoutCommand(content);
+  return said.trim() === '' && content.trim() !== '' ? WORDLESS : said;
+}
+
+/** What is asked where no message holds it: it stands at the end, behind everything that can be cached. */
+export function looseQuestion({ input, entries }: Scene, { names }: Draft) {
+  const { question } = input;
+  const inWindow = entries.some(({ messages }) => messages.some(({ id }) => id === question?.messageId));
+  if (question === undefined || inWindow) return [];
+  const text = question.text.trim() === '' ? WORDLESS : question.text;
+  const participant = names.get(question.speaker.id) ?? 'someone';
+  return [{ participant, content: [{ type: 'text' as const, text }] }];
+}
+
+function messagesOf(entries: readonly Entry[]): readonly HistoryMessage[] {
+  return entries.flatMap(({ messages }) => messages);
+}

@@ -1,0 +1,88 @@
+import type { Layout } from './caching/layouts.js';
+import { heldPrefix } from './caching/misses.js';
+import { planLayout } from './caching/plan.js';
+import { type Before, hashBefore, type PrefixEnd, prefixEnds } from './caching/prefixes.js';
+import { type ChannelMemory, lastGaps } from './memory.js';
+import { countMessages, isLater } from './reading/entries.js';
+import type { Line } from './reading/script.js';
+import { type TokenLimits, tokenLimits } from './rolling.js';
+import type { Draft, Scene } from './scene.js';
+import { estimateText, estimateTools } from './tokens.js';
+import type { ContextInput } from './types.js';
+
+/** What surrounds the messages. */
+export interface Frame {
+  readonly mode: 'chat' | 'prefill';
+  readonly before: Before;
+  /** Tokens of tools and system prompt. */
+  readonly tokens: number;
+  readonly limits: TokenLimits;
+}
+
+export type Gaps = Pick<ChannelMemory, 'gapsMs' | 'gapsMessages'>;
+
+/** A draft, and how it stands to what the provider holds. */
+export interface Shape {
+  readonly draft: Draft;
+  readonly layout: Layout;
+  /** Where a prefix may end: before all messages, at messages where one ended before, at the newest. */
+  readonly ends: readonly PrefixEnd[];
+  /** The longest prefix that the provider still holds. */
+  readonly held: PrefixEnd | undefined;
+  /** The newest message of somebody else. */
+  readonly tailId: string | undefined;
+}
+
+/** Whether the window of the previous request can be gone on with. */
+export type Past =
+  | { readonly kind: 'fits'; readonly shape: Shape }
+  /** Nobody holds it any more. */
+  | { readonly kind: 'cold'; readonly shape: Shape }
+  | { readonly kind: 'too long'; readonly shape: Shape }
+  | { readonly kind: 'images' }
+  | { readonly kind: 'none' };
+
+export function frameOf({ system, tools, config, traits, question }: ContextInput): Frame {
+  const offered = config.toolsEnabled ? tools : [];
+  const mode = config.mode === 'prefill' && traits.modes.includes('prefill') ? 'prefill' : 'chat';
+  const { most, target } = tokenLimits(config, traits);
+  const asked =
+    question === undefined ? 0 : 2 * estimateText(question.speaker.displayName) + estimateText(question.text);
+  return {
+    mode,
+    before: hashBefore(`${traits.provider}/${traits.model}/${mode}`, offered, system),
+    tokens: estimateText(system) + estimateTools(offered),
+    limits: { most: most - asked, target: Math.min(target, most - asked) },
+  };
+}
+
+/** The gap since the last activation, added to those before. */
+export function observeGap({ input: { memory, now }, entries }: Scene): Gaps {
+  const { lastActivationAt, previousTailId, gapsMs, gapsMessages } = memory;
+  if (lastActivationAt === undefined || previousTailId === undefined) return { gapsMs, gapsMessages };
+  const messages = countMessages(entries.filter(({ lastId }) => isLater(lastId, previousTailId)));
+  return {
+    gapsMs: lastGaps(gapsMs, Math.max(0, now - lastActivationAt)),
+    gapsMessages: lastGaps(gapsMessages, messages),
+  };
+}
+
+export function shapeOf({ input }: Scene, frame: Frame, gaps: Gaps, draft: Draft): Shape {
+  const { memory, now } = input;
+  const tailId = draft.lines.findLast(({ own, message }) => !own && message.messageId !== undefined)?.message.messageId;
+  const places = [tailId, memory.previousTailId, memory.baseId, ...memory.cached.map(({ upToId }) => upToId)];
+  const ids = new Set(places.filter((id) => id !== undefined));
+  const ends = prefixEnds(frame.before, frame.tokens, draft.lines, ids);
+  const held = heldPrefix(ends, memory.cached, now);
+  const window = {
+    messages: countMessages(draft.entries),
+    tokens: tokensOf(draft.lines),
+    systemTokens: frame.tokens,
+    readable: held?.tokens ?? 0,
+  };
+  return { draft, ends, held, tailId, layout: planLayout(input, gaps, window, frame.limits) };
+}
+
+export function tokensOf(lines: readonly Line[]): number {
+  return lines.reduce((sum, { tokens }) => sum + tokens, 0);
+}

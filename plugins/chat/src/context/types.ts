@@ -1,0 +1,107 @@
+import type { LlmRequest, ModelTool, ModelTraits } from '@cinnabar/sdk';
+import type { BotConfig } from '../config/schema.js';
+import type { HistoryWindow, Images } from '../history/types.js';
+import type { ChannelMemory, Ttl } from './memory.js';
+
+/** A tool call of the past, with how it stands now. */
+export interface ToolRecord {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** It happened after this message. */
+  readonly afterMessageId: string;
+  /** What the model is told; for a pending call that it has not run. */
+  readonly result: string;
+  readonly isError: boolean;
+  /** Calls of one step of the model share it; a call without one stands alone. */
+  readonly step?: string;
+}
+
+/** What the builder goes by; a `BotConfig` is one. */
+export type ContextConfig = Pick<
+  BotConfig,
+  | 'cache'
+  | 'continuationModel'
+  | 'imageMaxBytes'
+  | 'imageMaxTotalBytes'
+  | 'includeImages'
+  | 'innerName'
+  | 'maxContextTokens'
+  | 'maxImages'
+  | 'maxTokens'
+  | 'mode'
+  | 'recencyWindow'
+  | 'rollingThreshold'
+  | 'stopSequences'
+  | 'temperature'
+  | 'toolsEnabled'
+  | 'topP'
+  | 'truncateToTokens'
+>;
+
+/** Names of what people mention, for the eyes of the member who asks. `undefined`: no name for the model. */
+export interface MentionNames {
+  user(id: string): { readonly displayName: string; readonly username: string } | undefined;
+  role(id: string): string | undefined;
+  channel(id: string): string | undefined;
+}
+
+/** What is asked now. It is never filtered out, and stands at the end when no message of the window holds it (a slash command). */
+export interface Question {
+  readonly messageId: string | null;
+  readonly speaker: { readonly id: string; readonly displayName: string; readonly username: string };
+  /** Without the command that led here. */
+  readonly text: string;
+}
+
+export interface ContextInput {
+  readonly self: { readonly id: string; readonly name: string };
+  readonly system: string;
+  /** Oldest first. */
+  readonly window: HistoryWindow;
+  readonly tools: readonly ModelTool[];
+  /** Oldest first. */
+  readonly records: readonly ToolRecord[];
+  readonly images: Images;
+  readonly config: ContextConfig;
+  readonly traits: ModelTraits;
+  readonly memory: ChannelMemory;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly mentions?: MentionNames;
+  readonly question?: Question;
+  /** `!ai Hello` was said as `Hello`. */
+  withoutCommand?(content: string): string;
+}
+
+export interface BuiltContext {
+  readonly request: LlmRequest;
+  /** To be saved once the request has been answered. */
+  readonly memory: ChannelMemory;
+  /** For the receipt. */
+  readonly facts: ContextFacts;
+}
+
+export interface Breakpoint {
+  readonly at: 'tools' | 'system' | string;
+  readonly ttl: Ttl;
+  readonly because: string;
+}
+
+export interface ContextFacts {
+  /** Discord messages that the model sees. */
+  readonly messages: number;
+  /** Of the window, those that it does not: dot messages, hidden by a reaction, empty replies. */
+  readonly hidden: number;
+  readonly images: number;
+  readonly estimatedTokens: number;
+  readonly rolled: boolean;
+  readonly breakpoints: readonly Breakpoint[];
+  /** Why the cache is used as it is: "asked every 40 s: kept for 5 minutes". */
+  readonly plan: string;
+  /** Tokens of prefix that the provider should still hold. */
+  readonly expectedReadTokens: number;
+  /** The cause, when a prefix that was written before will not be read: "the window rolled". */
+  readonly expectedMiss: string | undefined;
+}
+export type BuildContext = (input: ContextInput) => Promise<BuiltContext>;
