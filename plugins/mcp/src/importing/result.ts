@@ -18,7 +18,8 @@ export function readResult({ content, structuredContent }: CallToolResult): Impo
   const blocks = withinLimits(content.map(toContent));
   const said = blocks.map(describe).join('\n');
   const onlyData = said.trim() === '' && structuredContent !== undefined;
-  const text = cutText(onlyData ? JSON.stringify(structuredContent) : said);
+  // The blocks are within the limit; what is added to them are notes.
+  const text = onlyData ? cutText(JSON.stringify(structuredContent)) : cutText(said, 2 * MOST_TEXT_BYTES);
   return { text, content: onlyData ? [{ type: 'text', text }] : blocks };
 }
 

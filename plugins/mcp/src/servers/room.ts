@@ -28,7 +28,7 @@ export interface Servers {
   /** Offers the tools that are known from before; starts the servers of which nothing is known, in the background. */
   open(): Promise<void>;
   report(): readonly ServerReport[];
-  /** Resolves when no start is under way. */
+  /** Resolves when no start and no reading of tools is under way. */
   settled(): Promise<void>;
   /** @throws UserError when there is none of that name, or it does not start */
   restart(name: string): Promise<ServerReport>;
@@ -100,6 +100,7 @@ export function createServers(parts: ServersParts): Servers {
     report: () => servers.map(reportOn),
     async settled() {
       await Promise.all(servers.map(({ keeper }) => keeper.settled()));
+      await turns.idle();
     },
     async restart(name) {
       const server = servers.find((one) => one.name === name);

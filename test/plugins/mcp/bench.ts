@@ -1,0 +1,59 @@
+import { fileURLToPath } from 'node:url';
+import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import { type Outcome, type ToolProgress, Tools } from '@cinnabar/sdk';
+
+const script = fileURLToPath(new URL('./child.js', import.meta.url));
+
+/** Settings for the server of `child.ts`. */
+export const CHILD = { command: process.execPath, args: [script], tier: 'everyone' } as const;
+
+/** A host that has read the tools of its servers. */
+export async function openBench(
+  servers: Readonly<Record<string, unknown>>,
+  { plugins = [], settings, ...options }: Partial<TestHostOptions> = {},
+): Promise<TestHost> {
+  const host = await createTestHost({
+    ...options,
+    plugins: ['mcp', ...plugins],
+    settings: { ...settings, mcp: { servers, ...settings?.mcp } },
+  });
+  await ask(host, '!mcp tools');
+  return host;
+}
+
+/** What the bot answers to its owner's command. */
+export async function ask(host: TestHost, command: string): Promise<string> {
+  host.you.say(host.general, command);
+  await host.settled();
+  return host.general.messages.findLast(({ author }) => author.id === host.bot.id)?.content ?? '';
+}
+
+interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: ToolProgress) => void;
+}
+
+/** A model calls a tool on behalf of alice. */
+export function call(
+  host: TestHost,
+  name: string,
+  input: Readonly<Record<string, unknown>> = {},
+  options: CallOptions = {},
+): Promise<Outcome> {
+  const actor = { userId: host.alice.id, guildId: host.guild.id, channelId: host.general.id };
+  return host.resolve(Tools).invoke({ name, arguments: input, actor, origin: 'test', ...options });
+}
+
+/** What a call that is over says: its result, or why there is none. */
+export function textOf(outcome: Outcome): string {
+  switch (outcome.status) {
+    case 'done':
+      return outcome.text;
+    case 'failed':
+      return outcome.error.message;
+    case 'deferred':
+      return outcome.note;
+    default:
+      return outcome.reason;
+  }
+}

@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { TestHost } from '@cinnabar/core/testing';
+import { type ToolProgress, Tools } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { ask, CHILD, call, openBench, textOf } from './bench.js';
+
+/** A variable of the environment, as settings refer to it. */
+const reference = (name: string) => ['$', '{', name, '}'].join('');
+
+/** Resolves with each value that was pushed, one after another. */
+function createMailbox<T>() {
+  const letters: T[] = [];
+  let wake: () => void = () => undefined;
+  return {
+    push(letter: T) {
+      letters.push(letter);
+      wake();
+    },
+    async next(): Promise<T> {
+      for (;;) {
+        const [letter] = letters.splice(0, 1);
+        if (letter !== undefined) return letter;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+  };
+}
+
+describe('an MCP server over stdio', function () {
+  this.timeout(20_000);
+  let host: TestHost;
+  before(async () => {
+    host = await openBench({ child: { ...CHILD, timeoutMs: 10_000 } });
+  });
+  after(() => host[Symbol.asyncDispose]());
+
+  it('brings its tools under its own name, with the risk that it declares', async () => {
+    const tools = new Map(
+      host
+        .resolve(Tools)
+        .list()
+        .map(({ name, risk }) => [name, risk]),
+    );
+    expect(tools.get('child_crash')).to.equal('write');
+    expect(tools.get('child_cancelled')).to.equal('read');
+    expect(tools.get('child_fail')).to.equal('destructive');
+    expect(tools.get('child_weird_name_with_signs')).to.equal('write');
+  });
+
+  it('hands on an error in its own words', async () => {
+    const outcome = await call(host, 'child_fail');
+    expect(outcome).to.have.property('status', 'failed');
+    expect(textOf(outcome)).to.equal('The disk is full.');
+  });
+
+  it('has a long text cut, and says so', async () => {
+    const text = textOf(await call(host, 'child_big'));
+    expect(text.length).to.be.below(101 * 1024);
+    expect(text).to.match(/… \(cut: 200 KB of 300 KB are left out\)$/);
+  });
+
+  it('may change its tools while it runs', async () => {
+    await call(host, 'child_grow');
+    expect(await ask(host, '!mcp tools child')).to.contain('`child_grown` (write): New.');
+    expect(
+      host
+        .resolve(Tools)
+        .list()
+        .map(({ name }) => name),
+    ).to.include('child_grown');
+  });
+
+  it('gets neither a form filled in, nor folders, nor a model', async () => {
+    const [form, roots, sampling] = JSON.parse(textOf(await call(host, 'child_ask')));
+    expect(form).to.deep.equal({ action: 'decline' });
+    expect(roots).to.deep.equal({ roots: [] });
+    expect(sampling).to.match(/does not lend its model/);
+  });
+
+  it('that dies is said to have died, and is started again, later each time', async () => {
+    expect(textOf(await call(host, 'child_crash'))).to.equal(
+      'The MCP server "child" stopped while this was running: it is not known whether it took effect.',
+    );
+    const refused = textOf(await call(host, 'child_cancelled'));
+    expect(refused).to.match(/^The MCP server "child" is not running: it stopped.* It is tried again in 1 s\.$/);
+    expect(await ask(host, '!mcp list')).to.match(/`child` .* waiting: .*next try in 1 s; \d+ tools/);
+    await host.advance(1_000);
+    await ask(host, '!mcp tools');
+    expect(textOf(await call(host, 'child_cancelled'))).to.equal('0');
+
+    await call(host, 'child_crash');
+    await host.advance(1_000);
+    expect(textOf(await call(host, 'child_cancelled'))).to.match(/tried again in 1 s/);
+    await host.advance(1_000);
+    await ask(host, '!mcp tools');
+    expect(textOf(await call(host, 'child_cancelled'))).to.equal('0');
+  });
+
+  it('is started at once when the owner says so', async () => {
+    await call(host, 'child_crash');
+    expect(await ask(host, '!mcp restart child')).to.match(/^`child` is running, with \d+ tools\.$/);
+    expect(await ask(host, '!mcp restart nothing')).to.equal('There is no MCP server "nothing". Configured: child.');
+    host.alice.say(host.general, '!mcp restart child');
+    await host.settled();
+    expect(host.general.messages.at(-1)?.content).to.match(/^You may not do that/);
+  });
+
+  it('hears of a cancellation', async () => {
+    const progress = createMailbox<ToolProgress>();
+    const abort = new AbortController();
+    const running = call(host, 'child_patient', {}, { signal: abort.signal, onProgress: progress.push });
+    await progress.next();
+    abort.abort();
+    expect(textOf(await running)).to.equal('The call was cancelled, and the MCP server "child" was told so.');
+    expect(textOf(await call(host, 'child_cancelled'))).to.equal('1');
+  });
+
+  it('keeps a call alive by showing progress, and loses it by silence', async () => {
+    const progress = createMailbox<ToolProgress>();
+    const first = call(host, 'child_patient', {}, { onProgress: progress.push });
+    expect(await progress.next()).to.deep.equal({ progress: 1, message: 'here' });
+    host.clock.advance(9_000);
+    await call(host, 'child_nudge');
+    expect(await progress.next()).to.deep.equal({ progress: 2, message: 'here' });
+    host.clock.advance(9_000);
+    await call(host, 'child_nudge', { end: true });
+    expect(textOf(await first)).to.equal('at last');
+
+    const second = call(host, 'child_patient', {}, { onProgress: progress.push });
+    await progress.next();
+    host.clock.advance(10_000);
+    expect(textOf(await second)).to.match(/^The MCP server "child" did not answer within 10 s\./);
+  });
+});
+
+describe('the process of an MCP server', function () {
+  this.timeout(20_000);
+
+  it('ends with the plugin, and what it has started ends with it', async function () {
+    if (process.platform === 'win32') this.skip();
+    await using host = await openBench({ child: CHILD });
+    const listener = createServer().listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const address = listener.address();
+    const connected = once(listener, 'connection');
+    await call(host, 'child_offspring', { port: typeof address === 'object' ? address?.port : undefined });
+    const [socket] = await connected;
+    const closed = once(socket.resume(), 'close');
+    await host.plugins.unload('mcp');
+    await closed;
+    listener.close();
+  });
+
+  it('gets the variables that are configured for it, and none of the others', async () => {
+    process.env.CINNABAR_TEST_SECRET = 'not for servers';
+    try {
+      const env = { API_KEY: reference('KEY_OF_SERVER'), PLAIN: 'yes' };
+      await using host = await openBench({ child: { ...CHILD, env } }, { env: { KEY_OF_SERVER: 'k-123', OTHER: 'x' } });
+      const seen = JSON.parse(textOf(await call(host, 'child_environment')));
+      expect(seen).to.include({ API_KEY: 'k-123', PLAIN: 'yes' });
+      expect(seen).to.not.have.any.keys('CINNABAR_TEST_SECRET', 'OTHER', 'KEY_OF_SERVER');
+    } finally {
+      delete process.env.CINNABAR_TEST_SECRET;
+    }
+  });
+
+  it('is not started before it is needed, once its tools are known', async () => {
+    const first = await openBench({ child: CHILD });
+    await first.stop();
+    const { dataDir } = first;
+    await using again = await openBench({ child: CHILD }, { world: first, dataDir });
+    expect(await ask(again, '!mcp list')).to.match(/`child` .* not started; 11 tools/);
+    expect(textOf(await call(again, 'child_cancelled'))).to.equal('0');
+    expect(await ask(again, '!mcp list')).to.match(/`child` .* running; 11 tools/);
+    await first[Symbol.asyncDispose]();
+  });
+
+  it('that cannot be started is said to be so, with the reason', async () => {
+    await using host = await openBench({
+      gone: { command: '/no/such/program', tier: 'everyone' },
+      secret: { ...CHILD, env: { TOKEN: reference('NOT_SET') } },
+    });
+    const list = await ask(host, '!mcp list');
+    expect(list).to.match(/`gone` .* waiting: .*ENOENT.*next try in 1 s; 0 tools/);
+    expect(list).to.match(/`secret` .* waiting: the environment variable NOT\\_SET is not set/);
+  });
+
+  it('has tools for the owner of the bot alone, unless it is said otherwise', async () => {
+    await using host = await openBench({ child: { command: CHILD.command, args: CHILD.args } });
+    expect(textOf(await call(host, 'child_cancelled'))).to.match(/may not be used: you need to be at least/);
+  });
+});
