@@ -70,7 +70,7 @@ export function judge(standing: Standing, subject: AccessSubject, pluginEnabled:
   const reasons: DecisionReason[] = [];
   for (const { rule, look } of CHECKS) {
     const found = look(standing, subject, pluginEnabled);
-    if (found !== undefined) reasons.push({ rule, ...found });
+    if (found !== undefined) reasons.push({ rule, allowed: found.allowed, text: found.text });
   }
   return reasons;
 }

@@ -29,14 +29,18 @@ export function createStandings({ client, states, isOwner, clock }: Parts) {
   // Discord sends changes of members only with this intent; without it a cached member is as old as their last message.
   const membersAreLive = () => client.options.intents.has(GatewayIntentBits.GuildMembers);
 
-  const standIn = (position: Omit<Position, 'channel' | 'isBotOwner'>, channel: Channel, fresh: boolean): Found => {
-    const { guild, member } = position;
+  const standIn = (
+    { guild, state, member, me }: Omit<Position, 'channel' | 'isBotOwner'>,
+    channel: Channel,
+    fresh: boolean,
+  ): Found => {
     if (channel.isDMBased() || channel.guildId !== guild.id) return absent('that channel is not in this server');
     if (member.user.bot) return absent('bots cannot use this');
     // In a cached decision they have just said or pressed something there.
     if (fresh && !permissionsIn(channel, member).has('ViewChannel'))
       return absent('you can no longer see this channel');
-    return new GuildStanding({ ...position, channel, isBotOwner: isOwner(member.id) }, clock);
+    // Named one by one: with a spread, making this would cost more than the rest of the decision.
+    return new GuildStanding({ guild, state, channel, member, me, isBotOwner: isOwner(member.id) }, clock);
   };
 
   const lookUp = async (guild: Guild, actor: Actor, known: GuildMember | undefined, fresh: boolean): Promise<Found> => {
