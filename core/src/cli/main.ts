@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import { sentenceOf } from '@cinnabar/sdk';
+import { openDataDir } from '../config/data-dir.js';
+import type { HostConfig } from '../config/host-config.js';
 import { loadConfig } from '../config/load.js';
 
 const HELP = `Cinnabar, a Discord bot host.
@@ -15,12 +17,12 @@ Configuration: config/shared.yaml, .env and the environment. See README.md.
 async function main(command: string): Promise<number> {
   switch (command) {
     case 'start': {
-      const config = loadConfig(process.cwd(), process.env);
+      const config = configuration();
       if (config.token === undefined) return (await import('./console/run.js')).runConsole(config, process);
       return (await import('./start.js')).runBot({ ...config, token: config.token }, process);
     }
     case 'console':
-      return (await import('./console/run.js')).runConsole(loadConfig(process.cwd(), process.env), process);
+      return (await import('./console/run.js')).runConsole(configuration(), process);
     case 'version':
     case '--version':
       process.stdout.write(`${(await import('../version.js')).HOST_VERSION}\n`);
@@ -33,6 +35,12 @@ async function main(command: string): Promise<number> {
       process.stderr.write(`There is no command "${command}".\n\n${HELP}`);
       return 1;
   }
+}
+
+function configuration(): HostConfig {
+  const config = loadConfig(process.cwd(), process.env);
+  openDataDir(config.dataDir);
+  return config;
 }
 
 try {

@@ -19,6 +19,8 @@ export class ConsoleError extends Error {}
 
 const WHO = /^@([\p{L}\p{N}_.-]{1,32}):\s*(.*)$/su;
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+/** Beyond some 125 years, Discord's ids run out of digits. */
+const LONGEST_WAIT_DAYS = 366;
 
 /** The forms that a line can have, tried in order; the groups of the pattern go to `read`. */
 const FORMS: readonly { readonly pattern: RegExp; readonly read: (...groups: readonly string[]) => Act | undefined }[] =
@@ -45,7 +47,8 @@ const FORMS: readonly { readonly pattern: RegExp; readonly read: (...groups: rea
     },
     {
       pattern: /^wait\s+(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/,
-      read: (amount, unit) => (isUnit(unit) ? { kind: 'wait', ms: Number(amount) * UNITS_MS[unit] } : undefined),
+      read: (amount, unit) =>
+        isUnit(unit) ? { kind: 'wait', ms: waitMs(Number(amount) * UNITS_MS[unit]) } : undefined,
     },
     {
       pattern: /^\/([a-z0-9_-]+(?:\s+[a-z0-9_-]+(?=\s|$)){0,2})(?:\s+(.*))?$/su,
@@ -75,6 +78,12 @@ function parseAct(text: string): Act {
     if (act !== undefined) return act;
   }
   return { kind: 'say', text };
+}
+
+function waitMs(ms: number): number {
+  if (ms > LONGEST_WAIT_DAYS * UNITS_MS.d)
+    throw new ConsoleError(`Time can be moved by ${LONGEST_WAIT_DAYS} days at most.`);
+  return ms;
 }
 
 function isUnit(text: string | undefined): text is keyof typeof UNITS_MS {

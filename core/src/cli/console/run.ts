@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { visible } from '@cinnabar/sdk';
 import { createShiftableClock } from '../../clock/shiftable-clock.js';
 import { createSystemClock } from '../../clock/system-clock.js';
 import type { HostConfig } from '../../config/host-config.js';
 import { createHost } from '../../host.js';
 import { HOST_VERSION } from '../../version.js';
 import { guardProcess } from '../process-guard.js';
+import { untilStopped } from '../signals.js';
 import { ConsoleError } from './instruction.js';
 import { createSession, type Session } from './session.js';
 import { createSettled } from './settled.js';
@@ -19,13 +21,27 @@ const WELCOME = `Cinnabar ${HOST_VERSION} on a local Discord (no DISCORD_TOKEN).
   wait 61s               let time pass              Ctrl-D leaves
 `;
 
+/** Of a line that could not be carried out, no more than this is repeated. */
+const QUOTED_CHARACTERS = 80;
+
 type Terminal = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>;
+interface Play {
+  readonly session: Session;
+  readonly terminal: Terminal;
+  /** Aborts when the person, or whoever reads the output, has had enough: the line under way is the last. */
+  readonly signal: AbortSignal;
+}
 
 /**
  * Runs the bot on a local Discord and plays the lines of standard input on it: a prompt at a terminal, one after another from a pipe.
+ * SIGINT and SIGTERM end the play after the line under way; so does a reader who goes away, as `head` does.
  * @returns the exit code: 1 when a line could not be carried out
  */
-export async function runConsole(config: HostConfig, terminal: Terminal): Promise<number> {
+export async function runConsole(config: HostConfig, terminal: NodeJS.Process): Promise<number> {
+  const curtain = new AbortController();
+  const end = () => curtain.abort();
+  void untilStopped(terminal).then(end);
+  terminal.stdout.on('error', end);
   const clock = createShiftableClock(createSystemClock());
   const stage = await setStage(clock, ['alice', 'bob']);
   const host = createHost({
@@ -46,25 +62,26 @@ export async function runConsole(config: HostConfig, terminal: Terminal): Promis
   try {
     await host.start(stage.application.token);
     await settled();
-    return await (interactive ? prompt : pipe)(session, terminal);
+    return await (interactive ? prompt : pipe)({ session, terminal, signal: curtain.signal });
   } finally {
-    await host.stop();
-    await stage.discord.close();
+    await host.stop().finally(stage.discord.close);
     release();
   }
 }
 
-async function pipe(session: Session, { stdin, stderr }: Terminal): Promise<number> {
+async function pipe({ session, terminal, signal }: Play): Promise<number> {
   let failures = 0;
-  for await (const line of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-    failures += await play(session, line, stderr);
+  for await (const line of createInterface({ input: terminal.stdin, crlfDelay: Number.POSITIVE_INFINITY, signal })) {
+    if (signal.aborted) break;
+    failures += await play(session, line, terminal.stderr);
   }
   return failures === 0 ? 0 : 1;
 }
 
-async function prompt(session: Session, { stdin, stdout, stderr }: Terminal): Promise<number> {
+async function prompt({ session, terminal, signal }: Play): Promise<number> {
+  const { stdin, stdout, stderr } = terminal;
   stdout.write(WELCOME);
-  const input = createInterface({ input: stdin, output: stdout, prompt: '> ' });
+  const input = createInterface({ input: stdin, output: stdout, prompt: '> ', signal });
   // One line at a time, whatever is typed ahead: each is played on what the one before has left.
   let last = Promise.resolve(0);
   input.on('line', (line) => {
@@ -89,7 +106,13 @@ async function play(session: Session, line: string, stderr: NodeJS.WritableStrea
     return 0;
   } catch (error) {
     if (!(error instanceof ConsoleError)) throw error;
-    stderr.write(`${line}: ${error.message}\n`);
+    stderr.write(`${quoted(line)}: ${error.message}\n`);
     return 1;
   }
+}
+
+function quoted(line: string): string {
+  const characters = [...visible(line.slice(0, QUOTED_CHARACTERS * 4))];
+  const start = characters.slice(0, QUOTED_CHARACTERS).join('');
+  return characters.length > QUOTED_CHARACTERS ? `${start}…` : start;
 }

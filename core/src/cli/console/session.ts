@@ -1,4 +1,4 @@
-import type { LocalEvent, LocalInteraction, LocalUser } from '@cinnabar/sdk/testing';
+import { LocalDiscordError, type LocalEvent, type LocalInteraction, type LocalUser } from '@cinnabar/sdk/testing';
 import { type Act, ConsoleError, parseLine } from './instruction.js';
 import { optionValues } from './option-values.js';
 import type { Stage } from './stage.js';
@@ -68,7 +68,7 @@ export function createSession({ stage, transcript, print, advance, settled }: Pa
         interaction = act(person, instruction.act);
       } catch (error) {
         // What Discord would refuse is the person's to know, with Discord's reason.
-        throw error instanceof Error ? new ConsoleError(error.message, { cause: error }) : error;
+        throw error instanceof Error ? new ConsoleError(reasonOf(error), { cause: error }) : error;
       }
       await settled();
       if (interaction === undefined) return;
@@ -80,4 +80,16 @@ export function createSession({ stage, transcript, print, advance, settled }: Pa
       }
     },
   };
+}
+
+/** Discord's "Invalid Form Body" says nothing by itself; its complaints about the fields do. */
+function reasonOf(error: Error): string {
+  const complaints = error instanceof LocalDiscordError ? complaintsIn(error.errors ?? {}) : [];
+  return complaints.length > 0 ? complaints.join(' ') : error.message;
+}
+
+function complaintsIn(tree: NonNullable<LocalDiscordError['errors']>): readonly string[] {
+  return Object.values(tree).flatMap((branch) =>
+    Array.isArray(branch) ? branch.map(({ message }) => message) : complaintsIn(branch),
+  );
 }

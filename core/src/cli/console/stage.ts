@@ -7,6 +7,7 @@ import {
   type LocalUser,
   startLocalDiscord,
 } from '@cinnabar/sdk/testing';
+import { ConsoleError } from './instruction.js';
 
 /** The people and the place that the console plays with. */
 export interface Stage {
@@ -16,7 +17,7 @@ export interface Stage {
   readonly channel: LocalChannel;
   /** Owner of the guild and of the bot. */
   readonly you: LocalUser;
-  /** A member by name; a new name joins the guild. */
+  /** A member by name; a new name joins the guild. @throws ConsoleError for the bot's name */
   member(name: string): LocalUser;
 }
 
@@ -34,6 +35,8 @@ export async function setStage(clock: Clock, members: readonly string[]): Promis
   const channel = guild.createChannel({ name: 'general' });
   const known = new Map([['you', you]]);
   const member = (name: string) => {
+    if (name.toLowerCase() === application.user.username.toLowerCase())
+      throw new ConsoleError(`${name} is the bot: it speaks for itself.`);
     const present = known.get(name.toLowerCase());
     if (present !== undefined) return present;
     const person = discord.createUser({ name });
