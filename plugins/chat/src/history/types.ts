@@ -1,30 +1,37 @@
 import type { Actor } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
 
-/** A message as the context sees it, whatever discord.js object it came from. */
+export interface HistoryAuthor {
+  readonly id: string;
+  /** Unique to the speaker: a user's id, or webhook id and name. */
+  readonly speaker: string;
+  readonly displayName: string;
+  readonly username: string;
+  readonly bot: boolean;
+  /** This bot itself. What it sends through a webhook is not: there somebody else speaks. */
+  readonly self: boolean;
+  /** Said through a webhook that belongs to this bot: tool output made visible. */
+  readonly ownWebhook?: true;
+}
+
+/** A message as the context sees it, whatever discord.js object it came from. Never changes: an edit makes a new one. */
 export interface HistoryMessage {
   readonly id: string;
   readonly channelId: string;
-  readonly author: {
-    readonly id: string;
-    /** Unique to the speaker: a user's id, or webhook id and name. */
-    readonly speaker: string;
-    readonly displayName: string;
-    readonly username: string;
-    readonly bot: boolean;
-    /** This bot itself. */
-    readonly self: boolean;
-  };
-  /** As written: mentions still as `<@id>`. */
+  readonly author: HistoryAuthor;
+  /** As written: mentions still as `<@id>`. Empty for system messages. */
   readonly content: string;
   readonly createdAt: number;
   readonly editedAt: number | null;
   readonly replyTo: { readonly messageId: string; readonly speaker: string | null } | null;
+  /** Those of a forwarded message included. */
   readonly attachments: readonly HistoryAttachment[];
-  /** Embeds, polls, stickers and system events as short plain texts. */
+  /** Embeds, polls, stickers, forwarded text and system events: one line each, in square brackets. */
   readonly extras: readonly string[];
-  /** Emoji under it: name, and whether somebody other than this bot put it there. */
+  /** Names of the emoji under it that somebody other than this bot put there. */
   readonly reactions: readonly string[];
+  /** The bot's own, with controls: buttons, or its own 👍 and 👎. A model that reads cards learns to write them. */
+  readonly card?: true;
 }
 
 export interface HistoryAttachment {
@@ -34,7 +41,7 @@ export interface HistoryAttachment {
   readonly sizeBytes: number;
 }
 
-/** A stretch of history that a context is built from, oldest first. */
+/** A stretch of history that a context is built from, oldest first; ids rise throughout, also across channels. */
 export interface HistoryWindow {
   readonly messages: readonly HistoryMessage[];
   /** Whether nothing older exists (or may be read). */
@@ -45,22 +52,34 @@ export interface HistoryWindow {
   readonly notes: readonly string[];
 }
 
+export interface WindowOptions {
+  readonly limit: number;
+  readonly from?: string;
+  readonly reader: Actor;
+  /** Ids or names of the roles that may use `.history`, beside members who may manage messages. */
+  readonly historyRoles: readonly string[];
+  /** The longest pause before Discord is tried again; 32,000 by default. */
+  readonly backoffMaxMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface PinnedConfig {
+  readonly messageId: string;
+  readonly yaml: string;
+}
+
 export interface ChannelHistory {
   /**
-   * At least the last `limit` messages where there are that many; everything from `from` on (a message id) when that reaches further back.
-   * Follows `.history` commands of authorised members, lets threads inherit their parent, and reads only what `reader` and the bot may read.
+   * At least the last `limit` messages where there are that many; everything from `from` on (a message id) when that reaches further back,
+   * at most 1,000 more. Follows `.history` commands of authorised members, lets threads inherit their parent, and reads only what `reader`
+   * and the bot may read. Rejects with discord.js's error when Discord does not answer.
    */
-  window(
-    channel: SendableChannels,
-    options: {
-      readonly limit: number;
-      readonly from?: string;
-      readonly reader: Actor;
-      readonly historyRoles: readonly string[];
-    },
-  ): Promise<HistoryWindow>;
-  /** Texts of pinned `.config` messages for this bot, oldest pin first. Kept by events, never polled. */
-  pinnedConfigs(channel: SendableChannels): Promise<readonly { readonly messageId: string; readonly yaml: string }[]>;
+  window(channel: SendableChannels, options: WindowOptions): Promise<HistoryWindow>;
+  /**
+   * Texts of pinned `.config` messages for this bot, oldest pin first; a thread's after its parent's. Kept by events, never polled.
+   * @param names what this bot is called in `.config NAME`; by default its names on Discord
+   */
+  pinnedConfigs(channel: SendableChannels, names?: readonly string[]): Promise<readonly PinnedConfig[]>;
 }
 
 export interface CachedImage {
@@ -70,5 +89,5 @@ export interface CachedImage {
 }
 export interface Images {
   /** From disk or Discord's CDN; `undefined` when it is no image, too large, gone, or not on Discord's hosts. Never throws. */
-  load(attachment: HistoryAttachment): Promise<CachedImage | undefined>;
+  load(attachment: HistoryAttachment, options?: { readonly maxBytes?: number }): Promise<CachedImage | undefined>;
 }

@@ -1,0 +1,76 @@
+import type { Clock, Logger, Registrar } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import { createMembers } from './access/members.js';
+import type { Ask } from './ask.js';
+import { DEFAULT_BACKOFF_MAX_MS, withDiscordBackoff } from './discord-backoff.js';
+import { listen } from './live/listen.js';
+import { watchLosses } from './live/losses.js';
+import { configsOf } from './pins/configs.js';
+import { createPins } from './pins/pins.js';
+import { createLogs, LOG_LIMITS, type LogLimits } from './store/logs.js';
+import type { ChannelHistory, WindowOptions } from './types.js';
+import { createChannels } from './walk/channels.js';
+import { walk } from './walk/walk.js';
+
+/** The gateway intents that the history needs to be kept live. */
+export const HISTORY_INTENTS = [
+  'Guilds',
+  'GuildMessages',
+  'GuildMessageReactions',
+  'DirectMessages',
+  'DirectMessageReactions',
+  'MessageContent',
+] as const;
+
+export interface HistoryParts {
+  readonly on: Registrar['on'];
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** 200 channels and 100,000 messages by default. */
+  readonly limits?: LogLimits;
+}
+
+/** Channel history, read over REST once and then kept by the gateway's events in a store of its own. */
+export function createChannelHistory({ on, client, clock, log, limits = LOG_LIMITS }: HistoryParts): ChannelHistory {
+  const logs = createLogs(limits);
+  const members = createMembers(clock, log);
+  const channels = createChannels(clock);
+  listen(on, logs);
+  watchLosses(on, client, clock, logs);
+  on('threadMembersUpdate', (_added, _removed, thread) => members.forgetThread(thread.id));
+  const pins = createPins(on);
+
+  const asking = (
+    { backoffMaxMs = DEFAULT_BACKOFF_MAX_MS, signal }: Partial<WindowOptions>,
+    count: () => void,
+  ): Ask => {
+    const options = { clock, log, maxMs: backoffMaxMs, ...(signal === undefined ? {} : { signal }) };
+    return (task) =>
+      withDiscordBackoff(() => {
+        count();
+        return task();
+      }, options);
+  };
+
+  return {
+    async window(channel, options) {
+      let restCalls = 0;
+      const notes = new Set<string>();
+      const ask = asking(options, () => {
+        restCalls += 1;
+      });
+      const trip = { options, ask, note: (sentence: string) => void notes.add(sentence) };
+      const { messages, whole } = await walk(channel, trip, { logs, members, channels });
+      return { messages: messages.map(({ message }) => message), whole, restCalls, notes: [...notes] };
+    },
+    pinnedConfigs: (channel, names) =>
+      configsOf(
+        channel,
+        names,
+        pins,
+        members,
+        asking({}, () => undefined),
+      ),
+  };
+}
