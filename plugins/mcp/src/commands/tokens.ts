@@ -50,7 +50,7 @@ export function tokenCommands(parts: Parts): Subgroup {
         examples: [
           'mcp token create',
           'mcp token create expires:7d',
-          'mcp token create tools:"view_party, add_party_character"',
+          'mcp token create tools:view_party, add_party_character',
         ],
         run: (context, { member, expires, tools }) =>
           create(context, parts, { userId: member?.id ?? context.user.id, lifeMs: expires ?? DEFAULT_LIFE_MS, tools }),

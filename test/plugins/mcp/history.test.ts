@@ -1,0 +1,144 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { definePlugin, PersonalDataStore, ToolHistory, ToolPolicies, Tools, UserError, z } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { call } from './bench.js';
+
+const HOUR_MS = 3_600_000;
+
+const shop = definePlugin({
+  manifest: { id: 'shop', version: '1.0.0', description: 'Sells things' },
+  setup({ tool }) {
+    tool({
+      name: 'buy',
+      description: 'Buys a thing',
+      input: z.object({ what: z.string() }),
+      risk: 'write',
+      present: { success: ({ what }) => `${what} bought` },
+      run({ what }) {
+        if (what === 'nothing') throw new UserError('The shelf is empty.');
+      },
+    });
+  },
+});
+
+describe('the history of tool calls', () => {
+  let host: TestHost;
+  beforeEach(async () => {
+    host = await createTestHost({ plugins: ['mcp', shop] });
+  });
+  afterEach(() => host[Symbol.asyncDispose]());
+
+  const folder = () => join(host.dataDir, 'tools', host.bot.id, host.general.id);
+  const linesOf = async (name: string) => (await readFile(join(folder(), name), 'utf8')).trimEnd().split('\n');
+  const recent = (since?: string) => host.resolve(ToolHistory).recent(host.general.id, since);
+  const bought = async (since?: string) => (await recent(since)).map(({ call: { input } }) => input.what);
+
+  it('is a line for each call, of any plugin, in a file for the bot, the channel and the hour', async () => {
+    const actor = { userId: host.alice.id, guildId: host.guild.id, channelId: host.general.id };
+    const { callId } = await host
+      .resolve(Tools)
+      .invoke({ name: 'buy', arguments: { what: 'milk' }, actor, origin: 'chat', messageId: '1456074443980800099' });
+    expect(await readdir(folder())).to.deep.equal(['2026-01-01-00.jsonl']);
+    const [line = ''] = await linesOf('2026-01-01-00.jsonl');
+    expect(JSON.parse(line)).to.deep.equal({
+      call: {
+        id: callId,
+        name: 'buy',
+        input: { what: 'milk' },
+        messageId: '1456074443980800099',
+        userId: host.alice.id,
+      },
+      result: { callId, output: 'milk bought' },
+      timestamp: '2026-01-01T00:00:00.000Z',
+    });
+  });
+
+  it('keeps why a call failed or was refused', async () => {
+    await call(host, 'buy', { what: 'nothing' });
+    await host.resolve(ToolPolicies).set(host.guild.id, 'buy', 'deny');
+    await call(host, 'buy', { what: 'milk' });
+    const results = (await recent()).map(({ result }) => result);
+    expect(results[0]).to.include({ output: null, error: 'The shelf is empty.' });
+    expect(results[1]?.error).to.match(/the policy of this server forbids it/);
+  });
+
+  it('goes on in a new file with each hour', async () => {
+    await call(host, 'buy', { what: 'milk' });
+    await host.advance(HOUR_MS - 1);
+    await call(host, 'buy', { what: 'bread' });
+    await host.advance(1);
+    await call(host, 'buy', { what: 'eggs' });
+    expect(await linesOf('2026-01-01-00.jsonl')).to.have.lengthOf(2);
+    expect(await linesOf('2026-01-01-01.jsonl')).to.have.lengthOf(1);
+    expect(await bought()).to.deep.equal(['milk', 'bread', 'eggs']);
+  });
+
+  it('gives what came after a message, from the disk at first and from memory then', async () => {
+    await call(host, 'buy', { what: 'milk' });
+    await host.advance(2 * HOUR_MS);
+    const between = host.alice.say(host.general, 'between').id;
+    await host.advance(1);
+    await call(host, 'buy', { what: 'bread' });
+    await host.stop();
+    await using again = await createTestHost({ plugins: ['mcp', shop], world: host, dataDir: host.dataDir });
+    const history = again.resolve(ToolHistory);
+    const since = async (id?: string) =>
+      (await history.recent(host.general.id, id)).map(({ call: { input } }) => input.what);
+    expect(await since(between)).to.deep.equal(['bread']);
+    await call(again, 'buy', { what: 'eggs' });
+    expect(await since(between)).to.deep.equal(['bread', 'eggs']);
+    expect(await since()).to.deep.equal(['milk', 'bread', 'eggs']);
+  });
+
+  it('passes over a line that a crash has torn, and loses nothing after it', async () => {
+    await call(host, 'buy', { what: 'milk' });
+    await host.stop();
+    await appendFile(join(folder(), '2026-01-01-00.jsonl'), '{"call":{"id":"x","na');
+    await using again = await createTestHost({ plugins: ['mcp', shop], world: host, dataDir: host.dataDir });
+    await call(again, 'buy', { what: 'bread' });
+    const uses = await again.resolve(ToolHistory).recent(host.general.id);
+    expect(uses.map(({ call: { input } }) => input.what)).to.deep.equal(['milk', 'bread']);
+  });
+
+  it('gives a member what they asked for, and forgets it for them alone', async () => {
+    await call(host, 'buy', { what: 'milk' });
+    const bob = { userId: host.bob.id, guildId: host.guild.id, channelId: host.general.id };
+    await host.resolve(Tools).invoke({ name: 'buy', arguments: { what: 'tea' }, actor: bob, origin: 'test' });
+    const store = host.resolve(PersonalDataStore);
+    const exported = JSON.stringify((await store.export(host.alice.id)).own);
+    expect(exported).to.contain('milk').and.not.contain('tea');
+    await store.forget(host.alice.id);
+    expect(await bought()).to.deep.equal(['tea']);
+    await call(host, 'buy', { what: 'bread' });
+    expect(await bought()).to.deep.equal(['tea', 'bread']);
+  });
+});
+
+describe('the journal of tool calls', () => {
+  it('has every line that was acknowledged when its process is killed', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'cinnabar-journal-'));
+    try {
+      const writer = fork(fileURLToPath(new URL('./journal-writer.js', import.meta.url)), [folder]);
+      let acknowledged = 0;
+      writer.on('message', (count) => {
+        acknowledged = Number(count);
+        if (acknowledged === 200) writer.kill('SIGKILL');
+      });
+      await once(writer, 'exit');
+      const [name = ''] = await readdir(folder);
+      const lines = (await readFile(join(folder, name), 'utf8')).split('\n').filter((line) => line !== '');
+      const ids = lines.map((line) => Number(JSON.parse(line).call.id));
+      expect(acknowledged).to.be.at.least(200);
+      expect(ids.length).to.be.at.least(acknowledged);
+      expect(ids).to.deep.equal(ids.map((_, index) => index + 1));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
