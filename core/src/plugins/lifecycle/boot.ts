@@ -22,6 +22,9 @@ interface BootOptions {
 export async function boot(room: LifecycleRoom, finder: Finder, { only, disabled }: BootOptions): Promise<BootReport> {
   await room.guards.open();
   const broken = await finder.refresh();
+  // Who asks for certain plugins does not ask about the others.
+  const unusable = only === undefined ? broken : [];
+  for (const { message } of unusable) room.log.warn(message);
   const chosen = only === undefined ? [...room.records.values()] : await chosenRecords(finder, only);
   const wanted = chosen.filter(({ id }) => !disabled.includes(id));
   // Whoever starts the host without a guard, by name, does without it. One that merely fails goes on guarding.
@@ -39,8 +42,7 @@ export async function boot(room: LifecycleRoom, finder: Finder, { only, disabled
     if (record !== undefined) release(record);
   }
   await settle(room);
-  // Who asks for certain plugins does not ask about the others.
-  return report(room, only === undefined ? broken : []);
+  return report(room, unusable);
 }
 
 async function chosenRecords(finder: Finder, only: readonly string[]): Promise<readonly PluginRecord[]> {

@@ -1,0 +1,85 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main'));
+/** What a developer may have set for themselves must not decide a test. */
+const NOT_INHERITED = /^(DISCORD|CINNABAR|OPENAI|ANTHROPIC|LETTA|LOG_LEVEL)/;
+
+export interface Run {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** The bot's own command line, as a process of its own. */
+export interface CommandLine {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** Resolves as soon as standard output (or error) so far matches; rejects when the process ends without it. */
+  prints(pattern: RegExp, stream?: 'out' | 'err'): Promise<string>;
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<Run>;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+export interface CommandLines {
+  /** Starts `cinnabar start` with nothing of the developer's own environment. Input stays open until it is ended. */
+  start(env: Environment, args?: readonly string[]): CommandLine;
+  /** Plays all of the input on the local Discord of `cinnabar start`, and waits for the end. */
+  play(dataDir: string, input: readonly string[] | Buffer, env?: Environment): Promise<Run>;
+}
+
+/** For the tests of a suite; no process outlives its test. */
+export function useCommandLine(): CommandLines {
+  const running = new Set<ChildProcessWithoutNullStreams>();
+  afterEach(() => {
+    for (const child of running) child.kill('SIGKILL');
+  });
+  const start: CommandLines['start'] = (env, args = ['start']) => {
+    const line = open(env, args);
+    running.add(line.child);
+    void line.ended.then(() => running.delete(line.child));
+    return line;
+  };
+  return {
+    start,
+    play(dataDir, input, env = {}) {
+      const { child, ended } = start({ CINNABAR_DATA: dataDir, ...env });
+      child.stdin.end(Buffer.isBuffer(input) ? input : input.map((line) => `${line}\n`).join(''));
+      return ended;
+    },
+  };
+}
+
+function open(env: Environment, args: readonly string[]): CommandLine {
+  const inherited = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name));
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...Object.fromEntries(inherited), ...env } });
+  const seen = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    seen.out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    seen.err += text;
+  });
+  // Whoever ends early has not read everything.
+  child.stdin.on('error', () => undefined);
+  const ended = once(child, 'close').then((): Run => ({ ...seen, code: child.exitCode, signal: child.signalCode }));
+  return {
+    child,
+    ended,
+    prints: (pattern, stream = 'out') =>
+      new Promise((resolve, reject) => {
+        const source = stream === 'out' ? child.stdout : child.stderr;
+        const look = () => {
+          if (!pattern.test(seen[stream])) return;
+          source.off('data', look);
+          resolve(seen[stream]);
+        };
+        source.on('data', look);
+        void ended.then((run) => reject(new Error(`it ended without ${pattern}: ${JSON.stringify(run)}`)));
+        look();
+      }),
+  };
+}
