@@ -1,7 +1,8 @@
-/** `npm run bench [-- NAME …] [--json]`: measures, each figure against its peer in the same run. */
+/** `npm run bench [-- NAME … [FOLDER]] [--json]`: measures, each figure against its peer in the same run. */
 import { asLine, type Figure } from './report.js';
 
-type Bench = () => AsyncIterable<Figure>;
+/** Those that replay data take the folder that it is in. */
+type Bench = (folder?: string) => AsyncIterable<Figure>;
 
 /** Loaded one at a time, so that no bench carries another's code in memory. */
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
@@ -10,11 +11,15 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   start: async () => (await import('./start.js')).start,
   memory: async () => (await import('./start.js')).memory,
   reload: async () => (await import('./reload.js')).reload,
+  cache: async () => (await import('./cache.js')).cache,
+  context: async () => (await import('./context.js')).context,
 };
 
 const args = process.argv.slice(2);
 const asJson = args.includes('--json');
-const names = args.filter((arg) => !arg.startsWith('--'));
+const isPath = (arg: string) => /[/\\.]/.test(arg);
+const names = args.filter((arg) => !arg.startsWith('--') && !isPath(arg));
+const folder = args.find(isPath);
 const unknown = names.filter((name) => !(name in BENCHES));
 
 if (unknown.length > 0) {
@@ -24,7 +29,7 @@ if (unknown.length > 0) {
   for (const [name, load] of Object.entries(BENCHES)) {
     if (names.length > 0 && !names.includes(name)) continue;
     process.stderr.write(`bench ${name} …\n`);
-    for await (const figure of (await load())()) {
+    for await (const figure of (await load())(folder)) {
       process.stdout.write(`${asJson ? JSON.stringify(figure) : asLine(figure)}\n`);
     }
   }

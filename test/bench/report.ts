@@ -58,6 +58,11 @@ export function limit(name: string, unit: string, ours: number, atMost: number):
   return { name, unit, ours, peer: null, peerName: null, ratio: null, aim: `≤ ${atMost} ${unit}`, met: ours <= atMost };
 }
 
+/** A figure that must not be less than an absolute. */
+export function atLeast(name: string, unit: string, ours: number, least: number): Figure {
+  return { name, unit, ours, peer: null, peerName: null, ratio: null, aim: `≥ ${least} ${unit}`, met: ours >= least };
+}
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -15,8 +15,8 @@ export interface Layout {
 }
 
 /** Growth beyond this share of the window costs more in reading than it saves in writing. */
-const LARGEST_GROWTH = 0.5;
-const GROWTHS = [1, 2, 4];
+const LARGEST_GROWTH = 1;
+const GROWTHS = [1, 2, 4, 8];
 
 type LayoutConfig = Pick<ContextConfig, 'cache' | 'recencyWindow' | 'rollingThreshold'>;
 

@@ -22,7 +22,7 @@ export function nameSpeakers(
   const newcomers = [...people].filter(({ id }) => !known.has(id));
   if (newcomers.length === 0) return known;
   const names = participantNames(newcomers, [self, ...RESERVED, ...known.values()]);
-  return new Map([...known, ...names]);
+  return new Map([...known, ...newcomers.map(({ id }) => [id, names.get(id) ?? `member ${id}`] as const)]);
 }
 
 /** Who speaks in the messages, or is spoken to, in order. Each is named as in the latest message. */

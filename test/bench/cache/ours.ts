@@ -1,0 +1,79 @@
+import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/schema';
+import { buildContext } from '@cinnabar/plugin-chat/context/build';
+import { type ChannelMemory, channelMemorySchema, EMPTY_MEMORY } from '@cinnabar/plugin-chat/context/memory';
+import { estimateMessage, estimateText } from '@cinnabar/plugin-chat/context/tokens';
+import type { LlmRequest, ModelTraits } from '@cinnabar/sdk';
+import type { Log } from './logs.js';
+import type { Prompt } from './provider.js';
+
+export const SYSTEM = 'You take part in a channel of many. '.repeat(140);
+export const SYSTEM_TOKENS = estimateText(SYSTEM);
+
+const TRAITS: ModelTraits = {
+  provider: 'anthropic',
+  model: 'model',
+  modes: ['chat'],
+  images: true,
+  contextTokens: 200_000,
+  cache: { kind: 'explicit', breakpoints: 4, minTokens: 1024, ttls: ['5m', '1h'], lookBackBlocks: 20 },
+  price: undefined,
+};
+
+/** The project's own context builder, as the loop uses it: fetches what it needs, remembers between activations, survives restarts. */
+export function createOurs({ messages }: Log) {
+  const identify = createPrefixes();
+  let memory: ChannelMemory = EMPTY_MEMORY;
+  return async (count: number, now: number): Promise<{ readonly prompt: Prompt; readonly shown: number }> => {
+    const reach = messages.findIndex(({ id }) => id === memory.anchorId);
+    const from = Math.max(0, Math.min(count - DEFAULT_CONFIG.recencyWindow, reach < 0 ? count : reach));
+    const built = await buildContext({
+      self: { id: '9', name: 'Cinnabar' },
+      system: SYSTEM,
+      window: { messages: messages.slice(from, count), whole: from === 0, restCalls: 0, notes: [] },
+      tools: [],
+      records: [],
+      images: { load: async () => undefined },
+      config: DEFAULT_CONFIG,
+      traits: TRAITS,
+      memory,
+      now,
+    });
+    memory = channelMemorySchema.parse(built.memory);
+    return { prompt: identify(built.request), shown: built.facts.messages };
+  };
+}
+
+/** Tells prefixes apart exactly: a tree of blocks, in which each prefix is a node. */
+function createPrefixes() {
+  const texts = new Map<string, number>();
+  const nodes = new Map<number, number>();
+  const nodeOf = (parent: number, text: string): number => {
+    const id = texts.get(text) ?? texts.size;
+    texts.set(text, id);
+    const key = parent * 1_000_000 + id;
+    const node = nodes.get(key) ?? nodes.size + 1;
+    nodes.set(key, node);
+    return node;
+  };
+  return ({ system = '', cache, messages }: LlmRequest): Prompt => {
+    const spoken = messages.filter(({ messageId }) => messageId !== undefined);
+    let node = nodeOf(0, system);
+    let tokens = SYSTEM_TOKENS;
+    const prefixes = [{ node, tokens }];
+    const breakpoints = cache?.system === undefined ? [] : [{ block: 0, ttl: cache.system.ttl ?? '5m' }];
+    for (const [index, message] of spoken.entries()) {
+      const [block] = message.content;
+      node = nodeOf(node, `${message.participant}\n${block?.type === 'text' ? block.text : ''}`);
+      tokens += estimateMessage(message);
+      prefixes.push({ node, tokens });
+      if (message.cacheControl !== undefined)
+        breakpoints.push({ block: index + 1, ttl: message.cacheControl.ttl ?? '5m' });
+    }
+    return {
+      blocks: prefixes.length,
+      keyOf: (block) => prefixes[block]?.node ?? -1,
+      tokensTo: (block) => prefixes[block]?.tokens ?? 0,
+      breakpoints,
+    };
+  };
+}

@@ -1,0 +1,88 @@
+import { createTestHost } from '@cinnabar/core/testing';
+import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/schema';
+import { buildContext } from '@cinnabar/plugin-chat/context/build';
+import { EMPTY_MEMORY } from '@cinnabar/plugin-chat/context/memory';
+import type { ContextInput, ToolRecord } from '@cinnabar/plugin-chat/context/types';
+import type { HistoryMessage } from '@cinnabar/plugin-chat/history/types';
+import { Llm } from '@cinnabar/sdk';
+import { type Figure, limit, median } from './report.js';
+
+const MESSAGES = 400;
+const PARTICIPANTS = 8;
+const CALLS = 20;
+const WARM_UP = 50;
+const ROUNDS = 200;
+const STARTED = Date.UTC(2026, 0, 1);
+
+/** From a channel's history to the request in a provider's form: the context builder and the language model's rendering. */
+export async function* context(): AsyncGenerator<Figure> {
+  await using host = await createTestHost({
+    plugins: ['llm'],
+    settings: { llm: { provider: 'anthropic', model: 'claude-sonnet-4-5' } },
+    env: { ANTHROPIC_API_KEY: 'none-is-sent' },
+  });
+  const llm = host.resolve(Llm);
+  const input = await exampleInput(llm);
+  let memory = EMPTY_MEMORY;
+  const build: number[] = [];
+  const whole: number[] = [];
+  for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+    const started = performance.now();
+    const built = await buildContext({ ...input, memory });
+    const between = performance.now();
+    await llm.render(built.request);
+    memory = built.memory;
+    if (round < WARM_UP) continue;
+    build.push(between - started);
+    whole.push(performance.now() - started);
+  }
+  const what = `${MESSAGES} messages, ${PARTICIPANTS} participants, ${CALLS} tool calls`;
+  yield limit(`${what}: to a provider request`, 'ms', median(whole), 2);
+  yield limit(`${what}: the context builder's share`, 'ms', median(build), 1);
+}
+
+async function exampleInput(llm: Llm): Promise<ContextInput> {
+  const messages = Array.from({ length: MESSAGES }, (_, index) => exampleMessage(index));
+  const every = MESSAGES / CALLS;
+  return {
+    self: { id: '9', name: 'Cinnabar' },
+    system: 'You take part in a channel of many people. '.repeat(100),
+    window: { messages, whole: false, restCalls: 0, notes: [] },
+    tools: [{ name: 'get_time', description: 'The time somewhere', inputSchema: { type: 'object', properties: {} } }],
+    records: Array.from({ length: CALLS }, (_, index) => exampleCall(index, messages[index * every]?.id ?? '')),
+    images: { load: async () => undefined },
+    config: DEFAULT_CONFIG,
+    traits: await llm.traits(),
+    memory: EMPTY_MEMORY,
+    now: STARTED + MESSAGES * 60_000,
+  };
+}
+
+function exampleMessage(index: number): HistoryMessage {
+  const who = index % PARTICIPANTS;
+  const name = `Person ${who}`;
+  return {
+    id: String(10 ** 17 + index),
+    channelId: '1',
+    author: { id: `${who}`, speaker: `${who}`, displayName: name, username: name, bot: who === 7, self: who === 7 },
+    content: `Message ${index}: what do you think of <@${(who + 1) % 7}>'s idea to meet on <t:${1_700_000_000 + index}>? I would come 🙂`,
+    createdAt: STARTED + index * 60_000,
+    editedAt: null,
+    replyTo: null,
+    attachments: [],
+    extras: [],
+    reactions: [],
+  };
+}
+
+function exampleCall(index: number, afterMessageId: string): ToolRecord {
+  const result = `It is ${index}:00 there. `.repeat(10);
+  return {
+    callId: `call_${index}`,
+    name: 'get_time',
+    input: { timezone: 'Asia/Tokyo' },
+    afterMessageId,
+    result,
+    isError: false,
+  };
+}
