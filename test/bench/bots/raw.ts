@@ -1,18 +1,10 @@
 /** The peer: discord.js alone, with the least code that does the same. */
-import { Client, GatewayIntentBits, type Message } from 'discord.js';
+import { Client, type Message } from 'discord.js';
+import { equalOptions } from './client-options.js';
 import { readArguments, serve } from './protocol.js';
 
 const { api, token } = readArguments();
-const client = new Client({
-  intents: [
-    GatewayIntentBits.Guilds,
-    GatewayIntentBits.GuildMessages,
-    GatewayIntentBits.MessageContent,
-    GatewayIntentBits.GuildMessageReactions,
-    GatewayIntentBits.DirectMessages,
-  ],
-  rest: { api },
-});
+const client = new Client(equalOptions(api));
 const commands = new Map<string, (message: Message, args: readonly string[]) => unknown>([['noop', () => undefined]]);
 
 client.on('messageCreate', (message) => {
