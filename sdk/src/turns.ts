@@ -3,12 +3,17 @@ import type { Actor } from './access.js';
 import type { Reply } from './commands.js';
 import { defineToken } from './token.js';
 
+export type TurnTrigger = 'command' | 'mention' | 'reply' | 'dm' | 'name' | 'random' | 'activate' | 'continue';
+
 /** Something said to the bot that wants an answer. */
 export interface Turn {
   readonly id: string;
-  readonly trigger: 'command' | 'mention' | 'reply' | 'dm';
+  /** Why it is for the bot. Of these, `name` and `random` were not addressed to it. */
+  readonly trigger: TurnTrigger;
   /** What was said, without the command or the mention that led here. */
   readonly text: string;
+  /** Turns that waited in the same channel and are answered together with this one, oldest first. Empty for responders that take no batches. */
+  readonly earlier: readonly Turn[];
   readonly actor: Actor;
   readonly user: User;
   readonly member: GuildMember | null;
@@ -25,6 +30,10 @@ export interface Turn {
 export interface ResponderDefinition {
   readonly name: string;
   readonly description: string;
+  /** Whether it answers all turns that wait in a channel at once: the newest is the turn, the others are its `earlier`. */
+  readonly batches?: boolean;
+  /** How many turns may wait where this one was said, beside the limit of `ai`. */
+  maxWaiting?(turn: Pick<Turn, 'channel' | 'guild'>): Promise<number>;
   respond(turn: Turn): Promise<void>;
 }
 
@@ -32,6 +41,7 @@ export interface ResponderInfo {
   readonly name: string;
   readonly description: string;
   readonly plugin: string;
+  readonly batches: boolean;
 }
 
 export interface Responders {
@@ -39,5 +49,22 @@ export interface Responders {
   list(guildId: string | null): readonly ResponderInfo[];
   /** @throws CINNABAR_RESPONDER_UNKNOWN when there is none of that name in the turn's guild */
   respond(name: string, turn: Turn): Promise<void>;
+  /** How many turns the responder of that name lets wait there; `undefined` when it does not say, or is not there. */
+  maxWaiting(name: string, turn: Pick<Turn, 'actor' | 'channel' | 'guild'>): Promise<number | undefined>;
 }
 export const Responders = defineToken<Responders>('cinnabar.responders');
+
+/** Where a responder hands in messages that it wants to answer for reasons of its own. Provided by `ai`. */
+export interface FrontDoor {
+  /** Who answers in a channel. */
+  responderIn(guildId: string | null, channelId: string): Promise<string>;
+  /**
+   * Makes a turn of a message, which is then answered in the channel's order. Resolves when it has been; with `false` at once when another
+   * responder answers there, the bot may not write there, or limits refuse it.
+   */
+  take(
+    message: Message,
+    options: { readonly trigger: TurnTrigger; readonly responder: string; readonly text?: string },
+  ): Promise<boolean>;
+}
+export const FrontDoor = defineToken<FrontDoor>('cinnabar.front-door');

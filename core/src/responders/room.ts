@@ -37,6 +37,11 @@ export function createResponders({ enabledIn, boundary }: ResponderRoomParts): R
         .filter((entry) => usable(guildId, entry))
         .map(asInfo)
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    async maxWaiting(name, turn) {
+      const entry = registered.get(name);
+      if (entry === undefined || !usable(turn.actor.guildId, entry)) return undefined;
+      return boundary.track(entry.owner, async () => entry.definition.maxWaiting?.(turn));
+    },
     async respond(name, turn) {
       const entry = registered.get(name);
       if (entry === undefined || !usable(turn.actor.guildId, entry)) {
@@ -48,7 +53,12 @@ export function createResponders({ enabledIn, boundary }: ResponderRoomParts): R
 }
 
 function asInfo({ owner, definition }: Registered): ResponderInfo {
-  return { name: definition.name, description: definition.description, plugin: owner.id };
+  return {
+    name: definition.name,
+    description: definition.description,
+    plugin: owner.id,
+    batches: definition.batches === true,
+  };
 }
 
 function assertFree(existing: Registered | undefined, name: string): void {

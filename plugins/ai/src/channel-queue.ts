@@ -1,33 +1,113 @@
-/** Turns of one channel follow one another; channels do not wait for each other. */
+import type { Turn } from '@cinnabar/sdk';
+import PQueue from 'p-queue';
+
+/** Turns of one channel follow one another; channels do not wait for each other while there is room. */
 export interface ChannelQueue {
-  /** How many wait in the channel, beside the one under way. */
+  /** How many wait in the channel, beside those under way. */
   waiting(channelId: string): number;
-  /** Runs `task` after those before it. `false` when more than `maxWaiting` would wait: nothing is run then. */
-  run(channelId: string, maxWaiting: number, task: () => Promise<void>): Promise<boolean>;
+  /** Whether a turn of the channel would have to wait. */
+  busy(channelId: string): boolean;
+  /** Answers `turn` after those before it, alone or with others. Resolves when it has been, or when it was withdrawn; never rejects. */
+  run(turn: Turn): Promise<void>;
+}
+
+export interface ChannelQueueParts {
+  /** In how many channels answers may be made at a time. */
+  concurrency(): Promise<number>;
+  /** Whether whoever answers this turn takes all that wait at once. */
+  takesBatches(turn: Turn): Promise<boolean>;
+  /** Whether nobody wants an answer any more. */
+  isWithdrawn(turn: Turn): boolean;
+  /** Gets every turn exactly once, oldest first; all but the last are its `earlier`. */
+  answer(turns: readonly [...Turn[], Turn]): Promise<void>;
+}
+
+interface Item {
+  readonly turn: Turn;
+  done(): void;
 }
 
 interface Line {
-  last: Promise<void>;
-  length: number;
+  /** Not yet handed over, oldest first. */
+  readonly items: Item[];
+  underWay: boolean;
 }
 
-export function createChannelQueue(): ChannelQueue {
+export function createChannelQueue({
+  concurrency,
+  takesBatches,
+  isWithdrawn,
+  answer,
+}: ChannelQueueParts): ChannelQueue {
   const lines = new Map<string, Line>();
-  const waiting = (channelId: string) => Math.max(0, (lines.get(channelId)?.length ?? 0) - 1);
-  return {
-    waiting,
-    async run(channelId, maxWaiting, task) {
-      const line = lines.get(channelId) ?? { last: Promise.resolve(), length: 0 };
-      if (line.length > maxWaiting) return false;
-      lines.set(channelId, line);
-      line.length += 1;
-      const mine = line.last.then(task).finally(() => {
-        line.length -= 1;
-        if (line.length === 0) lines.delete(channelId);
-      });
-      line.last = mine.catch(() => undefined);
-      await mine;
-      return true;
-    },
+  const slots = new PQueue();
+
+  const takeBatch = async (items: Item[]): Promise<readonly Item[]> => {
+    const first = items[0];
+    // What cannot be told is found out, and said, when the turn is answered.
+    const together = first !== undefined && (await takesBatches(first.turn).catch(() => false));
+    return items.splice(0, together ? leading(items) : 1);
   };
+  const serveOnce = async (line: Line) => {
+    const batch = await takeBatch(line.items);
+    line.underWay = true;
+    const turns = batch.map(({ turn }) => turn).filter((turn) => !isWithdrawn(turn));
+    try {
+      if (isSome(turns)) await answer(turns);
+    } finally {
+      line.underWay = false;
+      for (const { done } of batch) done();
+    }
+  };
+  const serve = async (channelId: string, line: Line) => {
+    while (line.items.length > 0) {
+      slots.concurrency = await concurrency().catch(() => slots.concurrency);
+      await slots.add(() => serveOnce(line)).catch(() => undefined);
+    }
+    lines.delete(channelId);
+  };
+
+  return {
+    waiting(channelId) {
+      const line = lines.get(channelId);
+      if (line === undefined) return 0;
+      const waiting = line.items.filter(({ turn }) => !isWithdrawn(turn)).length;
+      // The first is about to be handed over.
+      return line.underWay ? waiting : Math.max(0, waiting - 1);
+    },
+    busy: (channelId) => lines.has(channelId),
+    run: (turn) =>
+      new Promise((done) => {
+        const channelId = turn.channel.id;
+        const line = lines.get(channelId);
+        if (line !== undefined) {
+          line.items.splice(placeOf(turn, line.items), 0, { turn, done });
+          return;
+        }
+        const opened: Line = { items: [{ turn, done }], underWay: false };
+        lines.set(channelId, opened);
+        void serve(channelId, opened);
+      }),
+  };
+}
+
+/** In the order in which the messages were written: a command takes a little longer to get here than a mention. */
+function placeOf({ message }: Turn, items: readonly Item[]): number {
+  if (message === null) return items.length;
+  return items.findLastIndex(({ turn }) => turn.message === null || isOlder(turn.message.id, message.id)) + 1;
+}
+
+/** By snowflake: a longer number is a later one. */
+function isOlder(a: string, b: string): boolean {
+  return a.length === b.length ? a < b : a.length < b.length;
+}
+
+/** A slash command has an answer of its own to wait for, so it stands alone. */
+function leading(items: readonly Item[]): number {
+  const slash = items.findIndex(({ turn }) => turn.message === null);
+  return slash < 0 ? items.length : Math.max(1, slash);
+}
+
+function isSome(turns: readonly Turn[]): turns is readonly [...Turn[], Turn] {
+  return turns.length > 0;
 }

@@ -10,12 +10,12 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { type Choice, type Choosing, chooseResponder, DEFAULT_WORD, describeStatus } from './choosing.js';
-import type { Arrival } from './intake.js';
+import type { Arrival, Take } from './intake.js';
 import { subcommandOf } from './subwords.js';
 
 export interface CommandParts extends Choosing {
   readonly access: Access;
-  take(arrival: Arrival): Promise<void>;
+  readonly take: Take;
 }
 
 const USE_POLICY = { tier: 'admin', where: 'guild' } as const;

@@ -1,15 +1,18 @@
-import { Access, Clock, Commands, definePlugin, Llm, optional, Random, Responders } from '@cinnabar/sdk';
+import { Access, Clock, Commands, definePlugin, FrontDoor, Llm, optional, Random, Responders } from '@cinnabar/sdk';
 import { triggerOf } from './activation.js';
+import { createAnswering } from './answering.js';
 import { arrivalOf } from './arrival.js';
 import { createChannelQueue } from './channel-queue.js';
 import { registerCommands } from './commands.js';
+import { createFrontDoor } from './front-door.js';
 import { createIntake } from './intake.js';
 import { settings } from './settings.js';
+import { createWithdrawals } from './withdrawals.js';
 
 export default definePlugin({
   manifest: {
     id: 'ai',
-    version: '1.0.0',
+    version: '1.1.0',
     description: 'The front door: brings what is said to the bot to the mind that answers there',
     host: '^0.1.0',
     intents: ['Guilds', 'GuildMessages', 'DirectMessages', 'MessageContent'],
@@ -24,11 +27,20 @@ export default definePlugin({
     random: Random,
     responders: Responders,
   },
-  setup({ command, on, every, client, settings, services, signal, log }) {
-    const { commands } = services;
-    const queue = createChannelQueue();
-    const take = createIntake({ ...services, settings, queue, every, log });
+  provides: [FrontDoor],
+  setup({ command, on, every, provide, client, settings, services, signal, log }) {
+    const { commands, responders } = services;
+    const withdrawals = createWithdrawals({ on });
+    const { takesBatches, answer } = createAnswering({ responders, settings, every, log });
+    const queue = createChannelQueue({
+      concurrency: async () => (await settings.global.get()).maxConcurrent,
+      takesBatches,
+      isWithdrawn: withdrawals.has,
+      answer,
+    });
+    const take = createIntake({ ...services, settings, queue, withdrawals, every, log });
     registerCommands({ command }, { ...services, settings, queue, take });
+    provide(FrontDoor, createFrontDoor({ settings, client, take, signal, log }));
     on('messageCreate', (message) => {
       const botId = client.user?.id;
       const trigger = triggerOf(message, botId);

@@ -1,13 +1,12 @@
-import { type Clock, type Random, type Registrar, type Responders, sentenceOf, type Turn } from '@cinnabar/sdk';
+import type { Clock, Random, Registrar, Responders, Turn } from '@cinnabar/sdk';
 import { createAllowance } from './allowance.js';
 import type { ChannelQueue } from './channel-queue.js';
+import { createInOrder } from './in-order.js';
 import { routeOf } from './routing.js';
 import { type AiSettings, limitsOf } from './settings.js';
-import { showTyping } from './typing.js';
+import type { Withdrawals } from './withdrawals.js';
 
 const SWEEP_MS = 60_000;
-const FAILED = 'Something went wrong while I was answering. It is in the log; please try again.';
-const STOPPED = 'I was stopped before I could answer this. Please ask again.';
 
 export interface IntakeParts extends Pick<Registrar, 'every' | 'log'> {
   readonly clock: Clock;
@@ -15,48 +14,68 @@ export interface IntakeParts extends Pick<Registrar, 'every' | 'log'> {
   readonly responders: Responders;
   readonly settings: AiSettings;
   readonly queue: ChannelQueue;
+  readonly withdrawals: Withdrawals;
 }
 
 /** A turn as it arrives; the intake gives it an id. */
-export type Arrival = Omit<Turn, 'id'>;
+export type Arrival = Omit<Turn, 'id' | 'earlier'>;
+export type Take = (arrival: Arrival) => Promise<boolean>;
 
-/** Builds what brings every turn to its responder: within the member's limits, in the channel's order, with typing shown. Never rejects. */
-export function createIntake({ clock, random, responders, settings, queue, every, log }: IntakeParts) {
+/** Builds what lets turns in: within the member's limits, in the order in which they came. Resolves when answered, or with `false`. Never rejects. */
+export function createIntake({
+  clock,
+  random,
+  responders,
+  settings,
+  queue,
+  withdrawals,
+  every,
+  log,
+}: IntakeParts): Take {
   const allowance = createAllowance(clock);
+  const inOrder = createInOrder();
   every(SWEEP_MS, allowance.sweep);
 
-  const answer = async (turn: Turn): Promise<void> => {
-    const stopTyping = turn.message === null ? undefined : showTyping(turn.channel, { every, log });
-    try {
-      if (turn.signal.aborted) await turn.reply(STOPPED);
-      else await responders.respond(await responderFor(turn), turn);
-    } catch (error) {
-      const sentence = sentenceOf(error);
-      const level = sentence === undefined ? 'error' : 'info';
-      log[level]('a turn was not answered', { turnId: turn.id, channelId: turn.channel.id, error });
-      await turn.reply(sentence ?? FAILED);
-    } finally {
-      await stopTyping?.();
+  /** A sentence when the turn is refused; empty when nobody is to be told. */
+  const refusalOf = async (turn: Turn): Promise<string | undefined> => {
+    const { channel, actor, trigger } = turn;
+    const { turnsPerMinute, maxWaiting } = await limitsOf(settings, actor.guildId);
+    const asked = trigger !== 'name' && trigger !== 'random' && !turn.user.bot;
+    const excess = allowance.take(actor.userId, turnsPerMinute);
+    if (excess !== undefined) {
+      const seconds = Math.max(1, Math.ceil(excess.waitMs / 1000));
+      return asked && (excess.first || turn.message === null)
+        ? `That was a lot at once. Please wait ${seconds} s.`
+        : '';
     }
+    if (!queue.busy(channel.id)) return undefined;
+    const { responder } = await routeOf(settings, channel, actor.guildId);
+    const most = Math.min(maxWaiting, (await responders.maxWaiting(responder, turn)) ?? maxWaiting);
+    const waiting = queue.waiting(channel.id);
+    if (waiting < most || !queue.busy(channel.id)) return undefined;
+    return asked ? fullSentence(waiting) : '';
   };
-  const responderFor = async (turn: Turn) => (await routeOf(settings, turn.channel, turn.actor.guildId)).responder;
 
-  return async function take(arrival: Arrival): Promise<void> {
-    const turn: Turn = { ...arrival, id: random.id() };
-    const { channel, actor } = turn;
+  return async function take(arrival: Arrival): Promise<boolean> {
+    const turn: Turn = { ...arrival, id: random.id(), earlier: [] };
+    if (withdrawals.knows(turn)) return false;
+    const watch = withdrawals.watch(turn);
     try {
-      const { turnsPerMinute, maxWaiting } = await limitsOf(settings, actor.guildId);
-      const excess = allowance.take(actor.userId, turnsPerMinute);
-      if (excess !== undefined) {
-        const seconds = Math.max(1, Math.ceil(excess.waitMs / 1000));
-        if (excess.first || turn.message === null)
-          await turn.reply(`That was a lot at once. Please wait ${seconds} s.`);
-        return;
-      }
-      const taken = await queue.run(channel.id, maxWaiting, () => answer(turn));
-      if (!taken) await turn.reply(fullSentence(queue.waiting(channel.id)));
+      // Let in one after another, so that a slow check does not change the order.
+      const answered = await inOrder(turn.channel.id, async () => {
+        const refusal = await refusalOf(turn);
+        if (refusal === undefined) return { end: queue.run(turn) };
+        log.debug('a turn was refused', { turnId: turn.id, channelId: turn.channel.id, trigger: turn.trigger });
+        if (refusal !== '') await turn.reply(refusal);
+        return undefined;
+      });
+      await answered?.end;
+      return answered !== undefined;
     } catch (error) {
-      log.warn('a turn could not be answered', { turnId: turn.id, channelId: channel.id, error });
+      log.warn('a turn could not be answered', { turnId: turn.id, channelId: turn.channel.id, error });
+      return false;
+    } finally {
+      watch.end();
     }
   };
 }

@@ -8,9 +8,18 @@ export interface Route {
 }
 
 /** Which responder answers in a channel. A thread follows its parent unless it has its own. */
-export async function routeOf(settings: AiSettings, channel: Channel, guildId: string | null): Promise<Route> {
+export function routeOf(settings: AiSettings, channel: Channel, guildId: string | null): Promise<Route> {
   const parents = channel.isThread() && channel.parentId !== null ? [channel.parentId] : [];
-  for (const id of [channel.id, ...parents]) {
+  return responderIn(settings, guildId, [channel.id, ...parents]);
+}
+
+/** @param channelIds the channel, then the one that it follows */
+export async function responderIn(
+  settings: AiSettings,
+  guildId: string | null,
+  channelIds: readonly string[],
+): Promise<Route> {
+  for (const id of channelIds) {
     const { channelResponder } = await settings.channel(id).get();
     if (channelResponder !== undefined) return { responder: channelResponder, chosen: 'channel' };
   }

@@ -7,6 +7,13 @@ export const settings = {
     defaultResponder: responderName
       .default('chat')
       .describe('Answers where no server or channel has chosen a responder, and in direct messages'),
+    maxConcurrent: z
+      .number()
+      .int()
+      .min(1)
+      .max(100)
+      .default(8)
+      .describe('In how many channels answers are made at the same time'),
   }),
   guild: z.object({
     responder: responderName.optional().describe('Answers in this server; `ai use` sets it'),

@@ -32,6 +32,7 @@ describe('responders', () => {
       id,
       trigger: 'mention',
       text: message.content,
+      earlier: [],
       actor: { userId: message.author.id, guildId: bench.guild.id, channelId: channel.id },
       user: message.author,
       member: message.member,
@@ -47,8 +48,8 @@ describe('responders', () => {
     register();
     register(undefined, 'agent');
     expect(room.list(bench.guild.id)).to.deep.equal([
-      { name: 'agent', description: 'Talks', plugin: 'chat' },
-      { name: 'chat', description: 'Talks', plugin: 'chat' },
+      { name: 'agent', description: 'Talks', plugin: 'chat', batches: false },
+      { name: 'chat', description: 'Talks', plugin: 'chat', batches: false },
     ]);
     bench.disabled.add('chat');
     expect(room.list(bench.guild.id)).to.deep.equal([]);

@@ -1,4 +1,4 @@
-import { definePlugin, type Plugin, type Turn } from '@cinnabar/sdk';
+import { definePlugin, type Plugin, type ResponderDefinition, type Turn } from '@cinnabar/sdk';
 
 /** A responder for tests that notes what it is given. */
 export interface Mind {
@@ -11,6 +11,7 @@ export interface Mind {
 export function createMind(
   name: string,
   respond: (turn: Turn) => Promise<unknown> = (turn) => turn.reply(`${name} heard: ${turn.text}`),
+  traits: Pick<ResponderDefinition, 'batches' | 'maxWaiting'> = {},
 ): Mind {
   const turns: Turn[] = [];
   const waiting: { readonly count: number; readonly resolve: () => void }[] = [];
@@ -18,6 +19,7 @@ export function createMind(
     manifest: { id: `mind-${name}`, version: '1.0.0', description: `The mind ${name}` },
     setup({ responder }) {
       responder({
+        ...traits,
         name,
         description: `Answers as ${name}`,
         async respond(turn) {

@@ -1,0 +1,64 @@
+import { type Registrar, type Responders, sentenceOf, type Turn } from '@cinnabar/sdk';
+import { withoutMention } from './activation.js';
+import { routeOf } from './routing.js';
+import type { AiSettings } from './settings.js';
+import { showTyping } from './typing.js';
+
+const FAILED = 'Something went wrong while I was answering. It is in the log; please try again.';
+const STOPPED = 'I was stopped before I could answer this. Please ask again.';
+
+export interface AnsweringParts extends Pick<Registrar, 'every' | 'log'> {
+  readonly responders: Responders;
+  readonly settings: AiSettings;
+}
+
+/** Builds what hands turns to the responder of their channel, with typing shown, and says what goes wrong. Never rejects. */
+export function createAnswering({ responders, settings, every, log }: AnsweringParts) {
+  const responderFor = async ({ channel, actor }: Turn) => (await routeOf(settings, channel, actor.guildId)).responder;
+
+  return {
+    async takesBatches(turn: Turn): Promise<boolean> {
+      const name = await responderFor(turn);
+      return responders.list(turn.actor.guildId).some((info) => info.name === name && info.batches);
+    },
+    async answer(turns: readonly [...Turn[], Turn]): Promise<void> {
+      const earlier = turns.slice(0, -1).map(asEdited);
+      const turn = { ...asEdited(turns[turns.length - 1] ?? turns[0]), earlier };
+      const stopTyping = turn.message === null ? undefined : showTyping(turn.channel, { every, log });
+      let sentence: string | undefined;
+      try {
+        if (turn.signal.aborted) sentence = STOPPED;
+        else await responders.respond(await responderFor(turn), turn);
+      } catch (error) {
+        const known = sentenceOf(error);
+        const where = { turnId: turn.id, earlier: earlier.length, channelId: turn.channel.id };
+        log[known === undefined ? 'error' : 'info']('a turn was not answered', { ...where, error });
+        sentence = known ?? FAILED;
+      } finally {
+        await stopTyping?.();
+      }
+      if (sentence !== undefined) await tellAll(turns, sentence, log);
+    },
+  };
+}
+
+/** Tells each person who asked, once. Who has not asked is not told. */
+async function tellAll(turns: readonly Turn[], sentence: string, log: Registrar['log']): Promise<void> {
+  const asked = turns.filter(({ trigger }) => trigger !== 'random');
+  const newest = new Map(asked.map((turn) => [turn.actor.userId, turn]));
+  for (const turn of newest.values()) {
+    try {
+      await turn.reply(sentence);
+    } catch (error) {
+      log.warn('it could not be said that a turn was not answered', { turnId: turn.id, error });
+    }
+  }
+}
+
+/** A message may have been edited while it waited; discord.js keeps it up to date. */
+function asEdited(turn: Turn): Turn {
+  const { message, trigger } = turn;
+  if (message === null || message.editedTimestamp === null || trigger === 'command') return turn;
+  if (trigger === 'activate' || trigger === 'continue') return turn;
+  return { ...turn, text: withoutMention(message.content, message.client.user.id) };
+}
