@@ -1,4 +1,5 @@
 import { CinnabarError } from '@cinnabar/sdk';
+import { GatewayCloseCodes } from 'discord.js';
 import type { GatewayClient } from './client.js';
 
 /**
@@ -9,7 +10,9 @@ export async function login(gateway: GatewayClient, token: string): Promise<void
   const { client } = gateway;
   const ready = new Promise<void>((resolve, reject) => {
     client.once('clientReady', () => resolve());
-    client.once('shardDisconnect', ({ code }) => reject(new Error(`the gateway closed the connection (${code})`)));
+    client.once('shardDisconnect', ({ code }) =>
+      reject(Object.assign(new Error(`the gateway closed the connection (${code})`), { code })),
+    );
   });
   try {
     await Promise.all([client.login(token), ready]);
@@ -23,9 +26,9 @@ export async function login(gateway: GatewayClient, token: string): Promise<void
 function explain(error: unknown, gateway: GatewayClient): string {
   const message = error instanceof Error ? error.message : String(error);
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  if (code === 'TokenInvalid')
+  if (code === 'TokenInvalid' || code === GatewayCloseCodes.AuthenticationFailed)
     return 'the token is not valid. Check DISCORD_TOKEN (Developer Portal → Bot → Reset Token).';
-  if (/disallowed intents/i.test(message)) {
+  if (code === GatewayCloseCodes.DisallowedIntents || /disallowed intents/i.test(message)) {
     return `it is not approved for all of these intents: ${gateway.intents.join(', ')}. Switch the privileged ones on in the Developer Portal → Bot.`;
   }
   return message;

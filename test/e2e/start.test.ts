@@ -1,0 +1,126 @@
+import {
+  hang,
+  type LocalDiscord,
+  type PrivilegedIntent,
+  say,
+  startLocalDiscord,
+  startOpenAiStandIn,
+} from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { useFolder } from '../core/plugins/support/folder.js';
+import { useCommandLine } from './support/command-line.js';
+
+function inhabit(discord: LocalDiscord, privilegedIntents?: readonly PrivilegedIntent[]) {
+  const you = discord.createUser({ name: 'you' });
+  const bot = discord.createApplication({
+    name: 'Cinnabar',
+    owner: you,
+    ...(privilegedIntents === undefined ? {} : { privilegedIntents }),
+  });
+  const guild = discord.createGuild({ name: 'Night City', owner: you });
+  guild.invite(bot);
+  return { you, bot, general: guild.createChannel({ name: 'general' }) };
+}
+
+describe('npm start with a token', function () {
+  this.timeout(20_000);
+  const folder = useFolder();
+  const { start } = useCommandLine();
+  const environment = (discord: LocalDiscord, token: string) => ({
+    CINNABAR_DATA: folder.at('data'),
+    DISCORD_API: discord.api,
+    DISCORD_TOKEN: token,
+  });
+
+  it('logs in, answers, and at SIGTERM finishes the answer under way before it leaves', async () => {
+    await using discord = await startLocalDiscord();
+    await using openai = await startOpenAiStandIn({ steps: [say('Hello!'), hang(say('Last words.'))] });
+    const { you, bot, general } = inhabit(discord);
+    const { child, ended, prints } = start({ ...environment(discord, bot.token), OPENAI_BASE_URL: openai.baseUrl });
+    const ready = await prints(/\n/);
+    expect(ready).to.match(/^Cinnabar \S+ is ready as Cinnabar\S* in 1 guilds, with \d+ plugins: .*party/);
+
+    you.say(general, '!ai Hi');
+    await discord.expectMessage({ author: bot, content: 'Hello!', timeoutMs: 5_000 });
+    you.say(general, '!ai Anything else?');
+    await openai.hanging();
+    child.kill('SIGTERM');
+    openai.release();
+    await discord.expectMessage({ author: bot, content: 'Last words.', timeoutMs: 5_000 });
+    const { code, signal, out, err } = await ended;
+    expect({ code, signal }).to.deep.equal({ code: 0, signal: null });
+    expect(out).to.equal(ready);
+    expect(err)
+      .to.not.match(/ (warn|error) /)
+      .and.not.to.include(bot.token);
+  });
+
+  it('ends at once when it is told twice', async () => {
+    await using discord = await startLocalDiscord();
+    await using openai = await startOpenAiStandIn({ steps: [hang()] });
+    const { you, bot, general } = inhabit(discord);
+    const { child, ended, prints } = start({ ...environment(discord, bot.token), OPENAI_BASE_URL: openai.baseUrl });
+    await prints(/ready/);
+    you.say(general, '!ai Hi');
+    await openai.hanging();
+    child.kill('SIGINT');
+    child.kill('SIGTERM');
+    expect((await ended).code).to.equal(130);
+  });
+
+  it('explains a login that Discord refuses, without repeating the token', async () => {
+    await using discord = await startLocalDiscord();
+    const { bot } = inhabit(discord, ['GuildMembers']);
+    const wrong = `${bot.token.slice(0, -4)}AAAA`;
+    const refusals: readonly (readonly [string, RegExp])[] = [
+      [wrong, /the token is not valid\. Check DISCORD_TOKEN/],
+      ['nonsense', /the token is not valid\. Check DISCORD_TOKEN/],
+      [bot.token, /not approved for all of these intents: .*MessageContent.*Developer Portal/],
+    ];
+    const runs = refusals.map(([token]) => start(environment(discord, token)).ended);
+    for (const [index, [token, sentence]] of refusals.entries()) {
+      const { code, out, err } = (await runs[index]) ?? {};
+      expect({ code, out }).to.deep.equal({ code: 1, out: '' });
+      expect(err).to.not.include(token);
+      expect(err?.trimEnd().split('\n').at(-1), token).to.match(sentence);
+    }
+  });
+});
+
+describe('npm start with a configuration that is wrong', function () {
+  this.timeout(20_000);
+  const folder = useFolder();
+  const { start } = useCommandLine();
+
+  const refusal = async (env: Readonly<Record<string, string>>, args?: readonly string[]) => {
+    const { child, ended } = start({ CINNABAR_DATA: folder.at('data'), ...env }, args);
+    child.stdin.end();
+    const { code, out, err } = await ended;
+    expect({ code, out }, JSON.stringify(env)).to.deep.equal({ code: 1, out: '' });
+    expect(err).to.not.match(/^ +at /m);
+    return err;
+  };
+
+  it('names the variable, says what would be right, and ends with 1', async () => {
+    await folder.write({ 'a-file': 'no folder' });
+    expect(await refusal({ DISCORD_API: 'discord' })).to.match(/DISCORD_API must be a URL such as http:/);
+    expect(await refusal({ LOG_LEVEL: 'loud' })).to.match(/LOG_LEVEL .*"error"\|"warn"\|"info"\|"debug"/);
+    expect(await refusal({ CINNABAR_OWNERS: 'me' })).to.match(/CINNABAR_OWNERS must be Discord user ids/);
+    expect(await refusal({ CINNABAR_DATA: folder.at('a-file') })).to.match(/CINNABAR_DATA must be a folder/);
+  });
+
+  it('names the file and the line', async () => {
+    const CINNABAR_CONFIG = folder.at('config');
+    const shared = folder.at('config', 'shared.yaml');
+    await folder.write({ 'config/shared.yaml': '# mine\nhost:\n  prefixes: ["!"]\n  logLevel: shouty\n' });
+    expect(await refusal({ CINNABAR_CONFIG })).to.include(`${shared}:4: host.logLevel`);
+    await folder.write({ 'config/shared.yaml': 'host:\n  prefixs: ["!"]\n' });
+    expect(await refusal({ CINNABAR_CONFIG })).to.match(/shared\.yaml:\d: .*prefixs/);
+    await folder.write({ 'config/shared.yaml': 'host:\n\tprefixes: ["!"]\n' });
+    expect(await refusal({ CINNABAR_CONFIG })).to.include(`${shared}:2: `);
+  });
+
+  it('explains a command that does not exist', async () => {
+    expect(await refusal({}, ['begin'])).to.match(/There is no command "begin"[\s\S]*cinnabar start/);
+  });
+});
