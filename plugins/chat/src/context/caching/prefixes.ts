@@ -31,12 +31,15 @@ export function prefixEnds(
 ): readonly PrefixEnd[] {
   const hash = createHash('sha256').update(`${before.model}\u0001${before.tools}\u0001${before.system}`);
   let tokens = beforeTokens;
+  let unhashed = '';
   const ends: PrefixEnd[] = [{ id: 'system', hash: digest(hash), tokens }];
   for (const { message, own, signature, tokens: size } of lines) {
-    hash.update(`\u0001${signature}`);
+    unhashed += `\u0001${signature}`;
     tokens += size;
     // What the bot says next may be merged with its last words: a prefix ends with somebody else's.
     if (message.messageId === undefined || own || !ids.has(message.messageId)) continue;
+    hash.update(unhashed);
+    unhashed = '';
     ends.push({ id: message.messageId, hash: digest(hash), tokens });
   }
   return ends;

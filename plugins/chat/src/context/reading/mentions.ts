@@ -1,8 +1,8 @@
 import { sanitizeName } from '@cinnabar/sdk';
 import type { MentionNames } from '../types.js';
 
-const MARKUP =
-  /<@!?(?<user>\d+)>|<@&(?<role>\d+)>|<#(?<channel>\d+)>|<a?:(?<emoji>\w+):\d+>|<t:(?<time>-?\d+)(?::\w)?>|<\/(?<command>[^:<>]+):\d+>/g;
+/** User, role, channel, emoji, time, command. */
+const MARKUP = /<(?:@!?(\d+)|@&(\d+)|#(\d+)|a?:(\w+):\d+|t:(-?\d+)(?::\w)?|\/([^:<>]+):\d+)>/g;
 
 /** Discord's markup as people see it: mentions, emoji, times and commands by name. */
 export function readable(
@@ -11,27 +11,16 @@ export function readable(
   names: MentionNames | undefined,
 ): string {
   if (!text.includes('<')) return text;
-  return text.replace(MARKUP, (markup: string, ...rest: unknown[]) => {
-    const groups = rest.at(-1);
-    if (typeof groups !== 'object' || groups === null) return markup;
-    const found = Object.entries(groups).find(([, value]) => value !== undefined);
-    if (found === undefined) return markup;
-    const value = String(found[1]);
-    switch (found[0]) {
-      case 'user':
-        return `@${speakerName(value) ?? 'someone'}`;
-      case 'role':
-        return `@${sanitizeName(names?.role(value) ?? '') || 'a role'}`;
-      case 'channel':
-        return `#${sanitizeName(names?.channel(value) ?? '') || 'a channel'}`;
-      case 'emoji':
-        return `:${value}:`;
-      case 'time':
-        return timeText(Number(value));
-      default:
-        return `/${value}`;
-    }
-  });
+  return text.replace(
+    MARKUP,
+    (_markup, user?: string, role?: string, channel?: string, emoji?: string, time?: string, command?: string) => {
+      if (user !== undefined) return `@${speakerName(user) ?? 'someone'}`;
+      if (role !== undefined) return `@${sanitizeName(names?.role(role) ?? '') || 'a role'}`;
+      if (channel !== undefined) return `#${sanitizeName(names?.channel(channel) ?? '') || 'a channel'}`;
+      if (emoji !== undefined) return `:${emoji}:`;
+      return time === undefined ? `/${command}` : timeText(Number(time));
+    },
+  );
 }
 
 function timeText(seconds: number): string {

@@ -34,15 +34,12 @@ function saysNothing({ content, extras, attachments }: HistoryMessage): boolean 
 }
 
 const NO_SIGNS: ReadonlySet<string> = new Set();
+/** The first code point of each. */
+const MAY_BE_SIGN = /[🙃🫥👁]/u;
 
 function signsOf({ content, reactions }: HistoryMessage): ReadonlySet<string> {
-  if (reactions.length === 0 && isAscii(content)) return NO_SIGNS;
+  if (reactions.length === 0 && !MAY_BE_SIGN.test(content)) return NO_SIGNS;
   const text = plain(content);
   const inText = [show, hide, aside].filter((sign) => text.includes(sign));
   return new Set([...reactions.map(plain), ...inText]);
-}
-
-function isAscii(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false;
-  return true;
 }
