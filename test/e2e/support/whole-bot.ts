@@ -1,0 +1,49 @@
+import { basename } from 'node:path';
+import { bundledFolders } from '@cinnabar/core/internal/plugins/discovery/bundled';
+import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import type { Plugin } from '@cinnabar/sdk';
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+
+export interface WholeBotOptions extends Omit<TestHostOptions, 'plugins'> {
+  /** Beside the bundled ones: folders, or plugins in memory. */
+  readonly more?: readonly (string | Plugin)[];
+  /** Bundled ones that are left out. */
+  readonly without?: readonly string[];
+}
+
+/** The bot as it comes, in its local Discord. */
+export interface WholeBot extends TestHost {
+  /** Somebody says something, the bot does what follows from it; what it has said meanwhile. */
+  hears(text: string, from?: LocalUser, where?: LocalChannel): Promise<readonly LocalMessage[]>;
+  /** What the bot says while `task` happens and everything that follows from it. */
+  saidDuring(task: () => unknown): Promise<readonly LocalMessage[]>;
+}
+
+/** Starts every bundled plugin on the real host. */
+export async function startWholeBot(options: WholeBotOptions = {}): Promise<WholeBot> {
+  const { more = [], without = [], ...rest } = options;
+  const bundled = (await bundledFolders()).map((folder) => basename(folder)).filter((id) => !without.includes(id));
+  const host = await createTestHost({ ...rest, plugins: [...bundled, ...more] });
+  const said: LocalMessage[] = [];
+  const stopListening = host.discord.observe((event) => {
+    if (event.type === 'messageCreate' && event.message.author.id === host.bot.id) said.push(event.message);
+  });
+  const saidDuring = async (task: () => unknown) => {
+    const known = said.length;
+    await task();
+    await host.settled();
+    return said.slice(known);
+  };
+  return {
+    ...host,
+    saidDuring,
+    hears: (text, from = host.alice, where = host.general) => saidDuring(() => from.say(where, text)),
+    async [Symbol.asyncDispose]() {
+      stopListening();
+      await host[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The texts of messages. */
+export const contents = (messages: readonly LocalMessage[]) => messages.map(({ content }) => content);
