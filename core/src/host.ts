@@ -7,6 +7,7 @@ import { createSystemClock, createSystemRandom } from './clock/system-clock.js';
 import { KEYS } from './composition/keys.js';
 import { registerRooms } from './composition/rooms.js';
 import type { HostConfig } from './config/host-config.js';
+import { type DataLock, lockData } from './data-lock/lock.js';
 import { login } from './gateway/login.js';
 import { createUpkeep } from './gateway/upkeep.js';
 import { createLogs } from './observability/logs.js';
@@ -39,8 +40,8 @@ export interface Host {
   /** A service, as a plugin would inject it. @throws when nothing provides it */
   resolve<T>(token: Token<T>): T;
   /**
-   * Starts the plugins, then logs in.
-   * @throws CinnabarError CINNABAR_GATEWAY_LOGIN
+   * Takes possession of the data, starts the plugins, then logs in.
+   * @throws CinnabarError CINNABAR_DATA_IN_USE, CINNABAR_GATEWAY_LOGIN
    */
   start(token: string): Promise<BootReport>;
   /** Takes no more events, drains for up to 10 s, stops the plugins in reverse order, logs out. Idempotent. */
@@ -81,9 +82,12 @@ export function createHost(options: HostOptions): Host {
   const boundary = container.resolve(KEYS.boundary);
   const commands = container.resolve(KEYS.commands);
   const upkeep = createUpkeep({ gateway, plugins, commands, states: container.resolve(KEYS.guildStates), log });
+  const configuration = container.resolve(KEYS.configuration);
+  let lock: DataLock | undefined;
   let stopping: Promise<void> | undefined;
 
   const stop = async () => {
+    configuration.stop();
     container.resolve(KEYS.events).close();
     container.resolve(KEYS.backOff).stop();
     if (!(await boundary.drained(DRAIN_MS)))
@@ -96,6 +100,7 @@ export function createHost(options: HostOptions): Host {
     container.resolve(KEYS.blockage).stop();
     await driver.close();
     await logs.close();
+    lock?.release();
   };
 
   return {
@@ -108,9 +113,11 @@ export function createHost(options: HostOptions): Host {
       return service as T;
     },
     async start(token) {
+      lock = lockData(config.dataDir, clock);
       await container.resolve(KEYS.tools).recover();
       for (const plugin of inMemory) plugins.add(plugin, { path: '(memory)' });
       const report = await plugins.boot(only === undefined ? {} : { only });
+      await configuration.start();
       await upkeep.beforeLogin();
       container.resolve(KEYS.backOff);
       await login(gateway, token);

@@ -4,6 +4,8 @@
  */
 export const ERRORS = {
   CINNABAR_CONFIG_INVALID: 'The configuration is wrong: {detail}',
+  CINNABAR_DATA_IN_USE:
+    'The data in {folder} is in use by {holder}. Stop that one first, or choose other data with CINNABAR_DATA or --bot.',
   CINNABAR_PLUGIN_INVALID: 'The plugin at {place} cannot be used: {detail}',
   CINNABAR_PLUGIN_UNKNOWN: 'There is no plugin called "{plugin}".',
   CINNABAR_PLUGIN_BUILD: 'The plugin "{plugin}" does not build: {detail}',
@@ -43,6 +45,8 @@ export const ERRORS = {
   CINNABAR_LLM_REFUSED: 'The language model refused the request: {detail}',
   CINNABAR_LLM_RATE_LIMITED: 'The language model is busy; please try again in a moment.',
   CINNABAR_LLM_UNAVAILABLE: 'The language model cannot be reached at the moment.',
+  CINNABAR_LLM_PAUSED:
+    'The language model has failed several times in a row and is given a rest; please try again in {seconds} s.',
   CINNABAR_LLM_TIMEOUT: 'The language model took longer than {seconds} s.',
   CINNABAR_LLM_CANCELLED: 'The request to the language model was cancelled.',
   CINNABAR_LLM_MALFORMED: 'The language model answered in a form that cannot be used: {detail}',

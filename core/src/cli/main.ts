@@ -3,32 +3,40 @@ import { sentenceOf } from '@cinnabar/sdk';
 import { openDataDir } from '../config/data-dir.js';
 import type { HostConfig } from '../config/host-config.js';
 import { loadConfig } from '../config/load.js';
+import { type Arguments, readArguments } from './arguments.js';
 
 const HELP = `Cinnabar, a Discord bot host.
 
-  cinnabar start      logs in with DISCORD_TOKEN; without it, opens a local Discord to talk to
-  cinnabar console    opens the local Discord, token or not
-  cinnabar version    prints the version
+  cinnabar start [--bot NAME]      logs in with DISCORD_TOKEN; without it, opens a local Discord to talk to
+  cinnabar console [--bot NAME]    opens the local Discord, token or not
+  cinnabar schema                  prints the JSON Schema of the configuration files, for editors
+  cinnabar import chapter2|chapter3 DIR [--dry-run] [--overwrite] [--bot-id ID]
+                                   takes over the bots and tool calls of those programs
+  cinnabar version                 prints the version
 
-Configuration: config/shared.yaml, .env and the environment. See README.md.
+--bot chooses config/bots/NAME.yaml and data of its own; the variable BOT_NAME does the same.
+Configuration: config/, .env and the environment. See README.md.
 `;
 
 /** Runs one command of the command line; the result is the exit code. */
-async function main(command: string): Promise<number> {
+async function main(given: Arguments): Promise<number> {
+  const { command, operands, bot } = given;
   switch (command) {
     case 'start': {
-      const config = configuration();
+      const config = configuration(bot);
       if (config.token === undefined) return (await import('./console/run.js')).runConsole(config, process);
       return (await import('./start.js')).runBot({ ...config, token: config.token }, process);
     }
     case 'console':
-      return (await import('./console/run.js')).runConsole(configuration(), process);
+      return (await import('./console/run.js')).runConsole(configuration(bot), process);
+    case 'schema':
+      return (await import('./schema.js')).printSchema(loadConfig(process.cwd(), process.env, bot), process);
+    case 'import':
+      return (await import('./import/run.js')).runImport(operands, given, process);
     case 'version':
-    case '--version':
       process.stdout.write(`${(await import('../version.js')).HOST_VERSION}\n`);
       return 0;
     case 'help':
-    case '--help':
       process.stdout.write(HELP);
       return 0;
     default:
@@ -37,14 +45,14 @@ async function main(command: string): Promise<number> {
   }
 }
 
-function configuration(): HostConfig {
-  const config = loadConfig(process.cwd(), process.env);
+function configuration(bot: string | undefined): HostConfig {
+  const config = loadConfig(process.cwd(), process.env, bot);
   openDataDir(config.dataDir);
   return config;
 }
 
 try {
-  process.exitCode = await main(process.argv[2] ?? 'start');
+  process.exitCode = await main(readArguments(process.argv.slice(2)));
 } catch (error) {
   // What a person can put right is one sentence; anything else is a defect, and its stack helps to find it.
   const sentence = sentenceOf(error) ?? (error instanceof Error ? error.stack : String(error));

@@ -1,5 +1,6 @@
 import type { Clock, Files, Prefixes, Random, ToolPolicies } from '@cinnabar/sdk';
 import type { DependencyContainer, InjectionToken } from 'tsyringe';
+import type { ConfigurationRoom } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
 import type {
   AccessRoom,
@@ -30,6 +31,7 @@ export const KEYS = {
   /** The container itself: plugin services live in a child of it. */
   container: key<DependencyContainer>('container'),
   config: key<HostConfig>('config'),
+  configuration: key<ConfigurationRoom>('configuration'),
   clock: key<Clock>('clock'),
   random: key<Random>('random'),
   logs: key<Logs>('logs'),

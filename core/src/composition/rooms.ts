@@ -4,6 +4,7 @@ import { type DependencyContainer, type InjectionToken, instanceCachingFactory }
 import { createAccess } from '../access/access.js';
 import { createCommands } from '../commands/room.js';
 import { createComponents } from '../components/room.js';
+import { createConfiguration } from '../config/configuration.js';
 import { backOffReconnects } from '../gateway/backoff.js';
 import { watchBlockage } from '../gateway/blockage.js';
 import { createBoundary } from '../gateway/boundary.js';
@@ -54,6 +55,16 @@ export function registerRooms(container: DependencyContainer, onChange: (change:
 type Room = <T>(key: InjectionToken<T>, build: (get: Get) => T) => unknown;
 
 function registerState(room: Room): void {
+  room(KEYS.configuration, (get) =>
+    createConfiguration({
+      dir: get(KEYS.config).configDir,
+      root: get(KEYS.config).root,
+      botName: get(KEYS.config).botName,
+      clock: get(KEYS.clock),
+      log: get(KEYS.logs).logger('configuration'),
+      onProblem: (sentence) => get(KEYS.notices).tell(`${sentence} The last good content stays in force.`),
+    }),
+  );
   room(KEYS.storage, (get) =>
     createStorage({
       driver: get(KEYS.driver),
@@ -173,11 +184,12 @@ function registerSurfaces(room: Room): void {
 function registerPlugins(room: Room, onChange: (change: PluginChange) => void): void {
   room(KEYS.services, (get) => createServices(get(KEYS.container)));
   room(KEYS.plugins, (get) => {
-    const { root, dataDir, pluginFolders, disabledPlugins, env } = get(KEYS.config);
+    const { root, dataDir, cacheDir, pluginFolders, disabledPlugins, env } = get(KEYS.config);
     const log = get(KEYS.logs);
     const rooms = {
       commands: get(KEYS.commands),
       components: get(KEYS.components),
+      configuration: get(KEYS.configuration),
       events: get(KEYS.events),
       tools: get(KEYS.tools),
       responders: get(KEYS.responders),
@@ -191,7 +203,7 @@ function registerPlugins(room: Room, onChange: (change: PluginChange) => void): 
     };
     return createPluginManager({
       discover: createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] }),
-      loader: createLoader({ cacheDir: join(dataDir, 'cache', 'plugins'), hostVersion: HOST_VERSION }),
+      loader: createLoader({ cacheDir: join(cacheDir, 'plugins'), hostVersion: HOST_VERSION }),
       services: rooms.services,
       createContext: (owner) => createContext(owner, rooms),
       boundary: rooms.boundary,

@@ -2,6 +2,7 @@ import {
   Access,
   Clock,
   Commands,
+  Configuration,
   Files,
   Ledger,
   PersonalDataStore,
@@ -23,6 +24,7 @@ export function provideHostServices(container: DependencyContainer): void {
 
   provide(Clock, () => container.resolve(KEYS.clock));
   provide(Random, () => container.resolve(KEYS.random));
+  provide(Configuration, () => container.resolve(KEYS.configuration));
   provide(Access, () => container.resolve(KEYS.access));
   provide(Commands, () => container.resolve(KEYS.commands));
   provide(Responders, () => container.resolve(KEYS.responders));

@@ -1,80 +1,67 @@
 import { readFileSync } from 'node:fs';
-import { CinnabarError } from '@cinnabar/sdk';
-import { isCollection, LineCounter, parseDocument } from 'yaml';
-import { z } from 'zod';
+import { CinnabarError, type ConfigLayer, readYaml } from '@cinnabar/sdk';
+import { type HostPart, hostPartSchema } from './host-part.js';
 
-const LARGEST_FILE_BYTES = 1_000_000;
-
-/** What `shared.yaml` may hold. Every key has a comment in `config/shared.yaml`. */
-export const fileSchema = z.strictObject({
-  host: z
-    .strictObject({
-      prefixes: z.array(z.string().min(1).max(10)).min(1).max(10).optional(),
-      owners: z.array(z.string().regex(/^\d{15,22}$/, 'must be a Discord user id, in quotes')).optional(),
-      discordApi: z.url().optional(),
-      logLevel: z.enum(['error', 'warn', 'info', 'debug']).optional(),
-      plugins: z
-        .strictObject({ folders: z.array(z.string()).optional(), disabled: z.array(z.string()).optional() })
-        .optional(),
-    })
-    .optional(),
-  settings: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
-});
-export type ConfigFile = z.output<typeof fileSchema>;
-
-/**
- * Reads one YAML file of the configuration; a missing one is an empty one.
- * @throws CinnabarError CINNABAR_CONFIG_INVALID with file, line, key and what would be right
- */
-export function readConfigFile(path: string): ConfigFile {
-  const text = readIfThere(path);
-  if (text === undefined) return {};
-  const fail = (line: number, detail: string): never => {
-    throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail: `${path}:${line}: ${detail}` });
-  };
-  if (text.length > LARGEST_FILE_BYTES) fail(1, 'the file is larger than 1 MB');
-
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const [syntax] = document.errors;
-  if (syntax !== undefined) fail(lines.linePos(syntax.pos[0]).line, syntax.message.split('\n')[0] ?? 'not valid YAML');
-
-  const parsed = fileSchema.safeParse(toPlain(document) ?? fail(1, 'too many aliases'));
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const key = issue?.path.map(String) ?? [];
-  return fail(lineOf(document, lines, key), `${key.join('.') || 'the file'}: ${issue?.message ?? 'not valid'}`);
+/** One file of the configuration. */
+export interface ConfigFile {
+  /** Empty but for `shared.yaml`. */
+  readonly host: HostPart;
+  readonly layer: ConfigLayer;
 }
 
-function readIfThere(path: string): string | undefined {
+export interface ConfigSource {
+  readonly path: string;
+  /** The path as people know it. */
+  readonly source: string;
+  /** Whether it is `shared.yaml`, which alone may hold the host's own keys. */
+  readonly shared: boolean;
+}
+
+/**
+ * Reads one YAML file of the configuration.
+ * @returns `undefined` when it is missing
+ * @throws CinnabarError CINNABAR_CONFIG_INVALID with file, line, key and what would be right
+ */
+export function readConfigFile(source: ConfigSource): ConfigFile | undefined {
+  const text = readIfThere(source);
+  return text === undefined ? undefined : parseConfigFile(source, text);
+}
+
+/** @throws CinnabarError CINNABAR_CONFIG_INVALID with file, line, key and what would be right */
+export function parseConfigFile({ source, shared }: ConfigSource, text: string): ConfigFile {
+  const fail = (line: number, detail: string) =>
+    new CinnabarError('CINNABAR_CONFIG_INVALID', { detail: `${source}:${line}: ${detail}` });
+  const reading = readYaml(text);
+  if (!reading.ok) throw fail(reading.line, reading.problem);
+
+  const hostKeys = Object.keys(hostPartSchema.shape);
+  const own = Object.entries(reading.values).filter(([key]) => hostKeys.includes(key));
+  const others = Object.entries(reading.values).filter(([key]) => !hostKeys.includes(key));
+  const [misplaced] = shared ? [] : own;
+  if (misplaced !== undefined) throw fail(reading.lineOf([misplaced[0]]), `${misplaced[0]}: belongs in shared.yaml`);
+  const layer = { source, values: Object.fromEntries(others), lineOf: reading.lineOf };
+
+  // An empty key, as `settings:` is when all below it are comments, is one that is not there.
+  const parsed = hostPartSchema.safeParse(Object.fromEntries(own.filter(([, value]) => value !== null)));
+  if (parsed.success) return { host: parsed.data, layer };
+  const [issue] = parsed.error.issues;
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  const key = [...(issue?.path ?? []), ...unknown].map(String);
+  const detail = unknown.length > 0 ? 'there is no such key' : (issue?.message ?? 'not valid');
+  throw fail(reading.lineOf(key), `${key.join('.')}: ${detail}`);
+}
+
+function readIfThere({ path, source }: ConfigSource): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    const detail = `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-    throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail }, { cause: error });
+    throw unreadable(source, error);
   }
 }
 
-/** `undefined` when its aliases multiply without measure. */
-function toPlain(document: ReturnType<typeof parseDocument>): unknown {
-  try {
-    return document.toJS({ maxAliasCount: 20 }) ?? {};
-  } catch {
-    return undefined;
-  }
-}
-
-/** The line of a key, or of the nearest part of it that exists. */
-function lineOf(document: ReturnType<typeof parseDocument>, lines: LineCounter, key: readonly string[]): number {
-  for (let length = key.length; length > 0; length--) {
-    const node = document.getIn(key.slice(0, length), true);
-    const start = isCollection(node) || hasRange(node) ? node.range?.[0] : undefined;
-    if (start !== undefined) return lines.linePos(start).line;
-  }
-  return 1;
-}
-
-function hasRange(node: unknown): node is { readonly range: readonly [number, number, number] | null } {
-  return typeof node === 'object' && node !== null && 'range' in node;
+/** @returns CINNABAR_CONFIG_INVALID for a file that is there but cannot be read */
+export function unreadable(source: string, error: unknown): CinnabarError {
+  const detail = `${source} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  return new CinnabarError('CINNABAR_CONFIG_INVALID', { detail }, { cause: error });
 }

@@ -3,8 +3,14 @@ export interface HostConfig {
   readonly token: string | undefined;
   /** REST base of a proxy or a Discord-compatible server; `undefined` means Discord itself. */
   readonly discordApi: string | undefined;
-  /** Where documents and caches live. */
+  /** Which bot this process is, by `--bot` or `BOT_NAME`; `undefined` when only one runs here. */
+  readonly botName: string | undefined;
+  /** Where the YAML files are. */
+  readonly configDir: string;
+  /** Where documents live; of each bot apart. */
   readonly dataDir: string;
+  /** What can be had again. */
+  readonly cacheDir: string;
   /** Folder that the bot was started in: relative paths and installed packages are looked up from here. */
   readonly root: string;
   readonly logDir: string;

@@ -5,6 +5,9 @@ import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { readConfigFile } from './file.js';
 import type { HostConfig } from './host-config.js';
+import type { HostPart } from './host-part.js';
+import { presentFiles, SHARED, shownPath } from './layout.js';
+import { botNameProblem } from './names.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -15,8 +18,11 @@ export const hostEnvironment = z.object({
     .url('must be a URL such as http://127.0.0.1:3000/api')
     .optional()
     .describe('REST base instead of Discord itself.'),
+  BOT_NAME: z.string().optional().describe('Which bot this process is: chooses bots/NAME.yaml and data of its own.'),
   CINNABAR_DATA: z.string().optional().describe('Where data, caches and logs live; ./data by default.'),
   CINNABAR_CONFIG: z.string().optional().describe('Folder of the configuration; ./config by default.'),
+  CONFIG_PATH: z.string().optional().describe('The same as CINNABAR_CONFIG.'),
+  CACHE_PATH: z.string().optional().describe('Where caches live; the folder cache below the data by default.'),
   CINNABAR_PLUGINS: z.string().optional().describe('More plugin folders, separated by commas.'),
   CINNABAR_OWNERS: z
     .string()
@@ -30,48 +36,82 @@ export const hostEnvironment = z.object({
 });
 
 /**
- * Reads `.env`, the environment (which wins) and `shared.yaml` into one configuration.
+ * Reads `.env` (with `--bot claude` also `.env.claude`), the environment (which wins) and `shared.yaml` into one configuration, and
+ * makes sure that the other files of the configuration can be read.
  * @param root folder that relative paths start from
+ * @param bot the bot's name from the command line; wins over `BOT_NAME`
  * @throws CinnabarError CINNABAR_CONFIG_INVALID, naming the variable, or the file and line
  */
-export function loadConfig(root: string, processEnvironment: Environment): HostConfig {
-  const env = { ...readDotenv(join(root, '.env')), ...processEnvironment };
+export function loadConfig(root: string, processEnvironment: Environment, bot?: string): HostConfig {
+  const botName = bot ?? (processEnvironment.BOT_NAME || readDotenv(join(root, '.env')).BOT_NAME || undefined);
+  checkBotName(botName, bot === undefined ? 'the environment variable BOT_NAME' : '--bot');
+  const env = {
+    ...readDotenv(join(root, '.env')),
+    ...(botName === undefined ? {} : readDotenv(join(root, `.env.${botName}`))),
+    ...processEnvironment,
+  };
+  const variables = readVariables(env);
+  const at = (path: string) => (isAbsolute(path) ? path : resolve(root, path));
+  const configDir = at(variables.CINNABAR_CONFIG ?? variables.CONFIG_PATH ?? 'config');
+  const { host, settings } = readFiles(root, configDir, botName);
+  // Bots on one machine share nothing that they write.
+  const own = (path: string) => (botName === undefined ? at(path) : join(at(path), 'bots', botName));
+  const dataDir = own(variables.CINNABAR_DATA ?? 'data');
+
+  return {
+    token: variables.DISCORD_TOKEN,
+    discordApi: variables.DISCORD_API ?? host?.discordApi,
+    root,
+    botName,
+    configDir,
+    dataDir,
+    cacheDir: variables.CACHE_PATH === undefined ? join(dataDir, 'cache') : own(variables.CACHE_PATH),
+    logDir: join(dataDir, 'logs'),
+    logLevel: variables.LOG_LEVEL ?? host?.logLevel ?? 'info',
+    prefixes: host?.prefixes ?? ['!'],
+    owners: [...listOf(variables.CINNABAR_OWNERS), ...(host?.owners ?? [])],
+    pluginFolders: [...(host?.plugins?.folders ?? []), ...listOf(variables.CINNABAR_PLUGINS)].map(at),
+    disabledPlugins: host?.plugins?.disabled ?? [],
+    presets: settings ?? {},
+    env,
+  };
+}
+
+function checkBotName(name: string | undefined, from: string): void {
+  const problem = name === undefined ? undefined : botNameProblem(name);
+  if (problem === undefined) return;
+  throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail: `${from} ${problem}` });
+}
+
+function readVariables(env: Environment): z.output<typeof hostEnvironment> {
   // `NAME=` in a .env file means that it is not set.
   const given = Object.fromEntries(
     Object.keys(hostEnvironment.shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
   );
   const parsed = hostEnvironment.safeParse(given);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const detail = `the environment variable ${String(issue?.path[0])} ${issue?.message}`;
-    throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
-  }
-  const variables = parsed.data;
-  const at = (path: string) => (isAbsolute(path) ? path : resolve(root, path));
-  const file = readConfigFile(join(at(variables.CINNABAR_CONFIG ?? 'config'), 'shared.yaml'));
-  const dataDir = at(variables.CINNABAR_DATA ?? 'data');
-  const list = (text: string | undefined) =>
-    text === undefined
-      ? []
-      : text
-          .split(',')
-          .map((part) => part.trim())
-          .filter(Boolean);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const detail = `the environment variable ${String(issue?.path[0])} ${issue?.message}`;
+  throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
+}
 
-  return {
-    token: variables.DISCORD_TOKEN,
-    discordApi: variables.DISCORD_API ?? file.host?.discordApi,
-    root,
-    dataDir,
-    logDir: join(dataDir, 'logs'),
-    logLevel: variables.LOG_LEVEL ?? file.host?.logLevel ?? 'info',
-    prefixes: file.host?.prefixes ?? ['!'],
-    owners: [...list(variables.CINNABAR_OWNERS), ...(file.host?.owners ?? [])],
-    pluginFolders: [...(file.host?.plugins?.folders ?? []), ...list(variables.CINNABAR_PLUGINS)].map(at),
-    disabledPlugins: file.host?.plugins?.disabled ?? [],
-    presets: file.settings ?? {},
-    env,
-  };
+/** Reads every file that may apply somewhere: a mistake is better told at the start than at the first message of a guild. */
+function readFiles(root: string, dir: string, botName: string | undefined): HostPart {
+  let shared: HostPart = {};
+  for (const name of presentFiles(dir, botName)) {
+    const path = join(dir, name);
+    const file = readConfigFile({ path, source: shownPath(root, path), shared: name === SHARED });
+    if (name === SHARED && file !== undefined) shared = file.host;
+  }
+  return shared;
+}
+
+function listOf(text: string | undefined): readonly string[] {
+  if (text === undefined) return [];
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
 }
 
 function readDotenv(path: string): Environment {

@@ -1,4 +1,4 @@
-import type { Clock, Disposer, ErasedContext, Plugin } from '@cinnabar/sdk';
+import type { Clock, Configuration, Disposer, ErasedContext, Plugin } from '@cinnabar/sdk';
 import { CinnabarError, z } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type {
@@ -17,6 +17,7 @@ import type {
 export interface ContextRooms {
   readonly commands: CommandRoom;
   readonly components: ComponentRoom;
+  readonly configuration: Configuration;
   readonly events: Events;
   readonly tools: ToolRoom;
   readonly responders: ResponderRoom;
@@ -37,6 +38,10 @@ export function createContext(owner: Owner, rooms: ContextRooms): ErasedContext 
   const { plugin, scope, log } = owner;
   const { settings, collections } = rooms.storage.open(plugin);
   scope.add('settings and collections', () => rooms.storage.close(plugin));
+  if (plugin.configuration !== undefined) {
+    const keys = Object.keys(plugin.configuration.shape);
+    scope.add('keys of the configuration', rooms.configuration.claim(keys));
+  }
   return {
     command: (definition) => rooms.commands.command(owner, definition),
     group: (definition) => rooms.commands.group(owner, definition),

@@ -29,6 +29,10 @@ export interface TestHostOptions {
   readonly permissions?: PermissionSet;
   /** Where data lies: pass the folder of an earlier host to start again with its data. By default a new one, removed at the end. */
   readonly dataDir?: string;
+  /** A folder with YAML files of the configuration; none by default. */
+  readonly configDir?: string;
+  /** As `--bot` would choose it; its data then lie where `dataDir` says, as always. */
+  readonly botName?: string;
   /** A storage driver of one's own, for instance one that fails. */
   readonly driver?: Driver;
   /** A world that exists already: an earlier host's, for a restart in the same guild. */
@@ -83,7 +87,10 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       token: world.application.token,
       discordApi: world.discord.api,
       root: process.cwd(),
+      botName: options.botName,
+      configDir: options.configDir ?? join(dataDir, 'config'),
       dataDir,
+      cacheDir: join(dataDir, 'cache'),
       logDir: join(dataDir, 'logs'),
       logLevel: 'debug',
       prefixes: ['!'],

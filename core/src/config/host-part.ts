@@ -1,0 +1,33 @@
+import { z } from 'zod';
+
+/** The keys of `shared.yaml` that are the host's own. Every key has a comment in `config/shared.yaml`. */
+export const hostPartSchema = z.strictObject({
+  host: z
+    .strictObject({
+      prefixes: z
+        .array(z.string().min(1).max(10))
+        .min(1)
+        .max(10)
+        .optional()
+        .describe('What commands start with, until a guild chooses its own'),
+      owners: z
+        .array(z.string('must be text: put the id in quotes').regex(/^\d{15,22}$/, 'must be a Discord user id'))
+        .optional()
+        .describe('Bot owners by user id, in quotes; none: the owner or team of the application'),
+      discordApi: z.url().optional().describe('A REST proxy or a Discord-compatible server, instead of Discord itself'),
+      logLevel: z.enum(['error', 'warn', 'info', 'debug']).optional().describe('Least level that is logged'),
+      plugins: z
+        .strictObject({
+          folders: z.array(z.string()).optional().describe('Folders whose subfolders are plugins'),
+          disabled: z.array(z.string()).optional().describe('Plugins that are not loaded at start, by id'),
+        })
+        .optional(),
+    })
+    .optional()
+    .describe('The host itself; read at start'),
+  settings: z
+    .record(z.string(), z.record(z.string(), z.unknown()))
+    .optional()
+    .describe("Values for plugins' global settings, by plugin, until an owner sets others with `!set`; read at start"),
+});
+export type HostPart = z.output<typeof hostPartSchema>;

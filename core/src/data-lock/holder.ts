@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { z } from 'zod';
+
+/** Who writes to a folder of data. */
+const holderSchema = z.object({
+  pid: z.int().positive(),
+  host: z.string(),
+  /** When the process began, as its system counts it: a later process may have the same id. */
+  birth: z.string().optional(),
+});
+export type Holder = z.output<typeof holderSchema>;
+
+export function thisProcess(): Holder {
+  const birth = birthOf(process.pid);
+  return { pid: process.pid, host: hostname(), ...(birth === undefined ? {} : { birth }) };
+}
+
+/** `undefined` for anything that no process has written in full. */
+export function readHolder(text: string): Holder | undefined {
+  try {
+    return holderSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether a holder still runs; `unknown` when that cannot be seen from here: another machine, or a container that is gone.
+ * The own process does not count: whoever asks knows what it holds itself.
+ */
+export function stateOf(holder: Holder | undefined): 'running' | 'gone' | 'unknown' {
+  if (holder === undefined || holder.host !== hostname()) return 'unknown';
+  if (holder.pid === process.pid || !exists(holder.pid)) return 'gone';
+  return holder.birth === undefined || holder.birth === birthOf(holder.pid) ? 'running' : 'gone';
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It is there, but somebody else's.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** Only Linux tells; elsewhere the id alone has to do. */
+function birthOf(pid: number): string | undefined {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name, in parentheses, may hold spaces; the start time is the 20th field after it.
+    const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    return start === undefined ? undefined : `${boot} ${start}`;
+  } catch {
+    return undefined;
+  }
+}
