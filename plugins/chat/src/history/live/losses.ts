@@ -1,9 +1,9 @@
 import type { Clock, Registrar } from '@cinnabar/sdk';
-import type { Client, SendableChannels } from 'discord.js';
+import type { Client } from 'discord.js';
 import { mayBotRead } from '../access/permissions.js';
-import { compareIds, OLDEST } from '../snowflake.js';
 import type { ChannelLog } from '../store/log.js';
 import type { Logs } from '../store/logs.js';
+import { hasGap } from './gap.js';
 
 /** After this long, comparing a part says nothing about the rest. */
 const LONGEST_DOUBT_MS = 10 * 60_000;
@@ -51,9 +51,12 @@ export function watchLosses(on: Registrar['on'], client: Client, clock: Clock, l
       if (channel === undefined || !channel.isSendable() || !mayBotRead(channel)) logs.forget(channelId);
     }
   };
-  on('channelUpdate', (_old, { id }) => {
-    const log = logs.peek(id);
-    if (log !== undefined) forgetHidden([log]);
+  on('channelUpdate', (_old, channel) => {
+    const log = logs.peek(channel.id);
+    if (log === undefined) return;
+    forgetHidden([log]);
+    // Nobody tells of the moment at which a channel goes out of sight, but its return says how far it has come.
+    if (channel.isSendable() && hasGap(log, channel)) log.doubt(log.newest);
   });
   on('roleUpdate', (_old, { guild }) => forgetHidden(ofGuild(guild.id)));
   on('roleDelete', ({ guild }) => forgetHidden(ofGuild(guild.id)));
@@ -63,15 +66,4 @@ export function watchLosses(on: Registrar['on'], client: Client, clock: Clock, l
   on('threadMembersUpdate', (_added, removed, { id, guild }) => {
     if (guild.members.me !== null && removed.has(guild.members.me.id)) logs.forget(id);
   });
-}
-
-/**
- * Whether Discord has said more in a channel than the log was told of: while the plugin was disabled or paused, or before the channel came back
- * into view. Own messages do not count: discord.js has them from sending, before their event comes.
- */
-export function hasGap(log: ChannelLog, channel: SendableChannels): boolean {
-  const isNews = (id: string) => compareIds(id, log.newest) > 0;
-  if (isNews(channel.lastMessageId ?? OLDEST)) return true;
-  const botId = channel.client.user.id;
-  return channel.messages.cache.some(({ id, partial, author }) => isNews(id) && !partial && author.id !== botId);
 }

@@ -1,6 +1,6 @@
 import type { SendableChannels } from 'discord.js';
 import type { Members } from '../access/members.js';
-import { hasGap } from '../live/losses.js';
+import { hasGap } from '../live/gap.js';
 import { idAfter, olderId } from '../snowflake.js';
 import type { Held } from '../store/held.js';
 import type { ChannelLog, LogPlace } from '../store/log.js';

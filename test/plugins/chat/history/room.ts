@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import {
+  createChannelHistory,
+  HISTORY_INTENTS,
+  type HistoryParts,
+} from '@cinnabar/plugin-chat/history/channel-history';
+import type { ChannelHistory, HistoryMessage, HistoryWindow, WindowOptions } from '@cinnabar/plugin-chat/history/types';
+import { Clock, definePlugin, type Plugin } from '@cinnabar/sdk';
+import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
+import type { SendableChannels } from 'discord.js';
+
+/** A host with nothing in it but a channel history. */
+export interface HistoryRoom extends AsyncDisposable {
+  readonly host: TestHost;
+  readonly history: ChannelHistory;
+  /** Reads as alice in the general channel with a limit of 400, unless told otherwise. */
+  read(channel?: LocalChannel, options?: Partial<WindowOptions> & { readonly as?: LocalUser }): Promise<HistoryWindow>;
+  /** The same, as lines `alice: Hello`. */
+  lines(
+    channel?: LocalChannel,
+    options?: Partial<WindowOptions> & { readonly as?: LocalUser },
+  ): Promise<readonly string[]>;
+  configs(channel?: LocalChannel, names?: readonly string[]): Promise<readonly string[]>;
+  /** What happens in `meanwhile` is never told: the session is gone, and cannot be resumed. */
+  loseSession(meanwhile: () => void): Promise<void>;
+  /** How many pages of messages were asked for since the last time. */
+  pages(): number;
+  /** How many requests of any kind. */
+  requests(): number;
+}
+
+export async function openRoom(limits?: HistoryParts['limits']): Promise<HistoryRoom> {
+  let made: ChannelHistory | undefined;
+  const host = await createTestHost({ plugins: [historian(limits, (history) => (made = history))] });
+  if (made === undefined) throw new Error('The plugin did not start.');
+  const history = made;
+  // Whoever asks has said something, and so is known.
+  const lobby = host.guild.createChannel({ name: 'lobby' });
+  for (const person of [host.you, host.alice, host.bob]) person.say(lobby, 'Here I am');
+  await host.settled();
+  const seen = { pages: 0, requests: 0 };
+  const since = (what: keyof typeof seen, count: number) => {
+    const news = count - seen[what];
+    seen[what] = count;
+    return news;
+  };
+  const channelOf = async (channel: LocalChannel): Promise<SendableChannels> => {
+    await host.settled();
+    const found = host.client.channels.cache.get(channel.id);
+    if (found === undefined || !found.isSendable()) throw new Error(`The bot does not know ${channel.name}.`);
+    return found;
+  };
+  const read: HistoryRoom['read'] = async (channel = host.general, { as = host.alice, ...options } = {}) =>
+    history.window(await channelOf(channel), {
+      limit: 400,
+      historyRoles: [],
+      reader: { userId: as.id, guildId: channel.guild?.id ?? null, channelId: channel.id },
+      ...options,
+    });
+
+  return {
+    host,
+    history,
+    read,
+    lines: async (channel, options) => (await read(channel, options)).messages.map(asLine),
+    configs: async (channel = host.general, names) =>
+      (await history.pinnedConfigs(await channelOf(channel), names)).map(({ yaml }) => yaml),
+    async loseSession(meanwhile) {
+      await host.settled();
+      const [lost, back] = [once(host.client, 'shardReconnecting'), once(host.client, 'shardReady')];
+      host.discord.faults.gateway.invalidateSessions(false);
+      await lost;
+      meanwhile();
+      // Discord lets a bot identify once in five seconds.
+      host.clock.advance(5_000);
+      await back;
+      await host.settled();
+    },
+    pages: () => since('pages', host.discord.requests.of('GET', '/channels/:channelId/messages').length),
+    requests: () => since('requests', host.discord.requests.all.length),
+    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+  };
+}
+
+function historian(limits: HistoryParts['limits'], onStart: (history: ChannelHistory) => void): Plugin {
+  return definePlugin({
+    manifest: { id: 'historian', version: '1.0.0', description: 'Keeps the history', intents: [...HISTORY_INTENTS] },
+    inject: { clock: Clock },
+    setup({ on, client, log, services: { clock } }) {
+      onStart(createChannelHistory({ on, client, clock, log, ...(limits === undefined ? {} : { limits }) }));
+    },
+  });
+}
+
+export function asLine({ author, content, extras }: HistoryMessage): string {
+  return `${author.displayName}: ${[content, ...extras].filter((text) => text !== '').join(' ')}`;
+}
+
+/** Has somebody say `count` numbered messages. */
+export function chatter(user: LocalUser, channel: LocalChannel, count: number, word = 'message') {
+  return Array.from({ length: count }, (_, at) => user.say(channel, `${word} ${at + 1}`));
+}
+
+/** The link to a message, as people copy it. */
+export function linkTo(message: { readonly id: string; readonly channel: LocalChannel }): string {
+  return `https://discord.com/channels/${message.channel.guild?.id ?? '@me'}/${message.channel.id}/${message.id}`;
+}
