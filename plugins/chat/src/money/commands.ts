@@ -1,0 +1,59 @@
+import { type Clock, type Registrar, UserError, z } from '@cinnabar/sdk';
+import type { MoneyCollections } from './accounts.js';
+import { costText } from './cost.js';
+import { findReceipt } from './receipts.js';
+import { whyText } from './why.js';
+
+interface MoneyCommandParts {
+  readonly collections: MoneyCollections;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Whether the member may see what the whole server has used: moderators and up. */
+  isModerator(actor: {
+    readonly userId: string;
+    readonly guildId: string | null;
+    readonly channelId: string;
+  }): Promise<boolean>;
+}
+
+/** `!why` and `!cost`. */
+export function registerMoneyCommands({ command }: Pick<Registrar, 'command'>, parts: MoneyCommandParts): void {
+  const { collections, clock } = parts;
+  command({
+    name: 'why',
+    description: 'Why I gave an answer, from what, and what it cost',
+    help: 'As a reply to one of my answers: about that one. Otherwise about my last answer in this channel.',
+    ephemeral: true,
+    async run(ctx) {
+      const messageId = ctx.message?.reference?.messageId;
+      const receipt = await findReceipt(collections.receipts, ctx.channel.id, messageId);
+      if (receipt === undefined) {
+        throw new UserError(
+          messageId === undefined
+            ? 'I have not answered anything here that I have a receipt of.'
+            : 'I have no receipt of that message: it is not an answer of mine, or too old.',
+        );
+      }
+      await ctx.reply(whyText(receipt));
+    },
+  });
+  command({
+    name: 'cost',
+    description: 'What answers have cost: today, in this channel or on this server',
+    ephemeral: true,
+    options: {
+      of: z
+        .enum(['day', 'channel', 'guild'])
+        .default('day')
+        .describe('day: you and this channel today; guild: for moderators'),
+    },
+    examples: ['!cost', '!cost channel', '!cost guild'],
+    async run(ctx, { of }) {
+      if (of === 'guild' && !(await parts.isModerator(ctx.actor))) {
+        throw new UserError(
+          'What the whole server has used is shown to its moderators. `!cost` tells your own and this channel’s.',
+        );
+      }
+      await ctx.reply(await costText(of, ctx.actor, collections, clock));
+    },
+  });
+}
