@@ -25,6 +25,8 @@ export type YamlReading =
 
 const DEEPEST = 32;
 const MOST_ALIASES = 50;
+const LONGEST_QUOTE = 60;
+const LONGEST_MESSAGE = 200;
 
 /**
  * Reads YAML that may come from anybody. Refused are: what is larger than `maxBytes` or nested deeper than 32 levels, tags, keys that are
@@ -48,7 +50,8 @@ export function readYaml(text: string, { maxBytes = 1_000_000 }: { readonly maxB
   const [wrong] = [...document.errors, ...document.warnings];
   if (wrong !== undefined) return refusal(lineAt(wrong.pos[0]), sentence(wrong));
   const repeated = repeatedKey(document);
-  if (repeated !== undefined) return refusal(lineAt(repeated.offset), `the key "${repeated.key}" is there twice`);
+  if (repeated !== undefined)
+    return refusal(lineAt(repeated.offset), `the key "${repeated.key.slice(0, LONGEST_QUOTE)}" is there twice`);
 
   const values = plainOf(document);
   if (values === undefined) return refusal(1, 'its aliases name nothing, multiply or hold themselves');
@@ -64,7 +67,7 @@ function refusal(line: number, problem: string): YamlReading {
 
 function sentence({ code, message }: { readonly code: string; readonly message: string }): string {
   if (code === 'TAG_RESOLVE_FAILED') return 'tags such as !this are not allowed';
-  return `it is not valid YAML: ${message.split('\n')[0]}`;
+  return `it is not valid YAML: ${message.split('\n')[0]?.slice(0, LONGEST_MESSAGE)}`;
 }
 
 /** Where something begins that lies too deep. */

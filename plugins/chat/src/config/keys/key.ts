@@ -1,11 +1,10 @@
-import type { z } from '@cinnabar/sdk';
+import { z } from '@cinnabar/sdk';
 
 /**
  * Who may set a key, beside the configuration files, which may set all: `guild` is for admins (`!set chat`), `channel` for them and for
  * whoever may pin a `.config` message.
  */
-export const KEY_SCOPES = ['files', 'guild', 'channel'] as const;
-export type KeyScope = (typeof KEY_SCOPES)[number];
+export type KeyScope = 'files' | 'guild' | 'channel';
 
 export interface KeyTraits {
   readonly description: string;
@@ -14,7 +13,12 @@ export interface KeyTraits {
   readonly lowerOnly?: true;
 }
 
+/** Traits by schema instance. */
+export const keyTraits = z.registry<KeyTraits>();
+
 /** Declares one key of the configuration. */
 export function key<S extends z.ZodType>(traits: KeyTraits, schema: S): S {
-  return schema.meta({ ...traits });
+  const described = schema.describe(traits.description);
+  keyTraits.add(described, traits);
+  return described;
 }
