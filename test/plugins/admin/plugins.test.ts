@@ -31,7 +31,7 @@ describe('admin: !plugin', () => {
 
   it('tells everything about one, but where it lies only to the owner of the bot', async () => {
     const info = await say(host.you, '!plugin info ai');
-    expect(info).to.match(/^\*\*ai\*\* 1\.0\.0: /);
+    expect(info).to.match(/^\*\*ai\*\* \d+\.\d+\.\d+: /);
     expect(info).to.match(/^State: running, on here$/m);
     expect(info).to.match(/^From: bundled, `.+plugins.ai`$/m);
     expect(info).to.match(/^Intents: Guilds, GuildMessages, DirectMessages, MessageContent$/m);
