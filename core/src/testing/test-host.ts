@@ -105,9 +105,15 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     ...(options.driver === undefined ? {} : { driver: options.driver }),
   });
   const settled = createSettled(world.discord, host);
+  const close = async () => {
+    await host.stop();
+    // What was handed in belongs to whoever handed it in.
+    if (options.world === undefined) await world.discord.close();
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+  };
   const report = await host.start(world.application.token);
   if (report.problems.length > 0) {
-    await host.stop();
+    await close();
     throw new Error(report.problems.map(({ plugin, problem }) => `${plugin}: ${problem}`).join('\n'));
   }
   await settled();
@@ -125,12 +131,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       await settled();
     },
     stop: host.stop,
-    async [Symbol.asyncDispose]() {
-      await host.stop();
-      // What was handed in belongs to whoever handed it in.
-      if (options.world === undefined) await world.discord.close();
-      if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 
