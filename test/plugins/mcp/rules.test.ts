@@ -1,0 +1,123 @@
+import { createTestHost } from '@cinnabar/core/testing';
+import { parseListen } from '@cinnabar/plugin-mcp/endpoint/listen-address';
+import { isAllowedSource } from '@cinnabar/plugin-mcp/endpoint/origins';
+import { createRateLimit } from '@cinnabar/plugin-mcp/endpoint/rate-limit';
+import { cutText } from '@cinnabar/plugin-mcp/importing/cut';
+import { importedNames } from '@cinnabar/plugin-mcp/importing/names';
+import { readResult } from '@cinnabar/plugin-mcp/importing/result';
+import { inputFor } from '@cinnabar/plugin-mcp/importing/schema';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import fc from 'fast-check';
+
+describe('names of imported tools', () => {
+  it('are such that every model takes them, and all different, whatever the server calls its tools', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.string({ minLength: 1, maxLength: 100, unit: 'binary' }), { maxLength: 20 }),
+        (tools) => {
+          const names = [...importedNames('a-server', tools).values()];
+          expect(new Set(names).size).to.equal(tools.length);
+          for (const name of names) expect(name).to.match(/^a_server_[A-Za-z0-9_]{0,55}$/);
+        },
+      ),
+    );
+  });
+});
+
+describe('a long text', () => {
+  it('is cut between characters, and says how much is missing', () => {
+    expect(cutText('äöü', 6)).to.equal('äöü');
+    expect(cutText('äöü', 5)).to.equal('äö\n… (cut: 1 bytes of 6 bytes are left out)');
+  });
+});
+
+describe('the result of a call', () => {
+  it('has media beyond 5 MB replaced by a note', () => {
+    const image = { type: 'image', mimeType: 'image/png', data: 'A'.repeat(4 * 1024 * 1024) } as const;
+    const { content, text } = readResult({ content: [image, image] });
+    expect(content.map(({ type }) => type)).to.deep.equal(['image', 'text']);
+    expect(text).to.match(/^\[image: image\/png, 3\.0 MB\]\n\[image: image\/png, 3\.0 MB\] \(left out/);
+  });
+});
+
+describe('a JSON Schema of a server', () => {
+  const accepts = (schema: Record<string, unknown>, value: unknown) => inputFor(schema).safeParse(value).success;
+
+  it('is read as draft 2020-12, or as draft 7 where it says so or is nothing else', () => {
+    const tuple = { type: 'object', properties: { at: { prefixItems: [{ type: 'number' }] } } };
+    expect(accepts(tuple, { at: ['x'] })).to.equal(false);
+    const older = { type: 'object', properties: { at: { type: 'array', items: [{ type: 'number' }] } } };
+    expect(accepts(older, { at: ['x'] })).to.equal(false);
+    expect(accepts(older, { at: [1] })).to.equal(true);
+    const said = { ...older, $schema: 'http://json-schema.org/draft-07/schema#' };
+    expect(accepts(said, { at: ['x'] })).to.equal(false);
+  });
+
+  it('that nobody understands leaves the check to the server', () => {
+    expect(accepts({ type: 'object', properties: { a: { type: 'nonsense' } } }, { a: 1 })).to.equal(true);
+  });
+
+  it('says what is wrong, and where', () => {
+    const schema = { type: 'object', properties: { a: { type: 'object', properties: { b: { type: 'number' } } } } };
+    const { error } = inputFor(schema).safeParse({ a: { b: 'x' } });
+    expect(error?.issues[0]?.message).to.equal('a.b must be number');
+  });
+});
+
+describe('the endpoint', () => {
+  it('listens on this machine alone unless a host is named', () => {
+    expect(parseListen('8808')).to.deep.equal({ host: '127.0.0.1', port: 8808 });
+    expect(parseListen('0.0.0.0:80')).to.deep.equal({ host: '0.0.0.0', port: 80 });
+    expect(parseListen('[::1]:80')).to.deep.equal({ host: '::1', port: 80 });
+    expect(parseListen('off')).to.equal('off');
+    for (const wrong of ['localhost', '99999', 'a b:1', 'http://x:1']) expect(parseListen(wrong)).to.equal(undefined);
+  });
+
+  it('answers to its own names, and to those that it was given', () => {
+    const allowed = { hosts: ['bot.example.org'], origins: [] };
+    for (const host of ['localhost:1', '127.0.0.1:1', '[::1]:1', 'BOT.example.org']) {
+      expect(isAllowedSource({ host }, allowed), host).to.equal(true);
+    }
+    for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1@evil.example', '']) {
+      expect(isAllowedSource({ host }, allowed), host).to.equal(false);
+    }
+    expect(isAllowedSource({ host: 'localhost', origin: 'null' }, allowed)).to.equal(false);
+  });
+
+  it('lets a token that was too quick go on after a while', () => {
+    const clock = createManualClock();
+    const limit = createRateLimit(clock);
+    expect(limit('a', 2)).to.equal(undefined);
+    expect(limit('a', 2)).to.equal(undefined);
+    expect(limit('a', 2)).to.equal(30_000);
+    expect(limit('b', 2)).to.equal(undefined);
+    clock.advance(30_000);
+    expect(limit('a', 2)).to.equal(undefined);
+  });
+});
+
+describe('the configuration of servers', () => {
+  const problemOf = async (server: unknown) => {
+    const settings = { mcp: { servers: { files: server } } };
+    const host = await createTestHost({ plugins: ['mcp'], settings }).catch((error: unknown) => String(error));
+    if (typeof host === 'string') return host;
+    await host[Symbol.asyncDispose]();
+    return 'none';
+  };
+
+  it('is refused at start, with what is wrong and where', async () => {
+    expect(await problemOf({})).to.match(/mcp\.servers\.files.* needs either "command" .* or "url"/);
+    expect(await problemOf({ command: 'x', url: 'http://x' })).to.match(/needs either/);
+    expect(await problemOf({ command: 'x', headers: {} })).to.match(/headers.* goes with "url"/);
+    expect(await problemOf({ url: 'ftp://x' })).to.match(/url.* must be an http or https address/);
+    expect(await problemOf({ command: 'x', typo: 1 })).to.match(/typo/);
+  });
+
+  it('takes no secret as it is', async () => {
+    const secret = { url: 'http://127.0.0.1:1/mcp', headers: { Authorization: 'Bearer abc' } };
+    expect(await problemOf(secret)).to.match(
+      /looks like a secret: put it into the environment, and write \$\{AUTHORIZATION\}/,
+    );
+  });
+});
