@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { useFolder } from '../core/plugins/support/folder.js';
+import { useCommandLine } from './support/command-line.js';
+import { contents, startWholeBot } from './support/whole-bot.js';
+
+const ROOT = new URL('../../../', import.meta.url);
+const at = (path: string) => fileURLToPath(new URL(path, ROOT));
+const README = readFileSync(at('README.md'), 'utf8');
+const node = (...args: readonly string[]) =>
+  promisify(execFile)(process.execPath, [...args]).catch((failed: { stdout: string; stderr: string }) => failed);
+
+/** Fenced blocks of a language, below a heading. */
+function blocksUnder(heading: RegExp, language: string): readonly string[] {
+  const [, below = ''] = README.split(new RegExp(`^#+ ${heading.source}.*$`, 'm'));
+  const [section = ''] = below.split(/^#+ /m);
+  return [...section.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
+    ([, body = '']) => body,
+  );
+}
+
+describe('the README', function () {
+  this.timeout(30_000);
+  const folder = useFolder();
+  const { play } = useCommandLine();
+  const [plugin = ''] = blocksUnder(/A plugin in 15 lines/, 'ts');
+
+  it('shows a plugin of 15 lines that the compiler accepts as it stands', async () => {
+    expect(plugin.trimEnd().split('\n').length).to.be.within(5, 15);
+    await folder.write({
+      'package.json': { type: 'module', private: true },
+      'tsconfig.json': {
+        compilerOptions: {
+          module: 'NodeNext',
+          target: 'ES2023',
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          verbatimModuleSyntax: true,
+          skipLibCheck: true,
+          noEmit: true,
+          types: [],
+        },
+        include: ['**/*.ts'],
+      },
+      'dice/index.ts': plugin,
+    });
+    const installed = folder.at('node_modules', '@cinnabar', 'sdk');
+    await mkdir(dirname(installed), { recursive: true });
+    await symlink(at('sdk'), installed, 'junction');
+    const tsc = at('node_modules/typescript/bin/tsc');
+    expect((await node(tsc, '-p', folder.at())).stdout).to.equal('');
+
+    await folder.write({
+      'dice/index.ts': plugin.replace('{ sides }', '{ sides: many }'),
+    });
+    expect((await node(tsc, '-p', folder.at())).stdout).to.match(/dice\/index\.ts.*sides/);
+  });
+
+  it('shows a plugin that does what is said of it', async () => {
+    await folder.write({ 'my-plugins/dice/index.ts': plugin });
+    await using bot = await startWholeBot({ more: [folder.at('my-plugins/dice')] });
+    const answer = async (text: string) => contents(await bot.hears(text, bot.you)).join('\n');
+    expect(await answer('!roll 20')).to.match(/^🎲 \d+$/);
+    expect(await answer('!roll')).to.match(/^🎲 [1-6]$/);
+    const slash = bot.alice.slash(bot.general, 'roll', { sides: 20 });
+    await bot.settled();
+    expect(slash.response?.content).to.match(/^🎲 \d+$/);
+    expect(await answer('!help roll'))
+      .to.include('Rolls a die')
+      .and.include('sides');
+    expect(await answer('!roll banana'))
+      .to.match(/sides.*number/)
+      .and.include('!roll [sides');
+    await folder.write({ 'my-plugins/dice/index.ts': plugin.replace('🎲', '🎯') });
+    expect(await answer('!plugin reload dice')).to.match(/^Reloaded `dice`/);
+    expect(await answer('!roll')).to.match(/^🎯 [1-6]$/);
+  });
+
+  it('shows what the first run really prints', async () => {
+    const [transcript = ''] = blocksUnder(/It works/, '');
+    const [command = '', ...printed] = transcript.split('\n');
+    expect(command).to.match(/^\$ printf '%s\\n' .* \| npm start --silent$/);
+    const lines = [...command.matchAll(/"([^"]+)"/g)].map(([, line = '']) => line);
+    expect(lines.length).to.be.greaterThan(1);
+    const { out, code } = await play(folder.at('data'), lines);
+    expect(out).to.equal(printed.join('\n'));
+    expect(code).to.equal(0);
+  });
+
+  it('names commands, campaigns and benches that exist, and links to files that are there', async () => {
+    const scripts: unknown = JSON.parse(await readFile(at('package.json'), 'utf8'));
+    const commands = [...README.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
+      .flatMap(([, body = '']) => body.split('\n'))
+      .map((line) => line.replace(/\s+#.*$/, '').trim())
+      .filter((line) => line.startsWith('npm '));
+    expect(commands).to.include.members(['npm start', 'npm test', 'npm run bench']);
+    for (const kind of ['campaign', 'bench']) {
+      const { stderr } = await node(at(`test/dist/${kind}/main.js`), 'nosuch');
+      const known = /; there are (.*)\.$/m.exec(stderr)?.[1]?.split(', ') ?? [];
+      expect(known, stderr).to.not.be.empty;
+      for (const command of commands.filter((line) => line.startsWith(`npm run ${kind} -- `))) {
+        expect(known, command).to.include(command.split(' ')[4]);
+      }
+    }
+    for (const command of commands) {
+      const script = command.replace(/^npm (run )?/, '').split(' ')[0] ?? '';
+      expect(scripts, command).to.have.nested.property(`scripts.${script}`);
+    }
+    const links = [...README.matchAll(/\]\(([^)#\s]+)\)/g)].map(([, target = '']) => target);
+    const missing = links.filter((target) => !/^https?:/.test(target) && !existsSync(at(target)));
+    expect(missing).to.deep.equal([]);
+  });
+});
