@@ -7,10 +7,10 @@ import { createShelf, decide } from './shelf.js';
 describe('chat: calls that were held', () => {
   const outline = (request: LlmRequest | undefined) =>
     (request?.messages ?? []).flatMap(({ participant, content }) =>
-      content.map((block) => {
-        if (block.type === 'text') return `${participant}: ${block.text}`;
-        if (block.type === 'tool_use') return `use ${block.name} ${JSON.stringify(block.input)}`;
-        return block.type === 'tool_result' ? `result ${String(block.content)}` : block.type;
+      content.flatMap((block): readonly string[] => {
+        if (block.type === 'text') return block.text === '' ? [] : [`${participant}: ${block.text}`];
+        if (block.type === 'tool_use') return [`use ${block.name} ${JSON.stringify(block.input)}`];
+        return [block.type === 'tool_result' ? `result ${String(block.content)}` : block.type];
       }),
     );
   const talk = async (host: TestHost, text: string) => {
@@ -137,7 +137,7 @@ describe('chat: with the confirmation plugin and the offline model', () => {
       await host.settled();
     }
     const texts = (llm.requests[1]?.messages ?? []).flatMap(({ content }) =>
-      content.flatMap((block) => (block.type === 'text' ? block.text : [])),
+      content.flatMap((block) => (block.type === 'text' && block.text !== '' ? block.text : [])),
     );
     expect(texts).to.deep.equal(['Add V', 'Well?']);
   });

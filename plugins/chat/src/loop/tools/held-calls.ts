@@ -15,9 +15,11 @@ export type HeldCall = z.output<typeof call>;
 
 const MAX_CALLS = 100;
 
-export const collections = {
-  /** Calls that were held for a decision: on later turns the model sees what became of them. */
-  calls: { scope: 'channel', version: 1, schema: z.object({ calls: z.array(call).default([]) }) },
+/** Calls that were held for a decision: on later turns the model sees what became of them. */
+export const heldCalls = {
+  scope: 'channel',
+  version: 1,
+  schema: z.object({ calls: z.array(call).default([]) }),
 } as const;
 export type CallStore = Collection<{ calls: HeldCall[] }, 'channel'>;
 

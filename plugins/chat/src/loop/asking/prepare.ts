@@ -1,0 +1,70 @@
+import { type ModelTraits, type Turn, UserError } from '@cinnabar/sdk';
+import type { EffectiveConfig } from '../../config/types.js';
+import { selfName } from '../../context/reading/names.js';
+import type { BuiltContext } from '../../context/types.js';
+import { budgetRefusal } from '../../money/accounts.js';
+import type { AnswerParts } from '../respond.js';
+import { offeredTools } from '../tools/offered.js';
+import { recordsOf } from '../tools/records.js';
+import { mentionNames } from './mentions.js';
+import { assertReadable } from './permissions.js';
+import { systemPrompt } from './prompt.js';
+import { commandRemover, questionOf, upTo } from './question.js';
+
+export interface Prepared {
+  readonly effective: EffectiveConfig;
+  readonly built: BuiltContext;
+  /** Names of the tools that the model is offered. */
+  readonly offered: ReadonlySet<string>;
+  readonly traits: ModelTraits;
+  readonly notes: readonly string[];
+}
+
+/** Everything that precedes the request: configuration, budget, history, tools, context. Changes nothing. */
+export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared> {
+  const { channel, actor, guild } = turn;
+  assertReadable(turn);
+  const effective = await parts.config.forChannel(channel);
+  const { config } = effective;
+  const decision = await parts.accounts.check(actor, config);
+  if (!decision.allowed) throw new UserError(budgetRefusal(decision));
+
+  const memory = await parts.memories.load(channel.id);
+  const read = await parts.history.window(channel, {
+    limit: config.recencyWindow,
+    reader: actor,
+    historyRoles: config.historyRoles,
+    backoffMaxMs: config.discordBackoffMax,
+    signal: parts.signal,
+    ...(memory.anchorId === undefined ? {} : { from: memory.anchorId }),
+  });
+  const window = upTo(read, turn);
+  const tools = await offeredTools(parts.tools, turn, config);
+  const offered = new Set(tools.map(({ name }) => name));
+  const me = channel.client.user;
+  const self = { id: me.id, name: guild?.members.me?.displayName ?? me.displayName };
+  const traits = await parts.llm.traits(config.continuationModel);
+  const question = questionOf(turn, window);
+  const built = await parts.buildContext({
+    self,
+    system: systemPrompt(selfName(config.innerName, self.name), channel, config),
+    window,
+    tools,
+    records: await recordsOf(parts, channel.id, window, offered),
+    images: parts.images,
+    config,
+    traits,
+    memory,
+    now: parts.clock.now(),
+    mentions: mentionNames(turn),
+    withoutCommand: commandRemover(parts.prefixes.get(actor.guildId)),
+    ...(question === undefined ? {} : { question }),
+  });
+  const request = {
+    ...built.request,
+    fallbacks: config.fallbackModels,
+    timeoutMs: config.llmTimeoutMs,
+    retries: config.llmRetries,
+  };
+  return { effective, built: { ...built, request }, offered, traits, notes: window.notes };
+}

@@ -1,0 +1,30 @@
+import type { Clock, Ledger, Llm, Logger, Prefixes, Random, ToolHistory, Tools } from '@cinnabar/sdk';
+import type { BuildContext } from '../context/types.js';
+import type { ChannelHistory, Images } from '../history/types.js';
+import type { Accounts } from '../money/types.js';
+import type { ConfigSource } from './config-source.js';
+import type { MemoryStore } from './memory-store.js';
+import type { CallStore } from './tools/held-calls.js';
+import type { ToolOutput } from './tools/visible-output.js';
+
+/** What the loop works with: the rooms of this plugin and the host's services. */
+export interface LoopParts {
+  readonly llm: Llm | undefined;
+  readonly tools: Tools;
+  readonly ledger: Ledger;
+  readonly toolHistory: ToolHistory | undefined;
+  readonly prefixes: Prefixes;
+  readonly config: ConfigSource;
+  readonly history: ChannelHistory;
+  readonly images: Images;
+  readonly accounts: Accounts;
+  readonly buildContext: BuildContext;
+  readonly memories: MemoryStore;
+  readonly calls: CallStore;
+  readonly toolOutput: ToolOutput;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Aborts when the plugin stops. */
+  readonly signal: AbortSignal;
+}

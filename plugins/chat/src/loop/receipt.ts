@@ -1,0 +1,66 @@
+import type { Llm, LlmCompletion, Turn } from '@cinnabar/sdk';
+import type { EffectiveConfig } from '../config/types.js';
+import { missAfter } from '../context/caching/misses.js';
+import type { BuiltContext } from '../context/types.js';
+import { billFor } from '../money/price.js';
+import type { Receipt } from '../money/receipt.js';
+import type { Invoked } from './tools/invoke.js';
+
+export interface ReceiptParts {
+  readonly id: string;
+  readonly at: number;
+  readonly turn: Turn;
+  readonly messageIds: readonly string[];
+  /** The model's answers, one for each round. */
+  readonly completions: readonly LlmCompletion[];
+  readonly built: BuiltContext;
+  readonly effective: EffectiveConfig;
+  readonly tools: readonly Invoked[];
+  readonly notes: readonly string[];
+  readonly llm: Llm;
+}
+
+/** What a reply cost and why it was given; `undefined` when no model has answered. */
+export async function receiptOf(parts: ReceiptParts): Promise<Receipt | undefined> {
+  const { id, at, turn, messageIds, completions, built, effective, tools, notes, llm } = parts;
+  const [first] = completions;
+  if (first === undefined) return undefined;
+  // A model may answer under a name that nobody knows a price of.
+  const priceFor = async (model: string) => (await llm.traits(model).catch(() => undefined))?.price;
+  return {
+    id,
+    at,
+    channelId: turn.channel.id,
+    guildId: turn.actor.guildId,
+    userId: turn.actor.userId,
+    messageIds,
+    trigger: reasonFor(turn),
+    model: first.model,
+    provider: first.provider,
+    mode: first.mode,
+    ...(await billFor(completions, priceFor)),
+    facts: built.facts,
+    missCause: missAfter(built.facts, first.usage),
+    tools: tools.map(({ use, outcome }) => ({ name: use.name, outcome })),
+    configured: Object.entries(effective.origin)
+      .filter(([, origin]) => origin !== 'default')
+      .map(([key, origin]) => `${key}, from ${origin}`),
+    notes: [...notes, ...effective.problems],
+  };
+}
+
+const REASONS: Readonly<Record<Turn['trigger'], string>> = {
+  command: 'was asked by command',
+  mention: 'was mentioned',
+  reply: 'was replied to',
+  dm: 'was written a direct message',
+  name: 'was called by name',
+  random: 'speaks up at random here',
+  activate: 'was activated by an m command',
+  continue: 'was asked to go on',
+};
+
+function reasonFor({ trigger, earlier }: Turn): string {
+  const more = earlier.length === 0 ? '' : `, and ${earlier.length} more had waited`;
+  return `I ${REASONS[trigger].replace(/^speaks/, 'speak')}${more}`;
+}

@@ -1,0 +1,94 @@
+import { type LlmCompletion, type Turn, UserError } from '@cinnabar/sdk';
+import { budgetRefusal } from '../money/accounts.js';
+import { mostOf } from '../money/price.js';
+import { receiptLine } from '../money/why.js';
+import { prepare } from './asking/prepare.js';
+import { withEitherSignal } from './either-signal.js';
+import type { LoopParts } from './parts.js';
+import { receiptOf } from './receipt.js';
+import { runRounds } from './rounds.js';
+import { createVoice } from './sending/voice.js';
+import { NO_MODEL } from './sentences.js';
+import { createSpeech } from './speech.js';
+import { rememberCall } from './tools/held-calls.js';
+import type { Invoked } from './tools/invoke.js';
+
+/** Answers a turn and those that waited with it. @throws UserError, or a CinnabarError of the language model, for `ai` to tell */
+export async function respond(turn: Turn, parts: LoopParts): Promise<void> {
+  const { llm } = parts;
+  if (llm === undefined) throw new UserError(NO_MODEL);
+  await withEitherSignal([turn.signal, parts.signal], (signal) => answer(turn, { ...parts, llm, signal }));
+}
+
+export type AnswerParts = LoopParts & { readonly llm: NonNullable<LoopParts['llm']> };
+
+async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
+  const { llm, accounts, clock, log, signal } = parts;
+  const { effective, built, offered, traits, notes } = await prepare(turn, parts);
+  const { config } = effective;
+  const most = mostOf(built.facts.estimatedTokens, config.maxTokens, traits.price);
+  const { decision, release } = await accounts.reserve(turn.actor, config, most);
+  if (!decision.allowed) throw new UserError(budgetRefusal(decision));
+
+  const backoff = { clock, maxMs: config.discordBackoffMax, log, signal };
+  const voice = createVoice(turn, backoff);
+  const speech = createSpeech(voice, { live: config.streaming && turn.message !== null, clock, log, signal });
+  const completions: LlmCompletion[] = [];
+  const used: Invoked[] = [];
+  const told = [...notes];
+  const settle = async () => {
+    const id = parts.random.id();
+    const messageIds = voice.sentIds;
+    const details = {
+      id,
+      at: clock.now(),
+      turn,
+      messageIds,
+      completions,
+      built,
+      effective,
+      tools: used,
+      notes: told,
+      llm,
+    };
+    const receipt = await receiptOf(details);
+    if (receipt !== undefined) await accounts.record(receipt);
+    return receipt;
+  };
+  try {
+    await runRounds(built.request, {
+      turn,
+      llm,
+      tools: parts.tools,
+      offered,
+      speech,
+      maxToolDepth: config.maxToolDepth,
+      signal,
+      async onCompletion(completion) {
+        completions.push(completion);
+        // What is remembered is written before the answer is announced.
+        if (completions.length === 1) await parts.memories.save(turn.channel.id, built.memory);
+      },
+      async onInvoked(invoked) {
+        used.push(...invoked);
+        const note = config.toolOutputVisible ? await parts.toolOutput.show(turn, invoked, backoff) : undefined;
+        if (note === undefined || told.includes(note)) return;
+        told.push(note);
+        log.warn(note, { channelId: turn.channel.id });
+      },
+      onHeld: ({ callId, use, afterId, step }) =>
+        rememberCall(parts.calls, turn.channel.id, {
+          callId,
+          tool: use.name,
+          input: use.input,
+          userId: turn.actor.userId,
+          afterId: afterId ?? built.memory.previousTailId ?? '0',
+          step,
+        }),
+    });
+  } finally {
+    // What has been used is paid for, also when the answer broke off.
+    const receipt = await settle().finally(release);
+    if (config.receipts && receipt !== undefined && !signal.aborted) await voice.say(receiptLine(receipt));
+  }
+}

@@ -1,0 +1,83 @@
+import type { Llm, LlmCompletion, LlmRequest, ParticipantMessage } from '@cinnabar/sdk';
+import { CUT_OFF, MALFORMED, nothingSaid, tooManyRounds } from './sentences.js';
+import type { Speech } from './speech.js';
+import { type Invoked, type InvokeParts, invokeAll } from './tools/invoke.js';
+
+export interface RoundsParts extends InvokeParts {
+  readonly llm: Llm;
+  readonly speech: Speech;
+  readonly maxToolDepth: number;
+  /** After each completion, before anything of it is said. */
+  onCompletion(completion: LlmCompletion): Promise<void>;
+  /** After the calls of one completion. */
+  onInvoked(invoked: readonly Invoked[]): Promise<void>;
+}
+
+/**
+ * Lets the model speak and call tools until it is done, all it asked for is held, or the rounds are used up.
+ * Text beside calls is sent before them, so that it stands above their cards.
+ */
+export async function runRounds(request: LlmRequest, parts: RoundsParts): Promise<void> {
+  const { turn, llm, speech, maxToolDepth, signal } = parts;
+  let said: readonly ParticipantMessage[] = [];
+  let lastId = turn.message?.id;
+  let results: readonly Invoked[] = [];
+  for (let round = 0; ; round += 1) {
+    const completion = await speech.listen((onText) =>
+      llm.complete({ ...withMore(request, said), signal, ...(onText === undefined ? {} : { onText }) }),
+    );
+    if (completion === undefined) return;
+    await parts.onCompletion(completion);
+    const { text, uses } = readCompletion(completion);
+    lastId = (await speech.say(text)) ?? lastId;
+    const remark = remarkOn(completion, results, round >= maxToolDepth ? maxToolDepth : undefined);
+    if (remark !== undefined) await speech.say(remark);
+    if (uses.length === 0 || round >= maxToolDepth) return;
+    results = await invokeAll(uses, lastId, parts);
+    await parts.onInvoked(results);
+    if (results.every(({ held }) => held)) return;
+    said = [
+      ...said,
+      { participant: request.self, content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...uses] },
+      { participant: request.self, content: results.map(({ result }) => result) },
+    ];
+  }
+}
+
+/** What has happened since stands before the empty message with which a context ends. */
+function withMore(request: LlmRequest, said: readonly ParticipantMessage[]): LlmRequest {
+  const last = request.messages.at(-1);
+  const target = last !== undefined && isTarget(last) ? [last] : [];
+  return {
+    ...request,
+    messages: [...request.messages.slice(0, request.messages.length - target.length), ...said, ...target],
+  };
+}
+
+function isTarget({ content }: ParticipantMessage): boolean {
+  return content.every((block) => block.type === 'text' && block.text === '');
+}
+
+/** What has to be said about a completion beside its text. */
+function remarkOn(
+  completion: LlmCompletion,
+  results: readonly Invoked[],
+  exhausted: number | undefined,
+): string | undefined {
+  const { text, uses } = readCompletion(completion);
+  if (completion.content.some(({ type }) => type === 'malformed_tool_use')) return MALFORMED;
+  if (uses.length > 0) return exhausted === undefined ? undefined : tooManyRounds(exhausted);
+  if (text === '') return spoken(results) ?? nothingSaid(completion.stopReason);
+  return completion.stopReason === 'max_tokens' ? CUT_OFF : undefined;
+}
+
+function readCompletion({ content }: LlmCompletion) {
+  const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+  return { text: text.trim(), uses: content.filter((block) => block.type === 'tool_use') };
+}
+
+/** When the model says nothing about what it has done, the tools speak for themselves. */
+function spoken(results: readonly Invoked[]): string | undefined {
+  const texts = results.map(({ done }) => done).filter((text) => text !== undefined && text.trim() !== '');
+  return texts.length === 0 ? undefined : texts.join('\n');
+}

@@ -1,0 +1,35 @@
+import type { Turn } from '@cinnabar/sdk';
+import { type Message, PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import { type BackoffOptions, withDiscordBackoff } from '../../history/discord-backoff.js';
+
+export type Backoff = BackoffOptions;
+
+/**
+ * Builds what sends the messages of one answer. Each carries a nonce of its own that Discord enforces: a request that is repeated, because
+ * nobody knows what became of it, makes no second message.
+ */
+export function messageSender(turn: Turn, asked: Message, backoff: Backoff): (content: string) => Promise<Message> {
+  const { channel, trigger } = turn;
+  const users = [...new Set([...turn.earlier, turn].map(({ user }) => user.id))];
+  const allowedMentions = { parse: [], users, repliedUser: true };
+  // What merely goes on replies to nobody, and its command is taken away.
+  let replied = trigger === 'activate' || trigger === 'continue' || !mayRefer(channel);
+  let serial = 0;
+  return (content) => {
+    const reply = replied ? {} : { reply: { messageReference: asked, failIfNotExists: false } };
+    replied = true;
+    serial += 1;
+    const nonce = `${asked.id.slice(-19)}.${serial}`;
+    return withDiscordBackoff(
+      async (): Promise<Message> => channel.send({ content, allowedMentions, nonce, enforceNonce: true, ...reply }),
+      backoff,
+    );
+  };
+}
+
+/** Discord lets one refer only to what one may read: without that, the answer stands by itself. */
+function mayRefer(channel: SendableChannels): boolean {
+  const me = channel.isDMBased() ? null : channel.guild.members.me;
+  if (channel.isDMBased() || me === null) return true;
+  return channel.permissionsFor(me).has(PermissionFlagsBits.ReadMessageHistory);
+}

@@ -1,0 +1,51 @@
+import { splitMessage, type Turn } from '@cinnabar/sdk';
+import type { Message } from 'discord.js';
+import { withDiscordBackoff } from '../../history/discord-backoff.js';
+import { type Backoff, messageSender } from './sender.js';
+
+/** From the seed: well below Discord's 2,000. */
+export const PART_LIMIT = 1_800;
+
+/** How the bot speaks in the course of one turn. */
+export interface Voice {
+  /** Says text, in parts where it is long. Resolves with the id of the last message. */
+  say(text: string): Promise<string>;
+  /** Sends one message, or changes one that this voice has sent. */
+  send(content: string): Promise<Message>;
+  edit(message: Message, content: string): Promise<void>;
+  remove(message: Message): Promise<void>;
+  /** Ids of what has been said and still stands, oldest first. */
+  readonly sentIds: readonly string[];
+}
+
+/** The first message replies to the one that is answered; only those who are answered can be pinged. */
+export function createVoice(turn: Turn, backoff: Backoff): Voice {
+  const post =
+    turn.message === null ? (content: string) => turn.reply(content) : messageSender(turn, turn.message, backoff);
+  const sent = new Set<string>();
+  const send = async (content: string) => {
+    const message = await post(content);
+    sent.add(message.id);
+    return message;
+  };
+  const allowedMentions = { parse: [], users: [...new Set([...turn.earlier, turn].map(({ user }) => user.id))] };
+  return {
+    send,
+    async say(text) {
+      const [first = '', ...others] = splitMessage(text, PART_LIMIT);
+      let last = await send(first);
+      for (const part of others) last = await send(part);
+      return last.id;
+    },
+    async edit(message, content) {
+      await withDiscordBackoff(() => message.edit({ content, allowedMentions }), backoff);
+    },
+    async remove(message) {
+      sent.delete(message.id);
+      await withDiscordBackoff(() => message.delete(), backoff);
+    },
+    get sentIds() {
+      return [...sent];
+    },
+  };
+}

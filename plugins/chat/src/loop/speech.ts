@@ -1,0 +1,48 @@
+import { type LlmCompletion, type LlmRequest, sentenceOf } from '@cinnabar/sdk';
+import { createLiveAnswer, type LiveAnswer, type LiveOptions } from './sending/live.js';
+import type { Voice } from './sending/voice.js';
+
+/** What is said in the course of a turn, whether it grows while the model writes or comes at once. */
+export interface Speech {
+  /**
+   * Runs one request to the model; what it writes is shown as it comes, where that is wanted. `undefined` when it failed and that has been
+   * said in place of what could be seen already.
+   */
+  listen(complete: (onText: LlmRequest['onText']) => Promise<LlmCompletion>): Promise<LlmCompletion | undefined>;
+  /** Says a text: the one that is growing already is made exact. Resolves with its last message's id; nothing is said of an empty one. */
+  say(text: string): Promise<string | undefined>;
+}
+
+export interface SpeechOptions extends LiveOptions {
+  readonly live: boolean;
+}
+
+export function createSpeech(voice: Voice, options: SpeechOptions): Speech {
+  let growing: LiveAnswer | undefined;
+
+  return {
+    async listen(complete) {
+      if (!options.live) return complete(undefined);
+      const answer = createLiveAnswer(voice, options);
+      growing = answer;
+      try {
+        return await complete(answer.onText);
+      } catch (error) {
+        growing = undefined;
+        if (!answer.shown) throw error;
+        const sentence = sentenceOf(error);
+        // Half an answer is not left behind as if it were a whole one.
+        await answer.finish(sentence ?? '');
+        if (sentence === undefined) throw error;
+        options.log.info('an answer broke off', { error });
+        return undefined;
+      }
+    },
+    async say(text) {
+      const answer = growing;
+      growing = undefined;
+      if (answer?.shown === true) return answer.finish(text);
+      return text === '' ? undefined : voice.say(text);
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import {
+  CinnabarError,
+  type ContentBlock,
+  type Outcome,
+  type ToolContent,
+  type ToolResultContent,
+  type Tools,
+  type ToolUseContent,
+  type Turn,
+} from '@cinnabar/sdk';
+
+export interface InvokeParts {
+  readonly turn: Turn;
+  readonly tools: Tools;
+  readonly signal: AbortSignal;
+  /** Names of the tools that the model was offered: no other runs. */
+  readonly offered: ReadonlySet<string>;
+  /** A call was held; `afterId` is the message it follows, `step` is shared by the calls of one completion. */
+  onHeld(call: {
+    readonly callId: string;
+    readonly use: ToolUseContent;
+    readonly afterId: string | undefined;
+    readonly step: string;
+  }): Promise<void>;
+}
+
+/** What has become of a call. */
+export interface Invoked {
+  readonly use: ToolUseContent;
+  readonly result: ToolResultContent;
+  /** What a call that ran has to say. */
+  readonly done: string | undefined;
+  readonly held: boolean;
+  readonly outcome: 'done' | 'deferred' | 'denied' | 'expired' | 'failed';
+}
+
+/** Runs the calls of one completion one after another: what the first changes, the second sees. */
+export async function invokeAll(
+  uses: readonly ToolUseContent[],
+  afterId: string | undefined,
+  parts: InvokeParts,
+): Promise<readonly Invoked[]> {
+  const results: Invoked[] = [];
+  let step: string | undefined;
+  for (const use of uses) {
+    if (parts.signal.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
+    const { invoked, callId } = await invoke(use, afterId, parts);
+    if (invoked.held) {
+      step ??= callId;
+      await parts.onHeld({ callId, use, afterId, step });
+    }
+    results.push(invoked);
+  }
+  return results;
+}
+
+async function invoke(use: ToolUseContent, afterId: string | undefined, parts: InvokeParts) {
+  const { turn, tools, signal } = parts;
+  if (await isWithheld(use.name, parts)) {
+    const result = resultOf(use, `${use.name} is not available for what is being answered now.`, true);
+    return { callId: use.id, invoked: { use, result, done: undefined, held: false, outcome: 'denied' as const } };
+  }
+  const outcome = await tools.invoke({
+    name: use.name,
+    arguments: use.input,
+    actor: turn.actor,
+    signal,
+    origin: 'chat',
+    ...(afterId === undefined ? {} : { messageId: afterId }),
+  });
+  const held = outcome.status === 'deferred';
+  const done = outcome.status === 'done' ? outcome.text : undefined;
+  return { callId: outcome.callId, invoked: { use, result: told(use, outcome), done, held, outcome: outcome.status } };
+}
+
+/** Not offered although the host would run it: somebody else's words are answered too. What the host refuses, it refuses with its reason. */
+async function isWithheld(name: string, { turn, tools, offered }: InvokeParts): Promise<boolean> {
+  if (offered.has(name)) return false;
+  return (await tools.offered(turn.actor)).some((tool) => tool.name === name);
+}
+
+function told(use: ToolUseContent, outcome: Outcome): ToolResultContent {
+  switch (outcome.status) {
+    case 'deferred':
+      return resultOf(use, outcome.note);
+    case 'done':
+      return resultOf(use, seen(outcome.content) ?? outcome.text);
+    case 'failed':
+      return resultOf(use, outcome.error.message, true);
+    default:
+      return resultOf(use, outcome.reason, true);
+  }
+}
+
+/** Text and images of a result that has more than text. */
+function seen(content: readonly ToolContent[] | undefined): readonly ContentBlock[] | undefined {
+  if (content?.some(({ type }) => type === 'image') !== true) return undefined;
+  return content.flatMap((block): ContentBlock[] => {
+    if (block.type === 'text') return [{ type: 'text', text: block.text }];
+    if (block.type !== 'image') return [];
+    return [{ type: 'image', source: { type: 'base64', data: block.data, mediaType: block.mimeType } }];
+  });
+}
+
+function resultOf(use: ToolUseContent, content: ToolResultContent['content'], isError = false): ToolResultContent {
+  return { type: 'tool_result', toolUseId: use.id, content, ...(isError ? { isError } : {}) };
+}
