@@ -17,17 +17,18 @@ export function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, p
   const baseId = past.kind === 'fits' ? nextBase(shape, input.memory) : shape.tailId;
   const { previousTailId, cached } = input.memory;
   const alive = cached.filter(({ expiresAt }) => expiresAt > input.now);
-  const places = { baseId, previousTailId, tailId: shape.tailId };
+  const places = { baseId, previousTailId, tailId: shape.tailId, spareId: shape.spareId };
   const laid = layBreakpoints(shape.layout, shape.ends, places, alive, input.traits.cache);
   const loose = looseQuestion(scene, shape.draft);
   const anchorId = shape.draft.entries[0]?.messages[0].id;
+  const inRequest = new Set(shape.ends.map(({ hash }) => hash));
   const memory: ChannelMemory = {
     ...gaps,
     anchorId,
     baseId,
     previousTailId: shape.tailId ?? previousTailId,
     lastActivationAt: input.now,
-    cached: afterRequest(cached, written(scene, shape, laid), input.now),
+    cached: afterRequest(cached, inRequest, written(scene, shape, laid), input.now),
     before: frame.before,
     names: Object.fromEntries(shape.draft.names),
     images: [...shape.draft.images.keys()],
@@ -69,10 +70,9 @@ function written({ input }: Scene, { ends, tailId }: Shape, laid: readonly LaidB
 function expectedMiss({ input }: Scene, frame: Frame, shape: Shape, past: Past): string | undefined {
   const { memory, now, window } = input;
   const { ends } = 'shape' in past ? past.shape : shape;
-  const cause = causeOfMiss({ memory, before: frame.before, ends, window: window.messages, now });
-  if (cause !== undefined && past.kind !== 'images') return cause;
   if (past.kind === 'images') return 'the oldest images made room for new ones';
-  return past.kind === 'too long' ? 'the window rolled' : undefined;
+  const rolled = past.kind === 'too long';
+  return causeOfMiss({ memory, before: frame.before, ends, window: window.messages, now, rolled });
 }
 
 function requestOf(

@@ -30,10 +30,10 @@ async function goOn(scene: Scene, frame: Frame, gaps: Gaps): Promise<Past> {
   const draft = await continueDraft(scene, from, isNew);
   if (draft === undefined) return { kind: 'images' };
   const shape = shapeOf(scene, frame, gaps, draft);
-  if (shape.held === undefined || shape.held.id === 'system') return { kind: 'cold', shape };
   const tooMany = countMessages(draft.entries) > config.recencyWindow + shape.layout.growth;
   const tooLarge = frame.tokens + tokensOf(draft.lines) > frame.limits.most;
-  return { kind: tooMany || tooLarge ? 'too long' : 'fits', shape };
+  if (tooMany || tooLarge) return { kind: 'too long', shape };
+  return { kind: shape.held === undefined || shape.held.id === 'system' ? 'cold' : 'fits', shape };
 }
 
 /** The newest messages that the limits allow. */

@@ -48,15 +48,16 @@ export function lastGaps(gaps: readonly number[], newest: number): number[] {
 }
 
 /**
- * What the provider holds after a request with these prefixes. A prefix that it held already keeps its time to live, from now on;
- * others live on until theirs is over.
+ * What the provider holds after a request with these prefixes, of what can be of use: a prefix that is not part of the request can never
+ * be read again. One that it held already keeps its time to live, from now on; others live on until theirs is over.
  */
 export function afterRequest(
   before: readonly CacheEntry[],
+  inRequest: ReadonlySet<string>,
   written: readonly Omit<CacheEntry, 'expiresAt'>[],
   now: number,
 ): CacheEntry[] {
-  const alive = before.filter(({ expiresAt }) => expiresAt > now);
+  const alive = before.filter(({ hash, expiresAt }) => expiresAt > now && inRequest.has(hash));
   const held = written.map((prefix) => {
     const ttl = alive.find(({ hash }) => hash === prefix.hash)?.ttl ?? prefix.ttl;
     return { ...prefix, ttl, expiresAt: now + TTL_MS[ttl] };

@@ -65,9 +65,8 @@ export function shortened(lines: readonly Line[], tokens: number): readonly Line
 /** Half of what would fit by the average, since the end of a text may be denser than its beginning. */
 function cut(line: Line, tokens: number): Line {
   const share = Math.min(1, (tokens / line.tokens) * 0.5);
-  const content = line.message.content.flatMap((block) =>
-    block.type === 'text' ? [{ ...block, text: `[…] ${block.text.slice(block.text.length * (1 - share))}` }] : [],
-  );
+  const text = line.message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+  const content = [{ type: 'text' as const, text: `[…] ${text.slice(text.length * (1 - share))}`.trimEnd() }];
   const message = { ...line.message, content };
   return { ...line, message, tokens: estimateMessage(message), signature: JSON.stringify(content) };
 }

@@ -31,6 +31,8 @@ export interface Shape {
   readonly held: PrefixEnd | undefined;
   /** The newest message of somebody else. */
   readonly tailId: string | undefined;
+  /** The one before it. */
+  readonly spareId: string | undefined;
 }
 
 /** Whether the window of the previous request can be gone on with. */
@@ -69,8 +71,8 @@ export function observeGap({ input: { memory, now }, entries }: Scene): Gaps {
 
 export function shapeOf({ input }: Scene, frame: Frame, gaps: Gaps, draft: Draft): Shape {
   const { memory, now } = input;
-  const tailId = draft.lines.findLast(({ own, message }) => !own && message.messageId !== undefined)?.message.messageId;
-  const places = [tailId, memory.previousTailId, memory.baseId, ...memory.cached.map(({ upToId }) => upToId)];
+  const [spareId, tailId] = lastHeard(draft.lines);
+  const places = [tailId, spareId, memory.previousTailId, memory.baseId, ...memory.cached.map(({ upToId }) => upToId)];
   const ids = new Set(places.filter((id) => id !== undefined));
   const ends = prefixEnds(frame.before, frame.tokens, draft.lines, ids);
   const held = heldPrefix(ends, memory.cached, now);
@@ -80,7 +82,15 @@ export function shapeOf({ input }: Scene, frame: Frame, gaps: Gaps, draft: Draft
     systemTokens: frame.tokens,
     readable: held?.tokens ?? 0,
   };
-  return { draft, ends, held, tailId, layout: planLayout(input, gaps, window, frame.limits) };
+  return { draft, ends, held, tailId, spareId, layout: planLayout(input, gaps, window, frame.limits) };
+}
+
+/** Ids of the last two messages of others. */
+function lastHeard(lines: readonly Line[]): readonly [string | undefined, string | undefined] {
+  const isHeard = ({ own, message }: Line) => !own && message.messageId !== undefined;
+  const last = lines.findLastIndex(isHeard);
+  const before = lines.slice(0, Math.max(0, last)).findLast(isHeard);
+  return [before?.message.messageId, lines[last]?.message.messageId];
 }
 
 export function tokensOf(lines: readonly Line[]): number {

@@ -46,8 +46,8 @@ export const receiptSchema = z.object({
   missCause: z.string().optional(),
   tools: z.array(z.object({ name: z.string(), outcome: z.string() })).readonly(),
   /** Configuration that differs from the defaults: "recencyWindow: 100, from a pinned message". */
-  configured: z.array(z.string()).readonly().default([]),
+  configured: z.array(z.string()).readonly().optional(),
   /** What could not be read, and whatever else there is to tell. */
-  notes: z.array(z.string()).readonly().default([]),
+  notes: z.array(z.string()).readonly().optional(),
 });
 export type Receipt = Readonly<z.output<typeof receiptSchema>>;

@@ -2,6 +2,8 @@ import type { Actor, Decision } from '@cinnabar/sdk';
 import type { BotConfig } from '../config/schema.js';
 import type { Receipt } from './receipt.js';
 
+export type { Receipt };
+
 /** What something uses, or may use at most. */
 export interface Amount {
   readonly tokens: number;

@@ -4,7 +4,7 @@ import type { Receipt } from './receipt.js';
 
 /** Why a reply was given, from what, and what it cost. */
 export function whyText(receipt: Receipt): string {
-  const { facts, tools, configured, notes } = receipt;
+  const { facts, tools, configured = [], notes = [] } = receipt;
   const safe = (text: string) => plainText(visible(text));
   return [
     `**Why I answered**: ${safe(receipt.trigger)} (asked by <@${receipt.userId}>, <t:${Math.floor(receipt.at / 1000)}:R>)`,

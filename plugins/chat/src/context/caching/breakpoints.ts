@@ -9,6 +9,8 @@ export interface Places {
   readonly baseId: string | undefined;
   readonly previousTailId: string | undefined;
   readonly tailId: string | undefined;
+  /** The message before the tail. */
+  readonly spareId: string | undefined;
 }
 
 export interface LaidBreakpoint extends Breakpoint {
@@ -18,7 +20,8 @@ export interface LaidBreakpoint extends Breakpoint {
 /**
  * Breakpoints for a request, in their order: tools and system prompt, base, previous tail, tail. A prefix that is not to be written is
  * marked all the same while the provider holds it, so that it is read. Prefixes below the model's minimum are not marked, and none of
- * five minutes comes before one of an hour.
+ * five minutes comes before one of an hour. Where the tail would be the only message with a mark, the one before it gets one too, at no
+ * cost: people edit their latest message more than any other.
  * @param ends in the order in which they stand in the request
  */
 export function layBreakpoints(
@@ -29,9 +32,11 @@ export function layBreakpoints(
   rules: ModelTraits['cache'],
 ): readonly LaidBreakpoint[] {
   if (rules.kind !== 'explicit') return [];
-  const laid = ends
-    .filter(({ tokens }) => tokens >= rules.minTokens)
-    .map((end) => markFor(end, layout, places, held))
+  const large = ends.filter(({ tokens }) => tokens >= rules.minTokens);
+  const others = new Set([places.baseId, places.previousTailId].filter((id) => id !== places.tailId));
+  const spareId = large.some(({ id }) => others.has(id)) ? undefined : places.spareId;
+  const laid = large
+    .map((end) => markFor(end, layout, { ...places, spareId }, held))
     .filter((mark) => mark !== undefined)
     .slice(-rules.breakpoints);
   const lastHour = laid.findLastIndex(({ ttl }) => ttl === '1h');
@@ -41,7 +46,7 @@ export function layBreakpoints(
 function markFor(
   end: PrefixEnd,
   layout: Layout,
-  { baseId, previousTailId, tailId }: Places,
+  { baseId, previousTailId, tailId, spareId }: Places,
   held: readonly CacheEntry[],
 ): LaidBreakpoint | undefined {
   const entry = held.find(({ hash }) => hash === end.hash);
@@ -58,6 +63,8 @@ function markFor(
       return mark(layout.tail, 'the newest message: the next request reads up to here');
     case previousTailId:
       return mark(layout.tail, 'the tail of the previous request: read up to here');
+    case spareId:
+      return mark(layout.tail, 'what is left to read when the newest message changes');
     default:
       return undefined;
   }

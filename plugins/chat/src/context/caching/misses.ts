@@ -10,6 +10,8 @@ export interface Comparison {
   readonly ends: readonly PrefixEnd[];
   readonly window: readonly HistoryMessage[];
   readonly now: number;
+  /** Whether the window was cut back although it is held. */
+  readonly rolled: boolean;
 }
 
 /** The longest prefix of this request that the provider still holds. */
@@ -22,15 +24,16 @@ export function heldPrefix(
 }
 
 /** Why the longest prefix that was written will not be read; `undefined` when it will be, or none was. */
-export function causeOfMiss({ memory, before, ends, window, now }: Comparison): string | undefined {
+export function causeOfMiss({ memory, before, ends, window, now, rolled }: Comparison): string | undefined {
   const newest = memory.cached.findLast(({ upToId }) => upToId !== 'system');
   if (newest === undefined || memory.before === undefined) return undefined;
   if (memory.before.model !== before.model) return 'another model or mode is used now';
   if (memory.before.tools !== before.tools) return 'the tools changed';
   if (memory.before.system !== before.system) return 'the system prompt changed';
-  if (ends.some(({ hash }) => hash === newest.hash)) {
-    return newest.expiresAt > now ? undefined : `the entry expired ${ago(now - newest.expiresAt)} ago`;
-  }
+  const unchanged = ends.some(({ hash }) => hash === newest.hash);
+  if (unchanged && newest.expiresAt <= now) return `the entry expired ${ago(now - newest.expiresAt)} ago`;
+  if (rolled) return 'the window rolled';
+  if (unchanged) return undefined;
   return changeIn(window, newest, memory.lastActivationAt ?? 0);
 }
 

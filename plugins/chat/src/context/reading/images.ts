@@ -58,6 +58,7 @@ export async function keptImages(
   limits: ImageLimits,
   images: Images,
 ): Promise<ShownImages | undefined> {
+  if (limits.maxImages === 0) return new Map();
   const recent = new Set(candidatesIn(messages.filter(isNew), limits).map(({ key }) => key));
   const wanted = candidatesIn(messages, limits).filter(({ key }) => before.has(key) || recent.has(key));
   const loaded = await Promise.all(wanted.map(({ attachment }) => images.load(attachment)));

@@ -1,0 +1,142 @@
+import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/schema';
+import { buildContext } from '@cinnabar/plugin-chat/context/build';
+import { type ChannelMemory, channelMemorySchema, EMPTY_MEMORY } from '@cinnabar/plugin-chat/context/memory';
+import type { BuiltContext, ContextConfig, ContextInput, ToolRecord } from '@cinnabar/plugin-chat/context/types';
+import type { HistoryAttachment, HistoryMessage, Images } from '@cinnabar/plugin-chat/history/types';
+import type { LlmRequest, ModelTraits } from '@cinnabar/sdk';
+
+export const STARTED = Date.UTC(2026, 0, 1);
+export const SELF = { id: '9', name: 'Claude' };
+
+export const TRAITS: ModelTraits = {
+  provider: 'anthropic',
+  model: 'claude',
+  modes: ['chat', 'prefill'],
+  images: true,
+  contextTokens: 200_000,
+  cache: { kind: 'explicit', breakpoints: 4, minTokens: 100, ttls: ['5m', '1h'], lookBackBlocks: 20 },
+  price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 },
+};
+
+const IDS = new Map([['Claude', SELF.id]]);
+
+export type Spoken = Partial<Omit<HistoryMessage, 'author'>> & { readonly author?: Partial<HistoryMessage['author']> };
+
+/** A message of Alice, Bob …, or of `Claude`, who is the bot itself. */
+export function said(who: string, content: string, more: Spoken = {}): HistoryMessage {
+  const userId = IDS.get(who) ?? `${IDS.size + 100}`;
+  IDS.set(who, userId);
+  const self = who === SELF.name;
+  return {
+    id: '0',
+    channelId: '1',
+    content,
+    createdAt: STARTED,
+    editedAt: null,
+    replyTo: null,
+    attachments: [],
+    extras: [],
+    reactions: [],
+    ...more,
+    author: {
+      id: userId,
+      speaker: userId,
+      displayName: who,
+      username: who.toLowerCase(),
+      bot: self,
+      self,
+      ...more.author,
+    },
+  };
+}
+
+/** Gives the messages ids and times in their order, where they have none. */
+export function inOrder(messages: readonly HistoryMessage[]): readonly HistoryMessage[] {
+  return messages.map((message, index) =>
+    message.id === '0' ? { ...message, id: idAt(index), createdAt: STARTED + index * 1000 } : message,
+  );
+}
+
+export function idAt(index: number): string {
+  return String(1001 + index);
+}
+
+export function calledAfter(index: number, more: Partial<ToolRecord> = {}): ToolRecord {
+  return {
+    callId: 'call_1',
+    name: 'get_time',
+    input: { timezone: 'Asia/Tokyo' },
+    afterMessageId: idAt(index),
+    result: '14:30 JST',
+    isError: false,
+    ...more,
+  };
+}
+
+export function picture(name = 'sunset.jpg', sizeBytes = 1000): HistoryAttachment {
+  return { url: `https://cdn.discordapp.com/${name}`, name, contentType: 'image/jpeg', sizeBytes };
+}
+
+/** Every picture is there; its data is its name. */
+export const album: Images = {
+  load: async ({ name, sizeBytes }) => ({ mediaType: 'image/jpeg', base64: name, sizeBytes }),
+};
+
+export type Given = Partial<Omit<ContextInput, 'config' | 'window' | 'traits'>> & {
+  readonly config?: Partial<ContextConfig>;
+  readonly traits?: Partial<ModelTraits>;
+};
+
+export function build(messages: readonly HistoryMessage[], given: Given = {}): Promise<BuiltContext> {
+  return buildContext({
+    self: SELF,
+    system: 'You take part in a channel.',
+    tools: [],
+    records: [],
+    images: album,
+    memory: EMPTY_MEMORY,
+    now: STARTED + 3_600_000,
+    ...given,
+    window: { messages: inOrder(messages), whole: true, restCalls: 0, notes: [] },
+    config: { ...DEFAULT_CONFIG, ...given.config },
+    traits: { ...TRAITS, ...given.traits },
+  });
+}
+
+/** `Alice: hello`, a line for each message; the completion target is left out. */
+export function asLines({ messages }: LlmRequest): readonly string[] {
+  return messages.slice(0, -1).map(({ participant, content }) => {
+    const parts = content.map((block) => {
+      if (block.type === 'text') return block.text;
+      if (block.type === 'image') return `<${block.source.data}>`;
+      return block.type === 'tool_use' ? `(calls ${block.id})` : `(result ${block.toolUseId})`;
+    });
+    return `${participant}: ${parts.join(' ')}`;
+  });
+}
+
+/** A channel in which the bot is called again and again; what is remembered goes through JSON each time, as at a restart. */
+export function createChannel(given: Given = {}) {
+  let memory: ChannelMemory = EMPTY_MEMORY;
+  let now = STARTED + 3_600_000;
+  return {
+    get memory() {
+      return memory;
+    },
+    wait(ms: number) {
+      now += ms;
+    },
+    async activate(messages: readonly HistoryMessage[], then: Given = {}): Promise<BuiltContext> {
+      const built = await build(messages, { ...given, ...then, memory, now });
+      memory = channelMemorySchema.parse(JSON.parse(JSON.stringify(built.memory)));
+      return built;
+    },
+  };
+}
+
+export function chat(count: number, from = 0): readonly HistoryMessage[] {
+  const people = ['Alice', 'Bob', 'Carol'];
+  return Array.from({ length: count }, (_, index) =>
+    said(people[(from + index) % people.length] ?? '', `This is message number ${from + index} of the conversation.`),
+  );
+}
