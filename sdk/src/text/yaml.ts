@@ -30,7 +30,8 @@ const LONGEST_MESSAGE = 200;
 
 /**
  * Reads YAML that may come from anybody. Refused are: what is larger than `maxBytes` or nested deeper than 32 levels, tags, keys that are
- * there twice, aliases that multiply or hold themselves, more than one document, and anything but keys with values. Never throws.
+ * there twice or are no plain text, aliases that multiply or hold themselves, more than one document, and anything but keys with values.
+ * Never throws.
  * @param maxBytes 1 MB by default
  */
 export function readYaml(text: string, { maxBytes = 1_000_000 }: { readonly maxBytes?: number } = {}): YamlReading {
@@ -42,16 +43,15 @@ export function readYaml(text: string, { maxBytes = 1_000_000 }: { readonly maxB
   const deep = tooDeep(tokens);
   if (deep !== undefined) return refusal(lineAt(deep), `it is nested deeper than ${DEEPEST} levels`);
 
-  // The library compares each key with all others; `repeatedKey` needs one look at each.
+  // The library compares each key with all others; `wrongKey` needs one look at each.
   const composer = new Composer({ version: '1.2', schema: 'core', resolveKnownTags: false, uniqueKeys: false });
   const [document, another] = [...composer.compose(tokens, true, text.length)];
   if (document === undefined) return refusal(1, 'it is not YAML');
   if (another !== undefined) return refusal(lineAt(another.range[0]), 'it holds more than one document');
-  const [wrong] = [...document.errors, ...document.warnings];
-  if (wrong !== undefined) return refusal(lineAt(wrong.pos[0]), sentence(wrong));
-  const repeated = repeatedKey(document);
-  if (repeated !== undefined)
-    return refusal(lineAt(repeated.offset), `the key "${repeated.key.slice(0, LONGEST_QUOTE)}" is there twice`);
+  const [error] = [...document.errors, ...document.warnings];
+  if (error !== undefined) return refusal(lineAt(error.pos[0]), sentence(error));
+  const wrong = wrongKey(document);
+  if (wrong !== undefined) return refusal(lineAt(wrong.offset), wrong.problem);
 
   const values = plainOf(document);
   if (values === undefined) return refusal(1, 'its aliases name nothing, multiply or hold themselves');
@@ -86,18 +86,22 @@ function tooDeep(tokens: readonly CST.Token[]): number | undefined {
   return undefined;
 }
 
-function repeatedKey(document: Composed): { readonly key: string; readonly offset: number } | undefined {
-  let found: { readonly key: string; readonly offset: number } | undefined;
+function wrongKey(document: Composed): { readonly problem: string; readonly offset: number } | undefined {
+  let found: { readonly problem: string; readonly offset: number } | undefined;
   visit(document, {
     Map(_, { items }) {
       const seen = new Set<string>();
       for (const { key } of items) {
         const name = keyName(key);
-        if (seen.has(name)) {
-          found = { key: name, offset: isNode(key) ? (key.range?.[0] ?? 0) : 0 };
-          return visit.BREAK;
+        if (isScalar(key) && !seen.has(name)) {
+          seen.add(name);
+          continue;
         }
-        seen.add(name);
+        const problem = isScalar(key)
+          ? `the key "${name.slice(0, LONGEST_QUOTE)}" is there twice`
+          : 'a key must be plain text';
+        found = { problem, offset: isNode(key) ? (key.range?.[0] ?? 0) : 0 };
+        return visit.BREAK;
       }
       return undefined;
     },
@@ -106,7 +110,7 @@ function repeatedKey(document: Composed): { readonly key: string; readonly offse
 }
 
 function keyName(key: unknown): string {
-  return isScalar(key) ? String(key.value) : String(key);
+  return isScalar(key) ? String(key.value) : '';
 }
 
 function plainOf(document: Composed): unknown {

@@ -58,7 +58,84 @@ describe('the configuration', () => {
     shared('host:\n  prefixs: []\n');
     expect(refusal()).to.match(/: config\/shared\.yaml:2: host\.prefixs: there is no such key/);
     shared('host: [\n');
-    expect(refusal()).to.match(/: config\/shared\.yaml:1: it is not valid YAML/);
+    expect(refusal()).to.match(/: config\/shared\.yaml:\d: it is not valid YAML/);
+  });
+
+  it('refuses a start with any file that may apply somewhere and cannot be read', () => {
+    mkdirSync(join(root, 'config', 'guilds'));
+    writeFileSync(join(root, 'config', 'guilds', '123456789012345678.yaml'), 'mode: chat\nmode: prefill\n');
+    expect(refusal()).to.match(/: config\/guilds\/123456789012345678\.yaml:2: the key "mode" is there twice/);
+  });
+
+  it('leaves keys of plugins to the plugins', () => {
+    shared('mode: chat\nhost:\n  prefixes: ["?"]\n');
+    expect(loadConfig(root, {}).prefixes).to.deep.equal(['?']);
+  });
+
+  it('takes an empty key as one that is not there', () => {
+    shared('host:\nsettings:\n');
+    expect(loadConfig(root, {}).presets).to.deep.equal({});
+  });
+
+  it('knows the folders by both of their names', () => {
+    const config = loadConfig(root, { CONFIG_PATH: 'elsewhere', CACHE_PATH: 'cached' });
+    expect(config.configDir).to.equal(join(root, 'elsewhere'));
+    expect(config.cacheDir).to.equal(join(root, 'cached'));
+    expect(loadConfig(root, { CONFIG_PATH: 'one', CINNABAR_CONFIG: 'other' }).configDir).to.equal(join(root, 'other'));
+  });
+
+  describe('of one bot of several', () => {
+    it('is chosen by the command line, else by BOT_NAME, in the environment or in .env', () => {
+      expect(loadConfig(root, {}).botName).to.equal(undefined);
+      expect(loadConfig(root, { BOT_NAME: 'claude' }).botName).to.equal('claude');
+      expect(loadConfig(root, { BOT_NAME: 'claude' }, 'opus').botName).to.equal('opus');
+      writeFileSync(join(root, '.env'), 'BOT_NAME=haiku\n');
+      expect(loadConfig(root, {}).botName).to.equal('haiku');
+    });
+
+    it('keeps data, logs and caches of its own', () => {
+      const claude = loadConfig(root, { CACHE_PATH: 'cache' }, 'claude');
+      const opus = loadConfig(root, { CACHE_PATH: 'cache' }, 'opus');
+      expect(claude.dataDir).to.equal(join(root, 'data', 'bots', 'claude'));
+      for (const folder of ['dataDir', 'logDir', 'cacheDir'] as const)
+        expect(claude[folder]).not.to.equal(opus[folder]);
+    });
+
+    it('has a .env of its own, which wins over the common one', () => {
+      writeFileSync(join(root, '.env'), 'DISCORD_TOKEN=common\nOPENAI_API_KEY=key\n');
+      writeFileSync(join(root, '.env.claude'), 'DISCORD_TOKEN=of-claude\n');
+      expect(loadConfig(root, {}, 'claude').token).to.equal('of-claude');
+      expect(loadConfig(root, {}, 'claude').env.OPENAI_API_KEY).to.equal('key');
+      expect(loadConfig(root, {}).token).to.equal('common');
+      expect(loadConfig(root, { DISCORD_TOKEN: 'environment' }, 'claude').token).to.equal('environment');
+    });
+
+    it('has a name that can do no mischief in a path', () => {
+      for (const name of [
+        '../evil',
+        'a/b',
+        '..',
+        '.',
+        '',
+        '-x',
+        'x.',
+        'a b',
+        'claude-123456789012345678',
+        'x'.repeat(33),
+      ]) {
+        expect(() => loadConfig(root, {}, name), name).to.throw(CinnabarError, /--bot must/);
+      }
+      expect(refusal({ BOT_NAME: '../evil' })).to.match(/BOT_NAME must be 1 to 32 letters, digits/);
+      for (const name of ['claude', 'Claude-3.5', 'a', 'x_1'])
+        expect(loadConfig(root, {}, name).botName).to.equal(name);
+    });
+
+    it('does not mind mistakes in the files of the others', () => {
+      mkdirSync(join(root, 'config', 'bots'));
+      writeFileSync(join(root, 'config', 'bots', 'opus.yaml'), 'a: [\n');
+      expect(loadConfig(root, {}, 'claude').botName).to.equal('claude');
+      expect(() => loadConfig(root, {}, 'opus')).to.throw(CinnabarError, /config\/bots\/opus\.yaml:\d: /);
+    });
   });
 
   it('refuses a bomb of aliases', () => {
