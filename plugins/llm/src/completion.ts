@@ -1,18 +1,41 @@
 import { CinnabarError, type LlmCompletion, type LlmRequest } from '@cinnabar/sdk';
 import { z } from 'zod';
-import type { ProviderReply } from './providers/provider.js';
+import { contentOf, createAnswerReader } from './prefill/answer.js';
+import type { Mode, ProviderReply } from './providers/provider.js';
 
-/** The provider's reply as the caller's completion: its own name in front taken off, structured output read and checked. */
-export function finishCompletion(request: LlmRequest, provider: string, reply: ProviderReply): LlmCompletion {
-  const content = reply.content
-    .map((block, index) =>
-      block.type === 'text' && index === 0 ? { ...block, text: withoutOwnName(block.text, request.self) } : block,
-    )
-    .filter((block) => block.type !== 'text' || block.text.trim() !== '');
-  const { stopReason, usage, model } = reply;
-  const completion: LlmCompletion = { content, stopReason, usage, model, provider, mode: 'chat' };
+/**
+ * The provider's reply as the caller's completion: its own name in front taken off, written calls read, structured output checked.
+ * @param idFor makes ids for the calls that a model has written into its text
+ */
+export function finishCompletion(
+  request: LlmRequest,
+  provider: string,
+  reply: ProviderReply,
+  mode: Mode,
+  idFor: () => string,
+): LlmCompletion {
+  const { usage, model } = reply;
+  const answer = mode === 'prefill' ? readScript(request, reply, idFor) : readChat(request, reply);
+  const completion: LlmCompletion = { ...answer, usage, model, provider, mode };
   if (request.output === undefined) return completion;
   return { ...completion, structured: readStructured(request.output.schema, completion) };
+}
+
+type Answer = Pick<LlmCompletion, 'content' | 'stopReason'>;
+
+function readChat({ self }: LlmRequest, { content, stopReason }: ProviderReply): Answer {
+  const named = content.map((block, index) =>
+    block.type === 'text' && index === 0 ? { ...block, text: withoutOwnName(block.text, self) } : block,
+  );
+  return { content: named.filter((block) => block.type !== 'text' || block.text.trim() !== ''), stopReason };
+}
+
+function readScript(request: LlmRequest, { content, stopReason }: ProviderReply, idFor: () => string): Answer {
+  const raw = content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+  const answer = createAnswerReader(request).read(raw, () => `call_${idFor()}`);
+  if (answer.calls.length > 0 && stopReason !== 'refusal')
+    return { content: contentOf(answer), stopReason: 'tool_use' };
+  return { content: contentOf(answer), stopReason: answer.cut ? 'stop_sequence' : stopReason };
 }
 
 // The transcript names every speaker, and some models then name themselves.

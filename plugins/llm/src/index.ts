@@ -1,40 +1,58 @@
 import { Clock, definePlugin, Llm, Random, sentenceOf, subcommand } from '@cinnabar/sdk';
-import { configure } from './configuration.js';
+import type { Setup } from './candidate.js';
 import { createProviders } from './providers/registry.js';
+import { createBreakers } from './resilience/breakers.js';
 import { createLlm } from './service.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
 import { describeStatus } from './status.js';
+import { createRouter } from './vendors/routes.js';
+
+/** How long `current` may lag behind a changed setting. */
+const REFRESH_MS = 1_000;
 
 export default definePlugin({
   manifest: {
     id: 'llm',
     version: '0.1.0',
-    description: 'Connects language models: OpenAI, Anthropic, compatible servers, or an offline stand-in',
+    description:
+      'Connects language models: OpenAI, Anthropic, Google, Bedrock, compatible servers, or an offline stand-in',
     host: '^0.1.0',
   },
   settings: { global: GLOBAL_SETTINGS },
   env: ENVIRONMENT,
   inject: { clock: Clock, random: Random },
   provides: [Llm],
-  async setup({ provide, group, settings, env, services, log, signal }) {
+  async setup({ provide, group, every, settings, env, services, log, signal }) {
     const { clock, random } = services;
     const providerFor = createProviders(clock, random);
+    const router = createRouter();
+    const breakers = createBreakers(clock, log);
     let current: Llm['current'] = { provider: 'offline', model: 'offline' };
-    const setup = async () => {
+
+    const setup = async (): Promise<Setup> => {
       const values = await settings.global.get();
-      const configuration = configure(values, env);
-      current = { provider: configuration.source.provider, model: configuration.model };
-      return { settings: values, configuration, provider: providerFor(configuration.source) };
+      const routes = await router.routes(values, env);
+      current = { provider: routes.vendorFor(routes.model).source.provider, model: routes.model };
+      return { settings: values, routes, providerFor };
+    };
+    const refresh = async (): Promise<string | undefined> => {
+      try {
+        await setup();
+        return undefined;
+      } catch (error) {
+        const sentence = sentenceOf(error);
+        if (sentence === undefined) throw error;
+        current = { provider: 'none', model: 'not configured' };
+        return sentence;
+      }
     };
 
     // A wrong configuration must not keep the plugin from starting: the owner needs its settings to mend it.
-    await setup().catch((error: unknown) => {
-      const sentence = sentenceOf(error);
-      if (sentence === undefined) throw error;
-      current = { provider: 'none', model: 'not configured' };
-      log.warn(sentence);
-    });
-    provide(Llm, createLlm({ setup, current: () => current, clock, log, signal }));
+    const problem = await refresh();
+    if (problem !== undefined) log.warn(problem);
+    // Nothing tells of a changed setting, and status lines read `current` without waiting.
+    every(REFRESH_MS, refresh);
+    provide(Llm, createLlm({ setup, current: () => current, breakers, clock, random, log, signal }));
 
     group({
       name: 'llm',
@@ -43,9 +61,10 @@ export default definePlugin({
       commands: [
         subcommand({
           name: 'status',
-          description: 'Which model answers, where it is, and whether a key is set',
+          description: 'Which models answer, where they are, whether keys are set, and whether they can be reached',
           ephemeral: true,
-          run: async (context) => context.reply(describeStatus(await settings.global.get(), env)),
+          run: async (context) =>
+            context.reply(await describeStatus(router, breakers, await settings.global.get(), env)),
         }),
       ],
     });

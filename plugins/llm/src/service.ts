@@ -1,121 +1,131 @@
-import { CinnabarError, type Clock, type Llm, type LlmCompletion, type LlmRequest, type Logger } from '@cinnabar/sdk';
+import {
+  CinnabarError,
+  type Clock,
+  type ErrorCode,
+  type Llm,
+  type LlmRequest,
+  type Logger,
+  type Random,
+  sentenceOf,
+} from '@cinnabar/sdk';
+import { attemptOnce } from './attempt.js';
+import { type Candidate, candidateFor, planCall, type Setup } from './candidate.js';
 import { finishCompletion } from './completion.js';
-import type { Configuration } from './configuration.js';
-import { traitsOf } from './models/traits.js';
-import type { Attempt, Failure, Provider, ProviderCall } from './providers/provider.js';
-import { type Bounds, within } from './resilience/deadline.js';
+import { createLearned } from './learned.js';
+import type { Failure, Mode } from './providers/provider.js';
+import type { Breakers } from './resilience/breakers.js';
 import { CANCELLED, withRetries } from './resilience/retries.js';
-import type { GlobalSettings } from './settings.js';
-
-/** How requests are made at the moment: read anew for each one, so that a changed setting holds from the next request on. */
-export interface Setup {
-  readonly settings: GlobalSettings;
-  readonly configuration: Configuration;
-  readonly provider: Provider;
-}
+import { createListener, type Listener } from './streaming/listener.js';
 
 export interface ServiceParts {
   /** @throws CINNABAR_LLM_NOT_CONFIGURED */
   setup(): Promise<Setup>;
   /** What answered or would answer, as last known. */
   readonly current: () => Llm['current'];
+  readonly breakers: Breakers;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
 }
 
-/** The `Llm` service: chooses the provider, bounds each attempt, repeats what may be repeated, and checks what came back. */
+/** Failures that another model may not have. */
+const ASK_ANOTHER: ReadonlySet<ErrorCode> = new Set([
+  'CINNABAR_LLM_RATE_LIMITED',
+  'CINNABAR_LLM_UNAVAILABLE',
+  'CINNABAR_LLM_TIMEOUT',
+  'CINNABAR_LLM_PAUSED',
+]);
+
+/** The `Llm` service: finds who answers, bounds each attempt, repeats what may be repeated, tries others, and checks what came back. */
 export function createLlm(parts: ServiceParts): Llm {
-  // Models that refuse temperature and topP do so every time: they are asked once.
-  const refusing = new Set<string>();
+  const { clock, random, breakers } = parts;
+  const learned = createLearned();
+
+  const answer = async (request: LlmRequest, candidate: Candidate, setup: Setup, listener: Listener | undefined) => {
+    const { settings } = setup;
+    const log = parts.log.child({ provider: candidate.provider.name, model: candidate.model });
+    const signals = [parts.signal, ...(request.signal === undefined ? [] : [request.signal])];
+    const bounds = { clock, timeoutMs: request.timeoutMs ?? settings.timeoutMs, signals };
+    const breaker = breakers.for(candidate.vendor);
+    let mode: Mode = 'chat';
+    const onStart = (started: Mode) => {
+      mode = started;
+      listener?.begin(started);
+    };
+    const attemptParts = { setup, learned, bounds, log, onStart, onText: listener?.push };
+    const rules = {
+      retries: request.retries ?? settings.retries,
+      retryDelayMs: settings.retryDelayMs,
+      clock,
+      signals,
+      log,
+    };
+    const startedMs = clock.now();
+    const attempt = await withRetries(rules, () => breaker.run(() => attemptOnce(candidate, request, attemptParts)));
+    if (!attempt.ok) return attempt;
+    const completion = finishCompletion(request, candidate.provider.name, attempt.reply, mode, () => random.id());
+    const { stopReason, usage } = completion;
+    log.debug('model answered', { stopReason, mode, ...usage, ms: clock.now() - startedMs });
+    return { ok: true as const, completion };
+  };
+
   return {
     get current() {
       return parts.current();
     },
     async complete(request) {
       const setup = await parts.setup();
-      const signals = [parts.signal, ...(request.signal === undefined ? [] : [request.signal])];
-      const { settings, provider } = setup;
-      const model = modelFor(setup, request.model);
-      const log = parts.log.child({ provider: provider.name, model });
-      const bounds = { clock: parts.clock, timeoutMs: request.timeoutMs ?? settings.timeoutMs, signals };
-      const rules = {
-        retries: request.retries ?? settings.retries,
-        retryDelayMs: settings.retryDelayMs,
-        clock: parts.clock,
-        signals,
-        log,
-      };
-      const started = parts.clock.now();
-      const attempt = await withRetries(rules, () => sendWithin(bounds, setup, request, model, refusing));
-      if (!attempt.ok) throw toError(attempt.failure);
-      const completion: LlmCompletion = finishCompletion(request, provider.name, attempt.reply);
-      const { stopReason, usage } = completion;
-      log.debug('model answered', { stopReason, ...usage, ms: parts.clock.now() - started });
-      for (const block of completion.content) if (block.type === 'text') request.onText?.(block.text, false);
-      return completion;
+      const listener = request.onText && createListener(request, request.onText);
+      let failed: Failure | undefined;
+      for (const candidate of candidates(setup, request)) {
+        const outcome = await answer(request, candidate, setup, listener);
+        if (outcome.ok) {
+          listener?.finish(outcome.completion.content);
+          return outcome.completion;
+        }
+        if (!ASK_ANOTHER.has(outcome.failure.code)) throw toError(outcome.failure);
+        failed ??= outcome.failure;
+      }
+      throw toError(failed ?? CANCELLED);
     },
     async traits(model) {
-      const setup = await parts.setup();
-      return traitsOf(setup.provider.name, modelFor(setup, model), setup.settings.models);
+      return candidateFor(await parts.setup(), model, learned).traits;
     },
     async render(request) {
       const setup = await parts.setup();
-      const model = modelFor(setup, request.model);
-      const { provider } = setup;
-      const call = planCall(setup, request, model, refusing.has(`${provider.name}:${model}`), parts.signal);
+      const candidate = candidateFor(setup, request.model, learned);
+      const call = planCall(setup, candidate, request, learned, parts.signal);
+      const { provider, model } = candidate;
       return { provider: provider.name, model, mode: call.mode, body: provider.render(call) };
     },
   };
-}
 
-function modelFor({ provider, configuration }: Setup, wanted: string | undefined): string {
-  return provider.name === 'offline' ? configuration.model : (wanted ?? configuration.model);
-}
+  /** The model asked for, then the others; one that nobody provides is passed over, but for the first. */
+  function* candidates(setup: Setup, request: LlmRequest): Generator<Candidate> {
+    const first = candidateFor(setup, request.model, learned);
+    yield first;
+    const tried = new Set([first.name]);
+    for (const wanted of request.fallbacks ?? []) {
+      const candidate = fallback(setup, wanted);
+      if (candidate === undefined || tried.has(candidate.name)) continue;
+      tried.add(candidate.name);
+      parts.log.warn('model failed, another one is asked', { model: candidate.model });
+      yield candidate;
+    }
+  }
 
-function planCall(
-  { settings }: Setup,
-  request: LlmRequest,
-  model: string,
-  refusesSampling: boolean,
-  signal: AbortSignal,
-): ProviderCall {
-  return {
-    request,
-    mode: 'chat',
-    model,
-    maxTokens: request.maxTokens ?? settings.maxTokens,
-    temperature: refusesSampling ? undefined : (request.temperature ?? settings.temperature),
-    topP: refusesSampling ? undefined : request.topP,
-    stream: settings.stream,
-    images: settings.images,
-    signal,
-  };
-}
-
-async function sendWithin(
-  bounds: Bounds,
-  setup: Setup,
-  request: LlmRequest,
-  model: string,
-  refusing: Set<string>,
-): Promise<Attempt> {
-  const name = `${setup.provider.name}:${model}`;
-  const end = await within(bounds, async (signal) => {
-    const call = planCall(setup, request, model, refusing.has(name), signal);
-    const first = await setup.provider.send(call);
-    const asked = call.temperature !== undefined || call.topP !== undefined;
-    if (first.ok || first.failure.refusesSampling !== true || !asked) return first;
-    refusing.add(name);
-    return setup.provider.send(planCall(setup, request, model, true, signal));
-  });
-  if (end.done) return end.value;
-  return { ok: false, failure: end.why === 'cancelled' ? CANCELLED : timedOut(bounds.timeoutMs) };
-}
-
-function timedOut(timeoutMs: number): Failure {
-  return { code: 'CINNABAR_LLM_TIMEOUT', params: { seconds: Math.round(timeoutMs / 100) / 10 }, retry: true };
+  function fallback(setup: Setup, wanted: string): Candidate | undefined {
+    try {
+      return candidateFor(setup, wanted, learned);
+    } catch (error) {
+      const sentence = sentenceOf(error);
+      if (sentence === undefined) throw error;
+      parts.log.warn(sentence);
+      return undefined;
+    }
+  }
 }
 
 function toError({ code, params }: Failure): CinnabarError {

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { isHttpUrl } from './http-url.js';
 import { MODEL_CORRECTION } from './models/corrections.js';
+import { VENDORS } from './vendors/schema.js';
 
-export const PROVIDERS = ['auto', 'openai', 'anthropic', 'offline'] as const;
+export const PROVIDERS = ['auto', 'openai', 'anthropic', 'google', 'bedrock', 'offline'] as const;
 export const OPENAI_APIS = ['responses', 'chat'] as const;
 
 const httpUrl = z
@@ -17,8 +19,14 @@ export const GLOBAL_SETTINGS = z.object({
   provider: z
     .enum(PROVIDERS)
     .default('auto')
-    .describe('Who answers. auto: Anthropic or OpenAI, whichever has a key or a base URL, else the offline model'),
-  model: z.string().trim().optional().describe("The model's name; by default OPENAI_MODEL or ANTHROPIC_MODEL"),
+    .describe(
+      'Who answers when no vendors are set up. auto: Anthropic, OpenAI or Google, whichever has a key or a base URL, else the offline model',
+    ),
+  model: z
+    .string()
+    .trim()
+    .optional()
+    .describe("The model's name; by default OPENAI_MODEL, ANTHROPIC_MODEL, GOOGLE_MODEL or BEDROCK_MODEL"),
   temperature: z
     .number()
     .min(0)
@@ -64,10 +72,15 @@ export const GLOBAL_SETTINGS = z.object({
     .describe(
       'What is known better of a model than this program knows: modes, images, contextTokens, cache, price (dollars per million tokens). By name, or by its beginning and *',
     ),
+  vendors: VENDORS.default({}).describe(
+    'Several sources of models at once, by name: provider, config (apiKey, baseUrl, …; a dollar sign and a name in braces stands for an environment variable) and provides, patterns for the names of their models',
+  ),
   openaiBaseUrl: httpUrl.optional().describe('Address of an OpenAI-compatible server; by default OPENAI_BASE_URL'),
   anthropicBaseUrl: httpUrl
     .optional()
     .describe('Address of an Anthropic-compatible server; by default ANTHROPIC_BASE_URL'),
+  googleBaseUrl: httpUrl.optional().describe('Address of a Gemini-compatible server; by default GOOGLE_BASE_URL'),
+  bedrockBaseUrl: httpUrl.optional().describe('Address of Bedrock; by default BEDROCK_BASE_URL, or that of the region'),
 });
 export type GlobalSettings = z.output<typeof GLOBAL_SETTINGS>;
 
@@ -78,7 +91,8 @@ const key = z
   .regex(/^[\x21-\x7e]*$/, 'must be the key alone, without spaces or line breaks')
   .meta({ secret: true });
 
-export const ENVIRONMENT = z.object({
+/** Everything else is there, too: the setting vendors may refer to any variable. */
+export const ENVIRONMENT = z.looseObject({
   OPENAI_API_KEY: key.optional().describe('Key for OpenAI, or for the compatible server at OPENAI_BASE_URL'),
   OPENAI_BASE_URL: httpUrl
     .optional()
@@ -87,11 +101,18 @@ export const ENVIRONMENT = z.object({
   ANTHROPIC_API_KEY: key.optional().describe('Key for Anthropic'),
   ANTHROPIC_BASE_URL: httpUrl.optional().describe('Address of an Anthropic-compatible server'),
   ANTHROPIC_MODEL: z.string().trim().optional().describe('The model to use with Anthropic'),
+  GOOGLE_API_KEY: key.optional().describe('Key for the Gemini API'),
+  GEMINI_API_KEY: key.optional().describe('The same as GOOGLE_API_KEY'),
+  GOOGLE_BASE_URL: httpUrl.optional().describe('Address of a Gemini-compatible server'),
+  GOOGLE_MODEL: z.string().trim().optional().describe('The model to use with Google'),
+  AWS_REGION: z.string().trim().optional().describe('Region of Bedrock; us-east-1 by default'),
+  AWS_DEFAULT_REGION: z.string().trim().optional().describe('The same as AWS_REGION'),
+  AWS_ACCESS_KEY_ID: key
+    .optional()
+    .describe('Access key for Bedrock; without it, the profiles and roles of AWS are used'),
+  AWS_SECRET_ACCESS_KEY: key.optional().describe('The secret that belongs to AWS_ACCESS_KEY_ID'),
+  AWS_SESSION_TOKEN: key.optional().describe('Session token, for temporary credentials of AWS'),
+  BEDROCK_BASE_URL: httpUrl.optional().describe('Address of Bedrock, where it is not that of the region'),
+  BEDROCK_MODEL: z.string().trim().optional().describe('The model or inference profile to use with Bedrock'),
 });
 export type Environment = z.output<typeof ENVIRONMENT>;
-
-function isHttpUrl(value: string): boolean {
-  if (!URL.canParse(value)) return false;
-  const { protocol, username, password } = new URL(value);
-  return /^https?:$/.test(protocol) && username === '' && password === '';
-}

@@ -1,11 +1,18 @@
 import { sentenceOf } from '@cinnabar/sdk';
-import { type Configuration, configure } from './configuration.js';
+import type { Breakers } from './resilience/breakers.js';
 import type { Environment, GlobalSettings } from './settings.js';
+import type { Router, Routes } from './vendors/routes.js';
+import type { Source, Vendor } from './vendors/source.js';
 
 /** The configuration in lines for the bot's owner. Never shows a key, nor more of an address than its host. */
-export function describeStatus(settings: GlobalSettings, env: Environment): string {
+export async function describeStatus(
+  router: Router,
+  breakers: Breakers,
+  settings: GlobalSettings,
+  env: Environment,
+): Promise<string> {
   try {
-    return describe(configure(settings, env), settings);
+    return describe(await router.routes(settings, env), breakers, settings);
   } catch (error) {
     const sentence = sentenceOf(error);
     if (sentence === undefined) throw error;
@@ -13,19 +20,54 @@ export function describeStatus(settings: GlobalSettings, env: Environment): stri
   }
 }
 
-function describe({ source, model, because }: Configuration, settings: GlobalSettings): string {
-  const lines = [`**Provider:** ${source.provider} (${because})`, `**Model:** ${model}`];
+function describe(
+  routes: Routes,
+  breakers: Breakers,
+  { timeoutMs, retries, retryDelayMs, stream }: GlobalSettings,
+): string {
+  const { source, name } = routes.vendorFor(routes.model);
+  const several = routes.vendors.length > 1 || name !== source.provider;
+  const lines = [
+    `**Provider:** ${several ? `${name} (${source.provider}; ${routes.because})` : `${source.provider} (${routes.because})`}`,
+    `**Model:** ${routes.model}`,
+  ];
   if (source.provider === 'offline') {
     return [...lines, 'Set `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`, or a base URL, to connect a language model.'].join(
       '\n',
     );
   }
-  const { timeoutMs, retries, retryDelayMs, stream } = settings;
   return [
     ...lines,
-    ...(source.provider === 'openai' ? [`**API:** ${source.api}`] : []),
-    `**Server:** ${new URL(source.baseUrl).host}`,
-    `**Key:** ${source.key === undefined ? 'not set' : 'set'}`,
+    ...(several
+      ? routes.vendors.map(
+          (vendor) =>
+            `**${vendor.name}** (${patternList(vendor.provides)}): ${place(vendor)}; ${breakers.for(vendor).state}`,
+        )
+      : singleVendor(source, breakers.for({ name, source }).state)),
     `**Each attempt:** up to ${timeoutMs / 1000} s${stream ? ', streamed' : ''}; ${retries} more after ${retryDelayMs / 1000} s`,
   ].join('\n');
+}
+
+type Connected = Exclude<Source, { readonly provider: 'offline' }>;
+
+function singleVendor(source: Connected, state: string): readonly string[] {
+  return [
+    ...(source.provider === 'openai' ? [`**API:** ${source.api}`] : []),
+    ...(source.provider === 'bedrock' ? [`**Region:** ${source.region}`] : []),
+    `**Server:** ${new URL(source.baseUrl).host} (${state})`,
+    `**Key:** ${hasKey(source) ? 'set' : 'not set'}`,
+  ];
+}
+
+function place({ source }: Vendor): string {
+  if (source.provider === 'offline') return 'here';
+  return `${source.provider} at ${new URL(source.baseUrl).host}, key ${hasKey(source) ? 'set' : 'not set'}`;
+}
+
+function hasKey(source: Connected): boolean {
+  return (source.provider === 'bedrock' ? source.credentials : source.key) !== undefined;
+}
+
+function patternList(patterns: readonly string[]): string {
+  return patterns.map((pattern) => `\`${pattern.replaceAll('`', '')}\``).join(', ');
 }

@@ -18,6 +18,8 @@ export type { LocalUser, MessageAuthor, SayOptions } from './discord/state/user.
 export type { LocalEvent, LocalEventType } from './discord/watch/events.js';
 export type { ExpectedMessage } from './discord/watch/expect-message.js';
 export { startAnthropicStandIn } from './providers/anthropic/start.js';
+export { startBedrockStandIn } from './providers/bedrock/start.js';
+export { startGoogleStandIn } from './providers/google/start.js';
 export { startOpenAiStandIn } from './providers/openai/start.js';
 export type { ModelScript, PromptView, ScriptOptions } from './providers/prompt.js';
 export type { Ending, RecordedRequest } from './providers/recording.js';

@@ -1,13 +1,16 @@
-import { configure } from '@cinnabar/plugin-llm/configuration';
 import { createProviders, SDK_LOADERS, type SdkLoaders } from '@cinnabar/plugin-llm/providers/registry';
+import { createBreakers } from '@cinnabar/plugin-llm/resilience/breakers';
 import { createLlm } from '@cinnabar/plugin-llm/service';
 import { ENVIRONMENT, GLOBAL_SETTINGS, type GlobalSettings } from '@cinnabar/plugin-llm/settings';
+import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
 import type { Clock, Llm, LlmRequest, ParticipantMessage } from '@cinnabar/sdk';
 import {
   createManualClock,
   type StandIn,
   type StandInOptions,
   startAnthropicStandIn,
+  startBedrockStandIn,
+  startGoogleStandIn,
   startOpenAiStandIn,
 } from '@cinnabar/sdk/testing';
 import { recordingLogger } from '../../support/logs.js';
@@ -20,10 +23,29 @@ export const ROUTES = [
   { route: 'Chat Completions, whole', provider: 'openai', api: 'chat', stream: false },
   { route: 'Anthropic, streamed', provider: 'anthropic', api: 'responses', stream: true },
   { route: 'Anthropic, whole', provider: 'anthropic', api: 'responses', stream: false },
+  { route: 'Bedrock, streamed', provider: 'bedrock', api: 'responses', stream: true },
+  { route: 'Bedrock, whole', provider: 'bedrock', api: 'responses', stream: false },
+  { route: 'Google, streamed', provider: 'google', api: 'responses', stream: true },
+  { route: 'Google, whole', provider: 'google', api: 'responses', stream: false },
 ] as const;
 export type Route = (typeof ROUTES)[number];
 
 export const KEY = 'sk-test-0123456789abcdef';
+const SECRET = 'aws-secret-0123456789';
+
+const START = {
+  openai: startOpenAiStandIn,
+  anthropic: startAnthropicStandIn,
+  bedrock: startBedrockStandIn,
+  google: startGoogleStandIn,
+};
+/** Where each provider's key is looked for. */
+const KEYS = {
+  openai: { OPENAI_API_KEY: KEY },
+  anthropic: { ANTHROPIC_API_KEY: KEY },
+  bedrock: { AWS_ACCESS_KEY_ID: KEY, AWS_SECRET_ACCESS_KEY: SECRET, AWS_REGION: 'eu-west-1' },
+  google: { GOOGLE_API_KEY: KEY },
+};
 
 /** The manual clock, and a way to wait until somebody waits on it. */
 export interface WatchedClock extends Clock {
@@ -79,32 +101,36 @@ export interface BenchOptions extends StandInOptions {
   readonly settings?: Partial<GlobalSettings>;
   readonly loaders?: SdkLoaders;
   readonly withoutKey?: boolean;
+  readonly model?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The service as the plugin builds it, on a stand-in of the route's provider. */
 export async function openRoute(route: Route, options: BenchOptions = {}): Promise<Bench> {
-  const start = route.provider === 'openai' ? startOpenAiStandIn : startAnthropicStandIn;
   const withKey = options.withoutKey !== true;
-  const api = await start({ ...(withKey ? { key: KEY } : {}), ...options });
+  const { provider, api: endpoint, stream } = route;
+  const api = await START[provider]({ ...(withKey ? { key: KEY } : {}), ...options });
   const clock = watchedClock();
   const logs = recordingLogger();
   const stopped = new AbortController();
-  const providerFor = createProviders(clock, { next: () => 0, id: () => 'id' }, options.loaders ?? SDK_LOADERS);
-  const { provider, api: endpoint, stream } = route;
+  let serial = 0;
+  const random = { next: () => 0, id: () => `id${++serial}` };
+  const providerFor = createProviders(clock, random, options.loaders ?? SDK_LOADERS);
+  const router = createRouter();
   let settings = GLOBAL_SETTINGS.parse({ provider, api: endpoint, stream, ...options.settings });
   const prefix = provider.toUpperCase();
   const env = ENVIRONMENT.parse({
-    ...(withKey ? { [`${prefix}_API_KEY`]: KEY } : {}),
+    ...(withKey ? KEYS[provider] : {}),
+    ...options.env,
     [`${prefix}_BASE_URL`]: api.baseUrl,
-    [`${prefix}_MODEL`]: 'stand-in',
+    [`${prefix}_MODEL`]: options.model ?? 'stand-in',
   });
   const llm = createLlm({
-    setup: async () => {
-      const configuration = configure(settings, env);
-      return { settings, configuration, provider: providerFor(configuration.source) };
-    },
+    setup: async () => ({ settings, routes: await router.routes(settings, env), providerFor }),
     current: () => ({ provider, model: 'stand-in' }),
+    breakers: createBreakers(clock, logs),
     clock,
+    random,
     log: logs,
     signal: stopped.signal,
   });

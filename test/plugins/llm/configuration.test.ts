@@ -1,12 +1,24 @@
-import { configure } from '@cinnabar/plugin-llm/configuration';
+import { SDK_LOADERS } from '@cinnabar/plugin-llm/providers/registry';
+import { createBreakers } from '@cinnabar/plugin-llm/resilience/breakers';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from '@cinnabar/plugin-llm/settings';
 import { describeStatus } from '@cinnabar/plugin-llm/status';
+import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
+import { configure } from '@cinnabar/plugin-llm/vendors/single';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
+import { recordingLogger } from '../../support/logs.js';
 import { ask, from, openRoute, ROUTES } from './bench.js';
 
 const settings = (values: object = {}) => GLOBAL_SETTINGS.parse(values);
 const env = (values: object = {}) => ENVIRONMENT.parse(values);
+const status = (values: object, variables: object) =>
+  describeStatus(
+    createRouter(),
+    createBreakers(createManualClock(), recordingLogger()),
+    settings(values),
+    env(variables),
+  );
 
 describe('llm configuration', () => {
   it('takes whoever has a key or a base URL, and the offline model when nobody has', () => {
@@ -67,21 +79,23 @@ describe('llm configuration', () => {
   it('describes and marks every variable, keys as secret', () => {
     for (const [name, schema] of Object.entries(ENVIRONMENT.shape)) {
       expect(schema.description, name).to.be.a('string');
-      expect(schema.unwrap().meta()?.secret ?? false, name).to.equal(name.endsWith('_KEY'));
+      expect(schema.unwrap().meta()?.secret ?? false, name).to.equal(/_KEY(_ID)?$|_TOKEN$/.test(name));
     }
     for (const [name, schema] of Object.entries(GLOBAL_SETTINGS.shape))
       expect(schema.description, name).to.be.a('string');
   });
 
-  it('shows the status with the host of the server and never the key', () => {
-    const status = describeStatus(
-      settings(),
-      env({ OPENAI_API_KEY: 'sk-very-secret', OPENAI_BASE_URL: 'https://gpu.example:8000/v1?token=t' }),
+  it('shows the status with the host of the server and never the key', async () => {
+    const shown = await status(
+      {},
+      { OPENAI_API_KEY: 'sk-very-secret', OPENAI_BASE_URL: 'https://gpu.example:8000/v1?token=t' },
     );
-    expect(status).to.include('gpu.example:8000').and.to.include('**Key:** set');
-    expect(status).not.to.match(/secret|token/);
-    expect(describeStatus(settings(), env())).to.include('offline').and.to.include('OPENAI_API_KEY');
-    expect(describeStatus(settings({ provider: 'openai' }), env())).to.match(/^⚠️ .*OPENAI_API_KEY is not set/);
+    expect(shown).to.include('gpu.example:8000').and.to.include('**Key:** set');
+    expect(shown).not.to.match(/secret|token/);
+    expect(await status({}, {}))
+      .to.include('offline')
+      .and.to.include('OPENAI_API_KEY');
+    expect(await status({ provider: 'openai' }, {})).to.match(/^⚠️ .*OPENAI_API_KEY is not set/);
   });
 
   it('loads an SDK with the first request that needs it, and only once', async () => {
@@ -90,6 +104,7 @@ describe('llm configuration', () => {
     await using bench = await openRoute(route, {
       script: () => ({ kind: 'reply', text: 'ok' }),
       loaders: {
+        ...SDK_LOADERS,
         openai: () => {
           loaded.push('openai');
           return import('openai');

@@ -68,8 +68,8 @@ for (const route of ROUTES) {
 
     const final: readonly (readonly [string, FailStep, RegExp])[] = [
       ['400', fail(400, { message: `bad request with ${KEY} in it` }), /bad request with \(key\) in it/],
-      ['401', fail(401, { message: `Incorrect API key provided: ${KEY}` }), /did not accept the key in [A-Z]+_API_KEY/],
-      ['403', fail(403, { message: 'not for you' }), /_API_KEY may not do that: not for you/],
+      ['401', fail(401, { message: `Incorrect API key provided: ${KEY}` }), /did not accept the key in [A-Z_]+/],
+      ['403', fail(403, { message: 'not for you' }), /the key in [A-Z_]+ may not do that: not for you/],
       ['404', fail(404, { message: 'no such model' }), /does not know this model or address .*no such model/],
       ['used up credit', fail(429, { code: 'insufficient_quota' }), /no credit left/],
     ];

@@ -23,6 +23,8 @@ async function reply(request: LlmRequest) {
     topP: undefined,
     stream: false,
     images: false,
+    assistantImages: true,
+    cache: { kind: 'none', breakpoints: 0, minTokens: 0, ttls: [], lookBackBlocks: 0 },
     signal: new AbortController().signal,
   });
   if (!attempt.ok) throw new Error('the offline model never fails');

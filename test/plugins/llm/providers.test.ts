@@ -26,12 +26,13 @@ for (const route of ROUTES) {
       await bench.llm.complete(
         ask([from('Alice', 'Hey'), from('Bob', 'Hi')], { system: 'Be kind.', maxTokens: 99, model: 'other' }),
       );
-      const { prompt, body, hasKey } = await bench.api.arrived(1);
+      const { prompt, body, hasKey, path } = await bench.api.arrived(1);
       expect(prompt.text).to.equal('Alice: Hey\nBob: Hi');
       expect(prompt.system).to.match(/^Be kind\.\n/);
       expect(prompt.model).to.equal('other');
-      expect(JSON.stringify(body)).to.include('tokens":99');
-      expect(JSON.stringify(body).includes('"stream":true')).to.equal(route.stream);
+      expect(JSON.stringify(body)).to.match(/tokens":99/i);
+      const streamed = JSON.stringify(body).includes('"stream":true') || /stream/i.test(path);
+      expect(streamed).to.equal(route.stream);
       expect(hasKey).to.equal(true);
     });
 
@@ -191,7 +192,7 @@ for (const route of ROUTES) {
       bench.set({ model: 'newer', temperature: 0.1 });
       await bench.llm.complete(HELLO);
       expect(bench.api.requests.map(({ prompt }) => prompt.model)).to.deep.equal(['stand-in', 'newer']);
-      expect(bench.api.requests[1]?.body).to.deep.include({ temperature: 0.1 });
+      expect(JSON.stringify(bench.api.requests[1]?.body)).to.include('"temperature":0.1');
     });
   });
 }

@@ -1,5 +1,5 @@
 import { toTranscript } from '@cinnabar/plugin-llm/transcript/transcript';
-import type { Turn } from '@cinnabar/plugin-llm/transcript/turns';
+import { type Turn, wordsOf } from '@cinnabar/plugin-llm/transcript/turns';
 import type { ParticipantMessage } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { ask, from } from './bench.js';
@@ -13,7 +13,8 @@ function turnsOf(...messages: readonly ParticipantMessage[]): readonly Turn[] {
 
 /** A turn in one line: who, and what. */
 function brief(turn: Turn): string {
-  if (turn.role === 'assistant') return `assistant: ${[turn.text, ...turn.calls.map(({ id }) => `<${id}>`)].join('')}`;
+  if (turn.role === 'assistant')
+    return `assistant: ${[wordsOf(turn), ...turn.calls.map(({ id }) => `<${id}>`)].join('')}`;
   const parts = turn.role === 'user' ? turn.parts : turn.results.flatMap((result) => result.parts);
   return `${turn.role}: ${parts.map((part) => (part.type === 'text' ? part.text : '[image]')).join('')}`;
 }
@@ -117,16 +118,25 @@ describe('llm transcript', () => {
     expect(turns.map(brief)).to.deep.equal(['user: Alice: before[image]\n  after\nBob:[image]\nAlice: nice']);
   });
 
-  it('ends a cached prefix where it is marked, so that later messages leave it untouched', () => {
-    const marked = [from('Alice', 'one'), { ...from('Bob', 'two'), ...CACHED }];
-    const [early] = turnsOf(...marked);
-    const [later] = turnsOf(...marked, from('Alice', 'three'));
-    expect(early).to.deep.equal({ role: 'user', parts: [{ type: 'text', text: 'Alice: one\nBob: two', cache: true }] });
+  it('gives each message a part of its own where prefixes are cached, so that none changes when the mark moves on', () => {
+    const said = [from('Alice', 'one'), from('Bob', 'two'), from('Alice', 'three')];
+    const marked = (at: number) => said.map((message, index) => (index === at ? { ...message, ...CACHED } : message));
+    const [early] = turnsOf(...marked(1).slice(0, 2));
+    const [later] = turnsOf(...marked(2));
+    const cache = CACHED.cacheControl;
+    expect(early).to.deep.equal({
+      role: 'user',
+      parts: [
+        { type: 'text', text: 'Alice: one' },
+        { type: 'text', text: '\nBob: two', cache },
+      ],
+    });
     expect(later).to.deep.equal({
       role: 'user',
       parts: [
-        { type: 'text', text: 'Alice: one\nBob: two', cache: true },
-        { type: 'text', text: '\nAlice: three' },
+        { type: 'text', text: 'Alice: one' },
+        { type: 'text', text: '\nBob: two' },
+        { type: 'text', text: '\nAlice: three', cache },
       ],
     });
   });
@@ -139,6 +149,16 @@ describe('llm transcript', () => {
       { ...from('Cinnabar', 'Done.'), ...CACHED },
       from('Alice', 'ok'),
     );
-    expect(turns.flatMap((turn) => (turn.role === 'user' ? [] : [turn.cache]))).to.deep.equal([false, true, true]);
+    const cache = CACHED.cacheControl;
+    expect(turns.slice(1, 4)).to.deep.equal([
+      {
+        role: 'assistant',
+        texts: [],
+        calls: [{ id: 'a', name: 'get_time', input: { timezone: 'Asia/Tokyo' } }],
+        cache: undefined,
+      },
+      { role: 'results', results: [{ id: 'a', parts: [{ type: 'text', text: 'A' }], isError: false }], cache },
+      { role: 'assistant', texts: [{ type: 'text', text: 'Done.', cache }], calls: [], cache: undefined },
+    ]);
   });
 });

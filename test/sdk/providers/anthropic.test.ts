@@ -24,6 +24,10 @@ const assistant = (...content: Content) => ({ role: 'assistant' as const, conten
 const text = (words: string) => ({ type: 'text' as const, text: words });
 const use = (id: string) => ({ type: 'tool_use' as const, id, name: 'roll', input: {} });
 const result = (id: string) => ({ type: 'tool_result' as const, tool_use_id: id, content: '4' });
+const IMAGE = {
+  type: 'image' as const,
+  source: { type: 'base64' as const, media_type: 'image/png' as const, data: 'aGk=' },
+};
 const TOOLS = [{ name: 'roll', input_schema: { type: 'object' as const } }];
 const HEAD = { model: 'm', max_tokens: 100, tools: TOOLS };
 
@@ -86,7 +90,7 @@ describe('Anthropic stand-in', () => {
     const marked = (words: string) => ({ ...text(words), cache_control: { type: 'ephemeral' as const } });
     for (const [what, messages] of [
       ['a first message of the assistant', [assistant(text('hi')), user(text('hi'))]],
-      ['two messages of one role', [user(text('a')), user(text('b'))]],
+      ['an image in the mouth of the model', [user(text('a')), assistant(IMAGE), user(text('b'))]],
       ['a prefilled answer', [user(text('a')), assistant(text('b'))]],
       ['empty text', [user(text(' '))]],
       ['no content', [user()]],

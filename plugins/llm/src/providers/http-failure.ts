@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@cinnabar/sdk';
+import type { Refusal } from '../learned.js';
 import type { Failure } from './provider.js';
 
 /** What a provider's SDK tells of an error. */
@@ -17,17 +18,34 @@ export interface Vendor {
   /** `OpenAI`, `Anthropic`. */
   readonly title: string;
   readonly keyVariable: string;
-  readonly key: string | undefined;
+  /** What must not be shown, wherever the provider repeats it. */
+  readonly secrets: readonly string[];
   readonly host: string;
   /** What may be wrong when the address does not exist. */
   readonly notFoundHint: string;
 }
 
-const OVERLOADED = new Set(['overloaded_error', 'api_error', 'server_error', 'timeout_error', 'vector_store_timeout']);
-const RATE_LIMITED = new Set(['rate_limit_error', 'rate_limit_exceeded']);
+const OVERLOADED = new Set([
+  'overloaded_error',
+  'api_error',
+  'server_error',
+  'timeout_error',
+  'vector_store_timeout',
+  // Bedrock's, inside a stream.
+  'internalServerException',
+  'modelStreamErrorException',
+  'modelTimeoutException',
+  'serviceUnavailableException',
+]);
+const RATE_LIMITED = new Set(['rate_limit_error', 'rate_limit_exceeded', 'throttlingException']);
 const QUOTA_USED_UP = new Set(['insufficient_quota', 'billing_error', 'billing_not_active']);
 const RETRIED_STATUS = new Set([408, 409, 425]);
-const SAMPLING = /temperature|top_p|sampling/i;
+/** What 400s say about a thing that the model never takes. */
+const REFUSED: readonly (readonly [Refusal, RegExp])[] = [
+  ['prefill', /prefill|must end with a user message/i],
+  ['assistantImages', /image.{0,30}not (permitted|allowed|supported).{0,30}assistant/i],
+  ['sampling', /temperature|top_?p|sampling/i],
+];
 const MAX_DETAIL = 300;
 
 /** Sorts an error of a provider's API into what can be tried again and what cannot, with a sentence that holds no key. */
@@ -44,14 +62,18 @@ export function toFailure(problem: HttpProblem, vendor: Vendor, nowMs: number): 
     if ((status ?? 0) >= 500 || RETRIED_STATUS.has(status ?? 0)) return again('CINNABAR_LLM_UNAVAILABLE');
     if (status === undefined && has(OVERLOADED)) return again('CINNABAR_LLM_UNAVAILABLE');
   }
-  const refusesSampling = status === 400 && SAMPLING.test(`${problem.param ?? ''} ${problem.message}`);
+  const refuses = status === 400 ? refusalIn(`${problem.param ?? ''} ${problem.message}`) : undefined;
   return {
     code: 'CINNABAR_LLM_REFUSED',
     params: { detail: describe(problem, vendor, has(QUOTA_USED_UP)) },
     retry: false,
-    refusesSampling,
+    ...(refuses === undefined ? {} : { refuses }),
     ...withStatus,
   };
+}
+
+function refusalIn(message: string): Refusal | undefined {
+  return REFUSED.find(([, words]) => words.test(message))?.[0];
 }
 
 /** The connection broke, or was never there. */
@@ -76,15 +98,15 @@ function describe(problem: HttpProblem, vendor: Vendor, quotaUsedUp: boolean): s
   const { status } = problem;
   if (quotaUsedUp || status === 402) return `the account at ${vendor.title} has no credit left`;
   if (status === 401) return `${vendor.title} (${vendor.host}) did not accept the key in ${vendor.keyVariable}`;
-  const said = withoutKey(problem.message.trim(), vendor.key).slice(0, MAX_DETAIL);
+  const said = withoutSecrets(problem.message.trim(), vendor.secrets).slice(0, MAX_DETAIL);
   if (status === 403) return `the key in ${vendor.keyVariable} may not do that: ${said}`;
   if (status === 404) return `${vendor.host} does not know this model or address (${vendor.notFoundHint}): ${said}`;
   return said;
 }
 
-/** Takes a key out of a text, also where the provider shows only its ends. */
-function withoutKey(text: string, key: string | undefined): string {
-  const whole = key === undefined || key === '' ? text : text.replaceAll(key, '(key)');
+/** Takes keys out of a text, also where the provider shows only their ends. */
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const whole = secrets.filter(Boolean).reduce((rest, secret) => rest.replaceAll(secret, '(key)'), text);
   return whole.replace(/\b(sk|pk|xai|key|gsk)-[\w*.-]{6,}/gi, '(key)');
 }
 

@@ -1,4 +1,5 @@
-import type { ErrorCode, ErrorParams, LlmCompletion, LlmRequest, StopReason, Usage } from '@cinnabar/sdk';
+import type { ErrorCode, ErrorParams, LlmCompletion, LlmRequest, ModelTraits, StopReason, Usage } from '@cinnabar/sdk';
+import type { Refusal } from '../learned.js';
 
 /** How a conversation is put to a model: as roles, or as one text that the model continues. */
 export type Mode = 'chat' | 'prefill';
@@ -15,6 +16,12 @@ export interface ProviderCall {
   readonly stream: boolean;
   /** Whether the model can see images. */
   readonly images: boolean;
+  /** In prefill: whether images may stand among the model's words; otherwise they come as a user's. */
+  readonly assistantImages: boolean;
+  /** What the model caches, and how it is told. */
+  readonly cache: ModelTraits['cache'];
+  /** Wants the text as it comes in; what a provider gives is raw, as it comes. */
+  readonly onText?: (piece: string) => void;
   /** Ends the HTTP request at once. */
   readonly signal: AbortSignal;
 }
@@ -36,8 +43,8 @@ export interface Failure {
   /** How long the provider asks to wait. */
   readonly retryAfterMs?: number;
   readonly status?: number;
-  /** The model refuses `temperature` or `top_p`: without them it would work. */
-  readonly refusesSampling?: boolean;
+  /** The model refuses this each time: without it the request would work. */
+  readonly refuses?: Refusal;
 }
 
 export type Attempt =

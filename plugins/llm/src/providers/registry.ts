@@ -1,7 +1,11 @@
 import type { Clock, Random } from '@cinnabar/sdk';
-import type { Source } from '../configuration.js';
+import type { Source } from '../vendors/source.js';
 import type { AnthropicSdk } from './anthropic/client.js';
 import { createAnthropicProvider } from './anthropic/provider.js';
+import type { BedrockSdk } from './bedrock/client.js';
+import { createBedrockProvider } from './bedrock/provider.js';
+import type { GoogleSdk } from './google/client.js';
+import { createGoogleProvider } from './google/provider.js';
 import { createOfflineProvider } from './offline/provider.js';
 import { once } from './once.js';
 import type { OpenAiSdk } from './openai/client.js';
@@ -12,30 +16,58 @@ import type { Provider } from './provider.js';
 export interface SdkLoaders {
   openai(): Promise<OpenAiSdk>;
   anthropic(): Promise<AnthropicSdk>;
+  bedrock(): Promise<BedrockSdk>;
+  google(): Promise<GoogleSdk>;
 }
 
 export const SDK_LOADERS: SdkLoaders = {
   openai: () => import('openai'),
   anthropic: () => import('@anthropic-ai/sdk'),
+  async bedrock() {
+    const [{ AnthropicBedrock }, { APIError, APIConnectionError, APIUserAbortError }] = await Promise.all([
+      import('@anthropic-ai/bedrock-sdk'),
+      import('@anthropic-ai/sdk'),
+    ]);
+    return { AnthropicBedrock, APIError, APIConnectionError, APIUserAbortError };
+  },
+  google: () => import('@google/genai'),
 };
 
-/** Finds the provider for a source. */
+/** More sources than anybody sets up: older ones are those of settings that have changed since. */
+const MOST_KEPT = 50;
+
+/** Finds the provider for a source: the same one as long as the source is the same. */
 export function createProviders(
   clock: Clock,
   random: Random,
   loaders: SdkLoaders = SDK_LOADERS,
 ): (source: Source) => Provider {
-  const loadOpenAi = once(loaders.openai);
-  const loadAnthropic = once(loaders.anthropic);
-  const offline = createOfflineProvider(random);
-  return (source) => {
+  const load = {
+    openai: once(loaders.openai),
+    anthropic: once(loaders.anthropic),
+    bedrock: once(loaders.bedrock),
+    google: once(loaders.google),
+  };
+  const create = (source: Source): Provider => {
     switch (source.provider) {
       case 'openai':
-        return createOpenAiProvider(source, loadOpenAi, clock);
+        return createOpenAiProvider(source, load.openai, clock);
       case 'anthropic':
-        return createAnthropicProvider(source, loadAnthropic, clock);
+        return createAnthropicProvider(source, load.anthropic, clock);
+      case 'bedrock':
+        return createBedrockProvider(source, load.bedrock, clock);
+      case 'google':
+        return createGoogleProvider(source, load.google, clock);
       case 'offline':
-        return offline;
+        return createOfflineProvider(random);
     }
+  };
+  const kept = new Map<string, Provider>();
+  return (source) => {
+    const key = JSON.stringify(source);
+    const provider = kept.get(key) ?? create(source);
+    if (kept.size >= MOST_KEPT) kept.clear();
+    kept.set(key, provider);
+    return provider;
   };
 }

@@ -10,7 +10,7 @@ import type { Attempt } from './provider.js';
 
 type ErrorClass<E> = abstract new (...parameters: never[]) => E;
 
-/** What both vendors' SDKs throw. */
+/** What the SDKs of OpenAI and Anthropic throw. */
 export interface SdkErrors<E> {
   readonly APIError: ErrorClass<E>;
   readonly APIConnectionError: ErrorClass<Error>;

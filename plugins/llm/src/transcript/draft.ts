@@ -1,19 +1,19 @@
-import type { ToolResultContent, ToolUseContent } from '@cinnabar/sdk';
+import type { CacheControl, ToolResultContent, ToolUseContent } from '@cinnabar/sdk';
 import type { Part } from './turns.js';
-import { addMessage } from './user-parts.js';
+import { addMessage, addText, type GrowingPart } from './user-parts.js';
 
 interface DraftUser {
   readonly role: 'user';
-  parts: readonly Part[];
+  readonly parts: GrowingPart[];
 }
 interface DraftAssistant {
   readonly role: 'assistant';
-  text: string;
+  readonly texts: GrowingPart[];
   readonly calls: { readonly block: ToolUseContent; readonly at: number }[];
   /** A result has come in: what is called next belongs to another turn. */
   answered: boolean;
-  cache: boolean;
-  cacheResults: boolean;
+  cache: CacheControl | undefined;
+  cacheResults: CacheControl | undefined;
 }
 export type DraftTurn = DraftUser | DraftAssistant;
 
@@ -25,14 +25,15 @@ export interface Draft {
   call(block: ToolUseContent): void;
   result(block: ToolResultContent): void;
   /** Marks the end of what has been added so far as the end of a cached prefix. */
-  mark(after: 'words' | 'results'): void;
+  mark(after: 'words' | 'results', cache: CacheControl): void;
   /** Takes the first result for a call that came after it. */
   takeResult(id: string, after: number): ToolResultContent | undefined;
 }
 
-export function createDraft(): Draft {
+/** @param apart whether each message keeps parts of its own, so that they stay the same wherever the marks are */
+export function createDraft(apart: boolean): Draft {
   const turns: DraftTurn[] = [];
-  const results: { readonly block: ToolResultContent; readonly at: number; taken: boolean }[] = [];
+  const results = new Map<string, { readonly block: ToolResultContent; readonly at: number; taken: boolean }[]>();
   let clock = 0;
 
   const openAssistant = (fits: (turn: DraftAssistant) => boolean): DraftAssistant => {
@@ -40,11 +41,11 @@ export function createDraft(): Draft {
     if (last?.role === 'assistant' && fits(last)) return last;
     const turn: DraftAssistant = {
       role: 'assistant',
-      text: '',
+      texts: [],
       calls: [],
       answered: false,
-      cache: false,
-      cacheResults: false,
+      cache: undefined,
+      cacheResults: undefined,
     };
     turns.push(turn);
     return turn;
@@ -54,34 +55,36 @@ export function createDraft(): Draft {
     turns,
     hear(label, message) {
       const last = turns.at(-1);
-      if (last?.role === 'user') last.parts = addMessage(last.parts, label, message);
-      else turns.push({ role: 'user', parts: addMessage([], label, message) });
+      if (last?.role === 'user') return addMessage(last.parts, label, message, apart);
+      const parts: GrowingPart[] = [];
+      addMessage(parts, label, message, apart);
+      turns.push({ role: 'user', parts });
     },
     say(text) {
-      const turn = openAssistant(({ calls }) => calls.length === 0);
-      turn.text = turn.text === '' ? text : `${turn.text}\n${text}`;
+      addText(openAssistant(({ calls }) => calls.length === 0).texts, text, apart);
     },
     call(block) {
       openAssistant(({ answered }) => !answered).calls.push({ block, at: clock++ });
     },
     result(block) {
-      results.push({ block, at: clock++, taken: false });
+      const same = results.get(block.toolUseId) ?? [];
+      same.push({ block, at: clock++, taken: false });
+      results.set(block.toolUseId, same);
       const last = turns.at(-1);
       if (last?.role === 'assistant' && last.calls.length > 0) last.answered = true;
     },
-    mark(after) {
+    mark(after, cache) {
       const last = turns.at(-1);
-      if (last?.role === 'user') {
-        last.parts = last.parts.map((part, index) =>
-          index === last.parts.length - 1 ? { ...part, cache: true } : part,
-        );
-      } else if (last !== undefined) {
-        if (after === 'results' && last.calls.length > 0) last.cacheResults = true;
-        else last.cache = true;
+      if (last?.role === 'assistant' && last.calls.length > 0) {
+        if (after === 'results') last.cacheResults = cache;
+        else last.cache = cache;
+        return;
       }
+      const part = (last?.role === 'user' ? last.parts : last?.texts)?.at(-1);
+      if (part !== undefined) part.cache = cache;
     },
     takeResult(id, after) {
-      const found = results.find(({ block, at, taken }) => !taken && at > after && block.toolUseId === id);
+      const found = results.get(id)?.find(({ at, taken }) => !taken && at > after);
       if (found !== undefined) found.taken = true;
       return found?.block;
     },

@@ -28,12 +28,12 @@ function firstFree(name: string, isTaken: (candidate: string) => boolean): strin
   }
 }
 
-/** One line without a colon. Joiners stay where emoji need them. */
-function cleanName(participant: string): string {
+/** One line without a colon, and nothing in it that could be taken for the `>[` of a written call. Joiners stay where emoji need them. */
+export function cleanName(participant: string): string {
   const visible = participant
     .replace(/(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}]\p{M}?)\u200d/gu, '')
     .replace(/[^\P{C}\u200d]|[\p{Zl}\p{Zp}]/gu, ' ')
-    .replace(/[:：︓﹕]/gu, ' ')
+    .replace(/[:：︓﹕]|[<>＜＞]\s*[[［]/gu, ' ')
     .replace(/\s+/gu, ' ')
     .trim();
   return [...visible].slice(0, MAX_LENGTH).join('').trim() || 'someone';

@@ -16,14 +16,16 @@ const YOUR_TURN: Turn = {
 /**
  * Chat mode of the seed's middleware: participants become roles by `self`, names stay in the text of grouped user turns, and
  * results move directly behind their calls whatever was said in between. Empty messages of the model (the completion target)
- * vanish; calls without a result get one that says so; results without a call are left out.
+ * vanish; calls without a result get one that says so; results without a call are left out. A cache mark stays at the end of what its
+ * participant said, whatever that is merged with; where there are marks, each message is a part of its own, since a provider compares
+ * part by part and marks move on.
  */
 export function toTranscript(request: LlmRequest, imageRule: ImageRule): Transcript {
   const labels = labelParticipants(
     request.messages.map((message) => message.participant).filter((participant) => participant !== request.self),
     request.self,
   );
-  const draft = createDraft();
+  const draft = createDraft(request.messages.some(({ cacheControl }) => cacheControl !== undefined));
   for (const message of request.messages) {
     addToDraft(draft, message, labels.get(message.participant), imageRule);
   }
@@ -53,7 +55,7 @@ function addToDraft(draft: Draft, message: ParticipantMessage, label: string | u
     } else if (block.type === 'text' && block.text.trim() !== '') draft.say(block.text.trimEnd());
   }
   if (label !== undefined && heard.length > 0) draft.hear(label, heard);
-  if (message.cacheControl !== undefined) draft.mark(after);
+  if (message.cacheControl !== undefined) draft.mark(after, message.cacheControl);
 }
 
 function finish(draft: Draft, imageRule: ImageRule): readonly Turn[] {
@@ -74,7 +76,7 @@ function finishTurn(
   }));
   const assistant: Turn = {
     role: 'assistant',
-    text: turn.text,
+    texts: turn.texts.filter((part) => part.type === 'text'),
     calls: calls.map(({ call }) => call),
     cache: turn.cache,
   };

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { FailStep, ModelStep, ReplyStep } from './steps.js';
-import type { Wire } from './wire.js';
+import type { Frame, Wire } from './wire.js';
+
+const SERVER_SENT_EVENTS = 'text/event-stream; charset=utf-8';
 
 /** One exchange under way. */
 export interface Exchange {
@@ -31,12 +33,13 @@ export async function answer(exchange: Exchange, step: ModelStep): Promise<void>
 /** Sends an error as the provider does. */
 export function answerFailure({ wire, response, streamed }: Exchange, step: FailStep): void {
   if (step.midway === true && streamed) {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.writeHead(200, { 'content-type': wire.streamType ?? SERVER_SENT_EVENTS });
     response.end(wire.failureFrame(step));
     return;
   }
   const retryAfter = step.retryAfterSeconds === undefined ? {} : { 'retry-after': String(step.retryAfterSeconds) };
-  response.writeHead(step.status, { 'content-type': 'application/json', ...retryAfter });
+  const more = wire.failureHeaders?.(step) ?? {};
+  response.writeHead(step.status, { 'content-type': 'application/json', ...retryAfter, ...more });
   response.end(JSON.stringify(wire.failure(step)));
 }
 
@@ -44,12 +47,13 @@ async function answerStreamed(exchange: Exchange, step: ReplyStep): Promise<void
   const { wire, response, model, serial } = exchange;
   const frames = wire.frames(step, model, serial);
   const half = Math.ceil(frames.length / 2);
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
+  response.writeHead(200, { 'content-type': wire.streamType ?? SERVER_SENT_EVENTS, 'cache-control': 'no-cache' });
   // A comment in front, and frames torn apart in the middle of a line: a client has to cope with both.
-  await writeTorn(response, `: stand-in\n\n${frames.slice(0, half).join('')}`);
+  const comment = wire.streamType === undefined ? [': stand-in\n\n'] : [];
+  await writeTorn(response, [...comment, ...frames.slice(0, half)]);
   if (step.midway === 'cut') return exchange.cut();
   if (step.midway === 'hang' && !(await exchange.released())) return;
-  if (step.midway !== 'end') await writeTorn(response, frames.slice(half).join(''));
+  if (step.midway !== 'end') await writeTorn(response, frames.slice(half));
   response.end();
 }
 
@@ -64,8 +68,8 @@ async function answerWhole(exchange: Exchange, step: ReplyStep): Promise<void> {
   response.end(body.subarray(half));
 }
 
-async function writeTorn(response: ServerResponse, text: string): Promise<void> {
-  const bytes = Buffer.from(text);
+async function writeTorn(response: ServerResponse, frames: readonly Frame[]): Promise<void> {
+  const bytes = Buffer.concat(frames.map((frame) => Buffer.from(frame)));
   const size = Math.max(1, Math.ceil(bytes.length / 7));
   for (let at = 0; at < bytes.length; at += size) await write(response, bytes.subarray(at, at + size));
 }

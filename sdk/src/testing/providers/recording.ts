@@ -7,7 +7,7 @@ export type Ending = 'answered' | 'cut' | 'aborted';
 /** A request as the stand-in got it. */
 export interface RecordedRequest {
   readonly path: string;
-  /** Without keys: `authorization`, `x-api-key` and `cookie` are left out. */
+  /** Without keys: `authorization`, `x-api-key` and the like are left out. */
   readonly headers: Readonly<Record<string, string>>;
   /** Whether a key came with it. */
   readonly hasKey: boolean;
@@ -65,7 +65,7 @@ export function createRecording(): Recording {
   };
 }
 
-const SECRET_HEADERS = new Set(['authorization', 'x-api-key', 'cookie']);
+const SECRET_HEADERS = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'x-amz-security-token', 'cookie']);
 
 /** Headers with the secret ones left out. */
 export function withoutKeys(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
@@ -76,8 +76,10 @@ export function withoutKeys(headers: IncomingHttpHeaders): Readonly<Record<strin
   );
 }
 
-/** The key that a request carries, in either provider's header. */
+/** The key that a request carries, in any provider's header; of a signature for AWS, the access key. */
 export function keyOf(headers: IncomingHttpHeaders): string | undefined {
-  const apiKey = headers['x-api-key'];
-  return typeof apiKey === 'string' ? apiKey : headers.authorization?.replace(/^Bearer\s+/i, '');
+  const apiKey = headers['x-api-key'] ?? headers['x-goog-api-key'];
+  if (typeof apiKey === 'string') return apiKey;
+  const signedBy = /^AWS4-HMAC-SHA256 Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1];
+  return signedBy ?? headers.authorization?.replace(/^Bearer\s+/i, '');
 }

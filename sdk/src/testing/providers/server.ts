@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { z } from 'zod';
 import { answer, answerFailure, type Exchange } from './answer.js';
 import { createHeld } from './held.js';
 import { createStepQueue, type ScriptOptions } from './prompt.js';
@@ -13,6 +12,8 @@ export interface StandInOptions extends ScriptOptions {
   readonly key?: string;
   /** Whether the model refuses `temperature` and `top_p`, as reasoning models do. */
   readonly refusesSampling?: boolean;
+  /** Whether the model goes on with an answer that is begun for it (Anthropic, Bedrock). Current models refuse that. */
+  readonly prefill?: boolean;
 }
 
 /** A provider's API on loopback. */
@@ -30,8 +31,6 @@ export interface StandIn extends AsyncDisposable {
   release(): void;
 }
 
-const BODY = z.looseObject({ model: z.string().default(''), stream: z.boolean().nullish() });
-
 /** Serves the wires' endpoints on a free port of the loopback interface. */
 export async function startStandIn(
   options: StandInOptions,
@@ -45,23 +44,24 @@ export async function startStandIn(
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname;
-    const wire = wires.find((candidate) => candidate.path === path);
     if (request.method === 'GET' && path in documents) return sendJson(response, 200, documents[path]);
-    if (wire === undefined || request.method !== 'POST') {
+    const body: unknown = request.method === 'POST' ? await json(request).catch(() => undefined) : undefined;
+    const found = wires
+      .map((wire) => ({ wire, match: wire.match(path, body) }))
+      .find(({ match }) => match !== undefined);
+    if (found?.match === undefined || request.method !== 'POST') {
       return sendJson(response, 404, { error: { type: 'not_found_error', message: `no ${request.method} ${path}` } });
     }
-    const body: unknown = await json(request).catch(() => undefined);
-    const head = BODY.safeParse(body).data ?? { model: '', stream: false };
+    const { wire, match } = found;
     const key = keyOf(request.headers);
-    const prompt = wire.view(body);
+    const prompt = { ...wire.view(body), model: match.model };
     const end = recording.add({ path, headers: withoutKeys(request.headers), hasKey: key !== undefined, body, prompt });
     response.on('close', () => end(response.writableFinished ? 'answered' : 'aborted'));
 
     const exchange: Exchange = {
       wire,
       response,
-      model: head.model,
-      streamed: head.stream === true,
+      ...match,
       serial: recording.requests.length,
       released: () =>
         held.hold((gone) => {
@@ -76,7 +76,9 @@ export async function startStandIn(
     if (options.key !== undefined && key !== options.key) {
       return answerFailure(exchange, fail(401, { message: `invalid key: ${key ?? 'none'}` }));
     }
-    const rejection = (options.refusesSampling === true ? rejectSampling(body) : undefined) ?? wire.reject(body);
+    const rejection =
+      (options.refusesSampling === true ? rejectSampling(body) : undefined) ??
+      wire.reject(body, { prefill: options.prefill === true });
     if (rejection !== undefined) return answerFailure(exchange, { ...rejection, kind: 'fail' });
     const step = await queue.next(prompt);
     await answer(exchange, step ?? fail(400, { message: 'The stand-in has no step left.' }));
@@ -112,7 +114,9 @@ export async function startStandIn(
 
 function rejectSampling(body: unknown): Rejection | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
-  const param = ['temperature', 'top_p'].find((name) => name in body);
+  const options =
+    'generationConfig' in body && typeof body.generationConfig === 'object' ? body.generationConfig : body;
+  const param = ['temperature', 'top_p', 'topP'].find((name) => options !== null && name in options);
   if (param === undefined) return undefined;
   return { status: 400, message: `Unsupported parameter: '${param}' is not supported with this model.`, param };
 }

@@ -14,6 +14,8 @@ export interface ScriptedUsage {
   readonly outputTokens: number;
   readonly cacheReadTokens?: number;
   readonly cacheCreationTokens?: number;
+  /** Of `cacheCreationTokens`, those kept for an hour. */
+  readonly cacheCreation1hTokens?: number;
 }
 
 export interface ReplyStep {

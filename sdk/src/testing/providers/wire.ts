@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { PromptView } from './prompt.js';
 import type { FailStep, ReplyStep } from './steps.js';
 
@@ -10,18 +11,47 @@ export interface Rejection {
 
 /** One endpoint's format: what it accepts, and how it writes answers. */
 export interface Wire {
-  readonly path: string;
+  /** What a request to this path says of itself; `undefined` when it is another endpoint's. */
+  match(path: string, body: unknown): Match | undefined;
   /** `undefined` when the real API would accept the body. */
-  reject(body: unknown): Rejection | undefined;
+  reject(body: unknown, rules: Rules): Rejection | undefined;
   view(body: unknown): PromptView;
   /** The body of an answer that is not streamed. `serial` makes ids unique. */
   reply(step: ReplyStep, model: string, serial: number): unknown;
-  /** The server-sent events of a streamed one, each a complete frame. */
-  frames(step: ReplyStep, model: string, serial: number): readonly string[];
+  /** The events of a streamed one, each a complete frame. */
+  frames(step: ReplyStep, model: string, serial: number): readonly Frame[];
+  /** `text/event-stream`, unless given. */
+  readonly streamType?: string;
   /** The body of an error. */
   failure(step: FailStep): unknown;
   /** An error in the middle of a stream: a complete frame. */
-  failureFrame(step: FailStep): string;
+  failureFrame(step: FailStep): Frame;
+  /** Headers of an error. */
+  failureHeaders?(step: FailStep): Readonly<Record<string, string>>;
+}
+
+/** What the model behind an endpoint takes. */
+export interface Rules {
+  readonly prefill: boolean;
+}
+
+/** A piece of a streamed answer: text for server-sent events, bytes for other framings. */
+export type Frame = string | Uint8Array;
+
+export interface Match {
+  readonly model: string;
+  readonly streamed: boolean;
+}
+
+const HEAD = z.looseObject({ model: z.string().default(''), stream: z.boolean().nullish() });
+
+/** For endpoints of one path, whose body names the model and says whether the answer is streamed. */
+export function atPath(wanted: string): Wire['match'] {
+  return (path, body) => {
+    if (path !== wanted) return undefined;
+    const head = HEAD.safeParse(body).data;
+    return { model: head?.model ?? '', streamed: head?.stream === true };
+  };
 }
 
 /** One server-sent event. */

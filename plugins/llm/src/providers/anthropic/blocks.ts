@@ -1,49 +1,80 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { ImageContent } from '@cinnabar/sdk';
-import type { Part, Turn } from '../../transcript/turns.js';
+import type { CacheControl, ImageContent } from '@cinnabar/sdk';
+import type { CallResult, Part, Turn } from '../../transcript/turns.js';
+import type { Breakpoint } from './breakpoints.js';
 
-type Block = Anthropic.ContentBlockParam;
-
-const BREAKPOINT = { cache_control: { type: 'ephemeral' as const } };
-const MAX_BREAKPOINTS = 4;
-
-/** A turn's content blocks, with a cache breakpoint where the caller marked one. */
-export function toBlocks(turn: Turn): readonly Block[] {
-  if (turn.role === 'user') return turn.parts.map((part) => ({ ...toBlock(part), ...(part.cache ? BREAKPOINT : {}) }));
-  const blocks = turn.role === 'results' ? turn.results.map(toResult) : toAssistantBlocks(turn.text, turn.calls);
-  return turn.cache ? markLast(blocks) : blocks;
+/** A content block, and the mark at its end. The API forbids none of these to be marked. */
+export interface MarkedBlock {
+  readonly block:
+    | Anthropic.TextBlockParam
+    | Anthropic.ImageBlockParam
+    | Anthropic.ToolUseBlockParam
+    | Anthropic.ToolResultBlockParam;
+  readonly cache: CacheControl | undefined;
 }
 
-/** A message with its content always as blocks. */
-export interface BlockMessage {
+export interface MarkedMessage {
   readonly role: 'user' | 'assistant';
-  readonly content: Block[];
+  readonly blocks: MarkedBlock[];
 }
 
-/** The API allows four breakpoints: the latest are worth most, since each covers everything before it. */
-export function limitBreakpoints(messages: readonly BlockMessage[]): BlockMessage[] {
-  const marked = messages.flatMap(({ content }) => content.filter((block) => 'cache_control' in block));
-  const surplus = new Set(marked.slice(0, -MAX_BREAKPOINTS));
-  return messages.map(({ role, content }) => ({
-    role,
-    content: content.map((block) => (surplus.has(block) ? { ...block, cache_control: null } : block)),
-  }));
+/** Results and what people say after them are one user message; otherwise each turn is a message. */
+export function toMessages(turns: readonly Turn[]): readonly MarkedMessage[] {
+  const messages: MarkedMessage[] = [];
+  for (const turn of turns) {
+    const role = turn.role === 'assistant' ? 'assistant' : 'user';
+    const last = messages.at(-1);
+    if (last?.role === role) last.blocks.push(...toBlocks(turn));
+    else messages.push({ role, blocks: [...toBlocks(turn)] });
+  }
+  return messages;
 }
 
-function toAssistantBlocks(text: string, calls: Extract<Turn, { role: 'assistant' }>['calls']): readonly Block[] {
+/** Sets the breakpoints, one for each block. A lone text is written as a plain string, which means the same. */
+export function withBreakpoints(
+  messages: readonly MarkedMessage[],
+  breakpoints: readonly (Breakpoint | undefined)[],
+): Anthropic.MessageParam[] {
+  let place = 0;
+  return messages.map(({ role, blocks }) => {
+    const content = blocks.map(({ block }) => {
+      const breakpoint = breakpoints[place++];
+      return breakpoint === undefined ? block : { ...block, cache_control: breakpoint };
+    });
+    return { role, content: plain(content) };
+  });
+}
+
+/** A part as a block. */
+export function toBlock(part: Part): Anthropic.TextBlockParam | Anthropic.ImageBlockParam {
+  return part.type === 'text' ? { type: 'text', text: part.text } : { type: 'image', source: toSource(part.source) };
+}
+
+function toBlocks(turn: Turn): readonly MarkedBlock[] {
+  if (turn.role === 'user') return turn.parts.map((part) => ({ block: toBlock(part), cache: part.cache }));
+  if (turn.role === 'results')
+    return turn.results.map((result, index) => markIf(toResult(result), turn.results.length - 1 === index, turn.cache));
   return [
-    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
-    ...calls.map(({ id, name, input }) => ({ type: 'tool_use' as const, id, name, input: { ...input } })),
+    ...turn.texts.map(({ text, cache }) => ({ block: { type: 'text' as const, text }, cache })),
+    ...turn.calls.map(({ id, name, input }, index) =>
+      markIf({ type: 'tool_use', id, name, input: { ...input } }, turn.calls.length - 1 === index, turn.cache),
+    ),
   ];
 }
 
-function toResult({ id, parts, isError }: Extract<Turn, { role: 'results' }>['results'][number]): Block {
-  const content = parts.map(toBlock);
+function markIf(block: MarkedBlock['block'], isLast: boolean, cache: CacheControl | undefined): MarkedBlock {
+  return { block, cache: isLast ? cache : undefined };
+}
+
+function toResult({ id, parts, isError }: CallResult): Anthropic.ToolResultBlockParam {
+  const content = plain(parts.map(toBlock));
   return { type: 'tool_result', tool_use_id: id, content, ...(isError ? { is_error: true } : {}) };
 }
 
-function toBlock(part: Part): Anthropic.TextBlockParam | Anthropic.ImageBlockParam {
-  return part.type === 'text' ? { type: 'text', text: part.text } : { type: 'image', source: toSource(part.source) };
+function plain<B extends MarkedBlock['block']>(blocks: B[]): string | B[] {
+  const [only, ...more] = blocks;
+  const bare = only?.type === 'text' && more.length === 0 && only.cache_control === undefined;
+  return bare ? only.text : blocks;
 }
 
 function toSource({ type, data, mediaType }: ImageContent['source']): Anthropic.ImageBlockParam['source'] {
@@ -56,11 +87,4 @@ function toMediaType(mediaType: string): Anthropic.Base64ImageSource['media_type
   return mediaType === 'image/png' || mediaType === 'image/gif' || mediaType === 'image/webp'
     ? mediaType
     : 'image/jpeg';
-}
-
-function markLast(blocks: readonly Block[]): readonly Block[] {
-  const last = blocks.at(-1);
-  return last === undefined || last.type === 'thinking' || last.type === 'redacted_thinking'
-    ? blocks
-    : [...blocks.slice(0, -1), { ...last, ...BREAKPOINT }];
 }

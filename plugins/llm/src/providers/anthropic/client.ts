@@ -33,7 +33,7 @@ export function vendorOf({ baseUrl, key }: AnthropicSource): Vendor {
   return {
     title: host === 'api.anthropic.com' ? 'Anthropic' : 'The server',
     keyVariable: 'ANTHROPIC_API_KEY',
-    key,
+    secrets: key === undefined ? [] : [key],
     host,
     notFoundHint: 'is the model right?',
   };
@@ -42,7 +42,10 @@ export function vendorOf({ baseUrl, key }: AnthropicSource): Vendor {
 export function problemOf(error: APIError): HttpProblem {
   return {
     status: error.status,
-    kinds: [error.type, error.errorCode].filter((kind) => kind !== null),
+    // Bedrock names the error in a header.
+    kinds: [error.type, error.errorCode, error.headers?.get('x-amzn-errortype') ?? null].filter(
+      (kind) => kind !== null,
+    ),
     param: undefined,
     message: error.apiMessage ?? error.message.replace(/^\d{3} /, ''),
     headers: error.headers,

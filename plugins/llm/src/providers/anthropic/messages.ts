@@ -7,15 +7,25 @@ import type { OutputForm } from './output-form.js';
 import { toMessagesParams } from './request.js';
 import { type AnswerBlock, collect, type MessagesAnswer } from './stream.js';
 
-/** One attempt through the Messages API. */
-export async function sendMessages(client: Anthropic, call: ProviderCall): Promise<Attempt> {
-  const { params, form } = toMessagesParams(call);
+/** What is needed of a client: Bedrock's has it, too. */
+export interface MessagesClient {
+  readonly messages: Pick<Anthropic['messages'], 'create'>;
+}
+
+/**
+ * One attempt through the Messages API.
+ * @param more what else the endpoint wants in the body
+ */
+export async function sendMessages(client: MessagesClient, call: ProviderCall, more: object = {}): Promise<Attempt> {
+  const { params: own, form } = toMessagesParams(call);
+  const params = { ...own, ...more };
   if (!call.stream) {
     const answer = fromWhole(await client.messages.create(params, { signal: call.signal }));
     if (answer === undefined) return { ok: false, failure: unreadable('it is not a message of the Messages API') };
     return { ok: true, reply: toReply(answer, form) };
   }
-  const answer = await collect(await client.messages.create({ ...params, stream: true }, { signal: call.signal }));
+  const events = await client.messages.create({ ...params, stream: true }, { signal: call.signal });
+  const answer = await collect(events, form.kind === 'tool' ? undefined : call.onText);
   // The SDK ends quietly when the connection does; an answer has an end of its own.
   if (answer.stopReason === null) return { ok: false, failure: CONNECTION_LOST };
   return { ok: true, reply: toReply(answer, form) };
@@ -69,5 +79,6 @@ function toUsage(usage: Partial<Anthropic.Usage>): Usage {
     outputTokens: usage.output_tokens ?? 0,
     cacheReadTokens: usage.cache_read_input_tokens ?? 0,
     cacheCreationTokens: usage.cache_creation_input_tokens ?? 0,
+    cacheCreation1hTokens: usage.cache_creation?.ephemeral_1h_input_tokens ?? 0,
   };
 }

@@ -13,7 +13,7 @@ export function createAnthropicProvider(
   const vendor = vendorOf(source);
   return {
     name: 'anthropic',
-    modes: ['chat'],
+    modes: ['chat', 'prefill'],
     async send(call) {
       const sdk = await load();
       try {

@@ -4,42 +4,74 @@ import { toTranscript } from '../../transcript/transcript.js';
 import type { Turn } from '../../transcript/turns.js';
 import { COMMON_MEDIA_TYPES, imageRule } from '../images.js';
 import type { ProviderCall } from '../provider.js';
-import { type BlockMessage, limitBreakpoints, toBlocks } from './blocks.js';
+import { type MarkedMessage, toMessages, withBreakpoints } from './blocks.js';
+import { type Breakpoint, placeBreakpoints } from './breakpoints.js';
 import { type OutputForm, outputForm } from './output-form.js';
+import { toPrefill } from './prefill-messages.js';
 
-type Params = Anthropic.MessageCreateParamsNonStreaming;
 /** Older models take these; the SDK no longer names them. */
 interface Sampling {
   readonly temperature?: number;
   readonly top_p?: number;
 }
+export type MessagesParams = Anthropic.MessageCreateParamsNonStreaming & Sampling;
 
 const IMAGE_LIMITS = { mediaTypes: COMMON_MEDIA_TYPES, protocols: ['https:'], maxBytes: 5 * 1024 * 1024 };
 /** The API demands a limit. Reasoning counts too, so this is twice a long answer. */
 const DEFAULT_MAX_TOKENS = 8192;
 
+/** What differs between the modes. */
+export interface Conversation {
+  readonly system: string;
+  readonly messages: readonly MarkedMessage[];
+  readonly tools: readonly Anthropic.Tool[];
+  readonly options: Pick<MessagesParams, 'tool_choice' | 'output_config'>;
+  readonly stops: readonly string[];
+}
+
 /** The request in the form of `POST /v1/messages`, and in which form structured output will come. */
-export function toMessagesParams(call: ProviderCall): {
-  readonly params: Params & Sampling;
-  readonly form: OutputForm;
-} {
+export function toMessagesParams(call: ProviderCall): { readonly params: MessagesParams; readonly form: OutputForm } {
   const { request, model, maxTokens, temperature, topP } = call;
-  const { system, turns } = toTranscript(request, imageRule(IMAGE_LIMITS, call.images));
-  const form = outputForm(request.output);
-  const tools = form.kind === 'tool' ? [form.tool] : (request.tools ?? []).map(toTool);
-  const stops = (request.stopSequences ?? []).filter((stop) => stop.trim() !== '');
+  const images = imageRule(IMAGE_LIMITS, call.images);
+  const form = outputForm(call.mode === 'prefill' ? undefined : request.output);
+  const { system, messages, tools, options, stops } =
+    call.mode === 'prefill' ? toPrefill(call, images) : toChat(call, toTranscript(request, images), form);
+  const breakpoints = placeBreakpoints(
+    {
+      tools: tools.length === 0 ? undefined : request.cache?.tools,
+      system: request.cache?.system,
+      blocks: messages.flatMap(({ blocks }) => blocks.map(({ cache }) => cache)),
+    },
+    call.cache,
+  );
   const params = {
     model,
     max_tokens: maxTokens ?? DEFAULT_MAX_TOKENS,
-    system,
-    messages: limitBreakpoints(toMessages(turns)),
-    ...toolOptions(tools, turns, form),
-    ...(form.kind === 'schema' ? { output_config: { format: form.format } } : {}),
-    ...(stops.length === 0 ? {} : { stop_sequences: stops }),
+    system:
+      breakpoints.system === undefined
+        ? system
+        : [{ type: 'text' as const, text: system, cache_control: breakpoints.system }],
+    messages: withBreakpoints(messages, breakpoints.blocks),
+    ...(tools.length === 0 ? {} : { tools: markLast(tools, breakpoints.tools) }),
+    ...options,
+    ...(stops.length === 0 ? {} : { stop_sequences: [...stops] }),
     ...(temperature === undefined ? {} : { temperature: Math.min(1, temperature) }),
     ...(topP === undefined ? {} : { top_p: topP }),
   };
   return { params, form };
+}
+
+function toChat(
+  { request }: ProviderCall,
+  { system, turns }: ReturnType<typeof toTranscript>,
+  form: OutputForm,
+): Conversation {
+  return {
+    system,
+    messages: toMessages(turns),
+    ...toolOptions((request.tools ?? []).map(toTool), turns, form),
+    stops: (request.stopSequences ?? []).filter((stop) => stop.trim() !== ''),
+  };
 }
 
 function toTool({ name, description, inputSchema }: ModelTool): Anthropic.Tool {
@@ -48,28 +80,25 @@ function toTool({ name, description, inputSchema }: ModelTool): Anthropic.Tool {
 }
 
 /** Calls in the history need their tools to be defined, also when none may be called now. */
-function toolOptions(tools: readonly Anthropic.Tool[], turns: readonly Turn[], form: OutputForm) {
-  if (form.kind === 'tool') {
-    return { tools: [...tools], tool_choice: { type: 'tool' as const, name: form.tool.name } };
-  }
-  if (tools.length > 0) return { tools: [...tools] };
+function toolOptions(
+  tools: readonly Anthropic.Tool[],
+  turns: readonly Turn[],
+  form: OutputForm,
+): Pick<Conversation, 'tools' | 'options'> {
+  if (form.kind === 'tool')
+    return { tools: [form.tool], options: { tool_choice: { type: 'tool', name: form.tool.name } } };
+  const format = form.kind === 'schema' ? { output_config: { format: form.format } } : {};
+  if (tools.length > 0) return { tools, options: format };
   const called = new Set(
     turns.flatMap((turn) => (turn.role === 'assistant' ? turn.calls.map(({ name }) => name) : [])),
   );
-  if (called.size === 0) return {};
+  if (called.size === 0) return { tools: [], options: format };
   const past = [...called].map((name): Anthropic.Tool => ({ name, input_schema: { type: 'object' } }));
-  return { tools: past, tool_choice: { type: 'none' as const } };
+  return { tools: past, options: { ...format, tool_choice: { type: 'none' } } };
 }
 
-/** Results and what people say after them are one user message; otherwise each turn is a message. */
-function toMessages(turns: readonly Turn[]): readonly BlockMessage[] {
-  const messages: BlockMessage[] = [];
-  for (const turn of turns) {
-    const role = turn.role === 'assistant' ? 'assistant' : 'user';
-    const blocks = toBlocks(turn);
-    const last = messages.at(-1);
-    if (last?.role === role) last.content.push(...blocks);
-    else messages.push({ role, content: [...blocks] });
-  }
-  return messages;
+function markLast(tools: readonly Anthropic.Tool[], breakpoint: Breakpoint | undefined): Anthropic.Tool[] {
+  return tools.map((tool, index) =>
+    breakpoint !== undefined && index === tools.length - 1 ? { ...tool, cache_control: breakpoint } : tool,
+  );
 }

@@ -23,7 +23,10 @@ export type AnswerBlock =
 type GrowingBlock = { type: 'text'; text: string } | { type: 'tool_use'; id: string; name: string; raw: string };
 
 /** Puts the pieces of a streamed answer together. The SDK's own helper throws on malformed tool arguments; here they stay text. */
-export async function collect(events: AsyncIterable<Anthropic.RawMessageStreamEvent>): Promise<MessagesAnswer> {
+export async function collect(
+  events: AsyncIterable<Anthropic.RawMessageStreamEvent>,
+  onText?: (piece: string) => void,
+): Promise<MessagesAnswer> {
   const blocks = new Map<number, GrowingBlock>();
   let stopReason: Anthropic.StopReason | null = null;
   let ended = false;
@@ -35,8 +38,10 @@ export async function collect(events: AsyncIterable<Anthropic.RawMessageStreamEv
       model = event.message.model;
       usage = event.message.usage ?? {};
     } else if (event.type === 'content_block_start') open(blocks, event);
-    else if (event.type === 'content_block_delta') grow(blocks.get(event.index), event.delta);
-    else if (event.type === 'message_delta') {
+    else if (event.type === 'content_block_delta') {
+      grow(blocks.get(event.index), event.delta);
+      if (event.delta.type === 'text_delta') onText?.(event.delta.text);
+    } else if (event.type === 'message_delta') {
       stopReason = event.delta.stop_reason;
       usage = { ...usage, output_tokens: event.usage?.output_tokens ?? usage.output_tokens ?? 0 };
     } else if (event.type === 'message_stop') ended = true;

@@ -1,6 +1,10 @@
+import type { ModelTool } from '@cinnabar/sdk';
 import type OpenAI from 'openai';
+import { READ_ON } from '../../prefill/notes.js';
+import { toScript } from '../../prefill/script.js';
+import { prefillStops } from '../../prefill/stops.js';
 import { toTranscript } from '../../transcript/transcript.js';
-import type { Part, ResultsTurn, Turn } from '../../transcript/turns.js';
+import { joinTexts, type Part, type ResultsTurn, type Turn, wordsOf } from '../../transcript/turns.js';
 import { imageRule } from '../images.js';
 import { isClosed, outputSchema } from '../output-schema.js';
 import type { ProviderCall } from '../provider.js';
@@ -18,12 +22,10 @@ const MAX_STOPS = 4;
  */
 export function toChatParams(call: ProviderCall, genuine: boolean): Params {
   const { request, model, maxTokens, temperature, topP } = call;
-  const { system, turns } = toTranscript(request, imageRule(IMAGE_LIMITS, call.images));
-  const tools = request.tools ?? [];
-  const stop = (request.stopSequences ?? []).filter((text) => text !== '').slice(0, MAX_STOPS);
+  const { messages, tools, stops } = call.mode === 'prefill' ? toPrefill(call) : toChat(call);
   return {
     model,
-    messages: [{ role: 'system', content: system }, ...turns.flatMap(toMessages)],
+    messages: [...messages],
     ...(tools.length === 0
       ? {}
       : {
@@ -33,10 +35,41 @@ export function toChatParams(call: ProviderCall, genuine: boolean): Params {
           })),
         }),
     ...(request.output === undefined ? {} : { response_format: toFormat(request.output) }),
-    ...(stop.length === 0 ? {} : { stop }),
+    ...(stops.length === 0 ? {} : { stop: [...stops] }),
     ...(maxTokens === undefined ? {} : { [genuine ? 'max_completion_tokens' : 'max_tokens']: maxTokens }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
+  };
+}
+
+interface Conversation {
+  readonly messages: readonly Message[];
+  readonly tools: readonly ModelTool[];
+  readonly stops: readonly string[];
+}
+
+function toChat({ request, images }: ProviderCall): Conversation {
+  const { system, turns } = toTranscript(request, imageRule(IMAGE_LIMITS, images));
+  return {
+    messages: [{ role: 'system', content: system }, ...turns.flatMap(toMessages)],
+    tools: request.tools ?? [],
+    stops: (request.stopSequences ?? []).filter((text) => text !== '').slice(0, MAX_STOPS),
+  };
+}
+
+/** The conversation as the beginning of the answer, for servers that go on with it. Images have no place there. */
+function toPrefill({ request }: ProviderCall): Conversation {
+  const { system, tools, messages } = toScript(request, () => 'this form of conversation has no place for it');
+  const user = (content: string): Message => ({ role: 'user', content });
+  return {
+    messages: [
+      { role: 'system', content: system },
+      user(READ_ON),
+      ...(tools === undefined ? [] : [user(tools)]),
+      ...messages.map((parts): Message => ({ role: 'assistant', content: textOf(parts) })),
+    ],
+    tools: [],
+    stops: prefillStops(request, MAX_STOPS),
   };
 }
 
@@ -53,7 +86,7 @@ function toMessages(turn: Turn): readonly Message[] {
     type: 'function' as const,
     function: { name, arguments: JSON.stringify(input) },
   }));
-  const content = turn.text === '' ? null : turn.text;
+  const content = wordsOf(turn) || null;
   return [{ role: 'assistant', content, ...(calls.length === 0 ? {} : { tool_calls: calls }) }];
 }
 
@@ -71,7 +104,11 @@ function toToolMessages({ results }: ResultsTurn): readonly Message[] {
 
 // Plain text stays a plain string: some compatible servers take nothing else.
 function toContent(parts: readonly Part[]): string | UserPart[] {
-  return parts.every((part) => part.type === 'text') ? parts.map((part) => part.text).join('') : parts.map(toPart);
+  return parts.every((part) => part.type === 'text') ? textOf(parts) : joinTexts(parts).map(toPart);
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
 function toPart(part: Part): UserPart {

@@ -20,7 +20,7 @@ export interface ChatAnswer {
 }
 
 /** Puts the pieces of a streamed answer together. */
-export async function collect(stream: AsyncIterable<Chunk>): Promise<ChatAnswer> {
+export async function collect(stream: AsyncIterable<Chunk>, onText?: (piece: string) => void): Promise<ChatAnswer> {
   let text = '';
   let refusal = '';
   let finishReason: string | null = null;
@@ -34,10 +34,12 @@ export async function collect(stream: AsyncIterable<Chunk>): Promise<ChatAnswer>
     usage = chunk.usage ?? usage;
     const choice = chunk.choices?.[0];
     if (choice === undefined) continue;
-    text += choice.delta?.content ?? '';
+    const piece = choice.delta?.content ?? '';
+    text += piece;
+    if (piece !== '') onText?.(piece);
     refusal += choice.delta?.refusal ?? '';
     finishReason = choice.finish_reason ?? finishReason;
-    for (const piece of choice.delta?.tool_calls ?? []) grow(calls, atIndex, piece);
+    for (const part of choice.delta?.tool_calls ?? []) grow(calls, atIndex, part);
   }
   return { text, refusal, calls, finishReason, usage, model };
 }

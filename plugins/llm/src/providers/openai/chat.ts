@@ -17,7 +17,7 @@ export async function sendChat(client: OpenAI, call: ProviderCall, genuine: bool
     return { ok: true, reply: toReply(answer) };
   }
   const stream = await client.chat.completions.create({ ...params, ...STREAMED }, { signal: call.signal });
-  const answer = await collect(stream);
+  const answer = await collect(stream, call.onText);
   // The SDK ends quietly when the connection does; an answer has an end of its own.
   if (answer.finishReason === null) return { ok: false, failure: CONNECTION_LOST };
   return { ok: true, reply: toReply(answer) };

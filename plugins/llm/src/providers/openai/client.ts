@@ -43,7 +43,7 @@ export function vendorOf({ api, baseUrl, key }: OpenAiSource): Vendor {
   return {
     title: compatible ? 'The server' : 'OpenAI',
     keyVariable: 'OPENAI_API_KEY',
-    key,
+    secrets: key === undefined ? [] : [key],
     host,
     notFoundHint: hints.join('; '),
   };

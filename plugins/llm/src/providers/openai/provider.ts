@@ -12,7 +12,8 @@ export function createOpenAiProvider(source: OpenAiSource, load: () => Promise<O
   const genuine = vendor.host === 'api.openai.com';
   return {
     name: 'openai',
-    modes: ['chat'],
+    // A server of one's own may go on with the last message; the setting models says so.
+    modes: source.api === 'chat' && !genuine ? ['chat', 'prefill'] : ['chat'],
     async send(call) {
       const sdk = await load();
       const client = createClient(sdk, source);

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 import { toTranscript } from '../../transcript/transcript.js';
-import type { CallResult, Part, Turn } from '../../transcript/turns.js';
+import { type CallResult, joinTexts, type Part, type Turn, wordsOf } from '../../transcript/turns.js';
 import { COMMON_MEDIA_TYPES, imageRule } from '../images.js';
 import { isClosed, outputSchema } from '../output-schema.js';
 import type { ProviderCall } from '../provider.js';
@@ -49,12 +49,13 @@ function toFormat({ name, schema }: NonNullable<ProviderCall['request']['output'
 }
 
 function toItems(turn: Turn): readonly Item[] {
-  if (turn.role === 'user') return [{ role: 'user', content: turn.parts.map(toContent) }];
+  if (turn.role === 'user') return [{ role: 'user', content: joinTexts(turn.parts).map(toContent) }];
   if (turn.role === 'results') return turn.results.map(toOutput);
   const calls = turn.calls.map(
     ({ id, name, input }): Item => ({ type: 'function_call', call_id: id, name, arguments: JSON.stringify(input) }),
   );
-  return turn.text === '' ? calls : [{ role: 'assistant', content: turn.text }, ...calls];
+  const words = wordsOf(turn);
+  return words === '' ? calls : [{ role: 'assistant', content: words }, ...calls];
 }
 
 function toOutput({ id, parts }: CallResult): Item {

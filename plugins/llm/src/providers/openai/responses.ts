@@ -19,7 +19,8 @@ export async function sendResponses(client: OpenAI, call: ProviderCall, explain:
   const stream = await client.responses.create({ ...params, stream: true }, { signal: call.signal });
   const items: OutputItem[] = [];
   for await (const event of stream) {
-    if (event.type === 'response.output_item.done') items.push(event.item);
+    if (event.type === 'response.output_text.delta') call.onText?.(event.delta);
+    else if (event.type === 'response.output_item.done') items.push(event.item);
     else if (event.type === 'error') return failed(event.code, event.message, explain);
     else if (
       event.type === 'response.completed' ||

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const cacheControl = z.looseObject({ type: z.literal('ephemeral') }).nullish();
+const cacheControl = z.strictObject({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).optional() }).nullish();
 const image = z.object({
   type: z.literal('image'),
   source: z.union([

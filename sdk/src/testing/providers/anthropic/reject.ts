@@ -1,30 +1,50 @@
 import { z } from 'zod';
-import type { Rejection } from '../wire.js';
+import type { Rejection, Rules } from '../wire.js';
 import { type Block, MESSAGES_BODY, type MessagesBody } from './body.js';
 
 const MAX_CACHE_BREAKPOINTS = 4;
 
 /** Refuses what the Messages API refuses, so that a test cannot pass with a request that would be a 400. */
-export function rejectMessages(raw: unknown): Rejection | undefined {
+export function rejectMessages(raw: unknown, { prefill }: Rules): Rejection | undefined {
   const parsed = MESSAGES_BODY.safeParse(raw);
   if (!parsed.success) return { status: 400, message: z.prettifyError(parsed.error) };
   const message =
-    wrongRoles(parsed.data) ??
+    wrongContent(parsed.data) ??
+    wrongRoles(parsed.data, prefill) ??
     wrongText(parsed.data) ??
-    wrongToolUse(parsed.data) ??
+    wrongToolUse(merged(parsed.data)) ??
     wrongTools(parsed.data) ??
-    tooManyBreakpoints(parsed.data);
+    wrongBreakpoints(parsed.data);
   return message === undefined ? undefined : { status: 400, message };
 }
 
-function wrongRoles({ messages }: MessagesBody): string | undefined {
-  for (const [index, { role }] of messages.entries()) {
-    if (role !== (index % 2 === 0 ? 'user' : 'assistant')) {
-      return `messages.${index}: roles must alternate between "user" and "assistant", starting with "user"`;
-    }
+/** The API takes messages of one role in a row for one. */
+function merged(body: MessagesBody): MessagesBody {
+  const messages: { role: 'user' | 'assistant'; content: readonly Block[] }[] = [];
+  for (const { role, content } of body.messages) {
+    const last = messages.at(-1);
+    if (last?.role === role) last.content = [...last.content, ...content];
+    else messages.push({ role, content });
   }
-  return messages.at(-1)?.role === 'assistant'
-    ? 'This model does not support assistant message prefill. The conversation must end with a user message.'
+  return { ...body, messages };
+}
+
+function wrongContent({ messages }: MessagesBody): string | undefined {
+  const index = messages.findIndex(
+    ({ role, content }) => role === 'assistant' && content.some(({ type }) => type === 'image'),
+  );
+  return index < 0 ? undefined : `messages.${index}: 'image' blocks are not permitted within assistant turns`;
+}
+
+function wrongRoles({ messages }: MessagesBody, prefill: boolean): string | undefined {
+  if (messages[0]?.role !== 'user') return 'messages: first message must use the "user" role';
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant') return undefined;
+  if (!prefill)
+    return 'This model does not support assistant message prefill. The conversation must end with a user message.';
+  const end = last.content.at(-1);
+  return end?.type === 'text' && /\s$/.test(end.text)
+    ? 'messages: final assistant content cannot end with trailing whitespace'
     : undefined;
 }
 
@@ -88,14 +108,18 @@ function wrongTools({ messages, tools = [], tool_choice }: MessagesBody): string
     : undefined;
 }
 
-function tooManyBreakpoints({ messages, system, tools = [] }: MessagesBody): string | undefined {
-  const blocks = [
-    ...messages.flatMap(({ content }) => content),
-    ...(typeof system === 'object' ? system : []),
+function wrongBreakpoints({ messages, system, tools = [] }: MessagesBody): string | undefined {
+  const inOrder = [
     ...tools,
+    ...(typeof system === 'object' ? system : []),
+    ...messages.flatMap(({ content }) => content),
   ];
-  const count = blocks.filter((block) => (block.cache_control ?? null) !== null).length;
-  return count > MAX_CACHE_BREAKPOINTS
-    ? `A maximum of ${MAX_CACHE_BREAKPOINTS} blocks with cache_control may be provided. Found ${count}.`
+  const marks = inOrder.flatMap(({ cache_control: mark }) => (mark === undefined || mark === null ? [] : [mark]));
+  if (marks.length > MAX_CACHE_BREAKPOINTS) {
+    return `A maximum of ${MAX_CACHE_BREAKPOINTS} blocks with cache_control may be provided. Found ${marks.length}.`;
+  }
+  const firstShort = marks.findIndex(({ ttl }) => ttl !== '1h');
+  return firstShort >= 0 && marks.slice(firstShort).some(({ ttl }) => ttl === '1h')
+    ? "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block."
     : undefined;
 }

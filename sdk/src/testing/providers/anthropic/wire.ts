@@ -1,6 +1,6 @@
 import type { PromptView } from '../prompt.js';
 import type { FailStep, ReplyStep } from '../steps.js';
-import { frame, pieces, rawArguments, readJson, type Wire } from '../wire.js';
+import { atPath, frame, pieces, rawArguments, readJson, type Wire } from '../wire.js';
 import { type Block, MESSAGES_BODY } from './body.js';
 import { rejectMessages } from './reject.js';
 
@@ -17,21 +17,27 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
 
 /** `POST /v1/messages`. */
 export const MESSAGES_WIRE: Wire = {
-  path: '/v1/messages',
+  match: atPath('/v1/messages'),
   reject: rejectMessages,
-  view,
-  reply: (step, model, serial) => ({
-    ...head(step, model, serial),
-    content: blocks(step, serial).map(({ start, whole }) => ({ ...start, ...whole })),
-    stop_reason: stopReason(step),
-    usage: usage(step),
-  }),
-  frames,
+  view: viewMessages,
+  reply: wholeMessage,
+  frames: (step, model, serial) => events(step, model, serial).map((data) => frame(data, data.type)),
   failure,
   failureFrame: (step) => frame(failure(step), 'error'),
 };
 
-function view(raw: unknown): PromptView {
+/** An answer that is not streamed. */
+export function wholeMessage(step: ReplyStep, model: string, serial: number): unknown {
+  return {
+    ...head(step, model, serial),
+    content: blocks(step, serial).map(({ start, whole }) => ({ ...start, ...whole })),
+    stop_reason: stopReason(step),
+    usage: usage(step),
+  };
+}
+
+/** What a Messages request says. */
+export function viewMessages(raw: unknown): PromptView {
   const body = MESSAGES_BODY.safeParse(raw).data;
   const last = body?.messages.at(-1)?.content ?? [];
   const system = body?.system ?? '';
@@ -109,22 +115,27 @@ function textBlock(text: string): ScriptedBlock {
   };
 }
 
-function frames(step: ReplyStep, model: string, serial: number): readonly string[] {
-  const event = (data: { readonly type: string } & Readonly<Record<string, unknown>>) => frame(data, data.type);
+interface MessageEvent {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+/** The events of a streamed answer, in whatever framing. */
+export function events(step: ReplyStep, model: string, serial: number): readonly MessageEvent[] {
   return [
-    event({ type: 'message_start', message: head(step, model, serial) }),
-    event({ type: 'ping' }),
+    { type: 'message_start', message: head(step, model, serial) },
+    { type: 'ping' },
     ...blocks(step, serial).flatMap(({ start, deltas }, index) => [
-      event({ type: 'content_block_start', index, content_block: start }),
-      ...deltas.map((delta) => event({ type: 'content_block_delta', index, delta })),
-      event({ type: 'content_block_stop', index }),
+      { type: 'content_block_start', index, content_block: start },
+      ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+      { type: 'content_block_stop', index },
     ]),
-    event({
+    {
       type: 'message_delta',
       delta: { stop_reason: stopReason(step), stop_sequence: step.stop === 'stop_sequence' ? 'stop' : null },
       usage: { output_tokens: usage(step).output_tokens },
-    }),
-    event({ type: 'message_stop' }),
+    },
+    { type: 'message_stop' },
   ];
 }
 
@@ -135,9 +146,11 @@ function stopReason(step: ReplyStep): string {
 function usage({ usage }: ReplyStep) {
   const read = usage?.cacheReadTokens ?? 0;
   const written = usage?.cacheCreationTokens ?? 0;
+  const forAnHour = usage?.cacheCreation1hTokens ?? 0;
   return {
     input_tokens: (usage?.inputTokens ?? 10 + read + written) - read - written,
     cache_creation_input_tokens: written,
+    cache_creation: { ephemeral_5m_input_tokens: written - forAnHour, ephemeral_1h_input_tokens: forAnHour },
     cache_read_input_tokens: read,
     output_tokens: usage?.outputTokens ?? 5,
   };

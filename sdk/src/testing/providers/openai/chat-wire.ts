@@ -1,13 +1,13 @@
 import type { PromptView } from '../prompt.js';
 import type { ReplyStep } from '../steps.js';
-import { frame, pieces, rawArguments, type Wire } from '../wire.js';
+import { atPath, frame, pieces, rawArguments, type Wire } from '../wire.js';
 import { CHAT_BODY } from './chat-body.js';
 import { rejectChat } from './chat-reject.js';
 import { errorOf, tokenCounts } from './shared.js';
 
 /** `POST /v1/chat/completions`, as OpenAI and the servers that imitate it speak it. */
 export const CHAT_WIRE: Wire = {
-  path: '/v1/chat/completions',
+  match: atPath('/v1/chat/completions'),
   reject: rejectChat,
   view,
   reply,

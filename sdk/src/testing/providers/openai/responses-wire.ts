@@ -1,13 +1,13 @@
 import type { PromptView } from '../prompt.js';
 import type { FailStep, ReplyStep } from '../steps.js';
-import { frame, pieces, rawArguments, type Wire } from '../wire.js';
+import { atPath, frame, pieces, rawArguments, type Wire } from '../wire.js';
 import { type Item, RESPONSES_BODY } from './responses-body.js';
 import { rejectResponses } from './responses-reject.js';
 import { errorOf, tokenCounts } from './shared.js';
 
 /** `POST /v1/responses`. */
 export const RESPONSES_WIRE: Wire = {
-  path: '/v1/responses',
+  match: atPath('/v1/responses'),
   reject: rejectResponses,
   view,
   reply: (step, model, serial) => finished(step, model, serial),

@@ -1,0 +1,46 @@
+import type { LlmRequest, Logger } from '@cinnabar/sdk';
+import { type Candidate, planCall, type Setup, whyChat } from './candidate.js';
+import type { Learned, Refusal } from './learned.js';
+import type { Attempt, Failure, Mode, ProviderCall } from './providers/provider.js';
+import { type Bounds, within } from './resilience/deadline.js';
+import { CANCELLED } from './resilience/retries.js';
+
+/** What an attempt needs besides the request and the model. */
+export interface AttemptParts {
+  readonly setup: Setup;
+  readonly learned: Learned;
+  readonly bounds: Bounds;
+  readonly log: Logger;
+  /** Before anything is sent. */
+  onStart(mode: Mode): void;
+  readonly onText: ((piece: string) => void) | undefined;
+}
+
+/** One attempt within its time limit. What the model refuses each time is left out and sent again at once. */
+export async function attemptOnce(candidate: Candidate, request: LlmRequest, parts: AttemptParts): Promise<Attempt> {
+  const { setup, learned, bounds, log } = parts;
+  const end = await within(bounds, async (signal) => {
+    for (;;) {
+      const reason = whyChat(request, candidate, learned);
+      if (reason !== undefined) learned.noteChat(log, candidate.name, reason);
+      const call = planCall(setup, candidate, request, learned, signal);
+      parts.onStart(call.mode);
+      // What comes after the end of the attempt is nobody's any more.
+      const onText = parts.onText;
+      const listen = onText && ((piece: string) => (signal.aborted ? undefined : onText(piece)));
+      const attempt = await candidate.provider.send(listen === undefined ? call : { ...call, onText: listen });
+      const refused = attempt.ok ? undefined : attempt.failure.refuses;
+      if (refused === undefined || !wasAsked(refused, call) || !learned.learn(candidate.name, refused)) return attempt;
+    }
+  });
+  if (end.done) return end.value;
+  return { ok: false, failure: end.why === 'cancelled' ? CANCELLED : timedOut(bounds.timeoutMs) };
+}
+
+function wasAsked(refused: Refusal, { mode, temperature, topP }: ProviderCall): boolean {
+  return refused === 'sampling' ? temperature !== undefined || topP !== undefined : mode === 'prefill';
+}
+
+function timedOut(timeoutMs: number): Failure {
+  return { code: 'CINNABAR_LLM_TIMEOUT', params: { seconds: Math.round(timeoutMs / 100) / 10 }, retry: true };
+}

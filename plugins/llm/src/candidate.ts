@@ -1,0 +1,75 @@
+import type { LlmRequest, ModelTraits } from '@cinnabar/sdk';
+import type { Learned } from './learned.js';
+import { traitsOf } from './models/traits.js';
+import type { Mode, Provider, ProviderCall } from './providers/provider.js';
+import type { GlobalSettings } from './settings.js';
+import type { Routes } from './vendors/routes.js';
+import type { Source, Vendor } from './vendors/source.js';
+
+/** How requests are made at the moment: read anew for each one, so that a changed setting holds from the next request on. */
+export interface Setup {
+  readonly settings: GlobalSettings;
+  readonly routes: Routes;
+  readonly providerFor: (source: Source) => Provider;
+}
+
+/** A model that could answer a request, and all that is known about it. */
+export interface Candidate {
+  readonly vendor: Vendor;
+  readonly provider: Provider;
+  readonly model: string;
+  /** Unique to model and vendor: for what is learned. */
+  readonly name: string;
+  readonly traits: ModelTraits;
+}
+
+/** @throws CINNABAR_LLM_NOT_CONFIGURED when no vendor provides the model */
+export function candidateFor(
+  { settings, routes, providerFor }: Setup,
+  wanted: string | undefined,
+  learned: Learned,
+): Candidate {
+  const vendor = routes.vendorFor(wanted ?? routes.model);
+  const provider = providerFor(vendor.source);
+  // The offline model has one name, whatever the request says.
+  const model = provider.name === 'offline' ? routes.model : (wanted ?? routes.model);
+  const name = `${vendor.name}:${model}`;
+  const traits = traitsOf(provider.name, model, settings.models, learned.refuses(name, 'prefill'));
+  const modes = traits.modes.filter((mode) => provider.modes.includes(mode));
+  return { vendor, provider, model, name, traits: { ...traits, modes: modes.length === 0 ? ['chat'] : modes } };
+}
+
+/** Why a request that asks for prefill cannot have it; `undefined` when it can, or does not ask. */
+export function whyChat(request: LlmRequest, { traits, name }: Candidate, learned: Learned): string | undefined {
+  if (request.mode !== 'prefill') return undefined;
+  if (request.output !== undefined) return 'structured output needs chat';
+  if (learned.refuses(name, 'prefill')) return 'the model has refused it';
+  return traits.modes.includes('prefill') ? undefined : 'the model does not take it';
+}
+
+/** One attempt with everything decided that the request leaves open. */
+export function planCall(
+  { settings }: Setup,
+  candidate: Candidate,
+  request: LlmRequest,
+  learned: Learned,
+  signal: AbortSignal,
+): ProviderCall {
+  const { model, name, traits } = candidate;
+  const mode: Mode =
+    request.mode === 'prefill' && whyChat(request, candidate, learned) === undefined ? 'prefill' : 'chat';
+  const samples = !learned.refuses(name, 'sampling');
+  return {
+    request,
+    mode,
+    model,
+    maxTokens: request.maxTokens ?? settings.maxTokens,
+    temperature: samples ? (request.temperature ?? settings.temperature) : undefined,
+    topP: samples ? request.topP : undefined,
+    stream: settings.stream,
+    images: settings.images && traits.images,
+    assistantImages: !learned.refuses(name, 'assistantImages'),
+    cache: traits.cache,
+    signal,
+  };
+}

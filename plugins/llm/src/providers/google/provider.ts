@@ -1,0 +1,72 @@
+import type { Clock } from '@cinnabar/sdk';
+import type { GenerateContentParameters, GoogleGenAI } from '@google/genai';
+import { CONNECTION_LOST, isConnectionLost, toFailure, unreadable } from '../http-failure.js';
+import { once } from '../once.js';
+import type { Attempt, Provider, ProviderCall } from '../provider.js';
+import { collect, toReply } from './answer.js';
+import { type GeminiBody, toGeminiBody } from './body.js';
+import { createClient, type GoogleSdk, type GoogleSource, problemOf, vendorOf } from './client.js';
+
+/** Google's Gemini API. The SDK is loaded with the first request. */
+export function createGoogleProvider(source: GoogleSource, load: () => Promise<GoogleSdk>, clock: Clock): Provider {
+  const vendor = vendorOf(source);
+  const ready = once(async () => {
+    const sdk = await load();
+    return { sdk, client: createClient(sdk, source) };
+  });
+  return {
+    name: 'google',
+    modes: ['chat'],
+    async send(call) {
+      const { sdk, client } = await ready();
+      try {
+        return await generate(client, call);
+      } catch (error) {
+        if (error instanceof sdk.ApiError) {
+          return { ok: false, failure: toFailure(problemOf(error), vendor, clock.now()) };
+        }
+        if (call.signal.aborted || isConnectionLost(error) || isCutShort(error))
+          return { ok: false, failure: CONNECTION_LOST };
+        if (error instanceof SyntaxError) {
+          return { ok: false, failure: unreadable(`${vendor.host} did not send JSON`) };
+        }
+        throw error;
+      }
+    },
+    render: toGeminiBody,
+  };
+}
+
+async function generate(client: GoogleGenAI, call: ProviderCall): Promise<Attempt> {
+  const params = toParams(call.model, toGeminiBody(call), call.signal);
+  const answer = call.stream
+    ? await collect(await client.models.generateContentStream(params), call.onText)
+    : await collect([await client.models.generateContent(params)]);
+  if (answer.finishReason === undefined) {
+    // An answer has an end of its own, also where a stream simply stops.
+    return { ok: false, failure: call.stream ? CONNECTION_LOST : unreadable('it is not an answer of the Gemini API') };
+  }
+  return { ok: true, reply: toReply(answer, call.model) };
+}
+
+/** The body in the SDK's own order: it keeps the options of the generation among everything else. */
+function toParams(model: string, body: GeminiBody, abortSignal: AbortSignal): GenerateContentParameters {
+  const { contents, systemInstruction, tools, generationConfig } = body;
+  return {
+    model,
+    contents: contents.map(({ role, parts }) => ({ role, parts: [...parts] })),
+    config: {
+      ...generationConfig,
+      systemInstruction: { role: systemInstruction.role, parts: [...systemInstruction.parts] },
+      ...(tools === undefined
+        ? {}
+        : { tools: tools.map(({ functionDeclarations }) => ({ functionDeclarations: [...functionDeclarations] })) }),
+      abortSignal,
+    },
+  };
+}
+
+/** What the SDK throws, without a class of its own, when a stream breaks off within an event. */
+function isCutShort(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('Incomplete JSON segment');
+}

@@ -1,0 +1,82 @@
+import type { Clock, Logger } from '@cinnabar/sdk';
+import { BrokenCircuitError, CircuitState, ConsecutiveBreaker, circuitBreaker, handleType } from 'cockatiel';
+import type { Attempt, Failure } from '../providers/provider.js';
+import { CANCELLED } from './retries.js';
+
+const FAILURES_IN_A_ROW = 5;
+const PAUSE_MS = 30_000;
+
+/** Keeps requests from a vendor that does not answer, so that people hear at once, and one probe at a time finds out when it is back. */
+export interface Breaker {
+  /** For status lines: `answers`, or what is the matter. */
+  readonly state: string;
+  run(attempt: () => Promise<Attempt>): Promise<Attempt>;
+}
+
+/** A vendor's failure on its way through the policy. */
+class VendorFailed extends Error {
+  readonly failure: Failure;
+  constructor(failure: Failure) {
+    super(failure.code);
+    this.failure = failure;
+  }
+}
+
+/**
+ * Five failures in a row open it for half a minute; then one request is let through, and its outcome decides. A vendor that answers,
+ * even if only to refuse or to ask for patience, is no failure.
+ */
+export function createBreaker(vendor: string, clock: Clock, log: Logger): Breaker {
+  // The policy reads the wall clock. The pause is measured here, on the injected one; what is left to the policy is the counting and the probe.
+  const policy = circuitBreaker(handleType(VendorFailed), {
+    halfOpenAfter: 0,
+    breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW),
+  });
+  let openUntilMs = 0;
+  policy.onBreak(() => {
+    openUntilMs = clock.now() + PAUSE_MS;
+    log.warn('model vendor does not answer, left alone for a while', { vendor, ms: PAUSE_MS });
+  });
+  policy.onReset(() => log.info('model vendor answers again', { vendor }));
+
+  const paused = (): Attempt => {
+    const seconds = Math.max(1, Math.ceil((openUntilMs - clock.now()) / 1000));
+    return { ok: false, failure: { code: 'CINNABAR_LLM_PAUSED', params: { seconds }, retry: false } };
+  };
+  const mustWait = () =>
+    policy.state === CircuitState.HalfOpen || (policy.state === CircuitState.Open && clock.now() < openUntilMs);
+
+  return {
+    get state() {
+      if (policy.state === CircuitState.Closed) return 'answers';
+      if (policy.state === CircuitState.HalfOpen) return 'is being tried again';
+      const ms = openUntilMs - clock.now();
+      return ms > 0
+        ? `did not answer, is tried again in ${Math.ceil(ms / 1000)} s`
+        : 'did not answer, is tried with the next request';
+    },
+    async run(attempt) {
+      if (mustWait()) return paused();
+      const probing = policy.state === CircuitState.Open;
+      try {
+        return await policy.execute(async () => {
+          const result = await attempt();
+          if (!result.ok && (isDown(result.failure) || (probing && result.failure === CANCELLED))) {
+            throw new VendorFailed(result.failure);
+          }
+          return result;
+        });
+      } catch (error) {
+        if (error instanceof BrokenCircuitError) return paused();
+        if (!(error instanceof VendorFailed)) throw error;
+        // A probe that was called off has shown nothing: the next request may be one.
+        if (error.failure === CANCELLED) openUntilMs = clock.now();
+        return { ok: false, failure: error.failure };
+      }
+    },
+  };
+}
+
+function isDown({ code }: Failure): boolean {
+  return code === 'CINNABAR_LLM_UNAVAILABLE' || code === 'CINNABAR_LLM_TIMEOUT';
+}

@@ -1,0 +1,79 @@
+import { isHttpUrl } from '../http-url.js';
+import type { Environment, GlobalSettings } from '../settings.js';
+import type { VendorConfig, VendorSettings } from './schema.js';
+import { notConfigured, partsFrom } from './single.js';
+import { PROVIDER_NAMES, type ProviderName, type SourceParts, sourceOf, type Vendor } from './source.js';
+
+/**
+ * One entry of the setting `vendors`. A key of the environment goes only where the environment sends it: a vendor with an address of
+ * its own needs a key of its own, or none.
+ * @throws CINNABAR_LLM_NOT_CONFIGURED
+ */
+export function configuredVendor(
+  name: string,
+  { provider: named, config: written }: VendorSettings,
+  settings: GlobalSettings,
+  env: Environment,
+): Vendor {
+  const config = resolveReferences(name, written, env);
+  const provider = named ?? impliedProvider(name, config);
+  if (provider === undefined) {
+    throw notConfigured(`the vendor "${name}" has no provider. Set it to one of ${PROVIDER_NAMES.join(', ')}`);
+  }
+  const { baseUrl } = config;
+  if (baseUrl !== undefined && !isHttpUrl(baseUrl)) {
+    throw notConfigured(`the baseUrl of the vendor "${name}" is not an http or https address`);
+  }
+  const own = ownParts(provider, config);
+  const fromOutside = partsFrom(provider, settings, env);
+  const hasOwn = baseUrl !== undefined || own.key !== undefined || own.accessKeyId !== undefined;
+  const parts = hasOwn ? { ...own, region: own.region ?? fromOutside.region } : { ...fromOutside, ...defined(own) };
+  if (provider !== 'bedrock' && parts.key === undefined && parts.baseUrl === undefined) {
+    throw notConfigured(`the vendor "${name}" has neither a key (apiKey) nor a baseUrl`);
+  }
+  if (provider === 'bedrock' && (parts.accessKeyId === undefined) !== (parts.secretAccessKey === undefined)) {
+    throw notConfigured(`the vendor "${name}" has one of aws_access_key and aws_secret_key, but not the other`);
+  }
+  return { name, source: sourceOf(provider, parts) };
+}
+
+function resolveReferences(vendor: string, config: VendorConfig, env: Environment): VendorConfig {
+  const resolved = Object.entries(config).map(([key, value]) => {
+    const variable = /^\$\{(\w+)\}$/.exec(value)?.[1];
+    if (variable === undefined) return [key, value];
+    const found = env[variable];
+    if (typeof found === 'string' && found !== '') return [key, found];
+    throw notConfigured(`the vendor "${vendor}" refers to the environment variable ${variable}, which is not set`);
+  });
+  return Object.fromEntries(resolved);
+}
+
+function impliedProvider(name: string, config: VendorConfig): ProviderName | undefined {
+  if (config.anthropic_api_key !== undefined) return 'anthropic';
+  if (config.openai_api_key !== undefined) return 'openai';
+  if (config.google_api_key !== undefined) return 'google';
+  if (Object.keys(config).some((key) => key.startsWith('aws_') || key === 'accessKeyId')) return 'bedrock';
+  return PROVIDER_NAMES.find((provider) => provider === name);
+}
+
+function ownParts(provider: ProviderName, config: VendorConfig): SourceParts {
+  const seedKeys = {
+    anthropic: config.anthropic_api_key,
+    openai: config.openai_api_key,
+    google: config.google_api_key,
+    bedrock: undefined,
+  };
+  return {
+    key: config.apiKey ?? seedKeys[provider],
+    baseUrl: config.baseUrl,
+    api: config.api,
+    region: config.region ?? config.aws_region,
+    accessKeyId: config.accessKeyId ?? config.aws_access_key,
+    secretAccessKey: config.secretAccessKey ?? config.aws_secret_key,
+    sessionToken: config.sessionToken ?? config.aws_session_token,
+  };
+}
+
+function defined(parts: SourceParts): SourceParts {
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
+}
