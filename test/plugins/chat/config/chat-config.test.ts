@@ -1,0 +1,177 @@
+import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/schema';
+import { expect } from 'chai';
+import { effective, openConfig } from './layers.js';
+
+describe('chat: the configuration of a channel', () => {
+  it('is that of the seed where nothing is said, but for a safe depth of tool calls', async () => {
+    const { config, origin, problems } = await effective({});
+    expect(config).to.deep.equal(DEFAULT_CONFIG);
+    expect(config).to.include({
+      mode: 'chat',
+      recencyWindow: 400,
+      rollingThreshold: 50,
+      includeImages: true,
+      maxImages: 5,
+      toolsEnabled: true,
+      toolOutputVisible: false,
+      maxToolDepth: 8,
+      llmRetries: 3,
+      discordBackoffMax: 32_000,
+      replyOnRandom: 0,
+      replyOnName: false,
+    });
+    expect(config.budgets).to.deep.equal({ guild: {}, channel: {}, member: {} });
+    expect(origin.temperature).to.equal('default');
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('is laid together from the widest to the narrowest, and each value knows where it came from', async () => {
+    const { config, origin, problems } = await effective({
+      files: {
+        'config/shared.yaml': 'temperature: 0.1\ntopP: 0.1\nreplyOnName: true\nmaxTokens: 1000\nmode: prefill\n',
+        'config/bots/claude.yaml': '# a comment\ntopP: 0.2\nreplyOnRandom: 50\n',
+      },
+      settings: { replyOnName: false, maxTokens: 500, instructions: 'Be brief.' },
+      pins: ['.config\nmaxTokens: 200\n', '.config\n\ninstructions: Rhyme.\n'],
+    });
+    expect(config).to.include({
+      temperature: 0.1,
+      topP: 0.2,
+      replyOnRandom: 50,
+      replyOnName: false,
+      maxTokens: 200,
+      instructions: 'Rhyme.',
+      mode: 'prefill',
+    });
+    expect(origin).to.include({
+      temperature: 'config/shared.yaml:1',
+      topP: 'config/bots/claude.yaml:2',
+      replyOnName: 'setting of the server',
+      maxTokens: 'pin 1:2',
+      instructions: 'pin 2:3',
+      maxImages: 'default',
+    });
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('merges budgets limit by limit', async () => {
+    const { config, origin } = await effective({
+      files: {
+        'config/shared.yaml': 'budgets:\n  guild: {usdPerDay: 5}\n  member: {tokensPerDay: 1000, usdPerDay: 1}\n',
+        'config/guilds/1.yaml': 'budgets:\n  member:\n    usdPerDay: 2\n',
+      },
+    });
+    expect(config.budgets).to.deep.equal({
+      guild: { usdPerDay: 5 },
+      channel: {},
+      member: { tokensPerDay: 1000, usdPerDay: 2 },
+    });
+    expect(origin['budgets.member.usdPerDay']).to.equal('config/guilds/1.yaml:3');
+  });
+
+  it('goes back to the default where a narrower file leaves a key empty', async () => {
+    const { config } = await effective({
+      files: {
+        'config/shared.yaml': 'temperature: 0.1\nmaxImages: 1\n',
+        'config/bots/a.yaml': 'temperature:\nmaxImages: null\n',
+      },
+    });
+    expect(config.temperature).to.equal(undefined);
+    expect(config.maxImages).to.equal(5);
+  });
+
+  it('has no settings of a server in direct messages', async () => {
+    const { config } = await openConfig({ settings: { maxTokens: 100 } }).inDirectMessage();
+    expect(config.maxTokens).to.equal(4096);
+  });
+
+  it('names the model after itself where it is not said otherwise', async () => {
+    expect((await effective({ files: { a: 'name: Claude' } })).config.innerName).to.equal('Claude');
+    expect((await effective({ files: { a: 'name: Claude\ninnerName: Sonnet' } })).config.innerName).to.equal('Sonnet');
+  });
+
+  it('cuts down to well below the limit, whatever is said', async () => {
+    const of = async (yaml: string) => effective({ files: { 'config/shared.yaml': yaml } });
+    expect((await of('maxContextTokens: 10000')).config.truncateToTokens).to.equal(6000);
+    expect((await of('maxContextTokens: 10000\ntruncateToTokens: 9000')).config.truncateToTokens).to.equal(9000);
+    const { config, problems } = await of('maxContextTokens: 10000\ntruncateToTokens: 9999');
+    expect(config.truncateToTokens).to.equal(6000);
+    expect(problems).to.deep.equal([
+      'config/shared.yaml:2: truncateToTokens: must be at most 9 tenths of maxContextTokens (10000); 6 tenths are used',
+    ]);
+  });
+});
+
+describe('chat: a mistake in the configuration', () => {
+  it('costs that key alone, and is one sentence with file, line and key', async () => {
+    const { config, problems } = await effective({
+      files: { 'config/bots/claude.yaml': 'temperature: hot\nmaxImages: 2\nrecencyWindow: 0\n' },
+    });
+    expect(config).to.include({ maxImages: 2, recencyWindow: 400 });
+    expect(config.temperature).to.equal(undefined);
+    expect(problems).to.have.length(2);
+    expect(problems[0]).to.match(/^config\/bots\/claude\.yaml:1: temperature: .*number/);
+    expect(problems[1]).to.match(/^config\/bots\/claude\.yaml:3: recencyWindow: /);
+  });
+
+  it('in an id that lost its quotes says what to do', async () => {
+    const { problems } = await effective({ files: { a: 'historyRoles: [123456789012345678]' } });
+    expect(problems).to.deep.equal(['a:1: historyRoles: must be text: put the id in quotes']);
+  });
+
+  it('in a limit of money means that nothing may be spent, until it is put right', async () => {
+    const of = async (yaml: string) => effective({ files: { 'config/shared.yaml': `budgets:\n${yaml}` } });
+    const wrong = await of('  guild: {usdPerDay: five, tokensPerDay: 10}');
+    expect(wrong.config.budgets.guild).to.deep.equal({ usdPerDay: 0, tokensPerDay: 10 });
+    expect(wrong.problems[0]).to.match(
+      /^config\/shared\.yaml:2: budgets\.guild\.usdPerDay: .* nothing may be spent\.$/,
+    );
+    expect((await of('  guild: {usdPerday: 5}')).config.budgets.guild).to.deep.equal({ usdPerDay: 0, tokensPerDay: 0 });
+    expect((await of('  member: 5')).config.budgets).to.deep.equal({
+      guild: {},
+      channel: {},
+      member: { usdPerDay: 0, tokensPerDay: 0 },
+    });
+    expect((await of('  guilds: {usdPerDay: 5}')).config.budgets.member.usdPerDay).to.equal(0);
+  });
+
+  it('is logged once, however often the bot is asked', async () => {
+    const { inGuild, log } = openConfig({ files: { a: 'mode: telepathy' }, pins: ['.config\nmoed: chat'] });
+    for (let n = 0; n < 3; n++) await inGuild();
+    expect(log.entries.map(({ level }) => level)).to.deep.equal(['warn', 'warn']);
+  });
+
+  it('of other plugins is not chat’s to tell', async () => {
+    expect((await effective({ files: { a: 'vendors: {}\nquux: 1' } })).problems).to.deep.equal([]);
+  });
+});
+
+describe('chat: what an admin may set', () => {
+  it('lowers what costs money, but does not raise it', async () => {
+    const files = { 'config/shared.yaml': 'maxTokens: 1000\nincludeImages: false\nmaxToolDepth: 20\n' };
+    const { config, problems } = await effective({
+      files,
+      settings: { maxTokens: 2000, includeImages: true, maxToolDepth: 10 },
+    });
+    expect(config).to.include({ maxTokens: 1000, includeImages: false, maxToolDepth: 10 });
+    expect(problems).to.deep.equal([
+      'setting of the server: maxTokens: may be lowered here, not raised above 1000',
+      'setting of the server: includeImages: may be lowered here, not raised above false',
+    ]);
+  });
+
+  it('is a model among those that the owner allows', async () => {
+    const files = { 'config/shared.yaml': 'continuationModel: big\nallowedModels: [small, "claude-*-haiku-*"]\n' };
+    const chosen = async (model: string) =>
+      (await effective({ files, settings: { continuationModel: model } })).config.continuationModel;
+    expect(await chosen('small')).to.equal('small');
+    expect(await chosen('claude-4-haiku-2026')).to.equal('claude-4-haiku-2026');
+    for (const other of ['smaller', 'claude-4-opus-2026', 'claude-haiku', 'claude-haiku-', ''])
+      expect(await chosen(other)).to.equal('big');
+  });
+
+  it('goes by its earlier name too', async () => {
+    expect((await effective({ settings: { history: 30 } })).config.recencyWindow).to.equal(30);
+    expect((await effective({ settings: { history: 30, recencyWindow: 20 } })).config.recencyWindow).to.equal(20);
+  });
+});

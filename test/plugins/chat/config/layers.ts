@@ -1,0 +1,49 @@
+import { createChatConfig } from '@cinnabar/plugin-chat/config/chat-config';
+import type { EffectiveConfig, PinnedConfig } from '@cinnabar/plugin-chat/config/types';
+import { type ConfigLayer, readYaml } from '@cinnabar/sdk';
+import { recordingLogger } from '../../../support/logs.js';
+
+export const GUILD = '123456789012345678';
+
+/** Texts as they would stand in the files, in the settings and in pins. */
+export interface Sources {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** The first is the oldest; their ids are 1, 2 … */
+  readonly pins?: readonly string[];
+  readonly botName?: string;
+  readonly discordNames?: readonly string[];
+}
+
+/** The chat mind's configuration over given texts. */
+export function openConfig(sources: Sources) {
+  const log = recordingLogger();
+  const layers = Object.entries(sources.files ?? {}).map(([source, text]) => layerOf(source, text));
+  const config = createChatConfig({
+    configuration: {
+      botName: sources.botName,
+      layers: async () => layers,
+      claim: () => async () => undefined,
+      onChange: () => async () => undefined,
+    },
+    settingsOf: async () => sources.settings ?? {},
+    discordNames: () => sources.discordNames ?? ['Cinnabar'],
+    log,
+  });
+  const pins = (sources.pins ?? []).map((yaml, index): PinnedConfig => ({ messageId: String(index + 1), yaml }));
+  return {
+    log,
+    inGuild: () => config.forChannel({ guildId: GUILD, pins }),
+    inDirectMessage: () => config.forChannel({ guildId: null, pins }),
+  };
+}
+
+export function effective(sources: Sources): Promise<EffectiveConfig> {
+  return openConfig(sources).inGuild();
+}
+
+function layerOf(source: string, text: string): ConfigLayer {
+  const reading = readYaml(text);
+  if (!reading.ok) throw new Error(`${source}:${reading.line}: ${reading.problem}`);
+  return { source, values: reading.values, lineOf: reading.lineOf };
+}

@@ -1,0 +1,140 @@
+import type { Entries, Entry } from '@cinnabar/plugin-chat/config/entries';
+import { LEAVES } from '@cinnabar/plugin-chat/config/leaves';
+import { build, merge, valueAt } from '@cinnabar/plugin-chat/config/merge';
+import { botConfigSchema } from '@cinnabar/plugin-chat/config/schema';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { stringify } from 'yaml';
+import { effective } from './layers.js';
+
+const PATHS = [...LEAVES.keys()];
+
+/** A value that fits the key, or does not. */
+const anyValue = fc.oneof(
+  fc.boolean(),
+  fc.integer({ min: -5, max: 3_000_000 }),
+  fc.double({ min: -1, max: 3, noNaN: true }),
+  fc.constantFrom('chat', 'prefill', 'auto', '1h', 'off', 'dear-model', '*', ''),
+  fc.array(fc.constantFrom('dear-model', '*', 'x')),
+  fc.constant(null),
+  fc.jsonValue(),
+);
+/** What somebody might write: keys and values of all kinds, groups too. */
+const anyValues = fc
+  .array(fc.tuple(fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...PATHS) }, fc.string()), anyValue))
+  .map((pairs) => {
+    const values: Record<string, unknown> = {};
+    const inGroup = (name: string) =>
+      Object.fromEntries(
+        pairs
+          .filter(([path]) => path.startsWith(`budgets.${name}.`))
+          .map(([path, value]) => [path.split('.')[2], value]),
+      );
+    for (const [path, value] of pairs) if (!path.includes('.')) values[path] = value;
+    if (pairs.some(([path]) => path.startsWith('budgets.')))
+      values.budgets = { guild: inGroup('guild'), channel: inGroup('channel'), member: inGroup('member') };
+    return values;
+  });
+
+describe('chat: laying configuration together', () => {
+  const entry = fc.record({ value: fc.integer(), origin: fc.string() });
+  const entries = fc
+    .array(fc.tuple(fc.constantFrom(...PATHS), entry))
+    .map((pairs): Entries => new Map<string, Entry>(pairs));
+  const asObject = (map: Entries) => Object.fromEntries(map);
+
+  it('is associative, and nothing laid over something changes nothing', () => {
+    fc.assert(
+      fc.property(entries, entries, entries, (a, b, c) => {
+        expect(asObject(merge(merge(a, b), c))).to.deep.equal(asObject(merge(a, merge(b, c))));
+        expect(asObject(merge(a, new Map()))).to.deep.equal(asObject(a));
+        expect(asObject(merge(new Map(), a))).to.deep.equal(asObject(a));
+      }),
+    );
+  });
+
+  it('gives one that fits the schema, whatever the files, settings and pins say', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyValues, anyValues, anyValues, async (file, settings, pin) => {
+        const { config, origin } = await effective({
+          files: { 'config/shared.yaml': stringify(file) },
+          settings,
+          pins: [`.config\n${stringify(pin)}`],
+        });
+        expect(botConfigSchema.safeParse(config).success).to.equal(true);
+        expect(config.truncateToTokens).to.be.below(config.maxContextTokens);
+        expect(Object.keys(origin)).to.have.members(PATHS);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('never lets a pin change what is not for it, nor raise what costs money', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyValues, anyValues, async (file, pin) => {
+        const files = { 'config/shared.yaml': stringify(file) };
+        const before = flat((await effective({ files })).config);
+        const after = flat((await effective({ files, pins: [`.config\n${stringify(pin)}`] })).config);
+        for (const [path, { scope, lowerOnly }] of LEAVES) {
+          if (scope !== 'channel') expect(after.get(path), path).to.deep.equal(before.get(path));
+          else if (lowerOnly) expect(Number(after.get(path)), path).to.be.at.most(Number(before.get(path)));
+        }
+        const model = after.get('continuationModel');
+        const allowed = before.get('allowedModels');
+        if (model !== before.get('continuationModel') && !(Array.isArray(allowed) && allowed.includes('*')))
+          expect(allowed).to.include(model);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('takes any text as a pin without throwing', async () => {
+    const shred = fc.constantFrom(
+      '.config',
+      '\n',
+      'mode: chat',
+      'budgets:',
+      '  ',
+      '{',
+      '[',
+      '&a ',
+      '*a',
+      '"',
+      '```',
+      '- ',
+      ': ',
+      '!x',
+    );
+    const text = fc.oneof(
+      fc.string(),
+      fc.array(shred).map((shreds) => `.config\n${shreds.join('')}`),
+    );
+    await fc.assert(
+      fc.asyncProperty(text, async (pin) => {
+        const { problems } = await effective({ pins: [pin] });
+        for (const problem of problems) expect(problem).to.match(/^pin 1:\d+: /);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  function flat(config: object): ReadonlyMap<string, unknown> {
+    const at = (path: string) =>
+      path
+        .split('.')
+        .reduce<unknown>(
+          (value, part) =>
+            typeof value === 'object' && value !== null
+              ? Object.entries(value).find(([key]) => key === part)?.[1]
+              : undefined,
+          config,
+        );
+    return new Map(PATHS.map((path) => [path, at(path)]));
+  }
+
+  it('says for each key what holds when nobody says anything', () => {
+    const config = build(new Map());
+    for (const path of PATHS)
+      expect(valueAt(new Map(), path), path).to.deep.equal(flat(config).get(path === 'truncateToTokens' ? '' : path));
+  });
+});
