@@ -3,15 +3,12 @@ import { Access, Clock, definePlugin, Files, ToolHistory, Tools } from '@cinnaba
 import { serverCommands } from './commands/servers.js';
 import { tokenCommands } from './commands/tokens.js';
 import { parseListen } from './endpoint/listen-address.js';
-import { type Endpoint, startEndpoint } from './endpoint/server.js';
-import { createSessions } from './endpoint/sessions.js';
 import { createHistory } from './history/history.js';
 import { createJournal } from './history/journal.js';
 import { historyOf } from './history/personal-data.js';
 import { channelFolder } from './history/place.js';
 import { createRecorder } from './history/recorder.js';
 import { listings } from './importing/listing.js';
-import { createServers } from './servers/room.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
 import { createTokens, tokens } from './tokens/store.js';
 import { createTurns } from './turns.js';
@@ -51,36 +48,9 @@ export default definePlugin({
     context.personalData(historyOf({ history, journal, turns, log, folderOf, root: () => join(folder, botId()) }));
     context.defer(tools.onSettled(createRecorder({ history, clock, log })));
 
-    const servers = createServers({
-      settings: values.servers,
-      env,
-      version: VERSION,
-      clock,
-      log,
-      listings: collections.listings,
-      tool: context.tool,
-    });
-    context.defer(servers.stop);
-    context.ready(servers.open);
-
+    const servers = await openServers();
     const grants = createTokens(collections.tokens, clock);
-    const sessions = createSessions({ tools, clock, version: VERSION, waitMs: values.waitSeconds * 1000 });
-    context.every(SWEEP_MS, sessions.sweep);
-    let endpoint: Endpoint | undefined;
-    const address = parseListen(values.listen);
-    if (address !== undefined && address !== 'off') {
-      endpoint = await startEndpoint({
-        address,
-        hosts: values.hosts,
-        origins: values.origins,
-        requestsPerMinute: values.callsPerMinute,
-        tokens: grants,
-        sessions,
-        clock,
-        log,
-      });
-      context.defer(endpoint.close);
-    }
+    const endpoint = await openEndpoint();
 
     const url = () => endpoint?.url;
     context.group({
@@ -88,8 +58,48 @@ export default definePlugin({
       description: 'MCP servers, and the own tools over MCP',
       commands: [
         ...serverCommands({ servers, clock, url }),
-        tokenCommands({ tokens: grants, access, tools, clock, url, onRevoked: sessions.closeOf }),
+        tokenCommands({ tokens: grants, access, tools, clock, url, onRevoked: async (id) => endpoint?.closeOf(id) }),
       ],
     });
+
+    /** The protocol's library is large: who uses neither side of it does not pay for it. */
+    async function openServers() {
+      if (Object.keys(values.servers).length === 0) return undefined;
+      const { createServers } = await import('./servers/room.js');
+      const { listings } = collections;
+      const opened = createServers({
+        settings: values.servers,
+        env,
+        version: VERSION,
+        clock,
+        log,
+        listings,
+        tool: context.tool,
+      });
+      context.defer(opened.stop);
+      context.ready(opened.open);
+      return opened;
+    }
+
+    async function openEndpoint() {
+      const address = parseListen(values.listen);
+      if (address === undefined || address === 'off') return undefined;
+      const { startEndpoint } = await import('./endpoint/server.js');
+      const started = await startEndpoint({
+        address,
+        hosts: values.hosts,
+        origins: values.origins,
+        requestsPerMinute: values.callsPerMinute,
+        waitMs: values.waitSeconds * 1000,
+        version: VERSION,
+        tokens: grants,
+        tools,
+        clock,
+        log,
+      });
+      context.defer(started.close);
+      context.every(SWEEP_MS, started.sweep);
+      return started;
+    }
   },
 });

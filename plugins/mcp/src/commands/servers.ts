@@ -1,9 +1,10 @@
-import { type Clock, option, type Subcommand, subcommand } from '@cinnabar/sdk';
+import { type Clock, option, type Subcommand, subcommand, UserError } from '@cinnabar/sdk';
 import type { ServerReport, Servers } from '../servers/room.js';
 import { inert } from './inert.js';
 
 interface Parts {
-  readonly servers: Servers;
+  /** `undefined`: none is configured. */
+  readonly servers: Servers | undefined;
   readonly clock: Clock;
   /** Where the bot's own tools are offered; `undefined`: nowhere. */
   readonly url: () => string | undefined;
@@ -12,10 +13,10 @@ interface Parts {
 /** `!mcp list`, `!mcp tools` and `!mcp restart`, for whoever runs the bot. */
 export function serverCommands({ servers, clock, url }: Parts): readonly Subcommand[] {
   const access = { tier: 'botOwner' } as const;
+  const report = () => servers?.report() ?? [];
   const serverName = () =>
     option.suggested((typed) =>
-      servers
-        .report()
+      report()
         .filter(({ name }) => name.startsWith(typed))
         .map(({ name }) => ({ name, value: name })),
     );
@@ -26,7 +27,7 @@ export function serverCommands({ servers, clock, url }: Parts): readonly Subcomm
       access,
       ephemeral: true,
       run(context) {
-        const lines = servers.report().map((report) => `• ${serverLine(report, clock.now())}`);
+        const lines = report().map((one) => `• ${serverLine(one, clock.now())}`);
         const own = url();
         return context.reply(
           [
@@ -45,8 +46,8 @@ export function serverCommands({ servers, clock, url }: Parts): readonly Subcomm
       options: { server: serverName().optional().describe('Only those of this server') },
       async run(context, { server }) {
         await context.defer();
-        await servers.settled();
-        const wanted = servers.report().filter(({ name }) => server === undefined || name === server);
+        await servers?.settled();
+        const wanted = report().filter(({ name }) => server === undefined || name === server);
         const lines = wanted.flatMap(({ name, tools }) => [
           `**${name}** (${tools.size})`,
           ...[...tools].map(([host, { risk, description }]) => `• \`${host}\` (${risk}): ${firstLine(description)}`),
@@ -60,6 +61,7 @@ export function serverCommands({ servers, clock, url }: Parts): readonly Subcomm
       access,
       options: { server: serverName().describe('Its name in the configuration') },
       async run(context, { server }) {
+        if (servers === undefined) throw new UserError('No MCP server is configured.');
         await context.defer();
         const { name, tools } = await servers.restart(server);
         return context.reply(`\`${name}\` is running, with ${tools.size} ${tools.size === 1 ? 'tool' : 'tools'}.`);

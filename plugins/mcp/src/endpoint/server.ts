@@ -1,26 +1,29 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Clock, Logger } from '@cinnabar/sdk';
+import type { Logger } from '@cinnabar/sdk';
 import type { Tokens } from '../tokens/store.js';
 import type { ListenAddress } from './listen-address.js';
 import { isAllowedSource } from './origins.js';
 import { createRateLimit } from './rate-limit.js';
-import type { Sessions } from './sessions.js';
+import type { SessionParts } from './session-server.js';
+import { createSessions } from './sessions.js';
 
-interface Parts {
+interface Parts extends SessionParts {
   readonly address: ListenAddress;
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
   readonly requestsPerMinute: number;
   readonly tokens: Tokens;
-  readonly sessions: Sessions;
-  readonly clock: Clock;
   readonly log: Logger;
 }
 
 export interface Endpoint {
   /** `http://127.0.0.1:8808/mcp` */
   readonly url: string;
+  /** Ends the sessions of a token that was revoked. */
+  closeOf(grantId: string): Promise<void>;
+  /** Ends the sessions that nobody has used for a while. */
+  sweep(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -30,7 +33,8 @@ const FAILURES_PER_MINUTE = 60;
 
 /** Serves the host's tools over streamable HTTP. Resolves when it listens. */
 export async function startEndpoint(parts: Parts): Promise<Endpoint> {
-  const { address, tokens, sessions, log } = parts;
+  const { address, tokens, log } = parts;
+  const sessions = createSessions(parts);
   const limit = createRateLimit(parts.clock);
   const allowed = { hosts: [...parts.hosts, address.host], origins: parts.origins };
 
@@ -67,6 +71,8 @@ export async function startEndpoint(parts: Parts): Promise<Endpoint> {
 
   return {
     url,
+    closeOf: sessions.closeOf,
+    sweep: sessions.sweep,
     async close() {
       await sessions.close();
       await new Promise<void>((resolve) => {

@@ -1,8 +1,9 @@
 import { type Collection, type Risk, z } from '@cinnabar/sdk';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import { isUsable } from './schema.js';
 
 const LONGEST_DESCRIPTION = 4_000;
+/** What a server sends as a schema is data from outside: it must fill neither the memory nor the window of a model. */
+const MOST_SCHEMA_CHARS = 32_768;
 
 const listedTool = z.object({
   name: z.string(),
@@ -27,7 +28,7 @@ export type Listings = Collection<z.output<typeof listings.schema>, 'global'>;
 
 export interface Listed {
   readonly tools: readonly ListedTool[];
-  /** Names of tools that cannot be offered, since their schema is none. */
+  /** Names of tools that cannot be offered, since their schema is beyond all measure. */
   readonly unusable: readonly string[];
 }
 
@@ -42,6 +43,10 @@ export function listedTools(tools: readonly Tool[]): Listed {
     })),
     unusable: tools.filter((tool) => !usable.includes(tool)).map(({ name }) => name),
   };
+}
+
+function isUsable(schema: Tool['inputSchema']): boolean {
+  return JSON.stringify(schema).length <= MOST_SCHEMA_CHARS;
 }
 
 /** What a server says of its own tool. One that says nothing may change things; MCP's own default for `destructiveHint` is for those that say so. */

@@ -7,9 +7,6 @@ import formats from 'ajv-formats';
 type JsonSchema = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => string | undefined;
 
-/** What a server sends as a schema is data from outside: nothing in it may fill the memory or the window of a model. */
-const MOST_SCHEMA_CHARS = 32_768;
-
 const OPTIONS = { strict: false, logger: false, addUsedSchema: false } as const;
 
 /**
@@ -48,11 +45,6 @@ export function inputFor(schema: JsonSchema): ToolInput {
     const problem = check(value);
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   });
-}
-
-/** Whether a schema can be shown to models: an object's, and not beyond all measure. */
-export function isUsable(schema: JsonSchema): boolean {
-  return schema.type === 'object' && JSON.stringify(schema).length <= MOST_SCHEMA_CHARS;
 }
 
 /** For the SDK's client: a schema that cannot be compiled checks nothing, where the SDK's own would fail the whole listing. */
