@@ -1,6 +1,6 @@
 import { CinnabarError, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openWorkshop, recordingTool } from './workshop.js';
+import { alice, openWorkshop, recordingTool } from './workshop.js';
 
 const thrownBy = (act: () => unknown) => {
   try {
@@ -45,6 +45,23 @@ describe('registering a tool', () => {
     const error = thrownBy(() => room.tool(load('party'), recordingTool([], { input })));
     expect(error.code).to.equal('CINNABAR_PLUGIN_INVALID');
     expect(error.message).to.contain('add_party_character');
+  });
+
+  it('shows the schema that a tool has brought as it was then, and checks by the input', async () => {
+    const { room, load } = openWorkshop();
+    const inputSchema = {
+      type: 'object',
+      $defs: { name: { type: 'string' } },
+      properties: { name: { $ref: '#/$defs/name' } },
+    };
+    const input = z.looseObject({}).refine(({ name }) => name !== 'nobody', 'must be somebody');
+    room.tool(load('party'), recordingTool([], { input, inputSchema }));
+    const shown = structuredClone(inputSchema);
+    inputSchema.$defs.name.type = 'number';
+    expect(room.list()[0]?.inputSchema).to.deep.equal(shown);
+    const request = { name: 'add_party_character', actor: alice, origin: 'test' };
+    const outcome = await room.invoke({ ...request, arguments: { name: 'nobody' } });
+    expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_ARGUMENTS');
   });
 
   it('describes the input as JSON Schema 2020-12 in which a default is not required', () => {

@@ -1,0 +1,31 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createFiles } from '@cinnabar/core/internal/storage/files';
+import { CinnabarError } from '@cinnabar/sdk';
+import { expect } from 'chai';
+
+describe('a folder for files of a plugin', () => {
+  let dataDir: string;
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-files-'));
+  });
+  afterEach(() => rm(dataDir, { recursive: true }));
+
+  it('is below the data, made when it is asked for, and for nobody else on the machine', async () => {
+    const folder = await createFiles(dataDir).folder('tools');
+    expect(folder).to.equal(join(dataDir, 'tools'));
+    const { mode } = await stat(folder);
+    if (process.platform !== 'win32') expect(mode & 0o777).to.equal(0o700);
+    expect(await createFiles(dataDir).folder('tools')).to.equal(folder);
+  });
+
+  for (const name of ['documents', 'logs', '..', 'a/b', '', 'Tools', 'x'.repeat(33)]) {
+    it(`is not called ${JSON.stringify(name)}`, async () => {
+      const error = await createFiles(dataDir)
+        .folder(name)
+        .catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(CinnabarError).with.property('code', 'CINNABAR_NAME_INVALID');
+    });
+  }
+});

@@ -1,0 +1,98 @@
+import type { SettledCall, ToolContent, ToolProgress } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { alice, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';
+
+const request = {
+  name: 'add_party_character',
+  arguments: { name: 'V' },
+  actor: alice,
+  origin: 'test',
+  messageId: '77',
+} as const;
+
+describe('who listens to calls', () => {
+  it('hears of each one that is over, before whoever asked does', async () => {
+    const { room, load } = openWorkshop();
+    room.tool(load('party'), recordingTool([]));
+    const heard: SettledCall[] = [];
+    room.onSettled(async (call) => {
+      await Promise.resolve();
+      heard.push(call);
+    });
+    const outcome = await room.invoke(request);
+    expect(heard).to.deep.equal([
+      {
+        id: outcome.callId,
+        tool: 'add_party_character',
+        input: { name: 'V', role: 'Solo' },
+        actor: alice,
+        origin: 'test',
+        messageId: '77',
+        outcome,
+      },
+    ]);
+  });
+
+  it('hears of what was refused, with the arguments as they were given', async () => {
+    const { room } = openWorkshop();
+    const heard: SettledCall[] = [];
+    room.onSettled((call) => void heard.push(call));
+    await room.invoke({ ...request, name: 'nothing', arguments: 'x' });
+    expect(heard[0]).to.include({ tool: 'nothing', input: 'x' });
+    expect(heard[0]?.outcome.status).to.equal('failed');
+  });
+
+  it('hears of a call that is held only once it is decided, and nothing any more once it has stopped', async () => {
+    const { room, load } = openWorkshop();
+    room.tool(load('party'), recordingTool([]));
+    const held = holdingInterceptor();
+    room.intercept(load('confirm'), held.interceptor);
+    const heard: string[] = [];
+    const stop = room.onSettled(({ outcome }) => void heard.push(outcome.status));
+    const outcome = await room.invoke(request);
+    expect(heard).to.deep.equal([]);
+    await held.calls[0]?.approve(alice.userId);
+    held.goOn();
+    if (outcome.status === 'deferred') await outcome.settled;
+    expect(heard).to.deep.equal(['done']);
+    stop();
+    await room.invoke({ ...request, name: 'nothing' });
+    expect(heard).to.deep.equal(['done']);
+  });
+
+  it('changes nothing by failing', async () => {
+    const { room, load } = openWorkshop();
+    room.tool(load('party'), recordingTool([]));
+    room.onSettled(() => {
+      throw new Error('no ink');
+    });
+    expect(await room.invoke(request)).to.have.property('status', 'done');
+  });
+});
+
+describe('a tool under way', () => {
+  it('tells whoever asked how far it is, and nobody once it is over', async () => {
+    const { room, load } = openWorkshop();
+    let later: (progress: ToolProgress) => void = () => undefined;
+    const run = (_: unknown, { progress }: { progress: (progress: ToolProgress) => void }) => {
+      later = progress;
+      progress({ progress: 1, total: 2 });
+    };
+    room.tool(load('party'), recordingTool([], { run }));
+    const heard: ToolProgress[] = [];
+    await room.invoke({ ...request, onProgress: (progress) => heard.push(progress) });
+    later({ progress: 2, total: 2 });
+    expect(heard).to.deep.equal([{ progress: 1, total: 2 }]);
+    const throws = () => {
+      throw new Error('not interested');
+    };
+    expect(await room.invoke({ ...request, onProgress: throws })).to.have.property('status', 'done');
+  });
+
+  it('can give more than text', async () => {
+    const { room, load } = openWorkshop();
+    const image: ToolContent = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
+    room.tool(load('party'), recordingTool([], { present: { success: () => 'a picture', content: () => [image] } }));
+    expect(await room.invoke(request)).to.deep.include({ text: 'a picture', content: [image] });
+  });
+});
