@@ -33,7 +33,8 @@ export function createTranscript(echo: (author: string) => boolean): Transcript 
       case 'messageEdit':
         return [`${idOf(event.message)}* ${heading(event.message)}${body(event.message)}`];
       case 'messageDelete':
-        return [`${idOf(event.message)} deleted`];
+        // The place of an answer that was put off may go without ever having been seen.
+        return ids.has(event.message) ? [`${idOf(event.message)} deleted`] : [];
       case 'reactionAdd':
       case 'reactionRemove': {
         const sign = event.type === 'reactionAdd' ? '+' : '-';
