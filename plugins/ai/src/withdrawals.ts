@@ -20,11 +20,13 @@ export function createWithdrawals({ on }: Pick<Registrar, 'on'>): Withdrawals {
     for (const message of messages.values()) withdraw(message);
   });
   return {
-    watch({ message }) {
-      if (message !== null) watched.add(message.id);
+    watch({ message, trigger }) {
+      // Their commands are taken away as a matter of course.
+      const isWatched = message !== null && trigger !== 'activate' && trigger !== 'continue';
+      if (isWatched) watched.add(message.id);
       return {
         end() {
-          if (message === null) return;
+          if (!isWatched) return;
           watched.delete(message.id);
           deleted.delete(message.id);
         },

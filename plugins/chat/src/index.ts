@@ -1,6 +1,7 @@
 import {
   Access,
   Clock,
+  Commands,
   Configuration,
   definePlugin,
   Files,
@@ -21,7 +22,10 @@ import { buildContext } from './context/build.js';
 import { createChannelHistory, HISTORY_INTENTS } from './history/channel-history.js';
 import { discordAddresses } from './history/images/addresses.js';
 import { createImages } from './history/images/images.js';
+import { listenForMore } from './loop/activation/listen.js';
+import { openRuleBook, pinnedRules } from './loop/activation/rules.js';
 import { createConfigSource, discordNames } from './loop/config-source.js';
+import { registerMCommand } from './loop/m-command.js';
 import { createMemoryStore, memories } from './loop/memory-store.js';
 import { respond } from './loop/respond.js';
 import { exportCalls, forgetCalls, heldCalls } from './loop/tools/held-calls.js';
@@ -41,10 +45,11 @@ export default definePlugin({
   },
   settings: { guild: guildSettings },
   configuration: botConfigSchema,
-  collections: { calls: heldCalls, memories, ...moneyCollections },
+  collections: { calls: heldCalls, memories, pinnedRules, ...moneyCollections },
   inject: {
     access: Access,
     clock: Clock,
+    commands: Commands,
     configuration: Configuration,
     files: Files,
     frontDoor: optional(FrontDoor),
@@ -55,9 +60,9 @@ export default definePlugin({
     toolHistory: optional(ToolHistory),
     tools: Tools,
   },
-  setup(context) {
+  async setup(context) {
     const { responder, on, personalData, client, settings, collections, services, log, signal } = context;
-    const { access, clock, configuration, files, random } = services;
+    const { access, clock, commands, configuration, files, frontDoor, random } = services;
     const { calls } = collections;
     const history = createChannelHistory({ on, client, clock, log });
     const chatConfig = createChatConfig({
@@ -99,6 +104,11 @@ export default definePlugin({
       clock,
       isModerator: async (actor) => TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod'),
     });
+    registerMCommand(context, { access, frontDoor, history, receipts: collections.receipts });
+    if (frontDoor !== undefined) {
+      const rules = await openRuleBook({ config, pinned: collections.pinnedRules, client, clock });
+      listenForMore({ on, client, rules, frontDoor, commands, random });
+    }
     personalData({
       export: async (userId) => ({
         calls: await exportCalls(calls, userId),

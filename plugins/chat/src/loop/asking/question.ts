@@ -9,8 +9,12 @@ import type { HistoryMessage, HistoryWindow } from '../../history/types.js';
  */
 export function upTo(window: HistoryWindow, turn: Turn): HistoryWindow {
   const { message } = turn;
-  if (message === null || isWordless(turn)) return window;
-  const messages = window.messages.filter(({ id, author }) => author.self || compareIds(id, message.id) <= 0);
+  if (message === null) return window;
+  // An `m` command is no part of the conversation.
+  const command = isWordless(turn) ? message.id : undefined;
+  const messages = window.messages.filter(
+    ({ id, author }) => id !== command && (author.self || compareIds(id, message.id) <= 0),
+  );
   return { ...window, messages };
 }
 

@@ -1,0 +1,97 @@
+import { type Access, type CommandContext, type FrontDoor, type Registrar, TIERS, UserError, z } from '@cinnabar/sdk';
+import { PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import type { ChannelHistory } from '../history/types.js';
+import type { MoneyCollections } from '../money/accounts.js';
+
+export interface MCommandParts {
+  readonly access: Access;
+  readonly frontDoor: FrontDoor | undefined;
+  readonly history: ChannelHistory;
+  readonly receipts: MoneyCollections['receipts'];
+}
+
+interface Answer {
+  /** For whom it was. */
+  readonly userId: string;
+  readonly ids: readonly string[];
+}
+
+const LOOK_BACK = 50;
+const ELSEWHERE = 'Somebody else answers in this channel: `!ai status` shows who.';
+
+/** `m`: lets the bot speak, takes its last answer back, or has it go on. */
+export function registerMCommand({ command, log }: Pick<Registrar, 'command' | 'log'>, parts: MCommandParts): void {
+  command({
+    name: 'm',
+    description: 'Let me speak, take my last answer back, or have me go on',
+    surface: 'prefix',
+    help: [
+      '`m` or `m activate`: I say something to what was said last.',
+      '`m continue`: I go on with my last answer.',
+      '`m delete`: I delete my last answer.',
+      '`continue` and `delete` are for whoever the answer was for, and for moderators. The command is taken away where I may.',
+    ].join('\n'),
+    options: { what: z.enum(['activate', 'continue', 'delete']).default('activate').describe('What to do') },
+    examples: ['m', 'm continue', 'm delete'],
+    async run(ctx, { what }) {
+      const { channel } = ctx;
+      if (!channel.isSendable()) throw new UserError('I cannot write in this channel.');
+      if (what === 'activate') await speak(ctx, parts, 'activate', log);
+      else {
+        const answer = await lastAnswer(parts, ctx, channel);
+        await assertMayChange(ctx, answer, parts.access);
+        if (what === 'continue') await speak(ctx, parts, 'continue', log);
+        else {
+          for (const id of answer.ids) await channel.messages.delete(id);
+          await takeAway(ctx, log);
+        }
+      }
+    },
+  });
+}
+
+async function speak(
+  ctx: CommandContext,
+  { frontDoor }: MCommandParts,
+  trigger: 'activate' | 'continue',
+  log: Registrar['log'],
+): Promise<void> {
+  const { message, actor } = ctx;
+  if (message === null) return;
+  if (frontDoor === undefined) throw new UserError('Nothing brings me what is said: the plugin `ai` is not loaded.');
+  if ((await frontDoor.responderIn(actor.guildId, actor.channelId)) !== 'chat') throw new UserError(ELSEWHERE);
+  const taken = frontDoor.take(message, { trigger, responder: 'chat', text: '' });
+  await takeAway(ctx, log);
+  await taken;
+}
+
+/** Removes the command's message, where the bot may: it is no part of the conversation. */
+async function takeAway({ message, guild, channel }: CommandContext, log: Registrar['log']): Promise<void> {
+  const me = guild?.members.me;
+  if (message === null || me == null || channel.isDMBased()) return;
+  if (!channel.permissionsFor(me).has(PermissionFlagsBits.ManageMessages)) return;
+  await message.delete().catch((error: unknown) => log.debug('an m command could not be removed', { error }));
+}
+
+/** The newest answer of which something still stands: its receipt tells which messages it had. */
+async function lastAnswer(
+  { history, receipts }: MCommandParts,
+  { actor, signal }: CommandContext,
+  channel: SendableChannels,
+): Promise<Answer> {
+  const { messages } = await history.window(channel, { limit: LOOK_BACK, reader: actor, historyRoles: [], signal });
+  const standing = new Set(messages.map(({ id }) => id));
+  const kept = (await receipts.of(channel.id).get()).receipts;
+  for (const { userId, messageIds } of kept.toReversed()) {
+    const ids = messageIds.filter((id) => standing.has(id));
+    if (ids.length > 0) return { userId, ids };
+  }
+  throw new UserError('I have not answered anything here lately.');
+}
+
+/** @throws UserError for those that it was not for, moderators excepted */
+async function assertMayChange({ actor }: CommandContext, { userId }: Answer, access: Access): Promise<void> {
+  if (userId === actor.userId) return;
+  if (TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod')) return;
+  throw new UserError('That answer was not for you: whoever it was for can do that, or a moderator.');
+}

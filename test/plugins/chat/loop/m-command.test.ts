@@ -1,0 +1,64 @@
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { type ScriptedLlm, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+
+describe('chat: `m`', () => {
+  let host: TestHost;
+  let llm: ScriptedLlm;
+  beforeEach(async () => {
+    llm = scriptedLlm((prompt) => say(prompt.text.includes('long') ? `${'A long answer. '.repeat(200)}` : 'Fine.'));
+    host = await createTestHost({ plugins: ['ai', 'chat', llm] });
+  });
+  afterEach(() => host[Symbol.asyncDispose]());
+
+  const says = async (user: TestHost['alice'], text: string) => {
+    user.say(host.general, text);
+    await host.settled();
+  };
+  const texts = () => host.general.messages.map(({ content }) => content);
+  const read = () =>
+    (llm.requests.at(-1)?.messages ?? []).map(
+      ({ participant, content }) =>
+        `${participant}: ${content.map((block) => (block.type === 'text' ? block.text : '')).join('')}`,
+    );
+
+  it('lets the bot speak to what was said last, and takes the command away', async () => {
+    await says(host.bob, 'It rains.');
+    await says(host.alice, '!m');
+    expect(texts()).to.deep.equal(['It rains.', 'Fine.']);
+    expect(read()).to.deep.equal(['bob: It rains.', 'Cinnabar: ']);
+    await says(host.alice, '!m activate');
+    expect(texts()).to.deep.equal(['It rains.', 'Fine.', 'Fine.']);
+  });
+
+  it('has it go on with its last answer, for the one who asked', async () => {
+    await says(host.alice, '!ai Hello');
+    await says(host.alice, '!m continue');
+    expect(texts()).to.deep.equal(['!ai Hello', 'Fine.', 'Fine.']);
+    expect(read()).to.deep.equal(['alice: Hello', 'Cinnabar: Fine.', 'Cinnabar: ']);
+  });
+
+  it('takes its last answer back, in all its parts', async () => {
+    await says(host.alice, '!ai Hello');
+    await says(host.alice, '!ai Something long');
+    expect(host.general.messages).to.have.length(5);
+    await says(host.alice, '!m delete');
+    expect(texts()).to.deep.equal(['!ai Hello', 'Fine.', '!ai Something long']);
+  });
+
+  it('changes no answer that was for somebody else, unless a moderator wants it', async () => {
+    await says(host.alice, '!ai Hello');
+    for (const what of ['delete', 'continue']) {
+      await says(host.bob, `!m ${what}`);
+      expect(texts().at(-1)).to.match(/^That answer was not for you/);
+    }
+    expect(llm.requests).to.have.length(1);
+    await says(host.you, '!m delete');
+    expect(texts()).to.not.include('Fine.');
+  });
+
+  it('says so when there is nothing to go on with', async () => {
+    await says(host.alice, '!m continue');
+    expect(texts().at(-1)).to.equal('I have not answered anything here lately.');
+  });
+});
