@@ -1,5 +1,5 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import type { Plugin } from '@cinnabar/sdk';
+import { definePlugin, type Plugin, Tools, z } from '@cinnabar/sdk';
 import { callTool, callToolRaw, callTools, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
@@ -45,6 +45,31 @@ describe('a conversation with the party, confirmed by reactions', () => {
     expect(await talk.reacts('👍')).to.deep.equal(['👥 Your party (1)\n• **V** – Solo (Gear Preferences: None)']);
     await talk.says('Remove V from my party');
     expect(await talk.reacts('👍')).to.deep.equal(['✓ V has been removed from your party.']);
+  });
+
+  it('attaches a result that would fill many messages', async () => {
+    const page = definePlugin({
+      manifest: { id: 'page', version: '1.0.0', description: 'Reads' },
+      setup: ({ tool }) =>
+        void tool({
+          name: 'read',
+          description: 'Reads',
+          input: z.object({}),
+          risk: 'read',
+          run: () => 'word '.repeat(5_000),
+        }),
+    });
+    await using host = await createTestHost({ plugins: ['confirm', page] });
+    const actor = { userId: host.alice.id, guildId: host.guild.id, channelId: host.general.id };
+    await host.resolve(Tools).invoke({ name: 'read', arguments: {}, actor, origin: 'test' });
+    await host.settled();
+    const [card] = saidIn(host);
+    if (card === undefined) throw new Error('there is no card');
+    host.alice.react(card, '👍');
+    await host.settled();
+    const answers = saidIn(host).slice(1);
+    expect(answers).to.have.lengthOf(1);
+    expect(answers[0]?.attachments[0]).to.deep.include({ filename: 'result.txt', size: 25_000 });
   });
 
   it('cancels each in its own words', async () => {

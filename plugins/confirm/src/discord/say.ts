@@ -14,9 +14,15 @@ export function once(callId: string, part: string) {
   return { nonce: part + callId.slice(part.length - NONCE_LENGTH), enforceNonce: true } as const;
 }
 
-/** Sends the answer to a call, as one message or several. */
+/** A tool may answer with a whole document: more messages than this would bury the conversation. */
+const MOST_MESSAGES = 3;
+
+/** Sends the answer to a call, as one message or several; a very long one as its beginning, with all of it attached. */
 export async function say(channel: SendableChannels, callId: string, text: string): Promise<void> {
-  for (const [index, content] of splitMessage(text, MESSAGE_LIMIT).entries()) {
-    await channel.send({ content, allowedMentions: NO_PINGS, ...once(callId, String(index)) });
+  const parts = splitMessage(text, MESSAGE_LIMIT);
+  const attached = parts.length > MOST_MESSAGES;
+  for (const [index, content] of parts.slice(0, attached ? 1 : parts.length).entries()) {
+    const files = attached ? { files: [{ name: 'result.txt', attachment: Buffer.from(text) }] } : {};
+    await channel.send({ content, ...files, allowedMentions: NO_PINGS, ...once(callId, String(index)) });
   }
 }
