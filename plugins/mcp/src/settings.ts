@@ -8,6 +8,22 @@ const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const SECRET = /token|secret|passw|api[_-]?key|authorization|cookie|credential/i;
 const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/;
 
+const NO_REFERENCE = `must be a reference to the environment, such as \${CLIENT_SECRET}`;
+
+const oauthSchema = z
+  .strictObject({
+    issuer: z.string().refine(isHttpUrl, 'must be the http or https address of the authorization server'),
+    clientId: z.string().min(1),
+    clientSecret: z.string().regex(REFERENCE, NO_REFERENCE).optional(),
+    privateKey: z.string().regex(REFERENCE, NO_REFERENCE).optional(),
+    algorithm: z.enum(['ES256', 'ES384', 'RS256', 'PS256', 'EdDSA']).default('ES256'),
+    scope: z.string().min(1).optional(),
+  })
+  .refine(
+    ({ clientSecret, privateKey }) => (clientSecret === undefined) !== (privateKey === undefined),
+    'needs either "clientSecret" or "privateKey"',
+  );
+
 const serverSchema = z
   .strictObject({
     command: z.string().min(1).optional(),
@@ -16,6 +32,7 @@ const serverSchema = z
     cwd: z.string().min(1).optional(),
     url: z.string().optional(),
     headers: z.record(z.string().regex(HEADER, 'is not a name for a header'), z.string()).optional(),
+    oauth: oauthSchema.optional(),
     /** Who may use its tools. A server can reach files and accounts of whoever runs the bot, so by default nobody else. */
     tier: z.enum(TIERS).default('botOwner'),
     timeoutMs: z.number().int().min(1_000).max(3_600_000).default(60_000),
@@ -26,7 +43,7 @@ const serverSchema = z
     if ((server.command === undefined) === (server.url === undefined)) {
       complain([], 'needs either "command" (a program to start) or "url" (a server over HTTP)');
     }
-    const others = server.url === undefined ? (['headers'] as const) : (['args', 'env', 'cwd'] as const);
+    const others = server.url === undefined ? (['headers', 'oauth'] as const) : (['args', 'env', 'cwd'] as const);
     for (const key of others) {
       const belongs = server.url === undefined ? 'url' : 'command';
       if (server[key] !== undefined) complain([key], `goes with "${belongs}", which is not set`);

@@ -115,6 +115,8 @@ describe('the configuration of servers', () => {
   });
 
   it('takes no secret as it is', async () => {
+    const oauth = { issuer: 'https://auth.example', clientId: 'bot', clientSecret: 'abc' };
+    expect(await problemOf({ url: 'http://127.0.0.1:1/mcp', oauth })).to.match(/clientSecret.* must be a reference/);
     const secret = { url: 'http://127.0.0.1:1/mcp', headers: { Authorization: 'Bearer abc' } };
     expect(await problemOf(secret)).to.match(
       /looks like a secret: put it into the environment, and write \$\{AUTHORIZATION\}/,

@@ -118,8 +118,8 @@ export function createServers(parts: ServersParts): Servers {
 }
 
 /** Of what makes a server what it is, without the values of secrets: those are not in the settings. */
-function fingerprintOf({ command, args, env, cwd, url, headers }: ServerSettings): string {
+function fingerprintOf({ command, args, env, cwd, url, headers, oauth }: ServerSettings): string {
   return createHash('sha256')
-    .update(JSON.stringify([command, args, env, cwd, url, headers]))
+    .update(JSON.stringify([command, args, env, cwd, url, headers, oauth]))
     .digest('hex');
 }

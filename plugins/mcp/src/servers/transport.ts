@@ -2,6 +2,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { ServerSettings } from '../settings.js';
 import { asTransport } from '../transports.js';
+import { createAuthorization } from './authorization.js';
 import { resolveAll, resolveReferences } from './references.js';
 import { createStdioTransport } from './stdio-transport.js';
 
@@ -20,8 +21,10 @@ export interface Wire {
 /** @throws UserError when a variable that the settings refer to is not set */
 export function createWire(settings: ServerSettings, { env, onStderr }: Parts): Wire {
   if (settings.url !== undefined) {
+    const authProvider = createAuthorization(settings, env);
     const transport = new StreamableHTTPClientTransport(new URL(resolveReferences(settings.url, env)), {
       requestInit: { headers: resolveAll(settings.headers, env) },
+      ...(authProvider === undefined ? {} : { authProvider }),
     });
     return {
       transport: asTransport(transport),

@@ -22,7 +22,13 @@ export const SERVER_SCENARIOS: readonly string[] = [
   'tools-list',
 ];
 
-export const CLIENT_SCENARIOS: readonly string[] = ['initialize', 'sse-retry', 'tools_call'];
+export const CLIENT_SCENARIOS: readonly string[] = [
+  'auth/client-credentials-basic',
+  'auth/client-credentials-jwt',
+  'initialize',
+  'sse-retry',
+  'tools_call',
+];
 
 /** Every server scenario of the suite against a host that has the tools it asks for. */
 export async function runServerScenarios(): Promise<readonly ScenarioResult[]> {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { z } from '@cinnabar/sdk';
 
 /** How one scenario went. */
@@ -41,7 +41,8 @@ export async function runConformance(
     const preload = `data:text/javascript,${encodeURIComponent(hook)}`;
     const chosen = scenario === undefined ? [] : ['--scenario', scenario];
     const output = await run(process.execPath, ['--import', preload, cli, mode, ...target, ...chosen, '-o', results]);
-    const found = await Promise.all((await readdir(results)).map((folder) => readResult(mode, results, folder)));
+    const files = (await readdir(results, { recursive: true })).filter((file) => basename(file) === 'checks.json');
+    const found = await Promise.all(files.map((file) => readResult(mode, results, dirname(file))));
     if (found.length === 0) throw new Error(`the suite left no result: ${output}`);
     return found.sort((a, b) => (a.scenario < b.scenario ? -1 : 1));
   } finally {
