@@ -1,5 +1,5 @@
 import type { CacheControl, LlmRequest, ParticipantMessage } from '@cinnabar/sdk';
-import { type LaidBreakpoint, layBreakpoints } from './caching/breakpoints.js';
+import { isCacheable, type LaidBreakpoint, layBreakpoints } from './caching/breakpoints.js';
 import { causeOfMiss } from './caching/misses.js';
 import { describeLayout } from './caching/plan.js';
 import type { PrefixEnd } from './caching/prefixes.js';
@@ -62,9 +62,9 @@ const WORTH_MOVING = 0.25;
 /** The prefixes that the provider holds because of this request. */
 function written({ input }: Scene, { ends, tailId }: Shape, laid: readonly LaidBreakpoint[]) {
   const entry = ({ id, hash, tokens }: PrefixEnd, ttl: CacheEntry['ttl']) => ({ upToId: id, hash, tokens, ttl });
-  const { kind, minTokens } = input.traits.cache;
-  if (kind !== 'automatic') return laid.map(({ end, ttl }) => entry(end, ttl));
-  return ends.filter(({ id, tokens }) => id === tailId && tokens >= minTokens).map((end) => entry(end, '5m'));
+  const rules = input.traits.cache;
+  if (rules.kind !== 'automatic') return laid.map(({ end, ttl }) => entry(end, ttl));
+  return ends.filter((end) => end.id === tailId && isCacheable(end, rules)).map((end) => entry(end, '5m'));
 }
 
 function expectedMiss({ input }: Scene, frame: Frame, shape: Shape, past: Past): string | undefined {

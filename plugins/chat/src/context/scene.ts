@@ -44,29 +44,31 @@ export async function continueDraft(
 ): Promise<Draft | undefined> {
   const { limits, input } = scene;
   const entries = scene.entries.slice(from);
-  const shown = new Set(input.memory.images);
-  const images = await keptImages(messagesOf(entries), shown, isNew, limits, input.images);
-  return images && draft(scene, entries, input.memory.names, images);
+  const messages = messagesOf(entries);
+  const images = await keptImages(messages, new Set(input.memory.images), isNew, limits, input.images);
+  return images && draft(scene, entries, messages, input.memory.names, images);
 }
 
 /** Starts anew, with the newest images. @param roomy whether a few more images should fit before the oldest have to go */
 export async function freshDraft(scene: Scene, from: number, roomy = false): Promise<Draft> {
   const { limits, input } = scene;
   const entries = scene.entries.slice(from);
-  const images = await newestImages(messagesOf(entries), roomy ? withRoom(limits) : limits, input.images);
-  return draft(scene, entries, {}, images);
+  const messages = messagesOf(entries);
+  const images = await newestImages(messages, roomy ? withRoom(limits) : limits, input.images);
+  return draft(scene, entries, messages, {}, images);
 }
 
 function draft(
   scene: Scene,
   entries: readonly Entry[],
+  messages: readonly HistoryMessage[],
   kept: Readonly<Record<string, string>>,
   images: ShownImages,
 ): Draft {
   const { input, selfName: name } = scene;
   const { mentions, question, records } = input;
   const isSelf = (id: string) => id === input.self.id;
-  const people = peopleIn(messagesOf(entries), (id) => mentions?.user(id)).filter(({ id }) => !isSelf(id));
+  const people = peopleIn(messages, (id) => mentions?.user(id)).filter(({ id }) => !isSelf(id));
   const asking = question === undefined || isSelf(question.speaker.id) ? [] : [question.speaker];
   const names = nameSpeakers([...asking, ...people], name, kept);
   const content = (message: HistoryMessage) => contentOf(message, input);
@@ -93,5 +95,7 @@ export function looseQuestion({ input, entries }: Scene, { names }: Draft) {
 }
 
 function messagesOf(entries: readonly Entry[]): readonly HistoryMessage[] {
-  return entries.flatMap(({ messages }) => messages);
+  const all: HistoryMessage[] = [];
+  for (const { messages } of entries) all.push(...messages);
+  return all;
 }

@@ -1,7 +1,7 @@
 import { missAfter } from '@cinnabar/plugin-chat/context/caching/misses';
 import type { BuiltContext } from '@cinnabar/plugin-chat/context/types';
 import { expect } from 'chai';
-import { build, chat, createChannel, idAt, said, TRAITS } from './talk.js';
+import { asLines, build, chat, createChannel, idAt, said, TRAITS } from './talk.js';
 
 const MINUTE = 60_000;
 const marks = ({ request }: BuiltContext) => [
@@ -32,6 +32,16 @@ describe('chat context: cache breakpoints', () => {
     await channel.activate(chat(50));
     await channel.activate(chat(55));
     expect(marks(await channel.activate(chat(60)))).to.deep.equal([`${idAt(54)} 1h`, `${idAt(59)} 1h`]);
+  });
+
+  it('stay where they are when somebody of the same name joins, who is told apart', async () => {
+    const sam = (id: string, text: string) =>
+      said(`sam${id}`, text, { author: { displayName: 'Sam', username: `user${id}` } });
+    const channel = createChannel({ config: { cache: '5m' } });
+    await channel.activate([...chat(20), sam('1', 'I am one')]);
+    const { request, facts } = await channel.activate([...chat(20), sam('1', 'I am one'), sam('2', 'I am two')]);
+    expect(facts.expectedMiss).to.equal(undefined);
+    expect(asLines(request).slice(-2)).to.deep.equal(['Sam: I am one', 'Sam (user2): I am two']);
   });
 
   it('never lie on what the bot said, which what it says next is merged with', async () => {

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { build, calledAfter, createChannel, idAt, picture, said, TRAITS } from './talk.js';
 
-const RUNS = { numRuns: 150 };
+const RUNS = { numRuns: 80 };
 const SYSTEM = 'Rules. '.repeat(60);
 
 const words = fc.oneof(
@@ -162,6 +162,6 @@ describe('chat context: whatever is said', () => {
         const messages = stretches.flatMap((one) => one.messages.map(({ who, text }) => said(who, text)));
         expect(await build(messages, { config })).to.deep.equal(await build(messages, { config }));
       }),
-      { numRuns: 50 },
+      { numRuns: 30 },
     ));
 });

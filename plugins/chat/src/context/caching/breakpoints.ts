@@ -32,7 +32,7 @@ export function layBreakpoints(
   rules: ModelTraits['cache'],
 ): readonly LaidBreakpoint[] {
   if (rules.kind !== 'explicit') return [];
-  const large = ends.filter(({ tokens }) => tokens >= rules.minTokens);
+  const large = ends.filter((end) => isCacheable(end, rules));
   const others = new Set([places.baseId, places.previousTailId].filter((id) => id !== places.tailId));
   const spareId = large.some(({ id }) => others.has(id)) ? undefined : places.spareId;
   const laid = large
@@ -42,6 +42,12 @@ export function layBreakpoints(
   const lastHour = laid.findLastIndex(({ ttl }) => ttl === '1h');
   return laid.map((mark, index) => (index < lastHour ? { ...mark, ttl: '1h' } : mark));
 }
+
+/** Sizes are estimates, on the large side: what might fall below the minimum would be missed silently. */
+export function isCacheable({ tokens }: PrefixEnd, { minTokens }: ModelTraits['cache']): boolean {
+  return tokens >= minTokens * MARGIN;
+}
+const MARGIN = 1.2;
 
 function markFor(
   end: PrefixEnd,

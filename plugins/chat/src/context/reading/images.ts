@@ -59,8 +59,10 @@ export async function keptImages(
   images: Images,
 ): Promise<ShownImages | undefined> {
   if (limits.maxImages === 0) return new Map();
+  const candidates = candidatesIn(messages, limits);
+  if (candidates.length === 0) return new Map();
   const recent = new Set(candidatesIn(messages.filter(isNew), limits).map(({ key }) => key));
-  const wanted = candidatesIn(messages, limits).filter(({ key }) => before.has(key) || recent.has(key));
+  const wanted = candidates.filter(({ key }) => before.has(key) || recent.has(key));
   const loaded = await Promise.all(wanted.map(({ attachment }) => images.load(attachment)));
   const shown = new Map<string, CachedImage>();
   for (const [index, { key }] of wanted.entries()) {

@@ -13,8 +13,10 @@ export function placeRecords(
   records: readonly ToolRecord[],
   entries: readonly Entry[],
 ): ReadonlyMap<number, readonly ToolRecord[]> {
-  const indexOf = new Map(entries.flatMap(({ messages }, index) => messages.map(({ id }) => [id, index] as const)));
   const placed = new Map<number, ToolRecord[]>();
+  if (records.length === 0) return placed;
+  const indexOf = new Map<string, number>();
+  for (const [index, { messages }] of entries.entries()) for (const { id } of messages) indexOf.set(id, index);
   for (const record of records) {
     const after = record.afterMessageId;
     const index = indexOf.get(after) ?? entries.findLastIndex(({ messages }) => !isLater(messages[0].id, after));
