@@ -5,6 +5,7 @@ import { EMPTY_MEMORY } from '@cinnabar/plugin-chat/context/memory';
 import type { ContextInput, ToolRecord } from '@cinnabar/plugin-chat/context/types';
 import type { HistoryMessage } from '@cinnabar/plugin-chat/history/types';
 import { Llm } from '@cinnabar/sdk';
+import { say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { type Figure, limit, median } from './report.js';
 
 const MESSAGES = 400;
@@ -34,6 +35,23 @@ export async function* context(): AsyncGenerator<Figure> {
   }
   const what = `${MESSAGES} messages, ${PARTICIPANTS} participants, ${CALLS} tool calls`;
   yield limit(`${what}: to a provider request`, 'ms', median(took), 2);
+  yield limit('a warm activation: what is read from Discord', 'REST requests', await warmReads(), 0);
+}
+
+/** Reads of the second activation in a channel that has more messages than the window. */
+async function warmReads(): Promise<number> {
+  const llm = scriptedLlm(() => say('Fine.'));
+  await using host = await createTestHost({ plugins: ['ai', 'chat', llm] });
+  for (let index = 0; index < MESSAGES + 50; index++) host.bob.say(host.general, exampleText(index, 0));
+  const activate = async () => {
+    host.alice.say(host.general, '!ai Hello');
+    await host.settled();
+  };
+  await activate();
+  const cold = host.discord.requests.all.length;
+  await activate();
+  if (llm.requests.length !== 2) throw new Error(`The model was asked ${llm.requests.length} times instead of twice.`);
+  return host.discord.requests.all.slice(cold).filter(({ method }) => method === 'GET').length;
 }
 
 async function exampleInput(llm: Llm): Promise<ContextInput> {
