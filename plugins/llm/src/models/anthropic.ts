@@ -35,6 +35,12 @@ export const CLAUDE: readonly Family[] = [
   claude(/claude/, OLDER, 4096, NO_PREFILL, undefined),
 ];
 
+/** The same models on Bedrock, which keeps prefixes for an hour from version 4.5 on only. */
+export function claudeOnBedrock(family: Family, model: string): Family {
+  if (/claude-((opus|sonnet|haiku)-4-[5-9]|[a-z]+-[5-9])/.test(model.replaceAll('.', '-'))) return family;
+  return { ...family, cache: { ...family.cache, ttls: ['5m'] } };
+}
+
 /** What a server that speaks Anthropic's API is taken for when it serves none of the vendor's models. */
 export const LIKE_CLAUDE: Family = claude(/^/, OLDER, 4096, undefined, undefined);
 

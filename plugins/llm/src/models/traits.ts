@@ -1,5 +1,5 @@
 import type { ModelTraits } from '@cinnabar/sdk';
-import { CLAUDE, LIKE_CLAUDE } from './anthropic.js';
+import { CLAUDE, claudeOnBedrock, LIKE_CLAUDE } from './anthropic.js';
 import { correctionFor, type ModelCorrections } from './corrections.js';
 import { type Family, familyOf, NO_CACHE } from './family.js';
 import { GEMINI, LIKE_GEMINI } from './google.js';
@@ -45,8 +45,9 @@ export function traitsOf(
 
 function knownFamily(provider: string, model: string): Family {
   switch (provider) {
-    case 'anthropic':
     case 'bedrock':
+      return claudeOnBedrock(familyOf(CLAUDE, model) ?? LIKE_CLAUDE, model);
+    case 'anthropic':
       return familyOf(CLAUDE, model) ?? LIKE_CLAUDE;
     case 'google':
       return familyOf(GEMINI, model) ?? LIKE_GEMINI;

@@ -1,6 +1,8 @@
 import { speak } from '../transcript/speech.js';
 
 const LINE_END = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
+/** Line ends that JSON leaves as they are. */
+const UNESCAPED_LINE_END = /[\u0085\u2028\u2029]/g;
 /** What reads as a speaker, a call or a result when it stands at the margin. */
 const LOOKS_LIKE_A_SPEAKER = /^\S[^:：︓﹕]*[:：︓﹕]/u;
 
@@ -26,9 +28,10 @@ export function resultLabel(label: string, tool: string): string {
 
 /** JSON on one line with a space behind commas and colons. */
 export function spacedJson(value: unknown): string {
-  // Every line break in this is the formatter's: those within strings are escaped.
+  // Every line feed in this is the formatter's: those within strings are escaped.
   return JSON.stringify(value, null, 1)
     .replace(/([[{])\n\s*/g, '$1')
     .replace(/\n\s*([\]}])/g, '$1')
-    .replace(/\n\s*/g, ' ');
+    .replace(/\n\s*/g, ' ')
+    .replace(UNESCAPED_LINE_END, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -1,0 +1,115 @@
+import { z } from '@cinnabar/sdk';
+import { say } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { ask, DICE, from, openRoute, ROUTES } from './bench.js';
+
+const [, , CHAT, , ANTHROPIC, , BEDROCK] = ROUTES;
+const HELLO = ask([from('Alice', 'Hello'), from('Bob', 'Hi')], { mode: 'prefill' });
+const OLDER = 'claude-sonnet-4-5-20250929';
+const NOTE = 'prefill is not possible, chat is used';
+const IMAGE = { type: 'image', source: { type: 'base64', data: 'aGk=', mediaType: 'image/png' } } as const;
+
+for (const route of [ANTHROPIC, BEDROCK]) {
+  describe(`llm modes: ${route.route}`, () => {
+    it('prefills a model that takes it, reads written calls, and says that it was prefill', async () => {
+      await using bench = await openRoute(route, {
+        prefill: true,
+        model: OLDER,
+        steps: [
+          say(' Rolling.\n\nCinnabar>[roll_dice]: {"sides": 6}\n\nCinnabar<[roll_dice]: 6', { stop: 'stop_sequence' }),
+        ],
+      });
+      const completion = await bench.llm.complete({ ...HELLO, tools: [DICE] });
+      expect(completion).to.include({ mode: 'prefill', stopReason: 'tool_use' });
+      expect(completion.content).to.deep.equal([
+        { type: 'text', text: 'Rolling.' },
+        { type: 'tool_use', id: 'call_id1', name: 'roll_dice', input: { sides: 6 } },
+      ]);
+      const body = JSON.stringify(bench.api.requests[0]?.body);
+      expect(body)
+        .to.include('\\n\\nBob: Hi\\n\\nCinnabar:"')
+        .and.to.include('"stop_sequences":[')
+        .and.not.to.include('"tools":');
+    });
+
+    it('cuts the answer at a forged speaker, also where the provider did not stop', async () => {
+      await using bench = await openRoute(route, {
+        prefill: true,
+        model: OLDER,
+        steps: [say(' Yes.\n\nBob: I agree.')],
+      });
+      const { content, stopReason } = await bench.llm.complete(HELLO);
+      expect(content).to.deep.equal([{ type: 'text', text: 'Yes.' }]);
+      expect(stopReason).to.equal('stop_sequence');
+    });
+
+    it('uses chat where the model is known to refuse prefill, with one note in the log', async () => {
+      await using bench = await openRoute(route, { model: 'claude-opus-4-6', script: () => say('ok') });
+      for (const _ of [1, 2]) expect((await bench.llm.complete(HELLO)).mode).to.equal('chat');
+      expect(bench.api.requests).to.have.length(2);
+      expect(bench.logs.entries.filter(({ message }) => message === NOTE)).to.have.length(1);
+    });
+
+    it('learns from the refusal of a model that it does not know, and remembers it', async () => {
+      await using bench = await openRoute(route, { script: () => say('ok') });
+      expect((await bench.llm.traits()).modes).to.deep.equal(['chat', 'prefill']);
+      for (const _ of [1, 2]) expect((await bench.llm.complete(HELLO)).mode).to.equal('chat');
+      expect(bench.api.requests).to.have.length(3);
+      expect(bench.logs.entries.filter(({ message }) => message === NOTE)).to.have.length(1);
+      expect((await bench.llm.traits()).modes).to.deep.equal(['chat']);
+      expect((await bench.llm.render(HELLO)).mode).to.equal('chat');
+    });
+
+    it("moves images into a user's message once the provider has refused them elsewhere", async () => {
+      await using bench = await openRoute(route, { prefill: true, model: OLDER, script: () => say('ok') });
+      const request = { ...HELLO, messages: [from('Alice', 'Look', IMAGE, 'nice?'), from('Bob', 'Hm')] };
+      for (const _ of [1, 2]) expect((await bench.llm.complete(request)).mode).to.equal('prefill');
+      expect(bench.api.requests).to.have.length(3);
+      expect(bench.api.requests[2]?.body).to.deep.include({
+        messages: [
+          { role: 'user', content: '<cmd>cat untitled.txt</cmd>' },
+          { role: 'assistant', content: 'Alice: Look' },
+          {
+            role: 'user',
+            content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }],
+          },
+          { role: 'assistant', content: '  nice?\n\nBob: Hm\n\nCinnabar:' },
+        ],
+      });
+    });
+
+    it('uses chat for structured output', async () => {
+      await using bench = await openRoute(route, { prefill: true, model: OLDER, script: () => say('{"ok":true}') });
+      const output = { name: 'answer', schema: z.object({ ok: z.boolean() }) };
+      expect(await bench.llm.complete({ ...HELLO, output })).to.deep.include({
+        mode: 'chat',
+        structured: { ok: true },
+      });
+    });
+  });
+}
+
+describe('llm modes: other providers', () => {
+  it('use chat', async () => {
+    for (const route of ROUTES.filter(({ provider }) => provider === 'openai' || provider === 'google')) {
+      await using bench = await openRoute(route, { script: () => say('ok') });
+      expect((await bench.llm.complete(HELLO)).mode, route.route).to.equal('chat');
+    }
+  });
+
+  it('prefill where the admin says that a compatible server goes on with the last message, with four stops at most', async () => {
+    await using bench = await openRoute(CHAT, {
+      model: 'llama-3',
+      settings: { models: { 'llama*': { modes: ['chat', 'prefill'] } } },
+      script: () => say(' Sure.\n\nBob: me too'),
+    });
+    const people = ['Ann', 'Bea', 'Cyd', 'Dee', 'Eve'].map((name) => from(name, 'hi', IMAGE));
+    const completion = await bench.llm.complete({ ...HELLO, messages: [...HELLO.messages, ...people] });
+    expect(completion).to.deep.include({ mode: 'prefill', content: [{ type: 'text', text: 'Sure.' }] });
+    const { body } = await bench.api.arrived(1);
+    expect(body).to.deep.include({ stop: ['\nEve:', '\nDee:', '\nCyd:', '\nBea:'] });
+    expect(JSON.stringify(body))
+      .to.include('an image that you cannot see')
+      .and.to.match(/Cinnabar:"\}\]/);
+  });
+});

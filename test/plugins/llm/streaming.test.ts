@@ -1,0 +1,110 @@
+import { cutMidway, fail, type ModelStep, say } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { ask, type Bench, DICE, from, openRoute, ROUTES } from './bench.js';
+
+const STREAMED = ROUTES.filter(({ stream }) => stream);
+const [, , , , ANTHROPIC] = ROUTES;
+const DELAY_MS = 700;
+const LONG = 'The quick brown fox jumps over the lazy dog, 你好, and is gone. 🎉\n\nEnd.';
+
+/** Everything that a caller was told, and what of it counts in the end. */
+function listen() {
+  const told: (readonly [piece: string, restart: boolean])[] = [];
+  return {
+    told,
+    onText: (piece: string, restart: boolean) => void told.push([piece, restart]),
+    get counts() {
+      const last = told.findLastIndex(([, restart]) => restart);
+      return told
+        .slice(Math.max(0, last))
+        .map(([piece]) => piece)
+        .join('');
+    },
+  };
+}
+
+function textOf({ content }: Awaited<ReturnType<Bench['llm']['complete']>>): string {
+  return content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+}
+
+for (const route of STREAMED) {
+  describe(`llm streaming: ${route.route}`, () => {
+    it('tells of the text piece by piece, exactly as it ends up', async () => {
+      await using bench = await openRoute(route, { steps: [say(`Cinnabar: ${LONG}  \n`, { thinking: 'hm' })] });
+      const ear = listen();
+      const completion = await bench.llm.complete(ask([from('Alice', 'hi')], { onText: ear.onText }));
+      expect(ear.told.length).to.be.greaterThan(3);
+      expect(ear.told.some(([, restart]) => restart)).to.equal(false);
+      expect(ear.counts).to.equal(textOf(completion));
+      expect(ear.counts.trim()).to.equal(LONG);
+    });
+
+    it('starts over with a repeated attempt', async () => {
+      await using bench = await openRoute(route, {
+        steps: [cutMidway(say('I was saying something else, at some length.')), say(LONG)],
+        settings: { retryDelayMs: DELAY_MS },
+      });
+      const ear = listen();
+      const answer = bench.llm.complete(ask([from('Alice', 'hi')], { onText: ear.onText }));
+      await bench.clock.armed(DELAY_MS);
+      bench.clock.advance(DELAY_MS);
+      expect(textOf(await answer)).to.equal(LONG);
+      expect(ear.counts).to.equal(LONG);
+      expect(ear.told.filter(([, restart]) => restart)).to.have.length(1);
+    });
+  });
+}
+
+describe('llm streaming', () => {
+  it('gives the whole text at once where answers are not received piece by piece', async () => {
+    await using bench = await openRoute(ANTHROPIC, { settings: { stream: false }, steps: [say(LONG)] });
+    const ear = listen();
+    await bench.llm.complete(ask([from('Alice', 'hi')], { onText: ear.onText }));
+    expect(ear.told).to.deep.equal([[LONG, false]]);
+  });
+
+  it('takes back what was told when the repeated attempt says nothing', async () => {
+    const steps: ModelStep[] = [
+      cutMidway(say('I was saying something.')),
+      { kind: 'reply', calls: [{ name: 'roll_dice' }] },
+    ];
+    await using bench = await openRoute(ANTHROPIC, { steps, settings: { retryDelayMs: DELAY_MS } });
+    const ear = listen();
+    const answer = bench.llm.complete(ask([from('Alice', 'hi')], { onText: ear.onText, tools: [DICE] }));
+    await bench.clock.armed(DELAY_MS);
+    bench.clock.advance(DELAY_MS);
+    await answer;
+    expect(ear.told.at(-1)).to.deep.equal(['', true]);
+  });
+
+  it('starts over with another model', async () => {
+    await using bench = await openRoute(ANTHROPIC, {
+      steps: [fail(529, { midway: true, code: 'overloaded_error' }), say(LONG)],
+    });
+    const ear = listen();
+    await bench.llm.complete(ask([from('Alice', 'hi')], { onText: ear.onText, retries: 0, fallbacks: ['other'] }));
+    expect(ear.counts).to.equal(LONG);
+  });
+
+  it('in prefill never tells of a forged speaker or a written call', async () => {
+    const answers = [
+      ' Bob, you said: fine.\nSo be it.\n\nBob: I take that back.',
+      ' Rolling.\n\nCinnabar>[roll_dice]: {"sides": 6}\n\nCinnabar<[roll_dice]: 6',
+    ];
+    await using bench = await openRoute(ANTHROPIC, {
+      prefill: true,
+      model: 'claude-3-opus-20240229',
+      steps: answers.map((text) => say(text)),
+    });
+    for (const expected of ['Bob, you said: fine.\nSo be it.', 'Rolling.']) {
+      const ear = listen();
+      const messages = [from('Bob', 'fine'), from('Alice', 'so?')];
+      const completion = await bench.llm.complete(
+        ask(messages, { onText: ear.onText, mode: 'prefill', tools: [DICE] }),
+      );
+      expect(textOf(completion)).to.equal(expected);
+      expect(ear.counts).to.equal(expected);
+      expect(ear.told.some(([, restart]) => restart)).to.equal(false);
+    }
+  });
+});

@@ -1,0 +1,88 @@
+import { MODEL_CORRECTION } from '@cinnabar/plugin-llm/models/corrections';
+import { traitsOf } from '@cinnabar/plugin-llm/models/traits';
+import { expect } from 'chai';
+import { openRoute, ROUTES } from './bench.js';
+
+const [, , , , ANTHROPIC] = ROUTES;
+
+describe('llm traits', () => {
+  for (const [model, contextTokens, minTokens, input, prefill] of [
+    ['claude-opus-5-5', 1_000_000, 512, 4, false],
+    ['claude-opus-5', 1_000_000, 512, 5, false],
+    ['claude-sonnet-5', 1_000_000, 1024, 2, false],
+    ['claude-opus-4-7', 1_000_000, 2048, 5, false],
+    ['claude-opus-4-6', 1_000_000, 4096, 5, false],
+    ['claude-sonnet-4-5-20250929', 200_000, 1024, 3, true],
+    ['claude-sonnet-4.5', 200_000, 1024, 3, true],
+    ['claude-haiku-4-5', 200_000, 4096, 1, true],
+    ['claude-opus-4-1-20250805', 200_000, 1024, 15, true],
+    ['claude-opus-4-20250514', 200_000, 1024, 15, true],
+    ['claude-3-5-sonnet-20241022', 200_000, 1024, 3, true],
+    ['claude-3-haiku-20240307', 200_000, 2048, 0.25, true],
+  ] as const) {
+    it(`know ${model}`, () => {
+      const traits = traitsOf('anthropic', model);
+      expect(traits).to.include({ model, contextTokens, images: true });
+      expect(traits.cache).to.deep.equal({
+        kind: 'explicit',
+        breakpoints: 4,
+        minTokens,
+        ttls: ['5m', '1h'],
+        lookBackBlocks: 20,
+      });
+      expect(traits.price?.input).to.equal(input);
+      expect(traits.price?.cacheWrite5m).to.equal(input * 1.25);
+      expect(traits.price?.cacheWrite1h).to.equal(input * 2);
+      expect(traits.modes).to.deep.equal(prefill ? ['chat', 'prefill'] : ['chat']);
+    });
+  }
+
+  it('know a model by the name that Bedrock gives it, and that older ones are cached there for five minutes only', () => {
+    const newer = traitsOf('bedrock', 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0');
+    expect(newer.cache).to.deep.include({ minTokens: 1024, ttls: ['5m', '1h'] });
+    expect(traitsOf('bedrock', 'anthropic.claude-3-7-sonnet-20250219-v1:0').cache.ttls).to.deep.equal(['5m']);
+  });
+
+  it('take an unknown Claude for one that refuses prefill, and an unknown model behind the same API for one to be tried', () => {
+    expect(traitsOf('anthropic', 'claude-next-9')).to.deep.include({ modes: ['chat'], price: undefined });
+    expect(traitsOf('anthropic', 'my-llama').modes).to.deep.equal(['chat', 'prefill']);
+  });
+
+  it('know who caches by itself, who does not, and who costs nothing', () => {
+    expect(traitsOf('openai', 'gpt-5.4-mini')).to.deep.include({ modes: ['chat'] });
+    expect(traitsOf('openai', 'gpt-5.4-mini').cache).to.deep.include({ kind: 'automatic', minTokens: 1024 });
+    expect(traitsOf('openai', 'gpt-5.4-mini').price).to.deep.include({ input: 0.75, cacheRead: 0.075, output: 4.5 });
+    expect(traitsOf('openai', 'gpt-5.4').price?.input).to.equal(2.5);
+    expect(traitsOf('openai', 'llama3')).to.deep.include({ price: undefined });
+    expect(traitsOf('openai', 'llama3').cache.kind).to.equal('none');
+    expect(traitsOf('google', 'gemini-2.5-flash').cache.kind).to.equal('automatic');
+    expect(traitsOf('google', 'gemini-1.5-pro').cache.kind).to.equal('none');
+    expect(traitsOf('offline', 'offline').price).to.deep.include({ input: 0, output: 0 });
+  });
+
+  it('are put right by the admin, by name before beginning, longest beginning first', async () => {
+    const models = {
+      'llama*': { contextTokens: 1000 },
+      'llama3*': { contextTokens: 2000, images: false, price: { input: 1, output: 2 } },
+      'llama3-big': { contextTokens: 3000 },
+    };
+    await using bench = await openRoute(ANTHROPIC, { settings: { models } });
+    expect((await bench.llm.traits('llama2')).contextTokens).to.equal(1000);
+    const small = await bench.llm.traits('llama3-small');
+    expect(small).to.deep.include({ contextTokens: 2000, images: false });
+    expect(small.price).to.deep.equal({ input: 1, output: 2, cacheRead: 1, cacheWrite5m: 1, cacheWrite1h: 1 });
+    expect((await bench.llm.traits('llama3-big')).contextTokens).to.equal(3000);
+    expect((await bench.llm.traits()).model).to.equal('stand-in');
+  });
+
+  it('are not corrected by what means nothing', () => {
+    for (const wrong of [
+      { contxt: 1 },
+      { modes: [] },
+      { cache: { breakpoints: 9 } },
+      { price: { input: -1, output: 1 } },
+    ]) {
+      expect(MODEL_CORRECTION.safeParse(wrong).success, JSON.stringify(wrong)).to.equal(false);
+    }
+  });
+});

@@ -1,0 +1,193 @@
+import { ENVIRONMENT, GLOBAL_SETTINGS } from '@cinnabar/plugin-llm/settings';
+import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
+import { fail, type StandIn, say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { failure } from '../../support/codes.js';
+import { ask, from, openRoute, ROUTES } from './bench.js';
+
+const [, , CHAT] = ROUTES;
+const HELLO = ask([from('Alice', 'Hello')]);
+
+async function routes(vendors: object, env: object = {}, more: object = {}) {
+  return createRouter().routes(GLOBAL_SETTINGS.parse({ vendors, ...more }), ENVIRONMENT.parse(env));
+}
+
+/** How the configuration refers to an environment variable. */
+const variable = (name: string) => `\${${name}}`;
+
+const problem = async (...parts: Parameters<typeof routes>) =>
+  (await failure('CINNABAR_LLM_NOT_CONFIGURED', () => routes(...parts))).message;
+
+describe('llm vendors', () => {
+  it("take the design document's configuration as it is", async () => {
+    const { vendorFor, model } = await routes({
+      anthropic: {
+        config: { anthropic_api_key: 'sk-ant-1' },
+        provides: ['claude-3-5-sonnet-20241022', 'claude-3-opus-20240229'],
+      },
+      'aws-bedrock': {
+        config: { aws_access_key: 'AKIA1', aws_secret_key: 's', aws_region: 'us-west-2' },
+        provides: ['anthropic\\.claude.*'],
+      },
+    });
+    expect(model).to.equal('claude-3-5-sonnet-20241022');
+    expect(vendorFor('claude-3-opus-20240229')).to.deep.equal({
+      name: 'anthropic',
+      provides: ['claude-3-5-sonnet-20241022', 'claude-3-opus-20240229'],
+      source: { provider: 'anthropic', baseUrl: 'https://api.anthropic.com', key: 'sk-ant-1' },
+    });
+    expect(vendorFor('anthropic.claude-v2').source).to.deep.equal({
+      provider: 'bedrock',
+      region: 'us-west-2',
+      baseUrl: 'https://bedrock-runtime.us-west-2.amazonaws.com',
+      credentials: { accessKeyId: 'AKIA1', secretAccessKey: 's' },
+    });
+  });
+
+  it('match whole names, the first vendor that does, and say so when none does', async () => {
+    const { vendorFor } = await routes({
+      one: { provider: 'openai', config: { apiKey: 'a' }, provides: ['gpt-5'] },
+      two: { provider: 'openai', config: { apiKey: 'b' }, provides: ['gpt-.*', 'o[13]'] },
+    });
+    expect(['gpt-5', 'gpt-5-mini', 'o3'].map((name) => vendorFor(name).name)).to.deep.equal(['one', 'two', 'two']);
+    const error = await failure('CINNABAR_LLM_NOT_CONFIGURED', () => vendorFor('my-gpt-5'));
+    expect(error.message).to.include('no vendor provides the model "my-gpt-5"').and.to.include('one, two');
+  });
+
+  it('refuse patterns that could take long or be endless, and say which vendor has them', async () => {
+    for (const pattern of ['(?=x)y', '(a)\\1', '(x{1000}){1000}', '[']) {
+      const said = await problem({ mine: { provider: 'openai', config: { apiKey: 'a' }, provides: [pattern] } });
+      expect(said, pattern).to.include('"mine"').and.to.include('cannot be used');
+    }
+    const tooLong = { mine: { provider: 'openai', config: { apiKey: 'a' }, provides: ['x'.repeat(201)] } };
+    expect(GLOBAL_SETTINGS.safeParse({ vendors: tooLong }).success).to.equal(false);
+  });
+
+  it('answer at once for a name that would keep a backtracking matcher busy for years', async () => {
+    const { vendorFor } = await routes({
+      mine: { provider: 'openai', config: { apiKey: 'a' }, provides: ['(a+)+', 'x'] },
+    });
+    await failure('CINNABAR_LLM_NOT_CONFIGURED', () => vendorFor(`${'a'.repeat(299)}!`));
+  });
+
+  it('take keys from the environment: by reference, or the usual variable where no other address is given', async () => {
+    const env = { OPENAI_API_KEY: 'sk-mine', XAI_KEY: 'xai-1' };
+    const vendors = {
+      openai: { config: {}, provides: ['gpt-.*'] },
+      xai: {
+        provider: 'openai',
+        config: { apiKey: variable('XAI_KEY'), baseUrl: 'https://api.x.ai/v1' },
+        provides: ['grok-.*'],
+      },
+      ollama: {
+        provider: 'openai',
+        config: { baseUrl: 'http://localhost:11434/v1', api: 'chat' },
+        provides: ['llama.*'],
+      },
+    };
+    const { vendorFor } = await routes(vendors, env, { model: 'grok-4' });
+    expect(vendorFor('gpt-5').source).to.include({ key: 'sk-mine', baseUrl: 'https://api.openai.com/v1' });
+    expect(vendorFor('grok-4').source).to.include({ key: 'xai-1', baseUrl: 'https://api.x.ai/v1' });
+    // The key for OpenAI must not go to somebody else's server.
+    expect(vendorFor('llama3').source).to.deep.equal({
+      provider: 'openai',
+      api: 'chat',
+      baseUrl: 'http://localhost:11434/v1',
+    });
+  });
+
+  it('name what is missing', async () => {
+    const vendor = (config: object, more: object = {}) => ({ mine: { config, provides: ['m'], ...more } });
+    expect(await problem(vendor({})))
+      .to.include('"mine" has no provider')
+      .and.to.include('openai, anthropic');
+    expect(await problem(vendor({ apiKey: variable('NOT_THERE') }))).to.include('variable NOT_THERE, which is not set');
+    expect(await problem(vendor({ baseUrl: 'localhost' }, { provider: 'openai' }))).to.include(
+      'not an http or https address',
+    );
+    expect(await problem(vendor({}, { provider: 'openai' }))).to.include('neither a key');
+    expect(await problem(vendor({ aws_access_key: 'A' }))).to.include('but not the other');
+    expect(await problem(vendor({ apiKey: 'k' }, { provider: 'openai', provides: ['m.*x'] }))).to.include('no model');
+    expect(await problem(vendor({ apiKey: 'k' }, { provider: 'openai' }), {}, { model: 'z' })).to.include('"z"');
+  });
+
+  it('stand back when the owner switches to the offline model', async () => {
+    const vendors = { mine: { provider: 'openai', config: { apiKey: 'a' }, provides: ['m'] } };
+    expect((await routes(vendors, {}, { provider: 'offline' })).vendorFor('m').source.provider).to.equal('offline');
+  });
+
+  describe('at work', () => {
+    async function openTwo(first: Parameters<typeof startOpenAiStandIn>[0], second: typeof first) {
+      const openai = await startOpenAiStandIn(first);
+      const claude = await startAnthropicStandIn(second);
+      const at = ({ baseUrl }: StandIn) => ({ baseUrl });
+      const bench = await openRoute(CHAT, {
+        settings: {
+          retryDelayMs: 0,
+          retries: 0,
+          vendors: {
+            local: { provider: 'openai', config: { ...at(openai), api: 'chat' }, provides: ['llama.*'] },
+            claude: { provider: 'anthropic', config: at(claude), provides: ['claude-.*', 'plain'] },
+          },
+        },
+      });
+      return {
+        ...bench,
+        openai,
+        claude,
+        async [Symbol.asyncDispose]() {
+          for (const one of [bench, openai, claude]) await one[Symbol.asyncDispose]();
+        },
+      };
+    }
+
+    it('route each request by its model', async () => {
+      await using bench = await openTwo({ script: () => say('from llama') }, { script: () => say('from claude') });
+      const texts = [];
+      for (const model of ['llama-3', 'claude-3-opus', undefined]) {
+        const { content, provider } = await bench.llm.complete({ ...HELLO, ...(model && { model }) });
+        texts.push([provider, ...content.map((block) => (block.type === 'text' ? block.text : ''))]);
+      }
+      expect(texts).to.deep.equal([
+        ['openai', 'from llama'],
+        ['anthropic', 'from claude'],
+        ['anthropic', 'from claude'],
+      ]);
+    });
+
+    it('ask the other models in order when one is down, rate-limited or too slow, and only then', async () => {
+      await using bench = await openTwo(
+        { steps: [fail(429), fail(503), fail(400), say('llama')] },
+        { script: () => say('claude') },
+      );
+      const request = { ...HELLO, model: 'llama-3', fallbacks: ['unknown', 'llama-3', 'claude-3-opus'] };
+      for (const _ of [1, 2]) expect((await bench.llm.complete(request)).provider).to.equal('anthropic');
+      await failure('CINNABAR_LLM_REFUSED', () => bench.llm.complete(request));
+      expect((await bench.llm.complete(request)).provider).to.equal('openai');
+      const warned = bench.logs.entries.filter(({ level }) => level === 'warn').map(({ message }) => message);
+      expect(warned.some((message) => message.includes('no vendor provides the model "unknown"'))).to.equal(true);
+    });
+
+    it("fail with the first model's trouble when all are down", async () => {
+      await using bench = await openTwo({ script: () => fail(429) }, { script: () => fail(500) });
+      const request = { ...HELLO, model: 'llama-3', fallbacks: ['claude-3-opus'] };
+      await failure('CINNABAR_LLM_RATE_LIMITED', () => bench.llm.complete(request));
+    });
+
+    it('let one that is down rest without silencing the others, and try it again with a single request', async () => {
+      await using bench = await openTwo({ script: () => fail(500) }, { script: () => say('ok') });
+      const llama = { ...HELLO, model: 'llama-3' };
+      for (const _ of [1, 2, 3, 4, 5]) await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete(llama));
+      const resting = await failure('CINNABAR_LLM_PAUSED', () => bench.llm.complete(llama));
+      expect(resting.message).to.include('30 s');
+      expect(bench.openai.requests).to.have.length(5);
+      expect((await bench.llm.complete(HELLO)).provider).to.equal('anthropic');
+      expect((await bench.llm.complete({ ...llama, fallbacks: ['claude-3-opus'] })).provider).to.equal('anthropic');
+
+      bench.clock.advance(30_000);
+      await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete(llama));
+      await failure('CINNABAR_LLM_PAUSED', () => bench.llm.complete(llama));
+      expect(bench.openai.requests).to.have.length(6);
+    });
+  });
+});
