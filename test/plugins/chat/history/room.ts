@@ -16,6 +16,8 @@ export interface HistoryRoom extends AsyncDisposable {
   readonly history: ChannelHistory;
   /** Reads as alice in the general channel with a limit of 400, unless told otherwise. */
   read(channel?: LocalChannel, options?: Partial<WindowOptions> & { readonly as?: LocalUser }): Promise<HistoryWindow>;
+  /** The same at once: what has been said may still be on its way. */
+  readNow: HistoryRoom['read'];
   /** The same, as lines `alice: Hello`. */
   lines(
     channel?: LocalChannel,
@@ -45,27 +47,33 @@ export async function openRoom(limits?: HistoryParts['limits']): Promise<History
     seen[what] = count;
     return news;
   };
-  const channelOf = async (channel: LocalChannel): Promise<SendableChannels> => {
-    await host.settled();
+  const channelOf = (channel: LocalChannel): SendableChannels => {
     const found = host.client.channels.cache.get(channel.id);
     if (found === undefined || !found.isSendable()) throw new Error(`The bot does not know ${channel.name}.`);
     return found;
   };
-  const read: HistoryRoom['read'] = async (channel = host.general, { as = host.alice, ...options } = {}) =>
-    history.window(await channelOf(channel), {
+  const readNow: HistoryRoom['read'] = (channel = host.general, { as = host.alice, ...options } = {}) =>
+    history.window(channelOf(channel), {
       limit: 400,
       historyRoles: [],
       reader: { userId: as.id, guildId: channel.guild?.id ?? null, channelId: channel.id },
       ...options,
     });
+  const read: HistoryRoom['read'] = async (channel, options) => {
+    await host.settled();
+    return readNow(channel, options);
+  };
 
   return {
     host,
     history,
     read,
+    readNow,
     lines: async (channel, options) => (await read(channel, options)).messages.map(asLine),
-    configs: async (channel = host.general, names) =>
-      (await history.pinnedConfigs(await channelOf(channel), names)).map(({ yaml }) => yaml),
+    async configs(channel = host.general, names) {
+      await host.settled();
+      return (await history.pinnedConfigs(channelOf(channel), names)).map(({ yaml }) => yaml);
+    },
     async loseSession(meanwhile) {
       await host.settled();
       const [lost, back] = [once(host.client, 'shardReconnecting'), once(host.client, 'shardReady')];

@@ -1,0 +1,152 @@
+import { setImmediate } from 'node:timers/promises';
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { chatter, type HistoryRoom, openRoom } from './room.js';
+
+const EMOJI = ['🙃', '🫥'];
+
+/** One thing that happens; numbers choose among what there is. */
+const happening = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('say'), who: fc.nat() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('edit', 'delete', 'clear'), what: fc.nat() }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constantFrom('react', 'unreact'), who: fc.nat(), what: fc.nat(), emoji: fc.nat() }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('read'), limit: fc.integer({ min: 1, max: 150 }) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('hold', 'release', 'settle') }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('pass'), turns: fc.integer({ min: 1, max: 30 }) }) },
+);
+type Happening = {
+  readonly kind: string;
+  readonly who?: number;
+  readonly what?: number;
+  readonly emoji?: number;
+  readonly limit?: number;
+  readonly turns?: number;
+};
+
+interface Scene {
+  readonly person: LocalUser;
+  readonly message: LocalMessage | undefined;
+  readonly sign: string;
+  readonly limit: number;
+  readonly turns: number;
+}
+
+describe('chat history: whatever happens in whatever order', () => {
+  let room: HistoryRoom;
+  before(async () => {
+    room = await openRoom();
+  });
+  after(() => room[Symbol.asyncDispose]());
+
+  /** What Discord has: the last `limit` messages, with the emoji that others than the bot put under them. */
+  const truth = (channel: LocalChannel, limit: number) =>
+    channel.messages.slice(-limit).map(({ id, content, reactions }) => [
+      id,
+      content,
+      reactions
+        .filter(({ users }) => [...users].some((user) => user !== room.host.bot))
+        .map(({ emoji }) => emoji.name)
+        .sort(),
+    ]);
+  const seen = async (channel: LocalChannel, limit: number) =>
+    (await room.read(channel, { limit })).messages.map(({ id, content, reactions }) => [
+      id,
+      content,
+      [...reactions].sort(),
+    ]);
+
+  const play = async (channel: LocalChannel, happenings: readonly Happening[]) => {
+    const { host } = room;
+    const { rest } = host.discord.faults;
+    const people = [host.alice, host.bob, host.bot];
+    const readings: Promise<unknown>[] = [];
+    const held: (() => void)[] = [];
+    const release = () => {
+      for (const letGo of held.splice(0)) letGo();
+    };
+    const actions: Readonly<Record<string, (scene: Scene) => unknown>> = {
+      say: ({ person }) => person.say(channel, `said ${channel.messages.length}`),
+      edit: ({ message }) => message?.author.user?.edit(message, `${message.content}!`),
+      delete: ({ message }) => message && host.you.delete(message),
+      clear: ({ message, sign }) => message && host.you.clearReactions(message, sign),
+      react: ({ message, person, sign }) => message && person.react(message, sign),
+      unreact: ({ message, person, sign }) => message && person.unreact(message, sign),
+      read: ({ limit }) => readings.push(room.readNow(channel, { limit })),
+      hold: () => held.push(rest.hold({ route: '/channels/:channelId/messages' })),
+      release,
+      settle: () => host.settled(),
+      // So that Discord has looked, but not yet answered.
+      async pass({ turns }) {
+        for (let turn = 0; turn < turns; turn += 1) await setImmediate();
+      },
+    };
+    for (const { kind, who = 0, what = 0, emoji = 0, limit = 1, turns = 1 } of happenings) {
+      await actions[kind]?.({
+        person: people[who % people.length] ?? host.alice,
+        // Few, so that much happens to each.
+        message: channel.messages.at(-1 - (what % 3)),
+        sign: EMOJI[emoji % EMOJI.length] ?? '🙃',
+        limit,
+        turns,
+      });
+    }
+    release();
+    rest.clear();
+    await Promise.all(readings);
+    await host.settled();
+  };
+
+  it('shows what Discord has', async function () {
+    this.timeout(20_000);
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 130 }),
+        fc.constantFrom(0, 2),
+        fc.array(happening, { minLength: 5, maxLength: 60 }),
+        fc.integer({ min: 1, max: 150 }),
+        async (before, latencyMs, happenings, limit) => {
+          runs += 1;
+          const channel = room.host.guild.createChannel({ name: `run-${runs}` });
+          chatter(room.host.bob, channel, before);
+          await room.host.settled();
+          room.host.discord.faults.rest.latencyMs = latencyMs;
+          await play(channel, happenings);
+          expect(await seen(channel, limit)).to.deep.equal(truth(channel, limit));
+          expect(await seen(channel, 400)).to.deep.equal(truth(channel, 400));
+          expect((await room.read(channel)).restCalls).to.equal(0);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('shows what Discord has after lost sessions, too', async function () {
+    this.timeout(20_000);
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(happening, { minLength: 5, maxLength: 30 }),
+        fc.array(happening, { minLength: 1, maxLength: 20 }),
+        fc.array(happening, { maxLength: 20 }),
+        async (before, during, after) => {
+          runs += 1;
+          const channel = room.host.guild.createChannel({ name: `lost-${runs}` });
+          chatter(room.host.bob, channel, 30);
+          await room.host.settled();
+          await play(channel, [...before, { kind: 'read', limit: 100 }]);
+          const unheard = during.filter(({ kind }) => !['read', 'hold', 'release', 'settle', 'pass'].includes(kind));
+          await room.loseSession(() => void play(channel, unheard));
+          await play(channel, after);
+          expect(await seen(channel, 400)).to.deep.equal(truth(channel, 400));
+          expect((await room.read(channel)).restCalls).to.equal(0);
+        },
+      ),
+      { numRuns: 5 },
+    );
+  });
+});
