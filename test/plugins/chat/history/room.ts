@@ -95,7 +95,16 @@ function historian(limits: HistoryParts['limits'], onStart: (history: ChannelHis
   return definePlugin({
     manifest: { id: 'historian', version: '1.0.0', description: 'Keeps the history', intents: [...HISTORY_INTENTS] },
     inject: { clock: Clock },
-    setup({ on, client, log, services: { clock } }) {
+    setup({ on, client, log, command, services: { clock } }) {
+      command({
+        name: 'speak',
+        description: 'Says something to all and something to one',
+        surface: 'slash',
+        async run(context) {
+          await context.reply('said aloud');
+          await context.reply({ content: 'whispered', ephemeral: true });
+        },
+      });
       onStart(createChannelHistory({ on, client, clock, log, ...(limits === undefined ? {} : { limits }) }));
     },
   });
