@@ -3,7 +3,7 @@ import { isCacheable, type LaidBreakpoint, layBreakpoints } from './caching/brea
 import { causeOfMiss } from './caching/misses.js';
 import { describeLayout } from './caching/plan.js';
 import type { PrefixEnd } from './caching/prefixes.js';
-import { afterRequest, type CacheEntry, type ChannelMemory } from './memory.js';
+import { afterRequest, type CacheEntry, type ChannelMemory, isAlive } from './memory.js';
 import { countMessages, isLater } from './reading/entries.js';
 import { looseQuestion, type Scene } from './scene.js';
 import { type Frame, type Gaps, type Past, type Shape, tokensOf } from './shape.js';
@@ -16,12 +16,12 @@ export function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, p
   const { input } = scene;
   const baseId = past.kind === 'fits' ? nextBase(shape, input.memory) : shape.tailId;
   const { previousTailId, cached } = input.memory;
-  const alive = cached.filter(({ expiresAt }) => expiresAt > input.now);
-  const places = { baseId, previousTailId, tailId: shape.tailId, spareId: shape.spareId };
+  const alive = cached.filter((entry) => isAlive(entry, input.now));
+  const places = { baseId, heldId: shape.held?.id, tailId: shape.tailId, spareId: shape.spareId };
   const laid = layBreakpoints(shape.layout, shape.ends, places, alive, input.traits.cache);
   const loose = looseQuestion(scene, shape.draft);
   const anchorId = shape.draft.entries[0]?.messages[0].id;
-  const inRequest = new Set(shape.ends.map(({ hash }) => hash));
+  const inRequest = { variant: shape.variant, hashes: new Set(shape.ends.map(({ hash }) => hash)) };
   const memory: ChannelMemory = {
     ...gaps,
     anchorId,
@@ -72,7 +72,15 @@ function expectedMiss({ input }: Scene, frame: Frame, shape: Shape, past: Past):
   const { ends } = 'shape' in past ? past.shape : shape;
   if (past.kind === 'images') return 'the oldest images made room for new ones';
   const rolled = past.kind === 'too long';
-  return causeOfMiss({ memory, before: frame.before, ends, window: window.messages, now, rolled });
+  return causeOfMiss({
+    memory,
+    before: frame.before,
+    variant: shape.variant,
+    ends,
+    window: window.messages,
+    now,
+    rolled,
+  });
 }
 
 function requestOf(

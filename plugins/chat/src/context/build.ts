@@ -1,5 +1,6 @@
 import type { HistoryMessage } from '../history/types.js';
 import { assemble } from './assemble.js';
+import { isConversationHeld } from './memory.js';
 import { countMessages, indexOfMessage, isLater } from './reading/entries.js';
 import { messagesWithin, shortened, startFor } from './rolling.js';
 import { continueDraft, freshDraft, type Scene, setScene } from './scene.js';
@@ -16,7 +17,7 @@ export const buildContext: BuildContext = async (input) => {
   const gaps = observeGap(scene);
   const past = await goOn(scene, frame, gaps);
   if (past.kind === 'fits') return assemble(scene, frame, gaps, past.shape, past);
-  const roomy = past.kind === 'images' && isHeld(scene);
+  const roomy = past.kind === 'images' && isConversationHeld(input.memory, input.now);
   return assemble(scene, frame, gaps, await startAnew(scene, frame, gaps, roomy), past);
 };
 
@@ -33,7 +34,13 @@ async function goOn(scene: Scene, frame: Frame, gaps: Gaps): Promise<Past> {
   const tooMany = countMessages(draft.entries) > config.recencyWindow + shape.layout.growth;
   const tooLarge = frame.tokens + tokensOf(draft.lines) > frame.limits.most;
   if (tooMany || tooLarge) return { kind: 'too long', shape };
-  return { kind: shape.held === undefined || shape.held.id === 'system' ? 'cold' : 'fits', shape };
+  return { kind: isWarm(scene, shape) ? 'fits' : 'cold', shape };
+}
+
+/** Whether the window is worth keeping: for this request, or for others of members who may use other tools. */
+function isWarm({ input: { memory, now } }: Scene, { held, variant }: Shape): boolean {
+  if (held !== undefined && held.id !== 'system') return true;
+  return isConversationHeld({ ...memory, cached: memory.cached.filter((entry) => entry.variant !== variant) }, now);
 }
 
 /** The newest messages that the limits allow. */
@@ -44,8 +51,4 @@ async function startAnew(scene: Scene, frame: Frame, gaps: Gaps, roomy: boolean)
   const count = messagesWithin(draft.lines, draft.entries, limits.target - tokens);
   const smaller = await freshDraft(scene, startFor(scene.entries, count), roomy);
   return shapeOf(scene, frame, gaps, { ...smaller, lines: shortened(smaller.lines, limits.most - tokens) });
-}
-
-function isHeld({ input: { memory, now } }: Scene): boolean {
-  return memory.cached.some(({ upToId, expiresAt }) => upToId !== 'system' && expiresAt > now);
 }

@@ -4,7 +4,7 @@ export const TTL_MS = { '5m': 5 * 60_000, '1h': 60 * 60_000 } as const;
 export type Ttl = keyof typeof TTL_MS;
 
 const MAX_GAPS = 16;
-const MAX_ENTRIES = 8;
+const MAX_ENTRIES = 16;
 
 const entry = z.object({
   /** The last message of the prefix; `system` for what stands before all messages. */
@@ -12,6 +12,8 @@ const entry = z.object({
   /** Of everything in the prefix: whether it is still the same. */
   hash: z.string(),
   tokens: z.number(),
+  /** Of what stands before the messages: members with other rights are offered other tools, and have entries of their own. */
+  variant: z.string(),
   ttl: z.enum(['5m', '1h']),
   expiresAt: z.number(),
 });
@@ -48,20 +50,30 @@ export function lastGaps(gaps: readonly number[], newest: number): number[] {
 }
 
 /**
- * What the provider holds after a request with these prefixes, of what can be of use: a prefix that is not part of the request can never
- * be read again. One that it held already keeps its time to live, from now on; others live on until theirs is over.
+ * What the provider holds after a request with these prefixes, of what can be of use: a prefix of the same variant that is not part of
+ * the request can never be read again. One that it held already keeps its time to live, from now on; others live on until theirs is over.
  */
 export function afterRequest(
   before: readonly CacheEntry[],
-  inRequest: ReadonlySet<string>,
-  written: readonly Omit<CacheEntry, 'expiresAt'>[],
+  request: { readonly variant: string; readonly hashes: ReadonlySet<string> },
+  written: readonly Omit<CacheEntry, 'expiresAt' | 'variant'>[],
   now: number,
 ): CacheEntry[] {
-  const alive = before.filter(({ hash, expiresAt }) => expiresAt > now && inRequest.has(hash));
+  const { variant, hashes } = request;
+  const alive = before.filter((entry) => isAlive(entry, now) && (hashes.has(entry.hash) || entry.variant !== variant));
   const held = written.map((prefix) => {
     const ttl = alive.find(({ hash }) => hash === prefix.hash)?.ttl ?? prefix.ttl;
-    return { ...prefix, ttl, expiresAt: now + TTL_MS[ttl] };
+    return { ...prefix, variant, ttl, expiresAt: now + TTL_MS[ttl] };
   });
-  const hashes = new Set(held.map(({ hash }) => hash));
-  return [...alive.filter(({ hash }) => !hashes.has(hash)), ...held].slice(-MAX_ENTRIES);
+  const renewed = new Set(held.map(({ hash }) => hash));
+  return [...alive.filter(({ hash }) => !renewed.has(hash)), ...held].slice(-MAX_ENTRIES);
+}
+
+export function isAlive({ expiresAt }: CacheEntry, now: number): boolean {
+  return expiresAt > now;
+}
+
+/** Whether the provider holds anything of the conversation, for whomever. */
+export function isConversationHeld({ cached }: ChannelMemory, now: number): boolean {
+  return cached.some((entry) => entry.upToId !== 'system' && isAlive(entry, now));
 }

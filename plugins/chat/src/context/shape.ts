@@ -27,6 +27,8 @@ export interface Shape {
   readonly layout: Layout;
   /** Where a prefix may end: before all messages, at messages where one ended before, at the newest. */
   readonly ends: readonly PrefixEnd[];
+  /** What stands before the messages, hashed. */
+  readonly variant: string;
   /** The longest prefix that the provider still holds. */
   readonly held: PrefixEnd | undefined;
   /** The newest message of somebody else. */
@@ -82,7 +84,15 @@ export function shapeOf({ input }: Scene, frame: Frame, gaps: Gaps, draft: Draft
     systemTokens: frame.tokens,
     readable: held?.tokens ?? 0,
   };
-  return { draft, ends, held, tailId, spareId, layout: planLayout(input, gaps, window, frame.limits) };
+  return {
+    draft,
+    ends,
+    held,
+    variant: ends[0].hash,
+    tailId,
+    spareId,
+    layout: planLayout(input, gaps, window, frame.limits),
+  };
 }
 
 /** Ids of the last two messages of others. */

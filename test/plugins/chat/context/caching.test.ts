@@ -141,8 +141,26 @@ describe('chat context: the cause of a miss', () => {
     const cause = async (then: Parameters<typeof build>[1]) =>
       (await (await warm()).activate(chat(42), then)).facts.expectedMiss;
     expect(await cause({ traits: { model: 'other' } })).to.equal('another model or mode is used now');
-    expect(await cause({ tools: [tool] })).to.equal('the tools changed');
+    expect(await cause({ tools: [tool] })).to.equal('the tools changed, or this member may use others');
     expect(await cause({ system: 'Short.' })).to.equal('the system prompt changed');
+  });
+
+  it('is none when members with different rights take turns, each with tools of their own', async () => {
+    const channel = createChannel({ system, config: { ...CONFIG, rollingThreshold: 40 } });
+    const look = { name: 'look', description: 'Look', inputSchema: {} };
+    const seen: string[] = [];
+    for (let count = 40; count < 76; count += 6) {
+      const { facts } = await channel.activate(chat(count), { tools: count % 12 === 4 ? [] : [look] });
+      seen.push(facts.expectedMiss ?? (facts.expectedReadTokens > 500 ? 'read' : 'nothing written yet'));
+    }
+    expect(seen).to.deep.equal([
+      'nothing written yet',
+      'the tools changed, or this member may use others',
+      'read',
+      'read',
+      'read',
+      'read',
+    ]);
   });
 
   it('is the provider when it read nothing although it should have', async () => {

@@ -7,7 +7,8 @@ import type { PrefixEnd } from './prefixes.js';
 /** Where prefixes may end in this request; the ids of messages that are in it. */
 export interface Places {
   readonly baseId: string | undefined;
-  readonly previousTailId: string | undefined;
+  /** The longest prefix that the provider holds: as a rule the tail of the previous request. */
+  readonly heldId: string | undefined;
   readonly tailId: string | undefined;
   /** The message before the tail. */
   readonly spareId: string | undefined;
@@ -18,7 +19,7 @@ export interface LaidBreakpoint extends Breakpoint {
 }
 
 /**
- * Breakpoints for a request, in their order: tools and system prompt, base, previous tail, tail. A prefix that is not to be written is
+ * Breakpoints for a request, in their order: tools and system prompt, base, what is held, tail. A prefix that is not to be written is
  * marked all the same while the provider holds it, so that it is read. Prefixes below the model's minimum are not marked, and none of
  * five minutes comes before one of an hour. Where the tail would be the only message with a mark, the one before it gets one too, at no
  * cost: people edit their latest message more than any other.
@@ -33,7 +34,7 @@ export function layBreakpoints(
 ): readonly LaidBreakpoint[] {
   if (rules.kind !== 'explicit') return [];
   const large = ends.filter((end) => isCacheable(end, rules));
-  const others = new Set([places.baseId, places.previousTailId].filter((id) => id !== places.tailId));
+  const others = new Set([places.baseId, places.heldId].filter((id) => id !== places.tailId));
   const spareId = large.some(({ id }) => others.has(id)) ? undefined : places.spareId;
   const laid = large
     .map((end) => markFor(end, layout, { ...places, spareId }, held))
@@ -52,7 +53,7 @@ const MARGIN = 1.2;
 function markFor(
   end: PrefixEnd,
   layout: Layout,
-  { baseId, previousTailId, tailId, spareId }: Places,
+  { baseId, heldId, tailId, spareId }: Places,
   held: readonly CacheEntry[],
 ): LaidBreakpoint | undefined {
   const entry = held.find(({ hash }) => hash === end.hash);
@@ -67,8 +68,8 @@ function markFor(
       return mark(layout.base, 'what the window started with: stays while the tail moves on');
     case tailId:
       return mark(layout.tail, 'the newest message: the next request reads up to here');
-    case previousTailId:
-      return mark(layout.tail, 'the tail of the previous request: read up to here');
+    case heldId:
+      return mark(layout.tail, 'still held: read up to here');
     case spareId:
       return mark(layout.tail, 'what is left to read when the newest message changes');
     default:

@@ -45,7 +45,9 @@ export function expectedCost(layout: Layout, rhythm: Rhythm, sizes: Sizes, price
 }
 
 function average(rhythm: Rhythm, of: (gap: Gap) => number): number {
-  return rhythm.reduce((sum, gap) => sum + gap.weight * of(gap), 0);
+  let sum = 0;
+  for (const gap of rhythm) sum += gap.weight * of(gap);
+  return sum;
 }
 
 function isHeld(ttl: Ttl | undefined, ms: number): boolean {

@@ -1,12 +1,13 @@
 import type { Usage } from '@cinnabar/sdk';
 import type { HistoryMessage } from '../../history/types.js';
-import type { CacheEntry, ChannelMemory } from '../memory.js';
+import { type CacheEntry, type ChannelMemory, isAlive } from '../memory.js';
 import type { ContextFacts } from '../types.js';
 import type { Before, PrefixEnd } from './prefixes.js';
 
 export interface Comparison {
   readonly memory: ChannelMemory;
   readonly before: Before;
+  readonly variant: string;
   readonly ends: readonly PrefixEnd[];
   readonly window: readonly HistoryMessage[];
   readonly now: number;
@@ -20,21 +21,25 @@ export function heldPrefix(
   cached: readonly CacheEntry[],
   now: number,
 ): PrefixEnd | undefined {
-  return ends.findLast(({ hash }) => cached.some((entry) => entry.hash === hash && entry.expiresAt > now));
+  return ends.findLast(({ hash }) => cached.some((entry) => entry.hash === hash && isAlive(entry, now)));
 }
 
 /** Why the longest prefix that was written will not be read; `undefined` when it will be, or none was. */
-export function causeOfMiss({ memory, before, ends, window, now, rolled }: Comparison): string | undefined {
-  const newest = memory.cached.findLast(({ upToId }) => upToId !== 'system');
-  if (newest === undefined || memory.before === undefined) return undefined;
-  if (memory.before.model !== before.model) return 'another model or mode is used now';
-  if (memory.before.tools !== before.tools) return 'the tools changed';
-  if (memory.before.system !== before.system) return 'the system prompt changed';
+export function causeOfMiss({ memory, before, variant, ends, window, now, rolled }: Comparison): string | undefined {
+  const written = memory.cached.filter(({ upToId }) => upToId !== 'system');
+  const newest = written.findLast((entry) => entry.variant === variant);
+  if (newest === undefined) return written.length === 0 ? undefined : otherBeginning(memory, before);
   const unchanged = ends.some(({ hash }) => hash === newest.hash);
   if (unchanged && newest.expiresAt <= now) return `the entry expired ${ago(now - newest.expiresAt)} ago`;
   if (rolled) return 'the window rolled';
   if (unchanged) return undefined;
   return changeIn(window, newest, memory.lastActivationAt ?? 0);
+}
+
+function otherBeginning(memory: ChannelMemory, before: Before): string | undefined {
+  if (memory.before?.model !== before.model) return 'another model or mode is used now';
+  if (memory.before.tools !== before.tools) return 'the tools changed, or this member may use others';
+  return memory.before.system === before.system ? undefined : 'the system prompt changed';
 }
 
 function changeIn(window: readonly HistoryMessage[], { upToId }: CacheEntry, since: number): string {

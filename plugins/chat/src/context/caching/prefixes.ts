@@ -28,11 +28,11 @@ export function prefixEnds(
   beforeTokens: number,
   lines: readonly Line[],
   ids: ReadonlySet<string>,
-): readonly PrefixEnd[] {
+): readonly [PrefixEnd, ...PrefixEnd[]] {
   const hash = createHash('sha256').update(`${before.model}\u0001${before.tools}\u0001${before.system}`);
   let tokens = beforeTokens;
   let unhashed = '';
-  const ends: PrefixEnd[] = [{ id: 'system', hash: digest(hash), tokens }];
+  const ends: [PrefixEnd, ...PrefixEnd[]] = [{ id: 'system', hash: digest(hash), tokens }];
   for (const { message, own, signature, tokens: size } of lines) {
     unhashed += `\u0001${signature}`;
     tokens += size;

@@ -55,14 +55,20 @@ function spoken(entry: Entry, text: string, { images, self, names }: ScriptParts
   const [message] = entry.messages;
   const shown = entry.own || images.size === 0 ? [] : imagesOf(message, images);
   if (text === '' && shown.length === 0) return undefined;
-  const content: ContentBlock[] = [
-    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
-    ...shown.map(({ block }) => block),
-  ];
+  const content: ContentBlock[] = text === '' ? [] : [{ type: 'text', text }];
+  let signature = text;
+  for (const { key, block } of shown) {
+    content.push(block);
+    signature += `\u0000${key}`;
+  }
   const participant = entry.own ? self.name : (names.get(message.author.speaker) ?? 'someone');
   const written = { participant, content, timestamp: new Date(message.createdAt), messageId: entry.lastId };
-  const signature = [participant, ...shown.map(({ key }) => key), text].join('\u0000');
-  return { message: written, own: entry.own, tokens: estimateMessage(written), signature };
+  return {
+    message: written,
+    own: entry.own,
+    tokens: estimateMessage(written),
+    signature: `${participant}\u0000${signature}`,
+  };
 }
 
 function imagesOf(message: HistoryMessage, images: ShownImages) {
