@@ -19,6 +19,7 @@ interface Campaign {
 }
 
 const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
+  chat: { rounds: 1_000, load: async () => (await import('./chat.js')).chatCampaign },
   confirm: { rounds: 10_000, load: async () => (await import('./confirm.js')).confirmCampaign },
   'mcp-conformance': {
     rounds: 1,

@@ -1,4 +1,4 @@
-import type { Turn } from '@cinnabar/sdk';
+import type { Clock, Turn } from '@cinnabar/sdk';
 import { type Message, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { withoutMention } from './activation.js';
 import { answering } from './answer.js';
@@ -9,7 +9,7 @@ export function arrivalOf(
   message: Message,
   trigger: Turn['trigger'],
   botId: string,
-  signal: AbortSignal,
+  parts: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Arrival | undefined {
   const { channel, author: user, member, guild } = message;
   if (!channel.isSendable() || !maySend(channel)) return undefined;
@@ -22,8 +22,8 @@ export function arrivalOf(
     guild,
     channel,
     message,
-    signal,
-    reply: answering(message, channel),
+    signal: parts.signal,
+    reply: answering(message, channel, parts),
   };
 }
 

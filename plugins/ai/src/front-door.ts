@@ -1,4 +1,4 @@
-import type { FrontDoor, Logger } from '@cinnabar/sdk';
+import type { Clock, FrontDoor, Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { arrivalOf } from './arrival.js';
 import type { Take } from './intake.js';
@@ -8,6 +8,7 @@ import type { AiSettings } from './settings.js';
 export interface FrontDoorParts {
   readonly settings: AiSettings;
   readonly client: Client;
+  readonly clock: Clock;
   readonly take: Take;
   /** Aborts when `ai` stops. */
   readonly signal: AbortSignal;
@@ -15,7 +16,7 @@ export interface FrontDoorParts {
 }
 
 /** Lets responders hand in messages that are for them. */
-export function createFrontDoor({ settings, client, take, signal, log }: FrontDoorParts): FrontDoor {
+export function createFrontDoor({ settings, client, clock, take, signal, log }: FrontDoorParts): FrontDoor {
   const whoAnswers = (guildId: string | null, channelId: string) => {
     const channel = client.channels.cache.get(channelId);
     const parentId = channel?.isThread() === true ? channel.parentId : null;
@@ -27,7 +28,7 @@ export function createFrontDoor({ settings, client, take, signal, log }: FrontDo
       const { guildId, channelId } = message;
       if ((await whoAnswers(guildId, channelId)).responder !== responder) return false;
       const botId = client.user?.id;
-      const arrival = botId === undefined ? undefined : arrivalOf(message, trigger, botId, signal);
+      const arrival = botId === undefined ? undefined : arrivalOf(message, trigger, botId, { clock, signal });
       if (arrival === undefined) {
         log.debug('not answered: the bot may not write there', { channelId, trigger });
         return false;

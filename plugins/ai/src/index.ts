@@ -29,7 +29,7 @@ export default definePlugin({
   },
   provides: [FrontDoor],
   setup({ command, on, every, provide, client, settings, services, signal, log }) {
-    const { commands, responders } = services;
+    const { clock, commands, responders } = services;
     const withdrawals = createWithdrawals({ on });
     const { takesBatches, answer } = createAnswering({ responders, settings, every, log });
     const queue = createChannelQueue({
@@ -40,12 +40,12 @@ export default definePlugin({
     });
     const take = createIntake({ ...services, settings, queue, withdrawals, every, log });
     registerCommands({ command }, { ...services, settings, queue, take });
-    provide(FrontDoor, createFrontDoor({ settings, client, take, signal, log }));
+    provide(FrontDoor, createFrontDoor({ settings, client, clock, take, signal, log }));
     on('messageCreate', (message) => {
       const botId = client.user?.id;
       const trigger = triggerOf(message, botId);
       if (trigger === undefined || botId === undefined || commands.matches(message)) return;
-      const arrival = arrivalOf(message, trigger, botId, signal);
+      const arrival = arrivalOf(message, trigger, botId, { clock, signal });
       if (arrival !== undefined) return take(arrival);
       log.debug('not answered: the bot may not write there', { channelId: message.channelId, trigger });
     });
