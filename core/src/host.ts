@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
-import type { Clock, Logger, Plugin, Random, Token } from '@cinnabar/sdk';
+import { type Clock, type Logger, type Plugin, type Random, type Token, UserError } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { container as root } from 'tsyringe';
 import { createSystemClock, createSystemRandom } from './clock/system-clock.js';
@@ -117,12 +117,16 @@ export function createHost(options: HostOptions): Host {
       await container.resolve(KEYS.tools).recover();
       for (const plugin of inMemory) plugins.add(plugin, { path: '(memory)' });
       const report = await plugins.boot(only === undefined ? {} : { only });
+      // A plugin that fails is skipped; a mistake in the configuration is the person's to mend before anything runs.
+      const mistake = report.problems.find(({ code }) => code === 'CINNABAR_CONFIG_INVALID');
+      if (mistake !== undefined) throw new UserError(mistake.problem);
       await configuration.start();
       await upkeep.beforeLogin();
       container.resolve(KEYS.backOff);
       await login(gateway, token);
       await container.resolve(KEYS.access).loadOwners();
       upkeep.loggedIn();
+      container.resolve(KEYS.blockage).start();
       log.info(`ready as ${gateway.client.user?.tag}`, { plugins: report.running, intents: gateway.intents });
       return report;
     },

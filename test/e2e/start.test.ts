@@ -38,7 +38,7 @@ describe('npm start with a token', function () {
     const { you, bot, general } = inhabit(discord);
     const { child, ended, prints } = start({ ...environment(discord, bot.token), OPENAI_BASE_URL: openai.baseUrl });
     const ready = await prints(/\n/);
-    expect(ready).to.match(/^Cinnabar \S+ is ready as Cinnabar\S* in 1 guilds, with \d+ plugins: .*party/);
+    expect(ready).to.match(/^Cinnabar \S+ is ready as Cinnabar\S* in 1 guild, with \d+ plugins: .*party/);
 
     you.say(general, '!ai Hi');
     await discord.expectMessage({ author: bot, content: 'Hello!', timeoutMs: 5_000 });

@@ -16,10 +16,13 @@ export async function runBot(
   const release = guardProcess(host.log);
   const stopped = untilStopped(process);
   try {
-    const { running } = await host.start(config.token);
+    // Somebody who stops it while it logs in does not want to wait for that.
+    const report = await Promise.race([host.start(config.token), stopped]);
+    if (report === undefined) return 0;
+    const { running } = report;
     const guilds = host.client.guilds.cache.size;
     process.stdout.write(
-      `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${guilds} guilds, with ${running.length} plugins: ${running.join(', ')}.\n`,
+      `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${guilds} ${guilds === 1 ? 'guild' : 'guilds'}, with ${running.length} plugins: ${running.join(', ')}.\n`,
     );
     await stopped;
     return 0;

@@ -70,6 +70,7 @@ function registerState(room: Room): void {
       driver: get(KEYS.driver),
       log: get(KEYS.logs).logger('storage'),
       presets: get(KEYS.config).presets,
+      presetPlace: get(KEYS.config).presetPlace,
       tierOf: (actor) => get(KEYS.access).tierOf(actor),
       onProblem: ({ document, detail, keptAs }) =>
         get(KEYS.notices).tell(

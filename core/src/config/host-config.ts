@@ -25,6 +25,8 @@ export interface HostConfig {
   readonly disabledPlugins: readonly string[];
   /** Values for plugins' global settings that hold until an owner sets others: `{ llm: { model: '…' } }`. */
   readonly presets: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Where a preset stands, for people: `config/shared.yaml:12: settings.llm.model`. */
+  readonly presetPlace: (plugin: string, key: string) => string;
   /** The environment, for plugins' `env` schemas. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }

@@ -3,9 +3,8 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { CinnabarError } from '@cinnabar/sdk';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
-import { readConfigFile } from './file.js';
+import { type ConfigFile, readConfigFile } from './file.js';
 import type { HostConfig } from './host-config.js';
-import type { HostPart } from './host-part.js';
 import { presentFiles, SHARED, shownPath } from './layout.js';
 import { botNameProblem } from './names.js';
 
@@ -53,7 +52,8 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
   const variables = readVariables(env);
   const at = (path: string) => (isAbsolute(path) ? path : resolve(root, path));
   const configDir = at(variables.CINNABAR_CONFIG ?? variables.CONFIG_PATH ?? 'config');
-  const { host, settings } = readFiles(root, configDir, botName);
+  const shared = readFiles(root, configDir, botName);
+  const { host, settings } = shared?.host ?? {};
   // Bots on one machine share nothing that they write.
   const own = (path: string) => (botName === undefined ? at(path) : join(at(path), 'bots', botName));
   const dataDir = own(variables.CINNABAR_DATA ?? 'data');
@@ -73,6 +73,10 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
     pluginFolders: [...(host?.plugins?.folders ?? []), ...listOf(variables.CINNABAR_PLUGINS)].map(at),
     disabledPlugins: host?.plugins?.disabled ?? [],
     presets: settings ?? {},
+    presetPlace(plugin, key) {
+      const path = ['settings', plugin, key];
+      return `${shared?.layer.source}:${shared?.layer.lineOf(path)}: ${path.join('.')}`;
+    },
     env,
   };
 }
@@ -96,12 +100,12 @@ function readVariables(env: Environment): z.output<typeof hostEnvironment> {
 }
 
 /** Reads every file that may apply somewhere: a mistake is better told at the start than at the first message of a guild. */
-function readFiles(root: string, dir: string, botName: string | undefined): HostPart {
-  let shared: HostPart = {};
+function readFiles(root: string, dir: string, botName: string | undefined): ConfigFile | undefined {
+  let shared: ConfigFile | undefined;
   for (const name of presentFiles(dir, botName)) {
     const path = join(dir, name);
     const file = readConfigFile({ path, source: shownPath(root, path), shared: name === SHARED });
-    if (name === SHARED && file !== undefined) shared = file.host;
+    if (name === SHARED) shared = file;
   }
   return shared;
 }

@@ -7,6 +7,8 @@ export interface BlockageWatch {
   /** Notes that a plugin's synchronous code starts; pass the result to `leave`. */
   enter(plugin: string): number;
   leave(plugin: string, label: string, started: number): void;
+  /** From here on the event loop itself is watched: starting up may take its time. */
+  start(): void;
   stop(): void;
 }
 
@@ -26,8 +28,7 @@ export function watchBlockage(log: Logger, busy: () => readonly string[], monoto
     if (lateMs <= TOLERATED_MS || reportedUntil > now - lateMs) return;
     log.warn(`the event loop stood still for ${Math.round(lateMs)} ms`, { plugins: busy() });
   };
-  const timer = setInterval(beat, BEAT_MS);
-  timer.unref();
+  let timer: NodeJS.Timeout | undefined;
 
   return {
     enter: () => monotonic(),
@@ -36,6 +37,11 @@ export function watchBlockage(log: Logger, busy: () => readonly string[], monoto
       if (ended - started <= TOLERATED_MS) return;
       reportedUntil = ended;
       log.warn(`${plugin} held the event loop for ${Math.round(ended - started)} ms in ${label}`, { plugin });
+    },
+    start() {
+      last = monotonic();
+      timer = setInterval(beat, BEAT_MS);
+      timer.unref();
     },
     stop: () => clearInterval(timer),
   };

@@ -3,6 +3,7 @@ import type { CommandRoom, GuildStates } from '../contracts.js';
 import type { PluginChange } from '../plugins/lifecycle/change-queue.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { GatewayClient } from './client.js';
+import { tellOfConnections } from './connection-log.js';
 import { unionOfIntents } from './intents.js';
 
 interface Parts {
@@ -48,13 +49,7 @@ export function createUpkeep({ gateway, plugins, commands, states, log }: Parts)
       await commands.sync(guild.id);
     });
 
-  client.on('error', (error) => log.error('discord.js reported an error', { error }));
-  client.on('shardError', (error, shard) => log.warn('a gateway connection failed', { error, shard }));
-  client.on('shardReconnecting', (shard) => log.info('a gateway connection was lost; reconnecting', { shard }));
-  client.on('shardResume', (shard, replayed) => log.info('a gateway connection resumed', { shard, replayed }));
-  client.on('shardDisconnect', ({ code }, shard) =>
-    log.error('Discord ended a gateway connection for good', { shard, code }),
-  );
+  const stopTelling = tellOfConnections(client, log);
 
   return {
     beforeLogin: setIntents,
@@ -79,6 +74,7 @@ export function createUpkeep({ gateway, plugins, commands, states, log }: Parts)
     async close() {
       active = false;
       client.off('guildCreate', onJoin);
+      stopTelling();
       await Promise.all(underWay);
     },
   };

@@ -30,10 +30,15 @@ export interface OpenedPlugin {
  * @throws CINNABAR_PLUGIN_INVALID when a setting has neither a default nor is optional
  * @throws CINNABAR_CONFIG_INVALID when a preset is not a setting's, or not right for it
  */
-export function openPlugin(vault: Vault, plugin: Plugin, presets: Presets): OpenedPlugin {
+export function openPlugin(
+  vault: Vault,
+  plugin: Plugin,
+  presets: Presets,
+  presetPlace: (key: string) => string,
+): OpenedPlugin {
   const { id } = plugin.manifest;
   checkDefaults(plugin);
-  checkPresets(plugin, presets);
+  checkPresets(plugin, presets, presetPlace);
 
   const scopes = new Map<SettingScope, (of?: HasId | MemberKey) => AnySettings>();
   for (const scope of SETTING_SCOPES) {
@@ -77,15 +82,19 @@ function checkDefaults(plugin: Plugin): void {
   }
 }
 
-function checkPresets(plugin: Plugin, presets: Presets): void {
+function checkPresets(plugin: Plugin, presets: Presets, placeOf: (key: string) => string): void {
   const { id } = plugin.manifest;
   const schema = plugin.settings.global;
   const keys = Object.keys(schema?.shape ?? {});
   const unknown = Object.keys(presets).find((key) => !keys.includes(key));
   if (unknown !== undefined) {
-    throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail: unknownSetting(id, unknown, keys).message });
+    const detail = `${placeOf(unknown)}: ${unknownSetting(id, unknown, keys).message}`;
+    throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
   }
   const parsed = schema?.safeParse(presets);
   if (parsed === undefined || parsed.success) return;
-  throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail: `${id}.${invalid(parsed.error).message}` });
+  const { key = '', message } = invalid(parsed.error);
+  // The place names the key already.
+  const detail = `${placeOf(key)}${message.startsWith(key) ? message.slice(key.length) : `: ${message}`}`;
+  throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
 }

@@ -17,6 +17,8 @@ export interface StorageOptions {
   readonly log: Logger;
   /** Values for plugins' global settings that hold until an owner sets others, by plugin. */
   readonly presets?: Readonly<Record<string, Presets>>;
+  /** Where a preset stands, for people. */
+  readonly presetPlace?: (plugin: string, key: string) => string;
   /** Who may change settings; without it nobody may, but people their own. */
   readonly tierOf?: (actor: Actor) => Promise<Tier>;
   /** Told of every document that had to be put aside, so that the owner hears of it. Must not throw. */
@@ -25,7 +27,14 @@ export interface StorageOptions {
 
 /** Builds the storage of all plugins over one driver. Whoever made the driver closes it, after the last `flush`. */
 export function createStorage(options: StorageOptions): StorageRoom {
-  const { driver, log, presets = {}, tierOf = async () => 'everyone', onProblem = () => undefined } = options;
+  const {
+    driver,
+    log,
+    presets = {},
+    presetPlace = (plugin, key) => `${plugin}.${key}`,
+    tierOf = async () => 'everyone',
+    onProblem = () => undefined,
+  } = options;
   const vault = createVault({ driver, log, onProblem });
   const opened = new Map<string, OpenedPlugin>();
   const secrets = new Map<string, SecretKeys>();
@@ -37,7 +46,7 @@ export function createStorage(options: StorageOptions): StorageRoom {
   return {
     open(plugin) {
       const { id } = plugin.manifest;
-      const one = openPlugin(vault, plugin, presets[id] ?? {});
+      const one = openPlugin(vault, plugin, presets[id] ?? {}, (key) => presetPlace(id, key));
       opened.set(id, one);
       secrets.set(id, secretKeysOf(plugin));
       return one.storage;

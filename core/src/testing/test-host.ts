@@ -98,6 +98,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       pluginFolders: [],
       disabledPlugins: [],
       presets: options.settings ?? {},
+      presetPlace: (plugin, key) => `${plugin}.${key}`,
       env: options.env ?? {},
     },
     plugins: options.plugins.filter((plugin) => typeof plugin !== 'string'),

@@ -38,6 +38,7 @@ export async function startCampaignHost(dataDir: string): Promise<CampaignHost> 
       pluginFolders: [EXAMPLES, pluginFolder],
       disabledPlugins: [],
       presets: {},
+      presetPlace: (plugin, key) => `${plugin}.${key}`,
       env: {},
     },
   });

@@ -39,14 +39,6 @@ describeDriver('conf', async () => {
   };
 });
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** The test runner's own, from before anything was stored. */
-const present = {
-  SIGINT: process.listeners('SIGINT'),
-  SIGTERM: process.listeners('SIGTERM'),
-  SIGHUP: process.listeners('SIGHUP'),
-};
-
 describe('the files of the conf driver', () => {
   it('are one per document, readable by nobody else, with a copy beside them', async () => {
     const { folder, driver } = confSubject();
@@ -147,12 +139,10 @@ describe('the files of the conf driver', () => {
     const { folder, driver } = confSubject();
     using _ = folder;
     await driver.write(PATH, one);
-    for (const signal of SIGNALS) {
-      const added = process.listeners(signal).filter((listener) => !present[signal].includes(listener));
-      expect(
-        added.filter((listener) => String(listener).includes('exit(')),
-        signal,
-      ).to.deep.equal([]);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      // As conf's library writes them; the test runner has its own.
+      const own = process.listeners(signal).filter((listener) => String(listener).includes('this.exit('));
+      expect(own, signal).to.deep.equal([]);
     }
   });
 

@@ -55,7 +55,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     clock,
     log,
     inFlight,
-    blockage: { enter: () => 0, leave: () => undefined, stop: () => undefined },
+    blockage: { enter: () => 0, leave: () => undefined, start: () => undefined, stop: () => undefined },
   });
   const audits: AuditEntry[] = [];
   const guardsDown: string[] = [];

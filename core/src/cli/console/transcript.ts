@@ -1,3 +1,4 @@
+import { visible } from '@cinnabar/sdk';
 import type { LocalEvent, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
 import { ConsoleError } from './instruction.js';
 
@@ -74,7 +75,7 @@ function body(message: LocalMessage): string {
   ]);
   const files = message.attachments.map((file) => `[file ${file.filename}, ${file.data.byteLength} bytes]`);
   const controls = message.components.flatMap(labels).map((label) => `[${label}]`);
-  return [message.content, ...embeds, ...files, controls.join(' ')].filter(Boolean).join('\n');
+  return [harmless(message.content), ...embeds, ...files, controls.join(' ')].filter(Boolean).join('\n');
 }
 
 /** The words on buttons and select menus, however deep they sit. */
@@ -83,4 +84,9 @@ function labels(component: object): string[] {
   if ('label' in component && typeof component.label === 'string') return [component.label];
   if ('placeholder' in component && typeof component.placeholder === 'string') return [component.placeholder];
   return [];
+}
+
+/** What a message holds must not steer the terminal: control characters are shown, lines stay lines. */
+function harmless(text: string): string {
+  return text.replace(/[^\P{Cc}\n\t]/gu, visible);
 }

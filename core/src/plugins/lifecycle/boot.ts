@@ -1,4 +1,4 @@
-import { CinnabarError } from '@cinnabar/sdk';
+import { CinnabarError, type ErrorCode } from '@cinnabar/sdk';
 import type { Finder } from './find.js';
 import { problemOf } from './info.js';
 import { loadDefinition, noteFailure, takeIn } from './load.js';
@@ -9,7 +9,7 @@ import { settle } from './settle.js';
 export interface BootReport {
   readonly running: readonly string[];
   /** Everything that did not start, with a sentence each: broken folders, failed plugins, those that wait. */
-  readonly problems: readonly { readonly plugin: string; readonly problem: string }[];
+  readonly problems: readonly { readonly plugin: string; readonly problem: string; readonly code?: ErrorCode }[];
 }
 
 interface BootOptions {
@@ -77,7 +77,9 @@ function report(room: LifecycleRoom, broken: readonly CinnabarError[]): BootRepo
   const records = [...room.records.values()];
   const failed = records.flatMap((record) => {
     const problem = problemOf(room, record);
-    return problem === undefined ? [] : [{ plugin: record.id, problem }];
+    if (problem === undefined) return [];
+    const { id, failure } = record;
+    return [failure === undefined ? { plugin: id, problem } : { plugin: id, problem, code: failure.code }];
   });
   const unusable = broken.map(({ message, params }) => ({
     plugin: String(params.plugin ?? params.place),

@@ -1,4 +1,4 @@
-import { CinnabarError, type Plugin } from '@cinnabar/sdk';
+import { CinnabarError, type ErrorCode, type Plugin } from '@cinnabar/sdk';
 import type { Owner } from '../../contracts.js';
 import { createScope } from '../scope.js';
 import { withinLimit } from '../time-limit.js';
@@ -40,8 +40,11 @@ async function setUp(room: LifecycleRoom, owner: Owner): Promise<void> {
   throw new CinnabarError('CINNABAR_PLUGIN_TIMEOUT', { plugin: owner.id, seconds, step: 'start' });
 }
 
+/** Errors that say by themselves what is wrong, and with whom. */
+const TELLING: readonly ErrorCode[] = ['CINNABAR_PLUGIN_TIMEOUT', 'CINNABAR_CONFIG_INVALID'];
+
 function asStartError(plugin: string, error: unknown): CinnabarError {
-  if (error instanceof CinnabarError && error.code === 'CINNABAR_PLUGIN_TIMEOUT') return error;
+  if (error instanceof CinnabarError && TELLING.includes(error.code)) return error;
   const detail = error instanceof Error ? error.message : String(error);
   return new CinnabarError('CINNABAR_PLUGIN_SETUP', { plugin, detail }, { cause: error });
 }
