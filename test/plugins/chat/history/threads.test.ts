@@ -66,15 +66,4 @@ describe('chat history: threads', () => {
     host.alice.say(thread, 'in the thread');
     expect(await lines(thread)).to.deep.equal(['you: .history', 'bob: start', 'alice: in the thread']);
   });
-
-  it('are forgotten with their channel', async () => {
-    const { host, read } = room;
-    const start = host.bob.say(host.general, 'start');
-    const thread = host.alice.startThread(start, 'aside');
-    host.alice.say(thread, 'in the thread');
-    await read(thread);
-    host.guild.deleteChannel(host.general);
-    await host.settled();
-    expect(host.client.channels.cache.has(thread.id)).to.equal(false);
-  });
 });
