@@ -98,7 +98,7 @@ export function createLlm(parts: ServiceParts): Llm {
       const candidate = candidateFor(setup, request.model, learned);
       const call = planCall(setup, candidate, request, learned, parts.signal);
       const { provider, model } = candidate;
-      return { provider: provider.name, model, mode: call.mode, body: provider.render(call) };
+      return { provider: provider.name, model, mode: call.mode, body: await provider.render(call) };
     },
   };
 

@@ -1,7 +1,8 @@
 import { createTestHost } from '@cinnabar/core/testing';
 import { Llm, SettingsCatalog } from '@cinnabar/sdk';
-import { say, startOpenAiStandIn } from '@cinnabar/sdk/testing';
+import { fail, say, startOpenAiStandIn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { failure } from '../../support/codes.js';
 import { ask, DICE, from } from './bench.js';
 
 const HELLO = ask([from('Alice', 'roll 2 dice with 6 sides')], { tools: [DICE] });
@@ -47,6 +48,53 @@ describe('llm plugin', () => {
     await host.settled();
     const denial = await host.discord.expectMessage({ author: host.bot });
     expect(denial.content).to.include('You may not').and.not.to.include('gpu.example');
+  });
+
+  it('keeps `current` up to date when nobody asks the model anything', async () => {
+    const env = { OPENAI_API_KEY: 'k', OPENAI_MODEL: 'far-1' };
+    await using host = await createTestHost({ plugins: ['llm'], env });
+    const llm = host.resolve(Llm);
+    const actor = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
+    await host.resolve(SettingsCatalog).set('llm', 'model', 'far-2', actor);
+    expect((await llm.traits()).model).to.equal('far-2');
+    await host.resolve(SettingsCatalog).set('llm', 'provider', 'anthropic', actor);
+    await host.advance(1_000);
+    expect(llm.current).to.deep.equal({ provider: 'none', model: 'not configured' });
+    await host.resolve(SettingsCatalog).set('llm', 'provider', 'offline', actor);
+    await host.advance(1_000);
+    expect(llm.current).to.deep.equal({ provider: 'offline', model: 'offline' });
+  });
+
+  it('takes vendors from the configuration, and shows them, their state and none of their keys', async () => {
+    await using local = await startOpenAiStandIn({ key: 'sk-local-secret', script: () => fail(503) });
+    const vendors = {
+      local: {
+        provider: 'openai',
+        config: { apiKey: `\${${'LOCAL_KEY'}}`, baseUrl: local.baseUrl, api: 'chat' },
+        provides: ['llama-3', 'llama.*'],
+      },
+      claude: { config: { anthropic_api_key: 'sk-ant-hush' }, provides: ['claude-.*'] },
+    };
+    await using host = await createTestHost({
+      plugins: ['llm'],
+      env: { LOCAL_KEY: 'sk-local-secret' },
+      settings: { llm: { vendors, retries: 0 } },
+    });
+    const llm = host.resolve(Llm);
+    expect(llm.current).to.deep.equal({ provider: 'openai', model: 'llama-3' });
+    for (const _ of [1, 2, 3, 4, 5]) await failure('CINNABAR_LLM_UNAVAILABLE', () => llm.complete(HELLO));
+    await failure('CINNABAR_LLM_PAUSED', () => llm.complete(HELLO));
+
+    host.you.say(host.general, '!llm status');
+    await host.settled();
+    const status = await host.discord.expectMessage({ author: host.bot, content: /Provider/ });
+    expect(status.content)
+      .to.match(/\*\*local\*\* \(`llama-3`, `llama\.\*`\): openai at 127\.0\.0\.1:\d+, key set; did not answer/)
+      .and.to.match(/\*\*claude\*\* \(`claude-\.\*`\): anthropic at api\.anthropic\.com, key set; answers/)
+      .and.not.to.match(/secret|hush/);
+    const actor = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
+    const shown = await host.resolve(SettingsCatalog).describe('llm', actor);
+    expect(shown.find(({ key }) => key === 'vendors')?.value).to.equal('(set)');
   });
 
   it('starts with a configuration that is wrong, and says what is wrong when asked', async () => {

@@ -82,6 +82,17 @@ describe('scriptedLlm', () => {
     await failure('CINNABAR_LLM_MALFORMED', () => bench.llm.complete({ ...HELLO, output }));
   });
 
+  it('tells of its text piece by piece, of its traits, and of how it was asked', async () => {
+    await using bench = await serviceOf(scriptedLlm([say('Hello, how are you?')]));
+    const pieces: string[] = [];
+    const request = { ...HELLO, mode: 'prefill' as const, onText: (piece: string) => void pieces.push(piece) };
+    expect((await bench.llm.complete(request)).mode).to.equal('prefill');
+    expect(pieces.length).to.be.greaterThan(1);
+    expect(pieces.join('')).to.equal('Hello, how are you?');
+    expect(await bench.llm.traits('other')).to.deep.include({ model: 'other', modes: ['chat', 'prefill'] });
+    expect(await bench.llm.render(request)).to.include({ mode: 'prefill', body: request });
+  });
+
   it('answers a plugin that injects the model', async () => {
     const asker = definePlugin({
       manifest: { id: 'asker', version: '1.0.0', description: 'Asks the model' },

@@ -57,6 +57,6 @@ export interface Provider {
   readonly modes: readonly Mode[];
   /** One attempt. What the provider says is wrong comes back as a failure; only defects of ours are thrown. */
   send(call: ProviderCall): Promise<Attempt>;
-  /** The body that `send` would send. */
+  /** The body that `send` would send, or a promise of it. */
   render(call: ProviderCall): unknown;
 }

@@ -12,13 +12,9 @@ export interface MessagesClient {
   readonly messages: Pick<Anthropic['messages'], 'create'>;
 }
 
-/**
- * One attempt through the Messages API.
- * @param more what else the endpoint wants in the body
- */
-export async function sendMessages(client: MessagesClient, call: ProviderCall, more: object = {}): Promise<Attempt> {
-  const { params: own, form } = toMessagesParams(call);
-  const params = { ...own, ...more };
+/** One attempt through the Messages API. */
+export async function sendMessages(client: MessagesClient, call: ProviderCall): Promise<Attempt> {
+  const { params, form } = toMessagesParams(call);
   if (!call.stream) {
     const answer = fromWhole(await client.messages.create(params, { signal: call.signal }));
     if (answer === undefined) return { ok: false, failure: unreadable('it is not a message of the Messages API') };

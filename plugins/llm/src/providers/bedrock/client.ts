@@ -11,8 +11,13 @@ const NO_SDK_TIMEOUT_MS = 2_147_483_647;
 /**
  * The SDK's client for one source. Without credentials AWS's own chain is asked (profiles, roles), but not for a server of somebody
  * else's: a proxy signs by itself.
+ * @param unsent takes the requests instead of the network
  */
-export function createClient(sdk: BedrockSdk, { region, baseUrl, credentials }: BedrockSource): AnthropicBedrock {
+export function createClient(
+  sdk: BedrockSdk,
+  { region, baseUrl, credentials }: BedrockSource,
+  unsent?: typeof fetch,
+): AnthropicBedrock {
   const options = {
     apiKey: null,
     awsRegion: region,
@@ -21,6 +26,7 @@ export function createClient(sdk: BedrockSdk, { region, baseUrl, credentials }: 
     timeout: NO_SDK_TIMEOUT_MS,
     logLevel: 'off' as const,
   };
+  if (unsent !== undefined) return new sdk.AnthropicBedrock({ ...options, fetch: unsent, skipAuth: true });
   if (credentials === undefined) {
     return new sdk.AnthropicBedrock({ ...options, skipAuth: !isAmazon(new URL(baseUrl).hostname) });
   }

@@ -2,14 +2,11 @@ import type { Clock } from '@cinnabar/sdk';
 import type { BedrockSource } from '../../vendors/source.js';
 import { problemOf } from '../anthropic/client.js';
 import { sendMessages } from '../anthropic/messages.js';
-import { toMessagesParams } from '../anthropic/request.js';
 import type { Vendor } from '../http-failure.js';
 import { once } from '../once.js';
 import type { Provider, ProviderCall } from '../provider.js';
 import { failedAttempt } from '../sdk-errors.js';
 import { type BedrockSdk, createClient } from './client.js';
-
-const VERSION = { anthropic_version: 'bedrock-2023-05-31' };
 
 /** Anthropic's models through Amazon Bedrock: the same messages, other addresses, signatures and framing. The SDK is loaded with the first request. */
 export function createBedrockProvider(source: BedrockSource, load: () => Promise<BedrockSdk>, clock: Clock): Provider {
@@ -24,19 +21,24 @@ export function createBedrockProvider(source: BedrockSource, load: () => Promise
     async send(call) {
       const { sdk, client } = await ready();
       try {
-        return await sendMessages(client, call, VERSION);
+        return await sendMessages(client, call);
       } catch (error) {
         return failedAttempt(error, sdk, problemOf, vendor, clock.now());
       }
     },
-    render,
+    render: async (call) => bodyOf(call, (await ready()).sdk, source),
   };
 }
 
-/** The SDK moves the model into the address, and says there whether the answer is streamed. */
-function render(call: ProviderCall): unknown {
-  const { model: _inTheAddress, ...body } = toMessagesParams(call).params;
-  return { ...body, ...VERSION };
+/** The SDK rewrites the body on its way out: this is what it hands to `fetch`, unsigned and unsent. */
+async function bodyOf(call: ProviderCall, sdk: BedrockSdk, source: BedrockSource): Promise<unknown> {
+  let body: unknown;
+  const client = createClient(sdk, source, async (_url, init) => {
+    body = JSON.parse(String(init?.body));
+    return Response.json({ message: 'not sent' }, { status: 400 });
+  });
+  await sendMessages(client, call).catch(() => undefined);
+  return body;
 }
 
 function vendorOf({ baseUrl, credentials }: BedrockSource): Vendor {

@@ -6,9 +6,9 @@ import type { Wire } from '../wire.js';
 import { eventMessage } from './event-stream.js';
 
 const PATH = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/;
-/** The model is in the address, and the version in the body. */
+/** The model is in the address, and the version in the body: the documented one, or that of the SDK. */
 const BODY = z.looseObject({
-  anthropic_version: z.literal('bedrock-2023-05-31'),
+  anthropic_version: z.string().regex(/^(bedrock-)?\d{4}-\d\d-\d\d$/),
   model: z.undefined().optional(),
   stream: z.undefined().optional(),
 });
