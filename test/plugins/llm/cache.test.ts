@@ -99,7 +99,7 @@ describe('llm cache', () => {
           expect(breakpoints(bench.api.requests.at(-1)?.body).length).to.be.at.most(4);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 
