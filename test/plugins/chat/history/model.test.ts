@@ -121,7 +121,7 @@ describe('chat history: whatever happens in whatever order', () => {
           expect((await room.read(channel)).restCalls).to.equal(0);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 

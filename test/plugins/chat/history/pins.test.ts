@@ -109,6 +109,16 @@ describe('chat history: pinned .config messages', () => {
     expect(await configs()).to.deep.equal([]);
   });
 
+  it('are asked for again when something was pinned while the plugin was disabled', async () => {
+    const { host, configs } = room;
+    await configs();
+    await host.plugins.disable(host.guild.id, 'historian');
+    pin('.config\na: 1');
+    await host.settled();
+    await host.plugins.enable(host.guild.id, 'historian');
+    expect(await configs()).to.deep.equal(['a: 1']);
+  });
+
   it('are asked for again after a lost session', async () => {
     const { host, configs } = room;
     pin('.config\na: 1');

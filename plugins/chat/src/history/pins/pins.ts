@@ -25,6 +25,8 @@ interface Board {
   pins: Map<string, Pin>;
   /** Whether the pins are what Discord has. */
   fresh: boolean;
+  /** The channel's latest pin when they were fetched: discord.js keeps it also while nobody tells this plugin. */
+  latest: number | null;
   /** Rises with each event, so that a list that was under way meanwhile is not believed. */
   changes: number;
   loading: Promise<void> | undefined;
@@ -40,9 +42,9 @@ export function createPins(on: Registrar['on']): Pins {
   watch(on, boards);
   return {
     async of(channel, ask) {
-      const board = boards.get(channel.id) ?? { pins: new Map(), fresh: false, changes: 0, loading: undefined };
+      const board = boards.get(channel.id) ?? newBoard();
       boards.set(channel.id, board);
-      if (!board.fresh) {
+      if (!board.fresh || board.latest !== latestPin(channel)) {
         board.loading ??= load(board, channel, ask).finally(() => {
           board.loading = undefined;
         });
@@ -51,6 +53,14 @@ export function createPins(on: Registrar['on']): Pins {
       return [...board.pins.values()].sort((a, b) => a.pinnedAt - b.pinnedAt);
     },
   };
+}
+
+function newBoard(): Board {
+  return { pins: new Map(), fresh: false, latest: null, changes: 0, loading: undefined };
+}
+
+function latestPin(channel: SendableChannels): number | null {
+  return 'lastPinTimestamp' in channel ? channel.lastPinTimestamp : null;
 }
 
 function watch(on: Registrar['on'], boards: LRUCache<string, Board>): void {
@@ -65,6 +75,8 @@ function watch(on: Registrar['on'], boards: LRUCache<string, Board>): void {
   };
   // Discord does not say which message it was.
   on('channelPinsUpdate', ({ id }) => change(id, goStale));
+  // It may have been out of sight.
+  on('channelUpdate', (_old, { id }) => change(id, goStale));
   on('messageUpdate', (_old, message) => {
     const board = boards.peek(message.channelId);
     if (board === undefined || message.partial) return;
@@ -91,8 +103,10 @@ function watch(on: Registrar['on'], boards: LRUCache<string, Board>): void {
 }
 
 async function load(board: Board, channel: SendableChannels, ask: Ask): Promise<void> {
+  board.fresh = false;
   for (let attempt = 0; attempt < MOST_ATTEMPTS && !board.fresh; attempt += 1) {
     const { changes } = board;
+    board.latest = latestPin(channel);
     const pins = await fetchAll(channel, ask);
     board.pins = new Map(pins.map((pin) => [pin.messageId, pin]));
     board.fresh = board.changes === changes;
