@@ -160,7 +160,7 @@ describe('chat history: kept live', () => {
     ]);
   });
 
-  it('asks again when a reaction may or may not be in what it got', async () => {
+  it('counts a reaction that comes while it fetches just once', async () => {
     const { host, read } = room;
     const said = host.bob.say(host.general, 'hello');
     host.you.react(said, '🙃');
