@@ -62,13 +62,15 @@ export function createEvents({ client, states, enabledIn, boundary, log, onMessa
   };
 
   const add = (event: EventName, listener: Listener): Disposer => {
-    attach(event);
-    listeners.set(event, [...(listeners.get(event) ?? []), listener]);
-    return listener.owner.scope.add(listener.label, () => {
+    // A scope that is closed refuses: then nothing may have been attached yet.
+    const dispose = listener.owner.scope.add(listener.label, () => {
       const left = (listeners.get(event) ?? []).filter((other) => other !== listener);
       if (left.length > 0) listeners.set(event, left);
       else listeners.delete(event);
     });
+    attach(event);
+    listeners.set(event, [...(listeners.get(event) ?? []), listener]);
+    return dispose;
   };
 
   return {
@@ -84,9 +86,10 @@ export function createEvents({ client, states, enabledIn, boundary, log, onMessa
       }),
     ready(owner, handler) {
       const run = () => void boundary.run(owner, null, 'ready', handler);
+      const dispose = owner.scope.add('ready handler', () => client.off('clientReady', run));
       if (client.isReady()) queueMicrotask(run);
       else client.once('clientReady', run);
-      return owner.scope.add('ready handler', () => client.off('clientReady', run));
+      return dispose;
     },
   };
 }

@@ -67,11 +67,13 @@ export function createContext(owner: Owner, rooms: ContextRooms): ErasedContext 
 }
 
 function after(owner: Owner, { boundary, clock }: ContextRooms, delayMs: number, task: () => unknown): Disposer {
-  const cancel = clock.after(delayMs, () => {
+  let cancel: () => void = () => undefined;
+  // The scope comes first, here and below: one that is closed refuses, and then no clock may run.
+  const dispose = owner.scope.add(`timer once in ${delayMs} ms`, () => cancel());
+  cancel = clock.after(delayMs, () => {
     void dispose();
     void boundary.run(owner, null, 'timer', task);
   });
-  const dispose = owner.scope.add(`timer once in ${delayMs} ms`, cancel);
   return dispose;
 }
 
@@ -86,11 +88,12 @@ function every(owner: Owner, { boundary, clock }: ContextRooms, intervalMs: numb
     if (!owner.scope.signal.aborted && !stopped) next();
   };
   let stopped = false;
-  next();
-  return owner.scope.add(`timer every ${intervalMs} ms`, () => {
+  const dispose = owner.scope.add(`timer every ${intervalMs} ms`, () => {
     stopped = true;
     cancel();
   });
+  next();
+  return dispose;
 }
 
 function readEnvironment(plugin: Plugin, environment: ContextRooms['environment']): Readonly<Record<string, unknown>> {

@@ -13,8 +13,9 @@ export function createPersonalData(storage: StorageRoom, calls: PersonalData): P
   return {
     register(owner, data) {
       const set = sources.get(owner.id) ?? new Set();
+      const dispose = owner.scope.add('personal data', () => set.delete(data));
       sources.set(owner.id, set.add(data));
-      return owner.scope.add('personal data', () => set.delete(data));
+      return dispose;
     },
     async export(userId) {
       const stored = await storage.exportUser(userId);
