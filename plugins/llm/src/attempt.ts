@@ -37,7 +37,8 @@ export async function attemptOnce(candidate: Candidate, request: LlmRequest, par
   return { ok: false, failure: end.why === 'cancelled' ? CANCELLED : timedOut(bounds.timeoutMs) };
 }
 
-function wasAsked(refused: Refusal, { mode, temperature, topP }: ProviderCall): boolean {
+function wasAsked(refused: Refusal, { mode, request, temperature, topP }: ProviderCall): boolean {
+  if (refused === 'forcedTool') return request.output !== undefined;
   return refused === 'sampling' ? temperature !== undefined || topP !== undefined : mode === 'prefill';
 }
 

@@ -68,6 +68,7 @@ export function planCall(
     topP: samples ? request.topP : undefined,
     stream: settings.stream,
     images: settings.images && traits.images,
+    forceTool: !learned.refuses(name, 'forcedTool'),
     assistantImages: !learned.refuses(name, 'assistantImages'),
     cache: traits.cache,
     signal,

@@ -1,10 +1,11 @@
-import { Clock, definePlugin, Llm, Random, sentenceOf, subcommand } from '@cinnabar/sdk';
+import { Clock, Configuration, definePlugin, Llm, Random, sentenceOf, subcommand } from '@cinnabar/sdk';
 import type { Setup } from './candidate.js';
 import { createProviders } from './providers/registry.js';
 import { createBreakers } from './resilience/breakers.js';
 import { createLlm } from './service.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
 import { describeStatus } from './status.js';
+import { FILE_KEYS, withVendorsOfFiles } from './vendors/files.js';
 import { createRouter } from './vendors/routes.js';
 
 /** How long `current` may lag behind a changed setting. */
@@ -19,8 +20,9 @@ export default definePlugin({
     host: '^0.1.0',
   },
   settings: { global: GLOBAL_SETTINGS },
+  configuration: FILE_KEYS,
   env: ENVIRONMENT,
-  inject: { clock: Clock, random: Random },
+  inject: { clock: Clock, configuration: Configuration, random: Random },
   provides: [Llm],
   async setup({ provide, group, every, settings, env, services, log, signal }) {
     const { clock, random } = services;
@@ -29,8 +31,9 @@ export default definePlugin({
     const breakers = createBreakers(clock, log);
     let current: Llm['current'] = { provider: 'offline', model: 'offline' };
 
+    const readValues = async () => withVendorsOfFiles(await settings.global.get(), services.configuration);
     const setup = async (): Promise<Setup> => {
-      const values = await settings.global.get();
+      const values = await readValues();
       const routes = await router.routes(values, env);
       current = { provider: routes.vendorFor(routes.model).source.provider, model: routes.model };
       return { settings: values, routes, providerFor };
@@ -63,8 +66,7 @@ export default definePlugin({
           name: 'status',
           description: 'Which models answer, where they are, whether keys are set, and whether they can be reached',
           ephemeral: true,
-          run: async (context) =>
-            context.reply(await describeStatus(router, breakers, await settings.global.get(), env)),
+          run: async (context) => context.reply(await describeStatus(router, breakers, await readValues(), env)),
         }),
       ],
     });

@@ -23,6 +23,7 @@ async function reply(request: LlmRequest) {
     topP: undefined,
     stream: false,
     images: false,
+    forceTool: true,
     assistantImages: true,
     cache: { kind: 'none', breakpoints: 0, minTokens: 0, ttls: [], lookBackBlocks: 0 },
     signal: new AbortController().signal,

@@ -1,4 +1,5 @@
-import { say } from '@cinnabar/sdk/testing';
+import { z } from '@cinnabar/sdk';
+import { callTool, say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { ask, from, openRoute, ROUTES } from './bench.js';
 
@@ -28,6 +29,18 @@ describe('llm wire details', () => {
     await using bench = await openRoute(ANTHROPIC, { script: () => say('ok') });
     await bench.llm.complete(ask([from('Alice', 'hi')]));
     expect(bench.api.requests[0]?.body).to.have.property('max_tokens', 8192);
+  });
+
+  it('Anthropic: asks a model for structured output that cannot be made to call a tool, and remembers', async () => {
+    const script = () => callTool('ruling', { winner: 'V' });
+    await using bench = await openRoute(ANTHROPIC, { refusesForcedTools: true, script });
+    const output = { name: 'ruling', schema: z.object({ winner: z.string().min(1) }) };
+    for (const _ of [1, 2]) {
+      const { structured } = await bench.llm.complete(ask([from('Alice', 'who?')], { output }));
+      expect(structured).to.deep.equal({ winner: 'V' });
+    }
+    expect(bench.api.requests).to.have.length(3);
+    expect(bench.api.requests[2]?.body).to.deep.include({ tool_choice: { type: 'auto' } });
   });
 
   it('Responses: cuts at a stop sequence itself, since the API has none', async () => {

@@ -44,6 +44,7 @@ const RETRIED_STATUS = new Set([408, 409, 425]);
 const REFUSED: readonly (readonly [Refusal, RegExp])[] = [
   ['prefill', /prefill|must end with a user message/i],
   ['assistantImages', /image.{0,30}not (permitted|allowed|supported).{0,30}assistant/i],
+  ['forcedTool', /tool_choice|forc(ed|es|ing) tool/i],
   ['sampling', /temperature|top_?p|sampling/i],
 ];
 const MAX_DETAIL = 300;

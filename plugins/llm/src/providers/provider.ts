@@ -18,6 +18,8 @@ export interface ProviderCall {
   readonly images: boolean;
   /** In prefill: whether images may stand among the model's words; otherwise they come as a user's. */
   readonly assistantImages: boolean;
+  /** Whether the model can be made to call a certain tool; otherwise it is asked to. */
+  readonly forceTool: boolean;
   /** What the model caches, and how it is told. */
   readonly cache: ModelTraits['cache'];
   /** Wants the text as it comes in; what a provider gives is raw, as it comes. */

@@ -12,6 +12,8 @@ export interface StandInOptions extends ScriptOptions {
   readonly key?: string;
   /** Whether the model refuses `temperature` and `top_p`, as reasoning models do. */
   readonly refusesSampling?: boolean;
+  /** Whether the model refuses to be made to call a certain tool, as some that always reason do (Anthropic, Bedrock). */
+  readonly refusesForcedTools?: boolean;
   /** Whether the model goes on with an answer that is begun for it (Anthropic, Bedrock). Current models refuse that. */
   readonly prefill?: boolean;
 }
@@ -78,7 +80,10 @@ export async function startStandIn(
     }
     const rejection =
       (options.refusesSampling === true ? rejectSampling(body) : undefined) ??
-      wire.reject(body, { prefill: options.prefill === true });
+      wire.reject(body, {
+        prefill: options.prefill === true,
+        forcedTools: options.refusesForcedTools !== true,
+      });
     if (rejection !== undefined) return answerFailure(exchange, { ...rejection, kind: 'fail' });
     const step = await queue.next(prompt);
     await answer(exchange, step ?? fail(400, { message: 'The stand-in has no step left.' }));

@@ -33,6 +33,7 @@ export interface Wire {
 /** What the model behind an endpoint takes. */
 export interface Rules {
   readonly prefill: boolean;
+  readonly forcedTools: boolean;
 }
 
 /** A piece of a streamed answer: text for server-sent events, bytes for other framings. */

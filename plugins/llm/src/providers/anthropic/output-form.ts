@@ -15,7 +15,11 @@ export function outputForm(output: LlmRequest['output']): OutputForm {
     ? { kind: 'schema', format: { type: 'json_schema', schema: { ...schema } } }
     : {
         kind: 'tool',
-        tool: { name: output.name, description: 'Gives the answer.', input_schema: { ...schema, type: 'object' } },
+        tool: {
+          name: output.name,
+          description: 'Gives the answer. Always answer by calling this, with no other words.',
+          input_schema: { ...schema, type: 'object' },
+        },
       };
 }
 

@@ -62,14 +62,14 @@ export function toMessagesParams(call: ProviderCall): { readonly params: Message
 }
 
 function toChat(
-  { request }: ProviderCall,
+  { request, forceTool }: ProviderCall,
   { system, turns }: ReturnType<typeof toTranscript>,
   form: OutputForm,
 ): Conversation {
   return {
     system,
     messages: toMessages(turns),
-    ...toolOptions((request.tools ?? []).map(toTool), turns, form),
+    ...toolOptions((request.tools ?? []).map(toTool), turns, form, forceTool),
     stops: (request.stopSequences ?? []).filter((stop) => stop.trim() !== ''),
   };
 }
@@ -84,9 +84,12 @@ function toolOptions(
   tools: readonly Anthropic.Tool[],
   turns: readonly Turn[],
   form: OutputForm,
+  force: boolean,
 ): Pick<Conversation, 'tools' | 'options'> {
-  if (form.kind === 'tool')
-    return { tools: [form.tool], options: { tool_choice: { type: 'tool', name: form.tool.name } } };
+  if (form.kind === 'tool') {
+    const choice = force ? { type: 'tool' as const, name: form.tool.name } : { type: 'auto' as const };
+    return { tools: [form.tool], options: { tool_choice: choice } };
+  }
   const format = form.kind === 'schema' ? { output_config: { format: form.format } } : {};
   if (tools.length > 0) return { tools, options: format };
   const called = new Set(

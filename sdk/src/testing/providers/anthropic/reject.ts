@@ -5,7 +5,7 @@ import { type Block, MESSAGES_BODY, type MessagesBody } from './body.js';
 const MAX_CACHE_BREAKPOINTS = 4;
 
 /** Refuses what the Messages API refuses, so that a test cannot pass with a request that would be a 400. */
-export function rejectMessages(raw: unknown, { prefill }: Rules): Rejection | undefined {
+export function rejectMessages(raw: unknown, { prefill, forcedTools }: Rules): Rejection | undefined {
   const parsed = MESSAGES_BODY.safeParse(raw);
   if (!parsed.success) return { status: 400, message: z.prettifyError(parsed.error) };
   const message =
@@ -13,7 +13,7 @@ export function rejectMessages(raw: unknown, { prefill }: Rules): Rejection | un
     wrongRoles(parsed.data, prefill) ??
     wrongText(parsed.data) ??
     wrongToolUse(merged(parsed.data)) ??
-    wrongTools(parsed.data) ??
+    wrongTools(parsed.data, forcedTools) ??
     wrongBreakpoints(parsed.data);
   return message === undefined ? undefined : { status: 400, message };
 }
@@ -95,7 +95,10 @@ function wrongResults(content: readonly Block[], open: readonly string[], index:
   return undefined;
 }
 
-function wrongTools({ messages, tools = [], tool_choice }: MessagesBody): string | undefined {
+function wrongTools({ messages, tools = [], tool_choice }: MessagesBody, forcedTools: boolean): string | undefined {
+  if (!forcedTools && (tool_choice?.type === 'tool' || tool_choice?.type === 'any')) {
+    return 'tool_choice: forcing tool use is not supported by this model';
+  }
   if (new Set(tools.map((tool) => tool.name)).size < tools.length) return 'tools: Tool names must be unique.';
   if (tool_choice !== undefined && tools.length === 0)
     return 'tool_choice may only be specified while providing tools.';
