@@ -7,9 +7,6 @@ import type { PersonalDataRoom, StorageRoom } from '../contracts.js';
  */
 export function createPersonalData(storage: StorageRoom, calls: PersonalData): PersonalDataRoom {
   const sources = new Map<string, Set<PersonalData>>();
-  const each = function* () {
-    for (const [plugin, set] of sources) for (const data of set) yield { plugin, data };
-  };
   return {
     register(owner, data) {
       const set = sources.get(owner.id) ?? new Set();
@@ -20,13 +17,18 @@ export function createPersonalData(storage: StorageRoom, calls: PersonalData): P
     async export(userId) {
       const stored = await storage.exportUser(userId);
       const own: Record<string, unknown> = {};
-      for (const { plugin, data } of each()) own[plugin] = await data.export(userId);
+      for (const [plugin, set] of sources) {
+        const parts: unknown[] = [];
+        for (const data of set) parts.push(await data.export(userId));
+        // A plugin that keeps several kinds of data registers each: none may hide another.
+        if (parts.length > 0) own[plugin] = parts.length === 1 ? parts[0] : parts;
+      }
       const asked = await calls.export(userId);
       const more = Object.entries({ own, calls: asked }).filter(([, data]) => Object.keys(data ?? {}).length > 0);
       return { ...stored, ...Object.fromEntries(more) };
     },
     async forget(userId) {
-      for (const { data } of each()) await data.forget(userId);
+      for (const set of sources.values()) for (const data of set) await data.forget(userId);
       await calls.forget(userId);
       return storage.forgetUser(userId);
     },
