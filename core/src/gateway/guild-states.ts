@@ -49,9 +49,11 @@ export function createGuildStates(documents: Collection<StoredState, 'guild'>): 
   };
 }
 
-/** Whether a plugin is on somewhere: what the guild's admins chose, else the manifest's default. */
+/** Whether a plugin is on somewhere: what the guild's admins chose, else the manifest's default. One that is required cannot be off. */
 export function createEnabledIn(states: GuildStates): EnabledIn {
   return (guildId, plugin) => {
+    // Whatever was stored, perhaps before it became required: nobody could switch it on again.
+    if (plugin.manifest.required === true) return true;
     const byDefault = plugin.manifest.enabledByDefault ?? true;
     if (guildId === null) return byDefault;
     return states.peek(guildId)?.plugins[plugin.manifest.id] ?? byDefault;
