@@ -4,7 +4,7 @@ import { loadAll, schemaText } from '@cinnabar/core/internal/cli/schema';
 import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery/discovery';
 import { definePlugin, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { makeFolder } from '../config/folder.js';
+import { makeFolder } from '../../support/folder.js';
 
 describe('the JSON Schema of the configuration files', () => {
   it('has the host’s keys and those that plugins declare, with their descriptions', () => {

@@ -4,8 +4,8 @@ import type { WatchFolder } from '@cinnabar/core/internal/config/watch';
 import type { Clock } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { type Folder, makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
-import { type Folder, makeFolder } from './folder.js';
 
 const GUILD = '123456789012345678';
 

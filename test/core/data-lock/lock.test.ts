@@ -7,7 +7,7 @@ import { lockData } from '@cinnabar/core/internal/data-lock/lock';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { makeFolder } from '../config/folder.js';
+import { makeFolder } from '../../support/folder.js';
 
 /** A process of its own that holds the lock and says so. */
 async function otherProcess(dataDir: string) {

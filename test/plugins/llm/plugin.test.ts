@@ -3,6 +3,7 @@ import { Llm, SettingsCatalog } from '@cinnabar/sdk';
 import { fail, say, startOpenAiStandIn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
+import { makeFolder } from '../../support/folder.js';
 import { ask, DICE, from } from './bench.js';
 
 const HELLO = ask([from('Alice', 'roll 2 dice with 6 sides')], { tools: [DICE] });
@@ -34,6 +35,24 @@ describe('llm plugin', () => {
       ['/v1/responses', 'far-1'],
       ['/v1/chat/completions', 'far-2'],
     ]);
+  });
+
+  it('takes vendors from the configuration files, and sees an edit with the next request', async () => {
+    await using api = await startOpenAiStandIn({ key: 'sk-secret-key', script: () => say('Hello from afar') });
+    const vendor = (pattern: string, key = 'FAR_KEY') =>
+      `vendors:\n  far:\n    config: {openai_api_key: "\${${key}}", baseUrl: "${api.baseUrl}"}\n    provides: [${pattern}]\n`;
+    using folder = makeFolder({ 'shared.yaml': vendor('far-1') });
+    const env = { FAR_KEY: 'sk-secret-key' };
+    await using host = await createTestHost({ plugins: ['llm'], env, configDir: folder.path });
+    const llm = host.resolve(Llm);
+    expect(llm.current).to.deep.equal({ provider: 'openai', model: 'far-1' });
+    expect((await llm.complete(HELLO)).content).to.deep.equal([{ type: 'text', text: 'Hello from afar' }]);
+
+    folder.write('shared.yaml', vendor('far-2'));
+    expect((await llm.traits()).model).to.equal('far-2');
+    folder.write('shared.yaml', `vendors:\n  far:\n    provides: far-2\n`);
+    const { message } = await failure('CINNABAR_LLM_NOT_CONFIGURED', () => llm.complete(HELLO));
+    expect(message).to.match(/shared\.yaml:3: vendors\.far\.provides: /);
   });
 
   it('shows its status to the owner alone, without the key', async () => {

@@ -29,7 +29,14 @@ export function findChapter2(dir: string, findings: Findings): ImportSource {
   const all =
     shared === undefined
       ? []
-      : [{ path: join(dir, home, shared), shown: shared, target: 'shared.yaml', bot: undefined }];
+      : [
+          {
+            path: join(dir, home, shared),
+            shown: [home, shared].filter((part) => part !== '.').join('/'),
+            target: 'shared.yaml',
+            bot: undefined,
+          },
+        ];
   return {
     files: [...all, ...bots],
     tools: listing(join(dir, 'tools')).folders.map((bot) => ({ bot, folder: join(dir, 'tools', bot) })),

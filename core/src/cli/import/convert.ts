@@ -21,7 +21,12 @@ export function convertFile(
   }
   const converted = flatten(reading.values).flatMap(([theirs, value]): readonly (readonly [string, unknown])[] => {
     if (value === null) return [];
-    if (theirs === 'vendors' && isGroup(value)) return [['vendors', withoutVendorSecrets(value, shown, findings)]];
+    if (theirs === 'vendors' && isGroup(value)) {
+      const lineOf = (name: string) => reading.lineOf([theirs, name]);
+      return vendorsHere(withoutVendorSecrets(value, shown, findings), known.vendors, (name, problem) =>
+        findings.leftOut(`${shown}:${lineOf(name)}: vendors.${name} ${problem}`),
+      );
+    }
     if (isSecretKey(theirs) || holdsSecret(value)) {
       const variable = theirs.replace(/\W/g, '_').toUpperCase();
       findings.secret(variable, bot === undefined ? '.env' : `.env.${bot}`, `${shown}: ${theirs}`);
@@ -35,6 +40,20 @@ export function convertFile(
     return [];
   });
   return converted.length === 0 ? {} : { ...implied, ...Object.fromEntries(converted) };
+}
+
+/** The vendors that can be used here, as the one key that they are below. */
+function vendorsHere(
+  vendors: Readonly<Record<string, unknown>>,
+  schema: z.core.$ZodType | undefined,
+  leaveOut: (name: string, problem: string) => void,
+): readonly (readonly [string, unknown])[] {
+  const usable = Object.entries(vendors).filter(([name, vendor]) => {
+    const problem = problemWith(schema, { [name]: vendor });
+    if (problem !== undefined) leaveOut(name, problem);
+    return problem === undefined;
+  });
+  return usable.length === 0 ? [] : [['vendors', Object.fromEntries(usable)]];
 }
 
 function problemWith(schema: z.core.$ZodType | undefined, value: unknown): string | undefined {

@@ -20,7 +20,7 @@ import { addToFile } from './target.js';
 const PROGRAMS = { chapter2: findChapter2, chapter3: findChapter3 } as const;
 
 type Options = Pick<Arguments, 'bot' | 'botId' | 'dryRun' | 'overwrite'>;
-type Surroundings = Pick<NodeJS.Process, 'stdout' | 'env' | 'cwd'>;
+type Surroundings = Pick<NodeJS.Process, 'env' | 'cwd'> & { readonly stdout: Pick<NodeJS.WritableStream, 'write'> };
 
 /**
  * `cinnabar import chapter3 DIR`: takes over bots and tool calls of another program and reports what it did. The folder is only read.

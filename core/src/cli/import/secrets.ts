@@ -19,6 +19,9 @@ export function holdsSecret(value: unknown): boolean {
 /** Keys of vendors that are called differently here. */
 const VENDOR_KEYS: Readonly<Record<string, string>> = { api_base: 'baseUrl', base_url: 'baseUrl', endpoint: 'baseUrl' };
 
+/** Every model, in the two ways of saying so. */
+const ANY = ['*', '.*'] as const;
+
 /** Vendors with their secrets replaced by references to the environment: `${ANTHROPIC_API_KEY}`. */
 export function withoutVendorSecrets(
   vendors: Readonly<Record<string, unknown>>,
@@ -43,7 +46,10 @@ export function withoutVendorSecrets(
       const safe = Object.entries(config).map(([key, one]) =>
         isSecretKey(key) || holdsSecret(one) ? [key, reference(vendor, key, one)] : [VENDOR_KEYS[key] ?? key, one],
       );
-      return [vendor, { ...value, ...(safe.length === 0 ? {} : { config: Object.fromEntries(safe) }) }];
+      const provides = Array.isArray(value.provides)
+        ? { provides: value.provides.map((pattern: unknown) => (pattern === ANY[0] ? ANY[1] : pattern)) }
+        : {};
+      return [vendor, { ...value, ...provides, ...(safe.length === 0 ? {} : { config: Object.fromEntries(safe) }) }];
     }),
   );
 }
