@@ -24,11 +24,12 @@ export function createAnswering({ responders, settings, every, log }: AnsweringP
     async answer(turns: readonly [...Turn[], Turn]): Promise<void> {
       const earlier = turns.slice(0, -1).map(asEdited);
       const turn = { ...asEdited(turns[turns.length - 1] ?? turns[0]), earlier };
+      // A plugin that has stopped cannot start a timer for typing any more.
+      if (turn.signal.aborted) return tellAll(turns, STOPPED, log);
       const stopTyping = turn.message === null ? undefined : showTyping(turn.channel, { every, log });
       let sentence: string | undefined;
       try {
-        if (turn.signal.aborted) sentence = STOPPED;
-        else await responders.respond(await responderFor(turn), turn);
+        await responders.respond(await responderFor(turn), turn);
       } catch (error) {
         const known = sentenceOf(error);
         const where = { turnId: turn.id, earlier: earlier.length, channelId: turn.channel.id };

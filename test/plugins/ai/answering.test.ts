@@ -79,6 +79,26 @@ describe('ai: answers', () => {
     expect(answers).to.deep.equal(['answer to first', 'answer to second']);
   });
 
+  it('are declined plainly for those who still wait when the plugin is stopped', async () => {
+    const gate = createGate();
+    const mind = createMind('chat', () => gate.passed);
+    await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
+    host.alice.say(host.general, `${host.bot} first`);
+    await mind.begun(1);
+    host.bob.say(host.general, `${host.bot} second`);
+    await host.discord.settled();
+    const stopping = host.plugins.unload('ai');
+    await host.discord.settled();
+    host.clock.advance(10_000);
+    gate.open();
+    await stopping;
+    await host.discord.expectMessage({
+      author: host.bot,
+      content: 'I was stopped before I could answer this. Please ask again.',
+    });
+    expect(mind.turns.map(({ text }) => text)).to.deep.equal(['first']);
+  });
+
   it('decline plainly when too many wait', async () => {
     const gate = createGate();
     const mind = createMind('chat', async (turn) => {
