@@ -6,11 +6,15 @@ import type { LostAnswers } from './lost.js';
 /** Answers to a message: the first replies to it (unless it is gone by then), the others follow in the channel. */
 export function answerMessage(message: Message, channel: SendableChannels, lost: LostAnswers): Answers {
   let answered = false;
+  let serial = 0;
 
   const send = async (part: ReturnType<typeof partsOf>[number]) => {
     const reference =
       answered || !mayRefer(channel) ? {} : { reply: { messageReference: message, failIfNotExists: false } };
-    const sent = await lost.attempt<Message>(channel.id, () => channel.send({ ...part, ...reference }));
+    serial += 1;
+    // discord.js repeats a request that failed on the way back: with a nonce, Discord makes no second message of it.
+    const once = { nonce: `${message.id.slice(-19)}c${serial}`, enforceNonce: true };
+    const sent = await lost.attempt<Message>(channel.id, () => channel.send({ ...part, ...reference, ...once }));
     answered = true;
     return sent;
   };
