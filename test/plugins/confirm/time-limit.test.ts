@@ -1,3 +1,4 @@
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { expect } from 'chai';
 import { openDesk, settledOf } from './desk.js';
 
@@ -50,6 +51,20 @@ describe('time limit of a confirmation', () => {
     await settled();
     expect(desk.runs).to.deep.equal([]);
     expect(desk.said()).to.have.length(1);
+  });
+
+  it('ends the call and turns the card also when the disk fails at that moment', async () => {
+    const driver = createMemoryDriver();
+    await using desk = await openDesk({ driver });
+    const { alice, general, advance, settled } = desk.host;
+    const outcome = await desk.call(alice, { what: 'milk' });
+    await advance(60_001);
+    driver.failWrites(new Error('disk full'));
+    alice.say(general, 'hello');
+    await settled();
+    expect(desk.said().map(({ content }) => content)).to.deep.equal([STRUCK]);
+    expect(await settledOf(outcome)).to.have.property('status', 'expired');
+    expect(desk.runs).to.deep.equal([]);
   });
 
   it('is sixty seconds, the last of them included', async () => {

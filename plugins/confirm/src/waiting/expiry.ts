@@ -40,10 +40,16 @@ export function createExpiry({ board, records, client, clock, log }: Parts): Exp
   /** `false` when a decision came first, in whatever process. */
   const end = async ({ callId, request }: WaitingCard, reason: string) => {
     if (request === undefined) return true;
-    const first = await request.call.expire(reason);
-    // The ledger has the last word: where this was not first, what is told here is replaced by what happened.
-    request.settle({ status: 'expired', callId, reason });
-    return first;
+    try {
+      return await request.call.expire(reason);
+    } catch (error) {
+      // Off the board nothing can run it any more, so it is over, written or not; the host tries once more to write it.
+      log.error('the end of a call could not be saved', { callId, error });
+      return true;
+    } finally {
+      // The ledger has the last word: where this was not first, what is told here is replaced by what happened.
+      request.settle({ status: 'expired', callId, reason });
+    }
   };
 
   const expire = async (card: WaitingCard, reason: string) => {
