@@ -30,9 +30,12 @@ export interface Logs {
 
 type Waiting = (sinks: Sinks) => void;
 
+/** By then the host has started. */
+const OPEN_AFTER_MS = 1_000;
+
 /**
- * Opens the logs. Entries up to `info` wait for a free moment in which winston is loaded, so that logging costs the host's start nothing;
- * a warning or an error does not wait.
+ * Opens the logs. Entries up to `info` wait until winston is loaded a second later, so that logging costs the host's start nothing;
+ * a warning or an error does not wait, nor does the end.
  */
 export function createLogs(options: LogsOptions): Logs {
   const { dir, level, console, clock, redactor = createRedactor() } = options;
@@ -40,6 +43,7 @@ export function createLogs(options: LogsOptions): Logs {
   let sinks: Sinks | undefined;
   let waiting: Waiting[] = [];
   let closed = false;
+  let opening: NodeJS.Timeout | undefined;
 
   let hasFailed = false;
   const onFailure = (error: Error) => {
@@ -60,7 +64,7 @@ export function createLogs(options: LogsOptions): Logs {
     if (closed) return;
     waiting.push(entry);
     if (urgent || sinks !== undefined) open();
-    else if (waiting.length === 1) setImmediate(() => void (closed || open()));
+    else opening ??= setTimeout(open, OPEN_AFTER_MS);
   };
 
   const write = (entry: Entry) => {
@@ -99,6 +103,7 @@ export function createLogs(options: LogsOptions): Logs {
     redactor,
     async close() {
       if (closed) return;
+      clearTimeout(opening);
       const opened = sinks ?? (waiting.length > 0 ? open() : undefined);
       closed = true;
       await opened?.close();

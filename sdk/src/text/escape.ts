@@ -7,17 +7,20 @@
  * In this order: whole emoji (the joiners, selectors and tags in them belong there) · control, format and otherwise ignorable characters,
  * lone surrogates, private use, the blank Braille cell · marks piled so high that they would be drawn over other lines ·
  * the two signs that `visible` itself writes, which must not pass for its work.
- * Built from a string because the `v` flag is newer than the compiler's target; Node 20 has it.
+ * Built from a string because the `v` flag is newer than the compiler's target; Node 20 has it. Not before it is needed: all of Unicode's
+ * emoji take milliseconds to read.
  */
-const TELLING = new RegExp(
-  [
-    '(?<emoji>\\p{RGI_Emoji})',
-    '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]',
-    '(?<=\\p{M}{4})\\p{M}',
-    '⏎|‹(?=U\\+)',
-  ].join('|'),
-  'gv',
-);
+const makeTelling = () =>
+  new RegExp(
+    [
+      '(?<emoji>\\p{RGI_Emoji})',
+      '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]',
+      '(?<=\\p{M}{4})\\p{M}',
+      '⏎|‹(?=U\\+)',
+    ].join('|'),
+    'gv',
+  );
+let telling: RegExp | undefined;
 
 /**
  * Shows what cannot be seen: `‹U+202E›` for a control, format or other invisible character, `⏎` for a line feed.
@@ -25,7 +28,8 @@ const TELLING = new RegExp(
  * @example visible('a\u202Eb\nc') // 'a‹U+202E›b⏎c'
  */
 export function visible(text: string): string {
-  return text.replace(TELLING, (found: string, emoji: string | undefined) => {
+  telling ??= makeTelling();
+  return text.replace(telling, (found: string, emoji: string | undefined) => {
     if (emoji !== undefined) return emoji;
     return found === '\n' ? '⏎' : named(found);
   });
