@@ -11,4 +11,3 @@ export function createInOrder() {
     }
   };
 }
-export type InOrder = ReturnType<typeof createInOrder>;

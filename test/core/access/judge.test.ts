@@ -1,5 +1,5 @@
 import { judge } from '@cinnabar/core/internal/access/checks';
-import { explainDecision } from '@cinnabar/core/internal/access/explain';
+import { refusalReasons } from '@cinnabar/core/internal/access/explain';
 import type { Standing } from '@cinnabar/core/internal/access/standing';
 import { type AccessPolicy, type Decision, TIERS } from '@cinnabar/sdk';
 import { expect } from 'chai';
@@ -55,9 +55,10 @@ describe('judging a policy', () => {
   it('allows everyone what asks for nothing, and says so', () => {
     const decision = decisionOf(ordinary, {});
     expect(decision.allowed).to.equal(true);
-    expect(explainDecision(decision)).to.equal(
-      'You may do that: the plugin "raid" is switched on here; everyone may use this.',
-    );
+    expect(decision.reasons.map(({ text }) => text)).to.deep.equal([
+      'the plugin "raid" is switched on here',
+      'everyone may use this',
+    ]);
   });
 
   const tiers: readonly [string, Partial<Standing>, readonly boolean[]][] = [
@@ -96,10 +97,10 @@ describe('judging a policy', () => {
       'member-permissions',
       'bot-permissions',
     ]);
-    expect(explainDecision(decision)).to.equal(
-      'You may not do that: this only works in a direct message; the plugin "raid" is switched off here; ' +
+    expect(refusalReasons(decision)).to.equal(
+      'this only works in a direct message; the plugin "raid" is switched off here; ' +
         'you need to be at least an admin here, and you are an ordinary member; ' +
-        'you lack Manage Messages in this channel; I lack Manage Messages in this channel.',
+        'you lack Manage Messages in this channel; I lack Manage Messages in this channel',
     );
   });
 

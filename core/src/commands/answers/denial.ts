@@ -1,7 +1,7 @@
 import { CinnabarError, type Decision } from '@cinnabar/sdk';
+import { refusalReasons } from '../../access/explain.js';
 
 /** A refusal as an error whose sentence names every rule that said no. */
 export function denial(decision: Decision): CinnabarError {
-  const reasons = decision.reasons.filter((reason) => !reason.allowed).map((reason) => reason.text);
-  return new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: reasons.join('; ') });
+  return new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: refusalReasons(decision) });
 }
