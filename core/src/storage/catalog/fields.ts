@@ -64,7 +64,8 @@ export function shownValue(field: Field, value: unknown): unknown {
 }
 
 function shownSecret(value: unknown): string {
-  return value === undefined || value === null || value === '' ? '(not set)' : '(set)';
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return value === undefined || value === null || value === '' || isEmpty ? '(not set)' : '(set)';
 }
 
 /** Which settings of each scope are secret: all that needs to be remembered of a plugin that has stopped. */

@@ -166,6 +166,19 @@ describe('secret settings', () => {
     expect(JSON.stringify(await catalog.describe('party', OWNER))).to.not.contain('hunter2');
   });
 
+  for (const [kind, keys] of [
+    ['list', z.array(z.string()).default([])],
+    ['record', z.record(z.string(), z.string()).default({})],
+  ] as const) {
+    it(`count as not set while their ${kind} is empty`, async () => {
+      const { storage } = memoryStorage();
+      const schema = z.object({ keys: keys.meta({ secret: true }) });
+      storage.open(storingPlugin({ settings: { global: schema } }));
+      const [info] = await storage.catalog.describe('party', OWNER);
+      expect(info).to.include({ value: '(not set)', default: '(not set)' });
+    });
+  }
+
   it('are not accepted where others read, and not repeated', async () => {
     const { catalog } = givenCatalog();
     const error = await failure('CINNABAR_SETTING_INVALID', () => catalog.set('party', 'apiKey', 'hunter2', OWNER));
