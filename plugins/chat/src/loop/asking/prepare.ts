@@ -60,11 +60,13 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
     withoutCommand: commandRemover(parts.prefixes.get(actor.guildId)),
     ...(question === undefined ? {} : { question }),
   });
+  const isSet = (key: string) => effective.origin[key] !== 'default';
   const request = {
     ...built.request,
     fallbacks: config.fallbackModels,
-    timeoutMs: config.llmTimeoutMs,
-    retries: config.llmRetries,
+    // What nobody has configured for the chat is as `llm` itself is set.
+    ...(isSet('llmTimeoutMs') ? { timeoutMs: config.llmTimeoutMs } : {}),
+    ...(isSet('llmRetries') ? { retries: config.llmRetries } : {}),
   };
   return { effective, built: { ...built, request }, offered, traits, notes: window.notes };
 }
