@@ -6,11 +6,15 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 const bin = (name: string) => join(root, 'node_modules', '.bin', process.platform === 'win32' ? `${name}.cmd` : name);
 
+/** A test that fails may leave a server open, and the runner waiting for it. */
+const LONGEST_MS = 20 * 60_000;
+
 /** Runs a tool of the project; its output is the person's. */
 function run(command: string, args: readonly string[]): void {
   const { status, error } = spawnSync(command, args, {
     cwd: root,
     stdio: 'inherit',
+    timeout: LONGEST_MS,
     shell: process.platform === 'win32',
   });
   if (error !== undefined) throw error;
