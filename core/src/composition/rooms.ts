@@ -72,6 +72,8 @@ function registerState(room: Room): void {
       presets: get(KEYS.config).presets,
       presetPlace: get(KEYS.config).presetPlace,
       tierOf: (actor) => get(KEYS.access).tierOf(actor),
+      hasRole: (guildId, roleId) =>
+        get(KEYS.gateway).client.guilds.cache.get(guildId)?.roles.cache.has(roleId) === true,
       onProblem: ({ document, detail, keptAs }) =>
         get(KEYS.notices).tell(
           `The stored document ${document} was damaged (${detail}). It was put aside${keptAs === undefined ? '' : ` as ${keptAs}`}; its last good copy is used.`,

@@ -21,6 +21,8 @@ export interface StorageOptions {
   readonly presetPlace?: (plugin: string, key: string) => string;
   /** Who may change settings; without it nobody may, but people their own. */
   readonly tierOf?: (actor: Actor) => Promise<Tier>;
+  /** Whether a role is one of the server's; without it none is, so that settings by role can be changed by nobody there. */
+  readonly hasRole?: (guildId: string, roleId: string) => boolean;
   /** Told of every document that had to be put aside, so that the owner hears of it. Must not throw. */
   readonly onProblem?: (problem: StorageProblem) => void;
 }
@@ -33,6 +35,7 @@ export function createStorage(options: StorageOptions): StorageRoom {
     presets = {},
     presetPlace = (plugin, key) => `${plugin}.${key}`,
     tierOf = async () => 'everyone',
+    hasRole = () => false,
     onProblem = () => undefined,
   } = options;
   const vault = createVault({ driver, log, onProblem });
@@ -56,7 +59,7 @@ export function createStorage(options: StorageOptions): StorageRoom {
       if (opened.get(id)?.plugin === plugin) opened.delete(id);
     },
     collection: (name, definition) => openCollection(vault, definition, collectionPath(HOST, definition.scope, name)),
-    catalog: createCatalog({ opened, tierOf }),
+    catalog: createCatalog({ opened, tierOf, hasRole }),
     ...personal,
     flush: () => vault.idle(),
   };

@@ -20,8 +20,9 @@ import { valueFrom } from './value.js';
 export function createCatalog(options: {
   readonly opened: ReadonlyMap<string, OpenedPlugin>;
   readonly tierOf: (actor: Actor) => Promise<Tier>;
+  readonly hasRole: (guildId: string, roleId: string) => boolean;
 }): SettingsCatalog {
-  const { opened, tierOf } = options;
+  const { opened, tierOf, hasRole } = options;
 
   const find = (id: string): OpenedPlugin => {
     const plugin = opened.get(id);
@@ -55,6 +56,10 @@ export function createCatalog(options: {
   /** @throws CINNABAR_ACCESS_DENIED or CINNABAR_SETTING_INVALID when it cannot be changed by this actor in this place */
   const writable = async (plugin: OpenedPlugin, { field, roleId }: Located, actor: Actor): Promise<AnySettings> => {
     await checkMayChange(field.scope, actor, tierOf);
+    // Typed by hand: an admin's rights end at their own server's roles.
+    if (roleId !== undefined && actor.guildId !== null && !hasRole(actor.guildId, roleId)) {
+      throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail: 'this server has no such role.' });
+    }
     const place = documentOf(field.scope, actor, roleId);
     if (place !== undefined) return plugin.document(field.scope, place.of);
     const detail =

@@ -94,6 +94,18 @@ describe('naming a setting', () => {
     expect(scoped.message).to.contain('guild.modle');
   });
 
+  it('leaves the roles of other servers alone', async () => {
+    const { catalog, driver } = givenCatalog();
+    for (const attempt of [
+      () => catalog.set('party', 'role.99.budget', '5', ADMIN),
+      () => catalog.reset('party', 'role.99.budget', ADMIN),
+    ]) {
+      const error = await failure('CINNABAR_SETTING_INVALID', attempt);
+      expect(error.message).to.contain('this server has no such role');
+    }
+    expect(await driver.list([])).to.deep.equal([]);
+  });
+
   it('needs the role for what is kept by role', async () => {
     const { catalog, driver } = givenCatalog();
     const error = await failure('CINNABAR_SETTING_INVALID', () => catalog.set('party', 'budget', '5', ADMIN));

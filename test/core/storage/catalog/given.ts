@@ -28,7 +28,10 @@ export const schemas = {
 
 /** A catalog over one plugin `party` with settings of every scope. */
 export function givenCatalog() {
-  const memory = memoryStorage({ tierOf: async ({ userId }) => TIERS[userId] ?? 'everyone' });
+  const memory = memoryStorage({
+    tierOf: async ({ userId }) => TIERS[userId] ?? 'everyone',
+    hasRole: (guildId, roleId) => guildId === '7' && ['11', '12'].includes(roleId),
+  });
   memory.storage.open(storingPlugin({ settings: schemas }));
   return { ...memory, catalog: memory.storage.catalog };
 }
