@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import * as nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -76,6 +77,8 @@ function must(command, args, complaint) {
 }
 
 async function run() {
+  // Node 22 and later keep compiled code from one start to the next.
+  nodeModule.enableCompileCache?.(at('node_modules', '.cache', 'cinnabar'));
   const modules = {
     start: ['core', 'dist', 'cli', 'main.js'],
     test: ['test', 'dist', 'runner', 'test.js'],
