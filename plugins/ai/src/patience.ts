@@ -15,10 +15,24 @@ export async function withPatience<T>(clock: Clock, signal: AbortSignal, request
       return await request();
     } catch (error) {
       if (signal.aborted || !isPassing(error)) throw error;
-      await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+      await pause(clock, signal, pauseMs);
+      if (signal.aborted) throw error;
     }
   }
   return request();
+}
+
+/** Ends early, and leaves no timer, when the plugin stops. */
+function pause(clock: Clock, signal: AbortSignal, pauseMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(pauseMs, end);
+    signal.addEventListener('abort', end, { once: true });
+  });
 }
 
 const NETWORK = /^(?:ECONN|ETIMEDOUT|EPIPE|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|UND_ERR_)/;

@@ -99,6 +99,34 @@ describe('ai: answers', () => {
     expect(mind.turns.map(({ text }) => text)).to.deep.equal(['first']);
   });
 
+  it('are not sent any more by a plugin that has stopped', async () => {
+    const mind = createMind('chat');
+    await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
+    const posted = () => host.discord.requests.of('POST', '/channels/:channelId/messages').length;
+    const givenUp = async (before: number) => {
+      // discord.js repeats it three times by itself.
+      while (posted() < before + 4) await host.discord.settled();
+    };
+    host.discord.faults.rest.fail(503, { method: 'POST', route: '/channels/:channelId/messages', times: 100 });
+    host.alice.say(host.general, `${host.bot} hello`);
+    await givenUp(0);
+    for (const [index, pauseMs] of [1_000, 2_000, 4_000, 8_000].entries()) {
+      await host.discord.settled();
+      host.clock.advance(pauseMs);
+      await givenUp(4 * (index + 1));
+    }
+    await host.discord.settled();
+    const stopping = host.plugins.unload('ai');
+    await host.discord.settled();
+    host.discord.faults.rest.clear();
+    host.clock.advance(10_000);
+    await stopping;
+    host.clock.advance(60_000);
+    await host.discord.settled();
+    const said = host.general.messages.map(({ content }) => content);
+    expect(said).to.not.include('chat heard: hello');
+  });
+
   it('decline plainly when too many wait', async () => {
     const gate = createGate();
     const mind = createMind('chat', async (turn) => {
