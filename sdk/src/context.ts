@@ -10,7 +10,8 @@ import type { OptionShape } from './options.js';
 import type { PersonalData } from './personal-data.js';
 import type { Settings, SettingsSchemas } from './settings.js';
 import type { Injections, Services, Token } from './token.js';
-import type { Interceptor, ToolDefinition, ToolInput } from './tools.js';
+import type { ToolDefinition, ToolInput } from './tool-definition.js';
+import type { Interceptor } from './tools.js';
 import type { ResponderDefinition } from './turns.js';
 
 /**

@@ -1,0 +1,45 @@
+import type { Actor } from './access.js';
+import { defineToken } from './token.js';
+
+/** One state machine: proposed → pending → approved → executing → done | failed, or denied | expired | unknown. */
+export const CALL_STATES = [
+  'proposed',
+  'pending',
+  'approved',
+  'executing',
+  'done',
+  'failed',
+  'denied',
+  'expired',
+  'unknown',
+] as const;
+export type CallState = (typeof CALL_STATES)[number];
+
+/** What is kept of every call. */
+export interface LedgerEntry {
+  readonly id: string;
+  readonly tool: string;
+  readonly plugin: string;
+  readonly origin: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly argumentsHash: string;
+  readonly actor: Actor;
+  readonly state: CallState;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly decidedBy?: string;
+  /** Why it was denied, expired or failed; what `unknown` means. */
+  readonly reason?: string;
+  /** What people and models are told of the result. */
+  readonly text?: string;
+}
+export interface Ledger {
+  get(callId: string): Promise<LedgerEntry | undefined>;
+  /** The newest first. */
+  recent(filter: {
+    readonly userId?: string;
+    readonly guildId?: string;
+    readonly limit: number;
+  }): Promise<readonly LedgerEntry[]>;
+}
+export const Ledger = defineToken<Ledger>('cinnabar.ledger');

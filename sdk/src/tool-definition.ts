@@ -1,0 +1,65 @@
+import type { z } from 'zod';
+import type { AccessPolicy, Actor } from './access.js';
+import type { Logger } from './logger.js';
+import type { ToolContent, ToolProgress } from './tool-content.js';
+
+export type ToolInput = z.ZodObject;
+export type Risk = 'read' | 'write' | 'destructive';
+
+/** What a terminal-style card calls things. */
+export interface TerminalNames<Argument extends string = string> {
+  readonly program: string;
+  readonly operation: string;
+  readonly record: string;
+  /** By default an argument keeps its name. */
+  readonly keys?: { readonly [K in Argument]?: string };
+}
+
+/** How a call is shown to people. What is left out has a default that shows every argument in full. */
+export interface ToolPresentation<I, O> {
+  /** First person, without the final stop: "I'll add V to your party". Plain text: whoever shows it escapes it. */
+  sentence?(input: I): string;
+  /** Arguments that `sentence` already shows in full, so that a plain card need not repeat them. */
+  readonly said?: readonly (keyof I & string)[];
+  /** "Add character to party roster" */
+  readonly action?: string;
+  /** For terminal-style cards: PARTY_MANAGER, ADD_CHARACTER, CHARACTER_DATA; `keys` name arguments there, `{ gear_preferences: 'gear' }`. */
+  readonly terminal?: TerminalNames<keyof I & string>;
+  /** Argument labels: `{ gear_preferences: 'Gear Preferences' }`; by default made from the name. */
+  readonly labels?: { readonly [K in keyof I & string]?: string };
+  /** "✓ V has been added to your party!" Also what a model is told of the result. Markdown: escape what people typed with `plainText`. */
+  success?(input: I, output: O): string;
+  /** The result with what text cannot say, for who can take it; by default just the text. */
+  content?(input: I, output: O): readonly ToolContent[];
+  /** "Cancelled adding V to your party." Plain text, as `sentence`. */
+  cancelled?(input: I): string;
+}
+
+/** What `run` gets beside its validated input. */
+export interface ToolContext {
+  readonly callId: string;
+  readonly actor: Actor;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Tells whoever waits for the call how far it has come; nobody may be listening. */
+  progress(progress: ToolProgress): void;
+}
+
+export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
+  /** As models see it: letters, digits and `_`, at most 64. Unique in the host. */
+  readonly name: string;
+  readonly description: string;
+  readonly input: S;
+  /**
+   * The JSON Schema to show as it is, for a tool that has one from elsewhere and no zod schema to say as much: `input` still has
+   * to refuse what does not fit. By default made from `input`.
+   */
+  readonly inputSchema?: Readonly<Record<string, unknown>>;
+  readonly risk: Risk;
+  readonly access?: AccessPolicy;
+  /** Utterances with slots named after arguments: "add {name} to my party, he's a {role}". */
+  readonly examples?: readonly string[];
+  readonly present?: ToolPresentation<z.output<S>, O>;
+  /** Throw `UserError` for what the person should read. */
+  run(input: z.output<S>, context: ToolContext): O | Promise<O>;
+}
