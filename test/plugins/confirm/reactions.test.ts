@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { openDesk, settledOf } from './desk.js';
 
@@ -231,6 +233,25 @@ describe('confirmation by reaction', () => {
       await settled();
     }
     expect(desk.runs).to.have.length(2);
+  });
+
+  it('alarms nobody in the log over an answer in plain words', async () => {
+    await using desk = await openDesk();
+    const { alice, settled, dataDir } = desk.host;
+    await desk.call(alice, { what: 'explain' });
+    alice.react(desk.latest(), '👍');
+    await settled();
+    await desk.host.stop();
+    const logs = join(dataDir, 'logs');
+    const names = (await readdir(logs)).filter((name) => name.startsWith('cinnabar-'));
+    const lines = (await Promise.all(names.map((name) => readFile(join(logs, name), 'utf8'))))
+      .join('')
+      .trim()
+      .split('\n');
+    const levels = lines
+      .filter((line) => line.includes('a confirmed call failed'))
+      .map((line) => JSON.parse(line).level);
+    expect(levels).to.deep.equal(['info']);
   });
 
   it('pings nobody, whatever an argument says', async () => {
