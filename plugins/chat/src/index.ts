@@ -24,7 +24,7 @@ import { discordAddresses } from './history/images/addresses.js';
 import { createImages } from './history/images/images.js';
 import { listenForMore } from './loop/activation/listen.js';
 import { openRuleBook, pinnedRules } from './loop/activation/rules.js';
-import { createConfigSource, discordNames } from './loop/config-source.js';
+import { createConfigSource } from './loop/config-source.js';
 import { registerMCommand } from './loop/m-command.js';
 import { createMemoryStore, memories } from './loop/memory-store.js';
 import { respond } from './loop/respond.js';
@@ -68,7 +68,6 @@ export default definePlugin({
     const chatConfig = createChatConfig({
       configuration,
       settingsOf: (guildId) => settings.guild(guildId).get(),
-      discordNames: (guildId) => discordNames(client, guildId),
       log,
     });
     const config = createConfigSource({ chatConfig, history, configuration, client });

@@ -11,13 +11,11 @@ export interface ChatConfigParts {
   readonly configuration: Configuration;
   /** What the admins of a guild have set; keys that are not set are left out or `undefined`. */
   settingsOf(guildId: string): Promise<Readonly<Record<string, unknown>>>;
-  /** What the bot is called on Discord: pins may be addressed to it by any of these. */
-  discordNames(guildId: string | null): readonly string[];
   readonly log: Logger;
 }
 
 /** Builds the view of the configuration that is in force in a channel. */
-export function createChatConfig({ configuration, settingsOf, discordNames, log }: ChatConfigParts): ChatConfig {
+export function createChatConfig({ configuration, settingsOf, log }: ChatConfigParts): ChatConfig {
   const readings = new WeakMap<ConfigLayer, Reading>();
   const tell = createTeller(log);
 
@@ -41,15 +39,7 @@ export function createChatConfig({ configuration, settingsOf, discordNames, log 
       };
       for (const layer of await configuration.layers(guildId)) lay(readFile(layer));
       if (guildId !== null) lay(restrict(entries, readSettings(await settingsOf(guildId)), 'guild'));
-      const { botName } = configuration;
-      const names = [botName, valueAt(entries, 'name'), valueAt(entries, 'innerName'), ...discordNames(guildId)];
-      for (const pin of pins) {
-        const reading = readPin(
-          pin,
-          names.filter((name) => typeof name === 'string'),
-        );
-        if (reading !== undefined) lay(restrict(entries, reading, 'channel'));
-      }
+      for (const pin of pins) lay(restrict(entries, readPin(pin), 'channel'));
       problems.push(...wrongTruncation(entries));
       for (const problem of problems) tell(problem);
       return { config: build(entries), origin: originsOf(entries), problems };

@@ -1,10 +1,5 @@
+import type { PinnedConfig } from '../history/types.js';
 import type { BotConfig } from './schema.js';
-
-/** A pinned `.config` message, with or without its first line. */
-export interface PinnedConfig {
-  readonly messageId: string;
-  readonly yaml: string;
-}
 
 /** Configuration in force for a channel: shared → guild → bot → bot-guild → the guild's settings → channel pins. */
 export interface ChatConfig {
@@ -17,7 +12,7 @@ export interface ChatConfig {
 
 export interface EffectiveConfig {
   readonly config: BotConfig;
-  /** Where each value came from, by path (`temperature`, `budgets.guild.usdPerDay`): `config/bots/claude.yaml:3`, `setting of the server`, `pin 123…:2`, `default`. */
+  /** Where each value came from, by path (`temperature`, `budgets.guild.usdPerDay`): `config/bots/claude.yaml:3`, `setting of the server`, `pin 123…:2` (the line below `.config`), `default`. */
   readonly origin: Readonly<Record<string, string>>;
   /** Everything that was not used, with the reason, file, line and key. */
   readonly problems: readonly string[];

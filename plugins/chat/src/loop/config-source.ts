@@ -37,7 +37,7 @@ export function createConfigSource({ chatConfig, history, configuration, client 
 }
 
 /** What the bot is called on Discord. */
-export function discordNames(client: Client, guildId: string | null): readonly string[] {
+function discordNames(client: Client, guildId: string | null): readonly string[] {
   const { user } = client;
   if (user === null) return [];
   const nickname = guildId === null ? undefined : client.guilds.cache.get(guildId)?.members.me?.displayName;

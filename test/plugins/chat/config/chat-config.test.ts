@@ -32,7 +32,7 @@ describe('chat: the configuration of a channel', () => {
         'config/bots/claude.yaml': '# a comment\ntopP: 0.2\nreplyOnRandom: 50\n',
       },
       settings: { replyOnName: false, maxTokens: 500, instructions: 'Be brief.' },
-      pins: ['.config\nmaxTokens: 200\n', '.config\n\ninstructions: Rhyme.\n'],
+      pins: ['maxTokens: 200\n', '\ninstructions: Rhyme.\n'],
     });
     expect(config).to.include({
       temperature: 0.1,
@@ -47,8 +47,8 @@ describe('chat: the configuration of a channel', () => {
       temperature: 'config/shared.yaml:1',
       topP: 'config/bots/claude.yaml:2',
       replyOnName: 'setting of the server',
-      maxTokens: 'pin 1:2',
-      instructions: 'pin 2:3',
+      maxTokens: 'pin 1:1',
+      instructions: 'pin 2:2',
       maxImages: 'default',
     });
     expect(problems).to.deep.equal([]);
@@ -136,7 +136,7 @@ describe('chat: a mistake in the configuration', () => {
   });
 
   it('is logged once, however often the bot is asked', async () => {
-    const { inGuild, log } = openConfig({ files: { a: 'mode: telepathy' }, pins: ['.config\nmoed: chat'] });
+    const { inGuild, log } = openConfig({ files: { a: 'mode: telepathy' }, pins: ['moed: chat'] });
     for (let n = 0; n < 3; n++) await inGuild();
     expect(log.entries.map(({ level }) => level)).to.deep.equal(['warn', 'warn']);
   });

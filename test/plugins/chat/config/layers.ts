@@ -1,5 +1,5 @@
 import { createChatConfig } from '@cinnabar/plugin-chat/config/chat-config';
-import type { EffectiveConfig, PinnedConfig } from '@cinnabar/plugin-chat/config/types';
+import type { EffectiveConfig } from '@cinnabar/plugin-chat/config/types';
 import { type ConfigLayer, readYaml } from '@cinnabar/sdk';
 import { recordingLogger } from '../../../support/logs.js';
 
@@ -11,8 +11,6 @@ export interface Sources {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** The first is the oldest; their ids are 1, 2 … */
   readonly pins?: readonly string[];
-  readonly botName?: string;
-  readonly discordNames?: readonly string[];
 }
 
 /** The chat mind's configuration over given texts. */
@@ -21,16 +19,15 @@ export function openConfig(sources: Sources) {
   const layers = Object.entries(sources.files ?? {}).map(([source, text]) => layerOf(source, text));
   const config = createChatConfig({
     configuration: {
-      botName: sources.botName,
+      botName: undefined,
       layers: async () => layers,
       claim: () => async () => undefined,
       onChange: () => async () => undefined,
     },
     settingsOf: async () => sources.settings ?? {},
-    discordNames: () => sources.discordNames ?? ['Cinnabar'],
     log,
   });
-  const pins = (sources.pins ?? []).map((yaml, index): PinnedConfig => ({ messageId: String(index + 1), yaml }));
+  const pins = (sources.pins ?? []).map((yaml, index) => ({ messageId: String(index + 1), yaml }));
   return {
     log,
     inGuild: () => config.forChannel({ guildId: GUILD, pins }),

@@ -59,7 +59,7 @@ describe('chat: laying configuration together', () => {
         const { config, origin } = await effective({
           files: { 'config/shared.yaml': stringify(file) },
           settings,
-          pins: [`.config\n${stringify(pin)}`],
+          pins: [stringify(pin)],
         });
         expect(botConfigSchema.safeParse(config).success).to.equal(true);
         expect(config.truncateToTokens).to.be.below(config.maxContextTokens);
@@ -74,7 +74,7 @@ describe('chat: laying configuration together', () => {
       fc.asyncProperty(anyValues, anyValues, async (file, pin) => {
         const files = { 'config/shared.yaml': stringify(file) };
         const before = flat((await effective({ files })).config);
-        const after = flat((await effective({ files, pins: [`.config\n${stringify(pin)}`] })).config);
+        const after = flat((await effective({ files, pins: [stringify(pin)] })).config);
         for (const [path, { scope, lowerOnly }] of LEAVES) {
           if (scope !== 'channel') expect(after.get(path), path).to.deep.equal(before.get(path));
           else if (lowerOnly) expect(Number(after.get(path)), path).to.be.at.most(Number(before.get(path)));
@@ -90,7 +90,6 @@ describe('chat: laying configuration together', () => {
 
   it('takes any text as a pin without throwing', async () => {
     const shred = fc.constantFrom(
-      '.config',
       '\n',
       'mode: chat',
       'budgets:',
@@ -107,7 +106,7 @@ describe('chat: laying configuration together', () => {
     );
     const text = fc.oneof(
       fc.string(),
-      fc.array(shred).map((shreds) => `.config\n${shreds.join('')}`),
+      fc.array(shred).map((shreds) => shreds.join('')),
     );
     await fc.assert(
       fc.asyncProperty(text, async (pin) => {

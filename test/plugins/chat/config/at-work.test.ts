@@ -1,0 +1,36 @@
+import { createTestHost } from '@cinnabar/core/testing';
+import { SettingsCatalog } from '@cinnabar/sdk';
+import { say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { makeFolder } from '../../../support/folder.js';
+
+describe('chat: configuration at work', () => {
+  it('follows files, settings and pins from one answer to the next', async () => {
+    using folder = makeFolder({ 'shared.yaml': 'temperature: 0.1\ntopP: 0.1\n', 'bots/claude.yaml': 'topP: 0.2\n' });
+    const llm = scriptedLlm([say('1'), say('2'), say('3'), say('4')]);
+    await using host = await createTestHost({
+      plugins: ['ai', 'chat', llm],
+      configDir: folder.path,
+      botName: 'claude',
+    });
+    const asked = async () => {
+      host.alice.say(host.general, '!ai Hello');
+      await host.settled();
+      const { temperature, topP, stopSequences } = llm.requests.at(-1) ?? {};
+      return { temperature, topP, stops: stopSequences?.includes('ENOUGH') ?? false };
+    };
+    expect(await asked()).to.deep.equal({ temperature: 0.1, topP: 0.2, stops: false });
+
+    folder.write('shared.yaml', 'temperature: 0.2\n');
+    expect(await asked()).to.deep.equal({ temperature: 0.2, topP: 0.2, stops: false });
+
+    const actor = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
+    await host.resolve(SettingsCatalog).set('chat', 'temperature', '0.3', actor);
+    expect(await asked()).to.deep.equal({ temperature: 0.3, topP: 0.2, stops: false });
+
+    const config = host.you.say(host.general, '.config claude\nstopSequences: [ENOUGH]\nbudgets: {}\n');
+    host.you.pin(config);
+    await host.settled();
+    expect(await asked()).to.deep.equal({ temperature: 0.3, topP: 0.2, stops: true });
+  });
+});
