@@ -86,7 +86,7 @@ export function createHost(options: HostOptions): Host {
   let lock: DataLock | undefined;
   let stopping: Promise<void> | undefined;
 
-  const stop = async () => {
+  const shutDown = async () => {
     configuration.stop();
     container.resolve(KEYS.events).close();
     container.resolve(KEYS.backOff).stop();
@@ -99,8 +99,14 @@ export function createHost(options: HostOptions): Host {
     container.resolve(KEYS.notices).close();
     container.resolve(KEYS.blockage).stop();
     await driver.close();
-    await logs.close();
-    lock?.release();
+  };
+  const stop = async () => {
+    try {
+      await shutDown();
+    } finally {
+      // Whatever went wrong before: the log must tell of it, and the next process must be able to start.
+      await logs.close().finally(() => lock?.release());
+    }
   };
 
   return {

@@ -112,12 +112,14 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     if (options.world === undefined) await world.discord.close();
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };
-  const report = await host.start(world.application.token);
-  if (report.problems.length > 0) {
+  try {
+    const { problems } = await host.start(world.application.token);
+    if (problems.length > 0) throw new Error(problems.map(({ plugin, problem }) => `${plugin}: ${problem}`).join('\n'));
+    await settled();
+  } catch (error) {
     await close();
-    throw new Error(report.problems.map(({ plugin, problem }) => `${plugin}: ${problem}`).join('\n'));
+    throw error;
   }
-  await settled();
 
   return {
     ...world,
