@@ -17,6 +17,7 @@ export function backOffReconnects(gateway: GatewayClient, clock: Clock, log: Log
   let attempts: number[] = [];
   let delayMs = FIRST_DELAY_MS;
   let cancel: (() => void) | undefined;
+  let stopped = false;
 
   const connectAgain = async () => {
     cancel = undefined;
@@ -24,7 +25,14 @@ export function backOffReconnects(gateway: GatewayClient, clock: Clock, log: Log
       await gateway.manager()?.connect();
     } catch (error) {
       log.warn('gateway: connecting failed', { error });
-      wait();
+      if (!stopped) wait();
+    }
+  };
+  const disconnect = async () => {
+    try {
+      await gateway.manager()?.destroy({ reason: 'Backing off' });
+    } catch (error) {
+      log.warn('gateway: a connection could not be closed', { error });
     }
   };
   const wait = () => {
@@ -38,13 +46,16 @@ export function backOffReconnects(gateway: GatewayClient, clock: Clock, log: Log
     attempts.push(now);
     if (attempts.length <= TOLERATED || cancel !== undefined) return;
     wait();
-    void gateway.manager()?.destroy({ reason: 'Backing off' });
+    void disconnect();
   };
   const onResumed = () => {
     delayMs = FIRST_DELAY_MS;
   };
 
-  return attach(client, onReconnecting, onResumed, () => cancel?.());
+  return attach(client, onReconnecting, onResumed, () => {
+    stopped = true;
+    cancel?.();
+  });
 }
 
 function attach(client: Client, onReconnecting: () => void, onResumed: () => void, cancel: () => void): () => void {

@@ -36,9 +36,9 @@ export function createEvents({ client, states, enabledIn, boundary, log, onMessa
 
   let closed = false;
   const dispatch = (event: EventName, args: readonly unknown[], first?: () => unknown) => {
-    if (closed) return;
     const guildId = guildIdOf(event, args);
     const go = () => {
+      if (closed) return;
       first?.();
       fanOut(event, guildId, args);
     };
@@ -47,7 +47,8 @@ export function createEvents({ client, states, enabledIn, boundary, log, onMessa
     else
       states
         .load(guildId)
-        .then(go, (error) => log.error(`${event} dropped: the guild's state cannot be read`, { guildId, error }));
+        .then(go)
+        .catch((error: unknown) => log.error(`${event} was dropped`, { guildId, error }));
   };
 
   client.on('messageCreate', (message) => dispatch('messageCreate', [message], () => onMessage(message)));

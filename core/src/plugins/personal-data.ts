@@ -28,9 +28,14 @@ export function createPersonalData(storage: StorageRoom, calls: PersonalData): P
       return { ...stored, ...Object.fromEntries(more) };
     },
     async forget(userId) {
-      for (const set of sources.values()) for (const data of set) await data.forget(userId);
-      await calls.forget(userId);
-      return storage.forgetUser(userId);
+      const failures: unknown[] = [];
+      const attempt = (forgetting: Promise<void>) => forgetting.catch((error: unknown) => failures.push(error));
+      for (const set of sources.values()) for (const data of set) await attempt(data.forget(userId));
+      await attempt(calls.forget(userId));
+      const documents = await storage.forgetUser(userId);
+      // One plugin that fails keeps nobody else's part, but the person must not hear that all is gone.
+      if (failures.length > 0) throw new AggregateError(failures, 'not everything could be deleted');
+      return documents;
     },
   };
 }
