@@ -28,5 +28,6 @@ export * from './token.js';
 export * from './tool-content.js';
 export * from './tool-definition.js';
 export * from './tool-history.js';
+export * from './tool-schemas.js';
 export * from './tools.js';
 export * from './turns.js';

@@ -1,6 +1,6 @@
-import type { Clock, ToolInfo, Tools } from '@cinnabar/sdk';
+import { type Clock, type Tools, toMcpTool } from '@cinnabar/sdk';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { CallToolRequestSchema, ListToolsRequestSchema, type Tool } from '@modelcontextprotocol/sdk/types.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Grant } from '../tokens/store.js';
 import { callHostTool, mayUse } from './call.js';
 import { createProgressReporter } from './progress.js';
@@ -20,21 +20,11 @@ const INSTRUCTIONS =
 export function createSessionServer(grant: Grant, { tools, clock, version, waitMs }: SessionParts): Server {
   const server = new Server({ name: 'cinnabar', version }, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
   server.setRequestHandler(ListToolsRequestSchema, async () => ({
-    tools: (await tools.offered(grant.actor)).filter(({ name }) => mayUse(grant, name)).map(toTool),
+    tools: (await tools.offered(grant.actor)).filter(({ name }) => mayUse(grant, name)).map(toMcpTool),
   }));
   server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, _meta, sendNotification }) => {
     const progress = createProgressReporter(_meta?.progressToken, sendNotification);
     return callHostTool(params.name, params.arguments, { tools, clock, grant, waitMs, signal, progress });
   });
   return server;
-}
-
-/** A tool as MCP shows it, its hints from the declared risk. */
-function toTool({ name, description, inputSchema, risk }: ToolInfo): Tool {
-  return {
-    name,
-    description,
-    inputSchema: { ...inputSchema, type: 'object' },
-    annotations: { readOnlyHint: risk === 'read', destructiveHint: risk === 'destructive' },
-  };
 }

@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { ModelTool } from '@cinnabar/sdk';
+import { toAnthropicTool } from '@cinnabar/sdk';
 import { toTranscript } from '../../transcript/transcript.js';
 import type { Turn } from '../../transcript/turns.js';
 import { COMMON_MEDIA_TYPES, imageRule } from '../images.js';
@@ -69,14 +69,9 @@ function toChat(
   return {
     system,
     messages: toMessages(turns),
-    ...toolOptions((request.tools ?? []).map(toTool), turns, form, forceTool),
+    ...toolOptions((request.tools ?? []).map(toAnthropicTool), turns, form, forceTool),
     stops: (request.stopSequences ?? []).filter((stop) => stop.trim() !== ''),
   };
-}
-
-function toTool({ name, description, inputSchema }: ModelTool): Anthropic.Tool {
-  const { $schema: _dialect, ...schema } = inputSchema;
-  return { name, description, input_schema: { ...schema, type: 'object' } };
 }
 
 /** Calls in the history need their tools to be defined, also when none may be called now. */

@@ -1,4 +1,4 @@
-import type { ModelTool } from '@cinnabar/sdk';
+import { type ModelTool, toOpenAiChatTool } from '@cinnabar/sdk';
 import type OpenAI from 'openai';
 import { READ_ON } from '../../prefill/notes.js';
 import { toScript } from '../../prefill/script.js';
@@ -29,10 +29,7 @@ export function toChatParams(call: ProviderCall, genuine: boolean): Params {
     ...(tools.length === 0
       ? {}
       : {
-          tools: tools.map(({ name, description, inputSchema }) => ({
-            type: 'function' as const,
-            function: { name, description, parameters: { ...inputSchema } },
-          })),
+          tools: tools.map(toOpenAiChatTool),
         }),
     ...(request.output === undefined ? {} : { response_format: toFormat(request.output) }),
     ...(stops.length === 0 ? {} : { stop: [...stops] }),

@@ -1,3 +1,4 @@
+import { toOpenAiResponsesTool } from '@cinnabar/sdk';
 import type OpenAI from 'openai';
 import { toTranscript } from '../../transcript/transcript.js';
 import { type CallResult, joinTexts, type Part, type Turn, wordsOf } from '../../transcript/turns.js';
@@ -28,13 +29,7 @@ export function toResponsesParams(call: ProviderCall): Params {
     ...(tools.length === 0
       ? {}
       : {
-          tools: tools.map(({ name, description, inputSchema }) => ({
-            type: 'function' as const,
-            name,
-            description,
-            parameters: { ...inputSchema },
-            strict: false,
-          })),
+          tools: tools.map(toOpenAiResponsesTool),
         }),
     ...(request.output === undefined ? {} : { text: { format: toFormat(request.output) } }),
     ...(maxTokens === undefined ? {} : { max_output_tokens: Math.max(LEAST_OUTPUT_TOKENS, maxTokens) }),

@@ -1,4 +1,5 @@
-import type { ToolInfo } from '@cinnabar/sdk';
+import type { ModelTool } from './llm.js';
+import type { ToolInfo } from './tools.js';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -8,16 +9,17 @@ function withoutDialect({ $schema: _dialect, ...schema }: JsonSchema): Record<st
 }
 
 /** For OpenAI's Responses API. Not strict: optional arguments with defaults are not expressible there. */
-export function toOpenAiResponsesTool({ name, description, inputSchema }: ToolInfo) {
+export function toOpenAiResponsesTool({ name, description, inputSchema }: ModelTool) {
   return { type: 'function', name, description, parameters: withoutDialect(inputSchema), strict: false } as const;
 }
 
 /** For Chat Completions, OpenAI's and those of compatible servers. */
-export function toOpenAiChatTool({ name, description, inputSchema }: ToolInfo) {
+export function toOpenAiChatTool({ name, description, inputSchema }: ModelTool) {
   return { type: 'function', function: { name, description, parameters: withoutDialect(inputSchema) } } as const;
 }
 
-export function toAnthropicTool({ name, description, inputSchema }: ToolInfo) {
+/** For Anthropic's Messages API. */
+export function toAnthropicTool({ name, description, inputSchema }: ModelTool) {
   return { name, description, input_schema: { ...withoutDialect(inputSchema), type: 'object' } } as const;
 }
 

@@ -1,11 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import {
-  toAnthropicTool,
-  toMcpTool,
-  toOpenAiChatTool,
-  toOpenAiResponsesTool,
-} from '@cinnabar/core/internal/tools/schemas';
-import type { ToolInfo } from '@cinnabar/sdk';
+import { type ToolInfo, toAnthropicTool, toMcpTool, toOpenAiChatTool, toOpenAiResponsesTool } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import type OpenAI from 'openai';
 import { openWorkshop, recordingTool } from './workshop.js';
