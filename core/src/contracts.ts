@@ -87,8 +87,15 @@ export interface Boundary {
   /**
    * Runs `task` for `owner`. Errors are logged and counted: 10 of one plugin in a guild within a minute suspend its listeners there for a minute.
    * Synchronous tasks cost no promise. Resolves or returns when the task has ended, never rejects.
+   * @param following it comes straight after the last one, so the clock need not be read again
    */
-  run(owner: Owner, guildId: string | null, label: string, task: () => unknown): void | Promise<void>;
+  run(
+    owner: Owner,
+    guildId: string | null,
+    label: string,
+    task: () => unknown,
+    following?: boolean,
+  ): void | Promise<void>;
   /** Like `run` for work whose result matters: counted as in flight, errors rethrown to the caller. */
   track<T>(owner: Owner, task: () => Promise<T>): Promise<T>;
   /** Whether the plugin's listeners are suspended in the guild. */

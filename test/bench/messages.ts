@@ -2,7 +2,8 @@ import { BOTS, type BotName, type BotProcess, startBot } from './bot-process.js'
 import { compareRounds, type Figure } from './report.js';
 import { type BenchWorld, createBenchWorld } from './world.js';
 
-const WARM_UP = 6_000;
+/** V8 goes on optimising for tens of thousands of messages. */
+const WARM_UP = 30_000;
 const ROUNDS = 11;
 /** The bots take turns several times in a round: whatever else the machine does falls on all alike, as do collections of garbage. */
 const TURNS = 6;

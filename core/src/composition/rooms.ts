@@ -1,5 +1,7 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
+// The global of that name is a getter, and this is asked with every event.
+import { performance } from 'node:perf_hooks';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import { createAccess } from '../access/access.js';
 import { createCommands } from '../commands/room.js';

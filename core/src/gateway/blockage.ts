@@ -4,8 +4,11 @@ const BEAT_MS = 250;
 const TOLERATED_MS = 500;
 
 export interface BlockageWatch {
-  /** Notes that a plugin's synchronous code starts; pass the result to `leave`. */
-  enter(plugin: string): number;
+  /**
+   * Notes that a plugin's synchronous code starts; pass the result to `leave`.
+   * @param following nothing else has run since the last `leave`: reading the clock costs more than most handlers
+   */
+  enter(following: boolean): number;
   leave(plugin: string, label: string, started: number): void;
   /** From here on the event loop itself is watched: starting up may take its time. */
   start(): void;
@@ -21,6 +24,7 @@ export interface BlockageWatch {
 export function watchBlockage(log: Logger, busy: () => readonly string[], monotonic: () => number): BlockageWatch {
   let last = monotonic();
   let reportedUntil = 0;
+  let left = last;
   const beat = () => {
     const now = monotonic();
     const lateMs = now - last - BEAT_MS;
@@ -31,12 +35,12 @@ export function watchBlockage(log: Logger, busy: () => readonly string[], monoto
   let timer: NodeJS.Timeout | undefined;
 
   return {
-    enter: () => monotonic(),
+    enter: (following) => (following ? left : monotonic()),
     leave(plugin, label, started) {
-      const ended = monotonic();
-      if (ended - started <= TOLERATED_MS) return;
-      reportedUntil = ended;
-      log.warn(`${plugin} held the event loop for ${Math.round(ended - started)} ms in ${label}`, { plugin });
+      left = monotonic();
+      if (left - started <= TOLERATED_MS) return;
+      reportedUntil = left;
+      log.warn(`${plugin} held the event loop for ${Math.round(left - started)} ms in ${label}`, { plugin });
     },
     start() {
       last = monotonic();

@@ -30,8 +30,8 @@ export function createBoundary({ clock, log, inFlight, blockage }: Parts): Bound
   };
 
   return {
-    run(owner, guildId, label, task) {
-      const started = blockage.enter(owner.id);
+    run(owner, guildId, label, task, following = false) {
+      const started = blockage.enter(following);
       let result: unknown;
       try {
         result = task();

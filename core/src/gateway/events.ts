@@ -28,9 +28,11 @@ export function createEvents({ client, states, enabledIn, boundary, log, onMessa
   const fanOut = (event: EventName, guildId: string | null, args: readonly unknown[]) => {
     const registered = listeners.get(event);
     if (registered === undefined) return;
+    let following = false;
     for (const { owner, label, call } of registered) {
       if (!enabledIn(guildId, owner.plugin) || boundary.suspended(owner.id, guildId)) continue;
-      void boundary.run(owner, guildId, label, () => call(args));
+      void boundary.run(owner, guildId, label, () => call(args), following);
+      following = true;
     }
   };
 
