@@ -14,6 +14,8 @@ export const BOTS: readonly BotName[] = ['raw', 'sapphire', 'cinnabar'];
 export interface BotProcess {
   /** From the start of the process to ready. */
   readonly startMs: number;
+  /** Of that, what came after its modules had been loaded. */
+  readonly sinceLoadedMs: number;
   /** Processor time of that. */
   readonly startCpuUs: number;
   /** Processor time since the process started. */
@@ -48,8 +50,9 @@ export async function startBot(
   };
   return {
     startMs,
-    startCpuUs: cpuUsOf(ready),
-    cpuUs: async () => cpuUsOf(await ask('cpu')),
+    sinceLoadedMs: processorOf(ready).sinceLoadedMs,
+    startCpuUs: processorOf(ready).cpuUs,
+    cpuUs: async () => processorOf(await ask('cpu')).cpuUs,
     async memory() {
       const answer = await ask('memory');
       if (!('memory' in answer)) throw new Error(`the bot ${name} did not say what it holds`);
@@ -62,8 +65,8 @@ export async function startBot(
   };
 }
 
-function cpuUsOf(answer: Answer): number {
-  if ('cpuUs' in answer) return answer.cpuUs;
+function processorOf(answer: Answer): Extract<Answer, { readonly cpuUs: number }> {
+  if ('cpuUs' in answer) return answer;
   throw new Error('a bot did not say how much processor time it has used');
 }
 

@@ -3,6 +3,7 @@ import { createHost, loadConfig } from '@cinnabar/core';
 import { definePlugin } from '@cinnabar/sdk';
 import { readArguments, serve } from './protocol.js';
 
+const loadedAt = performance.now();
 const { api, token, dataDir } = readArguments();
 const bench = definePlugin({
   manifest: { id: 'bench', version: '1.0.0', description: 'One command that does nothing' },
@@ -12,4 +13,4 @@ const config = loadConfig(process.cwd(), { CINNABAR_DATA: dataDir, DISCORD_API: 
 const host = createHost({ config, plugins: [bench] });
 await host.start(token);
 await host.idle();
-serve(() => host.stop());
+serve(() => host.stop(), loadedAt);

@@ -7,7 +7,7 @@ export interface Memory {
 }
 export type Answer =
   /** User and system time of the whole process so far, its other threads included. Said once without being asked: when ready. */
-  | { readonly cpuUs: number }
+  | { readonly cpuUs: number; readonly sinceLoadedMs: number }
   /** After a garbage collection. */
   | { readonly memory: Memory };
 
@@ -24,12 +24,18 @@ export function readArguments(): BotArguments {
   return { api, token, dataDir };
 }
 
-/** Tells the bench that the bot is ready, and answers its questions from then on. */
-export function serve(stop: () => Promise<unknown>): void {
+/**
+ * Tells the bench that the bot is ready, and answers its questions from then on.
+ * @param loadedAt `performance.now()` when the bot's modules had been loaded
+ */
+export function serve(stop: () => Promise<unknown>, loadedAt: number): void {
+  const sinceLoadedMs = performance.now() - loadedAt;
   const answer = (message: Answer) => process.send?.(message);
-  process.on('message', (question: Question) => answer(question === 'cpu' ? { cpuUs: cpuUs() } : { memory: memory() }));
+  process.on('message', (question: Question) =>
+    answer(question === 'cpu' ? { cpuUs: cpuUs(), sinceLoadedMs } : { memory: memory() }),
+  );
   process.once('disconnect', () => void stop());
-  answer({ cpuUs: cpuUs() });
+  answer({ cpuUs: cpuUs(), sinceLoadedMs });
 }
 
 function cpuUs(): number {

@@ -3,6 +3,7 @@ import { Client, type Message } from 'discord.js';
 import { equalOptions } from './client-options.js';
 import { readArguments, serve } from './protocol.js';
 
+const loadedAt = performance.now();
 const { api, token } = readArguments();
 const client = new Client(equalOptions(api));
 const commands = new Map<string, (message: Message, args: readonly string[]) => unknown>([['noop', () => undefined]]);
@@ -12,5 +13,5 @@ client.on('messageCreate', (message) => {
   const [name = '', ...args] = message.content.slice(1).split(/ +/);
   commands.get(name)?.(message, args);
 });
-client.once('clientReady', () => serve(() => client.destroy()));
+client.once('clientReady', () => serve(() => client.destroy(), loadedAt));
 await client.login(token);

@@ -9,6 +9,7 @@ class Noop extends Command {
   }
 }
 
+const loadedAt = performance.now();
 const { api, token } = readArguments();
 const client = new SapphireClient({
   ...equalOptions(api),
@@ -16,6 +17,6 @@ const client = new SapphireClient({
   loadMessageCommandListeners: true,
   baseUserDirectory: null,
 });
-client.once('clientReady', () => serve(() => client.destroy()));
+client.once('clientReady', () => serve(() => client.destroy(), loadedAt));
 await container.stores.loadPiece({ store: 'commands', name: 'noop', piece: Noop });
 await client.login(token);
