@@ -3,9 +3,8 @@ import { createBreakers } from '@cinnabar/plugin-llm/resilience/breakers';
 import { createLlm } from '@cinnabar/plugin-llm/service';
 import { ENVIRONMENT, GLOBAL_SETTINGS, type GlobalSettings } from '@cinnabar/plugin-llm/settings';
 import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
-import type { Clock, Llm, LlmRequest, ParticipantMessage } from '@cinnabar/sdk';
+import type { Llm, LlmRequest, ParticipantMessage } from '@cinnabar/sdk';
 import {
-  createManualClock,
   type StandIn,
   type StandInOptions,
   startAnthropicStandIn,
@@ -14,6 +13,7 @@ import {
   startOpenAiStandIn,
 } from '@cinnabar/sdk/testing';
 import { recordingLogger } from '../../support/logs.js';
+import { type WatchedClock, watchedClock } from '../../support/watched-clock.js';
 
 /** Every way to a model. */
 export const ROUTES = [
@@ -46,45 +46,6 @@ const KEYS = {
   bedrock: { AWS_ACCESS_KEY_ID: KEY, AWS_SECRET_ACCESS_KEY: SECRET, AWS_REGION: 'eu-west-1' },
   google: { GOOGLE_API_KEY: KEY },
 };
-
-/** The manual clock, and a way to wait until somebody waits on it. */
-export interface WatchedClock extends Clock {
-  advance(byMs: number): void;
-  /** Resolves when a timer of that length has been set since the last call. */
-  armed(delayMs: number): Promise<void>;
-  readonly pending: number;
-}
-
-export function watchedClock(): WatchedClock {
-  const clock = createManualClock();
-  const seen: number[] = [];
-  const watchers = new Set<() => void>();
-  return {
-    now: clock.now,
-    advance: clock.advance,
-    after(delayMs, task) {
-      const cancel = clock.after(delayMs, task);
-      seen.push(delayMs);
-      for (const look of watchers) look();
-      return cancel;
-    },
-    armed: (delayMs) =>
-      new Promise((resolve) => {
-        const look = () => {
-          const at = seen.indexOf(delayMs);
-          if (at < 0) return;
-          seen.splice(at, 1);
-          watchers.delete(look);
-          resolve();
-        };
-        watchers.add(look);
-        look();
-      }),
-    get pending() {
-      return clock.pending;
-    },
-  };
-}
 
 export interface Bench extends AsyncDisposable {
   readonly llm: Llm;
