@@ -23,6 +23,15 @@ export interface Actor {
   /** `null` in a direct message. */
   readonly guildId: string | null;
   readonly channelId: string;
+  /** The id of the `Identity` under which an agent acts for the person: it narrows what they may, and is looked up anew each time. */
+  readonly identity?: string;
+}
+
+/** Where something takes effect. Without a channel: the guild as a whole. */
+export interface Place {
+  /** `null`: a direct message. */
+  readonly guildId: string | null;
+  readonly channelId?: string;
 }
 
 /** One rule that was looked at, and what it said. */
@@ -48,6 +57,11 @@ export interface AccessSubject {
   /** The plugin that owns it. */
   readonly plugin: string;
   readonly policy: AccessPolicy;
+  /**
+   * Where it takes effect, when that is not where the actor is: then everything is decided for that place, and only a place within the
+   * actor's reach is one at all. That is their own guild; from a direct message every guild that they are in; for an identity what it was granted.
+   */
+  readonly at?: Place;
 }
 
 /** The one authorization path. */

@@ -40,6 +40,9 @@ export const ERRORS = {
   CINNABAR_TOOL_FAILED: 'The tool {tool} failed: {detail}',
   CINNABAR_TOOL_GUARD_DOWN:
     'Nothing can be run at the moment: the plugin "{plugin}", which guards tools here, is not running.',
+  CINNABAR_TOOL_UNKNOWN_OUTCOME:
+    'Nobody knows whether {tool} has run: the bot stopped in the middle of it. It is not repeated by itself.',
+  CINNABAR_TOOL_KEY: 'The call {tool} cannot be made under this key: {detail}',
   CINNABAR_TOOL_STATE: 'The call {call} is already {state}.',
   CINNABAR_LLM_NOT_CONFIGURED: 'No language model is configured: {detail}',
   CINNABAR_LLM_REFUSED: 'The language model refused the request: {detail}',

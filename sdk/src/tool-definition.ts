@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { AccessPolicy, Actor } from './access.js';
+import type { AccessPolicy, Actor, Place } from './access.js';
 import type { Logger } from './logger.js';
 import type { ToolContent, ToolProgress } from './tool-content.js';
 
@@ -41,6 +41,8 @@ export interface ToolContext {
   readonly actor: Actor;
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** The request's key, the same at every attempt: for services that take an idempotency key. The call's id where there was none. */
+  readonly key: string;
   /** Tells whoever waits for the call how far it has come; nobody may be listening. */
   progress(progress: ToolProgress): void;
 }
@@ -57,6 +59,17 @@ export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly risk: Risk;
   readonly access?: AccessPolicy;
+  /**
+   * Where the call takes effect, for tools that can reach beyond the channel in which they are called: `access`, the guild's policy
+   * and an identity's scope are then decided for that place, when it is asked for and again before it runs. Throw `UserError` where there is no such place.
+   */
+  place?(input: z.output<S>): Place | Promise<Place>;
+  /** Running it twice with the same `ToolContext.key` does no more than running it once. By default only what reads is. */
+  readonly idempotent?: boolean;
+  /** What holds where the guild has no policy for it; by default whoever intercepts decides by `risk`. */
+  readonly policy?: 'allow' | 'confirm';
+  /** Not for models: never offered, and only its own plugin can invoke it (with its id as the request's `origin`). */
+  readonly internal?: boolean;
   /** Utterances with slots named after arguments: "add {name} to my party, he's a {role}". */
   readonly examples?: readonly string[];
   readonly present?: ToolPresentation<z.output<S>, O>;

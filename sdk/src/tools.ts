@@ -64,7 +64,11 @@ export interface ToolCall {
   readonly messageId: string | undefined;
   readonly signal: AbortSignal;
   readonly card: CallCard;
-  /** The guild's policy for this tool, when it has one. Never `deny`: such a call does not come this far. */
+  /** Where the request comes from: `chat`, `mcp`. */
+  readonly origin: string;
+  /** The work that the call is part of, when who asked has said so: somebody may approve for all of it. */
+  readonly session: ToolSession | undefined;
+  /** The strictest of the guild's policy, the identity's and, where the guild has none, the tool's own. Never `deny`: such a call does not come this far. */
   readonly policy: ToolPolicy | undefined;
   /** proposed → pending, written before it resolves. Call it before anything is shown. */
   hold(): Promise<void>;
@@ -87,6 +91,13 @@ export interface Interceptor {
   handle(call: ToolCall, next: () => Promise<SettledOutcome>): Promise<Outcome>;
 }
 
+/** A stretch of work of which calls are part: a task. */
+export interface ToolSession {
+  readonly id: string;
+  /** For people: "this task". */
+  readonly name: string;
+}
+
 /** A tool as others see it. */
 export interface ToolInfo {
   readonly name: string;
@@ -95,6 +106,8 @@ export interface ToolInfo {
   readonly risk: Risk;
   readonly access: AccessPolicy;
   readonly examples: readonly string[];
+  /** Whether a call whose end is not known may be made again with the same key. */
+  readonly idempotent: boolean;
   /** JSON Schema of the input: 2020-12 made from the zod schema, else the one that the tool brought. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
@@ -107,6 +120,18 @@ export interface ToolRequest {
   readonly signal?: AbortSignal;
   /** Where the request comes from, for the audit: `chat`, `mcp`. */
   readonly origin: string;
+  /**
+   * Names the call, so that asking again does not run it again: who asks with the same key, tool, arguments and actor, also after a
+   * restart, gets what became of the first call. Its `callId` follows from key and attempt.
+   */
+  readonly key?: string;
+  /**
+   * From 1 (the default). The next attempt of a key is a call of its own, and is refused unless the one before has ended without having run,
+   * or nobody knows how it ended and the tool is idempotent.
+   */
+  readonly attempt?: number;
+  /** The work that the call is part of, for approvals that hold for all of it. */
+  readonly session?: ToolSession;
   /** The message after which the call is made: its place in the channel's history. */
   readonly messageId?: string;
   /** Told how far the call has come, when the tool says so. */

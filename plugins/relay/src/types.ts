@@ -1,0 +1,122 @@
+/** What happens in Discord that an agent is told of. */
+export type EventKind =
+  | 'mention'
+  | 'reply'
+  | 'dm'
+  /** In a thread that the bot has started. */
+  | 'thread'
+  /** Not said to it, in a channel whose mode is `always`. */
+  | 'message'
+  /** Somebody reacted to a message of the agent's. */
+  | 'reaction'
+  /** What went on in a channel whose mode is `digest`. */
+  | 'digest'
+  /** A wake-up that was planned. */
+  | 'wake';
+
+export interface AuthorFacts {
+  readonly id: string;
+  readonly username: string;
+  readonly displayName: string;
+  /** Names of their roles in the guild. */
+  readonly roles: readonly string[];
+  readonly isBot: boolean;
+}
+
+/** A message before the one that the event is about, as its reply chain shows it. */
+export interface ChainLink {
+  readonly messageId: string;
+  readonly author: string;
+  readonly content: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly isBot: boolean;
+}
+
+/** Everything that the prompt says, as it was when the event happened: plain data, kept until the agent has been told. */
+export interface EventFacts {
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly author: AuthorFacts | null;
+  readonly channel: {
+    readonly id: string;
+    readonly name: string;
+    readonly type: 'text' | 'dm' | 'thread' | 'voice';
+  };
+  readonly guild: { readonly id: string; readonly name: string } | null;
+  readonly messageId: string | null;
+  /** What was said; for a digest or a wake-up, what there is to tell. */
+  readonly content: string;
+  /** Oldest first. */
+  readonly chain: readonly ChainLink[];
+  readonly attachments: readonly { readonly name: string; readonly url: string; readonly contentType: string | null }[];
+}
+
+/** Something that an agent is to be told, from when it is taken until it is done. */
+export interface RelayEvent {
+  /** Of the message where there is one, so that the same message is taken once; unique in the host. */
+  readonly id: string;
+  readonly kind: EventKind;
+  /** Which of the guild's agents, by the name it has there; in a direct message the one that answers there. */
+  readonly agent: string;
+  readonly guildId: string | null;
+  readonly channelId: string;
+  /** Who caused it, if anybody did. */
+  readonly userId: string | null;
+  readonly facts: EventFacts;
+}
+
+/** Several events of one channel that the agent is told of together, oldest first; never empty. */
+export type Batch = readonly [RelayEvent, ...RelayEvent[]];
+
+/** How the telling ended. */
+export type Delivery =
+  | { readonly status: 'done'; readonly posted: boolean; readonly tokens: number; readonly steps: number }
+  /** May be tried again with the same idempotency id. `error` is for the log. */
+  | { readonly status: 'failed'; readonly retry: boolean; readonly sentence: string; readonly error: unknown };
+
+/** Tells an agent. Everything that can go wrong is a delivery. */
+export interface Delivering {
+  /**
+   * @param key the same at every attempt for the same batch: the server, too, gets it, so that the agent never answers twice
+   */
+  deliver(batch: Batch, key: string, signal: AbortSignal): Promise<Delivery>;
+}
+
+/** What may hold back a channel's or a guild's events. Read anew for each decision, so that a change of a setting holds at once. */
+export interface QueueRules {
+  /** Least time between two batches of a channel. */
+  readonly rateLimitMs: number;
+  /** Of a guild, or of one person's direct messages. */
+  readonly maxQueueSize: number;
+  readonly whenFull: 'refuse-newest' | 'drop-oldest';
+  readonly paused: boolean;
+}
+
+export type Offer =
+  | { readonly status: 'taken'; readonly ahead: number }
+  | { readonly status: 'duplicate' }
+  | { readonly status: 'refused'; readonly reason: 'full' };
+
+/** Events on their way to agents: durable, in order within a channel, channels side by side. */
+export interface RelayQueue {
+  /** Written before it resolves. */
+  offer(event: RelayEvent): Promise<Offer>;
+  /** Where a guild (or a person's direct messages, by channel) stands. */
+  status(guildId: string | null): Promise<QueueStatus>;
+  /** Drops what waits; what is being told goes on. Returns how many. */
+  clear(guildId: string | null): Promise<number>;
+  /** A setting of the guild has changed: what was held back may go now. */
+  wake(): void;
+  /** Everything of one person: for their export and deletion. */
+  of(userId: string): Promise<readonly RelayEvent[]>;
+  forget(userId: string): Promise<void>;
+  /** Aborts what is being told; it is told again, with the same key, by the next process. */
+  stop(): Promise<void>;
+}
+
+export interface QueueStatus {
+  readonly waiting: readonly { readonly channelId: string; readonly events: number; readonly oldestAt: number }[];
+  readonly sending: readonly { readonly channelId: string; readonly agent: string; readonly since: number }[];
+  readonly dropped: number;
+}

@@ -1,0 +1,37 @@
+import { defineToken } from './token.js';
+
+/** How far an agent may go in one guild, or in one person's direct messages (`guildId` is `null`). Admins of the guild decide. */
+export interface IdentityGrant {
+  readonly guildId: string | null;
+  /** Who let it in and answers for it: it never does what they could not. */
+  readonly userId: string;
+  /** Where its requests for confirmation are shown. */
+  readonly channelId: string;
+  /** Channels with their threads, and categories with their channels; `all`: wherever `userId` may go. */
+  readonly channels: 'all' | readonly string[];
+  /** By name; `confirm`: each call waits for a 👍. A tool that is not here is not there for the agent. */
+  readonly tools: Readonly<Record<string, 'allow' | 'confirm'>>;
+}
+
+/** As whom an agent from elsewhere acts. */
+export interface Identity {
+  /** Unique in the host, by convention `plugin:name`. */
+  readonly id: string;
+  /** The plugin whose agent it is. */
+  readonly plugin: string;
+  /** For people, and for the audit. */
+  readonly name: string;
+  /** At most one for each guild; without any it can do nothing. */
+  readonly grants: readonly IdentityGrant[];
+}
+
+/** Who has been let in, and how far. A change holds for the next call, also of a session that is already open. */
+export interface Identities {
+  get(id: string): Promise<Identity | undefined>;
+  /** Those with a grant there. */
+  list(guildId: string | null): Promise<readonly Identity[]>;
+  /** Written before it holds. @throws CINNABAR_NAME_INVALID, CINNABAR_NAME_TAKEN when another plugin has one of that id */
+  save(identity: Identity): Promise<void>;
+  remove(id: string): Promise<void>;
+}
+export const Identities = defineToken<Identities>('cinnabar.identities');
