@@ -1,5 +1,8 @@
 export { z } from 'zod';
 export * from './access.js';
+export * from './accounts.js';
+export * from './approvals.js';
+export * from './bill.js';
 export * from './clock.js';
 export * from './collections.js';
 export * from './commands.js';

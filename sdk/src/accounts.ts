@@ -1,0 +1,99 @@
+import type { Actor, Decision } from './access.js';
+import { defineToken } from './token.js';
+
+/** Tokens of all the model calls of one piece of work, by what they cost. */
+export interface BilledUsage {
+  /** Neither read from a cache nor written to one. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheCreationTokens: number;
+  readonly cacheReadTokens: number;
+  /** Of `cacheCreationTokens`, those that the provider keeps for an hour. */
+  readonly cacheCreation1hTokens: number;
+}
+
+/** What model calls add up to: made by `billFor`. */
+export interface Bill {
+  readonly usage: BilledUsage;
+  /** How many calls. */
+  readonly calls: number;
+  /** US dollars; `null` when a price is not known. */
+  readonly cost: number | null;
+}
+
+/** What one piece of work of a mind (an answer, a step of a task, a thought that led to nothing) cost, and why it was done. */
+export interface Receipt extends Bill {
+  /** Unique in the channel. Recorded again under the same id, it takes the place of the one before: only the difference is added to the sums. */
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The responder or plugin that did it: `chat`, `persona`. */
+  readonly mind: string;
+  /** For whom and where: it counts for this member, channel and guild. */
+  readonly actor: Actor;
+  /** The bot's messages that it belongs to, so that `!why` can be asked by reply. Empty when nothing was said. */
+  readonly messageIds: readonly string[];
+  /** Why, in the first person, plain text: "I was mentioned". */
+  readonly trigger: string;
+  /** As the provider names it; for an agent elsewhere, its name. */
+  readonly model: string;
+  readonly provider: string;
+  readonly mode?: 'chat' | 'prefill' | undefined;
+  readonly tools: readonly { readonly name: string; readonly outcome: string }[];
+  /** What the mind has to tell of how it came to it, plain text: "Read: 42 messages, about 950 tokens". What precedes the first colon is its heading. */
+  readonly details: readonly string[];
+  /** Why the provider's cache was not used as expected. */
+  readonly missCause?: string | undefined;
+  /** Configuration that differs from the defaults: "maxImages, from config/shared.yaml:3". */
+  readonly configured?: readonly string[] | undefined;
+  /** What could not be read, and whatever else there is to tell. */
+  readonly notes?: readonly string[] | undefined;
+}
+
+/** What something uses, or may use at most. */
+export interface Amount {
+  readonly tokens: number;
+  /** US dollars; `null` when a price is not known. */
+  readonly usd: number | null;
+}
+
+/** What may be used in a day (UTC). What is left out is not limited. */
+export interface DayLimit {
+  readonly tokensPerDay?: number | undefined;
+  readonly usdPerDay?: number | undefined;
+}
+
+/** Limits on what all minds together use for a guild, in a channel, for a member of a guild. */
+export interface BudgetLimits {
+  readonly guild?: DayLimit | undefined;
+  readonly channel?: DayLimit | undefined;
+  readonly member?: DayLimit | undefined;
+}
+
+/** Room in the budgets that is held for one piece of work. */
+export interface Reservation {
+  /** When it does not allow the work, nothing is held. `budgetRefusal` makes a sentence of it. */
+  readonly decision: Decision;
+  /** Gives the room back: the work has been recorded, or there is none. A second call does nothing. */
+  release(): Promise<void>;
+}
+
+/**
+ * What every mind has used. The `budgets` of the configuration files hold for all of them; `limits` are a mind's own, beside those.
+ * A mind reserves, works, records in a `finally`, and then releases. Provided by the plugin `accounts`; a mind works without it, unlimited.
+ */
+export interface Accounts {
+  /** Whether a budget of guild, channel or member is used up; the reasons say when it starts anew. */
+  check(actor: Actor, limits?: BudgetLimits): Promise<Decision>;
+  /**
+   * The same, and holds room until it is released: of pieces of work that run at the same time at most one can exceed a budget.
+   * A hold that nobody releases ends by itself after 15 minutes.
+   * @param most what the work can use at most (`mostOf`)
+   */
+  reserve(actor: Actor, most: Amount, limits?: BudgetLimits): Promise<Reservation>;
+  /** Adds it to the sums of its day (UTC), and keeps it for `!why`. Resolves once it is written. */
+  record(receipt: Receipt): Promise<void>;
+  /** The channel's receipts that are kept, the newest first; of one mind when it is named. */
+  receipts(channelId: string, mind?: string): Promise<readonly Receipt[]>;
+}
+export const Accounts = defineToken<Accounts>('cinnabar.accounts');
