@@ -1,0 +1,206 @@
+import type { PersonalData } from '@cinnabar/sdk';
+
+/** Who may be told: everybody in the guild, those in the one channel, or the person of the one direct message. */
+export type Visibility = 'guild' | 'channel' | 'dm';
+
+/** Where something is said, asked or remembered. Nothing that is remembered of one mind, guild or direct message is known in another. */
+export interface Place {
+  /** Whose memory: the key of the persona's state, such as `guild` or a channel's id. Lower case letters, digits and `-`, at most 64. */
+  readonly mind: string;
+  /** `null` in a direct message. */
+  readonly guildId: string | null;
+  readonly channelId: string;
+}
+
+export interface Memory {
+  readonly id: string;
+  /** What somebody said of somebody or something; or what the persona made of several of those. */
+  readonly kind: 'fact' | 'reflection';
+  readonly text: string;
+  /** Whom it is about: a member's id; or a topic in plain words, such as `pizza friday`. */
+  readonly subject: string;
+  /** Names by which the subject and the speaker are asked for. They count as theirs alone while nobody else bears them. */
+  readonly subjectName: string | null;
+  readonly speakerName: string | null;
+  /** Who said it: a member's id; the bot's own for its reflections. */
+  readonly speaker: string;
+  /** The message it was learned from; `null` for what was not said in one. When the message is deleted, so is the memory. */
+  readonly messageId: string | null;
+  readonly channelId: string;
+  readonly guildId: string | null;
+  /** When it was said, in ms since the epoch. */
+  readonly at: number;
+  /** 1 (a remark) to 10 (what changes a life). */
+  readonly importance: number;
+  readonly visibility: Visibility;
+  /** What there is one of at a time, such as `home` or `favourite colour`: a later word on it takes an earlier one's place. */
+  readonly attribute: string | null;
+  /** The later memory that took its place; kept as history. */
+  readonly supersededBy: string | null;
+  /** The memory that says the same. */
+  readonly duplicateOf: string | null;
+  /** What a reflection or a merged memory rests on. When any of it is deleted, so is this. */
+  readonly evidence: readonly Evidence[];
+  /** When it was last recalled, in ms since the epoch. */
+  readonly lastAccess: number;
+  /** When the persona put it out of its mind, to be restored or deleted for good; otherwise `null`. */
+  readonly setAsideAt: number | null;
+}
+
+/** Enough to follow a deletion even after the memory itself was forgotten for want of room. */
+export interface Evidence {
+  readonly id: string;
+  readonly messageId: string | null;
+  readonly channelId: string;
+  /** Speaker and subject, where they are members. */
+  readonly people: readonly string[];
+}
+
+export interface NewMemory {
+  readonly place: Place;
+  readonly text: string;
+  readonly speaker: string;
+  readonly speakerName?: string | undefined;
+  /** By default whom the text is about, as far as it tells: a person it names, otherwise the speaker. */
+  readonly subject?: string | undefined;
+  readonly subjectName?: string | undefined;
+  readonly messageId?: string | null | undefined;
+  /** By default now. */
+  readonly at?: number | undefined;
+  /** By default an estimate from the text. Whole, 1-10; what lies outside is brought inside. */
+  readonly importance?: number | undefined;
+  /** By default `channel`, and `dm` in a direct message. `guild` for what was said where every member of the guild may read. */
+  readonly visibility?: Visibility | undefined;
+  /** By default what the text tells; `null` when there is none. */
+  readonly attribute?: string | null | undefined;
+}
+
+/** What to do with something new, as a model may decide it. Ids that the place may not see are passed over. */
+export type Decision =
+  | { readonly kind: 'add' }
+  /** It takes the place of these, which were said before. */
+  | { readonly kind: 'supersede'; readonly ids: readonly string[] }
+  /** It and these become one, in these words. */
+  | { readonly kind: 'merge'; readonly ids: readonly string[]; readonly text: string }
+  | { readonly kind: 'nothing' };
+
+export interface Added {
+  /**
+   * `added`; `updated`: it took the place of `replaced`; `merged`: it says the same as another, in more or fewer words; `known`: exactly that
+   * was known; `outdated`: a later word on it is known; `nothing`: so decided; `refused`: its message has been deleted, or the text is empty.
+   */
+  readonly outcome: 'added' | 'updated' | 'merged' | 'known' | 'outdated' | 'nothing' | 'refused';
+  /** What stands now: the new one, or the one that says the same. */
+  readonly memory: Memory | undefined;
+  readonly replaced: readonly Memory[];
+}
+
+export interface Recall {
+  readonly place: Place;
+  /** What was said or asked; without it, what is recent and important. */
+  readonly query?: string | undefined;
+  /** Whoever says "I" and "my" in the query. */
+  readonly askedBy?: string | undefined;
+  /** Only what is about these; by default those whom the query names or mentions. */
+  readonly about?: readonly string[] | undefined;
+  /** Names of those present, for the query's sake: what memories tell of names is known already. */
+  readonly people?: readonly Person[] | undefined;
+  /** By default 5, at most 50. */
+  readonly limit?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Person {
+  readonly userId: string;
+  readonly names: readonly string[];
+}
+
+export interface Recalled {
+  readonly memory: Memory;
+  /** The product of the three, each above 0 and at most 1. */
+  readonly score: number;
+  readonly recency: number;
+  readonly importance: number;
+  readonly relevance: number;
+}
+
+export interface Listing {
+  readonly about?: string | undefined;
+  readonly by?: string | undefined;
+  /** Speaker or subject. */
+  readonly of?: string | undefined;
+  /** Whether those come too that were superseded, say the same, or were set aside. */
+  readonly all?: boolean | undefined;
+}
+
+/** A message, or all of a channel. */
+export interface MessageRef {
+  readonly guildId: string | null;
+  readonly channelId: string;
+  readonly messageId: string;
+}
+
+export interface Insight {
+  readonly text: string;
+  /** Memories it rests on; one at least that the place may see. */
+  readonly evidence: readonly string[];
+  readonly importance?: number | undefined;
+  /** By default the one subject of all its evidence, otherwise the mind itself. */
+  readonly subject?: string | undefined;
+}
+
+export interface ReflectionState {
+  /** Whether importance has added up to 150 since the last reflection. */
+  readonly due: boolean;
+  readonly sum: number;
+  /** What to reflect on, the newest last, all of one audience. */
+  readonly evidence: readonly Memory[];
+}
+
+/** What personas remember. All writes are on the disk before they resolve, in the order in which they were asked for. */
+export interface Memories {
+  add(memory: NewMemory, decision?: Decision): Promise<Added>;
+  /** What stands and is closest to a text: what a model decides about. */
+  similar(memory: NewMemory, limit?: number): Promise<readonly Memory[]>;
+  /** The best first: recency (0.995 an hour) × importance × relevance, of what may be told in that place. */
+  retrieve(recall: Recall): Promise<readonly Recalled[]>;
+  /** What may be told in that place, the newest first. */
+  list(place: Place, which?: Listing): Promise<readonly Memory[]>;
+  find(place: Place, id: string): Promise<Memory | undefined>;
+  /** What it took the place of, directly or not, the newest first. */
+  history(place: Place, id: string): Promise<readonly Memory[]>;
+  /** Puts a memory out of mind; it may be restored. What it took the place of does not come back. Says whether there was one. */
+  setAside(place: Place, id: string): Promise<boolean>;
+  restore(place: Place, id: string): Promise<boolean>;
+  /** Deletes a memory for good, with what it took the place of and what rests on it. Returns how many went. */
+  remove(place: Place, id: string): Promise<number>;
+  /** Takes a memory back, as though it had never been added. Returns how many went: what rests on it goes, too. */
+  retract(place: Place, id: string): Promise<number>;
+  /** Deletes all that one mind remembers in a guild, or in a direct message. */
+  clear(place: Place): Promise<void>;
+  /** Deletes what was learned from a message, as though it had never been said. Returns how many memories went. */
+  messageDeleted(message: MessageRef | readonly MessageRef[]): Promise<number>;
+  /**
+   * Replaces what was learned from a message by what it says now: by default the new text, with speaker, time and visibility as before.
+   * Does nothing for a message from which nothing was learned. Returns how many memories the message has now.
+   */
+  messageEdited(
+    message: MessageRef,
+    text: string,
+    facts?: readonly Omit<NewMemory, 'messageId' | 'at'>[],
+  ): Promise<number>;
+  /** A channel was deleted, and all messages with it. */
+  channelDeleted(guildId: string, channelId: string): Promise<number>;
+  /** Deletes all that is remembered of a guild. */
+  guildDeleted(guildId: string): Promise<void>;
+  reflection(place: Place): Promise<ReflectionState>;
+  /** Stores what came of a reflection and starts counting anew; also when nothing came of it. Insights without evidence are left out. */
+  reflect(place: Place, insights: readonly Insight[]): Promise<readonly Memory[]>;
+  /** What a member said, or what is about them: for the host's export and deletion. */
+  readonly personalData: PersonalData;
+  /** Writes what is still due and lets go of the files. Nothing may be called after it. */
+  close(): Promise<void>;
+}
+
+/** Turns texts into vectors of one length, in their order. */
+export type Embed = (texts: readonly string[], signal?: AbortSignal) => Promise<readonly (readonly number[])[]>;
