@@ -25,6 +25,7 @@ export * from './personal-data.js';
 export * from './plugins.js';
 export * from './settings.js';
 export * from './subcommands.js';
+export * from './tasks.js';
 export * from './text/escape.js';
 export { type Named, participantNames, sanitizeName } from './text/names.js';
 export { splitMessage } from './text/split.js';

@@ -1,0 +1,94 @@
+import type { Actor } from './access.js';
+import { defineToken } from './token.js';
+
+/** How a task stands. The seed's seven, and what waiting for room, for a decision and for a person's leave adds to them. */
+export const TASK_STATUSES = [
+  'queued',
+  'running',
+  'thinking',
+  'tool_executing',
+  'waiting_approval',
+  'waiting_user',
+  'paused',
+  'completed',
+  'cancelled',
+  'error',
+] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+/** What a task is to others: plain data, a copy of its own. Times are milliseconds since 1970. */
+export interface TaskInfo {
+  readonly id: string;
+  /** Who asked for it, and where it was asked for. */
+  readonly actor: Actor;
+  /** The plugin or surface that started it: `command`, `chat`. */
+  readonly origin: string;
+  readonly status: TaskStatus;
+  /** What was asked for. */
+  readonly originalPrompt: string;
+  /** Where it works: a thread, or the channel itself. */
+  readonly channelId: string;
+  /** To its status message; `undefined` until there is one. */
+  readonly link: string | undefined;
+  /** Model calls that were made for it. */
+  readonly stepCount: number;
+  readonly tokens: number;
+  /** US dollars; `null` when a price is not known. */
+  readonly cost: number | null;
+  readonly startedAt: number;
+  readonly endedAt: number | undefined;
+  /** How long it has worked: waiting for people and for room does not count. */
+  readonly workedMs: number;
+  /** Its place among those that wait for room, from 1. */
+  readonly place: number | undefined;
+  /** What it has asked and waits to be told. */
+  readonly pendingQuestion: { readonly text: string; readonly choices: readonly string[] } | undefined;
+  /** The tool that runs or waits for a decision. */
+  readonly currentTool: string | undefined;
+  /** What the task says it has done; why it ended, when it did not end by itself. */
+  readonly ending: string | undefined;
+  /** Effects of which nobody knows whether they happened. */
+  readonly unknowns: readonly string[];
+}
+
+/** Something that a task has said. */
+export interface TaskMessage {
+  readonly taskId: string;
+  readonly stepCount: number;
+  readonly kind: 'text' | 'update' | 'question' | 'warning' | 'ending';
+  readonly text: string;
+  /** The Discord messages that carry it. */
+  readonly messageIds: readonly string[];
+}
+
+export interface TaskRequest {
+  /** What is to be done, at most 4,000 characters. */
+  readonly prompt: string;
+  /** For whom, and from where: the task acts with this person's rights. */
+  readonly actor: Actor;
+  /** Who starts it: `command`, `chat`, `web`. */
+  readonly origin: string;
+  /** The message that asked for it: its status is shown as a reply to it. */
+  readonly messageId?: string;
+}
+
+/** Autonomous tasks, for every surface. Every method throws a `UserError` or `CinnabarError` whose sentence may be shown. */
+export interface Tasks {
+  /** Resolves once the task is written and can be seen. It runs by itself from then on, also after a restart. */
+  start(request: TaskRequest): Promise<TaskInfo>;
+  /** Nothing new begins from here on. Resolves once that is written; what it was doing is ended meanwhile. */
+  stop(taskId: string, by: Actor): Promise<TaskInfo>;
+  /** Takes effect when the tool that runs has ended. */
+  pause(taskId: string, by: Actor): Promise<TaskInfo>;
+  resume(taskId: string, by: Actor): Promise<TaskInfo>;
+  /** Answers the pending question. */
+  answer(taskId: string, text: string, by: Actor): Promise<TaskInfo>;
+  get(taskId: string): Promise<TaskInfo | undefined>;
+  /** Running ones first, then the newest. */
+  list(filter: { readonly guildId?: string | null; readonly userId?: string }): Promise<readonly TaskInfo[]>;
+  /** Called after every change, once it is written. @returns takes it back */
+  onUpdate(listener: (task: TaskInfo) => void): () => void;
+  /** Called for everything that a task says, once it has been said. @returns takes it back */
+  onMessage(listener: (message: TaskMessage) => void): () => void;
+}
+export const Tasks = defineToken<Tasks>('cinnabar.tasks');
