@@ -26,6 +26,8 @@ export interface AuthorFacts {
 /** A message before the one that the event is about, as its reply chain shows it. */
 export interface ChainLink {
   readonly messageId: string;
+  /** So that it can be taken out when its author wants to be forgotten. */
+  readonly authorId: string;
   readonly author: string;
   readonly content: string;
   /** ISO 8601. */
@@ -73,7 +75,14 @@ export type Batch = readonly [RelayEvent, ...RelayEvent[]];
 export type Delivery =
   | { readonly status: 'done'; readonly posted: boolean; readonly tokens: number; readonly steps: number }
   /** May be tried again with the same idempotency id. `error` is for the log. */
-  | { readonly status: 'failed'; readonly retry: boolean; readonly sentence: string; readonly error: unknown };
+  | {
+      readonly status: 'failed';
+      readonly retry: boolean;
+      /** What the server asks for, where it asks for patience. */
+      readonly retryAfterMs?: number;
+      readonly sentence: string;
+      readonly error: unknown;
+    };
 
 /** Tells an agent. Everything that can go wrong is a delivery. */
 export interface Delivering {
