@@ -1,0 +1,194 @@
+import type { z } from 'zod';
+import type { Actor } from './access.js';
+import type { Disposer } from './lifecycle.js';
+import { defineToken } from './token.js';
+
+interface TriggerBase {
+  /** What happened, in words; said by people or tools, so never to be trusted. */
+  readonly content: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Someone a persona has to do with. */
+export interface PersonaContact {
+  readonly userId: string;
+  /** Readable, different from the others' in the conversation, and free of markup. */
+  readonly name: string;
+}
+
+/** Why a persona thinks about what to do. Only the first two have somebody for whom a tool could be used. */
+export type PersonaTrigger =
+  | (TriggerBase & {
+      readonly type: 'user_input';
+      readonly speaker: PersonaContact;
+      /** `null` when it came by slash command. */
+      readonly messageId: string | null;
+    })
+  | (TriggerBase & {
+      /** A tool call that had to wait has ended. */
+      readonly type: 'tool_result';
+      readonly speaker: PersonaContact;
+      readonly tool: string;
+      readonly callId: string;
+      readonly status: 'done' | 'denied' | 'expired' | 'failed';
+      readonly messageId: string | null;
+    })
+  | (TriggerBase & { readonly type: 'timer' })
+  | (TriggerBase & { readonly type: 'self_reflection' })
+  | (TriggerBase & {
+      /** Somebody reacted to what the persona said. */
+      readonly type: 'reaction';
+      readonly by: PersonaContact;
+      readonly emoji: string;
+      readonly messageId: string;
+    })
+  | (TriggerBase & { readonly type: 'member_joined'; readonly member: PersonaContact });
+
+export interface PersonaPlace {
+  /** `null` in a direct message. */
+  readonly guildId: string | null;
+  readonly channelId: string;
+}
+
+/** An action that was carried out in this run. */
+export interface CompletedAction {
+  readonly action: string;
+  /** What it was planned to focus on. */
+  readonly context: string;
+  /** What came of it, in words. */
+  readonly summary: string;
+}
+
+/** What an action knows of the run that it is part of. What else it needs it reads fresh. */
+export interface PersonaRun {
+  readonly sessionId: string;
+  readonly trigger: PersonaTrigger;
+  readonly place: PersonaPlace;
+  /** So far, oldest first. */
+  readonly completed: readonly CompletedAction[];
+  /** What this action should focus on, as the planner put it. */
+  readonly context: string;
+  /** Who asked; `undefined` where the persona acts of its own accord. */
+  readonly actor: Actor | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Something a persona can do: what it is, what it needs to be told, the shape of its result, and how it is carried out. */
+export interface PersonaAction<S extends z.ZodObject = z.ZodObject> {
+  /** As it is planned: `UPDATE_MOOD`. Upper case letters, digits and `_`, at most 40; unique. */
+  readonly name: string;
+  /** What it does, for the planner. */
+  readonly description: string;
+  /** What the planner has to say about the situation. */
+  readonly contextNeeded: string;
+  /** What a model has to fill in before it can be carried out. Describe the fields. */
+  readonly result: S;
+  /** Actions which, when they are planned too, have to be completed first. */
+  readonly after?: readonly string[];
+  /** May be carried out at the same time as its neighbours in the plan that may too. */
+  readonly parallel?: boolean;
+  /** Nobody can know beforehand what comes of it: what the plan has written for later actions is written anew. */
+  readonly revealing?: boolean;
+  /** Returns what came of it, for the persona itself. Throw `UserError` for what it should know of a failure. */
+  execute(result: z.output<S>, run: PersonaRun): string | Promise<string>;
+}
+
+/** Several actions under one name, which a plan may contain as if it were an action: for common patterns. */
+export interface PersonaChain {
+  /** As an action's. */
+  readonly name: string;
+  readonly description: string;
+  readonly actions: readonly string[];
+}
+
+/** Where other plugins teach personas to do more. Provided by `persona`. */
+export interface PersonaActions {
+  /**
+   * @param plugin id of the plugin that registers: where it is switched off, its actions are not there
+   * @returns takes it back: hand it to `defer`
+   * @throws CINNABAR_NAME_INVALID, CINNABAR_NAME_TAKEN
+   * @example defer(actions.register('garden', { name: 'WATER_PLANTS', … }));
+   */
+  register<S extends z.ZodObject>(plugin: string, action: PersonaAction<S>): Disposer;
+  /** Throws as `register`. Parts of the chain that are not there when it is planned are left out. */
+  chain(plugin: string, chain: PersonaChain): Disposer;
+}
+export const PersonaActions = defineToken<PersonaActions>('cinnabar.persona-actions');
+
+interface EventBase extends PersonaPlace {
+  /** The run that it is part of. */
+  readonly sessionId: string;
+  readonly at: number;
+}
+
+export const PERSONA_SYSTEM_EVENTS = [
+  'started',
+  'action_dropped',
+  'action_failed',
+  'repetition_stopped',
+  'extended',
+  'bound_reached',
+  'plan_refused',
+  'silent',
+  'stopped',
+  'finished',
+] as const;
+export type PersonaSystemEvent = (typeof PERSONA_SYSTEM_EVENTS)[number];
+
+/** What happens in a run, in order. What it tells of is done, and written, by then. */
+export type PersonaEvent =
+  | (EventBase & {
+      readonly type: 'tool-started';
+      /** Unique in the run; the `tool-finished` has the same. */
+      readonly toolId: string;
+      /** The action: `UPDATE_MOOD`. */
+      readonly tool: string;
+      readonly parameters: { readonly context: string };
+    })
+  | (EventBase & {
+      readonly type: 'tool-finished';
+      readonly toolId: string;
+      readonly tool: string;
+      readonly result: string;
+      readonly failed: boolean;
+    })
+  /** What the persona said or, with `isThought`, only thought: the latter is not for the channel. */
+  | (EventBase & { readonly type: 'text'; readonly content: string; readonly isThought: boolean })
+  | (EventBase & { readonly type: 'system'; readonly event: PersonaSystemEvent; readonly message: string });
+
+export interface PersonaMood {
+  readonly name: string;
+  /** 0 (hardly felt) to 10. */
+  readonly intensity: number;
+}
+
+/** What a persona is like at the moment. */
+export interface PersonaState {
+  readonly name: string;
+  readonly description: string;
+  readonly mood: PersonaMood;
+  readonly appearance: string;
+  readonly environment: string;
+  readonly goals: readonly string[];
+  readonly desires: readonly string[];
+  /** Rises with every change. */
+  readonly version: number;
+}
+
+/** Personas at work, for pages and other plugins. Provided by `persona`. */
+export interface Personas {
+  state(place: PersonaPlace): Promise<PersonaState>;
+  /**
+   * Tells `listener` of events as they happen: of all, of one guild, or of one channel. What it throws is logged, and changes nothing.
+   * They hold thoughts and what people said: show them to nobody who may not read the channel.
+   * @returns stops it
+   */
+  subscribe(
+    where: { readonly guildId?: string; readonly channelId?: string },
+    listener: (event: PersonaEvent) => void,
+  ): () => void;
+  /** The events of the channel's latest runs, oldest first. */
+  recent(channelId: string): Promise<readonly PersonaEvent[]>;
+}
+export const Personas = defineToken<Personas>('cinnabar.personas');
