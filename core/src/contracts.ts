@@ -24,6 +24,7 @@ import type {
   Logger,
   PersonalData,
   PersonalDataStore,
+  Place,
   Plugin,
   Random,
   ResponderDefinition,
@@ -195,6 +196,10 @@ export interface Basics {
 export interface AccessRoom extends Access {
   /** `decide`, trusting no cached member: for the moment at which something irrevocable happens. */
   decideFresh(actor: Actor, subject: AccessSubject): Promise<Decision>;
+  /** Who acts where something takes effect: in another guild an identity acts for whoever let it in there; others stay who they are. */
+  actorAt(actor: Actor, at: Place): Promise<Actor>;
+  /** How an identity may use a tool in the actor's guild; `undefined` for people. */
+  modeOf(actor: Actor, tool: string): Promise<'allow' | 'confirm' | undefined>;
   /** Ids of the bot's owners: configured ones, else the application's owner or team. Known after login. */
   isOwner(userId: string): boolean;
   /** Ids of the bot's owners, as far as they are known. */

@@ -24,6 +24,8 @@ export interface LedgerEntry {
   readonly input: Readonly<Record<string, unknown>>;
   readonly argumentsHash: string;
   readonly actor: Actor;
+  /** The request's key and attempt, when it had a key. */
+  readonly key?: string;
   readonly state: CallState;
   readonly createdAt: number;
   readonly updatedAt: number;

@@ -122,7 +122,8 @@ export interface ToolRequest {
   readonly origin: string;
   /**
    * Names the call, so that asking again does not run it again: who asks with the same key, tool, arguments and actor, also after a
-   * restart, gets what became of the first call. Its `callId` follows from key and attempt.
+   * restart, gets what became of the first call (of an output only its text is kept). A call that was refused before it was proposed
+   * is not one yet.
    */
   readonly key?: string;
   /**

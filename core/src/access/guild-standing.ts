@@ -8,7 +8,8 @@ import type { Permissions, Standing } from './standing.js';
 export interface Position {
   readonly guild: Guild;
   readonly state: GuildState;
-  readonly channel: GuildBasedChannel;
+  /** `undefined`: the guild as a whole. */
+  readonly channel: GuildBasedChannel | undefined;
   readonly member: GuildMember;
   readonly me: GuildMember;
   readonly isBotOwner: boolean;
@@ -51,16 +52,16 @@ export class GuildStanding implements Standing {
 
   get memberPermissions(): Permissions {
     const { channel, member } = this.#position;
-    return this.#asFarAsActive(member, permissionsIn(channel, member));
+    return this.#asFarAsActive(member, permissionsAt(channel, member));
   }
 
   get botPermissions(): Permissions {
     const { channel, me } = this.#position;
-    return this.#asFarAsActive(me, permissionsIn(channel, me));
+    return this.#asFarAsActive(me, permissionsAt(channel, me));
   }
 
   get inThread(): boolean {
-    return this.#position.channel.isThread();
+    return this.#position.channel?.isThread() === true;
   }
 
   hasRole(id: string): boolean {
@@ -71,6 +72,10 @@ export class GuildStanding implements Standing {
     const timedOut = (member.communicationDisabledUntilTimestamp ?? 0) > this.#clock.now();
     return timedOut ? whileTimedOut(permissions) : permissions;
   }
+}
+
+function permissionsAt(channel: GuildBasedChannel | undefined, member: GuildMember): Permissions {
+  return channel === undefined ? member.permissions : permissionsIn(channel, member);
 }
 
 /** A thread whose parent is gone grants nothing. */

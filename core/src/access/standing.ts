@@ -22,3 +22,7 @@ export interface Standing {
 export interface Absence {
   readonly because: string;
 }
+
+export const absent = (because: string): Absence => ({ because });
+
+export type Found = Standing | Absence;

@@ -1,17 +1,11 @@
 import type { Actor, Clock } from '@cinnabar/sdk';
-import {
-  type Channel,
-  type Client,
-  DiscordAPIError,
-  GatewayIntentBits,
-  type Guild,
-  type GuildMember,
-  RESTJSONErrorCodes,
-} from 'discord.js';
+import { type Channel, type Client, GatewayIntentBits, type Guild, type GuildMember } from 'discord.js';
 import type { GuildStates } from '../contracts.js';
+import { createElsewhere } from './elsewhere.js';
 import { GuildStanding, type Position, permissionsIn } from './guild-standing.js';
 import { IN_DIRECT_MESSAGES, NO_PERMISSIONS } from './permissions.js';
-import type { Absence, Standing } from './standing.js';
+import { absent, type Found } from './standing.js';
+import { unlessUnknown } from './unless-unknown.js';
 
 interface Parts {
   readonly client: Client;
@@ -19,10 +13,6 @@ interface Parts {
   readonly isOwner: (userId: string) => boolean;
   readonly clock: Clock;
 }
-
-const absent = (because: string): Absence => ({ because });
-
-type Found = Standing | Absence;
 
 /** Looks up where an actor stands: at once where everything is in memory. `fresh` asks Discord again wherever the cache may lag behind. */
 export function createStandings({ client, states, isOwner, clock }: Parts) {
@@ -69,7 +59,7 @@ export function createStandings({ client, states, isOwner, clock }: Parts) {
     return standIn({ guild, state, member, me }, channel, fresh);
   };
 
-  const inDirectMessage = async (actor: Actor): Promise<Standing | Absence> => {
+  const inDirectMessage = async (actor: Actor): Promise<Found> => {
     const channel = await unlessUnknown(client.channels.fetch(actor.channelId));
     if (channel === undefined || channel === null) return absent('that conversation no longer exists');
     // A guild's channel passed off as a direct message would get round the guild's rules.
@@ -91,24 +81,10 @@ export function createStandings({ client, states, isOwner, clock }: Parts) {
     };
   };
 
-  return (actor: Actor, fresh: boolean): Found | Promise<Found> =>
-    actor.guildId === null ? inDirectMessage(actor) : inGuild(actor, actor.guildId, fresh);
-}
-
-const GONE: ReadonlySet<number | string> = new Set([
-  RESTJSONErrorCodes.UnknownMember,
-  RESTJSONErrorCodes.UnknownUser,
-  RESTJSONErrorCodes.UnknownChannel,
-  RESTJSONErrorCodes.UnknownGuild,
-  RESTJSONErrorCodes.MissingAccess,
-]);
-
-/** `undefined` where Discord says that there is no such thing; any other failure stays one. */
-async function unlessUnknown<T>(looked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await looked;
-  } catch (error) {
-    if (error instanceof DiscordAPIError && GONE.has(error.code)) return undefined;
-    throw error;
-  }
+  return {
+    /** Where the actor is. */
+    here: (actor: Actor, fresh: boolean): Found | Promise<Found> =>
+      actor.guildId === null ? inDirectMessage(actor) : inGuild(actor, actor.guildId, fresh),
+    elsewhere: createElsewhere({ client, states, isOwner, clock, membersAreLive, inDirectMessage }),
+  };
 }

@@ -18,6 +18,7 @@ import type {
 import type { BlockageWatch } from '../gateway/blockage.js';
 import type { GatewayClient } from '../gateway/client.js';
 import type { InFlight } from '../gateway/in-flight.js';
+import type { IdentityRoom } from '../identities/room.js';
 import type { Logs } from '../observability/logs.js';
 import type { OwnerNotices } from '../observability/owner-notices.js';
 import type { PluginManager } from '../plugins/manager.js';
@@ -47,6 +48,7 @@ export const KEYS = {
   inFlight: key<InFlight>('in flight'),
   blockage: key<BlockageWatch>('blockage'),
   boundary: key<Boundary>('boundary'),
+  identities: key<IdentityRoom>('identities'),
   access: key<AccessRoom>('access'),
   commands: key<CommandRoom>('commands'),
   components: key<ComponentRoom>('components'),

@@ -15,6 +15,7 @@ import { createEvents } from '../gateway/events.js';
 import { createEnabledIn, createGuildStates, guildStateSchema } from '../gateway/guild-states.js';
 import { createInFlight } from '../gateway/in-flight.js';
 import { createPrefixes } from '../gateway/prefixes.js';
+import { createIdentities, identitySchema } from '../identities/room.js';
 import { createOwnerNotices } from '../observability/owner-notices.js';
 import { createContext } from '../plugins/context.js';
 import { createDiscovery } from '../plugins/discovery/discovery.js';
@@ -97,7 +98,17 @@ function registerState(room: Room): void {
   });
   room(KEYS.enabledIn, (get) => createEnabledIn(get(KEYS.guildStates)));
   room(KEYS.prefixes, (get) => createPrefixes(get(KEYS.guildStates), get(KEYS.config).prefixes));
-  room(KEYS.personalData, (get) => createPersonalData(get(KEYS.storage), get(KEYS.tools).personalData));
+  room(KEYS.personalData, (get) =>
+    createPersonalData(get(KEYS.storage), {
+      calls: get(KEYS.tools).personalData,
+      identities: get(KEYS.identities).personalData,
+    }),
+  );
+  room(KEYS.identities, (get) =>
+    createIdentities(
+      get(KEYS.storage).collection('identities', { scope: 'global', version: 1, schema: identitySchema }),
+    ),
+  );
 }
 
 function registerGateway(room: Room): void {
@@ -149,6 +160,7 @@ function registerSurfaces(room: Room): void {
         return plugins.enabledIn(guildId, plugin);
       },
       owners: get(KEYS.config).owners,
+      identities: get(KEYS.identities),
     });
   });
   room(KEYS.commands, (get) =>

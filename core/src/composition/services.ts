@@ -4,6 +4,7 @@ import {
   Commands,
   Configuration,
   Files,
+  Identities,
   Ledger,
   PersonalDataStore,
   Plugins,
@@ -25,6 +26,7 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(Clock, () => container.resolve(KEYS.clock));
   provide(Random, () => container.resolve(KEYS.random));
   provide(Configuration, () => container.resolve(KEYS.configuration));
+  provide(Identities, () => container.resolve(KEYS.identities));
   provide(Access, () => container.resolve(KEYS.access));
   provide(Commands, () => container.resolve(KEYS.commands));
   provide(Responders, () => container.resolve(KEYS.responders));

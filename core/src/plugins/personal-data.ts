@@ -3,9 +3,13 @@ import type { PersonalDataRoom, StorageRoom } from '../contracts.js';
 
 /**
  * Export and deletion of one person's data over all plugins.
- * @param calls the tool calls that the person asked for: plugins go first, since they may end some that are still open
+ * @param host what the host itself holds, by name, such as the tool calls that the person asked for: plugins go first, since they may end
+ *   some that are still open
  */
-export function createPersonalData(storage: StorageRoom, calls: PersonalData): PersonalDataRoom {
+export function createPersonalData(
+  storage: StorageRoom,
+  host: Readonly<Record<string, PersonalData>>,
+): PersonalDataRoom {
   const sources = new Map<string, Set<PersonalData>>();
   return {
     register(owner, data) {
@@ -23,15 +27,16 @@ export function createPersonalData(storage: StorageRoom, calls: PersonalData): P
         // A plugin that keeps several kinds of data registers each: none may hide another.
         if (parts.length > 0) own[plugin] = parts.length === 1 ? parts[0] : parts;
       }
-      const asked = await calls.export(userId);
-      const more = Object.entries({ own, calls: asked }).filter(([, data]) => Object.keys(data ?? {}).length > 0);
+      const ofHost: Record<string, unknown> = {};
+      for (const [name, data] of Object.entries(host)) ofHost[name] = await data.export(userId);
+      const more = Object.entries({ own, ...ofHost }).filter(([, data]) => Object.keys(data ?? {}).length > 0);
       return { ...stored, ...Object.fromEntries(more) };
     },
     async forget(userId) {
       const failures: unknown[] = [];
       const attempt = (forgetting: Promise<void>) => forgetting.catch((error: unknown) => failures.push(error));
       for (const set of sources.values()) for (const data of set) await attempt(data.forget(userId));
-      await attempt(calls.forget(userId));
+      for (const data of Object.values(host)) await attempt(data.forget(userId));
       const documents = await storage.forgetUser(userId);
       // One plugin that fails keeps nobody else's part, but the person must not hear that all is gone.
       if (failures.length > 0) throw new AggregateError(failures, 'not everything could be deleted');

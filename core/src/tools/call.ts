@@ -4,9 +4,11 @@ import type {
   CallState,
   LedgerEntry,
   Logger,
+  Place,
   SettledOutcome,
   ToolPolicy,
   ToolProgress,
+  ToolSession,
 } from '@cinnabar/sdk';
 import type { Arguments } from './arguments.js';
 import type { AuditTrail } from './audit.js';
@@ -22,6 +24,12 @@ export interface Proposal {
   /** SHA-256 of the canonical arguments, hex. */
   readonly argumentsHash: string;
   readonly actor: Actor;
+  /** Where it takes effect, when that is not where the actor is. */
+  readonly at: Place | undefined;
+  readonly origin: string;
+  readonly session: ToolSession | undefined;
+  /** What the tool is told to tell attempts of one call by. */
+  readonly key: string;
   readonly signal: AbortSignal;
   readonly card: CallCard;
   readonly policy: ToolPolicy | undefined;

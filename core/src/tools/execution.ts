@@ -42,12 +42,13 @@ export function createExecution({ registry, gate, boundary, clock, log }: Parts)
     const tool = registry.get(call.tool.info.name);
     if (tool === undefined) return { refusal: failure(call, STOPPED) };
     if (tool !== call.tool && !isSameTool(tool, call)) return { refusal: failure(call, CHANGED) };
-    const place = await gate.place(id, tool, actor);
+    const at = await tool.definition.place?.(call.input);
+    const place = await gate.place(id, tool, actor, at);
     if ('refusal' in place) return place;
     const decidedBy = call.row()?.decidedBy;
     // Whoever approved needs the right as much as whoever asked.
     for (const userId of new Set([actor.userId, decidedBy ?? actor.userId])) {
-      const person = await gate.person(id, tool, { ...actor, userId }, 'fresh');
+      const person = await gate.person(id, tool, { ...actor, userId }, at, 'fresh');
       call.trail.note({ access: person.reasons });
       if ('refusal' in person) return person;
     }
@@ -67,7 +68,8 @@ export function createExecution({ registry, gate, boundary, clock, log }: Parts)
     const { signal, release } = linkSignals(call.signal, owner.scope.signal);
     const started = clock.now();
     try {
-      const context = { callId: id, actor, signal, log: owner.log.child({ callId: id }), progress: reportTo(call) };
+      const told = { callId: id, key: call.key, log: owner.log.child({ callId: id }), progress: reportTo(call) };
+      const context = { ...told, actor, signal };
       const output = await boundary.track(owner, async () => definition.run(input, context));
       return doneOutcome(tool, call, output);
     } catch (error) {

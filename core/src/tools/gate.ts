@@ -1,4 +1,4 @@
-import type { Actor, DecisionReason, SettledOutcome, ToolPolicy } from '@cinnabar/sdk';
+import type { Actor, DecisionReason, Place, SettledOutcome, ToolPolicy } from '@cinnabar/sdk';
 import { refusalReasons } from '../access/explain.js';
 import type { AccessRoom, EnabledIn, GuildStates } from '../contracts.js';
 import { denied, failed } from './outcomes.js';
@@ -23,24 +23,35 @@ interface PersonAnswer {
 
 /** The questions asked of a call before it is proposed, and all of them again right before it runs. */
 export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
-  const policyOf = async (guildId: string | null, tool: string) => {
+  const guildPolicy = async (guildId: string | null, tool: string) => {
     if (guildId === null) return undefined;
     const { toolPolicies } = await states.load(guildId);
     return Object.hasOwn(toolPolicies, tool) ? toolPolicies[tool] : undefined;
   };
 
-  const subjectOf = ({ info }: RegisteredTool) =>
-    ({ kind: 'tool', name: info.name, plugin: info.plugin, policy: info.access }) as const;
+  /** The strictest of what the guild says, where it takes effect, and what the agent's grant says; a tool's own policy where the guild is silent. */
+  const policyOf = async ({ info, definition }: RegisteredTool, actor: Actor, at: Place | undefined) => {
+    const ofGuild = await guildPolicy((at ?? actor).guildId, info.name);
+    const ofIdentity = await access.modeOf(actor, info.name);
+    return strictest([ofGuild ?? definition.policy, ofIdentity]);
+  };
+
+  const subjectOf = ({ info }: RegisteredTool, at?: Place) => {
+    const subject = { kind: 'tool', name: info.name, plugin: info.plugin, policy: info.access } as const;
+    return at === undefined ? subject : { ...subject, at };
+  };
 
   return {
     /** What the place says: plugin switched on, guards standing, policy not `deny`. */
     async place(
       callId: string,
       tool: RegisteredTool,
-      { guildId }: Actor,
+      actor: Actor,
+      at: Place | undefined,
     ): Promise<PlaceAnswer | (PlaceAnswer & Refusal)> {
       const { name } = tool.info;
-      const policy = await policyOf(guildId, name);
+      const { guildId } = at ?? actor;
+      const policy = await policyOf(tool, actor, at);
       if (!enabledIn(guildId, tool.owner.plugin)) {
         return { policy, refusal: denied(callId, name, `the plugin "${tool.info.plugin}" is switched off here`) };
       }
@@ -54,9 +65,10 @@ export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
       callId: string,
       tool: RegisteredTool,
       actor: Actor,
+      at: Place | undefined,
       knowledge: 'cached' | 'fresh',
     ): Promise<PersonAnswer | (PersonAnswer & Refusal)> {
-      const subject = subjectOf(tool);
+      const subject = subjectOf(tool, at);
       const decision = await (knowledge === 'fresh'
         ? access.decideFresh(actor, subject)
         : access.decide(actor, subject));
@@ -66,10 +78,19 @@ export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
     },
     /** Whether the tool is to be offered to a model that acts for this person. */
     async offers(tool: RegisteredTool, actor: Actor): Promise<boolean> {
-      const policy = await policyOf(actor.guildId, tool.info.name);
-      if (policy === 'deny' || !enabledIn(actor.guildId, tool.owner.plugin)) return false;
-      return (await access.decide(actor, subjectOf(tool))).allowed;
+      const { definition } = tool;
+      if (definition.internal === true || !enabledIn(actor.guildId, tool.owner.plugin)) return false;
+      if ((await policyOf(tool, actor, undefined)) === 'deny') return false;
+      const subject = subjectOf(tool);
+      if (definition.place === undefined) return (await access.decide(actor, subject)).allowed;
+      // Permissions are those in the place where it takes effect, and that is known only with the arguments.
+      const { member: _member, bot: _bot, ...policy } = subject.policy;
+      return (await access.decide(actor, { ...subject, policy })).allowed;
     },
   };
 }
 export type Gate = ReturnType<typeof createGate>;
+
+function strictest(policies: readonly (ToolPolicy | undefined)[]): ToolPolicy | undefined {
+  return (['deny', 'confirm', 'allow'] as const).find((policy) => policies.includes(policy));
+}

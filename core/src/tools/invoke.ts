@@ -1,18 +1,21 @@
 import type { Logger, Outcome, Random, SettledOutcome, ToolRequest, Tools } from '@cinnabar/sdk';
+import type { AccessRoom } from '../contracts.js';
 import { readArguments } from './arguments.js';
 import type { AuditTrail } from './audit.js';
-import { createLiveCall, type LiveCall } from './call.js';
+import { createLiveCall, type LiveCall, type Proposal } from './call.js';
 import { renderCard } from './card.js';
 import type { Gate } from './gate.js';
+import { createKeyed, keyOf } from './keyed.js';
 import type { CallLedger } from './ledger/ledger.js';
 import type { SettledListeners } from './listeners.js';
 import { failed } from './outcomes.js';
-import type { ToolRegistry } from './registry.js';
+import type { RegisteredTool, ToolRegistry } from './registry.js';
 import { thrownOutcome } from './result.js';
 
 interface Parts {
   readonly registry: ToolRegistry;
   readonly gate: Gate;
+  readonly access: Pick<AccessRoom, 'actorAt'>;
   readonly ledger: CallLedger;
   readonly pass: (call: LiveCall, onDeferred: (note: string) => void) => Promise<SettledOutcome>;
   readonly beginAudit: (callId: string, request: ToolRequest) => AuditTrail;
@@ -22,8 +25,20 @@ interface Parts {
 }
 
 /** From a request to its outcome. Never throws: everything that can go wrong is an outcome, with one audit record. */
-export function createInvoke({ registry, gate, ledger, pass, beginAudit, tell, random, log }: Parts): Tools['invoke'] {
-  return async function invoke(request: ToolRequest): Promise<Outcome> {
+export function createInvoke({
+  registry,
+  gate,
+  access,
+  ledger,
+  pass,
+  beginAudit,
+  tell,
+  random,
+  log,
+}: Parts): Tools['invoke'] {
+  const once = createKeyed({ ledger, registry });
+
+  async function begin(request: ToolRequest): Promise<Outcome> {
     const callId = random.id();
     const trail = beginAudit(callId, request);
     const proposed = await propose(callId, request, trail).catch((error: unknown) =>
@@ -31,8 +46,8 @@ export function createInvoke({ registry, gate, ledger, pass, beginAudit, tell, r
     );
     const close = async (outcome: SettledOutcome): Promise<SettledOutcome> => {
       trail.close(outcome);
-      const input = 'status' in proposed ? request.arguments : proposed.input;
-      const { name: tool, actor, origin, messageId } = request;
+      const { input, actor } = 'status' in proposed ? { ...request, input: request.arguments } : proposed;
+      const { name: tool, origin, messageId } = request;
       await tell({ id: callId, tool, input, actor, origin, messageId, outcome });
       return outcome;
     };
@@ -41,37 +56,54 @@ export function createInvoke({ registry, gate, ledger, pass, beginAudit, tell, r
       const settled = pass(proposed, (note) => resolve({ status: 'deferred', callId, note, settled })).then(close);
       void settled.then(resolve);
     });
-  };
+  }
 
   /** Asks what is asked of every call, and writes its first row. */
   async function propose(id: string, request: ToolRequest, trail: AuditTrail): Promise<LiveCall | SettledOutcome> {
-    const { name, actor, origin } = request;
+    const { name, origin } = request;
     const tool = registry.get(name);
-    if (tool === undefined) return failed(id, 'CINNABAR_TOOL_UNKNOWN', { tool: name });
+    if (tool === undefined || isHidden(tool, origin)) return failed(id, 'CINNABAR_TOOL_UNKNOWN', { tool: name });
     trail.note({ plugin: tool.info.plugin });
-    const place = await gate.place(id, tool, actor);
-    trail.note({ policy: place.policy });
-    if ('refusal' in place) return place.refusal;
+    const here = await gate.place(id, tool, request.actor, undefined);
+    trail.note({ policy: here.policy });
+    if ('refusal' in here) return here.refusal;
     const read = readArguments(tool.definition.input, request.arguments);
     if (!read.ok) return failed(id, 'CINNABAR_TOOL_ARGUMENTS', { tool: name, detail: read.detail });
     trail.note({ argumentsHash: read.hash });
-    const person = await gate.person(id, tool, actor, 'cached');
+    const { input, hash: argumentsHash } = read;
+    const at = await tool.definition.place?.(input);
+    const actor = at === undefined ? request.actor : await access.actorAt(request.actor, at);
+    const there = await gate.place(id, tool, actor, at);
+    trail.note({ policy: there.policy });
+    if ('refusal' in there) return there.refusal;
+    const person = await gate.person(id, tool, actor, at, 'cached');
     trail.note({ access: person.reasons });
     if ('refusal' in person) return person.refusal;
-    const proposal = {
+    const key = keyOf(request);
+    const row = { id, tool: name, plugin: tool.info.plugin, origin, input, argumentsHash, actor };
+    await ledger.open(key === undefined ? row : { ...row, key });
+    const proposal: Proposal = {
       id,
       tool,
-      input: read.input,
-      argumentsHash: read.hash,
+      input,
+      argumentsHash,
       actor,
+      at,
+      origin,
+      session: request.session,
+      key: request.key ?? id,
       signal: request.signal ?? new AbortController().signal,
-      card: renderCard(tool.info, tool.definition, read.input),
-      policy: place.policy,
+      card: renderCard(tool.info, tool.definition, input),
+      policy: there.policy,
       messageId: request.messageId,
       onProgress: request.onProgress,
     };
-    const { input, argumentsHash } = proposal;
-    await ledger.open({ id, tool: name, plugin: tool.info.plugin, origin, input, argumentsHash, actor });
     return createLiveCall({ ledger, log, trail, proposal });
   }
+
+  return (request) => once(request, () => begin(request));
 }
+
+/** To anybody but its own plugin an internal tool does not exist. */
+const isHidden = ({ definition, owner }: RegisteredTool, origin: string) =>
+  definition.internal === true && owner.id !== origin;

@@ -50,6 +50,7 @@ function describe(owner: Owner, definition: ToolDefinition): ToolInfo {
     risk: definition.risk,
     access: definition.access ?? {},
     examples: definition.examples ?? [],
+    idempotent: definition.idempotent ?? definition.risk === 'read',
     inputSchema: inputSchemaOf(owner, definition),
   });
 }

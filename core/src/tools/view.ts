@@ -17,6 +17,8 @@ export function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
     input: call.input,
     argumentsHash: call.argumentsHash,
     actor: call.actor,
+    origin: call.origin,
+    session: call.session,
     messageId: call.messageId,
     signal: call.signal,
     card: call.card,

@@ -1,5 +1,6 @@
 import { type AccessParts, createAccess } from '@cinnabar/core/internal/access/access';
 import { createSystemClock } from '@cinnabar/core/internal/clock/system-clock';
+import type { Identity } from '@cinnabar/sdk';
 import { startLocalDiscord } from '@cinnabar/sdk/testing';
 import { Client, type GatewayIntentsString } from 'discord.js';
 import { memoryGuildStates } from '../../support/guild-states.js';
@@ -36,11 +37,13 @@ export async function openTown({
   const log = recordingLogger();
   const states = memoryGuildStates();
   const disabled = new Set<string>();
+  const identities = new Map<string, Identity>();
   const access = createAccess({
     client,
     states,
     enabledIn: (_guildId, plugin) => !disabled.has(plugin),
     owners: [],
+    identities: { get: async (id) => identities.get(id) },
     clock: createSystemClock(),
     log,
     ...parts,
@@ -56,6 +59,7 @@ export async function openTown({
     client,
     states,
     disabled,
+    identities,
     access,
     log,
     actor: (user: { readonly id: string }, channelId = general.id) => ({

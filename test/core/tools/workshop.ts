@@ -45,6 +45,8 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
   const access: AccessRoom = {
     decide: (actor) => decide(actor, false),
     decideFresh: (actor) => decide(actor, true),
+    actorAt: async (actor) => actor,
+    modeOf: async () => undefined,
     tierOf: async () => 'everyone',
     isOwner: () => false,
     owners: () => [],

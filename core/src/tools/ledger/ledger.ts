@@ -23,6 +23,8 @@ export interface CallLedger extends Ledger {
    * `undefined` when it is not (any more). @throws CINNABAR_STORAGE_WRITE, and nothing has moved
    */
   move(callId: string, from: readonly CallState[], to: CallState, add?: RowDetails): Promise<LedgerEntry | undefined>;
+  /** The row of the call with that key, however long ago. */
+  byKey(key: string): Promise<LedgerEntry | undefined>;
   /** The row of a call under way in this process; `undefined` once it has ended. */
   underWay(callId: string): LedgerEntry | undefined;
   /** What one person asked for, and its removal: all that has ended. */
@@ -51,6 +53,12 @@ export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
     });
   };
 
+  const get: Ledger['get'] = async (callId) => {
+    // A move that has begun counts: who asks now must not be told the state before it.
+    await open.get(callId)?.moves.onIdle();
+    return open.get(callId)?.entry ?? (await store.get(callId));
+  };
+
   const recent: Ledger['recent'] = (filter) => {
     const underWay = [...open.values()].map((call) => call.entry);
     return history.recent(underWay, filter);
@@ -66,10 +74,10 @@ export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
     },
     move,
     underWay: (callId) => open.get(callId)?.entry,
-    async get(callId) {
-      // A move that has begun counts: who asks now must not be told the state before it.
-      await open.get(callId)?.moves.onIdle();
-      return open.get(callId)?.entry ?? (await store.get(callId));
+    get,
+    async byKey(key) {
+      const callId = await store.byKey(key);
+      return callId === undefined ? undefined : get(callId);
     },
     recent,
     personalData: {

@@ -1,0 +1,100 @@
+import type { AccessSubject, Actor, DecisionReason, Identities, IdentityGrant, Place } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+
+/** Whose standing counts, and where: what a decision comes down to. */
+export interface Vantage {
+  readonly userId: string;
+  readonly guildId: string | null;
+  /** `undefined`: the guild as a whole. */
+  readonly channelId: string | undefined;
+  /** It is somewhere else than where the actor is: there must be nothing to learn from a refusal. */
+  readonly elsewhere: boolean;
+}
+
+export const OUT_OF_REACH: DecisionReason = {
+  rule: 'reach',
+  allowed: false,
+  text: 'there is no such place, or it is out of reach from here',
+};
+
+interface Parts {
+  readonly identities: Pick<Identities, 'get'>;
+  readonly client: Client;
+}
+
+/** Finds the vantage of a subject that takes effect elsewhere, or of an agent that acts under an identity; or why there is none. */
+export function createReach({ identities, client }: Parts) {
+  /** A channel counts as granted with its threads, a category with its channels. */
+  const covers = (channels: IdentityGrant['channels'], channelId: string): boolean => {
+    if (channels === 'all' || channels.includes(channelId)) return true;
+    const channel = client.channels.cache.get(channelId);
+    const parentId = channel === undefined || channel.isDMBased() ? null : channel.parentId;
+    return parentId !== null && covers(channels, parentId);
+  };
+
+  const grantFor = async (identity: string, guildId: string | null) =>
+    (await identities.get(identity))?.grants.find((grant) => grant.guildId === guildId);
+
+  const asIdentity = async (
+    actor: Actor,
+    identity: string,
+    { kind, name, at }: AccessSubject,
+  ): Promise<Vantage | DecisionReason> => {
+    const place = at ?? actor;
+    const grant = await grantFor(identity, place.guildId);
+    if (grant === undefined) return at === undefined ? notLetIn : OUT_OF_REACH;
+    const moved = place.guildId !== actor.guildId;
+    if (!moved && actor.userId !== grant.userId) return notLetIn;
+    if (kind !== 'tool' || !Object.hasOwn(grant.tools, name)) {
+      return { rule: 'identity', allowed: false, text: `nobody has granted "${name}" to this agent` };
+    }
+    if (at !== undefined && !reaches(grant, at)) return OUT_OF_REACH;
+    return vantageOf(grant.userId, place, at !== undefined);
+  };
+
+  const reaches = ({ channels, channelId: home }: IdentityGrant, { guildId, channelId }: Place) => {
+    if (guildId === null) return channelId === home;
+    return channelId === undefined ? channels === 'all' : covers(channels, channelId);
+  };
+
+  return {
+    async vantage(actor: Actor, subject: AccessSubject): Promise<Vantage | DecisionReason> {
+      const { at } = subject;
+      if (actor.identity !== undefined) return asIdentity(actor, actor.identity, subject);
+      if (at === undefined || isSamePlace(actor, at)) return vantageOf(actor.userId, actor, false);
+      // What belongs to one guild is not for another; a conversation is nobody else's; and one's own guilds are within reach from there.
+      const isWithin = at.guildId !== null && (actor.guildId === at.guildId || actor.guildId === null);
+      return isWithin ? vantageOf(actor.userId, at, true) : OUT_OF_REACH;
+    },
+    /** Who acts in the guild in which something takes effect: an identity acts for whoever let it in there. */
+    async actorAt(actor: Actor, at: Place): Promise<Actor> {
+      if (actor.identity === undefined || at.guildId === actor.guildId) return actor;
+      const grant = await grantFor(actor.identity, at.guildId);
+      if (grant === undefined) return actor;
+      const { userId, guildId, channelId } = grant;
+      return { userId, guildId, channelId, identity: actor.identity };
+    },
+    /** What the grant says of one tool; `undefined` for a person, and for what was not granted. */
+    async modeOf({ identity, guildId }: Actor, tool: string) {
+      if (identity === undefined) return undefined;
+      const tools = (await grantFor(identity, guildId))?.tools ?? {};
+      return Object.hasOwn(tools, tool) ? tools[tool] : undefined;
+    },
+  };
+}
+export type Reach = ReturnType<typeof createReach>;
+
+const notLetIn: DecisionReason = {
+  rule: 'identity',
+  allowed: false,
+  text: 'this agent has not been let in here, or not any more',
+};
+
+const isSamePlace = (actor: Actor, at: Place) => actor.guildId === at.guildId && actor.channelId === at.channelId;
+
+const vantageOf = (userId: string, { guildId, channelId }: Place, elsewhere: boolean): Vantage => ({
+  userId,
+  guildId,
+  channelId,
+  elsewhere,
+});
