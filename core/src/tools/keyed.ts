@@ -45,6 +45,20 @@ export function createKeyed({ ledger, registry }: Parts) {
     return notRun || repeatable ? undefined : refused(request, `the attempt before this one is ${before.state}`);
   }
 
+  /** Whoever learns of the end and asks again is told by the ledger: so it is over here before anybody learns of it. */
+  const answer = async (key: string, request: ToolRequest, invoke: () => Promise<Outcome>): Promise<Outcome> => {
+    const over = () => underWay.delete(key);
+    try {
+      const known = (await earlier(key, request)) ?? (await invoke());
+      if (known.status === 'deferred') void known.settled.finally(over);
+      else over();
+      return known;
+    } catch (error) {
+      over();
+      throw error;
+    }
+  };
+
   return function once(request: ToolRequest, invoke: () => Promise<Outcome>): Promise<Outcome> {
     const key = keyOf(request);
     if (key === undefined) return invoke();
@@ -52,10 +66,8 @@ export function createKeyed({ ledger, registry }: Parts) {
     if (same !== undefined) {
       return isSameRequest(same.request, request) ? same.outcome : Promise.resolve(belongsToAnother(request));
     }
-    const outcome = earlier(key, request).then((found) => found ?? invoke());
+    const outcome = answer(key, request, invoke);
     underWay.set(key, { request, outcome });
-    const over = () => underWay.delete(key);
-    outcome.then((known) => (known.status === 'deferred' ? known.settled : known)).then(over, over);
     return outcome;
   };
 }

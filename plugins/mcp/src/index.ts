@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Access, Clock, definePlugin, Files, ToolHistory, Tools } from '@cinnabar/sdk';
+import { Access, Clock, definePlugin, Files, Identities, McpEndpoint, ToolHistory, Tools } from '@cinnabar/sdk';
 import { serverCommands } from './commands/servers.js';
 import { tokenCommands } from './commands/tokens.js';
 import { parseListen } from './endpoint/listen-address.js';
@@ -10,6 +10,8 @@ import { channelFolder } from './history/place.js';
 import { createRecorder } from './history/recorder.js';
 import { listings } from './importing/listing.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
+import { agentTokens, createAgentTokens } from './tokens/agents.js';
+import type { Verify } from './tokens/caller.js';
 import { createTokens, tokens } from './tokens/store.js';
 import { createTurns } from './turns.js';
 
@@ -25,10 +27,10 @@ export default definePlugin({
     intents: ['Guilds'],
   },
   settings: { global: GLOBAL_SETTINGS },
-  collections: { listings, tokens },
+  collections: { agentTokens, listings, tokens },
   env: ENVIRONMENT,
-  inject: { access: Access, clock: Clock, files: Files, tools: Tools },
-  provides: [ToolHistory],
+  inject: { access: Access, clock: Clock, files: Files, identities: Identities, tools: Tools },
+  provides: [ToolHistory, McpEndpoint],
   async setup(context) {
     const { settings, collections, services, env, log, client } = context;
     const { access, clock, tools } = services;
@@ -50,9 +52,21 @@ export default definePlugin({
 
     const servers = await openServers();
     const grants = createTokens(collections.tokens, clock);
-    const endpoint = await openEndpoint();
-
     const url = () => endpoint?.url;
+    const agents = createAgentTokens({
+      store: collections.agentTokens,
+      identities: services.identities,
+      clock,
+      url,
+      closeOf: async (id) => endpoint?.closeOf(id),
+    });
+    const verify: Verify = async (bearer) => {
+      const grant = await grants.verify(bearer);
+      if (grant === undefined) return agents.verify(bearer);
+      return { id: grant.id, tools: grant.tools, actor: async () => grant.actor };
+    };
+    const endpoint = await openEndpoint();
+    context.provide(McpEndpoint, agents.endpoint);
     context.group({
       name: 'mcp',
       description: 'MCP servers, and the own tools over MCP',
@@ -92,7 +106,7 @@ export default definePlugin({
         requestsPerMinute: values.callsPerMinute,
         waitMs: values.waitSeconds * 1000,
         version: VERSION,
-        tokens: grants,
+        verify,
         tools,
         clock,
         log,

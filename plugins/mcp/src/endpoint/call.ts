@@ -1,13 +1,13 @@
 import type { Clock, DeferredOutcome, Outcome, SettledOutcome, ToolContent, Tools } from '@cinnabar/sdk';
 import { type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { cutText } from '../importing/cut.js';
-import type { Grant } from '../tokens/store.js';
+import type { Caller } from '../tokens/caller.js';
 import type { ProgressReporter } from './progress.js';
 
 interface Parts {
   readonly tools: Tools;
   readonly clock: Clock;
-  readonly grant: Grant;
+  readonly caller: Caller;
   /** How long to wait for somebody to decide on a call that was held. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
@@ -17,13 +17,13 @@ interface Parts {
 const BEAT_MS = 10_000;
 
 /**
- * Calls one of the host's tools as the token's member, by the same way as every other call.
+ * Calls one of the host's tools as whom the token stands for, by the same way as every other call.
  * @throws McpError when there is no such tool for this token
  */
 export async function callHostTool(name: string, input: unknown, parts: Parts): Promise<CallToolResult> {
-  const { tools, grant, signal, progress } = parts;
-  const { actor } = grant;
-  if (!mayUse(grant, name)) throw unknownTool(name);
+  const { tools, caller, signal, progress } = parts;
+  const actor = await caller.actor();
+  if (actor === undefined || !mayUse(caller, name)) throw unknownTool(name);
   const beating = beat(parts.clock, () => progress.beat('still at it'));
   try {
     const outcome = await tools.invoke({
@@ -41,8 +41,8 @@ export async function callHostTool(name: string, input: unknown, parts: Parts): 
   }
 }
 
-/** Whether the token is for this tool. What its member may is for the host to say. */
-export function mayUse({ tools }: Grant, name: string): boolean {
+/** Whether the token is for this tool. What its actor may is for the host to say. */
+export function mayUse({ tools }: Caller, name: string): boolean {
   return tools.length === 0 || tools.includes(name);
 }
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '@cinnabar/sdk';
-import type { Tokens } from '../tokens/store.js';
+import type { Verify } from '../tokens/caller.js';
 import type { ListenAddress } from './listen-address.js';
 import { isAllowedSource } from './origins.js';
 import { createRateLimit } from './rate-limit.js';
@@ -13,7 +13,8 @@ interface Parts extends SessionParts {
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
   readonly requestsPerMinute: number;
-  readonly tokens: Tokens;
+  /** Whom a bearer acts as. */
+  readonly verify: Verify;
   readonly log: Logger;
 }
 
@@ -21,7 +22,7 @@ export interface Endpoint {
   /** `http://127.0.0.1:8808/mcp` */
   readonly url: string;
   /** Ends the sessions of a token that was revoked. */
-  closeOf(grantId: string): Promise<void>;
+  closeOf(tokenId: string): Promise<void>;
   /** Ends the sessions that nobody has used for a while. */
   sweep(): Promise<void>;
   close(): Promise<void>;
@@ -33,7 +34,7 @@ const FAILURES_PER_MINUTE = 60;
 
 /** Serves the host's tools over streamable HTTP. Resolves when it listens. */
 export async function startEndpoint(parts: Parts): Promise<Endpoint> {
-  const { address, tokens, log } = parts;
+  const { address, verify, log } = parts;
   const sessions = createSessions(parts);
   const limit = createRateLimit(parts.clock);
   const allowed = { hosts: [...parts.hosts, address.host], origins: parts.origins };
@@ -43,16 +44,16 @@ export async function startEndpoint(parts: Parts): Promise<Endpoint> {
     if (pathname !== PATH) return refuse(response, 404, `There is nothing here but ${PATH}`);
     if (!isAllowedSource(request.headers, allowed)) return refuse(response, 403, 'Host or Origin is not allowed');
     const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    const grant = bearer === undefined ? undefined : await tokens.verify(bearer);
-    if (grant === undefined) {
+    const caller = bearer === undefined ? undefined : await verify(bearer);
+    if (caller === undefined) {
       const wait = limit('', FAILURES_PER_MINUTE);
       if (wait !== undefined) return tooMany(response, wait);
       const challenge = bearer === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
       return refuse(response, 401, 'A valid bearer token is needed', { 'www-authenticate': challenge });
     }
-    const wait = limit(grant.id, parts.requestsPerMinute);
+    const wait = limit(caller.id, parts.requestsPerMinute);
     if (wait !== undefined) return tooMany(response, wait);
-    await sessions.handle(request, response, grant);
+    await sessions.handle(request, response, caller);
   };
 
   const server = createServer((request, response) => {

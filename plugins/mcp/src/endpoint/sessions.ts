@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { Grant } from '../tokens/store.js';
+import type { Caller } from '../tokens/caller.js';
 import { asTransport } from '../transports.js';
 import { createSessionServer, type SessionParts } from './session-server.js';
 
 interface Session {
-  readonly grantId: string;
+  readonly tokenId: string;
   readonly transport: StreamableHTTPServerTransport;
   usedAt: number;
 }
 
 /** The open sessions. Each belongs to the token that opened it: another one cannot so much as see that it exists. */
 export interface Sessions {
-  handle(request: IncomingMessage, response: ServerResponse, grant: Grant): Promise<void>;
+  handle(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void>;
   /** Ends the sessions of a token that was revoked. */
-  closeOf(grantId: string): Promise<void>;
+  closeOf(tokenId: string): Promise<void>;
   /** Ends those that nobody has used for a while. */
   sweep(): Promise<void>;
   close(): Promise<void>;
@@ -39,33 +39,33 @@ export function createSessions(parts: SessionParts): Sessions {
   const idsWhere = (wanted: (session: Session) => boolean) =>
     [...sessions].filter(([, session]) => wanted(session)).map(([id]) => id);
 
-  const open = async (grant: Grant): Promise<StreamableHTTPServerTransport> => {
+  const open = async (caller: Caller): Promise<StreamableHTTPServerTransport> => {
     const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       maxRequestBodySize: MOST_BODY_BYTES,
       async onsessioninitialized(id) {
-        sessions.set(id, { grantId: grant.id, transport, usedAt: clock.now() });
-        const ofToken = idsWhere(({ grantId }) => grantId === grant.id);
+        sessions.set(id, { tokenId: caller.id, transport, usedAt: clock.now() });
+        const ofToken = idsWhere(({ tokenId }) => tokenId === caller.id);
         await end(ofToken.slice(0, -MOST_PER_TOKEN));
       },
       onsessionclosed: (id) => void sessions.delete(id),
     });
-    await createSessionServer(grant, parts).connect(asTransport(transport));
+    await createSessionServer(caller, parts).connect(asTransport(transport));
     return transport;
   };
 
   return {
-    async handle(request, response, grant) {
+    async handle(request, response, caller) {
       const id = request.headers['mcp-session-id'];
       if (id === undefined) {
         // Only a request to initialize is of use without a session: the transport answers any other one with 400.
-        const transport = await open(grant);
+        const transport = await open(caller);
         await transport.handleRequest(request, response);
         if (transport.sessionId === undefined) await transport.close();
         return;
       }
       const session = typeof id === 'string' ? sessions.get(id) : undefined;
-      if (session === undefined || session.grantId !== grant.id) {
+      if (session === undefined || session.tokenId !== caller.id) {
         const error = { code: -32_001, message: 'There is no such session; open one with initialize' };
         response.writeHead(404, { 'content-type': 'application/json' });
         response.end(JSON.stringify({ jsonrpc: '2.0', error, id: null }));
@@ -74,7 +74,7 @@ export function createSessions(parts: SessionParts): Sessions {
       session.usedAt = clock.now();
       await session.transport.handleRequest(request, response);
     },
-    closeOf: (grantId) => end(idsWhere((session) => session.grantId === grantId)),
+    closeOf: (tokenId) => end(idsWhere((session) => session.tokenId === tokenId)),
     sweep: () => end(idsWhere(({ usedAt }) => clock.now() - usedAt > IDLE_MS)),
     close: () => end([...sessions.keys()]),
   };

@@ -1,10 +1,10 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Actor, type Clock, type Collection, z } from '@cinnabar/sdk';
+import { hashOf, isSameHash, newSecret, newTokenId } from './secret.js';
 
 const token = z.object({
   /** For people, to name it by. */
   id: z.string(),
-  /** SHA-256 of the secret, hex: it is random and long, so nothing slower is needed. */
+  /** SHA-256 of the secret, hex. */
   hash: z.string(),
   guildId: z.string().nullable(),
   /** Where cards of its calls are shown. */
@@ -65,8 +65,8 @@ export function createTokens(store: TokenStore, clock: Clock): Tokens {
 
   return {
     async create({ actor, tools, createdBy, expiresAt }) {
-      const id = randomBytes(4).toString('hex');
-      const secret = randomBytes(32).toString('base64url');
+      const id = newTokenId();
+      const secret = newSecret();
       const { userId, guildId, channelId } = actor;
       const stored: StoredToken = {
         id,
@@ -105,13 +105,7 @@ export function createTokens(store: TokenStore, clock: Clock): Tokens {
   };
 }
 
-const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
-
 const isOver = ({ expiresAt }: StoredToken, now: number) => expiresAt !== undefined && expiresAt <= now;
-
-function isSameHash(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
-}
 
 function grantOf(userId: string, { id, guildId, channelId, tools, createdBy, expiresAt }: StoredToken): Grant {
   return { id, actor: { userId, guildId, channelId }, tools, createdBy, expiresAt };

@@ -1,0 +1,75 @@
+import { type Clock, type Collection, type Identities, type McpEndpoint, z } from '@cinnabar/sdk';
+import type { Caller, Verify } from './caller.js';
+import { hashOf, isSameHash, newSecret, newTokenId } from './secret.js';
+
+/** By the token's id. */
+export const agentTokens = {
+  scope: 'global',
+  version: 1,
+  schema: z.object({ identity: z.string(), hash: z.string(), createdAt: z.number() }),
+} as const;
+type Store = Collection<z.output<typeof agentTokens.schema>, 'global'>;
+
+interface Parts {
+  readonly store: Store;
+  readonly identities: Pick<Identities, 'get'>;
+  readonly clock: Clock;
+  readonly url: () => string | undefined;
+  /** Ends the sessions of a token. */
+  readonly closeOf: (tokenId: string) => Promise<void>;
+}
+
+const BEARER = /^cinnabar_agent_([0-9a-f]{8})-([\w-]{43})$/;
+
+/** Bearers of agents: each stands for an identity, and for whatever that is granted at the moment. */
+export function createAgentTokens({ store, identities, clock, url, closeOf }: Parts): {
+  readonly endpoint: McpEndpoint;
+  readonly verify: Verify;
+} {
+  const tokensOf = async (identity: string) => {
+    const ids: string[] = [];
+    for await (const [id, token] of store.entries()) if (token.identity === identity) ids.push(id);
+    return ids;
+  };
+  const end = async (ids: readonly string[]) => {
+    for (const id of ids) {
+      await store.of(id).delete();
+      await closeOf(id);
+    }
+  };
+
+  const callerOf = (id: string, identity: string): Caller => ({
+    id,
+    // What it may use is in its grants.
+    tools: [],
+    async actor() {
+      const [home] = (await identities.get(identity))?.grants ?? [];
+      if (home === undefined) return undefined;
+      const { userId, guildId, channelId } = home;
+      return { userId, guildId, channelId, identity };
+    },
+  });
+
+  return {
+    endpoint: {
+      get url() {
+        return url();
+      },
+      async issue(identity) {
+        const before = await tokensOf(identity);
+        const [id, secret] = [newTokenId(), newSecret()];
+        await store.of(id).set({ identity, hash: hashOf(secret), createdAt: clock.now() });
+        await end(before);
+        return { bearer: `cinnabar_agent_${id}-${secret}` };
+      },
+      revoke: async (identity) => end(await tokensOf(identity)),
+      has: async (identity) => (await tokensOf(identity)).length > 0,
+    },
+    async verify(bearer) {
+      const [, id, secret = ''] = BEARER.exec(bearer) ?? [];
+      const token = id === undefined ? undefined : await store.of(id).find();
+      if (id === undefined || token === undefined || !isSameHash(token.hash, hashOf(secret))) return undefined;
+      return callerOf(id, token.identity);
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import type { AccessSubject, Actor, IdentityGrant, Place } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { openTown } from './town.js';
+
+const reading = (at?: Place): AccessSubject => {
+  const subject = { kind: 'tool', name: 'read', plugin: 'tools', policy: { member: ['ReadMessageHistory'] } } as const;
+  return at === undefined ? subject : { ...subject, at };
+};
+
+type Town = Awaited<ReturnType<typeof openTown>>;
+
+/** A channel for everybody, one that alice cannot see, and one of another guild of hers. */
+async function openTwoTowns() {
+  const town = await openTown();
+  const { guild, alice, application, discord } = town;
+  const market = guild.createChannel({ name: 'market' });
+  const cellar = guild.createChannel({ name: 'cellar', overwrites: [{ for: alice, deny: ['ViewChannel'] }] });
+  const other = discord.createGuild({ name: 'Elsewhere', owner: alice });
+  other.invite(application);
+  const far = other.createChannel({ name: 'far' });
+  await discord.settled();
+  const at = (channel: { readonly id: string }, guildId: string | null = guild.id) => ({
+    guildId,
+    channelId: channel.id,
+  });
+  const ask = async (actor: Actor, place?: Place) => {
+    const { allowed, reasons } = await town.access.decide(actor, reading(place));
+    return allowed ? 'allowed' : reasons.filter((one) => !one.allowed).map(({ rule }) => rule)[0];
+  };
+  return { ...town, market, cellar, other, far, at, ask };
+}
+
+describe('what takes effect elsewhere', () => {
+  it('is decided for that place: its permissions, and whether it can be seen at all', async () => {
+    await using town = await openTwoTowns();
+    const { actor, alice, guild, market, cellar, at, ask, discord } = town;
+    expect(await ask(actor(alice), at(market))).to.equal('allowed');
+    expect(await ask(actor(alice), at(cellar))).to.equal('reach');
+    guild.overwrite(market, { for: alice, deny: ['ReadMessageHistory'] });
+    await discord.settled();
+    expect(await ask(actor(alice), at(market))).to.equal('member-permissions');
+    expect(await ask(actor(alice), { guildId: guild.id })).to.equal('allowed');
+  });
+
+  it('stays in its guild, is answered alike for what is hidden, far and not there, and reaches one’s guilds from a direct message', async () => {
+    await using town = await openTwoTowns();
+    const { access, actor, alice, bob, application, cellar, other, far, at, ask } = town;
+    const why = async (place: Place) => (await access.decide(actor(alice), reading(place))).reasons;
+    const hidden = await why(at(cellar));
+    expect(await why(at(far, other.id))).to.deep.equal(hidden);
+    expect(await why(at({ id: '1' }))).to.deep.equal(hidden);
+    expect(await why(at(alice.openDm(application), null))).to.deep.equal(hidden);
+    const directly = (who: typeof alice): Actor => ({
+      userId: who.id,
+      guildId: null,
+      channelId: who.openDm(application).id,
+    });
+    expect(await ask(directly(alice), at(far, other.id))).to.equal('allowed');
+    expect(await ask(directly(bob), at(far, other.id))).to.equal('reach');
+    expect(await ask(directly(alice), at(bob.openDm(application), null))).to.equal('reach');
+  });
+
+  it('keeps a private thread to its members and to who manages threads', async () => {
+    await using town = await openTwoTowns();
+    const { actor, you, alice, bob, general, at, ask, discord } = town;
+    const thread = bob.startThread(general, 'secret', { private: true });
+    await discord.settled();
+    expect(await ask(actor(bob), at(thread))).to.equal('allowed');
+    expect(await ask(actor(you), at(thread))).to.equal('allowed');
+    expect(await ask(actor(alice), at(thread))).to.equal('reach');
+  });
+});
+
+describe('an agent with an identity', () => {
+  const grantTo = (town: Town, more: Partial<IdentityGrant> = {}): Actor => {
+    const { identities, guild, you, general } = town;
+    const home = { guildId: guild.id, userId: you.id, channelId: general.id };
+    const grants = [{ ...home, channels: [general.id], tools: { read: 'allow' }, ...more }] as const;
+    identities.set('relay:v', { id: 'relay:v', plugin: 'relay', name: 'V', grants });
+    return { ...home, identity: 'relay:v' };
+  };
+
+  it('goes no further than the channels, with their threads, and the tools that it was granted', async () => {
+    await using town = await openTwoTowns();
+    const { access, guild, general, market, you, at, ask, discord } = town;
+    const agent = grantTo(town);
+    const thread = you.startThread(general, 'aside');
+    await discord.settled();
+    expect(await ask(agent, at(general))).to.equal('allowed');
+    expect(await ask(agent, at(thread))).to.equal('allowed');
+    for (const place of [at(market), { guildId: guild.id }, at({ id: '1' })]) {
+      expect(await ask(agent, place)).to.equal('reach');
+    }
+    const sending = { ...reading(at(general)), name: 'send' };
+    expect((await access.decide(agent, sending)).reasons[0]?.rule).to.equal('identity');
+    expect((await access.decide(agent, { ...reading(), kind: 'command' })).allowed).to.equal(false);
+    expect(await access.tierOf(agent)).to.equal('everyone');
+  });
+
+  it('never does what whoever let it in could not', async () => {
+    await using town = await openTwoTowns();
+    const { alice, cellar, market, at, ask } = town;
+    const agent = grantTo(town, { userId: alice.id, channels: 'all' });
+    const asAlice = { ...agent, userId: alice.id };
+    expect(await ask(asAlice, at(market))).to.equal('allowed');
+    expect(await ask(asAlice, at(cellar))).to.equal('reach');
+    expect(await ask(agent, at(market))).to.equal('identity');
+  });
+
+  it('is out at once when its grant is withdrawn, and was never in where it has none', async () => {
+    await using town = await openTwoTowns();
+    const { access, other, far, general, at, ask, identities } = town;
+    const agent = grantTo(town);
+    expect(await ask(agent, at(far, other.id))).to.equal('reach');
+    expect(await access.modeOf(agent, 'read')).to.equal('allow');
+    identities.clear();
+    expect(await ask(agent, at(general))).to.equal('reach');
+    expect(await ask(agent)).to.equal('identity');
+    expect(await access.modeOf(agent, 'read')).to.equal(undefined);
+  });
+
+  it('acts in another guild for whoever let it in there', async () => {
+    await using town = await openTwoTowns();
+    const { access, alice, other, far, guild, general, you, at, ask, identities } = town;
+    const agent = grantTo(town);
+    const there = {
+      guildId: other.id,
+      userId: alice.id,
+      channelId: far.id,
+      channels: 'all',
+      tools: { read: 'confirm' },
+    } as const;
+    const grants = [...(identities.get('relay:v')?.grants ?? []), there];
+    identities.set('relay:v', { id: 'relay:v', plugin: 'relay', name: 'V', grants });
+    expect(await ask(agent, at(far, other.id))).to.equal('allowed');
+    const moved = await access.actorAt(agent, at(far, other.id));
+    expect(moved).to.deep.equal({ userId: alice.id, guildId: other.id, channelId: far.id, identity: 'relay:v' });
+    expect(await access.actorAt(agent, at(general))).to.equal(agent);
+    expect(await access.modeOf(moved, 'read')).to.equal('confirm');
+    expect(await ask({ userId: you.id, guildId: guild.id, channelId: general.id }, at(far, other.id))).to.equal(
+      'reach',
+    );
+  });
+});

@@ -1,0 +1,171 @@
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { alice, bob, countingIds, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';
+
+const request = {
+  name: 'add_party_character',
+  arguments: { name: 'V' },
+  actor: alice,
+  origin: 'tasks',
+  key: 'task-1:3:1',
+};
+
+/** Rooms that share documents and ids: processes, one after another. */
+function openProcesses(more: Parameters<typeof recordingTool>[1] = {}) {
+  const shared = { driver: createMemoryDriver(), ids: countingIds() };
+  const runs: unknown[] = [];
+  const open = () => {
+    const shop = openWorkshop(shared);
+    shop.room.tool(shop.load('party'), recordingTool(runs, more));
+    return shop;
+  };
+  return { runs, open };
+}
+
+describe('a call with a key', () => {
+  it('runs once, and whoever asks again, also after a restart, gets what became of it', async () => {
+    const { runs, open } = openProcesses({ present: { success: () => '✓ V is in' } });
+    const { room } = open();
+    const first = await room.invoke(request);
+    expect(await room.invoke(request)).to.include({ status: 'done', callId: first.callId, text: '✓ V is in' });
+    const next = open().room;
+    await next.recover();
+    expect(await next.invoke(request)).to.include({ status: 'done', callId: first.callId, output: '✓ V is in' });
+    expect(runs).to.have.length(1);
+  });
+
+  it('is one call for everybody who asks while it is under way', async () => {
+    const { runs, open } = openProcesses();
+    const { room, load } = open();
+    const held = holdingInterceptor();
+    room.intercept(load('confirm'), held.interceptor);
+    const [one, other] = await Promise.all([room.invoke(request), room.invoke(request)]);
+    expect([one.status, other.callId]).to.deep.equal(['deferred', one.callId]);
+    await held.calls[0]?.approve('1');
+    held.goOn();
+    if (one.status !== 'deferred' || other.status !== 'deferred') throw new Error('unreachable');
+    expect(await other.settled).to.deep.equal(await one.settled);
+    expect([runs.length, held.calls.length]).to.deep.equal([1, 1]);
+  });
+
+  it('tells its tool the key, the same at every attempt', async () => {
+    const keys: string[] = [];
+    const { open } = openProcesses({ run: (_, { key }) => void keys.push(key) });
+    const { room } = open();
+    await room.invoke(request);
+    expect(keys).to.deep.equal([request.key]);
+  });
+
+  it('belongs to one tool, one person and one set of arguments', async () => {
+    const { open, runs } = openProcesses();
+    const { room } = open();
+    await room.invoke(request);
+    for (const change of [{ actor: bob }, { arguments: { name: 'Johnny' } }, { name: 'view_party' }]) {
+      const outcome = await room.invoke({ ...request, ...change });
+      expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_KEY');
+    }
+    expect(runs).to.have.length(1);
+  });
+
+  it('that was refused before it was a call may be made once nothing stands against it', async () => {
+    const { open } = openProcesses();
+    const { room, shutOut } = open();
+    shutOut.add(alice.userId);
+    expect(await room.invoke(request)).to.include({ status: 'denied' });
+    shutOut.clear();
+    expect(await room.invoke(request)).to.include({ status: 'done' });
+  });
+
+  it('that was waiting at a restart has not run, and may be made again as the next attempt', async () => {
+    const { open, runs } = openProcesses();
+    const { room, load } = open();
+    room.intercept(load('confirm'), holdingInterceptor().interceptor);
+    await room.invoke(request);
+    const next = open().room;
+    await next.recover();
+    expect(await next.invoke(request)).to.include({ status: 'expired' });
+    expect(await next.invoke({ ...request, attempt: 2 })).to.include({ status: 'done' });
+    expect(await next.invoke({ ...request, attempt: 3 })).to.have.nested.property('error.code', 'CINNABAR_TOOL_KEY');
+    expect(runs).to.have.length(1);
+  });
+
+  for (const idempotent of [true, false]) {
+    it(`cut off in the middle is unknown, and ${idempotent ? 'may' : 'may not'} be repeated when it is ${idempotent ? '' : 'not '}idempotent`, async () => {
+      let begin: () => void = () => undefined;
+      const begun = new Promise<void>((resolve) => {
+        begin = resolve;
+      });
+      let repeated = 0;
+      const { open } = openProcesses({
+        idempotent,
+        run: () => {
+          begin();
+          repeated += 1;
+          return repeated === 1 ? new Promise(() => undefined) : 'again';
+        },
+      });
+      void open().room.invoke(request);
+      await begun;
+      const next = open().room;
+      await next.recover();
+      const unknown = await next.invoke(request);
+      expect(unknown).to.have.nested.property('error.code', 'CINNABAR_TOOL_UNKNOWN_OUTCOME');
+      const again = await next.invoke({ ...request, attempt: 2 });
+      expect(again.status).to.equal(idempotent ? 'done' : 'failed');
+      expect(repeated).to.equal(idempotent ? 2 : 1);
+    });
+  }
+
+  it('has no second attempt without a first', async () => {
+    const { open, runs } = openProcesses();
+    const outcome = await open().room.invoke({ ...request, attempt: 2 });
+    expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_KEY');
+    expect(runs).to.deep.equal([]);
+  });
+
+  it('runs at most once for whatever sequence of requests and restarts', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom('ask', 'restart', 'attempt'), { maxLength: 12 }), async (steps) => {
+        const { open, runs } = openProcesses();
+        let { room } = open();
+        let attempt = 1;
+        for (const step of steps) {
+          if (step === 'attempt') attempt += 1;
+          if (step === 'restart') {
+            room = open().room;
+            await room.recover();
+          }
+          await room.invoke({ ...request, attempt });
+        }
+        expect(runs.length).to.be.at.most(1);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('an internal tool', () => {
+  it('does not exist for models, only for its own plugin', async () => {
+    const shop = openWorkshop();
+    const runs: unknown[] = [];
+    shop.room.tool(shop.load('party'), recordingTool(runs, { internal: true }));
+    expect(await shop.room.offered(alice)).to.deep.equal([]);
+    const outcome = await shop.room.invoke({ ...request, origin: 'chat' });
+    expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_UNKNOWN');
+    expect(await shop.room.invoke({ ...request, origin: 'party', key: 'other' })).to.include({ status: 'done' });
+  });
+});
+
+describe("a tool's own policy", () => {
+  it('holds where the guild has none', async () => {
+    const shop = openWorkshop();
+    const held = holdingInterceptor();
+    shop.room.tool(shop.load('party'), recordingTool([], { policy: 'confirm' }));
+    shop.room.intercept(shop.load('confirm'), held.interceptor);
+    await shop.room.invoke({ ...request, key: 'a' });
+    await shop.policies.set(alice.guildId ?? '', request.name, 'allow');
+    await shop.room.invoke({ ...request, key: 'b' });
+    expect(held.calls.map(({ policy }) => policy)).to.deep.equal(['confirm', 'allow']);
+  });
+});
