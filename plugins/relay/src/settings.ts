@@ -1,0 +1,84 @@
+import { type Settings, z } from '@cinnabar/sdk';
+
+const TIME = '(?:[01]?\\d|2[0-3]):[0-5]\\d';
+const whole = (min: number, max: number) => z.number().int().min(min).max(max);
+const address = z.url({ protocol: /^https?$/, error: 'expected an address such as https://letta.example.org' });
+
+export const settings = {
+  global: z.object({
+    baseUrl: address
+      .optional()
+      .describe("Address of the Letta server; without it LETTA_BASE_URL, and without that Letta's cloud"),
+    mcpUrl: address
+      .optional()
+      .describe("Address under which the Letta server reaches the bot's tools over MCP; by default where they listen"),
+    dmAgent: z.string().optional().describe('Id of the agent that answers direct messages; `relay dm agent` sets it'),
+  }),
+  guild: z.object({
+    reply_thread_depth: whole(0, 50).default(5).describe('How many messages of a reply chain the agent is shown'),
+    enable_typing_indicator: z.boolean().default(true).describe('Show typing while the agent works'),
+    enable_dm_responses: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Whether members of this server get answers to direct messages; another server of theirs can allow it, too',
+      ),
+    max_queue_size: whole(1, 10_000).default(50).describe('How many messages of this server may wait for the agent'),
+    agent_timeout: whole(1, 3600).default(60).describe('Seconds that the agent may work on a message'),
+    mcp_guidance_enabled: z.boolean().default(true).describe('Tell the agent in each prompt which tools it has'),
+    rate_limit_seconds: whole(0, 3600).default(2).describe('Least seconds between two messages of a channel'),
+    whenFull: z
+      .enum(['refuse-newest', 'drop-oldest'])
+      .default('refuse-newest')
+      .describe('Which message is given up when max_queue_size are waiting'),
+    whenSilent: z
+      .enum(['silent', 'post'])
+      .default('silent')
+      .describe('What becomes of the words of an agent that has ended without posting anything'),
+    quietHours: z
+      .string()
+      .regex(new RegExp(`^(?:${TIME}-${TIME})?$`), 'expected hours such as 22:00-07:00, or nothing')
+      .default('')
+      .describe('When only what is said to the agent reaches it: 22:00-07:00'),
+    timeZone: z
+      .string()
+      .refine(isTimeZone, 'expected a time zone such as Europe/Berlin')
+      .default('UTC')
+      .describe('Time zone of quiet hours, wake-ups and days'),
+    dayTurns: whole(0, 1_000_000)
+      .default(0)
+      .describe('How often the agents may be told something in a day; 0 for no limit'),
+    dayTokens: whole(0, 1_000_000_000)
+      .default(0)
+      .describe('How many tokens the agents may use in a day; 0 for no limit'),
+    wakesPerDay: whole(0, 1000).default(4).describe('How many planned wake-ups there may be in a day'),
+    digestMinutes: whole(1, 10_080).default(60).describe('How long a digest gathers, where the mode is digest'),
+    digestMessages: whole(1, 1000).default(50).describe('After how many messages a digest is sent at once'),
+    reactionEvents: z.boolean().default(true).describe('Tell agents of reactions to their messages'),
+    reactionSeconds: whole(0, 3600).default(20).describe('How long reactions are gathered before the agent is told'),
+    answerToName: z.boolean().default(false).describe("Whether an agent's name in a message is as good as a mention"),
+  }),
+  user: z.object({
+    dm: z
+      .enum(['ask', 'on', 'off'])
+      .default('ask')
+      .describe('Whether direct messages go to the agent; `relay dm` sets it'),
+  }),
+};
+
+export type RelaySettings = Settings<typeof settings>;
+export type GuildRules = z.output<typeof settings.guild>;
+
+/** What holds in a guild; in direct messages, the defaults. */
+export function rulesIn(all: Pick<RelaySettings, 'guild'>, guildId: string | null): Promise<GuildRules> {
+  return guildId === null ? Promise.resolve(settings.guild.parse({})) : all.guild(guildId).get();
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
