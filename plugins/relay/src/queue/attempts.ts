@@ -1,0 +1,120 @@
+import type { Breaker } from '../resilience/breaker.js';
+import { retryDelayMs } from '../resilience/retries.js';
+import type { Batch, Delivery, RelayEvent } from '../types.js';
+import type { Book, Entry, Parcel } from './book.js';
+import type { Choice } from './choice.js';
+import { endOrGrace } from './grace.js';
+import type { RelayQueueOptions } from './options.js';
+
+/** What an agent is being told. */
+export interface Flight {
+  readonly key: string;
+  readonly agent: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly since: number;
+}
+
+export interface Attempts {
+  /** By channel. */
+  readonly flights: ReadonlyMap<string, Flight>;
+  /**
+   * Tells an agent once, and writes down how it ended. What failed and may be tried again stays in the book with the time for that. Of
+   * what was interrupted nobody knows how it ended: it stays as it is.
+   * @returns whether it has ended, and need not be told again
+   */
+  attempt(channelId: string, what: Exclude<Choice, { readonly is: 'none' }>, breaker: Breaker): Promise<boolean>;
+  /** Writes down that these are not tried again, and says so. */
+  giveUp(parcels: readonly Parcel[], entries: readonly Entry[], sentence: string, error: unknown): Promise<void>;
+}
+
+interface Tools extends Pick<RelayQueueOptions, 'store' | 'delivering' | 'clock' | 'random' | 'log' | 'onFailed'> {
+  readonly book: Book;
+  /** Aborted when the queue stops. */
+  readonly signal: AbortSignal;
+}
+
+const WENT_WRONG = 'Something went wrong while I passed this on to the agent.';
+const NOTHING_LEFT: Delivery = { status: 'done', posted: false, tokens: 0, steps: 0 };
+
+export function createAttempts(tools: Tools): Attempts {
+  const { book, store, delivering, clock, random, log, onFailed, signal } = tools;
+  const flights = new Map<string, Flight>();
+
+  const write = (record: Parameters<Book['apply']>[0]) => {
+    book.apply(record);
+    return store.append(record);
+  };
+
+  const parcelOf = (channelId: string, key: string) =>
+    book.line(channelId)?.parcels.find((parcel) => parcel.key === key);
+
+  /** Everything that the queue does not expect of a delivery is a failure that may pass. */
+  const deliver = async (events: Batch, key: string): Promise<Delivery> => {
+    try {
+      const delivery = await endOrGrace(delivering.deliver(events, key, signal), signal, clock);
+      return delivery ?? { status: 'failed', retry: true, sentence: WENT_WRONG, error: signal.reason };
+    } catch (error) {
+      return { status: 'failed', retry: true, sentence: WENT_WRONG, error };
+    }
+  };
+
+  const fail = async (events: readonly RelayEvent[], sentence: string, error: unknown) => {
+    const [first, ...others] = events;
+    if (first === undefined) return;
+    try {
+      await onFailed({ events: [first, ...others], sentence, error });
+    } catch (problem) {
+      log.error('nobody could be told of a failure of the relay', { channelId: first.channelId, error: problem });
+    }
+  };
+
+  const settle = async (parcel: Parcel, delivery: Delivery, probed: boolean): Promise<boolean> => {
+    const { key, attempt } = parcel;
+    if (delivery.status === 'done') {
+      await write({ is: 'ended', key });
+      return true;
+    }
+    // A probe that failed is the breaker's business: it waits with the others, and has not used up a retry.
+    const failures = parcel.failures + (probed && delivery.retry ? 0 : 1);
+    const delayMs = probed ? 0 : retryDelayMs(failures, random, delivery.retryAfterMs);
+    log.warn('the agent could not be told', { key, attempt, failures, error: delivery.error });
+    if (delivery.retry && delayMs !== undefined) {
+      book.postpone(key, failures, clock.now() + delayMs);
+      return false;
+    }
+    await write({ is: 'ended', key });
+    await fail(eventsOf(parcel.entries), delivery.sentence, delivery.error);
+    return true;
+  };
+
+  return {
+    flights,
+    async attempt(channelId, what, breaker) {
+      const { key, entries, attempt, failures } =
+        what.is === 'parcel' ? what.parcel : { key: random.id(), entries: what.entries, attempt: 0, failures: 0 };
+      const probed = breaker.probing;
+      flights.set(channelId, { key, agent: what.agent, since: clock.now() });
+      try {
+        const delivery = await breaker.run(async () => {
+          await write({ is: 'sent', key, of: entries.map(({ n }) => n), attempt: attempt + 1, failures });
+          const [first, ...others] = eventsOf(parcelOf(channelId, key)?.entries ?? []);
+          return first === undefined ? NOTHING_LEFT : deliver([first, ...others], key);
+        });
+        const parcel = parcelOf(channelId, key);
+        if (parcel === undefined) return true;
+        if (delivery.status === 'failed' && signal.aborted) return false;
+        return await settle(parcel, delivery, probed);
+      } finally {
+        flights.delete(channelId);
+      }
+    },
+    async giveUp(parcels, entries, sentence, error) {
+      const written = parcels.map(({ key }) => write({ is: 'ended', key }));
+      if (entries.length > 0) written.push(write({ is: 'dropped', of: entries.map(({ n }) => n) }));
+      await Promise.all(written);
+      await fail(eventsOf([...parcels.flatMap((parcel) => parcel.entries), ...entries]), sentence, error);
+    },
+  };
+}
+
+const eventsOf = (entries: readonly Entry[]): readonly RelayEvent[] => entries.map(({ event }) => event);

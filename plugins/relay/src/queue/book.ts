@@ -1,0 +1,182 @@
+import type { RelayEvent } from '../types.js';
+import type { QueueRecord } from './record.js';
+
+/** An event that was taken and is not done. */
+export interface Entry {
+  /** Its place among all that this queue has taken. */
+  readonly n: number;
+  /** When it was taken, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly event: RelayEvent;
+}
+
+/** Entries that an agent is told of together, from the first attempt on: the same ones, under the same key, until they are done. */
+export interface Parcel {
+  readonly key: string;
+  readonly entries: readonly Entry[];
+  readonly attempt: number;
+  readonly failures: number;
+  /** Not to be tried again before this, in milliseconds since the Unix epoch. A restart does not know it any more. */
+  readonly readyAt: number;
+}
+
+/** What a channel has to be told of. */
+export interface Line {
+  readonly channelId: string;
+  readonly guildId: string | null;
+  /** Oldest first. */
+  readonly waiting: readonly Entry[];
+  /** Told of at least once, and not done: at most one of each agent. Oldest first. */
+  readonly parcels: readonly Parcel[];
+}
+
+/** Everything that the queue holds, as its records add up. */
+export interface Book {
+  apply(record: QueueRecord): void;
+  /** Notes a failure, which the record of the next attempt will write down. */
+  postpone(key: string, failures: number, readyAt: number): void;
+  /** The shortest journal that adds up to the same. */
+  snapshot(): readonly QueueRecord[];
+  /** The place that the next entry gets. */
+  next(): number;
+  /** Whether an event of that id is here, or was lately. */
+  knows(eventId: string): boolean;
+  line(channelId: string): Line | undefined;
+  lines(): Iterable<Line>;
+  /** Changes what is kept of each event, or with `undefined` takes it out. The journal must be compacted after. */
+  edit(change: (event: RelayEvent) => RelayEvent | undefined): void;
+}
+
+/** Discord repeats events after a lost connection, minutes later at most; more need not be known. */
+const KNOWN_AT_MOST = 2_000;
+
+export function createBook(): Book {
+  const lines = new Map<string, Line>();
+  const live = new Map<number, Entry>();
+  const ids = new Set<string>();
+  const known = new Set<string>();
+  let next = 0;
+
+  const know = (id: string) => {
+    known.delete(id);
+    known.add(id);
+    const [oldest] = known;
+    if (known.size > KNOWN_AT_MOST && oldest !== undefined) known.delete(oldest);
+  };
+
+  const leave = (entry: Entry) => {
+    live.delete(entry.n);
+    ids.delete(entry.event.id);
+    know(entry.event.id);
+  };
+
+  const put = (line: Line) => {
+    if (line.waiting.length === 0 && line.parcels.length === 0) lines.delete(line.channelId);
+    else lines.set(line.channelId, line);
+  };
+
+  const take = (entry: Entry) => {
+    const { channelId, guildId } = entry.event;
+    const line = lines.get(channelId) ?? { channelId, guildId, waiting: [], parcels: [] };
+    put({ ...line, waiting: [...line.waiting, entry] });
+    live.set(entry.n, entry);
+    ids.add(entry.event.id);
+    next = Math.max(next, entry.n + 1);
+  };
+
+  const send = ({ key, of, attempt, failures }: QueueRecord & { readonly is: 'sent' }) => {
+    const entries = of.flatMap((n) => live.get(n) ?? []);
+    const line = lines.get(entries[0]?.event.channelId ?? '');
+    if (line === undefined) return;
+    const parcel = { key, entries, attempt, failures, readyAt: 0 };
+    const parcels = [...line.parcels.filter((one) => one.key !== key), parcel];
+    const waiting = line.waiting.filter(({ n }) => !of.includes(n));
+    put({ ...line, waiting, parcels: parcels.sort(byPlace) });
+  };
+
+  const find = (key: string) => {
+    for (const line of lines.values()) {
+      const parcel = line.parcels.find((one) => one.key === key);
+      if (parcel !== undefined) return { line, parcel };
+    }
+    return undefined;
+  };
+
+  const end = (key: string) => {
+    const found = find(key);
+    if (found === undefined) return;
+    found.parcel.entries.forEach(leave);
+    put({ ...found.line, parcels: found.line.parcels.filter((one) => one !== found.parcel) });
+  };
+
+  /** Maps every entry of a line; those that become `undefined` are taken out, and parcels that become empty. */
+  const change = (line: Line, of: (entry: Entry) => Entry | undefined) => {
+    const kept = (entries: readonly Entry[]) => entries.flatMap((entry) => of(entry) ?? []);
+    const parcels = line.parcels.map((parcel) => ({ ...parcel, entries: kept(parcel.entries) }));
+    put({ ...line, waiting: kept(line.waiting), parcels: parcels.filter(({ entries }) => entries.length > 0) });
+  };
+
+  const drop = (numbers: readonly number[]) => {
+    const gone = new Set(numbers);
+    const touched = new Set(numbers.flatMap((n) => live.get(n)?.event.channelId ?? []));
+    for (const channelId of touched) {
+      const line = lines.get(channelId);
+      if (line !== undefined) change(line, (entry) => (gone.has(entry.n) ? undefined : entry));
+    }
+    for (const n of numbers) {
+      const entry = live.get(n);
+      if (entry !== undefined) leave(entry);
+    }
+  };
+
+  return {
+    apply(record) {
+      switch (record.is) {
+        case 'taken':
+          return take(record);
+        case 'sent':
+          return send(record);
+        case 'ended':
+          return end(record.key);
+        case 'dropped':
+          return drop(record.of);
+        case 'known':
+          return record.ids.forEach(know);
+      }
+    },
+    postpone(key, failures, readyAt) {
+      const found = find(key);
+      if (found === undefined) return;
+      const parcels = found.line.parcels.map((one) => (one === found.parcel ? { ...one, failures, readyAt } : one));
+      put({ ...found.line, parcels });
+    },
+    snapshot: () => [
+      ...(known.size > 0 ? [{ is: 'known' as const, ids: [...known] }] : []),
+      ...[...live.values()].map((entry) => ({ is: 'taken' as const, ...entry })),
+      ...[...lines.values()].flatMap(({ parcels }) =>
+        parcels.map(({ key, entries, attempt, failures }) => {
+          return { is: 'sent' as const, key, of: entries.map(({ n }) => n), attempt, failures };
+        }),
+      ),
+    ],
+    next: () => next,
+    knows: (id) => ids.has(id) || known.has(id),
+    line: (channelId) => lines.get(channelId),
+    lines: () => lines.values(),
+    edit(of) {
+      const gone: number[] = [];
+      for (const line of [...lines.values()]) {
+        change(line, (entry) => {
+          const event = of(entry.event);
+          if (event === undefined) gone.push(entry.n);
+          const edited = { ...entry, event: event ?? entry.event };
+          live.set(entry.n, edited);
+          return edited;
+        });
+      }
+      drop(gone);
+    },
+  };
+}
+
+const byPlace = (a: Parcel, b: Parcel) => (a.entries[0]?.n ?? 0) - (b.entries[0]?.n ?? 0);

@@ -1,0 +1,87 @@
+import type { Clock } from '@cinnabar/sdk';
+import type { Offer, RelayEvent } from '../types.js';
+import type { Book, Line } from './book.js';
+import type { QueueStore } from './journal.js';
+import type { RelayQueueOptions } from './options.js';
+
+interface Desk {
+  readonly book: Book;
+  readonly store: QueueStore;
+  readonly clock: Clock;
+  readonly rulesFor: RelayQueueOptions['rulesFor'];
+  readonly onDropped: (event: RelayEvent, count: number) => void;
+}
+
+/** What was decided, and when it is written down. */
+interface Decision {
+  readonly offer: Offer;
+  readonly written: Promise<unknown>;
+}
+
+/**
+ * Takes events in. Those of one channel are decided on one after the other, in the order of the calls, however long the settings take
+ * to be read.
+ */
+export function createOffers({ book, store, clock, rulesFor, onDropped }: Desk): (event: RelayEvent) => Promise<Offer> {
+  const latest = new Map<string, Promise<unknown>>();
+
+  const decide = async (event: RelayEvent): Promise<Decision> => {
+    if (book.knows(event.id)) return settled({ status: 'duplicate' });
+    const rules = await rulesFor(event.guildId, event.channelId);
+    // From here on nothing is waited for. The same event may have come in by another channel's turn.
+    if (book.knows(event.id)) return settled({ status: 'duplicate' });
+    const group = [...book.lines()].filter((line) => groupOf(line) === groupOf(event));
+    const excess = count(group) + 1 - rules.maxQueueSize;
+    if (excess > 0) onDropped(event, rules.whenFull === 'drop-oldest' ? excess : 1);
+    if (excess > 0 && rules.whenFull === 'refuse-newest') return settled({ status: 'refused', reason: 'full' });
+    const oldest = excess > 0 ? oldestOf(group).slice(0, excess) : [];
+    return take(event, oldest);
+  };
+
+  const take = (event: RelayEvent, instead: readonly number[]): Decision => {
+    const written: Promise<void>[] = [];
+    const write = (record: Parameters<Book['apply']>[0]) => {
+      book.apply(record);
+      written.push(store.append(record));
+    };
+    if (instead.length > 0) write({ is: 'dropped', of: [...instead] });
+    const line = book.line(event.channelId);
+    const ahead = line === undefined ? 0 : line.waiting.length + line.parcels.flatMap(({ entries }) => entries).length;
+    const n = book.next();
+    write({ is: 'taken', n, at: clock.now(), event });
+    const all = Promise.all(written).catch((error: unknown) => {
+      book.apply({ is: 'dropped', of: [n] });
+      throw error;
+    });
+    return { offer: { status: 'taken', ahead }, written: all };
+  };
+
+  return async (event) => {
+    const before = latest.get(event.channelId);
+    const deciding = (async () => {
+      await before;
+      return decide(event);
+    })();
+    const done = deciding.then(nothing, nothing);
+    latest.set(event.channelId, done);
+    try {
+      const { offer, written } = await deciding;
+      await written;
+      return offer;
+    } finally {
+      if (latest.get(event.channelId) === done) latest.delete(event.channelId);
+    }
+  };
+}
+
+const nothing = () => undefined;
+const settled = (offer: Offer): Decision => ({ offer, written: Promise.resolve() });
+
+/** Whose queue it is that may be full: a guild's, or that of one person's direct messages. */
+const groupOf = ({ guildId, channelId }: { readonly guildId: string | null; readonly channelId: string }) =>
+  guildId ?? channelId;
+
+const count = (lines: readonly Line[]) => lines.reduce((sum, { waiting }) => sum + waiting.length, 0);
+
+const oldestOf = (lines: readonly Line[]) =>
+  lines.flatMap(({ waiting }) => waiting.map(({ n }) => n)).sort((a, b) => a - b);

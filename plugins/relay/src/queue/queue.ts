@@ -1,0 +1,112 @@
+import type { QueueStatus, RelayEvent, RelayQueue } from '../types.js';
+import { createAttempts } from './attempts.js';
+import { createBook, type Line } from './book.js';
+import { createDrops } from './drops.js';
+import { createOffers } from './offers.js';
+import type { RelayQueueOptions } from './options.js';
+import { without, wroteIn } from './personal-data.js';
+import { createSchedule } from './schedule.js';
+import { createTelling } from './telling.js';
+
+const MOST_TOGETHER = 10;
+const PATIENCE_MS = 10 * 60_000;
+const DROPS_EVERY_MS = 15 * 60_000;
+
+/** Direct messages share the turns of one guild. */
+const turnOf = (guildId: string | null) => guildId ?? 'direct messages';
+
+/**
+ * Opens the queue with what its store holds, and goes on where the last process ended: what it had sent without knowing the outcome is
+ * sent again, the same events under the same key, before anything else of that agent in that channel.
+ */
+export async function createRelayQueue(options: RelayQueueOptions): Promise<RelayQueue> {
+  const { store, clock, log } = options;
+  const book = createBook();
+  for (const record of await store.load(book.snapshot)) book.apply(record);
+
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const drops = createDrops(clock, options.dropsEveryMs ?? DROPS_EVERY_MS, (drop) => {
+    Promise.resolve(options.onDropped(drop)).catch((error: unknown) => {
+      log.error('nobody could be told of what the relay dropped', { guildId: drop.guildId, error });
+    });
+  });
+  const attempts = createAttempts({ ...options, book, signal });
+  const wake = (channelId: string) => {
+    const line = book.line(channelId);
+    if (line !== undefined) schedule.wake(turnOf(line.guildId), channelId);
+  };
+  const serve = createTelling({
+    ...options,
+    mostTogether: options.mostTogether ?? MOST_TOGETHER,
+    patienceMs: options.patienceMs ?? PATIENCE_MS,
+    book,
+    attempts,
+    signal,
+    wake,
+  });
+  const schedule = createSchedule({ clock, log, bound: options.bound, serve });
+  const offer = createOffers({
+    ...options,
+    book,
+    onDropped: ({ guildId, channelId }, count) => drops.note(guildId, channelId, count),
+  });
+
+  /** Everything of a channel that is not being told at the moment. */
+  const idleOf = ({ channelId, waiting, parcels }: Line) => {
+    const flying = attempts.flights.get(channelId)?.key;
+    return [...parcels.filter(({ key }) => key !== flying).flatMap(({ entries }) => entries), ...waiting];
+  };
+  const linesOf = (guildId: string | null) => [...book.lines()].filter((line) => line.guildId === guildId);
+  const events = (): readonly RelayEvent[] =>
+    [...book.lines()]
+      .flatMap(({ parcels, waiting }) => [...parcels.flatMap(({ entries }) => entries), ...waiting])
+      .map(({ event }) => event);
+
+  for (const { channelId } of [...book.lines()]) wake(channelId);
+
+  return {
+    async offer(event) {
+      if (signal.aborted) throw new Error('the queue of the relay has been stopped');
+      const answer = await offer(event);
+      wake(event.channelId);
+      return answer;
+    },
+    async status(guildId): Promise<QueueStatus> {
+      const lines = linesOf(guildId);
+      const waiting = lines.flatMap((line) => {
+        const [oldest, ...others] = idleOf(line);
+        if (oldest === undefined) return [];
+        return [{ channelId: line.channelId, events: 1 + others.length, oldestAt: oldest.at }];
+      });
+      const sending = lines.flatMap(({ channelId }) => {
+        const flight = attempts.flights.get(channelId);
+        return flight === undefined ? [] : [{ channelId, agent: flight.agent, since: flight.since }];
+      });
+      return { waiting, sending, dropped: drops.total(guildId) };
+    },
+    async clear(guildId) {
+      const lines = linesOf(guildId);
+      const of = lines.flatMap(idleOf).map(({ n }) => n);
+      if (of.length === 0) return 0;
+      const record = { is: 'dropped', of } as const;
+      book.apply(record);
+      await store.append(record);
+      for (const { channelId } of lines) schedule.wake(turnOf(guildId), channelId);
+      return of.length;
+    },
+    wake: () => schedule.wakeAll(),
+    of: async (userId) => events().filter((event) => wroteIn(event, userId)),
+    async forget(userId) {
+      book.edit((event) => without(event, userId));
+      await store.compact();
+    },
+    async stop() {
+      if (signal.aborted) return;
+      stopping.abort(new Error('the relay stops'));
+      drops.stop();
+      await schedule.stop();
+      await store.close();
+    },
+  };
+}
