@@ -37,7 +37,14 @@ function ofChannel({ agents }: Roster, places: readonly string[]): Chosen | unde
   return undefined;
 }
 
-/** Names are made of letters, digits, `-` and `_`, so none of it means anything in an expression. */
+/** Every message in a guild with agents is looked at. */
+const words = new Map<string, RegExp>();
+
+/** Names are made of letters, digits, `-` and `_`, so only the hyphen means anything in an expression. */
 function asWord(name: string): RegExp {
-  return new RegExp(`(?<![\\p{L}\\p{N}_-])${name.replace(/-/g, '\\x2d')}(?![\\p{L}\\p{N}_-])`, 'iu');
+  const known = words.get(name);
+  if (known !== undefined) return known;
+  const word = new RegExp(`(?<![\\p{L}\\p{N}_-])${name.replace(/-/g, '\\x2d')}(?![\\p{L}\\p{N}_-])`, 'iu');
+  words.set(name, word);
+  return word;
 }

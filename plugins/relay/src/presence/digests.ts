@@ -1,0 +1,124 @@
+import { type Clock, type Collection, type Logger, z } from '@cinnabar/sdk';
+import type { Client, GuildTextBasedChannel, Message } from 'discord.js';
+import { chooseAgent } from '../agents/choose.js';
+import { placesOf } from '../agents/places.js';
+import { modeOf, type Rosters } from '../agents/roster.js';
+import { namesOf, placeFacts } from '../events/facts.js';
+import { linkOf } from '../events/message-event.js';
+import { type RelaySettings, rulesIn } from '../settings.js';
+import type { RelayEvent } from '../types.js';
+import { isQuiet } from './local-time.js';
+
+/** Where something has happened that no digest has told of. */
+export const digests = {
+  scope: 'channel',
+  version: 1,
+  schema: z.object({
+    guildId: z.string(),
+    /** The first message that no digest has told of, and when it came. */
+    firstId: z.string(),
+    at: z.number(),
+  }),
+} as const;
+export type OpenDigest = z.output<typeof digests.schema>;
+
+export interface Digests {
+  /** Something was said in a channel whose mode is `digest`. */
+  note(message: Message<true>): Promise<void>;
+  /** Sends the digests that have gathered for long enough. */
+  sendDue(): Promise<void>;
+}
+
+export interface DigestParts {
+  readonly digests: Collection<OpenDigest, 'channel'>;
+  readonly rosters: Rosters;
+  readonly settings: RelaySettings;
+  readonly clock: Clock;
+  readonly client: Client;
+  readonly log: Logger;
+  readonly offer: (event: RelayEvent) => Promise<unknown>;
+}
+
+interface Gathering extends OpenDigest {
+  /** Since this process knows of it. */
+  count: number;
+}
+
+const SHOWN = 20;
+const MOST_READ = 100;
+
+export async function openDigests(parts: DigestParts): Promise<Digests> {
+  const { digests: kept, rosters, settings, clock, client, log, offer } = parts;
+  const gathering = new Map<string, Gathering>();
+  for await (const [channelId, open] of kept.entries()) gathering.set(channelId, { ...open, count: 0 });
+
+  const forget = async (channelId: string) => {
+    gathering.delete(channelId);
+    await kept.of(channelId).delete();
+  };
+  const send = async (channelId: string, open: Gathering) => {
+    const roster = rosters.enabled(open.guildId);
+    const channel = client.channels.cache.get(channelId);
+    if (channel === undefined || channel.isDMBased() || !channel.isTextBased()) return forget(channelId);
+    const places = placesOf(channel);
+    if (roster === undefined || modeOf(roster, places) !== 'digest') return forget(channelId);
+    const chosen = chooseAgent(roster, places, '');
+    if (isQuiet(clock.now(), await rulesIn(settings, open.guildId))) return;
+    // What is said from here on belongs to the next one.
+    await forget(channelId);
+    if (chosen !== undefined) await offer(await digestOf(channel, chosen.key, open, clock.now()));
+  };
+  const trySend = (channelId: string, open: Gathering) =>
+    send(channelId, open).catch((error: unknown) => log.warn('a digest was not sent', { channelId, error }));
+
+  return {
+    async note({ channelId, guildId, id }) {
+      const known = gathering.get(channelId);
+      const open = known ?? { guildId, firstId: id, at: clock.now(), count: 0 };
+      open.count += 1;
+      gathering.set(channelId, open);
+      if (known === undefined) await kept.of(channelId).set({ guildId, firstId: id, at: open.at });
+      const { digestMessages } = await rulesIn(settings, guildId);
+      if (open.count >= digestMessages && gathering.get(channelId) === open) await trySend(channelId, open);
+    },
+    async sendDue() {
+      for (const [channelId, open] of [...gathering]) {
+        const { digestMinutes } = await rulesIn(settings, open.guildId);
+        if (clock.now() - open.at >= digestMinutes * 60_000) await trySend(channelId, open);
+      }
+    },
+  };
+}
+
+async function digestOf(
+  channel: GuildTextBasedChannel,
+  agent: string,
+  open: OpenDigest,
+  now: number,
+): Promise<RelayEvent> {
+  const after = (BigInt(open.firstId) - 1n).toString();
+  const read = await channel.messages.fetch({ after, limit: MOST_READ });
+  const all = [...read.values()].sort((a, b) => a.createdTimestamp - b.createdTimestamp);
+  const said = all.filter(({ author }) => author.id !== channel.client.user.id);
+  const shown = said.slice(-SHOWN);
+  const people = new Set(said.map(({ author }) => author.id)).size;
+  const count = `${said.length}${read.size === MOST_READ ? ' or more' : ''} ${said.length === 1 ? 'message' : 'messages'}`;
+  const names = namesOf(shown);
+  return {
+    id: `digest:${channel.id}:${open.firstId}`,
+    kind: 'digest',
+    agent,
+    guildId: open.guildId,
+    channelId: channel.id,
+    userId: null,
+    facts: {
+      at: now,
+      author: null,
+      ...placeFacts(channel, channel.guild),
+      messageId: null,
+      content: `${count} by ${people} ${people === 1 ? 'member' : 'members'} since ${new Date(open.at).toISOString()}.`,
+      chain: shown.map((message) => linkOf(message, names)),
+      attachments: [],
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { type Collection, type SettledCall, z } from '@cinnabar/sdk';
+
+/** Which agent has written the latest messages of a channel: for reactions, and for those that reply to one. */
+export const posts = {
+  scope: 'channel',
+  version: 1,
+  schema: z.object({ latest: z.array(z.object({ id: z.string(), agent: z.string() })).default([]) }),
+} as const;
+
+const REMEMBERED = 200;
+
+export interface Posts {
+  note(channelId: string, agent: string, messageIds: readonly string[]): Promise<void>;
+  /** The agent that wrote a message, by its key in the roster. */
+  agentOf(channelId: string, messageId: string): Promise<string | undefined>;
+}
+
+export function createPosts(kept: Collection<z.output<typeof posts.schema>, 'channel'>): Posts {
+  return {
+    async note(channelId, agent, messageIds) {
+      if (messageIds.length === 0) return;
+      await kept.of(channelId).update((draft) => {
+        draft.latest = [...draft.latest, ...messageIds.map((id) => ({ id, agent }))].slice(-REMEMBERED);
+      });
+    },
+    async agentOf(channelId, messageId) {
+      return (await kept.of(channelId).get()).latest.find(({ id }) => id === messageId)?.agent;
+    },
+  };
+}
+
+const written = z.object({
+  channelId: z.string().optional(),
+  messageId: z.string().optional(),
+  messageIds: z.array(z.string()).optional(),
+});
+
+/** The messages that a call has written, where, by what its tool tells of it; `undefined` when it wrote none. */
+export function writtenBy({
+  outcome,
+  input,
+}: SettledCall): { channelId: string; messageIds: readonly string[] } | undefined {
+  if (outcome.status !== 'done') return undefined;
+  const output = written.safeParse(outcome.output);
+  const asked = written.safeParse(input);
+  if (!output.success) return undefined;
+  const { messageId, messageIds = messageId === undefined ? [] : [messageId] } = output.data;
+  const channelId = output.data.channelId ?? (asked.success ? asked.data.channelId : undefined);
+  return channelId === undefined || messageIds.length === 0 ? undefined : { channelId, messageIds };
+}
