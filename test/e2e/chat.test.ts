@@ -26,7 +26,7 @@ describe('a mention, from Discord to the model and back', () => {
     configDir = await mkdtemp(join(tmpdir(), 'cinnabar-e2e-chat-'));
     await writeFile(join(configDir, 'shared.yaml'), CONFIG);
     host = await createTestHost({
-      plugins: ['admin', 'ai', 'chat', 'llm', 'mcp', createShelf().plugin],
+      plugins: ['accounts', 'admin', 'ai', 'chat', 'llm', 'mcp', createShelf().plugin],
       settings: { llm: { provider: 'anthropic', model: 'claude-opus-4-8' } },
       env: { ANTHROPIC_BASE_URL: model.baseUrl, ANTHROPIC_API_KEY: 'sk-test' },
       configDir,

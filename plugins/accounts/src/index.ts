@@ -1,11 +1,35 @@
-import { definePlugin } from '@cinnabar/sdk';
+import { Access, Accounts, Clock, Configuration, definePlugin, Random, TIERS } from '@cinnabar/sdk';
+import { collections } from './collections.js';
+import { createLimitsInForce } from './limits/in-force.js';
+import { budgetsConfiguration } from './limits/schema.js';
+import { exportReceipts, forgetReceipts } from './receipts/store.js';
+import { createAccounts } from './service.js';
+import { registerCommands } from './telling/commands.js';
 
 export default definePlugin({
   manifest: {
     id: 'accounts',
-    version: '0.1.0',
+    version: '1.0.0',
     description: 'What answers cost: receipts, sums and budgets',
     host: '^0.1.0',
   },
-  setup() {},
+  configuration: budgetsConfiguration,
+  collections,
+  inject: { access: Access, clock: Clock, configuration: Configuration, random: Random },
+  provides: [Accounts],
+  setup(context) {
+    const { collections: stores, services, provide, personalData, log } = context;
+    const { access, clock, configuration, random } = services;
+    const limitsInForce = createLimitsInForce(configuration, log);
+    provide(Accounts, createAccounts({ stores, limitsInForce, clock, random }));
+    registerCommands(context, {
+      stores,
+      clock,
+      isModerator: async (actor) => TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod'),
+    });
+    personalData({
+      export: (userId) => exportReceipts(stores.receipts, userId),
+      forget: (userId) => forgetReceipts(stores.receipts, userId),
+    });
+  },
 });

@@ -1,5 +1,6 @@
 import {
   Access,
+  Accounts,
   Clock,
   Commands,
   Configuration,
@@ -11,7 +12,6 @@ import {
   optional,
   Prefixes,
   Random,
-  TIERS,
   ToolHistory,
   Tools,
 } from '@cinnabar/sdk';
@@ -27,17 +27,15 @@ import { openRuleBook, pinnedRules } from './loop/activation/rules.js';
 import { createConfigSource } from './loop/config-source.js';
 import { registerMCommand } from './loop/m-command.js';
 import { createMemoryStore, memories } from './loop/memory-store.js';
+import { exportOldReceipts, forgetOldReceipts, handOver, oldReceipts } from './loop/old-receipts.js';
 import { respond } from './loop/respond.js';
 import { exportCalls, forgetCalls, heldCalls } from './loop/tools/held-calls.js';
 import { createToolOutput } from './loop/tools/visible-output.js';
-import { createAccounts, moneyCollections } from './money/accounts.js';
-import { registerMoneyCommands } from './money/commands.js';
-import { exportReceipts, forgetReceipts } from './money/receipts.js';
 
 export default definePlugin({
   manifest: {
     id: 'chat',
-    version: '1.1.0',
+    version: '1.2.0',
     description: 'The default mind: reads the channel, uses tools for the member who asks, answers',
     host: '^0.1.0',
     intents: [...HISTORY_INTENTS],
@@ -45,9 +43,10 @@ export default definePlugin({
   },
   settings: { guild: guildSettings },
   configuration: botConfigSchema,
-  collections: { calls: heldCalls, memories, pinnedRules, ...moneyCollections },
+  collections: { calls: heldCalls, memories, pinnedRules, receipts: oldReceipts },
   inject: {
     access: Access,
+    accounts: optional(Accounts),
     clock: Clock,
     commands: Commands,
     configuration: Configuration,
@@ -62,7 +61,7 @@ export default definePlugin({
   },
   async setup(context) {
     const { responder, on, personalData, client, settings, collections, services, log, signal } = context;
-    const { access, clock, commands, configuration, files, frontDoor, random } = services;
+    const { access, accounts, clock, commands, configuration, files, frontDoor, random } = services;
     const { calls } = collections;
     const history = createChannelHistory({ on, client, clock, log });
     const chatConfig = createChatConfig({
@@ -83,7 +82,6 @@ export default definePlugin({
       config,
       history,
       images,
-      accounts: createAccounts({ collections, clock, random }),
       buildContext,
       memories: createMemoryStore(collections.memories),
       calls,
@@ -98,12 +96,8 @@ export default definePlugin({
       maxWaiting: async ({ channel }) => (await config.forChannel(channel)).config.maxQueuedReplies,
       respond: (turn) => respond(turn, parts),
     });
-    registerMoneyCommands(context, {
-      collections,
-      clock,
-      isModerator: async (actor) => TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod'),
-    });
-    registerMCommand(context, { access, frontDoor, history, receipts: collections.receipts });
+    registerMCommand(context, { access, accounts, frontDoor, history });
+    if (accounts !== undefined) await handOver(collections.receipts, accounts);
     if (frontDoor !== undefined) {
       const rules = await openRuleBook({ config, pinned: collections.pinnedRules, client, clock });
       listenForMore({ on, client, rules, frontDoor, commands, random });
@@ -111,11 +105,11 @@ export default definePlugin({
     personalData({
       export: async (userId) => ({
         calls: await exportCalls(calls, userId),
-        receipts: await exportReceipts(collections.receipts, userId),
+        receipts: await exportOldReceipts(collections.receipts, userId),
       }),
       async forget(userId) {
         await forgetCalls(calls, userId);
-        await forgetReceipts(collections.receipts, userId);
+        await forgetOldReceipts(collections.receipts, userId);
       },
     });
   },

@@ -15,21 +15,11 @@ export function valueAt(entries: Entries, path: string): unknown {
 /** All values as one configuration. */
 export function build(entries: Entries): BotConfig {
   const values: Record<string, unknown> = {};
-  for (const [path, { value }] of entries) if (value !== undefined) put(values, path.split('.'), value);
+  for (const [path, { value }] of entries) if (value !== undefined) values[path] = value;
   return complete(botConfigSchema.parse(values));
 }
 
 /** Where the value of each path came from. */
 export function originsOf(entries: Entries): Readonly<Record<string, string>> {
   return Object.fromEntries([...LEAVES.keys()].map((path) => [path, entries.get(path)?.origin ?? 'default']));
-}
-
-function put(into: Record<string, unknown>, [first = '', ...rest]: readonly string[], value: unknown): void {
-  if (rest.length === 0) {
-    into[first] = value;
-    return;
-  }
-  const inner: Record<string, unknown> = { ...(typeof into[first] === 'object' ? into[first] : {}) };
-  put(inner, rest, value);
-  into[first] = inner;
 }

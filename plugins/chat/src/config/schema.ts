@@ -3,7 +3,7 @@ import { behaviourKeys } from './keys/behaviour.js';
 import { contextKeys } from './keys/context.js';
 import { identityKeys } from './keys/identity.js';
 import { modelKeys } from './keys/model.js';
-import { moneyKeys } from './keys/money.js';
+import { receiptKeys } from './keys/receipts.js';
 
 /** Every key of the configuration, each with its description, default and who may set it (`.meta()`). */
 export const botConfigSchema = z.object({
@@ -11,7 +11,7 @@ export const botConfigSchema = z.object({
   ...modelKeys,
   ...contextKeys,
   ...behaviourKeys,
-  ...moneyKeys,
+  ...receiptKeys,
 });
 
 type Values = z.output<typeof botConfigSchema>;

@@ -12,7 +12,7 @@ export interface ChatConfig {
 
 export interface EffectiveConfig {
   readonly config: BotConfig;
-  /** Where each value came from, by path (`temperature`, `budgets.guild.usdPerDay`): `config/bots/claude.yaml:3`, `setting of the server`, `pin 123…:2` (the line below `.config`), `default`. */
+  /** Where each value came from, by path (`temperature`): `config/bots/claude.yaml:3`, `setting of the server`, `pin 123…:2` (the line below `.config`), `default`. */
   readonly origin: Readonly<Record<string, string>>;
   /** Everything that was not used, with the reason, file, line and key. */
   readonly problems: readonly string[];

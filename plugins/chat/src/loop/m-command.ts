@@ -1,13 +1,21 @@
-import { type Access, type CommandContext, type FrontDoor, type Registrar, TIERS, UserError, z } from '@cinnabar/sdk';
+import {
+  type Access,
+  type Accounts,
+  type CommandContext,
+  type FrontDoor,
+  type Registrar,
+  TIERS,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 import { PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import type { ChannelHistory } from '../history/types.js';
-import type { MoneyCollections } from '../money/accounts.js';
 
 export interface MCommandParts {
   readonly access: Access;
   readonly frontDoor: FrontDoor | undefined;
   readonly history: ChannelHistory;
-  readonly receipts: MoneyCollections['receipts'];
+  readonly accounts: Accounts | undefined;
 }
 
 interface Answer {
@@ -17,6 +25,7 @@ interface Answer {
 }
 
 const LOOK_BACK = 50;
+const NO_RECEIPTS = 'I do not keep which messages are my answers: the plugin `accounts` is not loaded.';
 const ELSEWHERE = 'Somebody else answers in this channel: `!ai status` shows who.';
 
 /** `m`: lets the bot speak, takes its last answer back, or has it go on. */
@@ -75,16 +84,16 @@ async function takeAway({ message, guild, channel }: CommandContext, log: Regist
 
 /** The newest answer of which something still stands: its receipt tells which messages it had. */
 async function lastAnswer(
-  { history, receipts }: MCommandParts,
+  { history, accounts }: MCommandParts,
   { actor, signal }: CommandContext,
   channel: SendableChannels,
 ): Promise<Answer> {
+  if (accounts === undefined) throw new UserError(NO_RECEIPTS);
   const { messages } = await history.window(channel, { limit: LOOK_BACK, reader: actor, historyRoles: [], signal });
   const standing = new Set(messages.map(({ id }) => id));
-  const kept = (await receipts.of(channel.id).get()).receipts;
-  for (const { userId, messageIds } of kept.toReversed()) {
+  for (const { actor: asker, messageIds } of await accounts.receipts(channel.id, 'chat')) {
     const ids = messageIds.filter((id) => standing.has(id));
-    if (ids.length > 0) return { userId, ids };
+    if (ids.length > 0) return { userId: asker.userId, ids };
   }
   throw new UserError('I have not answered anything here lately.');
 }

@@ -1,7 +1,6 @@
-import type { Clock, Ledger, Llm, Logger, Prefixes, Random, ToolHistory, Tools } from '@cinnabar/sdk';
+import type { Accounts, Clock, Ledger, Llm, Logger, Prefixes, Random, ToolHistory, Tools } from '@cinnabar/sdk';
 import type { BuildContext } from '../context/types.js';
 import type { ChannelHistory, Images } from '../history/types.js';
-import type { Accounts } from '../money/types.js';
 import type { ConfigSource } from './config-source.js';
 import type { MemoryStore } from './memory-store.js';
 import type { CallStore } from './tools/held-calls.js';
@@ -17,7 +16,8 @@ export interface LoopParts {
   readonly config: ConfigSource;
   readonly history: ChannelHistory;
   readonly images: Images;
-  readonly accounts: Accounts;
+  /** Without them nothing limits what is used, and no receipt is kept. */
+  readonly accounts: Accounts | undefined;
   readonly buildContext: BuildContext;
   readonly memories: MemoryStore;
   readonly calls: CallStore;

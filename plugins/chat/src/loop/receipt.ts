@@ -1,9 +1,8 @@
-import type { Llm, LlmCompletion, Turn } from '@cinnabar/sdk';
+import { billFor, type Llm, type LlmCompletion, type Receipt, type Turn } from '@cinnabar/sdk';
 import type { EffectiveConfig } from '../config/types.js';
 import { missAfter } from '../context/caching/misses.js';
 import type { BuiltContext } from '../context/types.js';
-import { billFor } from '../money/price.js';
-import type { Receipt } from '../money/receipt.js';
+import { detailsOf } from './details.js';
 import type { Invoked } from './tools/invoke.js';
 
 export interface ReceiptParts {
@@ -30,16 +29,15 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt | undefine
   return {
     id,
     at,
-    channelId: turn.channel.id,
-    guildId: turn.actor.guildId,
-    userId: turn.actor.userId,
+    mind: 'chat',
+    actor: turn.actor,
     messageIds,
     trigger: reasonFor(turn),
     model: first.model,
     provider: first.provider,
     mode: first.mode,
     ...(await billFor(completions, priceFor)),
-    facts: built.facts,
+    details: detailsOf(built.facts),
     missCause: missAfter(built.facts, first.usage),
     tools: tools.map(({ use, outcome }) => ({ name: use.name, outcome })),
     configured: Object.entries(effective.origin)

@@ -1,7 +1,4 @@
-import { type LlmCompletion, type Turn, UserError } from '@cinnabar/sdk';
-import { budgetRefusal } from '../money/accounts.js';
-import { mostOf } from '../money/price.js';
-import { receiptLine } from '../money/why.js';
+import { budgetRefusal, type LlmCompletion, mostOf, receiptLine, type Turn, UserError } from '@cinnabar/sdk';
 import { prepare } from './asking/prepare.js';
 import { withEitherSignal } from './either-signal.js';
 import type { LoopParts } from './parts.js';
@@ -27,8 +24,8 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
   const { effective, built, offered, traits, notes } = await prepare(turn, parts);
   const { config } = effective;
   const most = mostOf(built.facts.estimatedTokens, config.maxTokens, traits.price);
-  const { decision, release } = await accounts.reserve(turn.actor, config, most);
-  if (!decision.allowed) throw new UserError(budgetRefusal(decision));
+  const room = await accounts?.reserve(turn.actor, most);
+  if (room?.decision.allowed === false) throw new UserError(budgetRefusal(room.decision));
 
   const backoff = { clock, maxMs: config.discordBackoffMax, log, signal };
   const voice = createVoice(turn, backoff);
@@ -52,7 +49,7 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
       llm,
     };
     const receipt = await receiptOf(details);
-    if (receipt !== undefined) await accounts.record(receipt);
+    if (receipt !== undefined) await accounts?.record(receipt);
     return receipt;
   };
   try {
@@ -88,7 +85,7 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
     });
   } finally {
     // What has been used is paid for, also when the answer broke off.
-    const receipt = await settle().finally(release);
+    const receipt = await settle().finally(room?.release);
     if (config.receipts && receipt !== undefined && !signal.aborted) await voice.say(receiptLine(receipt));
   }
 }

@@ -28,7 +28,7 @@ describe('chat: configuration at work', () => {
     await host.resolve(SettingsCatalog).set('chat', 'temperature', '0.3', actor);
     expect(await asked()).to.deep.equal({ temperature: 0.3, topP: 0.2, stops: false });
 
-    const config = host.you.say(host.general, '.config claude\nstopSequences: [ENOUGH]\nbudgets: {}\n');
+    const config = host.you.say(host.general, '.config claude\nstopSequences: [ENOUGH]\n');
     host.you.pin(config);
     await host.settled();
     expect(await asked()).to.deep.equal({ temperature: 0.3, topP: 0.2, stops: true });

@@ -20,7 +20,6 @@ describe('chat: the configuration of a channel', () => {
       replyOnRandom: 0,
       replyOnName: false,
     });
-    expect(config.budgets).to.deep.equal({ guild: {}, channel: {}, member: {} });
     expect(origin.temperature).to.equal('default');
     expect(problems).to.deep.equal([]);
   });
@@ -52,21 +51,6 @@ describe('chat: the configuration of a channel', () => {
       maxImages: 'default',
     });
     expect(problems).to.deep.equal([]);
-  });
-
-  it('merges budgets limit by limit', async () => {
-    const { config, origin } = await effective({
-      files: {
-        'config/shared.yaml': 'budgets:\n  guild: {usdPerDay: 5}\n  member: {tokensPerDay: 1000, usdPerDay: 1}\n',
-        'config/guilds/1.yaml': 'budgets:\n  member:\n    usdPerDay: 2\n',
-      },
-    });
-    expect(config.budgets).to.deep.equal({
-      guild: { usdPerDay: 5 },
-      channel: {},
-      member: { tokensPerDay: 1000, usdPerDay: 2 },
-    });
-    expect(origin['budgets.member.usdPerDay']).to.equal('config/guilds/1.yaml:3');
   });
 
   it('goes back to the default where a narrower file leaves a key empty', async () => {
@@ -117,22 +101,6 @@ describe('chat: a mistake in the configuration', () => {
   it('in an id that lost its quotes says what to do', async () => {
     const { problems } = await effective({ files: { a: 'historyRoles: [123456789012345678]' } });
     expect(problems).to.deep.equal(['a:1: historyRoles: must be text: put the id in quotes']);
-  });
-
-  it('in a limit of money means that nothing may be spent, until it is put right', async () => {
-    const of = async (yaml: string) => effective({ files: { 'config/shared.yaml': `budgets:\n${yaml}` } });
-    const wrong = await of('  guild: {usdPerDay: five, tokensPerDay: 10}');
-    expect(wrong.config.budgets.guild).to.deep.equal({ usdPerDay: 0, tokensPerDay: 10 });
-    expect(wrong.problems[0]).to.match(
-      /^config\/shared\.yaml:2: budgets\.guild\.usdPerDay: .* nothing may be spent\.$/,
-    );
-    expect((await of('  guild: {usdPerday: 5}')).config.budgets.guild).to.deep.equal({ usdPerDay: 0, tokensPerDay: 0 });
-    expect((await of('  member: 5')).config.budgets).to.deep.equal({
-      guild: {},
-      channel: {},
-      member: { usdPerDay: 0, tokensPerDay: 0 },
-    });
-    expect((await of('  guilds: {usdPerDay: 5}')).config.budgets.member.usdPerDay).to.equal(0);
   });
 
   it('is logged once, however often the bot is asked', async () => {

@@ -17,24 +17,24 @@ describe('chat: a pinned .config message', () => {
 
   it('cannot set what is for the owner or for admins', async () => {
     const { config, problems } = await pinned(
-      'budgets: {guild: {usdPerDay: 1000}}\nallowedModels: ["*"]\nfallbackModels: [dear]\nhistoryRoles: [everyone]\nsystemPrompt: obey\nname: Alice\ncache: 1h\n',
+      'allowedModels: ["*"]\nfallbackModels: [dear]\nhistoryRoles: [everyone]\nsystemPrompt: obey\nname: Alice\ncache: 1h\n',
     );
-    expect(config.budgets.guild).to.deep.equal({});
     expect(config).to.deep.include({ allowedModels: [], fallbackModels: [], historyRoles: [], cache: 'auto' });
     expect(problems).to.deep.equal([
-      'pin 1:1: budgets.guild.usdPerDay: can be set in the configuration files only',
-      'pin 1:2: allowedModels: can be set in the configuration files only',
-      'pin 1:3: fallbackModels: can be set in the configuration files only',
-      'pin 1:4: historyRoles: can be set by admins only, with `!set chat`',
-      'pin 1:5: systemPrompt: can be set by admins only, with `!set chat`',
-      'pin 1:6: name: can be set by admins only, with `!set chat`',
-      'pin 1:7: cache: can be set by admins only, with `!set chat`',
+      'pin 1:1: allowedModels: can be set in the configuration files only',
+      'pin 1:2: fallbackModels: can be set in the configuration files only',
+      'pin 1:3: historyRoles: can be set by admins only, with `!set chat`',
+      'pin 1:4: systemPrompt: can be set by admins only, with `!set chat`',
+      'pin 1:5: name: can be set by admins only, with `!set chat`',
+      'pin 1:6: cache: can be set by admins only, with `!set chat`',
     ]);
   });
 
   it('cannot set what is another plugin’s: keys, vendors, the host', async () => {
-    const { problems } = await pinned('vendors: {x: {}}\nanthropic_api_key: sk\nhost: {owners: []}\nmcp: {}\n');
-    expect(problems).to.have.length(4);
+    const { problems } = await pinned(
+      'vendors: {x: {}}\nanthropic_api_key: sk\nhost: {owners: []}\nmcp: {}\nbudgets: {guild: {usdPerDay: 1000}}\n',
+    );
+    expect(problems).to.have.length(5);
     for (const problem of problems) expect(problem).to.match(/^pin 1:\d: \w+: there is no such key\./);
   });
 

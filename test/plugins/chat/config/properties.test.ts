@@ -19,20 +19,12 @@ const anyValue = fc.oneof(
   fc.constant(null),
   fc.jsonValue(),
 );
-/** What somebody might write: keys and values of all kinds, groups too. */
+/** What somebody might write: keys and values of all kinds. */
 const anyValues = fc
   .array(fc.tuple(fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...PATHS) }, fc.string()), anyValue))
   .map((pairs) => {
     const values: Record<string, unknown> = {};
-    const inGroup = (name: string) =>
-      Object.fromEntries(
-        pairs
-          .filter(([path]) => path.startsWith(`budgets.${name}.`))
-          .map(([path, value]) => [path.split('.')[2], value]),
-      );
-    for (const [path, value] of pairs) if (!path.includes('.')) values[path] = value;
-    if (pairs.some(([path]) => path.startsWith('budgets.')))
-      values.budgets = { guild: inGroup('guild'), channel: inGroup('channel'), member: inGroup('member') };
+    for (const [path, value] of pairs) values[path] = value;
     return values;
   });
 
@@ -118,17 +110,8 @@ describe('chat: laying configuration together', () => {
   });
 
   function flat(config: object): ReadonlyMap<string, unknown> {
-    const at = (path: string) =>
-      path
-        .split('.')
-        .reduce<unknown>(
-          (value, part) =>
-            typeof value === 'object' && value !== null
-              ? Object.entries(value).find(([key]) => key === part)?.[1]
-              : undefined,
-          config,
-        );
-    return new Map(PATHS.map((path) => [path, at(path)]));
+    const values = new Map(Object.entries(config));
+    return new Map(PATHS.map((path) => [path, values.get(path)]));
   }
 
   it('says for each key what holds when nobody says anything', () => {

@@ -7,7 +7,7 @@ describe('chat: `m`', () => {
   let llm: ScriptedLlm;
   beforeEach(async () => {
     llm = scriptedLlm((prompt) => say(prompt.text.includes('long') ? `${'A long answer. '.repeat(200)}` : 'Fine.'));
-    host = await createTestHost({ plugins: ['ai', 'chat', llm] });
+    host = await createTestHost({ plugins: ['accounts', 'ai', 'chat', llm] });
   });
   afterEach(() => host[Symbol.asyncDispose]());
 

@@ -11,7 +11,7 @@ describe('chat: answers in Discord', () => {
   let llm: ScriptedLlm;
   const open = async (steps: Parameters<typeof scriptedLlm>[0]) => {
     llm = scriptedLlm(steps);
-    host = await createTestHost({ plugins: ['admin', 'ai', 'chat', llm, createShelf().plugin] });
+    host = await createTestHost({ plugins: ['accounts', 'admin', 'ai', 'chat', llm, createShelf().plugin] });
     await letLook(host);
   };
   afterEach(() => host[Symbol.asyncDispose]());

@@ -1,8 +1,7 @@
-import { type ModelTraits, type Turn, UserError } from '@cinnabar/sdk';
+import { budgetRefusal, type ModelTraits, type Turn, UserError } from '@cinnabar/sdk';
 import type { EffectiveConfig } from '../../config/types.js';
 import { selfName } from '../../context/reading/names.js';
 import type { BuiltContext } from '../../context/types.js';
-import { budgetRefusal } from '../../money/accounts.js';
 import type { AnswerParts } from '../respond.js';
 import { offeredTools } from '../tools/offered.js';
 import { recordsOf } from '../tools/records.js';
@@ -26,8 +25,8 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
   assertReadable(turn);
   const effective = await parts.config.forChannel(channel);
   const { config } = effective;
-  const decision = await parts.accounts.check(actor, config);
-  if (!decision.allowed) throw new UserError(budgetRefusal(decision));
+  const decision = await parts.accounts?.check(actor);
+  if (decision?.allowed === false) throw new UserError(budgetRefusal(decision));
 
   const memory = await parts.memories.load(channel.id);
   const read = await parts.history.window(channel, {

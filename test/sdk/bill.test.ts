@@ -1,10 +1,9 @@
-import { billFor, costOf, mostOf } from '@cinnabar/plugin-chat/money/price';
-import type { LlmCompletion, Usage } from '@cinnabar/sdk';
+import { billFor, costOf, type LlmCompletion, mostOf, receiptLine, type Usage } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
 const PRICE = { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 };
 
-describe('chat money: what a reply costs', () => {
+describe('what model calls cost', () => {
   const MILLION = 1_000_000;
   const NONE = { inputTokens: 0, outputTokens: 0 };
   const answered = (usage: Usage, model = 'known'): LlmCompletion => ({
@@ -51,5 +50,11 @@ describe('chat money: what a reply costs', () => {
   it('is at most the whole prompt written for an hour, and the longest answer', () => {
     expect(mostOf(MILLION, 1000, PRICE)).to.deep.equal({ tokens: MILLION + 1000, usd: 6.015 });
     expect(mostOf(10, 10, undefined).usd).to.equal(null);
+  });
+
+  it('is told in one small line', async () => {
+    const bill = await billFor([answered({ ...NONE, inputTokens: 12_345, cacheReadTokens: 9 })], priceFor);
+    expect(receiptLine(bill)).to.equal('-# 12,345 fresh, 0 written, 9 read, 0 output · $0.037');
+    expect(receiptLine({ ...bill, cost: null })).to.match(/ · price not known$/);
   });
 });

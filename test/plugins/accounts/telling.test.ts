@@ -1,24 +1,26 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { PersonalDataStore } from '@cinnabar/sdk';
+import { Accounts, PersonalDataStore, type Receipt } from '@cinnabar/sdk';
 import type { LocalUser } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { createTill, receipt } from './till.js';
+import { receipt } from './receipt.js';
 
 const DAY = 24 * 3_600_000;
+const nobody = { userId: '0', guildId: null, channelId: '0' };
 
-describe('chat money: what members are told', () => {
+describe('accounts: what members are told', () => {
   let host: TestHost;
-  let till: ReturnType<typeof createTill>;
+  let answers: number;
 
   beforeEach(async () => {
-    till = createTill();
-    host = await createTestHost({ plugins: [till.plugin] });
+    answers = 0;
+    host = await createTestHost({ plugins: ['accounts'] });
   });
   afterEach(() => host[Symbol.asyncDispose]());
 
-  const answer = (more: Partial<Parameters<typeof receipt>[0]> = {}) => {
-    const place = { userId: host.alice.id, guildId: host.guild.id, channelId: host.general.id };
-    return till.accounts.record(receipt({ ...place, at: host.clock.now(), ...more }));
+  const answer = ({ userId = host.alice.id, ...more }: Partial<Receipt> & { readonly userId?: string } = {}) => {
+    answers += 1;
+    const actor = { userId, guildId: host.guild.id, channelId: host.general.id };
+    return host.resolve(Accounts).record(receipt({ id: `${answers}`, actor, at: host.clock.now(), ...more }));
   };
   const ask = async (who: LocalUser, text: string) => {
     who.say(host.general, text);
@@ -29,10 +31,12 @@ describe('chat money: what members are told', () => {
   it('is why the last answer was given, from what, and what it cost', async () => {
     await answer({ missCause: 'the window rolled', notes: ['a range was refused'], configured: ['maxImages: 1'] });
     const text = await ask(host.bob, '!why');
-    expect(text).to.match(/\*\*Why I answered\*\*: mention \(asked by <@\d+>, <t:\d+:R>\)/);
+    expect(text).to.match(/\*\*Why I answered\*\*: I was mentioned \(asked by <@\d+>, <t:\d+:R>\)/);
     expect(text).to.contain('claude-x by anthropic, chat mode, 2 calls');
-    expect(text).to.contain('42 messages, 1 image, about 950 tokens, 3 not shown to me');
-    expect(text).to.contain('kept for 5 minutes. Miss: the window rolled');
+    expect(text).to.contain('**Mind**: chat');
+    expect(text).to.contain('**Read**: 42 messages, about 950 tokens');
+    expect(text).to.contain('**Cache**: asked about every 20 s: kept for 5 minutes');
+    expect(text).to.contain('**Cache miss**: the window rolled');
     expect(text).to.contain('100 fresh, 30 written (10 for an hour), 820 read, 50 output');
     expect(text).to.contain('**Cost**: $0.012');
     expect(text).to.contain('roll\\_dice (done)');
@@ -64,8 +68,8 @@ describe('chat money: what members are told', () => {
     await answer();
     await answer({ userId: host.bob.id });
     const text = await ask(host.alice, '!cost');
-    expect(text).to.contain('You: 1 reply, 1,000 tokens (86% of the prompts read from the cache), $0.012');
-    expect(text).to.contain('This channel: 2 replies, 2,000 tokens');
+    expect(text).to.contain('You: 1 run, 1,000 tokens (86% of the prompts read from the cache), $0.012');
+    expect(text).to.contain('This channel: 2 runs, 2,000 tokens');
   });
 
   it('is what the channel used on each of the last days', async () => {
@@ -73,7 +77,7 @@ describe('chat money: what members are told', () => {
     await host.advance(DAY);
     await answer({ cost: null });
     const text = await ask(host.alice, '!cost channel');
-    expect(text).to.contain('**This channel**, last 7 days (UTC): 2 replies, 2,000 tokens');
+    expect(text).to.contain('**This channel**, last 7 days (UTC): 2 runs, 2,000 tokens');
     expect(text).to.contain('$0.012, without 1 of unknown price');
     await host.advance(8 * DAY);
     expect(await ask(host.alice, '!cost channel')).to.contain('has used nothing in the last 7 days');
@@ -83,17 +87,17 @@ describe('chat money: what members are told', () => {
     await answer();
     expect(await ask(host.alice, '!cost guild')).to.contain('is shown to its moderators');
     const text = await ask(host.you, '!cost guild');
-    expect(text).to.contain('**This server**, last 7 days (UTC): 1 reply, 1,000 tokens');
+    expect(text).to.contain('**This server**, last 7 days (UTC): 1 run, 1,000 tokens');
     expect(text).to.contain(`Today by channel: <#${host.general.id}> 1,000 tokens`);
   });
 
   it('survives a restart, and forgets what is older than it keeps', async () => {
     for (let index = 0; index < 55; index++) await answer({ id: `${index}`, messageIds: [`${index}`] });
     await host.stop();
-    await using again = await createTestHost({ plugins: [till.plugin], world: host, dataDir: host.dataDir });
+    await using again = await createTestHost({ plugins: ['accounts'], world: host, dataDir: host.dataDir });
     again.alice.say(again.general, '!cost channel');
     await again.settled();
-    expect(again.general.messages.at(-1)?.content).to.contain('55 replies, 55,000 tokens');
+    expect(again.general.messages.at(-1)?.content).to.contain('55 runs, 55,000 tokens');
     const kept = await again.resolve(PersonalDataStore).export(again.alice.id);
     expect(JSON.stringify(kept).match(/"trigger"/g)).to.have.lengthOf(50);
   });
@@ -103,6 +107,44 @@ describe('chat money: what members are told', () => {
     await host.resolve(PersonalDataStore).forget(host.alice.id);
     expect(await ask(host.bob, '!why')).to.contain('receipt');
     expect(await ask(host.alice, '!cost')).to.contain('You: nothing yet');
-    expect(await ask(host.alice, '!cost')).to.contain('This channel: 1 reply');
+    expect(await ask(host.alice, '!cost')).to.contain('This channel: 1 run');
+  });
+
+  it('is, under the same id, the newer receipt; only the difference is added', async () => {
+    await answer({ id: 'task', messageIds: [], trigger: 'I work on a task', calls: 1 });
+    await answer({
+      id: 'task',
+      messageIds: ['501'],
+      trigger: 'I finished a task',
+      calls: 3,
+      cost: 0.05,
+      usage: { ...receipt({ actor: nobody, at: 0 }).usage, inputTokens: 600 },
+    });
+    expect(await ask(host.alice, '!cost'))
+      .to.contain('You: 1 run, 1,500 tokens')
+      .and.contain('$0.050');
+    const kept = await host.resolve(Accounts).receipts(host.general.id);
+    expect(kept.map(({ trigger, calls }) => `${trigger} ${calls}`)).to.deep.equal(['I finished a task 3']);
+  });
+
+  it('is what each mind did: one that works a lot does not push out another’s answers', async () => {
+    await answer({ id: 'first', messageIds: ['600'] });
+    for (let index = 0; index < 60; index++) await answer({ mind: 'tasks', trigger: 'I work on a task' });
+    const accounts = host.resolve(Accounts);
+    expect((await accounts.receipts(host.general.id, 'chat')).map(({ id }) => id)).to.deep.equal(['first']);
+    const tasks = await accounts.receipts(host.general.id, 'tasks');
+    expect(tasks.map(({ id }) => id)).to.deep.equal(Array.from({ length: 50 }, (_, index) => `${61 - index}`));
+  });
+
+  it('is that nothing was said, when nothing was', async () => {
+    await answer({
+      messageIds: [],
+      mind: 'persona',
+      trigger: 'I thought about what was said',
+      details: ['I kept silent'],
+    });
+    const text = await ask(host.bob, '!why');
+    expect(text).to.contain('**Why I was at work, without a word**: I thought about what was said');
+    expect(text).to.contain('**Mind**: persona').and.contain('• I kept silent');
   });
 });

@@ -1,31 +1,27 @@
-import { type Clock, type Registrar, UserError, z } from '@cinnabar/sdk';
-import type { MoneyCollections } from './accounts.js';
+import { type Actor, type Clock, type Registrar, UserError, z } from '@cinnabar/sdk';
+import type { AccountStores } from '../collections.js';
+import { findReceipt } from '../receipts/store.js';
 import { costText } from './cost.js';
-import { findReceipt } from './receipts.js';
 import { whyText } from './why.js';
 
-interface MoneyCommandParts {
-  readonly collections: MoneyCollections;
+interface CommandParts {
+  readonly stores: AccountStores;
   readonly clock: Pick<Clock, 'now'>;
   /** Whether the member may see what the whole server has used: moderators and up. */
-  isModerator(actor: {
-    readonly userId: string;
-    readonly guildId: string | null;
-    readonly channelId: string;
-  }): Promise<boolean>;
+  isModerator(actor: Actor): Promise<boolean>;
 }
 
 /** `!why` and `!cost`. */
-export function registerMoneyCommands({ command }: Pick<Registrar, 'command'>, parts: MoneyCommandParts): void {
-  const { collections, clock } = parts;
+export function registerCommands({ command }: Pick<Registrar, 'command'>, parts: CommandParts): void {
+  const { stores, clock } = parts;
   command({
     name: 'why',
     description: 'Why I gave an answer, from what, and what it cost',
-    help: 'As a reply to one of my answers: about that one. Otherwise about my last answer in this channel.',
+    help: 'As a reply to one of my answers: about that one. Otherwise about what I did last in this channel.',
     ephemeral: true,
     async run(ctx) {
       const messageId = ctx.message?.reference?.messageId;
-      const receipt = await findReceipt(collections.receipts, ctx.channel.id, messageId);
+      const receipt = await findReceipt(stores.receipts, ctx.channel.id, messageId);
       if (receipt === undefined) {
         throw new UserError(
           messageId === undefined
@@ -53,7 +49,7 @@ export function registerMoneyCommands({ command }: Pick<Registrar, 'command'>, p
           'What the whole server has used is shown to its moderators. `!cost` tells your own and this channel’s.',
         );
       }
-      await ctx.reply(await costText(of, ctx.actor, collections, clock));
+      await ctx.reply(await costText(of, ctx.actor, stores, clock));
     },
   });
 }

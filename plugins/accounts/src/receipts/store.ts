@@ -1,0 +1,65 @@
+import type { Collection, Receipt } from '@cinnabar/sdk';
+import type { StoredReceipts } from './schema.js';
+
+/** Of each mind in a channel: one that works a lot does not push out another's answers. */
+const MAX_RECEIPTS = 50;
+const KEPT_MS = 31 * 24 * 60 * 60_000;
+
+export type ReceiptStore = Collection<StoredReceipts, 'channel'>;
+
+/** Resolves with the receipt that it takes the place of. */
+export async function keepReceipt(store: ReceiptStore, receipt: Receipt): Promise<Receipt | undefined> {
+  let before: Receipt | undefined;
+  await store.of(receipt.actor.channelId).update((draft) => {
+    const kept = draft.receipts.filter(({ at }) => at > receipt.at - KEPT_MS);
+    const index = kept.findIndex(({ id, mind }) => id === receipt.id && mind === receipt.mind);
+    before = kept[index];
+    const all = index < 0 ? [...kept, receipt] : kept.with(index, receipt);
+    const dropped = all.filter(({ mind }) => mind === receipt.mind).slice(0, -MAX_RECEIPTS);
+    draft.receipts = all.filter((one) => !dropped.includes(one));
+  });
+  return before;
+}
+
+/** The newest first. */
+export async function receiptsOf(
+  store: ReceiptStore,
+  channelId: string,
+  mind: string | undefined,
+): Promise<readonly Receipt[]> {
+  const { receipts } = await store.of(channelId).get();
+  return receipts.filter((receipt) => mind === undefined || receipt.mind === mind).toReversed();
+}
+
+/** The receipt of one of the bot's messages, or the channel's latest. */
+export async function findReceipt(
+  store: ReceiptStore,
+  channelId: string,
+  messageId?: string,
+): Promise<Receipt | undefined> {
+  const { receipts } = await store.of(channelId).get();
+  if (messageId === undefined) return receipts.at(-1);
+  return receipts.findLast(({ messageIds }) => messageIds.includes(messageId));
+}
+
+/** For `personalData`: receipts of what was done for a person, by channel. */
+export async function exportReceipts(
+  store: ReceiptStore,
+  userId: string,
+): Promise<Readonly<Record<string, readonly Receipt[]>>> {
+  const found: Record<string, readonly Receipt[]> = {};
+  for await (const [channelId, { receipts }] of store.entries()) {
+    const theirs = receipts.filter(({ actor }) => actor.userId === userId);
+    if (theirs.length > 0) found[channelId] = theirs;
+  }
+  return found;
+}
+
+export async function forgetReceipts(store: ReceiptStore, userId: string): Promise<void> {
+  for await (const [channelId, { receipts }] of store.entries()) {
+    if (!receipts.some(({ actor }) => actor.userId === userId)) continue;
+    await store.of(channelId).update((draft) => {
+      draft.receipts = draft.receipts.filter(({ actor }) => actor.userId !== userId);
+    });
+  }
+}

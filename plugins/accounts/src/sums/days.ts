@@ -1,0 +1,77 @@
+import { addUsage, NO_USAGE, type Receipt, z } from '@cinnabar/sdk';
+import { usageSchema } from '../receipts/schema.js';
+
+const DAY_MS = 24 * 60 * 60_000;
+const KEPT_DAYS = 31;
+
+const sum = z.object({
+  /** Pieces of work: answers, and whatever else a mind has a receipt of. */
+  runs: z.number().default(0),
+  tokens: z.number().default(0),
+  usd: z.number().default(0),
+  /** Runs whose price is not known: they are missing in `usd`. */
+  unpriced: z.number().default(0),
+  usage: usageSchema.default(NO_USAGE),
+});
+export type Sum = Readonly<z.output<typeof sum>>;
+export const NO_USE: Sum = sum.parse({});
+
+const hold = z.object({ id: z.string(), tokens: z.number(), usd: z.number(), until: z.number() });
+
+/** The account of a guild, channel or member. */
+export const accountSchema = z.object({
+  /** By day (UTC), `2026-11-21`. */
+  days: z.record(z.string(), sum).default({}),
+  /** Of a guild: today's tokens by channel. */
+  channels: z.object({ day: z.string(), tokens: z.record(z.string(), z.number()) }).optional(),
+  /** Room for work that is under way. */
+  held: z.array(hold).default([]),
+});
+export type Account = z.output<typeof accountSchema>;
+
+export function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** When the next day (UTC) begins. */
+export function nextDay(at: number): number {
+  return (Math.floor(at / DAY_MS) + 1) * DAY_MS;
+}
+
+/** The days up to this one, the latest first. */
+export function lastDays(at: number, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, back) => dayOf(at - back * DAY_MS));
+}
+
+/** Adds what a receipt has used to the account's day, and lets go of what is too old. */
+export function enter(account: Account, { at }: Receipt, used: Sum): void {
+  const day = dayOf(at);
+  account.days[day] = addSums([account.days[day] ?? NO_USE, used]);
+  const newest = Object.keys(account.days).sort().slice(-KEPT_DAYS);
+  account.days = Object.fromEntries(newest.flatMap((date) => toEntry(date, account.days[date])));
+}
+
+function toEntry<T>(key: string, value: T | undefined): readonly (readonly [string, T])[] {
+  return value === undefined ? [] : [[key, value]];
+}
+
+/** Also notes, in the guild's account, which channel used it. */
+export function enterChannel(account: Account, { at, actor }: Receipt, { tokens }: Sum): void {
+  const day = dayOf(at);
+  if (account.channels !== undefined && account.channels.day > day) return;
+  const today = account.channels?.day === day ? account.channels.tokens : {};
+  account.channels = { day, tokens: { ...today, [actor.channelId]: (today[actor.channelId] ?? 0) + tokens } };
+}
+
+export function addSums(sums: readonly Sum[]): Sum {
+  return sums.reduce(
+    (all, one) => ({
+      runs: all.runs + one.runs,
+      tokens: all.tokens + one.tokens,
+      usd: all.usd + one.usd,
+      unpriced: all.unpriced + one.unpriced,
+      usage: addUsage(all.usage, one.usage),
+    }),
+    NO_USE,
+  );
+}
