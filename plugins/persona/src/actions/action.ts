@@ -1,0 +1,81 @@
+import type { PersonaAction, PersonaContact, PersonaRun, ToolInfo, z } from '@cinnabar/sdk';
+import type { Line } from '../conversation/schema.js';
+import type { Place, ReflectionState, Visibility } from '../memory/types.js';
+import type { Author } from '../state/store.js';
+
+/** What the persona's own actions know beside what every action knows. */
+export interface TurnRun extends PersonaRun {
+  readonly author: Author;
+  /** Whose words are answered. */
+  readonly speaker: PersonaContact | undefined;
+  readonly botId: string;
+  /** What the persona is called. */
+  readonly self: string;
+  /** The conversation as the model was shown it: its numbers count from 1. */
+  readonly lines: readonly Line[];
+  /** Those in the conversation, by id. */
+  readonly names: ReadonlyMap<string, string>;
+  /** What may be used for whoever asked. */
+  readonly tools: readonly ToolInfo[];
+  readonly memoryPlace: Place;
+  /** Who may be told what is said here. */
+  readonly visibility: Visibility;
+  /** What to reflect on; `undefined` when the run is not for that. */
+  readonly reflection: ReflectionState | undefined;
+  /** Says something in the channel, once and for all. */
+  say(text: string): Promise<void>;
+}
+
+/** Which events tell of an action: a pair of tool events, a text, or none because it ends the run. */
+export type Telling = 'tool' | 'thought' | 'speech' | 'end';
+
+/** An action with its result's type checked and then hidden. */
+export interface Action {
+  readonly name: string;
+  readonly description: string;
+  readonly contextNeeded: string;
+  readonly result: z.ZodObject;
+  readonly after: readonly string[];
+  readonly parallel: boolean;
+  readonly revealing: boolean;
+  readonly telling: Telling;
+  isOffered(run: Pick<TurnRun, 'tools' | 'reflection'>): boolean;
+  /** Takes a result from a model; `undefined` when it does not fit. */
+  prepare(value: unknown): PreparedAction | undefined;
+}
+
+export interface PreparedAction {
+  /** What it is going to say aloud. */
+  readonly words: string | undefined;
+  execute(run: TurnRun): string | Promise<string>;
+}
+
+export interface ActionDefinition<S extends z.ZodObject> extends Omit<PersonaAction<S>, 'execute'> {
+  readonly telling?: Telling;
+  isOffered?(run: Pick<TurnRun, 'tools' | 'reflection'>): boolean;
+  words?(result: z.output<S>): string;
+  execute(result: z.output<S>, run: TurnRun): string | Promise<string>;
+}
+
+export function defineAction<S extends z.ZodObject>(definition: ActionDefinition<S>): Action {
+  const { name, description, contextNeeded, result } = definition;
+  return {
+    name,
+    description,
+    contextNeeded,
+    result,
+    after: definition.after ?? [],
+    parallel: definition.parallel ?? false,
+    revealing: definition.revealing ?? false,
+    telling: definition.telling ?? 'tool',
+    isOffered: (run) => definition.isOffered?.(run) ?? true,
+    prepare(value) {
+      const parsed = result.safeParse(value ?? {});
+      if (!parsed.success) return undefined;
+      return {
+        words: definition.words?.(parsed.data),
+        execute: (run) => definition.execute(parsed.data, run),
+      };
+    },
+  };
+}

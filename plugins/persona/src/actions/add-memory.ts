@@ -1,0 +1,85 @@
+import { z } from '@cinnabar/sdk';
+import type { Memories, NewMemory } from '../memory/types.js';
+import type { PersonaStore } from '../state/store.js';
+import { defineAction, type TurnRun } from './action.js';
+import { tidyText } from './text.js';
+
+const result = z.object({
+  text: tidyText(500).describe('What to remember, in one sentence that is clear on its own, with names'),
+  about: z.string().max(80).default('').describe('Whom or what it is about: a name from the conversation, or a topic'),
+  importance: z.number().min(1).max(10).default(4).describe('1 (a remark) to 10 (what changes a life)'),
+  source: z
+    .number()
+    .int()
+    .nullable()
+    .default(null)
+    .describe('Number of the line of the conversation in which it was said; null for what has just happened'),
+  replaces: z
+    .array(z.string())
+    .max(10)
+    .default([])
+    .describe('Ids of my memories that are no longer true because of it'),
+});
+
+export const addMemory = (memories: Memories, store: PersonaStore) =>
+  defineAction({
+    name: 'ADD_MEMORY',
+    description: 'Store an important detail, or correct what I remember',
+    contextNeeded: 'What is worth remembering, about whom, and who said it',
+    result,
+    parallel: true,
+    async execute(wanted, run) {
+      const { place, author, memoryPlace } = run;
+      const { outcome, memory, replaced } = await memories.add(
+        asMemory(wanted, run),
+        wanted.replaces.length > 0 ? { kind: 'supersede', ids: wanted.replaces } : undefined,
+      );
+      if (memory !== undefined && (outcome === 'added' || outcome === 'updated')) {
+        const change = { id: memory.id, channelId: memoryPlace.channelId, kind: 'added' } as const;
+        await store.note(place, author, `remembered: ${memory.text}`, change);
+      }
+      const old = replaced.length === 0 ? '' : `, in place of: ${replaced.map(({ text }) => text).join('; ')}`;
+      return `${OUTCOMES[outcome]}: ${wanted.text}${old}`;
+    },
+  });
+
+const OUTCOMES = {
+  added: 'remembered',
+  updated: 'remembered',
+  merged: 'known in other words',
+  known: 'known already',
+  outdated: 'not remembered, because something newer is known',
+  nothing: 'not remembered',
+  refused: 'not remembered, because its message is gone',
+} as const;
+
+/** Speaker and source are taken from the record, never from the model's words. */
+function asMemory({ text, about, importance, source }: z.output<typeof result>, run: TurnRun): NewMemory {
+  const line = source === null ? undefined : run.lines[source - 1];
+  const trigger = 'messageId' in run.trigger ? run.trigger : undefined;
+  const speaker = line === undefined ? (run.speaker?.userId ?? run.botId) : (line.userId ?? run.botId);
+  const subject = subjectOf(about, run);
+  return {
+    place: run.memoryPlace,
+    text,
+    speaker,
+    speakerName: run.names.get(speaker),
+    subject: subject?.id,
+    subjectName: subject?.name,
+    messageId: line === undefined ? (trigger?.messageId ?? null) : (line.messageIds[0] ?? null),
+    at: line?.at ?? run.trigger.at,
+    importance,
+    visibility: run.visibility,
+  };
+}
+
+function subjectOf(
+  about: string,
+  { names, self, botId }: TurnRun,
+): { id: string; name: string | undefined } | undefined {
+  const wanted = about.trim().toLowerCase();
+  if (wanted === '') return undefined;
+  if (wanted === self.toLowerCase()) return { id: botId, name: self };
+  const person = [...names].find(([, name]) => name.toLowerCase() === wanted);
+  return person === undefined ? { id: about.trim(), name: undefined } : { id: person[0], name: person[1] };
+}

@@ -1,0 +1,111 @@
+import type { Collection } from '@cinnabar/sdk';
+import { type Conversation, conversation, type Line, NO_SUMMARY, type Summary } from './schema.js';
+import { compareIds } from './snowflake.js';
+
+/** To be declared among the plugin's collections. */
+export const conversations = { scope: 'channel', version: 1, schema: conversation } as const;
+export type ConversationCollection = Collection<Conversation, 'channel'>;
+
+/** What was said to a persona and by it, channel by channel. */
+export interface ConversationStore {
+  read(channelId: string): Promise<Conversation>;
+  /** Adds what is not there yet, in the order of time. */
+  add(channelId: string, lines: readonly Line[], seenId?: string): Promise<void>;
+  /** Puts a summary in the place of the lines that it was made from. */
+  fold(channelId: string, folded: readonly Line[], summary: Summary): Promise<void>;
+  /** Messages were deleted: what was said in them, and what was made of that, goes. */
+  forgetMessages(channelId: string, messageIds: readonly string[]): Promise<void>;
+  edit(channelId: string, messageId: string, text: string): Promise<void>;
+  clear(channelId: string): Promise<void>;
+  export(userId: string): Promise<unknown>;
+  forget(userId: string): Promise<void>;
+}
+
+/** However busy a channel is between two summaries. */
+const MOST_LINES = 300;
+const MOST_CHARACTERS = 4_000;
+
+export function createConversationStore(collection: ConversationCollection): ConversationStore {
+  const ofThoseThatAre = async (
+    channelId: string,
+    isTouched: (there: Conversation) => boolean,
+    change: (draft: Conversation) => void,
+  ) => {
+    const there = await collection.of(channelId).find();
+    if (there !== undefined && isTouched(there)) await collection.of(channelId).update(change);
+  };
+
+  return {
+    read: (channelId) => collection.of(channelId).get(),
+    async add(channelId, lines, seenId) {
+      await collection.of(channelId).update((draft) => {
+        const known = new Set(draft.lines.flatMap(({ messageIds }) => messageIds));
+        const fresh = lines.filter(({ messageIds }) => !messageIds.some((id) => known.has(id)));
+        draft.lines = [...draft.lines, ...fresh.map(cut)].sort((a, b) => a.at - b.at).slice(-MOST_LINES);
+        if (seenId !== undefined && compareIds(seenId, draft.seenId) > 0) draft.seenId = seenId;
+      });
+    },
+    async fold(channelId, folded, summary) {
+      const gone = new Set(folded.map(keyOf));
+      await collection.of(channelId).update((draft) => {
+        // Something of it may have been deleted while the summary was made.
+        const left = draft.lines.filter((line) => gone.has(keyOf(line))).length;
+        draft.lines = draft.lines.filter((line) => !gone.has(keyOf(line)));
+        draft.summary = left === gone.size ? summary : NO_SUMMARY;
+      });
+    },
+    async forgetMessages(channelId, messageIds) {
+      const ids = new Set(messageIds);
+      const isGone = (id: string) => ids.has(id);
+      await ofThoseThatAre(
+        channelId,
+        ({ lines, summary }) => summary.messageIds.some(isGone) || lines.some((line) => line.messageIds.some(isGone)),
+        (draft) => {
+          draft.lines = draft.lines.filter((line) => !line.messageIds.some(isGone));
+          if (draft.summary.messageIds.some(isGone)) draft.summary = NO_SUMMARY;
+        },
+      );
+    },
+    async edit(channelId, messageId, text) {
+      const isIt = (line: Line) => line.userId !== null && line.messageIds.includes(messageId);
+      await ofThoseThatAre(
+        channelId,
+        ({ lines, summary }) =>
+          summary.messageIds.includes(messageId) || lines.some((line) => isIt(line) && line.text !== text),
+        (draft) => {
+          draft.lines = draft.lines.map((line) => (isIt(line) ? cut({ ...line, text }) : line));
+          if (draft.summary.messageIds.includes(messageId)) draft.summary = NO_SUMMARY;
+        },
+      );
+    },
+    clear: (channelId) => collection.of(channelId).delete(),
+    async export(userId) {
+      const found: Record<string, readonly Line[]> = {};
+      for await (const [channelId, { lines }] of collection.entries()) {
+        const theirs = lines.filter((line) => line.userId === userId);
+        if (theirs.length > 0) found[channelId] = theirs;
+      }
+      return found;
+    },
+    async forget(userId) {
+      for await (const [channelId] of collection.entries()) {
+        await ofThoseThatAre(
+          channelId,
+          ({ lines, summary }) => summary.userIds.includes(userId) || lines.some((line) => line.userId === userId),
+          (draft) => {
+            draft.lines = draft.lines.filter((line) => line.userId !== userId);
+            if (draft.summary.userIds.includes(userId)) draft.summary = NO_SUMMARY;
+          },
+        );
+      }
+    },
+  };
+}
+
+function cut(line: Line): Line {
+  return line.text.length <= MOST_CHARACTERS ? line : { ...line, text: `${line.text.slice(0, MOST_CHARACTERS)}…` };
+}
+
+function keyOf({ messageIds, at, text }: Line): string {
+  return messageIds[0] ?? `${at}:${text}`;
+}

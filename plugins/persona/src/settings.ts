@@ -1,0 +1,80 @@
+import { type Settings, z } from '@cinnabar/sdk';
+
+const whole = (least: number, most: number) => z.number().int().min(least).max(most);
+const hour = whole(0, 23);
+
+const guild = z.object({
+  scope: z
+    .enum(['guild', 'channel'])
+    .default('guild')
+    .describe('Whether one persona lives in the whole server, or one in each channel'),
+  maxActions: whole(1, 50).default(12).describe('How many actions one run may carry out'),
+  maxCalls: whole(1, 50).default(8).describe('How many times one run may ask the language model'),
+  maxExtensions: whole(0, 20)
+    .default(3)
+    .describe('How many times one run may look whether its plan should be extended'),
+  maxTokens: whole(1_000, 1_000_000)
+    .default(60_000)
+    .describe('How many tokens, read and written, after which a run asks the language model no more'),
+  maxSeconds: whole(5, 600).default(120).describe('Seconds after which a run is ended'),
+  maxReplyTokens: whole(100, 16_000)
+    .default(1_500)
+    .describe('The longest single answer of the language model, in tokens'),
+  historyMessages: whole(10, 200)
+    .default(40)
+    .describe('How many messages are kept word for word; what is older goes into a summary'),
+  model: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('The language model; by default what the host is configured with'),
+  thoughts: z
+    .enum(['nowhere', 'trace', 'thread'])
+    .default('trace')
+    .describe(
+      'Where thoughts can be read: nowhere, in the answer to /persona trace that only its caller sees, or in a thread',
+    ),
+  silentReaction: z
+    .string()
+    .max(64)
+    .default('')
+    .describe('An emoji put under a message that gets no answer; empty for none'),
+  toolResults: z
+    .boolean()
+    .default(true)
+    .describe('Whether the persona thinks again when a tool call that had to wait has ended'),
+  onReaction: z.boolean().default(false).describe('Whether reactions to what the persona said make it think'),
+  onJoin: z.boolean().default(false).describe('Whether the persona notices new members, in its home channel'),
+  timerMinutes: whole(0, 10_080)
+    .default(0)
+    .describe('How often the persona thinks of its own accord in its home channel, in minutes; 0 for never'),
+  reflection: z
+    .boolean()
+    .default(false)
+    .describe('Whether the persona reflects in its home channel when enough of importance has happened'),
+  home: z
+    .string()
+    .regex(/^\d{15,22}$/, 'expected the id of a channel')
+    .optional()
+    .describe('Id of the channel in which the persona may act of its own accord'),
+  dayBudget: whole(0, 1_000)
+    .default(6)
+    .describe('How many runs a day (UTC) nobody has asked for: timers, reflection, reactions, new members'),
+  quietFrom: hour.default(22).describe('The hour from which the persona does nothing of its own accord'),
+  quietTo: hour.default(8).describe('The hour at which that ends; the same as quietFrom for no quiet hours'),
+  utcOffset: z.number().min(-12).max(14).default(0).describe('Hours that the clock of this server is ahead of UTC'),
+});
+
+export const settings = { guild };
+
+/** How personas behave in one guild. */
+export type PersonaSettings = z.output<typeof guild>;
+
+/** In a direct message the defaults apply. */
+export function settingsIn(
+  guildSettings: Settings<typeof settings>['guild'],
+  guildId: string | null,
+): Promise<PersonaSettings> {
+  return guildId === null ? Promise.resolve(guild.parse({})) : guildSettings(guildId).get();
+}

@@ -1,0 +1,70 @@
+import { z } from '@cinnabar/sdk';
+
+/** The longest texts that are kept; longer ones are cut. */
+export const LIMITS = { name: 40, short: 400, description: 6_000, profile: 12_000, items: 20, mood: 60 } as const;
+
+/** A goal or desire, and whose words led to it. */
+const item = z.object({ text: z.string(), userId: z.string().nullable() });
+export type Item = z.output<typeof item>;
+
+/** What somebody wrote of the persona beforehand, as character cards have it. */
+const profile = z.object({
+  personality: z.string(),
+  scenario: z.string(),
+  greeting: z.string(),
+  examples: z.string(),
+  /** `system_prompt` and `post_history_instructions` of a card: wishes of its author, not the host's rules. */
+  instructions: z.string(),
+  closing: z.string(),
+});
+export type Profile = z.output<typeof profile>;
+
+const shape = z.object({
+  /** Empty: the bot's own name. */
+  name: z.string(),
+  description: z.string(),
+  mood: z.object({ name: z.string(), intensity: z.number() }),
+  appearance: z.string(),
+  environment: z.string(),
+  goals: z.array(item),
+  desires: z.array(item),
+  profile,
+});
+export type State = z.output<typeof shape>;
+export type StateKey = keyof State;
+
+export const NEW_STATE: State = {
+  name: '',
+  description: 'A friendly regular of this place who listens well and says what it thinks.',
+  mood: { name: 'calm', intensity: 3 },
+  appearance: '',
+  environment: '',
+  goals: [],
+  desires: [],
+  profile: { personality: '', scenario: '', greeting: '', examples: '', instructions: '', closing: '' },
+};
+
+const memoryChange = z.object({ id: z.string(), channelId: z.string(), kind: z.enum(['added', 'setAside']) });
+export type MemoryChange = z.output<typeof memoryChange>;
+
+const revision = z.object({
+  at: z.number(),
+  /** What one run changes is taken back together. */
+  sessionId: z.string(),
+  /** The member who changed it by command, or whose words the persona answered; `null`: nobody's. */
+  userId: z.string().nullable(),
+  /** In words: "mood: glad (6)". */
+  what: z.array(z.string()),
+  /** The changed parts as they were. */
+  before: shape.partial(),
+  memories: z.array(memoryChange),
+});
+export type Revision = z.output<typeof revision>;
+
+export const storedPersona = z.object({
+  version: z.number().default(0),
+  state: shape.default(NEW_STATE),
+  /** Oldest first. */
+  history: z.array(revision).default([]),
+});
+export type StoredPersona = z.output<typeof storedPersona>;

@@ -1,0 +1,145 @@
+import type { Clock, Collection, Document, PersonaPlace } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import type { Memories, Place as MemoryPlace } from '../memory/types.js';
+import type { PersonaSettings } from '../settings.js';
+import {
+  type MemoryChange,
+  NEW_STATE,
+  type Revision,
+  type State,
+  type StateKey,
+  type StoredPersona,
+  storedPersona,
+} from './schema.js';
+
+/** To be declared among the plugin's collections. */
+export const personaCollections = {
+  guildPersonas: { scope: 'guild', version: 1, schema: storedPersona },
+  channelPersonas: { scope: 'channel', version: 1, schema: storedPersona },
+} as const;
+
+export interface PersonaCollections {
+  readonly guildPersonas: Collection<StoredPersona, 'guild'>;
+  readonly channelPersonas: Collection<StoredPersona, 'channel'>;
+}
+
+/** Who changes a persona, and in what course. */
+export interface Author {
+  /** Changes of one session are undone together. */
+  readonly sessionId: string;
+  readonly userId: string | null;
+}
+
+export interface PersonaStore {
+  read(place: PersonaPlace): Promise<StoredPersona>;
+  /** Where the persona of a place remembers. */
+  memoryPlace(place: PersonaPlace): Promise<MemoryPlace>;
+  /** Changes it; written when it resolves. When `change` throws, nothing is. @param what in words: "mood: glad (6)" */
+  change(place: PersonaPlace, author: Author, what: string, change: (draft: State) => void): Promise<StoredPersona>;
+  /** Notes what has been done to the memories, so that it can be undone with the rest. */
+  note(place: PersonaPlace, author: Author, what: string, change: MemoryChange): Promise<void>;
+  /** Takes the latest revision back, with what it did to the memories. `undefined` when there is none. */
+  undo(place: PersonaPlace): Promise<Revision | undefined>;
+  /** Back to a new persona; can be undone. */
+  reset(place: PersonaPlace, author: Author): Promise<void>;
+}
+
+export interface StoreParts {
+  readonly collections: PersonaCollections;
+  readonly client: Client;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly memories: Pick<Memories, 'retract' | 'restore'>;
+  settingsFor(guildId: string | null): Promise<PersonaSettings>;
+}
+
+const MAX_REVISIONS = 25;
+const MAX_WORDS = 40;
+
+export function createPersonaStore({ collections, client, clock, memories, settingsFor }: StoreParts): PersonaStore {
+  /** The id of the channel whose own persona answers; `undefined`: the guild's does. A thread has its parent's. */
+  const ownChannel = async ({ guildId, channelId }: PersonaPlace): Promise<string | undefined> => {
+    if (guildId !== null && (await settingsFor(guildId)).scope === 'guild') return undefined;
+    const channel = client.channels.cache.get(channelId);
+    return channel?.isThread() === true ? (channel.parentId ?? channelId) : channelId;
+  };
+  const documentOf = async (place: PersonaPlace): Promise<Document<StoredPersona>> => {
+    const channelId = await ownChannel(place);
+    if (channelId === undefined && place.guildId !== null) return collections.guildPersonas.of(place.guildId);
+    return collections.channelPersonas.of(channelId ?? place.channelId);
+  };
+  const memoryPlace = async (place: PersonaPlace) => ({ ...place, mind: (await ownChannel(place)) ?? 'guild' });
+
+  const revise = async (
+    place: PersonaPlace,
+    author: Author,
+    what: string,
+    apply: (draft: StoredPersona, revision: Revision) => void,
+  ) =>
+    (await documentOf(place)).update((draft) => {
+      const before = structuredClone(draft.state);
+      const revision = openRevision(draft, author, clock.now());
+      apply(draft, revision);
+      for (const key of changedKeys(before, draft.state)) keepOld(revision, before, key);
+      revision.what = [...revision.what, what].slice(-MAX_WORDS);
+      draft.version += 1;
+    });
+
+  return {
+    read: async (place) => (await documentOf(place)).get(),
+    memoryPlace,
+    change: (place, author, what, change) => revise(place, author, what, ({ state }) => change(state)),
+    async note(place, author, what, change) {
+      await revise(place, author, what, (_draft, revision) => void revision.memories.push(change));
+    },
+    async undo(place) {
+      const document = await documentOf(place);
+      const latest = (await document.get()).history.at(-1);
+      // Memories first: taking one back twice does no harm, forgetting to would.
+      for (const { id, channelId, kind } of latest?.memories.toReversed() ?? []) {
+        const there = await memoryPlace({ ...place, channelId });
+        await (kind === 'added' ? memories.retract(there, id) : memories.restore(there, id));
+      }
+      let undone: Revision | undefined;
+      await document.update((draft) => {
+        if (latest === undefined || draft.history.at(-1)?.sessionId !== latest.sessionId) return;
+        undone = draft.history.pop();
+        Object.assign(draft.state, undone?.before);
+        draft.version += 1;
+      });
+      return undone;
+    },
+    async reset(place, author) {
+      await revise(place, author, 'everything as new', (draft) => {
+        draft.state = structuredClone(NEW_STATE);
+      });
+    },
+  };
+}
+
+/** The revision that this session has begun, or a new one. */
+function openRevision(draft: StoredPersona, { sessionId, userId }: Author, at: number): Revision {
+  const latest = draft.history.at(-1);
+  if (latest?.sessionId === sessionId) return latest;
+  const revision: Revision = { at, sessionId, userId, what: [], before: {}, memories: [] };
+  draft.history = [...draft.history, revision].slice(-MAX_REVISIONS);
+  return revision;
+}
+
+function changedKeys(before: State, after: State): readonly StateKey[] {
+  const keys: readonly StateKey[] = [
+    'name',
+    'description',
+    'mood',
+    'appearance',
+    'environment',
+    'goals',
+    'desires',
+    'profile',
+  ];
+  return keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
+}
+
+/** Within one session, the oldest counts. */
+function keepOld<K extends StateKey>(revision: Revision, before: State, key: K): void {
+  if (revision.before[key] === undefined) Object.assign(revision.before, { [key]: before[key] });
+}

@@ -1,0 +1,44 @@
+import type { LedgerEntry, PersonaTrigger, SettledOutcome } from '@cinnabar/sdk';
+
+type Asked = Extract<PersonaTrigger, { type: 'user_input' | 'tool_result' }>;
+
+/** A call that had to wait has ended: what the one who asked for it may want to hear of. */
+export function toolResult(asked: Asked, tool: string, outcome: SettledOutcome, at: number): PersonaTrigger {
+  const { callId, status } = outcome;
+  const { speaker, messageId } = asked;
+  return { type: 'tool_result', content: settledText(outcome), at, speaker, tool, callId, status, messageId };
+}
+
+/** How a call ended, in words. */
+export function settledText(outcome: SettledOutcome): string {
+  switch (outcome.status) {
+    case 'done':
+      return `It ran: ${outcome.text}`;
+    case 'failed':
+      return `It failed: ${outcome.error.message}`;
+    default:
+      return `It did not run: ${outcome.reason}`;
+  }
+}
+
+/** How a call stands that had to wait, by the host's ledger. */
+export function outcomeText(entry: LedgerEntry | undefined): string {
+  const because = entry?.reason === undefined ? '' : ` (${entry.reason})`;
+  switch (entry?.state) {
+    case 'proposed':
+    case 'pending':
+      return 'not run yet: it waits for the confirmation of the member who asked';
+    case 'approved':
+    case 'executing':
+      return 'confirmed, and running now: there is no result yet';
+    case 'done':
+      return `ran: ${entry.text ?? 'done'}`;
+    case 'denied':
+    case 'expired':
+      return `did not run${because}`;
+    case 'failed':
+      return `failed${because}`;
+    default:
+      return 'nobody knows whether it ran';
+  }
+}
