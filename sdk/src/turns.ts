@@ -32,6 +32,8 @@ export interface ResponderDefinition {
   readonly description: string;
   /** Whether it answers all turns that wait in a channel at once: the newest is the turn, the others are its `earlier`. */
   readonly batches?: boolean;
+  /** Whether it shows typing by itself, when it wants to; by default it is shown for as long as it answers. */
+  readonly typesItself?: boolean;
   /** How many turns may wait where this one was said, beside the limit of `ai`. */
   maxWaiting?(turn: Pick<Turn, 'channel' | 'guild'>): Promise<number>;
   respond(turn: Turn): Promise<void>;
@@ -42,6 +44,7 @@ export interface ResponderInfo {
   readonly description: string;
   readonly plugin: string;
   readonly batches: boolean;
+  readonly typesItself?: boolean;
 }
 
 export interface Responders {

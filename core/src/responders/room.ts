@@ -58,6 +58,7 @@ function asInfo({ owner, definition }: Registered): ResponderInfo {
     description: definition.description,
     plugin: owner.id,
     batches: definition.batches === true,
+    ...(definition.typesItself === true ? { typesItself: true } : {}),
   };
 }
 

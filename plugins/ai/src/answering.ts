@@ -15,21 +15,24 @@ export interface AnsweringParts extends Pick<Registrar, 'every' | 'log'> {
 /** Builds what hands turns to the responder of their channel, with typing shown, and says what goes wrong. Never rejects. */
 export function createAnswering({ responders, settings, every, log }: AnsweringParts) {
   const responderFor = async ({ channel, actor }: Turn) => (await routeOf(settings, channel, actor.guildId)).responder;
+  const infoOf = (name: string, { actor }: Turn) => responders.list(actor.guildId).find((info) => info.name === name);
 
   return {
     async takesBatches(turn: Turn): Promise<boolean> {
-      const name = await responderFor(turn);
-      return responders.list(turn.actor.guildId).some((info) => info.name === name && info.batches);
+      return infoOf(await responderFor(turn), turn)?.batches === true;
     },
     async answer(turns: readonly [...Turn[], Turn]): Promise<void> {
       const earlier = turns.slice(0, -1).map(asEdited);
       const turn = { ...asEdited(turns[turns.length - 1] ?? turns[0]), earlier };
       // A plugin that has stopped cannot start a timer for typing any more.
       if (turn.signal.aborted) return tellAll(turns, STOPPED, log);
-      const stopTyping = turn.message === null ? undefined : showTyping(turn.channel, { every, log });
+      let stopTyping: (() => Promise<void>) | undefined;
       let sentence: string | undefined;
       try {
-        await responders.respond(await responderFor(turn), turn);
+        const responder = await responderFor(turn);
+        const showsTyping = turn.message !== null && infoOf(responder, turn)?.typesItself !== true;
+        if (showsTyping) stopTyping = showTyping(turn.channel, { every, log });
+        await responders.respond(responder, turn);
       } catch (error) {
         const known = sentenceOf(error);
         const where = { turnId: turn.id, earlier: earlier.length, channelId: turn.channel.id };

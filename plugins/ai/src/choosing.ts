@@ -29,13 +29,13 @@ export async function chooseResponder(
   choice: Choice,
 ): Promise<string> {
   const { settings, responders } = parts;
-  if (actor.guildId === null) throw new UserError('In direct messages the default responder answers.');
   if (choice.responder === undefined) return listResponders(parts, actor, channel);
   const known = responders.list(actor.guildId).map(({ name }) => name);
   const responder = choice.responder === DEFAULT_WORD ? undefined : choice.responder;
   if (responder !== undefined && !known.includes(responder)) {
     throw new UserError(`There is no responder called "${responder}" here. There ${listed(known)}.`);
   }
+  if (actor.guildId === null) return chooseDirect(parts, actor, channel, responder);
   const scope = choice.here ? settings.channel(channel.id) : undefined;
   if (responder === undefined)
     await (scope?.reset('channelResponder') ?? settings.guild(actor.guildId).reset('responder'));
@@ -46,6 +46,14 @@ export async function chooseResponder(
     return `\`${responder}\` answers ${place} now, but this channel has its own choice: \`${route.responder}\`.`;
   }
   return `\`${route.responder}\` answers ${place} now.`;
+}
+
+/** Everybody chooses for their own direct messages. */
+async function chooseDirect({ settings }: Choosing, actor: Actor, channel: Channel, responder: string | undefined) {
+  const own = settings.user(actor.userId);
+  await (responder === undefined ? own.reset('directResponder') : own.set({ directResponder: responder }));
+  const route = await routeOf(settings, channel, null);
+  return `\`${route.responder}\` answers your direct messages now.`;
 }
 
 /** Carries out `ai status`. */
@@ -64,6 +72,7 @@ export async function describeStatus(parts: Choosing, actor: Actor, channel: Cha
 const CHOSEN_BY: Readonly<Record<Route['chosen'], string>> = {
   channel: 'chosen for this channel',
   guild: 'chosen for this server',
+  user: 'your choice',
   default: 'the default',
 };
 

@@ -29,7 +29,7 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, parts:
     description: 'Say something to the bot',
     help: [
       'You can also mention the bot, reply to it, or write it a direct message.',
-      `\`ai use [responder] [--here]\` (admins): ${USE_DESCRIPTION.toLowerCase()}; \`ai use ${DEFAULT_WORD}\` undoes it.`,
+      `\`ai use [responder] [--here]\` (admins; in a direct message everyone): ${USE_DESCRIPTION.toLowerCase()}; \`ai use ${DEFAULT_WORD}\` undoes it.`,
       `\`ai status\`: ${STATUS_DESCRIPTION.toLowerCase()}.`,
       'Anything else is said to the bot, also a sentence that starts with one of these words.',
     ].join('\n'),
@@ -66,7 +66,9 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, parts:
 }
 
 async function use(parts: CommandParts, ctx: CommandContext, choice: Choice): Promise<unknown> {
-  const subject = { kind: 'command', name: 'ai use', plugin: 'ai', policy: USE_POLICY } as const;
+  // In a direct message it is one's own.
+  const policy = ctx.actor.guildId === null ? {} : USE_POLICY;
+  const subject = { kind: 'command', name: 'ai use', plugin: 'ai', policy } as const;
   const decision = await parts.access.decide(ctx.actor, subject);
   if (!decision.allowed) {
     const reasons = decision.reasons.filter(({ allowed }) => !allowed).map(({ text }) => text);

@@ -2,7 +2,7 @@ import type { Clock, FrontDoor, Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { arrivalOf } from './arrival.js';
 import type { Take } from './intake.js';
-import { responderIn } from './routing.js';
+import { responderIn, routeOf } from './routing.js';
 import type { AiSettings } from './settings.js';
 
 export interface FrontDoorParts {
@@ -19,8 +19,7 @@ export interface FrontDoorParts {
 export function createFrontDoor({ settings, client, clock, take, signal, log }: FrontDoorParts): FrontDoor {
   const whoAnswers = (guildId: string | null, channelId: string) => {
     const channel = client.channels.cache.get(channelId);
-    const parentId = channel?.isThread() === true ? channel.parentId : null;
-    return responderIn(settings, guildId, parentId === null ? [channelId] : [channelId, parentId]);
+    return channel === undefined ? responderIn(settings, guildId, [channelId]) : routeOf(settings, channel, guildId);
   };
   return {
     responderIn: async (guildId, channelId) => (await whoAnswers(guildId, channelId)).responder,

@@ -35,6 +35,11 @@ export const settings = {
   channel: z.object({
     channelResponder: responderName.optional().describe('Answers in this channel; `ai use … --here` sets it'),
   }),
+  user: z.object({
+    directResponder: responderName
+      .optional()
+      .describe('Answers your direct messages; `ai use` in a direct message sets it'),
+  }),
 };
 
 export type AiSettings = Settings<typeof settings>;
