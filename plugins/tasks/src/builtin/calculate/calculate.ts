@@ -1,0 +1,20 @@
+import { type ToolDefinition, z } from '@cinnabar/sdk';
+import { evaluate } from './evaluate.js';
+
+const input = z.object({ expression: z.string().min(1).describe('Such as (12.5 * 3) ^ 2 / sqrt(7)') });
+
+/** `calculate`: arithmetic, so that a model need not guess at it. */
+export const calculateTool: ToolDefinition<typeof input, number> = {
+  name: 'calculate',
+  description:
+    'Works out an arithmetic expression: + - * / % ^, brackets, pi, e, sqrt, log, round, min, max, sum, mean …',
+  input,
+  risk: 'read',
+  examples: ['what is {expression}?', 'calculate {expression}'],
+  present: {
+    sentence: ({ expression }) => `I'll work out ${expression}`,
+    action: 'Calculate',
+    success: ({ expression }, result) => `${expression} = ${result}`,
+  },
+  run: ({ expression }) => evaluate(expression),
+};

@@ -1,0 +1,109 @@
+import { type Clock, UserError } from '@cinnabar/sdk';
+import { Agent, request } from 'undici';
+import { checkUrl, type UrlRules } from './address-check.js';
+import { ACCEPTED_ENCODINGS, letGo, readBody } from './body.js';
+import { guardedLookup, type Resolve } from './guarded-lookup.js';
+import { checkContentType, textOf } from './page-text.js';
+
+export interface WebPage {
+  /** Where it was found, after redirects. */
+  readonly url: string;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+export interface WebReaderParts extends UrlRules {
+  readonly resolve: Resolve;
+  readonly clock: Clock;
+  readonly mostBytes: number;
+  /** For everything: names, redirects and the body. */
+  readonly timeoutMs: number;
+}
+
+export interface WebReader {
+  /** @throws UserError with the reason why it was not fetched */
+  read(url: string, signal: AbortSignal): Promise<WebPage>;
+  close(): Promise<void>;
+}
+
+const MOST_REDIRECTS = 5;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** Fetches pages for models: from public addresses only, checked again at every redirect and at the connection itself. */
+export function createWebReader(parts: WebReaderParts): WebReader {
+  const { resolve, isPublic, clock, mostBytes, timeoutMs } = parts;
+  const agent = new Agent({
+    connect: { lookup: guardedLookup(resolve, isPublic), timeout: timeoutMs },
+    // Nothing of one request is left for another one.
+    pipelining: 0,
+    maxHeaderSize: 16 * 1024,
+  });
+
+  const get = (url: URL, signal: AbortSignal) =>
+    request(url, {
+      dispatcher: agent,
+      signal,
+      headers: {
+        accept: 'text/html, text/plain, application/json;q=0.9, */*;q=0.1',
+        'accept-encoding': ACCEPTED_ENCODINGS,
+        'user-agent': 'Cinnabar (Discord bot; reads a page that somebody asked for)',
+      },
+    });
+
+  const follow = async (given: string, signal: AbortSignal): Promise<WebPage> => {
+    let url = checkUrl(given, parts);
+    for (let hops = 0; hops <= MOST_REDIRECTS; hops += 1) {
+      const { statusCode, headers, body } = await get(url, signal);
+      const location = one(headers.location);
+      if (REDIRECTS.has(statusCode) && location !== '') {
+        letGo(body);
+        if (!URL.canParse(location, url.href))
+          throw new UserError('The page leads on to something that is no address.');
+        url = checkUrl(new URL(location, url).href, parts);
+        continue;
+      }
+      const contentType = one(headers['content-type']);
+      try {
+        if (statusCode !== 200) throw new UserError(`The page was answered with the status ${statusCode}.`);
+        checkContentType(contentType);
+        if (Number(one(headers['content-length'])) > mostBytes) {
+          throw new UserError(`The page is larger than ${Math.round(mostBytes / 1024)} KB.`);
+        }
+      } catch (error) {
+        letGo(body);
+        throw error;
+      }
+      const bytes = await readBody(body, one(headers['content-encoding']), mostBytes);
+      return { url: url.href, contentType, text: textOf(bytes, contentType) };
+    }
+    throw new UserError(`The page leads on more than ${MOST_REDIRECTS} times.`);
+  };
+
+  return {
+    async read(url, signal) {
+      const timeUp = new AbortController();
+      const cancel = clock.after(timeoutMs, () => timeUp.abort());
+      try {
+        return await follow(url, AbortSignal.any([signal, timeUp.signal]));
+      } catch (error) {
+        if (signal.aborted) throw new UserError('It was stopped before the page was read.', { cause: error });
+        if (timeUp.signal.aborted) {
+          throw new UserError(`The page took longer than ${timeoutMs / 1000} s.`, { cause: error });
+        }
+        throw userErrorIn(error) ?? new UserError('The page could not be reached.', { cause: error });
+      } finally {
+        cancel();
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+const one = (header: string | string[] | undefined): string => (Array.isArray(header) ? header[0] : header) ?? '';
+
+/** A refusal of the look-up comes wrapped in an error of the connection. */
+function userErrorIn(error: unknown): UserError | undefined {
+  if (error instanceof UserError) return error;
+  if (error instanceof AggregateError) return error.errors.map(userErrorIn).find((found) => found !== undefined);
+  return error instanceof Error && error.cause !== undefined ? userErrorIn(error.cause) : undefined;
+}
