@@ -202,5 +202,8 @@ export interface Memories {
   close(): Promise<void>;
 }
 
-/** Turns texts into vectors of one length, in their order. */
-export type Embed = (texts: readonly string[], signal?: AbortSignal) => Promise<readonly (readonly number[])[]>;
+/** Turns texts into vectors of one length, in their order; `undefined` where no provider does. */
+export type Embed = (
+  texts: readonly string[],
+  signal?: AbortSignal,
+) => Promise<readonly (readonly number[])[] | undefined>;

@@ -1,0 +1,76 @@
+import type { Logger } from '@cinnabar/sdk';
+import type { Shard } from './shard/shard.js';
+import { stands } from './table/order.js';
+import { decodeVector, encodeVector } from './table/vector.js';
+import type { Embed } from './types.js';
+
+/** Embeddings, where a provider makes them. Without one, and when it fails, words alone decide. */
+export interface Embedding {
+  /** Of a query; `undefined` when there is none to be had. */
+  of(query: string, signal: AbortSignal | undefined): Promise<Int8Array | undefined>;
+  /** Sees to it that what stands in the shard has its vector, in the background. */
+  follow(shard: Shard): void;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+const BATCH = 64;
+
+export function createEmbedding(embed: Embed | undefined, log: Logger): Embedding {
+  const running = new Map<Shard, Promise<void>>();
+  const stopping = new AbortController();
+
+  const vectorsOf = async (texts: readonly string[], signal: AbortSignal | undefined) => {
+    if (embed === undefined) return undefined;
+    try {
+      const vectors = await embed(texts, signal);
+      return vectors?.length === texts.length ? vectors : undefined;
+    } catch (error) {
+      if (signal?.aborted !== true)
+        log.warn('no embeddings were made; words alone decide', { error, texts: texts.length });
+      return undefined;
+    }
+  };
+
+  const fill = async (shard: Shard) => {
+    for (;;) {
+      const lacking = [...shard.table.all()]
+        .filter((memory) => stands(memory) && shard.table.vector(memory.id) === undefined)
+        .slice(-BATCH);
+      if (lacking.length === 0) return;
+      const vectors = await vectorsOf(
+        lacking.map(({ text }) => text),
+        stopping.signal,
+      );
+      if (vectors === undefined || stopping.signal.aborted) return;
+      await shard.run(() => {
+        // What was deleted or edited meanwhile gets none.
+        const current = lacking.flatMap((memory, index) => {
+          const vector = vectors[index];
+          return vector !== undefined && shard.table.get(memory.id)?.text === memory.text
+            ? [[memory.id, encodeVector(vector)] as const]
+            : [];
+        });
+        return shard.commit({ vectors: current });
+      });
+    }
+  };
+
+  return {
+    async of(query, signal) {
+      const [vector] = (await vectorsOf([query], signal)) ?? [];
+      return vector === undefined ? undefined : decodeVector(encodeVector(vector));
+    },
+    follow(shard) {
+      if (embed === undefined || running.has(shard) || stopping.signal.aborted) return;
+      const work = fill(shard)
+        .catch((error: unknown) => log.error('embeddings could not be stored', { error }))
+        .finally(() => running.delete(shard));
+      running.set(shard, work);
+    },
+    async idle() {
+      stopping.abort();
+      await Promise.all(running.values());
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import MiniSearch from 'minisearch';
+import { stands } from '../table/order.js';
+import type { Table } from '../table/table.js';
+import { termOf, termsOf } from '../text/words.js';
+import type { Memory } from '../types.js';
+
+/** Full-text search over what stands in a table. The index is built at the first search and then follows the table. */
+export interface Search {
+  /** BM25 scores of those that have any of the terms and are wanted. */
+  find(terms: readonly string[], wanted: (memory: Memory) => boolean): ReadonlyMap<string, number>;
+  /** Whether anybody used the word, in whatever form. */
+  knows(word: string): boolean;
+}
+
+/** Words of an attribute's name count less than what was said. */
+const BOOST = { text: 1, label: 0.5 };
+
+export function createSearch(table: Table): Search {
+  const vocabulary = new Set<string>();
+  let index: MiniSearch<Memory> | undefined;
+
+  const split = (text: string): string[] => {
+    const terms = [...termsOf(text)];
+    for (const term of terms) vocabulary.add(term);
+    return terms;
+  };
+
+  const build = (): MiniSearch<Memory> => {
+    const built = new MiniSearch<Memory>({
+      fields: ['text', 'label'],
+      extractField: (memory, field) => (field === 'label' ? labelOf(memory) : field === 'id' ? memory.id : memory.text),
+      tokenize: split,
+      processTerm: (term) => term,
+      searchOptions: { tokenize: (query) => query.split(' '), boost: BOOST, combineWith: 'OR' },
+      // Vacuuming keeps timers; what is removed here leaves nothing behind.
+      autoVacuum: false,
+    });
+    built.addAll([...table.all()].filter(stands));
+    table.onChange((before, after) => {
+      if (before !== undefined && after !== undefined && reads(before) === reads(after)) return;
+      if (before !== undefined && stands(before)) built.remove(before);
+      if (after !== undefined && stands(after)) built.add(after);
+    });
+    return built;
+  };
+
+  return {
+    find(terms, wanted) {
+      index ??= build();
+      if (terms.length === 0) return new Map();
+      const results = index.search(terms.join(' '), {
+        boostDocument(id) {
+          const memory = table.get(String(id));
+          return memory !== undefined && wanted(memory) ? 1 : 0;
+        },
+      });
+      return new Map(results.map(({ id, score }) => [String(id), score]));
+    },
+    knows(word) {
+      index ??= build();
+      return vocabulary.has(termOf(word));
+    },
+  };
+}
+
+/** What the index has of a memory. */
+const reads = (memory: Memory): string => (stands(memory) ? `${memory.text}\n${labelOf(memory)}` : '');
+
+/** What a memory is about beside its text; a member's id says nothing. */
+function labelOf({ subject, attribute }: Memory): string {
+  const topic = /^\d+$/.test(subject) ? '' : subject;
+  return `${topic} ${attribute?.startsWith('taste: ') === true ? '' : (attribute ?? '')}`;
+}

@@ -1,0 +1,60 @@
+import { compose, inRange, tidy } from './compose.js';
+import { evidenceOf, isMember } from './plan/merge.js';
+import { commonAudience, mayTell } from './table/audience.js';
+import { stands } from './table/order.js';
+import type { Table } from './table/table.js';
+import type { Insight, Memory, Place, ReflectionState } from './types.js';
+
+/** Importance that has to add up before it is worth reflecting. */
+const DUE = 150;
+const MOST_EVIDENCE = 100;
+const INSIGHT_IMPORTANCE = 7;
+
+/** What has come since the last reflection and may be told in the place. */
+export function reflectionState(table: Table, place: Place): ReflectionState {
+  const fresh = freshAt(table, place);
+  const sum = fresh.reduce((total, { importance }) => total + importance, 0);
+  return { due: sum >= DUE, sum, evidence: fresh.slice(-MOST_EVIDENCE) };
+}
+
+export function freshAt(table: Table, place: Place): readonly Memory[] {
+  return table.pending().filter((memory) => stands(memory) && mayTell(memory, place));
+}
+
+interface Reflecting {
+  readonly table: Table;
+  readonly place: Place;
+  readonly insight: Insight;
+  /** Whose reflection it is: the bot's user id, or the mind where that is not known. */
+  readonly speaker: string;
+  readonly id: string;
+  readonly now: number;
+}
+
+/** A reflection as a memory; `undefined` without evidence. Whoever may be told it may be told all that it rests on. */
+export function reflectionOf({ table, place, insight, speaker, id, now }: Reflecting): Memory | undefined {
+  const evidence = insight.evidence
+    .flatMap((each) => table.get(each) ?? [])
+    .filter((memory) => memory.setAsideAt === null && mayTell(memory, place));
+  const audience = commonAudience(evidence);
+  const text = tidy(insight.text, 2_000);
+  if (audience === undefined || text === '') return undefined;
+  const subjects = new Set(evidence.map(({ subject }) => subject));
+  const [only] = subjects;
+  const subject = insight.subject ?? (subjects.size === 1 && only !== undefined ? only : place.mind);
+  const importance = inRange(insight.importance ?? INSIGHT_IMPORTANCE);
+  const { visibility } = audience;
+  const name = evidence.find((memory) => memory.subject === subject)?.subjectName ?? undefined;
+  const composed = compose(
+    { place, text, speaker, subject, subjectName: name, importance, visibility, attribute: null },
+    table,
+    id,
+    now,
+  );
+  return {
+    ...composed,
+    kind: 'reflection',
+    channelId: audience.channelId,
+    evidence: evidence.flatMap(evidenceOf).filter(({ people }) => people.every(isMember)),
+  };
+}
