@@ -1,3 +1,4 @@
+import { permissionName } from '@cinnabar/sdk';
 import { PermissionFlagsBits, PermissionsBitField, type PermissionsString } from 'discord.js';
 
 /** What anyone, the bot included, can do in a direct message, where Discord keeps no permissions. */
@@ -33,5 +34,5 @@ export function missingPermissions(
 
 /** `ManageMessages` as people know it: "Manage Messages". */
 export function permissionNames(permissions: readonly PermissionsString[]): string {
-  return permissions.map((name) => name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')).join(', ');
+  return permissions.map(permissionName).join(', ');
 }

@@ -1,5 +1,5 @@
 import type { AccessPolicy, Tier } from '@cinnabar/sdk';
-import { visible } from '@cinnabar/sdk';
+import { permissionName, visible } from '@cinnabar/sdk';
 
 const MAX_VALUE = 200;
 
@@ -32,9 +32,4 @@ export function whoMay({ tier, member, where }: AccessPolicy): string {
     member === undefined || member.length === 0 ? undefined : `with ${member.map(permissionName).join(' and ')}`,
   ];
   return parts.filter((part) => part !== undefined).join(', ');
-}
-
-/** `ManageMessages` as people know it: Manage Messages. */
-export function permissionName(name: string): string {
-  return name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
 }

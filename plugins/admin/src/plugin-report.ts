@@ -1,5 +1,5 @@
-import type { PluginInfo, Plugins, ReloadReport, SettingInfo } from '@cinnabar/sdk';
-import { code, codes, permissionName } from './format.js';
+import { type PluginInfo, type Plugins, permissionName, type ReloadReport, type SettingInfo } from '@cinnabar/sdk';
+import { code, codes } from './format.js';
 
 /** `!plugin list`: a line each, with the state in this guild. */
 export function listOfPlugins(plugins: Plugins, guildId: string | null): string {

@@ -1,5 +1,5 @@
-import { type Clock, type Reply, type ReplyBody, splitMessage } from '@cinnabar/sdk';
-import { type Message, type MessageReplyOptions, PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import { type Clock, mayRefer, type Reply, type ReplyBody, splitMessage } from '@cinnabar/sdk';
+import type { Message, MessageReplyOptions, SendableChannels } from 'discord.js';
 import { withPatience } from './patience.js';
 
 const DISCORD_LIMIT = 2000;
@@ -33,13 +33,6 @@ export function answering(
     for (const content of parts.slice(0, -1)) await send({ content });
     return send({ ...extrasOf(body), content: parts.at(-1) ?? '' });
   };
-}
-
-/** Discord lets one refer only to what one may read: without that, the answer stands by itself. */
-function mayRefer(channel: SendableChannels): boolean {
-  const me = channel.isDMBased() ? null : channel.guild.members.me;
-  if (channel.isDMBased() || me === null) return true;
-  return channel.permissionsFor(me).has(PermissionFlagsBits.ReadMessageHistory);
 }
 
 function extrasOf({

@@ -1,7 +1,6 @@
-import type { Clock, Random, Registrar, Responders, Turn } from '@cinnabar/sdk';
+import { type Clock, createSequences, type Random, type Registrar, type Responders, type Turn } from '@cinnabar/sdk';
 import { createAllowance } from './allowance.js';
 import type { ChannelQueue } from './channel-queue.js';
-import { createInOrder } from './in-order.js';
 import { routeOf } from './routing.js';
 import { type AiSettings, limitsOf } from './settings.js';
 import type { Withdrawals } from './withdrawals.js';
@@ -33,7 +32,7 @@ export function createIntake({
   log,
 }: IntakeParts): Take {
   const allowance = createAllowance(clock);
-  const inOrder = createInOrder();
+  const sequences = createSequences();
   every(SWEEP_MS, allowance.sweep);
 
   /** A sentence when the turn is refused; empty when nobody is to be told. */
@@ -62,7 +61,7 @@ export function createIntake({
     const watch = withdrawals.watch(turn);
     try {
       // Let in one after another, so that a slow check does not change the order.
-      const answered = await inOrder(turn.channel.id, async () => {
+      const answered = await sequences.run(turn.channel.id, async () => {
         const refusal = await refusalOf(turn);
         if (refusal === undefined) return { end: queue.run(turn) };
         log.debug('a turn was refused', { turnId: turn.id, channelId: turn.channel.id, trigger: turn.trigger });

@@ -1,5 +1,15 @@
 import { join } from 'node:path';
-import { Access, Clock, definePlugin, Files, Identities, McpEndpoint, ToolHistory, Tools } from '@cinnabar/sdk';
+import {
+  Access,
+  Clock,
+  createSequences,
+  definePlugin,
+  Files,
+  Identities,
+  McpEndpoint,
+  ToolHistory,
+  Tools,
+} from '@cinnabar/sdk';
 import { serverCommands } from './commands/servers.js';
 import { tokenCommands } from './commands/tokens.js';
 import { parseListen } from './endpoint/listen-address.js';
@@ -13,7 +23,6 @@ import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
 import { agentTokens, createAgentTokens } from './tokens/agents.js';
 import type { Verify } from './tokens/caller.js';
 import { createTokens, tokens } from './tokens/store.js';
-import { createTurns } from './turns.js';
 
 const VERSION = '0.1.0';
 const SWEEP_MS = 60_000;
@@ -39,15 +48,15 @@ export default definePlugin({
     const folder = env.TOOLS_PATH ?? (await services.files.folder('tools'));
     const botId = () => client.user?.id ?? '0';
     const folderOf = (channelId: string) => channelFolder(folder, botId(), channelId);
-    const turns = createTurns();
+    const sequences = createSequences();
     const journal = createJournal(clock, context.after);
-    const history = createHistory({ journal, turns, log, folderOf });
+    const history = createHistory({ journal, sequences, log, folderOf });
     context.defer(async () => {
-      await turns.idle();
+      await sequences.idle();
       await journal.close();
     });
     context.provide(ToolHistory, history);
-    context.personalData(historyOf({ history, journal, turns, log, folderOf, root: () => join(folder, botId()) }));
+    context.personalData(historyOf({ history, journal, sequences, log, folderOf, root: () => join(folder, botId()) }));
     context.defer(tools.onSettled(createRecorder({ history, clock, log })));
 
     const servers = await openServers();

@@ -1,12 +1,11 @@
-import type { Logger, RecordedUse, ToolHistory } from '@cinnabar/sdk';
-import type { Turns } from '../turns.js';
+import type { Logger, RecordedUse, Sequences, ToolHistory } from '@cinnabar/sdk';
 import type { Journal } from './journal.js';
 import { readUses } from './reader.js';
 import { byAge } from './snowflake.js';
 
 interface Parts {
   readonly journal: Journal;
-  readonly turns: Turns;
+  readonly sequences: Sequences;
   readonly log: Logger;
   /** Where a channel's calls lie. */
   folderOf(channelId: string): string;
@@ -29,7 +28,7 @@ const MOST_CALLS = 1_000;
 const MOST_CHANNELS = 200;
 
 /** What channels' calls are, kept in memory from their first use on, and on the disk. */
-export function createHistory({ journal, turns, log, folderOf }: Parts): HistoryRoom {
+export function createHistory({ journal, sequences, log, folderOf }: Parts): HistoryRoom {
   const cache = new Map<string, Cached>();
 
   const keep = (channelId: string, cached: Cached) => {
@@ -42,7 +41,7 @@ export function createHistory({ journal, turns, log, folderOf }: Parts): History
 
   return {
     recent: (channelId, since) =>
-      turns.run(channelId, async () => {
+      sequences.run(channelId, async () => {
         const known = cache.get(channelId);
         if (known === undefined || reachesFurther(since, known.since)) {
           return keep(channelId, {
@@ -55,7 +54,7 @@ export function createHistory({ journal, turns, log, folderOf }: Parts): History
         return keep(channelId, { since: since ?? known.since, uses });
       }),
     record: (channelId, use) =>
-      turns.run(channelId, async () => {
+      sequences.run(channelId, async () => {
         await journal.append(folderOf(channelId), use);
         const known = cache.get(channelId);
         if (known !== undefined) cache.set(channelId, { ...known, uses: [...known.uses, use].slice(-MOST_CALLS) });

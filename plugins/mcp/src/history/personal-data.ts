@@ -1,7 +1,6 @@
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger, PersonalData } from '@cinnabar/sdk';
-import type { Turns } from '../turns.js';
+import type { Logger, PersonalData, Sequences } from '@cinnabar/sdk';
 import type { HistoryRoom } from './history.js';
 import type { Journal } from './journal.js';
 import { decodeLine } from './line.js';
@@ -10,7 +9,7 @@ import { hoursIn, readHour } from './reader.js';
 interface Parts {
   readonly history: HistoryRoom;
   readonly journal: Journal;
-  readonly turns: Turns;
+  readonly sequences: Sequences;
   readonly log: Logger;
   /** The bot's own folder. */
   root(): string;
@@ -18,7 +17,7 @@ interface Parts {
 }
 
 /** The calls that one member asked for, over all channels and hours. */
-export function historyOf({ history, journal, turns, log, root, folderOf }: Parts): PersonalData {
+export function historyOf({ history, journal, sequences, log, root, folderOf }: Parts): PersonalData {
   const channels = async () => (await readdir(root()).catch(() => [])).filter((name) => /^\d+$/.test(name));
 
   return {
@@ -34,7 +33,7 @@ export function historyOf({ history, journal, turns, log, root, folderOf }: Part
     },
     async forget(userId) {
       for (const channelId of await channels()) {
-        await turns.run(channelId, async () => {
+        await sequences.run(channelId, async () => {
           const folder = folderOf(channelId);
           await journal.release(folder);
           for (const name of await hoursIn(folder)) await withoutCallsOf(userId, join(folder, name));

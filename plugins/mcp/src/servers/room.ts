@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type Clock, type Logger, type Registrar, UserError } from '@cinnabar/sdk';
+import { type Clock, createSequences, type Logger, type Registrar, UserError } from '@cinnabar/sdk';
 import { type ListedTool, type Listings, listedTools } from '../importing/listing.js';
 import { createImported, type Imported } from '../importing/register.js';
 import type { ServerSettings } from '../settings.js';
-import { createTurns } from '../turns.js';
 import { type Connection, connect } from './connection.js';
 import { createKeeper, type Keeper, type KeeperStatus } from './keeper.js';
 
@@ -44,14 +43,14 @@ interface Server {
 
 export function createServers(parts: ServersParts): Servers {
   const { clock, log, listings } = parts;
-  const turns = createTurns();
+  const sequences = createSequences();
   const servers = Object.entries(parts.settings)
     .filter(([, settings]) => settings.enabled)
     .map(([name, settings]) => createServer(name, settings));
 
   function createServer(name: string, settings: ServerSettings): Server {
     const refresh = (connection: Connection) =>
-      turns.run(name, async () => {
+      sequences.run(name, async () => {
         const { tools, unusable } = listedTools(await connection.tools());
         if (unusable.length > 0) log.warn('tools with a schema that cannot be used', { server: name, tools: unusable });
         await imported.update(tools);
@@ -100,7 +99,7 @@ export function createServers(parts: ServersParts): Servers {
     report: () => servers.map(reportOn),
     async settled() {
       await Promise.all(servers.map(({ keeper }) => keeper.settled()));
-      await turns.idle();
+      await sequences.idle();
     },
     async restart(name) {
       const server = servers.find((one) => one.name === name);
