@@ -23,6 +23,8 @@ export interface Attempts {
    * @returns whether it has ended, and need not be told again
    */
   attempt(channelId: string, what: Exclude<Choice, { readonly is: 'none' }>, breaker: Breaker): Promise<boolean>;
+  /** Aborts all that are under way, each by a signal of its own. */
+  interrupt(reason: Error): void;
   /** Writes down that these are not tried again, and says so. */
   giveUp(parcels: readonly Parcel[], entries: readonly Entry[], sentence: string, error: unknown): Promise<void>;
 }
@@ -33,12 +35,16 @@ interface Tools extends Pick<RelayQueueOptions, 'store' | 'delivering' | 'clock'
   readonly signal: AbortSignal;
 }
 
+interface AbortableFlight extends Flight {
+  readonly controller: AbortController;
+}
+
 const WENT_WRONG = 'Something went wrong while I passed this on to the agent.';
 const NOTHING_LEFT: Delivery = { status: 'done', posted: false, tokens: 0, steps: 0 };
 
 export function createAttempts(tools: Tools): Attempts {
   const { book, store, delivering, clock, random, log, onFailed, signal } = tools;
-  const flights = new Map<string, Flight>();
+  const flights = new Map<string, AbortableFlight>();
 
   const write = (record: Parameters<Book['apply']>[0]) => {
     book.apply(record);
@@ -49,7 +55,7 @@ export function createAttempts(tools: Tools): Attempts {
     book.line(channelId)?.parcels.find((parcel) => parcel.key === key);
 
   /** Everything that the queue does not expect of a delivery is a failure that may pass. */
-  const deliver = async (events: Batch, key: string): Promise<Delivery> => {
+  const deliver = async (events: Batch, key: string, { signal }: AbortController): Promise<Delivery> => {
     try {
       const delivery = await endOrGrace(delivering.deliver(events, key, signal), signal, clock);
       return delivery ?? { status: 'failed', retry: true, sentence: WENT_WRONG, error: signal.reason };
@@ -93,12 +99,13 @@ export function createAttempts(tools: Tools): Attempts {
       const { key, entries, attempt, failures } =
         what.is === 'parcel' ? what.parcel : { key: random.id(), entries: what.entries, attempt: 0, failures: 0 };
       const probed = breaker.probing;
-      flights.set(channelId, { key, agent: what.agent, since: clock.now() });
+      const controller = new AbortController();
+      flights.set(channelId, { key, agent: what.agent, since: clock.now(), controller });
       try {
         const delivery = await breaker.run(async () => {
           await write({ is: 'sent', key, of: entries.map(({ n }) => n), attempt: attempt + 1, failures });
           const [first, ...others] = eventsOf(parcelOf(channelId, key)?.entries ?? []);
-          return first === undefined ? NOTHING_LEFT : deliver([first, ...others], key);
+          return first === undefined ? NOTHING_LEFT : deliver([first, ...others], key, controller);
         });
         const parcel = parcelOf(channelId, key);
         if (parcel === undefined) return true;
@@ -107,6 +114,9 @@ export function createAttempts(tools: Tools): Attempts {
       } finally {
         flights.delete(channelId);
       }
+    },
+    interrupt(reason) {
+      for (const { controller } of flights.values()) controller.abort(reason);
     },
     async giveUp(parcels, entries, sentence, error) {
       const written = parcels.map(({ key }) => write({ is: 'ended', key }));

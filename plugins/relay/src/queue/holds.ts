@@ -8,7 +8,7 @@ export interface Expired {
 
 /** Which channels wait for agents that do not answer, and since when. */
 export interface Holds {
-  /** Notes which of the channel's agents are held back at the moment. */
+  /** Notes which of the channel's agents do not answer at the moment. */
   note(channelId: string, agents: readonly string[], now: number): void;
   /** What has waited for one of them for longer than anybody has patience. `undefined` when there is nothing. */
   expired(line: Line, now: number): Expired | undefined;

@@ -103,7 +103,8 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
     },
     async stop() {
       if (signal.aborted) return;
-      stopping.abort(new Error('the relay stops'));
+      stopping.abort();
+      attempts.interrupt(new Error('the relay stops'));
       drops.stop();
       await schedule.stop();
       await store.close();

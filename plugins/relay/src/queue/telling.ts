@@ -35,7 +35,7 @@ export function createTelling(tools: Tools): (channelId: string) => Promise<Next
     const { channelId, guildId } = line;
     const now = clock.now();
     const breakerOf = (name: string) => breakers.for(agents.get(name) ?? name);
-    const silent = [...agents.keys()].filter((name) => breakerOf(name).admitsAt > now);
+    const silent = [...agents.keys()].filter((name) => breakerOf(name).admitsAt > 0);
     holds.note(channelId, silent, now);
     const expired = holds.expired(line, now);
     if (expired !== undefined) {

@@ -1,0 +1,256 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { createJournal, type QueueStore } from '@cinnabar/plugin-relay/queue/journal';
+import type { Failure, RelayQueueOptions } from '@cinnabar/plugin-relay/queue/options';
+import { createRelayQueue } from '@cinnabar/plugin-relay/queue/queue';
+import { createBreakers } from '@cinnabar/plugin-relay/resilience/breakers';
+import type { Batch, Delivery, Offer, QueueRules, RelayEvent, RelayQueue } from '@cinnabar/plugin-relay/types';
+import type { Clock, Random } from '@cinnabar/sdk';
+import { type Folder, makeFolder } from '../../../support/folder.js';
+import { recordingLogger } from '../../../support/logs.js';
+import { type SteppedClock, steppedClock } from './stepped-clock.js';
+
+export const DONE: Delivery = { status: 'done', posted: true, tokens: 10, steps: 1 };
+export const FAILED: Delivery = { status: 'failed', retry: true, sentence: 'It failed.', error: new Error('no') };
+export const REFUSED: Delivery = { status: 'failed', retry: false, sentence: 'It refused.', error: new Error('no') };
+
+/** One attempt, as the agent saw it. */
+export interface Told {
+  readonly key: string;
+  readonly channelId: string;
+  readonly agent: string;
+  readonly ids: readonly string[];
+  readonly events: Batch;
+  readonly from: number;
+  /** `undefined` while it goes on, or when it was cut off. */
+  to: number | undefined;
+  delivery: Delivery | undefined;
+}
+
+export interface TownOptions {
+  readonly latencyMs?: number;
+  /** What comes of an attempt; done by default. */
+  readonly answer?: (batch: Batch, key: string) => Delivery | { readonly after: number; readonly delivery: Delivery };
+  readonly rules?: (guildId: string | null, channelId: string) => Partial<QueueRules>;
+  readonly queue?: Partial<RelayQueueOptions>;
+}
+
+/** A queue on a simulated clock with its real journal, and agents who need a while. It can crash and come back. */
+export interface Town extends AsyncDisposable {
+  readonly clock: SteppedClock;
+  readonly queue: RelayQueue;
+  /** Offers events one after the other, without waiting between them. */
+  offer(...events: readonly RelayEvent[]): Promise<readonly Offer[]>;
+  readonly told: readonly Told[];
+  readonly failures: readonly Failure[];
+  readonly drops: readonly { readonly guildId: string | null; readonly count: number }[];
+  readonly journal: string;
+  /** Waits until nothing happens any more without time passing. */
+  quiet(): Promise<void>;
+  /** Waits for what happens without time passing and without anybody who waits for it. */
+  until(isSo: () => boolean): Promise<void>;
+  /** Lets this much time pass. */
+  pass(ms: number): Promise<void>;
+  /** Lets time pass until nothing waits and nothing is being told. */
+  drain(): Promise<void>;
+  /** Ends the process in the middle of whatever it does, and starts another on what is on the disk. */
+  crash(torn?: string): Promise<void>;
+}
+
+/** One life of the process: what it sets off comes to nothing once it is dead. */
+interface Life {
+  alive: boolean;
+  pending: number;
+  folder: Folder;
+  queue: RelayQueue;
+}
+
+export async function openTown(options: TownOptions = {}): Promise<Town> {
+  const clock = steppedClock();
+  const told: Told[] = [];
+  const failures: Failure[] = [];
+  const drops: { guildId: string | null; count: number }[] = [];
+  const random = countingRandom();
+  const folders: Folder[] = [];
+
+  const live = async (): Promise<Life> => {
+    const folder = makeFolder();
+    const before = folders.at(-1);
+    folders.push(folder);
+    if (before !== undefined) writeFileSync(pathIn(folder), textIn(before));
+    const life = { alive: true, pending: 0, folder };
+    const ownClock: Clock = { now: clock.now, after: (ms, task) => clock.after(ms, () => life.alive && task()) };
+    const deliver = (batch: Batch, key: string, signal: AbortSignal) =>
+      new Promise<Delivery>((resolve) => {
+        const [{ channelId, agent }] = batch;
+        const ids = batch.map(({ id }) => id);
+        const attempt: Told = {
+          key,
+          channelId,
+          agent,
+          ids,
+          events: batch,
+          from: clock.now(),
+          to: undefined,
+          delivery: undefined,
+        };
+        told.push(attempt);
+        const planned = options.answer?.(batch, key) ?? DONE;
+        const { after, delivery } =
+          'after' in planned ? planned : { after: options.latencyMs ?? 200, delivery: planned };
+        const cancel = ownClock.after(after, () => {
+          attempt.to = clock.now();
+          attempt.delivery = delivery;
+          resolve(delivery);
+        });
+        signal.addEventListener('abort', () => {
+          cancel();
+          resolve(FAILED);
+        });
+      });
+    const log = recordingLogger();
+    const queue = await createRelayQueue({
+      store: watched(createJournal(folder.path, ownClock, log), life),
+      rulesFor: async (guildId, channelId) => ({ ...FREE, ...options.rules?.(guildId, channelId) }),
+      agentFor: async ({ guildId, agent }) => `${guildId}/${agent}`,
+      breakers: createBreakers(ownClock, log),
+      clock: ownClock,
+      random,
+      log,
+      bound: () => ({ total: 1_000, perGuild: 1_000 }),
+      mostTogether: 1,
+      onDropped: (drop) => drops.push(drop),
+      onFailed: (failure) => failures.push(failure),
+      ...options.queue,
+      delivering: { deliver },
+    });
+    return Object.assign(life, { queue });
+  };
+
+  let life = await live();
+
+  const quiet = async () => {
+    for (let still = 0; still < 2; still += 1) {
+      await setImmediate();
+      if (life.pending > 0) still = -1;
+    }
+  };
+  const pass = async (ms: number) => {
+    const until = clock.now() + ms;
+    await quiet();
+    for (let next = clock.next; next !== undefined && next <= until; next = clock.next) {
+      clock.moveTo(next);
+      await quiet();
+    }
+    clock.moveTo(until);
+  };
+  const guilds = new Set<string | null>();
+  const isBusy = async () => {
+    const all = await Promise.all([...guilds].map((guild) => life.queue.status(guild)));
+    return all.some(({ waiting, sending }) => waiting.length + sending.length > 0);
+  };
+
+  return {
+    clock,
+    told,
+    failures,
+    drops,
+    get queue() {
+      return life.queue;
+    },
+    get journal() {
+      return textIn(life.folder);
+    },
+    async offer(...events) {
+      for (const { guildId } of events) guilds.add(guildId);
+      const offers = await Promise.all(events.map((event) => life.queue.offer(event)));
+      await quiet();
+      return offers;
+    },
+    quiet,
+    async until(isSo) {
+      while (!isSo()) await setImmediate();
+    },
+    pass,
+    async drain() {
+      await quiet();
+      for (let next = clock.next; next !== undefined && (await isBusy()); next = clock.next) {
+        clock.moveTo(next);
+        await quiet();
+      }
+    },
+    async crash(torn = '') {
+      life.alive = false;
+      const { folder } = life;
+      folder.write('queue.jsonl', textIn(folder) + torn);
+      life = await live();
+    },
+    async [Symbol.asyncDispose]() {
+      await quiet();
+      await life.queue.stop();
+      for (const folder of folders) folder[Symbol.dispose]();
+    },
+  };
+}
+
+/** Nothing holds an event back. */
+const FREE: QueueRules = { rateLimitMs: 0, maxQueueSize: 1_000, whenFull: 'refuse-newest', paused: false };
+
+const pathIn = (folder: Folder) => join(folder.path, 'queue.jsonl');
+
+function textIn(folder: Folder): string {
+  return existsSync(pathIn(folder)) ? readFileSync(pathIn(folder), 'utf8') : '';
+}
+
+/** The store, with a count of what it has not finished. */
+function watched(store: QueueStore, life: { pending: number }): QueueStore {
+  const counted = async <T>(task: Promise<T>): Promise<T> => {
+    life.pending += 1;
+    try {
+      return await task;
+    } finally {
+      life.pending -= 1;
+    }
+  };
+  return {
+    load: (snapshot) => store.load(snapshot),
+    append: (record) => counted(store.append(record)),
+    compact: () => counted(store.compact()),
+    close: () => counted(store.close()),
+  };
+}
+
+function countingRandom(): Random {
+  let ids = 0;
+  return { next: () => 0, id: () => `key-${++ids}` };
+}
+
+/** @param id of the message; its place is `guild/channel`, or `@somebody` for their direct messages */
+export function event(id: string, place = 'town/general', more: Partial<RelayEvent> = {}): RelayEvent {
+  const [guildId, channelId] = place.startsWith('@') ? [null, place] : [place.split('/')[0] ?? place, place];
+  return {
+    id,
+    kind: guildId === null ? 'dm' : 'mention',
+    agent: 'aurora',
+    guildId,
+    channelId,
+    userId: 'alice',
+    facts: {
+      at: 0,
+      author: { id: 'alice', username: 'alice', displayName: 'Alice', roles: [], isBot: false },
+      channel: { id: channelId, name: channelId, type: guildId === null ? 'dm' : 'text' },
+      guild: guildId === null ? null : { id: guildId, name: guildId },
+      messageId: id,
+      content: `text of ${id}`,
+      chain: [],
+      attachments: [],
+    },
+    ...more,
+  };
+}
+
+/** `count` events of a place, named after it. */
+export function events(count: number, place = 'town/general', more: Partial<RelayEvent> = {}): readonly RelayEvent[] {
+  return Array.from({ length: count }, (_, number) => event(`${place}#${number}`, place, more));
+}
