@@ -1,0 +1,67 @@
+import { type Collection, z } from '@cinnabar/sdk';
+import type { RelaySettings } from '../settings.js';
+import { directIdentity } from './identity.js';
+
+/** One person's direct messages. */
+export const directs = {
+  scope: 'user',
+  version: 1,
+  schema: z.object({
+    /** Their own agent, which the owner of the bot has given them. */
+    agentId: z.string().optional(),
+    /** Whether they have been asked if an agent may read what they write. */
+    asked: z.boolean().default(false),
+  }),
+} as const;
+export type Direct = z.output<typeof directs.schema>;
+
+export interface DirectAgent {
+  readonly agentId: string;
+  /** The key by which events name it. */
+  readonly key: string;
+  readonly identity: string;
+}
+
+export interface Directs {
+  /** Who answers somebody's direct messages; `undefined`: nobody does. */
+  agentOf(userId: string): Promise<DirectAgent | undefined>;
+  /** Gives somebody an agent of their own, or takes it back. */
+  give(userId: string, agentId: string | undefined): Promise<void>;
+  /** `true` the first time. */
+  ask(userId: string): Promise<boolean>;
+  /** Whose own agent it is. */
+  ownerOf(agentId: string): Promise<string | undefined>;
+}
+
+const EVERYBODYS = 'direct';
+
+export function createDirects(kept: Collection<Direct, 'user'>, settings: RelaySettings): Directs {
+  return {
+    async agentOf(userId) {
+      const { agentId } = await kept.of(userId).get();
+      if (agentId !== undefined) return { agentId, key: `${EVERYBODYS}-${userId}`, identity: directIdentity(userId) };
+      const { dmAgent } = await settings.global.get();
+      return dmAgent === undefined
+        ? undefined
+        : { agentId: dmAgent, key: EVERYBODYS, identity: directIdentity(undefined) };
+    },
+    async give(userId, agentId) {
+      await kept.of(userId).update((draft) => {
+        if (agentId === undefined) delete draft.agentId;
+        else draft.agentId = agentId;
+      });
+    },
+    async ask(userId) {
+      let first = false;
+      await kept.of(userId).update((draft) => {
+        first = !draft.asked;
+        draft.asked = true;
+      });
+      return first;
+    },
+    async ownerOf(agentId) {
+      for await (const [userId, direct] of kept.entries()) if (direct.agentId === agentId) return userId;
+      return undefined;
+    },
+  };
+}

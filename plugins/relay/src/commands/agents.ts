@@ -1,0 +1,124 @@
+import { type CommandContext, option, type Subcommand, subcommand, UserError, z } from '@cinnabar/sdk';
+import type { GuildBasedChannel } from 'discord.js';
+import { firstTools } from '../agents/first-tools.js';
+import { grantOf, guildIdentity, saveGrant } from '../agents/identity.js';
+import { residenceOf } from '../agents/residence.js';
+import { ADMIN, agentNamed, agentOption, type Desk, guildOf } from './desk.js';
+import { showAgents } from './show.js';
+
+const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
+const DEFAULT_NAME = 'agent';
+const MOST_AGENTS = 20;
+
+export interface AgentDesk extends Desk {
+  /** Voids the bearer of an identity that is gone. */
+  readonly revoke: (identity: string) => Promise<void>;
+  readonly hasBearer: (identity: string) => Promise<boolean>;
+  /** What the Letta server calls an agent; `undefined` when it does not say. */
+  readonly nameOf: (agentId: string) => Promise<string | undefined>;
+}
+
+/** `!relay agent`, `remove` and `show`. */
+export function agentCommands(desk: AgentDesk): readonly Subcommand[] {
+  return [
+    subcommand({
+      name: 'agent',
+      description: 'Let a Letta agent into this server, or give a name to another one',
+      help: 'It may read and answer in the given channel, or in this one; `relay grant` lets it further. The first agent is the default; one with a channel answers there.',
+      access: ADMIN,
+      options: {
+        id: z
+          .string()
+          .regex(AGENT_ID, 'expected the id of an agent, such as agent-1234')
+          .describe('Its id at the Letta server'),
+        name: z
+          .string()
+          .regex(NAME, 'expected letters, digits, - and _, at most 32')
+          .optional()
+          .describe('What it is called here'),
+        channel: option.channel().optional().describe('Where it answers before the default agent'),
+      },
+      examples: ['relay agent agent-1234', 'relay agent agent-1234 aurora', 'relay agent agent-5678 scout #maps'],
+      run: (ctx, { id, name, channel }) => letIn(desk, ctx, { agentId: id, name, channel }),
+    }),
+    subcommand({
+      name: 'remove',
+      description: 'Send an agent away: it may do nothing here any more',
+      access: ADMIN,
+      options: { agent: z.string().describe('Its name here') },
+      run: (ctx, { agent }) => sendAway(desk, ctx, agent),
+    }),
+    subcommand({
+      name: 'show',
+      description: 'The agents of this server, and what they may do',
+      access: ADMIN,
+      options: { agent: agentOption(desk.rosters) },
+      run: async (ctx, { agent }) => ctx.reply(await showAgents(desk, guildOf(ctx), agent)),
+    }),
+  ];
+}
+
+interface Newcomer {
+  readonly agentId: string;
+  readonly name: string | undefined;
+  readonly channel: GuildBasedChannel | undefined;
+}
+
+async function letIn(desk: AgentDesk, ctx: CommandContext, { agentId, name: given, channel }: Newcomer) {
+  const { rosters, identities, tools } = desk;
+  const guildId = guildOf(ctx);
+  const known = rosters.of(guildId);
+  const there = Object.values(known?.agents ?? {}).find((agent) => agent.agentId === agentId);
+  const name = given ?? there?.name ?? (await desk.nameOf(agentId)) ?? DEFAULT_NAME;
+  const key = name.toLowerCase();
+  const residence = await residenceOf(agentId, desk, { guildId, key });
+  if (residence !== undefined)
+    throw new UserError(`This agent ${residence}. An agent lives in one place: make another one for here.`);
+  const before = known?.agents[key];
+  if (before === undefined && Object.keys(known?.agents ?? {}).length >= MOST_AGENTS) {
+    throw new UserError(`There are ${MOST_AGENTS} agents here already. \`relay remove\` sends one away.`);
+  }
+  const identity = guildIdentity(guildId, key);
+  const where = channel?.id ?? ctx.channel.id;
+  const grant = await grantOf(identities, identity, guildId);
+  const channels = grant?.channels ?? [];
+  await saveGrant(identities, identity, name, {
+    guildId,
+    // Whoever lets in another one under the same name answers for it.
+    userId: ctx.user.id,
+    channelId: ctx.channel.id,
+    channels: channels === 'all' ? channels : [...new Set([...channels, where])],
+    tools: grant?.tools ?? firstTools(tools),
+  });
+  // A bearer that another agent has had is of no use to this one.
+  if (before !== undefined && before.agentId !== agentId) await desk.revoke(identity);
+  await rosters.update(guildId, (draft) => {
+    const own = draft.agents[key]?.channels ?? [];
+    draft.agents[key] = { agentId, name, channels: channel === undefined ? own : [...new Set([...own, channel.id])] };
+    draft.defaultAgent ??= key;
+  });
+  return ctx.reply(
+    [
+      `\`${name}\` is the agent \`${agentId}\` here. It may read and answer in <#${where}>, in your name; \`relay show\` lists it all.`,
+      `Next: \`relay setup ${name}\` gives it the tools${known?.enabled === true ? '' : ', and `relay enable` switches the agents on'}.`,
+    ].join('\n'),
+  );
+}
+
+async function sendAway(desk: AgentDesk, ctx: CommandContext, name: string) {
+  const guildId = guildOf(ctx);
+  const { key, agent } = agentNamed(desk.rosters.of(guildId), name);
+  const identity = guildIdentity(guildId, key);
+  // First its rights, so that a failure leaves it with less, never with more.
+  await desk.identities.remove(identity);
+  await desk.revoke(identity);
+  await desk.rosters.update(guildId, (draft) => {
+    delete draft.agents[key];
+    if (draft.defaultAgent !== key) return;
+    const [next] = Object.keys(draft.agents);
+    if (next === undefined) delete draft.defaultAgent;
+    else draft.defaultAgent = next;
+  });
+  return ctx.reply(`\`${agent.name}\` is sent away: its rights here are void.`);
+}

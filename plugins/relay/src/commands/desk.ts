@@ -1,0 +1,67 @@
+import {
+  type Clock,
+  type CommandContext,
+  type Identities,
+  option,
+  type SettingsCatalog,
+  type Tools,
+  UserError,
+} from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import { byKey, type Chosen } from '../agents/choose.js';
+import type { Directs } from '../agents/directs.js';
+import type { Roster, Rosters } from '../agents/roster.js';
+import type { RelaySettings } from '../settings.js';
+import type { RelayQueue } from '../types.js';
+
+/** What the commands work with. */
+export interface Desk {
+  readonly rosters: Rosters;
+  readonly directs: Directs;
+  readonly settings: RelaySettings;
+  readonly identities: Identities;
+  readonly tools: Tools;
+  readonly catalog: SettingsCatalog;
+  readonly queue: RelayQueue;
+  readonly client: Client;
+  readonly clock: Clock;
+}
+
+export const ADMIN = { tier: 'admin', where: 'guild' } as const;
+
+/** The guild of an admin's command, which is only there where there is one. */
+export function guildOf({ guild }: CommandContext): string {
+  if (guild === null) throw new UserError('This is for servers. Use it in a channel of one.');
+  return guild.id;
+}
+
+/** The agent of that name, or the one that there is, or the default. @throws UserError with the names when there is none */
+export function agentNamed(roster: Roster | undefined, name: string | undefined): Chosen {
+  const agents = Object.entries(roster?.agents ?? {});
+  if (roster === undefined || agents.length === 0) {
+    throw new UserError('There is no agent here yet. Let one in with `relay agent <id> [name]`.');
+  }
+  const [[only] = ['']] = agents;
+  const key = name?.toLowerCase() ?? (agents.length === 1 ? only : roster.defaultAgent);
+  const chosen = byKey(roster, key);
+  if (chosen !== undefined) return chosen;
+  throw new UserError(`There is no agent ${name === undefined ? 'chosen' : `called "${name}"`} here. ${known(roster)}`);
+}
+
+function known({ agents }: Roster): string {
+  return `There ${Object.keys(agents).length === 1 ? 'is' : 'are'} ${Object.values(agents)
+    .map(({ name }) => `\`${name}\``)
+    .join(', ')}.`;
+}
+
+/** An agent's name, suggested while it is typed. */
+export function agentOption(rosters: Rosters) {
+  return option
+    .suggested((typed, { guildId }) =>
+      Object.values((guildId === null ? undefined : rosters.of(guildId))?.agents ?? {})
+        .filter(({ name }) => name.toLowerCase().startsWith(typed.toLowerCase()))
+        .map(({ name }) => ({ name, value: name })),
+    )
+    .optional()
+    .describe('Its name here; the default agent when left out');
+}

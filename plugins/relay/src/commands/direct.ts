@@ -1,0 +1,73 @@
+import { option, type Subgroup, subcommand, subgroup, UserError, z } from '@cinnabar/sdk';
+import { directIdentity } from '../agents/identity.js';
+import { residenceOf } from '../agents/residence.js';
+import type { AgentDesk } from './agents.js';
+
+const NOBODY = 'none';
+
+/** `!relay dm`: consent to an agent in one's direct messages, and which agent that is. */
+export function directCommands(desk: AgentDesk): Subgroup {
+  const { settings, directs } = desk;
+  return subgroup({
+    name: 'dm',
+    description: 'An agent in direct messages',
+    commands: [
+      subcommand({
+        name: 'on',
+        description: 'Let an agent read and answer what you write to the bot in direct messages',
+        ephemeral: true,
+        async run(ctx) {
+          await settings.user(ctx.user.id).set({ dm: 'on' });
+          const there = (await directs.agentOf(ctx.user.id)) !== undefined;
+          return ctx.reply(`${ON}${there ? '' : ' There is no agent for it yet: the owner of the bot chooses one.'}`);
+        },
+      }),
+      subcommand({
+        name: 'off',
+        description: 'Let no agent read your direct messages',
+        ephemeral: true,
+        async run(ctx) {
+          await settings.user(ctx.user.id).set({ dm: 'off' });
+          return ctx.reply(OFF);
+        },
+      }),
+      subcommand({
+        name: 'agent',
+        description: 'Choose the agent that answers direct messages: everybody’s, or those of one person',
+        access: { tier: 'botOwner' },
+        ephemeral: true,
+        options: {
+          id: z
+            .string()
+            .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/, 'expected the id of an agent')
+            .describe(`Its id at the Letta server; \`${NOBODY}\` for no agent`),
+          user: option.user().optional().describe('Only for this person'),
+        },
+        async run(ctx, { id, user }) {
+          const agentId = id === NOBODY ? undefined : id;
+          if (agentId !== undefined) {
+            const residence = await residenceOf(agentId, desk, undefined);
+            if (residence !== undefined)
+              throw new UserError(
+                `This agent ${residence}. An agent lives in one place: make another one for direct messages.`,
+              );
+          }
+          await desk.revoke(directIdentity(user?.id));
+          await desk.identities.remove(directIdentity(user?.id));
+          if (user !== undefined) await directs.give(user.id, agentId);
+          else if (agentId === undefined) await settings.global.reset('dmAgent');
+          else await settings.global.set({ dmAgent: agentId });
+          const whose = user === undefined ? 'direct messages' : `the direct messages of ${user}`;
+          if (agentId === undefined) return ctx.reply(`No agent answers ${whose} any more.`);
+          return ctx.reply(
+            `\`${agentId}\` answers ${whose} of those who want it. Next: \`relay setup\` in a direct message.`,
+          );
+        },
+      }),
+    ],
+  });
+}
+
+export const ON =
+  'An agent answers your direct messages from now on, where `relay` does (`ai use relay`). What you write is sent to the Letta server. `relay dm off` ends it.';
+export const OFF = 'No agent reads your direct messages. `relay dm on` changes that.';

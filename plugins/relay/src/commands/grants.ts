@@ -1,0 +1,146 @@
+import {
+  type CommandContext,
+  type IdentityGrant,
+  option,
+  type Subgroup,
+  subcommand,
+  subgroup,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
+import { grantOf, guildIdentity, saveGrant } from '../agents/identity.js';
+import { ADMIN, agentNamed, agentOption, type Desk, guildOf } from './desk.js';
+
+type Change = (grant: IdentityGrant, name: string) => { readonly grant: IdentityGrant; readonly said: string };
+
+/** `!relay grant` and `!relay ungrant`: how far an agent may go. A change holds for its next call. */
+export function grantCommands(desk: Desk): readonly Subgroup[] {
+  const agent = agentOption(desk.rosters);
+  const toolName = option
+    .suggested((typed) =>
+      desk.tools
+        .list()
+        .filter(({ name }) => name.startsWith(typed))
+        .map(({ name }) => ({ name, value: name })),
+    )
+    .describe('The tool');
+  const channel = option.channel().describe('The channel, with its threads, or a category with its channels');
+  const change = (ctx: CommandContext, name: string | undefined, by: Change) => changeGrant(desk, ctx, name, by);
+  return [
+    subgroup({
+      name: 'grant',
+      description: 'Let an agent further: another channel, another tool',
+      access: ADMIN,
+      commands: [
+        subcommand({
+          name: 'channel',
+          description: 'Let an agent into a channel, or a category',
+          options: { channel, agent },
+          run: (ctx, options) => change(ctx, options.agent, addChannel(options.channel.id)),
+        }),
+        subcommand({
+          name: 'everywhere',
+          description: 'Let an agent into every channel that you may see, also those of the team',
+          options: { agent },
+          run: (ctx, options) => change(ctx, options.agent, everywhere),
+        }),
+        subcommand({
+          name: 'tool',
+          description: 'Give an agent a tool',
+          options: {
+            tool: toolName,
+            policy: z.enum(['allow', 'confirm']).default('allow').describe('`confirm`: each call waits for a 👍'),
+            agent,
+          },
+          examples: ['relay grant tool discord_create_forum_post', 'relay grant tool discord_delete_message confirm'],
+          run: (ctx, { tool, policy, agent }) => {
+            if (!desk.tools.list().some(({ name }) => name === tool))
+              throw new UserError(`There is no tool called "${tool}".`);
+            return change(ctx, agent, setTool(tool, policy));
+          },
+        }),
+      ],
+    }),
+    subgroup({
+      name: 'ungrant',
+      description: 'Take back what an agent was granted',
+      access: ADMIN,
+      commands: [
+        subcommand({
+          name: 'channel',
+          description: 'Take an agent out of a channel, or a category',
+          options: { channel, agent },
+          run: (ctx, options) => change(ctx, options.agent, removeChannel(options.channel.id)),
+        }),
+        subcommand({
+          name: 'everywhere',
+          description: 'Leave an agent only this channel',
+          options: { agent },
+          run: (ctx, options) => change(ctx, options.agent, onlyHere(ctx.channel.id)),
+        }),
+        subcommand({
+          name: 'tool',
+          description: 'Take a tool from an agent',
+          options: { tool: z.string().describe('The tool'), agent },
+          run: (ctx, options) => change(ctx, options.agent, removeTool(options.tool)),
+        }),
+      ],
+    }),
+  ];
+}
+
+async function changeGrant({ rosters, identities }: Desk, ctx: CommandContext, name: string | undefined, by: Change) {
+  const guildId = guildOf(ctx);
+  const { key, agent } = agentNamed(rosters.of(guildId), name);
+  const id = guildIdentity(guildId, key);
+  const grant = await grantOf(identities, id, guildId);
+  if (grant === undefined)
+    throw new UserError(`\`${agent.name}\` has lost its rights. Let it in again with \`relay agent\`.`);
+  const changed = by(grant, agent.name);
+  await saveGrant(identities, id, agent.name, changed.grant);
+  return ctx.reply(changed.said);
+}
+
+const addChannel =
+  (id: string): Change =>
+  (grant, name) => {
+    if (grant.channels === 'all') return { grant, said: `\`${name}\` may go everywhere already.` };
+    const channels = [...new Set([...grant.channels, id])];
+    return { grant: { ...grant, channels }, said: `\`${name}\` may go into <#${id}> now.` };
+  };
+
+const removeChannel =
+  (id: string): Change =>
+  (grant, name) => {
+    if (grant.channels === 'all')
+      throw new UserError(`\`${name}\` may go everywhere. \`relay ungrant everywhere\` comes first.`);
+    const channels = grant.channels.filter((one) => one !== id);
+    return { grant: { ...grant, channels }, said: `\`${name}\` may not go into <#${id}> any more.` };
+  };
+
+const everywhere: Change = (grant, name) => ({
+  grant: { ...grant, channels: 'all' },
+  said: `\`${name}\` may go wherever <@${grant.userId}> may, also where others may not. What it reads there it can tell elsewhere.`,
+});
+
+const onlyHere =
+  (id: string): Change =>
+  (grant, name) => ({
+    grant: { ...grant, channels: [id] },
+    said: `\`${name}\` may go into <#${id}> and nowhere else.`,
+  });
+
+const setTool =
+  (tool: string, policy: 'allow' | 'confirm'): Change =>
+  (grant, name) => ({
+    grant: { ...grant, tools: { ...grant.tools, [tool]: policy } },
+    said: `\`${name}\` may use \`${tool}\`${policy === 'confirm' ? '; each call waits for a 👍' : ''}. \`relay setup ${name}\` attaches it.`,
+  });
+
+const removeTool =
+  (tool: string): Change =>
+  (grant, name) => {
+    if (!Object.hasOwn(grant.tools, tool)) throw new UserError(`\`${name}\` has no tool called "${tool}".`);
+    const { [tool]: _gone, ...tools } = grant.tools;
+    return { grant: { ...grant, tools }, said: `\`${name}\` may not use \`${tool}\` any more.` };
+  };

@@ -1,0 +1,113 @@
+import {
+  type Collection,
+  type CommandContext,
+  option,
+  plainText,
+  type Subcommand,
+  subcommand,
+  UserError,
+  visible,
+  z,
+} from '@cinnabar/sdk';
+import { chooseAgent } from '../agents/choose.js';
+import { placesOf } from '../agents/places.js';
+import { readPlan } from '../presence/planned.js';
+import type { Wakes } from '../presence/wakes.js';
+import { rulesIn } from '../settings.js';
+import { ADMIN, type Desk, guildOf } from './desk.js';
+
+export interface WakeDesk extends Desk {
+  readonly wakes: Collection<Wakes, 'guild'>;
+}
+
+const REMOVE = 'remove';
+const MOST = 25;
+const LONGEST = 2_000;
+
+/** `!relay wake`: what is planned for the agents. */
+export function wakeCommand(desk: WakeDesk): Subcommand {
+  return subcommand({
+    name: 'wake',
+    description: 'Wake an agent again and again, in this channel',
+    help: `Without anything it lists what is planned; \`relay wake ${REMOVE} <number>\` undoes one. Times are in the time zone of \`relay config timeZone\`.`,
+    access: ADMIN,
+    options: {
+      when: z
+        .string()
+        .optional()
+        .describe('"every day 9:00", "every weekday 18:30", "every mon, thu 9:00", "every 4h"'),
+      text: option.rest().optional().describe('What the agent is told'),
+    },
+    examples: [
+      'relay wake "every day 9:00" Greet whoever has joined since yesterday',
+      `relay wake ${REMOVE} 1`,
+      'relay wake',
+    ],
+    run(ctx, { when, text }) {
+      if (when === undefined) return list(desk, ctx);
+      return when === REMOVE ? remove(desk, ctx, Number(text)) : plan(desk, ctx, when, text);
+    },
+  });
+}
+
+async function plan(
+  { wakes, rosters, settings, clock }: WakeDesk,
+  ctx: CommandContext,
+  when: string,
+  text: string | undefined,
+) {
+  const guildId = guildOf(ctx);
+  const roster = rosters.of(guildId);
+  const chosen = roster === undefined ? undefined : chooseAgent(roster, placesOf(ctx.channel), text ?? '');
+  if (chosen === undefined)
+    throw new UserError('There is no agent here yet. Let one in with `relay agent <id> [name]`.');
+  if (text === undefined)
+    throw new UserError('Write what the agent is to be told: `relay wake "every day 9:00" Say good morning`.');
+  if (text.length > LONGEST) throw new UserError(`That is longer than ${LONGEST} characters.`);
+  const dueAt = readPlan(when, (await rulesIn(settings, guildId)).timeZone).after(clock.now());
+  const { last } = await wakes.of(guildId).update((draft) => {
+    if (draft.planned.length >= MOST) throw new UserError(`${MOST} wake-ups are planned already.`);
+    draft.last += 1;
+    const { key } = chosen;
+    draft.planned.push({
+      id: draft.last,
+      when,
+      agent: key,
+      channelId: ctx.channel.id,
+      text,
+      userId: ctx.user.id,
+      dueAt,
+    });
+  });
+  return ctx.reply(`Wake-up ${last}: \`${chosen.agent.name}\` is woken here ${inert(when)}, next at ${stamp(dueAt)}.`);
+}
+
+async function remove({ wakes }: WakeDesk, ctx: CommandContext, id: number) {
+  const document = wakes.of(guildOf(ctx));
+  const known = await document.get();
+  if (!known.planned.some((one) => one.id === id))
+    throw new UserError('There is no such wake-up. `relay wake` lists them.');
+  await document.update((draft) => {
+    draft.planned = draft.planned.filter((one) => one.id !== id);
+  });
+  return ctx.reply(`Wake-up ${id} is taken back.`);
+}
+
+async function list({ wakes }: WakeDesk, ctx: CommandContext) {
+  const { planned } = await wakes.of(guildOf(ctx)).get();
+  if (planned.length === 0)
+    return ctx.reply('No wake-up is planned. `relay wake "every day 9:00" Say good morning` plans one.');
+  const lines = planned.map(
+    ({ id, when, agent, channelId, text, dueAt }) =>
+      `${id}: \`${agent}\` in <#${channelId}> ${inert(when)}, next at ${stamp(dueAt)}: ${inert(text)}`,
+  );
+  return ctx.reply(lines.join('\n'));
+}
+
+function stamp(at: number): string {
+  return `<t:${Math.floor(at / 1000)}:f>`;
+}
+
+function inert(text: string): string {
+  return plainText(visible(text));
+}

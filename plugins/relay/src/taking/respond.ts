@@ -1,0 +1,89 @@
+import { type Clock, type Identities, type Logger, type Turn, UserError } from '@cinnabar/sdk';
+import { byKey, type Chosen, chooseAgent, namedIn } from '../agents/choose.js';
+import type { Directs } from '../agents/directs.js';
+import { grantOf, guildIdentity } from '../agents/identity.js';
+import { containersOf, placesOf } from '../agents/places.js';
+import { modeOf, type Roster, type Rosters } from '../agents/roster.js';
+import { turnEvent } from '../events/turn-event.js';
+import type { Posts } from '../presence/posts.js';
+import { type RelaySettings, rulesIn } from '../settings.js';
+import type { RelayEvent } from '../types.js';
+import { type Consent, consentTo } from './consent.js';
+
+export interface RespondParts {
+  readonly rosters: Rosters;
+  readonly directs: Directs;
+  readonly identities: Identities;
+  readonly posts: Posts;
+  readonly settings: RelaySettings;
+  readonly consent: Consent;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly offer: (event: RelayEvent) => Promise<unknown>;
+}
+
+/** Takes a turn for an agent: resolves once it is written down. @throws UserError when no agent will be told of it, with why */
+export async function respond(turn: Turn, parts: RespondParts): Promise<void> {
+  const { settings, clock, log, offer } = parts;
+  const { guildId } = turn.actor;
+  const agent = guildId === null ? await directAgent(turn, parts) : await guildAgent(turn, guildId, parts);
+  if (agent === undefined) return;
+  const { reply_thread_depth: depth } = await rulesIn(settings, guildId);
+  await offer(await turnEvent(turn, { agent, depth, clock, log }));
+}
+
+/** `undefined` when the person is asked first: their message comes in again once they agree. */
+async function directAgent(turn: Turn, parts: RespondParts): Promise<string | undefined> {
+  const agent = await parts.directs.agentOf(turn.user.id);
+  if (agent === undefined)
+    throw new UserError('No agent answers direct messages here: the owner of the bot has chosen none.');
+  return (await consentTo(turn, parts.consent)) ? agent.key : undefined;
+}
+
+async function guildAgent(turn: Turn, guildId: string, parts: RespondParts): Promise<string> {
+  const { rosters } = parts;
+  const { channel, trigger } = turn;
+  const roster = rosters.enabled(guildId);
+  if (roster === undefined)
+    throw new UserError('The agents of this server are switched off. An admin can switch them on with `relay enable`.');
+  if (modeOf(roster, placesOf(channel)) === 'off') {
+    throw new UserError(
+      'Nothing reaches the agents from this channel: its mode is `off`. An admin can change that with `relay mode`.',
+    );
+  }
+  const chosen = await chosenFor(turn, roster, parts);
+  if (chosen === undefined)
+    throw new UserError('No agent answers here yet. An admin can let one in with `relay agent <id>`.');
+  if (!(await reaches(turn, guildId, chosen, parts))) {
+    const name = chosen.agent.name;
+    throw new UserError(
+      `\`${name}\` has not been let into this channel. An admin can do that: \`relay grant channel\` <#${channel.id}> \`${name}\`.`,
+    );
+  }
+  parts.log.debug('a turn is for an agent', { turnId: turn.id, trigger, agent: chosen.key });
+  return chosen.key;
+}
+
+/** The one that is named, else the one that wrote what is replied to, else the channel's, else the default. */
+async function chosenFor(
+  { text, channel, message }: Turn,
+  roster: Roster,
+  { posts }: RespondParts,
+): Promise<Chosen | undefined> {
+  const repliedTo = message?.reference?.messageId;
+  const author = repliedTo === undefined ? undefined : await posts.agentOf(channel.id, repliedTo);
+  return namedIn(roster, text) ?? byKey(roster, author) ?? chooseAgent(roster, placesOf(channel), text);
+}
+
+/** Whether the agent could answer there at all. What it really may do is decided for each of its calls. */
+async function reaches(
+  { channel }: Turn,
+  guildId: string,
+  { key }: Chosen,
+  { identities }: RespondParts,
+): Promise<boolean> {
+  const grant = await grantOf(identities, guildIdentity(guildId, key), guildId);
+  if (grant === undefined || channel.isDMBased()) return false;
+  const { channels } = grant;
+  return channels === 'all' || containersOf(channel).some((id) => channels.includes(id));
+}
