@@ -1,0 +1,100 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import Router from 'find-my-way';
+import { routes } from '../routes/index.js';
+import type { World } from '../state/world.js';
+import { createFaults, type LettaFaults, type Strike } from './faults.js';
+import type { LettaRequestRecord } from './recording.js';
+import { Refusal } from './refusal.js';
+import type { Route } from './route.js';
+import { sendRun } from './send-run.js';
+
+export interface LettaHttp {
+  readonly baseUrl: string;
+  readonly requests: readonly LettaRequestRecord[];
+  readonly faults: LettaFaults;
+  close(): Promise<void>;
+}
+
+/** Serves the world on a free port of the loopback interface. @param key when given, requests without it get 401 */
+export async function serve(world: World, key: string | undefined): Promise<LettaHttp> {
+  const tree = Router({ maxParamLength: 500, ignoreTrailingSlash: true });
+  for (const route of routes) tree.on(route.method, route.path, () => undefined, route);
+  const requests: LettaRequestRecord[] = [];
+  const faults = createFaults();
+
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const method = request.method ?? 'GET';
+    const body = parse(await text(request));
+    const found = isMethod(method) ? tree.find(method, url.pathname) : null;
+    const route: Route | undefined = found?.store;
+    const given = request.headers.authorization?.replace(/^Bearer\s+/i, '');
+    requests.push({
+      method,
+      path: url.pathname,
+      route: route?.path,
+      hasKey: given !== undefined,
+      query: Object.fromEntries(url.searchParams),
+      body,
+      at: world.clock.now(),
+    });
+    if (key !== undefined && given !== key) throw new Refusal(401, 'Unauthorized');
+    if (route === undefined || found === null) throw new Refusal(404, 'Not Found');
+    const strike = faults.strike(method, route.path);
+    if (strike !== undefined && strike.afterEffect !== true) return refuse(response, strike);
+    const answer = await route.handle({ params: found.params, query: url.searchParams, body }, world);
+    if (strike !== undefined) return refuse(response, strike);
+    if ('stream' in answer) return sendRun(response, answer.stream, answer.after);
+    if ('nothing' in answer) return void response.writeHead(204).end();
+    sendJson(response, 200, answer.json);
+  };
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      if (response.headersSent) return response.destroy();
+      if (error instanceof Refusal) return sendJson(response, error.status, { detail: error.detail, ...error.more });
+      return sendJson(response, 500, { detail: `The stand-in failed: ${String(error)}` });
+    });
+  });
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    requests,
+    faults,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function refuse(response: ServerResponse, { status, detail, retryAfterSeconds }: Strike): void {
+  if (status === null) return void response.destroy();
+  const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+  sendJson(response, status, { detail: detail ?? 'An internal server error occurred' }, headers);
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+function parse(body: string): unknown {
+  if (body === '') return undefined;
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new Refusal(422, 'JSON decode error');
+  }
+}
+
+function isMethod(method: string): method is Route['method'] {
+  return ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method);
+}

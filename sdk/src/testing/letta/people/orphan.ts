@@ -1,0 +1,36 @@
+import { approvalRequest, toolReturn } from '../payload/chunks.js';
+import { createRun } from '../runs/start.js';
+import { finish } from '../runs/stream.js';
+import type { LettaAgent } from '../state/agent.js';
+import type { World } from '../state/world.js';
+
+/** Leaves the agent as a client does that went away when it was asked for an approval. Once decided, nothing else happens. */
+export function leaveOrphan(
+  world: World,
+  agent: LettaAgent,
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+): void {
+  const thread = agent.own;
+  const run = createRun(world, agent, thread, { background: false, pings: false, maxSteps: 50, otids: [] }, null);
+  const call = { tool_call_id: world.id('call'), name, arguments: JSON.stringify(input) };
+  const request = approvalRequest(world, run, call);
+  thread.messages.push(request);
+  thread.pending = {
+    messageId: request.id,
+    call,
+    resume(runId, decision) {
+      const next = world.runs.get(runId);
+      if (next === undefined || decision === null) return;
+      const outcome = decision.approve
+        ? ({ status: 'success', text: 'Done.' } as const)
+        : ({
+            status: 'error',
+            text: `Error: request to call tool denied. User reason: ${decision.reason ?? 'None'}`,
+          } as const);
+      thread.messages.push(toolReturn(world, next, call, outcome));
+      finish(world, next, 'end_turn');
+    },
+  };
+  finish(world, run, 'requires_approval');
+}

@@ -1,0 +1,49 @@
+import { Refusal } from '../http/refusal.js';
+import type { LettaRequest } from '../http/route.js';
+import type { LettaAgent, Thread } from '../state/agent.js';
+import { type IdPrefix, isId } from '../state/ids.js';
+import type { McpServer } from '../state/mcp-server.js';
+import type { LettaRun } from '../state/run.js';
+import type { StandInTool } from '../state/tool.js';
+import type { World } from '../state/world.js';
+
+function idIn({ params }: LettaRequest, name: string, prefix: IdPrefix): string {
+  const id = params[name] ?? '';
+  if (!isId(prefix, id))
+    throw new Refusal(422, `[{'loc': ('path', '${name}'), 'msg': "String should match pattern '${prefix}-{uuid4}'"}]`);
+  return id;
+}
+
+function found<T>(thing: T | undefined, sentence: string): T {
+  if (thing === undefined) throw new Refusal(404, sentence);
+  return thing;
+}
+
+export function agentOf(world: World, request: LettaRequest): LettaAgent {
+  return found(world.agents.get(idIn(request, 'agentId', 'agent')), 'Agent not found');
+}
+
+export function runOf(world: World, request: LettaRequest): LettaRun {
+  const id = idIn(request, 'runId', 'run');
+  return found(world.runs.get(id), `Run with id ${id} not found`);
+}
+
+export function toolOf(world: World, request: LettaRequest): StandInTool {
+  const id = idIn(request, 'toolId', 'tool');
+  return found(world.tools.get(id), `Tool with id ${id} not found`);
+}
+
+export function serverOf(world: World, request: LettaRequest): McpServer {
+  const id = idIn(request, 'serverId', 'mcp_server');
+  return found(world.servers.get(id), `MCP server with id ${id} not found`);
+}
+
+/** A conversation, with the agent that it is with. */
+export function conversationOf(world: World, { params }: LettaRequest): readonly [LettaAgent, Thread] {
+  const id = params.conversationId ?? '';
+  for (const agent of world.agents.values()) {
+    const thread = agent.conversations.get(id);
+    if (thread !== undefined) return [agent, thread];
+  }
+  throw new Refusal(404, `Conversation ${id} not found`);
+}

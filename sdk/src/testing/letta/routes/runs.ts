@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { read } from '../http/body.js';
+import { page } from '../http/page.js';
+import { Refusal } from '../http/refusal.js';
+import { type Route, route } from '../http/route.js';
+import { runState } from '../payload/run.js';
+import { runOf } from './find.js';
+
+const streamRequest = z.object({ starting_after: z.number().int().nullish() });
+
+export const runs: readonly Route[] = [
+  route('GET', '/v1/runs', (request, world) => {
+    const { query } = request;
+    const agent = query.get('agent_id');
+    const conversation = query.get('conversation_id');
+    const statuses = [...query.getAll('statuses'), ...query.getAll('statuses[]')];
+    const all = [...world.runs.values()].filter(
+      (run) =>
+        (agent === null || run.agentId === agent) &&
+        (conversation === null || run.conversationId === conversation) &&
+        (statuses.length === 0 || statuses.includes(run.status)) &&
+        (query.get('active') !== 'true' || !run.over),
+    );
+    return { json: page(all, request).map(runState) };
+  }),
+  route('GET', '/v1/runs/:runId', (request, world) => ({ json: runState(runOf(world, request)) })),
+  route('GET', '/v1/runs/:runId/messages', (request, world) => {
+    const run = runOf(world, request);
+    const agent = world.agents.get(run.agentId);
+    const stored = [
+      ...(agent?.own.messages ?? []),
+      ...[...(agent?.conversations.values() ?? [])].flatMap(({ messages }) => messages),
+    ];
+    return {
+      json: page(
+        stored.filter(({ run_id }) => run_id === run.id),
+        request,
+      ),
+    };
+  }),
+  route('POST', '/v1/runs/:runId/stream', (request, world) => {
+    const run = runOf(world, request);
+    if (!run.background) throw new Refusal(400, 'Run was not created in background mode, so it cannot be retrieved.');
+    return { stream: run, after: read(streamRequest, request.body).starting_after ?? 0 };
+  }),
+];

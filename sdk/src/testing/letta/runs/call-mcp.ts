@@ -1,0 +1,66 @@
+import type { McpServer } from '../state/mcp-server.js';
+import type { StandInTool } from '../state/tool.js';
+import { textOf } from './text.js';
+
+/** The server's own tools, asked for now. @throws when it cannot be reached, or refuses the bearer */
+export async function listMcpTools(
+  server: McpServer,
+  signal: AbortSignal,
+): Promise<readonly Omit<StandInTool, 'id'>[]> {
+  return withClient(server, signal, async (client) => {
+    const found: Omit<StandInTool, 'id'>[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.listTools(cursor === undefined ? {} : { cursor }, { signal });
+      for (const { name, description = '', inputSchema } of page.tools) {
+        found.push({ name, description, inputSchema, home: { serverId: server.id, serverName: server.name } });
+      }
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return found;
+  });
+}
+
+/** Calls a tool at its server: a session for each call, as the real one does. */
+export async function callMcpTool(
+  server: McpServer,
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<{ readonly status: 'success' | 'error'; readonly text: string }> {
+  return withClient(server, signal, async (client) => {
+    const result = await client.callTool({ name, arguments: { ...input } }, undefined, { signal });
+    return { status: result.isError === true ? 'error' : 'success', text: textOf(result.content) };
+  });
+}
+
+type McpClient = InstanceType<typeof import('@modelcontextprotocol/sdk/client/index.js')['Client']>;
+
+async function withClient<T>(
+  server: McpServer,
+  signal: AbortSignal,
+  use: (client: McpClient) => Promise<T>,
+): Promise<T> {
+  const [{ Client }, { StreamableHTTPClientTransport }] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'),
+    import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+  ]);
+  signal.throwIfAborted();
+  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+    requestInit: { headers: headersOf(server) },
+  });
+  const client = new Client({ name: 'letta', version: '0.16.8' });
+  try {
+    await client.connect(transport, { signal });
+    return await use(client);
+  } finally {
+    await transport.terminateSession().catch(() => undefined);
+    await client.close();
+  }
+}
+
+function headersOf({ authHeader, authToken, customHeaders }: McpServer): Record<string, string> {
+  if (authToken === null) return { ...customHeaders };
+  // Whoever registers may or may not write the scheme: it is there once.
+  return { ...customHeaders, [authHeader ?? 'Authorization']: `Bearer ${authToken.replace(/^Bearer\s+/i, '')}` };
+}

@@ -1,0 +1,50 @@
+/** What became of a tool call, as the agent is told. */
+export interface ToolOutcome {
+  readonly status: 'success' | 'error' | 'denied';
+  readonly text: string;
+}
+
+/** What an agent can do about the message that it was sent. Every verb throws once the run is cancelled. */
+export interface AgentTurn {
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly conversationId: string | null;
+  /** Of the run as it is now: an approval begins another one. */
+  readonly runId: string;
+  /** What it was told. */
+  readonly prompt: string;
+  readonly otid: string | null;
+  /** Names of the tools that it has. */
+  readonly tools: readonly string[];
+  /** Aborts when the run is cancelled. */
+  readonly signal: AbortSignal;
+  /** Thinks, where others can read it, or not. */
+  reason(text: string): void;
+  reasonHidden(): void;
+  /** Says something that is no tool call: an assistant message. */
+  say(text: string): void;
+  /**
+   * Calls a tool, at the server where it is registered, with that server's bearer. Waits for an approval first where the tool needs one,
+   * or `approval` says so. A step of its own.
+   */
+  callTool(
+    name: string,
+    input?: Readonly<Record<string, unknown>>,
+    options?: { readonly approval?: boolean },
+  ): Promise<ToolOutcome>;
+  /** A sign of life. */
+  ping(): void;
+  /** Lets time pass, on the stand-in's clock. */
+  wait(ms: number): Promise<void>;
+  /** Stands still until `release()`, or until it is cancelled. */
+  hang(): Promise<void>;
+  /** Cuts the connections of whoever listens to the run, which itself goes on. */
+  cut(): void;
+  /** Ends the run with an error in the middle of the stream. */
+  fail(type: string, message: string): never;
+  /** Ends the run for such a reason. */
+  stop(reason: 'end_turn' | 'max_steps' | 'max_tokens_exceeded' | 'no_tool_call' | 'tool_rule'): never;
+}
+
+/** What an agent does about each message. Text that it returns is said at the end. */
+export type AgentScript = (turn: AgentTurn) => unknown;

@@ -1,0 +1,97 @@
+import type { Clock } from '../../clock.js';
+import { systemClock } from './clock.js';
+import type { LettaFaults } from './http/faults.js';
+import type { LettaRequestRecord } from './http/recording.js';
+import { serve } from './http/server.js';
+import { type AddedAgent, addAgent, type LettaAgentInit } from './people/add-agent.js';
+import { type LettaRunView, viewRun } from './people/view-run.js';
+import { idle, started } from './people/waiting.js';
+import type { AgentScript } from './script.js';
+import { createWorld } from './state/world.js';
+
+export interface LettaStandInOptions {
+  /** When given, requests with another key, or none, get 401. */
+  readonly key?: string;
+  /** Moves `latencyMs`, `turn.wait` and every time that is shown. Real time by default. */
+  readonly clock?: Clock;
+  /** What agents without a script of their own do about each message; by default they say that they have read it. */
+  readonly script?: AgentScript;
+  /** How long each agent takes before it begins to answer. */
+  readonly latencyMs?: number;
+  /** `false`: there are no background runs (503), as with a self-hosted server that has no Redis. */
+  readonly background?: boolean;
+  /** `false`: also a background request with ids that were answered runs again, as `POST /v1/agents/…/messages` of self-hosted servers has it. */
+  readonly deduplicates?: boolean;
+  /** How a background request learns that an approval waits: 409 (the default), or an error in the stream, as of self-hosted servers. */
+  readonly conflict?: 'refused' | 'streamed';
+}
+
+/** A Letta server on loopback, whose agents are scripts. */
+export interface LettaStandIn extends AsyncDisposable {
+  /** What a client takes as its base URL. */
+  readonly baseUrl: string;
+  /** Makes an agent without asking over HTTP. */
+  addAgent(init?: LettaAgentInit): AddedAgent;
+  /** Every request, oldest first. */
+  readonly requests: readonly LettaRequestRecord[];
+  /** Every run that agents have been brought to, oldest first, as they are now. */
+  readonly runs: readonly LettaRunView[];
+  /** The most runs that were ever under way at once. */
+  readonly mostAtOnce: number;
+  readonly faults: LettaFaults;
+  /** Resolves when the `count`-th run (from 1) has begun. */
+  started(count: number): Promise<LettaRunView>;
+  /** Resolves when no run is under way; one that waits for an approval is not. */
+  idle(): Promise<void>;
+  /** Resolves as soon as a script hangs. */
+  hanging(): Promise<void>;
+  /** Lets scripts that hang go on. */
+  release(): void;
+}
+
+/**
+ * Starts the server on a free port of the loopback interface.
+ * @example
+ * await using letta = await startLettaStandIn({
+ *   script: async (turn) => {
+ *     await turn.callTool('discord_send', { channelId: '1', message: 'Hello!' });
+ *   },
+ * });
+ * const client = new Letta({ baseURL: letta.baseUrl, apiKey: 'any' });
+ */
+export async function startLettaStandIn(options: LettaStandInOptions = {}): Promise<LettaStandIn> {
+  const world = createWorld({
+    clock: options.clock ?? systemClock,
+    script: options.script,
+    latencyMs: options.latencyMs ?? 0,
+    background: options.background ?? true,
+    deduplicates: options.deduplicates ?? true,
+    conflict: options.conflict ?? 'refused',
+  });
+  const http = await serve(world, options.key);
+  let mostAtOnce = 0;
+  world.watchers.add(() => {
+    mostAtOnce = Math.max(mostAtOnce, world.active.size);
+  });
+  return {
+    baseUrl: http.baseUrl,
+    requests: http.requests,
+    faults: http.faults,
+    addAgent: (init = {}) => addAgent(world, init),
+    get runs() {
+      return [...world.runs.values()].map(viewRun);
+    },
+    get mostAtOnce() {
+      return mostAtOnce;
+    },
+    started: (count) => started(world, count),
+    idle: () => idle(world),
+    hanging: world.standing.hanging,
+    release: world.standing.release,
+    async [Symbol.asyncDispose]() {
+      world.closing.abort();
+      for (const run of world.active) run.stopped.abort();
+      await http.close();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { Message, ToolCall } from '@letta-ai/letta-client/resources/agents/messages';
+import type { AgentScript } from '../script.js';
+import type { StandInTool } from './tool.js';
+
+/** What somebody has decided about a call. */
+export interface Decision {
+  readonly approve: boolean;
+  readonly reason: string | null;
+}
+
+/** A call that nobody has decided about yet: the agent takes no other message until then. */
+export interface PendingApproval {
+  /** Id of the `approval_request_message`. */
+  readonly messageId: string;
+  readonly call: ToolCall;
+  /** Lets the script go on, in a run of its own. `null`: it was cancelled. */
+  readonly resume: (runId: string, decision: Decision | null) => void;
+}
+
+/** Where messages follow one another: an agent's own, or a conversation with it. */
+export interface Thread {
+  /** Of the conversation; `null` for the agent's own. */
+  readonly conversationId: string | null;
+  /** Oldest first. */
+  readonly messages: Message[];
+  pending: PendingApproval | undefined;
+}
+
+export interface LettaAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly tools: StandInTool[];
+  /** Names of tools that wait for somebody's approval. */
+  readonly approvals: Set<string>;
+  readonly own: Thread;
+  readonly conversations: Map<string, Thread>;
+  script: AgentScript | undefined;
+}
