@@ -24,8 +24,8 @@ export function perform(performance: Performance, first: LettaRun, input: Messag
   const play = async () => {
     const script = agent.script ?? world.script ?? (({ prompt, say }) => say(`I have read: ${prompt}`));
     // Whoever asked is listening by then, as with a server that has to ask a model first.
-    await new Promise(setImmediate);
-    await wait(world.latencyMs);
+    if (world.latencyMs === 0) await new Promise(setImmediate);
+    else await wait(world.latencyMs);
     const said = await script(turn);
     if (typeof said === 'string') turn.say(said);
     store();
