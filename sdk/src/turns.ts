@@ -69,5 +69,10 @@ export interface FrontDoor {
     message: Message,
     options: { readonly trigger: TurnTrigger; readonly responder: string; readonly text?: string },
   ): Promise<boolean>;
+  /**
+   * Messages for which `isMine` holds are no turns: they answer something that was asked of their author. Called for messages to the bot only;
+   * must be quick, and must not throw. @returns takes it back
+   */
+  claim(isMine: (message: Message) => boolean): () => void;
 }
 export const FrontDoor = defineToken<FrontDoor>('cinnabar.front-door');

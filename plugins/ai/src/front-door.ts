@@ -1,6 +1,7 @@
 import type { Clock, FrontDoor, Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { arrivalOf } from './arrival.js';
+import type { Claims } from './claims.js';
 import type { Take } from './intake.js';
 import { responderIn, routeOf } from './routing.js';
 import type { AiSettings } from './settings.js';
@@ -10,21 +11,24 @@ export interface FrontDoorParts {
   readonly client: Client;
   readonly clock: Clock;
   readonly take: Take;
+  readonly claims: Claims;
   /** Aborts when `ai` stops. */
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
 /** Lets responders hand in messages that are for them. */
-export function createFrontDoor({ settings, client, clock, take, signal, log }: FrontDoorParts): FrontDoor {
+export function createFrontDoor({ settings, client, clock, take, claims, signal, log }: FrontDoorParts): FrontDoor {
   const whoAnswers = (guildId: string | null, channelId: string) => {
     const channel = client.channels.cache.get(channelId);
     return channel === undefined ? responderIn(settings, guildId, [channelId]) : routeOf(settings, channel, guildId);
   };
   return {
+    claim: claims.add,
     responderIn: async (guildId, channelId) => (await whoAnswers(guildId, channelId)).responder,
     async take(message, { trigger, responder, text }) {
       const { guildId, channelId } = message;
+      if (claims.holds(message)) return false;
       if ((await whoAnswers(guildId, channelId)).responder !== responder) return false;
       const botId = client.user?.id;
       const arrival = botId === undefined ? undefined : arrivalOf(message, trigger, botId, { clock, signal });

@@ -3,6 +3,7 @@ import { triggerOf } from './activation.js';
 import { createAnswering } from './answering.js';
 import { arrivalOf } from './arrival.js';
 import { createChannelQueue } from './channel-queue.js';
+import { createClaims } from './claims.js';
 import { registerCommands } from './commands.js';
 import { createFrontDoor } from './front-door.js';
 import { createIntake } from './intake.js';
@@ -40,11 +41,12 @@ export default definePlugin({
     });
     const take = createIntake({ ...services, settings, queue, withdrawals, every, log });
     registerCommands({ command }, { ...services, settings, queue, take });
-    provide(FrontDoor, createFrontDoor({ settings, client, clock, take, signal, log }));
+    const claims = createClaims();
+    provide(FrontDoor, createFrontDoor({ settings, client, clock, take, claims, signal, log }));
     on('messageCreate', (message) => {
       const botId = client.user?.id;
       const trigger = triggerOf(message, botId);
-      if (trigger === undefined || botId === undefined || commands.matches(message)) return;
+      if (trigger === undefined || botId === undefined || commands.matches(message) || claims.holds(message)) return;
       const arrival = arrivalOf(message, trigger, botId, { clock, signal });
       if (arrival !== undefined) return take(arrival);
       log.debug('not answered: the bot may not write there', { channelId: message.channelId, trigger });

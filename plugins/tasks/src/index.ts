@@ -1,6 +1,157 @@
-import { definePlugin } from '@cinnabar/sdk';
+import {
+  Access,
+  Accounts,
+  type Actor,
+  Approvals,
+  Clock,
+  definePlugin,
+  FrontDoor,
+  Llm,
+  optional,
+  Random,
+  sanitizeName,
+  Tasks,
+  Tools,
+} from '@cinnabar/sdk';
+import { registerCommands } from './commands/register.js';
+import { answerButtons, answeredBy, answerForm } from './discord/answering.js';
+import { createComponents } from './discord/components.js';
+import { controlButtons } from './discord/control-buttons.js';
+import { createPlaces } from './discord/place.js';
+import { createSpeaker } from './discord/speaker.js';
+import { createStatusBoard } from './discord/status-board.js';
+import { createJournal } from './journal/journal.js';
+import { personalTasks } from './journal/personal-data.js';
+import { pruneEnded } from './journal/retention.js';
+import { createRuns, HEARTBEAT_MS, runsCollection } from './journal/runs.js';
+import { createMessages } from './messages.js';
+import { registerResponders } from './mode/responders.js';
+import { registerStartTool } from './mode/start-tool.js';
+import { tasksCollection } from './model/task.js';
+import { createCrew } from './running/crew.js';
+import { createEnds } from './running/end.js';
+import { recover } from './running/recover.js';
+import { createSweep, SWEEP_MS } from './running/sweep.js';
+import { createSlots } from './scheduling/slots.js';
+import { settings } from './settings.js';
+import { createTasks } from './tasks.js';
+
+const PRUNE_MS = 3_600_000;
 
 export default definePlugin({
-  manifest: { id: 'tasks', version: '0.1.0', description: 'Autonomous tasks, step by step', host: '^0.1.0' },
-  setup() {},
+  manifest: {
+    id: 'tasks',
+    version: '0.1.0',
+    description: 'Autonomous tasks: works step by step, asks, reports, and stops when told to',
+    host: '^0.1.0',
+    intents: ['Guilds', 'GuildMessages', 'DirectMessages', 'MessageContent'],
+    permissions: [
+      'ViewChannel',
+      'SendMessages',
+      'SendMessagesInThreads',
+      'CreatePublicThreads',
+      'ReadMessageHistory',
+      'AttachFiles',
+    ],
+  },
+  settings,
+  collections: { tasks: tasksCollection, runs: runsCollection },
+  inject: {
+    access: Access,
+    accounts: optional(Accounts),
+    approvals: optional(Approvals),
+    clock: Clock,
+    frontDoor: optional(FrontDoor),
+    llm: optional(Llm),
+    random: Random,
+    tools: Tools,
+  },
+  provides: [Tasks],
+  setup(context) {
+    const { client, collections, component, services, log, signal, on, every, defer } = context;
+    const { access, accounts, approvals, clock, frontDoor, llm, random, tools } = services;
+    const run = random.id();
+    const journal = createJournal({ tasks: collections.tasks, run, clock, log });
+    const runs = createRuns({ runs: collections.runs, run, clock });
+    const slots = createSlots();
+    const messages = createMessages(log);
+    const selfName = (guildId: string | null) => {
+      const member = guildId === null ? undefined : client.guilds.cache.get(guildId)?.members.me;
+      return sanitizeName(member?.displayName ?? client.user?.displayName ?? 'Assistant');
+    };
+
+    // Buttons are made before the service that answers them.
+    const control = component({ name: 'task', run: (interaction, args) => onControl(interaction, args) });
+    const reply = component({ name: 'answer', run: (interaction, args) => onAnswer(interaction, args) });
+    const form = component({ name: 'form', run: (interaction, args) => onForm(interaction, args) });
+    const components = createComponents(control, reply);
+    const shared = { client, clock, log, components, signal };
+    const board = createStatusBoard({ ...shared, placeOf: slots.placeOf });
+    const settle = createPlaces({ ...shared, journal, settings: context.settings });
+    const speaker = createSpeaker(shared);
+    const runParts = {
+      journal,
+      slots,
+      speaker,
+      board,
+      settings: context.settings,
+      llm,
+      tools,
+      access,
+      accounts,
+      approvals,
+      clock,
+      log,
+      selfName,
+      tell: messages.tell,
+      settle,
+    };
+    const crew = createCrew(runParts);
+    const ends = createEnds({ crew, journal, log });
+    const nameOf = async ({ userId, guildId }: Actor) => {
+      const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
+      const member = guild?.members.cache.get(userId);
+      const { displayName } = member ?? (await client.users.fetch(userId));
+      return sanitizeName(displayName) || `member ${userId}`;
+    };
+    const service = createTasks({ ...runParts, crew, ends, random, messages, nameOf });
+    const onControl = controlButtons({ ...runParts, tasks: service });
+    const onAnswer = answerButtons(service, journal, form);
+    const onForm = answerForm(service);
+
+    journal.onChange((task) => board.show(task));
+    slots.onOrder((waiting) => {
+      for (const id of waiting) {
+        const task = journal.peek(id);
+        if (task !== undefined) board.show(task);
+      }
+    });
+    registerCommands(context, { tasks: service, approvals });
+    registerResponders(context, { tasks: service, llm, selfName });
+    registerStartTool(context, service);
+    const unclaim = frontDoor?.claim((message) => answeredBy(message, journal) !== undefined);
+    if (unclaim !== undefined) defer(unclaim);
+    on('messageCreate', async (message) => {
+      const task = answeredBy(message, journal);
+      if (task === undefined) return;
+      const by = { userId: message.author.id, guildId: message.guildId, channelId: message.channelId };
+      await service.answer(task.id, message.content, by);
+    });
+    context.personalData(personalTasks({ journal, ends }));
+    context.provide(Tasks, service);
+
+    const parts = { ...runParts, crew, ends };
+    const takeOver = () => recover({ ...parts, runs, client });
+    context.ready(async () => {
+      await takeOver();
+      every(HEARTBEAT_MS, takeOver);
+      every(SWEEP_MS, createSweep(parts));
+      every(PRUNE_MS, async () => pruneEnded(journal, (await context.settings.global.get()).keepEnded));
+    });
+    defer(async () => {
+      await crew.leave();
+      await board.close();
+      await runs.end();
+    });
+  },
 });

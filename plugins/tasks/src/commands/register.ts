@@ -1,0 +1,107 @@
+import {
+  type Approvals,
+  type CommandContext,
+  option,
+  plainText,
+  type Registrar,
+  type TaskInfo,
+  type Tasks,
+  UserError,
+  visible,
+} from '@cinnabar/sdk';
+import { figuresOfInfo } from '../discord/figures.js';
+import { STATUS_WORDS } from '../discord/sentences.js';
+import { TASK_POLICY } from '../running/may-go-on.js';
+import { chooseTask } from './choose.js';
+import { type Words, wordsOf } from './words.js';
+
+export interface CommandParts {
+  readonly tasks: Tasks;
+  readonly approvals: Approvals | undefined;
+}
+
+const LISTED = 15;
+const SHOWN_PROMPT = 80;
+
+/** `task <what>`, with what one does to tasks among its words; and `tasks`. */
+export function registerCommands({ command }: Pick<Registrar, 'command'>, parts: CommandParts): void {
+  command({
+    name: 'task',
+    description: 'Give me a task to work on by myself',
+    access: TASK_POLICY,
+    ephemeral: true,
+    help: [
+      '`task <what>`: I work on it step by step, in a thread where I can, and tell you when it is done.',
+      '`task stop|pause|resume [id]`: the task of this thread, else your newest one.',
+      '`task approvals [id]`: what you have allowed it for good; `task revoke <number> [id]` takes one back.',
+      '`tasks` lists them all.',
+    ].join('\n'),
+    options: { what: option.rest().describe('What to do; or stop, pause, resume, approvals, revoke') },
+    examples: ['task Collect the five best-liked memes of this week', 'task stop'],
+    async run(ctx, { what }) {
+      const words = wordsOf(what);
+      if (words !== undefined) return ctx.reply(await act(parts, ctx, words));
+      const messageId = ctx.message === null ? {} : { messageId: ctx.message.id };
+      const task = await parts.tasks.start({ prompt: what, actor: ctx.actor, origin: 'command', ...messageId });
+      if (ctx.message === null) await ctx.reply(`I have begun: ${task.link ?? 'it is in this channel'}`);
+    },
+  });
+  command({
+    name: 'tasks',
+    description: 'List the tasks of this server, running and ended',
+    ephemeral: true,
+    run: async (ctx) => ctx.reply(await listOf(parts.tasks, ctx)),
+  });
+}
+
+async function act(parts: CommandParts, { actor }: CommandContext, words: Words): Promise<string> {
+  const { tasks } = parts;
+  const task = await chooseTask(tasks, actor, words.task);
+  switch (words.kind) {
+    case 'stop':
+      await tasks.stop(task.id, actor);
+      return 'Stopped. What was done follows.';
+    case 'pause':
+      await tasks.pause(task.id, actor);
+      return 'It pauses as soon as it can.';
+    case 'resume':
+      await tasks.resume(task.id, actor);
+      return 'It goes on.';
+    default:
+      if (task.actor.userId !== actor.userId) throw new UserError('Approvals are for who asked for the task.');
+      return approvalsOf(parts, task.id, words.kind === 'revoke' ? Number(words.approval) : undefined);
+  }
+}
+
+/** Lists what is allowed for a whole task, or takes one back. */
+async function approvalsOf({ approvals }: CommandParts, taskId: string, revoked: number | undefined): Promise<string> {
+  if (approvals === undefined)
+    throw new UserError('Nothing asks for approvals here: the plugin `confirm` is not loaded.');
+  const given = await approvals.list(taskId);
+  if (revoked !== undefined) {
+    const chosen = given[revoked - 1];
+    if (chosen === undefined || !(await approvals.revoke(taskId, chosen.id))) {
+      throw new UserError('There is no approval of that number. `task approvals` lists them.');
+    }
+    return `Taken back: ${plainText(visible(chosen.pattern))}`;
+  }
+  if (given.length === 0) return 'Nothing has been allowed for the whole of this task.';
+  return given.map(({ pattern }, index) => `${index + 1}. ${plainText(visible(pattern))}`).join('\n');
+}
+
+async function listOf(tasks: Tasks, { actor }: CommandContext): Promise<string> {
+  const where = actor.guildId === null ? { guildId: null, userId: actor.userId } : { guildId: actor.guildId };
+  const all = await tasks.list(where);
+  if (all.length === 0) return 'There are no tasks here.';
+  const more = all.length > LISTED ? [`… and ${all.length - LISTED} more`] : [];
+  return [...all.slice(0, LISTED).map(lineOf), ...more].join('\n');
+}
+
+function lineOf(task: TaskInfo): string {
+  const { id, status, place, originalPrompt, link, currentTool } = task;
+  const prompt = originalPrompt.replaceAll(/\s+/g, ' ');
+  const cut = prompt.length <= SHOWN_PROMPT ? prompt : `${prompt.slice(0, SHOWN_PROMPT)}…`;
+  const tool = currentTool === undefined ? '' : ` \`${currentTool}\``;
+  const where = place === undefined ? '' : `, place ${place}`;
+  return `\`${id.slice(-5)}\` ${STATUS_WORDS[status]}${tool}${where}: ${plainText(visible(cut))} · ${figuresOfInfo(task)}${link === undefined ? '' : ` · ${link}`}`;
+}

@@ -1,0 +1,90 @@
+import { plainText, type TaskStatus, visible } from '@cinnabar/sdk';
+import { type Ending, labelOf, type Task } from '../model/task.js';
+import { figures } from './figures.js';
+
+const SHOWN_PROMPT = 300;
+
+export const STATUS_WORDS: Readonly<Record<TaskStatus, string>> = {
+  queued: '⏳ waiting for room',
+  running: '⚙️ working',
+  thinking: '💭 thinking',
+  tool_executing: '🔧 running',
+  waiting_approval: '✋ waiting for approval of',
+  waiting_user: '❓ waiting for an answer',
+  paused: '⏸️ paused',
+  completed: '✅ complete',
+  cancelled: '🛑 stopped',
+  error: '❌ ended',
+};
+
+const ENDED: Readonly<Record<Ending['kind'], string>> = {
+  complete: '✅ **Task complete**',
+  limit: '⏹️ **Task ended at a limit**',
+  stopped: '🛑 **Task stopped**',
+  breaker: '🔁 **Task ended: it was going in circles**',
+  failed: '❌ **Task failed**',
+  gone: '🚪 **Task ended**',
+};
+
+/** What was asked for, on one harmless line. */
+export function promptLine({ prompt }: Pick<Task, 'prompt'>, most = SHOWN_PROMPT): string {
+  const line = visible(prompt.replaceAll(/\s+/g, ' ').trim());
+  return plainText(line.length <= most ? line : `${line.slice(0, most)}…`);
+}
+
+/** @param place among those that wait for room, from 1 */
+export function statusText(task: Task, place: number | undefined): string {
+  const { status, pausing, pausedByHost, ending, step } = task;
+  const tool = step?.calls.find(({ state }) => state === 'begun')?.name;
+  const busy = status === 'tool_executing' || status === 'waiting_approval';
+  const where = status === 'queued' && place !== undefined ? `, place ${place}` : '';
+  const words = ending === undefined ? STATUS_WORDS[status] : ENDED[ending.kind].replaceAll('**', '');
+  const what = busy && tool !== undefined ? `${words} \`${tool}\`` : `${words}${where}`;
+  const notes = [
+    pausing ? ' (pausing as soon as it can)' : '',
+    pausedByHost ? ' (tasks are switched off here at the moment)' : '',
+  ];
+  return [`**Task ${labelOf(task)}** · ${what}${notes.join('')}`, `> ${promptLine(task)}`, `-# ${figures(task)}`].join(
+    '\n',
+  );
+}
+
+/** The line under everything that a task says: it tells the steps, and the tasks of one channel, apart. */
+export const badge = (task: Pick<Task, 'id'>, n: number): string => `-# step ${n} · task ${labelOf(task)}`;
+
+/** The one message at the end. */
+export function endingText(task: Task): string {
+  const { ending, unknowns } = task;
+  if (ending === undefined) return '';
+  const { kind, text, halted } = ending;
+  const short = kind === 'complete';
+  return [
+    ENDED[kind],
+    text,
+    ...(short ? [] : [`Done: ${doneIn(task)}`]),
+    ...(halted.length === 0 ? [] : [`Halted: ${halted.map((name) => haltedLine(task, name)).join(', ')}`]),
+    ...(unknowns.length === 0
+      ? []
+      : ['Nobody knows whether these took effect:', ...unknowns.map((line) => `- ${inert(line)}`)]),
+    ...(short || unknowns.length > 0 ? [] : ['Unknown: nothing']),
+    `-# ${figures(task)} · task ${labelOf(task)}`,
+  ].join('\n');
+}
+
+function doneIn({ log, step }: Task): string {
+  const counts = new Map<string, number>();
+  const done = [
+    ...log.filter(({ outcome }) => outcome === 'done').map(({ tool }) => tool),
+    ...(step?.calls ?? []).filter(({ outcome }) => outcome === 'done').map(({ name }) => name),
+  ];
+  for (const name of done) counts.set(name, (counts.get(name) ?? 0) + 1);
+  if (counts.size === 0) return 'nothing with a tool';
+  return [...counts].map(([name, count]) => (count === 1 ? `\`${name}\`` : `\`${name}\` × ${count}`)).join(', ');
+}
+
+function haltedLine({ step }: Task, name: string): string {
+  const call = step?.calls.find((one) => one.name === name && one.outcome !== undefined);
+  return call?.outcome === undefined ? `\`${name}\`` : `\`${name}\` (${call.outcome})`;
+}
+
+const inert = (text: string) => plainText(visible(text));

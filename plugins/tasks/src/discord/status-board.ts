@@ -1,0 +1,113 @@
+import type { Clock, Logger } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import type { Task } from '../model/task.js';
+import { channelOf } from './channels.js';
+import type { TaskComponents } from './components.js';
+import { isGone } from './errors.js';
+import { statusText } from './sentences.js';
+
+/** At most one edit in this time, so that a busy task does not use up Discord's patience. */
+const LEAST_BETWEEN_MS = 1_000;
+
+/** The status messages, kept in line with how their tasks stand. */
+export interface StatusBoard {
+  /** Shows the task as it is now, at once or as soon as it may. */
+  show(task: Task): void;
+  /** Shows it for the last time, and forgets it. Resolves when it has been shown. */
+  finish(task: Task): Promise<void>;
+  /** Nothing is shown any more. Resolves when no edit is under way. */
+  close(): Promise<void>;
+}
+
+export interface StatusBoardParts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly components: TaskComponents;
+  placeOf(id: string): number | undefined;
+}
+
+interface Shown {
+  latest: Task;
+  /** What is shown now; an edit that changes nothing is not made. */
+  content: string;
+  editedAt: number;
+  cancel: (() => void) | undefined;
+  edit: Promise<void> | undefined;
+  waiting: (() => void)[];
+}
+
+export function createStatusBoard({ client, clock, log, components, placeOf }: StatusBoardParts): StatusBoard {
+  const shown = new Map<string, Shown>();
+  let closed = false;
+
+  const edit = async (one: Shown) => {
+    const { id, actor, statusId } = one.latest;
+    const rows = components.statusRows(one.latest);
+    const content = statusText(one.latest, placeOf(id));
+    const look = content + JSON.stringify(rows);
+    if (statusId === undefined || look === one.content) return;
+    one.editedAt = clock.now();
+    // discord.js has tried several times when it fails: the next change is shown, this one is not tried for ever.
+    one.content = look;
+    try {
+      const channel = await channelOf(client, actor.channelId);
+      await channel?.messages.edit(statusId, { content, components: rows, allowedMentions: { parse: [] } });
+    } catch (error) {
+      if (!isGone(error)) log.warn('the status of a task could not be shown', { taskId: id, error });
+    }
+  };
+  const flush = async (one: Shown): Promise<void> => {
+    one.cancel = undefined;
+    const told = one.waiting.splice(0);
+    one.edit = edit(one);
+    await one.edit;
+    one.edit = undefined;
+    for (const tell of told) tell();
+    // It has changed again meanwhile.
+    if (one.waiting.length > 0 || one.content !== lookOf(one)) schedule(one);
+  };
+  const lookOf = (one: Shown) =>
+    statusText(one.latest, placeOf(one.latest.id)) + JSON.stringify(components.statusRows(one.latest));
+  const schedule = (one: Shown) => {
+    if (closed || one.cancel !== undefined || one.edit !== undefined) return;
+    const waitMs = Math.max(0, one.editedAt + LEAST_BETWEEN_MS - clock.now());
+    if (waitMs === 0) void flush(one);
+    else one.cancel = clock.after(waitMs, () => void flush(one));
+  };
+  const take = (task: Task): Shown => {
+    const one = shown.get(task.id) ?? {
+      latest: task,
+      content: '',
+      editedAt: Number.NEGATIVE_INFINITY,
+      cancel: undefined,
+      edit: undefined,
+      waiting: [],
+    };
+    one.latest = task;
+    shown.set(task.id, one);
+    return one;
+  };
+
+  return {
+    show(task) {
+      if (task.statusId !== undefined && task.ending?.told !== true) schedule(take(task));
+    },
+    async finish(task) {
+      if (closed || task.statusId === undefined) return;
+      const one = take(task);
+      const done = new Promise<void>((resolve) => one.waiting.push(resolve));
+      schedule(one);
+      await done;
+      shown.delete(task.id);
+    },
+    async close() {
+      closed = true;
+      for (const { cancel, waiting } of shown.values()) {
+        cancel?.();
+        for (const tell of waiting.splice(0)) tell();
+      }
+      await Promise.all([...shown.values()].map((one) => one.edit));
+    },
+  };
+}

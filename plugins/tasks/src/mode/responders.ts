@@ -1,0 +1,65 @@
+import { type Llm, type ModelTool, type Registrar, type Tasks, type Turn, UserError, z } from '@cinnabar/sdk';
+
+export interface ModeParts {
+  readonly tasks: Tasks;
+  readonly llm: Llm | undefined;
+  selfName(guildId: string | null): string;
+}
+
+const begin = z.object({
+  goal: z.string().min(1).max(4_000).describe('The whole task, in one piece, with everything that was said about it'),
+});
+const BEGIN: ModelTool = {
+  name: 'begin_task',
+  description:
+    'Call this when what is asked takes several steps, tools or some time. You then work on it by yourself. Answer anything else directly.',
+  inputSchema: z.toJSONSchema(begin, { io: 'input' }),
+};
+
+/**
+ * `tasks` makes a task of whatever is said to the bot in its channels; with `tasks-auto` the model's first answer decides whether it is one.
+ * Neither waits for the task: the channel's next turn is not held up by it.
+ */
+export function registerResponders({ responder }: Pick<Registrar, 'responder'>, parts: ModeParts): void {
+  responder({
+    name: 'tasks',
+    description: 'Makes a task of everything that is said to me',
+    respond: (turn) => start(parts, turn, turn.text),
+  });
+  responder({
+    name: 'tasks-auto',
+    description: 'Answers at once, or makes a task of it when it takes several steps',
+    respond: (turn) => decide(parts, turn),
+  });
+}
+
+async function start({ tasks }: ModeParts, { actor, message, reply }: Turn, prompt: string): Promise<void> {
+  const messageId = message === null ? {} : { messageId: message.id };
+  const { link } = await tasks.start({ prompt, actor, origin: 'mode', ...messageId });
+  if (message === null) await reply(`I have begun: ${link ?? 'it is in this channel'}`);
+}
+
+async function decide(parts: ModeParts, turn: Turn): Promise<void> {
+  const { llm, selfName } = parts;
+  if (llm === undefined) throw new UserError('No language model is set up, so I cannot answer.');
+  const self = selfName(turn.actor.guildId);
+  const { content } = await llm.complete({
+    self,
+    system: `You are ${self}, an assistant on Discord. Be brief. Never say that you will do something unless you call begin_task.`,
+    messages: [
+      { participant: turn.member?.displayName ?? turn.user.displayName, content: [{ type: 'text', text: turn.text }] },
+    ],
+    tools: [BEGIN],
+    signal: turn.signal,
+  });
+  const call = content.find((block) => block.type === 'tool_use');
+  const goal = begin.safeParse(call?.input);
+  if (call?.name === BEGIN.name && goal.success) return start(parts, turn, goal.data.goal);
+  const text = content
+    .map((block) => (block.type === 'text' ? block.text : ''))
+    .join('')
+    .trim();
+  await turn.reply(
+    text === '' ? 'The language model had nothing to say to this. Please try to put it differently.' : text,
+  );
+}

@@ -1,0 +1,132 @@
+import { TASK_STATUSES, z } from '@cinnabar/sdk';
+
+const text = z.string();
+const input = z.record(z.string(), z.unknown());
+
+/**
+ * One call of the model. `open`: not begun. `begun`: written before it is carried out, so that after a crash nobody takes it for "not run".
+ * `done`: `result` is what the model is told.
+ */
+const call = z.object({
+  id: text,
+  name: text,
+  input,
+  /** Why the arguments could not be read. */
+  unreadable: text.exactOptional(),
+  state: z.enum(['open', 'begun', 'done']),
+  /** From 1; the next attempt is a call of its own for the host. */
+  attempt: z.number().int(),
+  outcome: z.enum(['done', 'failed', 'denied', 'expired', 'unknown', 'told']).exactOptional(),
+  result: text.exactOptional(),
+});
+export type Call = z.output<typeof call>;
+
+/** What the model has answered and what has become of it so far. */
+const step = z.object({
+  n: z.number().int(),
+  text,
+  /** The messages that carry `text`; absent until it has been said. */
+  textIds: z.array(text).exactOptional(),
+  calls: z.array(call),
+});
+export type Step = z.output<typeof step>;
+
+/** A step that is over, or something that was said to the model. */
+const entry = z.discriminatedUnion('kind', [
+  step.pick({ n: true, text: true, calls: true }).extend({ kind: z.literal('step') }),
+  z.object({ kind: z.literal('note'), text }),
+]);
+export type Entry = z.output<typeof entry>;
+
+const question = z.object({
+  text,
+  choices: z.array(text),
+  /** Messages; absent until it has been asked. */
+  messageIds: z.array(text).exactOptional(),
+  answer: z.object({ text, byUserId: text, at: z.number() }).exactOptional(),
+});
+export type Question = z.output<typeof question>;
+
+/** `complete`: by itself. `limit`: it ran into one. `stopped`: by a person. `breaker`: it ran in circles. `gone`: who asked has lost the right to it. */
+export const ENDINGS = ['complete', 'limit', 'stopped', 'breaker', 'failed', 'gone'] as const;
+const ending = z.object({
+  kind: z.enum(ENDINGS),
+  /** What it has done, or why it ended. */
+  text,
+  byUserId: text.exactOptional(),
+  /** Calls that were under way, with what became of them as far as that is known. */
+  halted: z.array(text),
+  /** Whether the channel has been told. */
+  told: z.boolean(),
+});
+export type Ending = z.output<typeof ending>;
+
+const usage = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cacheCreationTokens: z.number(),
+  cacheReadTokens: z.number(),
+  cacheCreation1hTokens: z.number(),
+});
+
+/** Everything that is kept of a task: a runner goes on from this alone. */
+export const taskSchema = z.object({
+  id: text,
+  actor: z.object({
+    userId: text,
+    guildId: text.nullable(),
+    channelId: text,
+    identity: text.exactOptional(),
+  }),
+  /** What the model calls who asked. */
+  requester: text,
+  origin: text,
+  prompt: text,
+  /** The message that asked for it. */
+  messageId: text.exactOptional(),
+  status: z.enum(TASK_STATUSES),
+  createdAt: z.number(),
+  /** When its status was last written: `workedMs` counts from there. */
+  changedAt: z.number(),
+  endedAt: z.number().exactOptional(),
+  workedMs: z.number(),
+  /** The status message, and the channel or thread in which it works. */
+  statusId: text.exactOptional(),
+  workId: text.exactOptional(),
+  /** Its latest message there: what it has said since is looked for after this one. */
+  lastId: text.exactOptional(),
+  stepCount: z.number().int(),
+  usage,
+  cost: z.number().nullable(),
+  warned: z.boolean(),
+  /** What has been left behind: a line for each step whose details are gone. */
+  scratchpad: z.array(text),
+  entries: z.array(entry),
+  step: step.exactOptional(),
+  question: question.exactOptional(),
+  unknowns: z.array(text),
+  /** What the breakers go by: the latest call and how often it was made in a row; steps without progress, calls and model requests that failed in a row. */
+  circles: z.object({
+    lastCall: text,
+    identical: z.number(),
+    idle: z.number(),
+    errors: z.number(),
+    failures: z.number(),
+  }),
+  /** Calls as people see them behind Details. */
+  log: z.array(z.object({ n: z.number(), tool: text, input: text, outcome: text, result: text })),
+  /** Somebody wants it to pause; it does when the tool that runs has ended. */
+  pausing: z.boolean(),
+  /** Paused because the plugin was switched off in the guild: it goes on when it is switched on again. */
+  pausedByHost: z.boolean(),
+  ending: ending.exactOptional(),
+  /** Which run of which process carries it out. */
+  lease: text.exactOptional(),
+});
+export type Task = z.output<typeof taskSchema>;
+
+/** Global, by task: one document, so that a transition is one write. `version` is the state's schema version. */
+export const tasksCollection = { scope: 'global', version: 1, schema: taskSchema } as const;
+
+/** How people name a task. */
+export const labelOf = ({ id }: Pick<Task, 'id'>): string => id.slice(-5);

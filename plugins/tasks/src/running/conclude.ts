@@ -1,0 +1,75 @@
+import type { Outcome } from '@cinnabar/sdk';
+import { isFinal } from '../model/status.js';
+import type { Call, Task } from '../model/task.js';
+import type { RunControl } from './control.js';
+import { logStep, settleCall } from './finish.js';
+import type { RunParts } from './parts.js';
+import { messageOf } from './say.js';
+import { changeCall, told } from './tool-call.js';
+
+/** A tool that was told to stop gets so long to do it before it counts as unknown. */
+const GRACE_MS = 3_000;
+
+/**
+ * Tells the channel, once, that a task is over: what it has done, what was halted, what nobody knows. What it leaves behind is cleared: its
+ * approvals, its room, and all that only a task under way needs.
+ */
+export async function conclude(parts: RunParts, control: RunControl, id: string): Promise<void> {
+  const { journal, slots, approvals, speaker, board } = parts;
+  await learnOfHalted(parts, control, id);
+  slots.release(id);
+  const ended = journal.peek(id);
+  if (ended?.ending === undefined || !isFinal(ended.status) || ended.ending.told) return;
+  await approvals?.end(id);
+  await speaker.dropQuestion(ended);
+  const { text, ids } = await speaker.sayEnding(ended, { recognise: control.recognise });
+  await board.finish(ended);
+  const over = await journal.amend(id, (draft) => {
+    if (draft.ending !== undefined) draft.ending.told = true;
+    draft.lastId = ids.at(-1) ?? draft.lastId ?? '0';
+    if (draft.step !== undefined) logStep(draft, draft.step);
+    draft.entries = [];
+    draft.scratchpad = [];
+    delete draft.step;
+    delete draft.question;
+    delete draft.lease;
+  });
+  parts.tell(messageOf(over, { key: 'ending', kind: 'ending', text }, ids));
+}
+
+/** Waits a little for the tool that was running, and notes how it ended; else that nobody knows. */
+async function learnOfHalted(parts: RunParts, control: RunControl, id: string): Promise<void> {
+  const { journal } = parts;
+  const task = journal.peek(id);
+  const begun = task?.step?.calls.filter(({ state, name }) => state === 'begun' && name !== 'task_complete') ?? [];
+  if (task?.ending?.told !== false || begun.length === 0) return;
+  for (const call of begun) {
+    const outcome = control.underWay?.callId === call.id ? await inTime(parts, control.underWay.outcome) : undefined;
+    await journal.amend(id, (draft) => note(draft, call, outcome));
+  }
+  control.underWay = undefined;
+}
+
+function note(draft: Task, call: Call, outcome: Outcome | undefined): void {
+  const known = outcome === undefined || outcome.status === 'deferred' ? undefined : told(outcome);
+  const { kind, text } = known ?? { kind: 'unknown' as const, text: 'It had not ended when the task was stopped.' };
+  changeCall(call.id, (one) => settleCall(one, kind, text))(draft);
+  if (kind === 'unknown')
+    draft.unknowns.push(`${call.name}(${JSON.stringify(call.input).slice(0, 200)}) in step ${draft.step?.n ?? 0}`);
+}
+
+function inTime({ clock }: RunParts, outcome: Promise<Outcome>): Promise<Outcome | undefined> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(GRACE_MS, () => resolve(undefined));
+    outcome.then(
+      (known) => {
+        cancel();
+        resolve(known);
+      },
+      () => {
+        cancel();
+        resolve(undefined);
+      },
+    );
+  });
+}

@@ -1,0 +1,101 @@
+import { z } from '@cinnabar/sdk';
+import { CONTROL, type ControlName } from '../control/definitions.js';
+import type { Call, Task } from '../model/task.js';
+import { Interrupted, type RunControl, until } from './control.js';
+import { finish, settleCall } from './finish.js';
+import type { RunParts } from './parts.js';
+import { say } from './say.js';
+import { changeCall } from './tool-call.js';
+
+/** Carries out one of the calls by which the model steers its task. */
+export async function callControl(
+  parts: RunParts,
+  control: RunControl,
+  task: Task,
+  call: Call,
+  name: ControlName,
+): Promise<void> {
+  switch (name) {
+    case 'task_complete': {
+      const read = CONTROL.task_complete.schema.safeParse(call.input);
+      if (!read.success) return refuse(parts, task.id, call, read.error);
+      return finish(parts, task.id, 'completed', { kind: 'complete', text: read.data.summary });
+    }
+    case 'send_update': {
+      const read = CONTROL.send_update.schema.safeParse(call.input);
+      if (!read.success) return refuse(parts, task.id, call, read.error);
+      const saying = { key: `call:${call.id}`, kind: 'update', text: read.data.message } as const;
+      return say(
+        parts,
+        control,
+        task,
+        saying,
+        changeCall(call.id, (one) => settleCall(one, 'told', 'It was shown.')),
+      );
+    }
+    default: {
+      const read = CONTROL.ask_user.schema.safeParse(call.input);
+      if (!read.success) return refuse(parts, task.id, call, read.error);
+      const { question, choices = [] } = read.data;
+      return ask(parts, control, task, call, { text: question, choices });
+    }
+  }
+}
+
+/**
+ * Asks a person, and waits: without a limit, and without taking room from other tasks. The question is written before it is asked, the answer
+ * before it is acted upon, so both survive a restart.
+ */
+async function ask(
+  parts: RunParts,
+  control: RunControl,
+  before: Task,
+  call: Call,
+  asked: { readonly text: string; readonly choices: readonly string[] },
+): Promise<void> {
+  const { journal, slots } = parts;
+  const { id } = before;
+  let task = before;
+  if (task.question === undefined || task.status !== 'waiting_user') {
+    task = await journal.move(id, 'waiting_user', (draft) => {
+      draft.question ??= { text: asked.text, choices: [...asked.choices] };
+    });
+  }
+  const saying = {
+    key: `ask:${call.id}`,
+    kind: 'question',
+    text: asked.text,
+    choices: asked.choices,
+    mention: before.actor.userId,
+  } as const;
+  if (task.question?.messageIds === undefined) {
+    await say(parts, control, task, saying, (draft, ids) => {
+      if (draft.question !== undefined) draft.question.messageIds = ids;
+    });
+  }
+  slots.release(id);
+  const { answer, messageIds = [] } = await answered(parts, control, id);
+  await parts.speaker.closeQuestion(task, messageIds, saying, answer);
+  await journal.move(id, 'running', (draft) => {
+    changeCall(call.id, (one) => settleCall(one, 'told', `The user answered: ${answer.text}`))(draft);
+    delete draft.question;
+  });
+}
+
+async function answered({ journal }: RunParts, control: RunControl, id: string) {
+  for (;;) {
+    // Armed before it is looked, so that no answer slips in between.
+    const woken = control.woken();
+    const question = journal.peek(id)?.question;
+    if (question === undefined) throw new Interrupted();
+    if (question.answer !== undefined) return { ...question, answer: question.answer };
+    await until(woken, control.interrupted);
+  }
+}
+
+async function refuse({ journal }: RunParts, id: string, call: Call, error: z.ZodError): Promise<void> {
+  await journal.note(
+    id,
+    changeCall(call.id, (one) => settleCall(one, 'failed', `Not carried out: ${z.prettifyError(error)}`)),
+  );
+}

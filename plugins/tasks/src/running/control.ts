@@ -1,0 +1,72 @@
+import type { Outcome } from '@cinnabar/sdk';
+
+/** The runner leaves the task as it is written: somebody else has the next word. */
+export class Interrupted extends Error {
+  constructor() {
+    super('the task was interrupted');
+    this.name = 'Interrupted';
+  }
+}
+
+/** By which one runner is told to leave off. */
+export interface RunControl {
+  /** Aborts when the task is stopped: it reaches the model's request and the tool that runs. */
+  readonly stopped: AbortSignal;
+  /** Aborts when it is stopped, or this run of the plugin ends: tools go on, nobody waits for them. */
+  readonly left: AbortSignal;
+  /** Aborts also when it is to pause: whatever can be asked again is broken off. */
+  readonly interrupted: AbortSignal;
+  stop(): void;
+  leave(): void;
+  pause(): void;
+  /** Resolves at the next `wake`. Only one waits at a time. */
+  woken(): Promise<void>;
+  wake(): void;
+  /** The tool call that is under way, so that whoever stops the task can learn how it ended. */
+  underWay: { readonly callId: string; readonly outcome: Promise<Outcome> } | undefined;
+  /** What may have been said before a crash is looked for before it is said. */
+  recognise: boolean;
+}
+
+export function createControl(recognise: boolean): RunControl {
+  const [stopped, left, interrupted] = [new AbortController(), new AbortController(), new AbortController()];
+  let wake = () => {};
+  return {
+    stopped: stopped.signal,
+    left: left.signal,
+    interrupted: interrupted.signal,
+    stop() {
+      for (const controller of [stopped, left, interrupted]) controller.abort();
+    },
+    leave() {
+      for (const controller of [left, interrupted]) controller.abort();
+    },
+    pause: () => interrupted.abort(),
+    woken: () =>
+      new Promise((resolve) => {
+        wake = resolve;
+      }),
+    wake: () => wake(),
+    underWay: undefined,
+    recognise,
+  };
+}
+
+/** What `promise` gives, unless `signal` aborts first. Leaves no listener behind. @throws Interrupted */
+export async function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) {
+    promise.catch(() => undefined);
+    throw new Interrupted();
+  }
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(new Interrupted());
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    promise.catch(() => undefined);
+  }
+}

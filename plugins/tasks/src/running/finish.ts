@@ -1,0 +1,50 @@
+import type { TaskStatus } from '@cinnabar/sdk';
+import type { Call, Ending, Step, Task } from '../model/task.js';
+import type { RunParts } from './parts.js';
+
+export type FinalStatus = Extract<TaskStatus, 'completed' | 'cancelled' | 'error'>;
+
+const LONGEST_LOGGED = 600;
+const MOST_LOGGED = 300;
+
+/** Writes that the task is over, and why. The channel is told afterwards. @throws Superseded when it was over already */
+export async function finish(
+  { journal }: Pick<RunParts, 'journal'>,
+  id: string,
+  status: FinalStatus,
+  { kind, text, byUserId }: Pick<Ending, 'kind' | 'text' | 'byUserId'>,
+): Promise<void> {
+  await journal.move(id, status, (draft) => {
+    const by = byUserId === undefined ? {} : { byUserId };
+    draft.ending = { kind, text, ...by, halted: haltedIn(draft), told: false };
+    draft.pausing = false;
+    draft.pausedByHost = false;
+  });
+}
+
+/** Calls that had been begun when it ended. */
+function haltedIn({ step }: Task): string[] {
+  return (step?.calls ?? [])
+    .filter(({ state, name }) => state === 'begun' && name !== 'task_complete')
+    .map(({ name }) => name);
+}
+
+/** Keeps what people can look up of a step's calls. */
+export function logStep(draft: Task, { n, calls }: Pick<Step, 'n' | 'calls'>): void {
+  const lines = calls.map((call) => ({
+    n,
+    tool: call.name,
+    input: cut(JSON.stringify(call.input)),
+    outcome: call.outcome ?? (call.state === 'begun' ? 'unknown' : 'not run'),
+    result: cut(call.result ?? ''),
+  }));
+  draft.log = [...draft.log, ...lines].slice(-MOST_LOGGED);
+}
+
+export function settleCall(call: Call, outcome: NonNullable<Call['outcome']>, result: string): void {
+  call.state = 'done';
+  call.outcome = outcome;
+  call.result = result;
+}
+
+const cut = (text: string) => (text.length <= LONGEST_LOGGED ? text : `${text.slice(0, LONGEST_LOGGED)}…`);

@@ -1,0 +1,36 @@
+import type { AccessPolicy } from '@cinnabar/sdk';
+import { actorOf } from '../model/actor.js';
+import type { Task } from '../model/task.js';
+import { finish } from './finish.js';
+import type { RunParts } from './parts.js';
+
+/** Who may have tasks: whoever may write where they work. */
+export const TASK_POLICY: AccessPolicy = { member: ['SendMessages'] };
+export const SUBJECT = { kind: 'command', name: 'task', plugin: 'tasks', policy: TASK_POLICY } as const;
+
+export type Leave =
+  | { readonly is: 'given' }
+  | { readonly is: 'off' }
+  | { readonly is: 'gone'; readonly because: string };
+
+/** Whether who asked may still have the task done where it works: they may have left, or not be allowed to write there any more. */
+export async function leaveOf({ access }: Pick<RunParts, 'access'>, task: Task): Promise<Leave> {
+  const { reasons, allowed } = await access.decide(actorOf(task), SUBJECT);
+  if (allowed) return { is: 'given' };
+  const denying = reasons.filter((reason) => !reason.allowed);
+  if (denying.every(({ rule }) => rule === 'plugin-enabled')) return { is: 'off' };
+  const because = denying.map(({ text }) => text).join('; ');
+  return { is: 'gone', because: `Whoever asked for this may not have it done here any more: ${because}.` };
+}
+
+/** A plugin that is switched off in a guild pauses its tasks there; whoever has no right to a task any more has none. */
+export async function mayGoOn(parts: Pick<RunParts, 'access' | 'journal'>, task: Task): Promise<boolean> {
+  const leave = await leaveOf(parts, task);
+  if (leave.is === 'off') {
+    await parts.journal.move(task.id, 'paused', (draft) => {
+      draft.pausedByHost = true;
+      draft.pausing = false;
+    });
+  } else if (leave.is === 'gone') await finish(parts, task.id, 'cancelled', { kind: 'gone', text: leave.because });
+  return leave.is === 'given';
+}

@@ -1,0 +1,26 @@
+import type { Access, Accounts, Approvals, Clock, Llm, Logger, TaskMessage, Tools } from '@cinnabar/sdk';
+import type { Speaker } from '../discord/speaker.js';
+import type { StatusBoard } from '../discord/status-board.js';
+import type { Journal } from '../journal/journal.js';
+import type { Slots } from '../scheduling/slots.js';
+import type { TaskSettings } from '../settings.js';
+
+/** What a runner works with. */
+export interface RunParts {
+  readonly journal: Journal;
+  readonly slots: Slots;
+  readonly speaker: Speaker;
+  readonly board: StatusBoard;
+  readonly settings: TaskSettings;
+  readonly llm: Llm | undefined;
+  readonly tools: Tools;
+  readonly access: Access;
+  readonly accounts: Accounts | undefined;
+  readonly approvals: Approvals | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What the bot is called where the task is. */
+  selfName(guildId: string | null): string;
+  /** Tells other surfaces what a task has said. */
+  tell(message: TaskMessage): void;
+}

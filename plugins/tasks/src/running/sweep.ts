@@ -1,0 +1,42 @@
+import { Superseded } from '../journal/journal.js';
+import { isFinal } from '../model/status.js';
+import type { Task } from '../model/task.js';
+import { rulesIn } from '../settings.js';
+import type { Crew } from './crew.js';
+import type { Ends } from './end.js';
+import { limitReached } from './limits.js';
+import { leaveOf } from './may-go-on.js';
+import type { RunParts } from './parts.js';
+import { resumeTask } from './resume.js';
+
+export const SWEEP_MS = 10_000;
+
+export interface SweepParts extends RunParts {
+  readonly crew: Crew;
+  readonly ends: Ends;
+}
+
+/** Looks after tasks that nothing else moves. */
+export function createSweep(parts: SweepParts): () => Promise<void> {
+  return async () => {
+    for (const task of parts.journal.live()) {
+      if (isFinal(task.status)) continue;
+      await lookAfter(parts, task).catch((error: unknown) => {
+        if (!(error instanceof Superseded))
+          parts.log.warn('a task could not be looked after', { taskId: task.id, error });
+      });
+    }
+  };
+}
+
+/** Those that wait for people who have gone, those that the host has paused, and those whose time runs out in the middle of a tool. */
+async function lookAfter(parts: SweepParts, task: Task): Promise<void> {
+  const { ends, settings, clock } = parts;
+  const { id, status, actor, pausedByHost } = task;
+  const leave = await leaveOf(parts, task);
+  if (leave.is === 'gone') return ends.end(id, 'cancelled', { kind: 'gone', text: leave.because });
+  if (leave.is === 'given' && pausedByHost) return resumeTask(parts, id);
+  if (status !== 'tool_executing') return;
+  const limit = limitReached({ ...task, stepCount: 0 }, await rulesIn(settings, actor.guildId), clock.now());
+  if (limit !== undefined) await ends.end(id, 'cancelled', { kind: 'limit', text: limit });
+}

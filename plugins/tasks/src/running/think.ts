@@ -1,0 +1,118 @@
+import {
+  addUsage,
+  billFor,
+  budgetRefusal,
+  CinnabarError,
+  type Llm,
+  type LlmCompletion,
+  type LlmRequest,
+  mostOf,
+  sentenceOf,
+} from '@cinnabar/sdk';
+import { countFailure } from '../breakers/breakers.js';
+import { estimateTokens } from '../context/compact.js';
+import { messagesOf } from '../context/messages.js';
+import { systemPrompt } from '../context/prompt.js';
+import { controlTools } from '../control/definitions.js';
+import { actorOf } from '../model/actor.js';
+import type { Call, Task } from '../model/task.js';
+import type { Rules } from '../settings.js';
+import { type RunControl, until } from './control.js';
+import { finish } from './finish.js';
+import type { RunParts } from './parts.js';
+import { pause } from './pause.js';
+import { receiptOf } from './receipt.js';
+
+/** The longest answer that a reservation of money reckons with. */
+const ANSWER_TOKENS = 4_096;
+/** A task starts no tasks. */
+export const START_TOOL = 'start_task';
+const FIRST_PAUSE_MS = 2_000;
+const NO_MODEL = 'No language model is set up. The owner of the bot can load the `llm` plugin and configure one.';
+
+/** Asks the model for the next step, and writes what it has answered before anything follows from it. */
+export async function think(parts: RunParts, control: RunControl, id: string, rules: Rules): Promise<void> {
+  const { journal, llm, accounts } = parts;
+  if (llm === undefined) return finish(parts, id, 'error', { kind: 'failed', text: NO_MODEL });
+  const task = await journal.move(id, 'thinking');
+  const request = await requestOf(parts, task, rules);
+  const traits = await llm.traits().catch(() => undefined);
+  const most = mostOf(estimateTokens(task.entries), ANSWER_TOKENS, traits?.price);
+  const hold = await accounts?.reserve(actorOf(task), most);
+  if (hold?.decision.allowed === false) {
+    return finish(parts, id, 'completed', { kind: 'limit', text: budgetRefusal(hold.decision) });
+  }
+  try {
+    const completion = await ask(llm, request, control);
+    const bill = await billFor([completion], async (model) => (await llm.traits(model).catch(() => undefined))?.price);
+    // Recorded first: when the process dies in between, the request is repeated and takes its place.
+    await accounts?.record(receiptOf(task, completion, bill, parts.clock.now()));
+    if (control.stopped.aborted) return;
+    await journal.move(id, 'running', (draft) => {
+      draft.stepCount += 1;
+      draft.usage = addUsage(draft.usage, completion.usage);
+      draft.cost = draft.cost === null || bill.cost === null ? null : draft.cost + bill.cost;
+      draft.circles.failures = 0;
+      draft.step = { n: draft.stepCount, text: textOf(completion), calls: callsOf(completion) };
+    });
+  } catch (error) {
+    await onFailure(parts, control, id, error);
+  } finally {
+    await hold?.release();
+  }
+}
+
+async function requestOf({ tools, selfName }: RunParts, task: Task, rules: Rules): Promise<LlmRequest> {
+  const self = selfName(task.actor.guildId);
+  const offered = (await tools.offered(actorOf(task))).filter(({ name }) => name !== START_TOOL);
+  return {
+    self,
+    system: systemPrompt(self, rules),
+    messages: messagesOf(task, self),
+    tools: [
+      ...controlTools(),
+      ...offered.map(({ name, description, inputSchema, examples }) => ({ name, description, inputSchema, examples })),
+    ],
+    cache: { tools: { type: 'ephemeral' }, system: { type: 'ephemeral' } },
+  };
+}
+
+async function ask(llm: Llm, request: LlmRequest, control: RunControl): Promise<LlmCompletion> {
+  if (control.interrupted.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
+  return until(llm.complete({ ...request, signal: control.interrupted }), control.interrupted);
+}
+
+/** What is not worth another try ends the task; anything else is tried again, a little later each time, until the breaker has had enough. */
+async function onFailure(parts: RunParts, control: RunControl, id: string, error: unknown): Promise<void> {
+  if (control.interrupted.aborted || !(error instanceof CinnabarError)) throw error;
+  if (!error.code.startsWith('CINNABAR_LLM_')) throw error;
+  if (HOPELESS.has(error.code)) {
+    return finish(parts, id, 'error', { kind: 'failed', text: sentenceOf(error) ?? error.message });
+  }
+  parts.log.info('a step of a task could not be asked for', { taskId: id, error });
+  const { circles } = await parts.journal.move(id, 'running', (draft) => {
+    draft.circles = countFailure(draft.circles);
+  });
+  await pause(parts.clock, FIRST_PAUSE_MS * 2 ** (circles.failures - 1), control.interrupted);
+}
+
+const HOPELESS: ReadonlySet<string> = new Set([
+  'CINNABAR_LLM_NOT_CONFIGURED',
+  'CINNABAR_LLM_REFUSED',
+  'CINNABAR_LLM_UNSUPPORTED',
+]);
+
+const textOf = ({ content }: LlmCompletion) =>
+  content
+    .map((block) => (block.type === 'text' ? block.text : ''))
+    .join('')
+    .trim();
+
+function callsOf({ content }: LlmCompletion): Call[] {
+  return content.flatMap((block): Call[] => {
+    if (block.type === 'text') return [];
+    const { id, name } = block;
+    if (block.type === 'tool_use') return [{ id, name, input: { ...block.input }, state: 'open', attempt: 1 }];
+    return [{ id, name, input: {}, unreadable: block.reason, state: 'open', attempt: 1 }];
+  });
+}

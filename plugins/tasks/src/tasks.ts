@@ -1,0 +1,146 @@
+import {
+  type Access,
+  type Actor,
+  type Clock,
+  type Random,
+  type TaskInfo,
+  type TaskMessage,
+  type Tasks,
+  UserError,
+} from '@cinnabar/sdk';
+import { type SettlePlace, unplaced } from './discord/place.js';
+import { type Journal, Superseded } from './journal/journal.js';
+import { infoOf } from './model/info.js';
+import { newTask } from './model/new-task.js';
+import { isFinal } from './model/status.js';
+import { labelOf, type Task } from './model/task.js';
+import type { Crew } from './running/crew.js';
+import type { Ends } from './running/end.js';
+import { SUBJECT } from './running/may-go-on.js';
+import { resumeTask } from './running/resume.js';
+import { assertMay, assertMayStart } from './running/rights.js';
+import type { Slots } from './scheduling/slots.js';
+import { rulesIn, type TaskSettings } from './settings.js';
+
+export interface TasksParts {
+  readonly journal: Journal;
+  readonly crew: Crew;
+  readonly ends: Ends;
+  readonly slots: Slots;
+  readonly settle: SettlePlace;
+  readonly settings: TaskSettings;
+  readonly access: Access;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** What the model calls a person. */
+  nameOf(actor: Actor): Promise<string>;
+  readonly messages: { add(listener: (message: TaskMessage) => void): () => void };
+}
+
+const LONGEST_PROMPT = 4_000;
+const OVER = 'This task is over.';
+
+/** The service: every surface, in Discord or elsewhere, acts on tasks through it. */
+export function createTasks(parts: TasksParts): Tasks {
+  const { journal, crew, ends, slots, settings, access } = parts;
+  const info = (task: Task): TaskInfo => infoOf(task, slots.placeOf(task.id));
+  const known = async (id: string): Promise<Task> => {
+    const task = await journal.find(id);
+    if (task === undefined) throw new UserError('There is no such task.');
+    return task;
+  };
+  const open = async (id: string, by: Actor, what: string, which: 'controlTier' | 'answerTier'): Promise<Task> => {
+    const task = await known(id);
+    const rules = await rulesIn(settings, task.actor.guildId);
+    await assertMay(access, task, by, rules[which], what);
+    if (isFinal(task.status)) throw new UserError(OVER);
+    if (journal.peek(id) === undefined)
+      throw new UserError('Another process works on this task; please try again there.');
+    return task;
+  };
+  const unlessOver = async <T>(act: Promise<T>): Promise<T> => {
+    try {
+      return await act;
+    } catch (error) {
+      throw error instanceof Superseded ? new UserError(OVER, { cause: error }) : error;
+    }
+  };
+
+  return {
+    async start(request) {
+      const prompt = request.prompt.trim();
+      if (prompt === '') throw new UserError('What is the task?');
+      if (prompt.length > LONGEST_PROMPT) {
+        throw new UserError(`A task is described in at most ${LONGEST_PROMPT.toLocaleString('en-US')} characters.`);
+      }
+      const { actor } = request;
+      await assertMayStart(access, actor, SUBJECT);
+      const { maxOpen } = await rulesIn(settings, actor.guildId);
+      const theirs = journal.live().filter((task) => task.actor.userId === actor.userId && !isFinal(task.status));
+      if (theirs.length >= maxOpen) {
+        throw new UserError(`You have ${theirs.length} tasks open, which is the most there may be. Stop one first.`);
+      }
+      const name = await parts.nameOf(actor);
+      const task = await journal.add(newTask(parts.random.id(), { ...request, prompt }, name, parts.clock.now()));
+      try {
+        await parts.settle(task, false);
+      } catch (error) {
+        await journal.remove(task.id);
+        throw unplaced(error);
+      }
+      crew.launch(task.id, false);
+      return info(await known(task.id));
+    },
+    async stop(id, by) {
+      await open(id, by, 'stop it', 'controlTier');
+      const text = `Stopped by <@${by.userId}>.`;
+      await unlessOver(ends.end(id, 'cancelled', { kind: 'stopped', text, byUserId: by.userId }));
+      return info(await known(id));
+    },
+    async pause(id, by) {
+      const task = await open(id, by, 'pause it', 'controlTier');
+      if (task.status === 'paused') return info(task);
+      await unlessOver(
+        journal.note(id, (draft) => {
+          draft.pausing = true;
+        }),
+      );
+      crew.hold(id);
+      return info(await known(id));
+    },
+    async resume(id, by) {
+      await open(id, by, 'resume it', 'controlTier');
+      await unlessOver(resumeTask(parts, id));
+      return info(await known(id));
+    },
+    async answer(id, text, by) {
+      const task = await open(id, by, 'answer its question', 'answerTier');
+      if (task.question === undefined || task.question.answer !== undefined) {
+        throw new UserError(`The task ${labelOf(task)} has no open question.`);
+      }
+      await unlessOver(
+        journal.note(id, ({ question }) => {
+          if (question === undefined) throw new UserError(OVER);
+          question.answer ??= { text, byUserId: by.userId, at: parts.clock.now() };
+        }),
+      );
+      crew.wake(id);
+      return info(await known(id));
+    },
+    async get(id) {
+      const task = await journal.find(id);
+      return task === undefined ? undefined : info(task);
+    },
+    async list({ guildId, userId }) {
+      const found: Task[] = [];
+      for await (const task of journal.all()) {
+        if (guildId !== undefined && task.actor.guildId !== guildId) continue;
+        if (userId === undefined || task.actor.userId === userId) found.push(task);
+      }
+      const rank = ({ status }: Task) => (isFinal(status) ? 1 : 0);
+      return found.sort((a, b) => rank(a) - rank(b) || b.createdAt - a.createdAt).map(info);
+    },
+    onUpdate: (listener) => journal.onChange((task) => listener(info(task))),
+    onMessage: (listener) => parts.messages.add(listener),
+  };
+}
