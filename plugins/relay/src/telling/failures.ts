@@ -1,0 +1,56 @@
+import type { Identities, Logger } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import { byKey } from '../agents/choose.js';
+import { grantOf, guildIdentity } from '../agents/identity.js';
+import type { Rosters } from '../agents/roster.js';
+import type { Drop } from '../queue/drops.js';
+import type { Failure } from '../queue/options.js';
+import type { ErrorLog } from '../resilience/error-log.js';
+import type { EventKind } from '../types.js';
+import { sayAt } from './say.js';
+
+export interface FailureParts {
+  readonly client: Client;
+  readonly errors: ErrorLog;
+  readonly rosters: Rosters;
+  readonly identities: Identities;
+  readonly log: Logger;
+}
+
+/** Who has said something to the agent waits for an answer. */
+const ASKED: ReadonlySet<EventKind> = new Set(['mention', 'reply', 'dm']);
+
+/** Tells each member who has asked, once, that there will be no answer; keeps it for `relay errors`. */
+export async function onFailed(
+  { events, sentence, error }: Failure,
+  { client, errors, log }: FailureParts,
+): Promise<void> {
+  const [{ guildId, channelId, agent }] = events;
+  log.warn('an agent could not be told', { guildId, channelId, agent, events: events.map(({ id }) => id), error });
+  if (guildId !== null) await errors.record(guildId, { channelId, agent, sentence }, error);
+  const newest = new Map(events.filter(({ kind }) => ASKED.has(kind)).map((event) => [event.userId, event]));
+  for (const event of newest.values()) {
+    await sayAt(event, sentence, `failed:${event.id}`, client).catch((problem: unknown) =>
+      log.info('it could not be said that an agent was not told', { channelId, error: problem }),
+    );
+  }
+}
+
+/** Tells the admins of a guild that messages were given up: where its default agent was let in. */
+export async function onDropped(
+  { guildId, channelId, count }: Drop,
+  { client, rosters, identities, log }: FailureParts,
+) {
+  log.warn('messages for an agent were given up: too many waited', { guildId, channelId, count });
+  const roster = guildId === null ? undefined : rosters.of(guildId);
+  const chosen = roster === undefined ? undefined : byKey(roster, roster.defaultAgent);
+  if (guildId === null || chosen === undefined) return;
+  const grant = await grantOf(identities, guildIdentity(guildId, chosen.key), guildId);
+  const channel = grant === undefined ? null : await client.channels.fetch(grant.channelId);
+  if (channel?.isSendable() !== true) return;
+  const what = count === 1 ? 'A message was' : `${count} messages were`;
+  await channel.send({
+    content: `⚠️ ${what} given up because too many wait for the agents, the latest in <#${channelId}>. \`relay status\` shows more; \`relay config max_queue_size\` changes how many may wait.`,
+    allowedMentions: { parse: [] },
+  });
+}

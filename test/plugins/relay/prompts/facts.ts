@@ -1,0 +1,39 @@
+import type { EventFacts, RelayEvent } from '@cinnabar/plugin-relay/types';
+
+export const AT = Date.parse('2026-01-02T03:04:05.000Z');
+
+/** An event of a server, of which a test says only what matters to it. */
+export function eventOf(event: Partial<Omit<RelayEvent, 'facts'>> = {}, facts: Partial<EventFacts> = {}): RelayEvent {
+  return {
+    id: 'message:30',
+    kind: 'mention',
+    agent: 'aurora',
+    guildId: '1',
+    channelId: '2',
+    userId: '20',
+    ...event,
+    facts: {
+      at: AT,
+      author: { id: '20', username: 'alice', displayName: 'Alice', roles: ['Solo', 'Crew'], isBot: false },
+      channel: { id: '2', name: 'general', type: 'text' },
+      guild: { id: '1', name: 'Night City' },
+      messageId: '30',
+      content: 'Hello there',
+      chain: [],
+      attachments: [],
+      ...facts,
+    },
+  };
+}
+
+export function directOf(facts: Partial<EventFacts> = {}): RelayEvent {
+  const channel = { id: '2', name: 'direct message', type: 'dm' } as const;
+  return eventOf({ kind: 'dm', guildId: null }, { channel, guild: null, ...facts });
+}
+
+export const ALL_TOOLS: ReadonlySet<string> = new Set([
+  'discord_read_messages',
+  'discord_get_server_info',
+  'discord_send',
+  'discord_add_reaction',
+]);
