@@ -1,11 +1,22 @@
-import { definePlugin } from '@cinnabar/sdk';
+import { Access, Clock, definePlugin, ToolPolicies } from '@cinnabar/sdk';
+import { PLUGIN } from './parts.js';
+import { createSentMessages, sentCollection } from './sending/sent.js';
+import { allTools } from './tools/all.js';
 
 export default definePlugin({
   manifest: {
-    id: 'discord-tools',
+    id: PLUGIN,
     version: '0.1.0',
     description: 'Discord as tools for models and agents, within the rights of who asks',
     host: '^0.1.0',
   },
-  setup() {},
+  collections: { sent: sentCollection },
+  inject: { access: Access, clock: Clock, policies: ToolPolicies },
+  setup({ client, collections, services, tool, on, personalData }) {
+    const sent = createSentMessages(collections.sent);
+    for (const definition of allTools({ ...services, client, sent })) tool(definition);
+    on('channelDelete', ({ id }) => sent.forgetChannel(id));
+    on('threadDelete', ({ id }) => sent.forgetChannel(id));
+    personalData(sent.personalData);
+  },
 });

@@ -1,0 +1,80 @@
+import { lookup } from 'node:dns';
+import { request } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { UserError } from '@cinnabar/sdk';
+import { isPublicAddress } from './addresses.js';
+
+/** Discord's limit for avatars is larger; nobody needs more for one. */
+const MOST_BYTES = 2 * 1024 * 1024;
+const LONGEST_MS = 10_000;
+const TYPES: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const NOT_AN_IMAGE = 'The avatar has to be a PNG, JPEG, GIF or WebP image.';
+const OUT_OF_REACH = 'The avatar could not be fetched from there.';
+
+/**
+ * An image for Discord, from a data URI or an https address on the public internet. Redirects are not followed, and every address that a
+ * name stands for is checked at the moment of the connection, so that nothing inside our own network can be asked.
+ * @throws UserError
+ */
+export async function fetchImage(source: string, signal: AbortSignal): Promise<Buffer> {
+  const inline = /^data:([a-z]+\/[a-z0-9.+-]+);base64,([a-z0-9+/=\s]+)$/i.exec(source.trim());
+  if (inline !== null) return inlineImage(inline[1] ?? '', inline[2] ?? '');
+  const url = readHttpsUrl(source);
+  return download(url, AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]));
+}
+
+/** An address of the public internet that may be shown or handed on. @throws UserError */
+export function readHttpsUrl(text: string): URL {
+  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') {
+    throw new UserError('An image is given as an https:// address.');
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 && !isPublicAddress(host)) throw new UserError(OUT_OF_REACH);
+  return url;
+}
+
+function inlineImage(type: string, data: string): Buffer {
+  if (!TYPES.includes(type.toLowerCase())) throw new UserError(NOT_AN_IMAGE);
+  const image = Buffer.from(data, 'base64');
+  if (image.byteLength > MOST_BYTES) throw new UserError('The avatar is too large: 2 MB at most.');
+  return image;
+}
+
+function download(url: URL, signal: AbortSignal): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const asking = request(url, { lookup: publicOnly, signal, agent: false }, (response) => {
+      const type = response.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+      const refuse = (sentence: string) => {
+        response.destroy();
+        reject(new UserError(sentence));
+      };
+      if (response.statusCode !== 200) return refuse(OUT_OF_REACH);
+      if (!TYPES.includes(type)) return refuse(NOT_AN_IMAGE);
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.byteLength;
+        if (bytes > MOST_BYTES) refuse('The avatar is too large: 2 MB at most.');
+        else chunks.push(chunk);
+      });
+      response.on('end', () => resolve(Buffer.concat(chunks)));
+      response.on('error', () => reject(new UserError(OUT_OF_REACH)));
+      return undefined;
+    });
+    asking.on('error', () => reject(new UserError(OUT_OF_REACH)));
+    asking.end();
+  });
+}
+
+/** Looks names up, and refuses those that stand for any address that is not public. */
+const publicOnly: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return callback(error, []);
+    if (addresses.length === 0 || !addresses.every(({ address }) => isPublicAddress(address))) {
+      return callback(new Error(`${hostname} is not on the public internet`), []);
+    }
+    const [first] = addresses;
+    return options.all === true ? callback(null, addresses) : callback(null, first?.address ?? '', first?.family);
+  });
+};

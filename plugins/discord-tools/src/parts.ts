@@ -1,0 +1,20 @@
+import type { Access, Actor, Clock, ToolPolicies } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import type { SentMessages } from './sending/sent.js';
+
+export const PLUGIN = 'discord-tools';
+
+/** What the tools work with. */
+export interface Parts {
+  readonly client: Client;
+  readonly access: Access;
+  readonly policies: ToolPolicies;
+  readonly clock: Clock;
+  readonly sent: SentMessages;
+}
+
+/** Who calls, and through which tool: what a decision is about. */
+export interface Caller {
+  readonly actor: Actor;
+  readonly tool: string;
+}

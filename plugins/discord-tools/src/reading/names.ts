@@ -1,0 +1,37 @@
+import { plainText, visible } from '@cinnabar/sdk';
+import type { Channel, Client } from 'discord.js';
+import { type ChannelReference, readChannel, readMessage } from '../reaching/references.js';
+
+/** A name that somebody chose, as text within a line. */
+export function nameText(name: string): string {
+  return plainText(visible(name));
+}
+
+/** "#general", "the direct message". */
+export function channelText(channel: Channel): string {
+  if (channel.isDMBased()) return 'the direct message';
+  return `#${nameText(channel.name)}`;
+}
+
+/**
+ * A channel in a sentence that asks for confirmation, unescaped: whoever shows it does that. The host asks whether the place is within
+ * reach before it renders a card.
+ */
+export function channelInSentence(client: Client, text: string): string {
+  return named(client, text, () => readChannel(text));
+}
+
+/** The same for the channel of a message, which is the link's where the message is given as a link. */
+export function messageChannelInSentence(client: Client, channel: string, message: string): string {
+  return named(client, channel, () => readMessage(channel, message).channel);
+}
+
+function named(client: Client, text: string, read: () => ChannelReference): string {
+  try {
+    const { channelId } = read();
+    const channel = client.channels.cache.get(channelId);
+    return channel === undefined || channel.isDMBased() ? channelId : `#${channel.name}`;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,57 @@
+import { type Actor, type Collection, type PersonalData, z } from '@cinnabar/sdk';
+
+/** How many messages of a channel are remembered. */
+const KEPT = 200;
+
+const entry = z.object({ id: z.string(), userId: z.string(), identity: z.string().optional() });
+const schema = z.object({ messages: z.array(entry).default([]) });
+
+/** By channel, oldest first: what was sent with these tools, and for whom. */
+export const sentCollection = { scope: 'channel', schema, version: 1 } as const;
+
+type SentCollection = Collection<z.output<typeof schema>, 'channel'>;
+
+/** For whom the bot said what: its messages all look alike, yet they are not everybody's to change. */
+export interface SentMessages {
+  remember(channelId: string, ids: readonly string[], actor: Actor): Promise<void>;
+  /** `own` when it was sent for the same person through the same agent. */
+  whose(channelId: string, id: string, actor: Actor): Promise<'own' | 'others' | 'unknown'>;
+  forgetChannel(channelId: string): Promise<void>;
+  readonly personalData: PersonalData;
+}
+
+export function createSentMessages(documents: SentCollection): SentMessages {
+  return {
+    async remember(channelId, ids, { userId, identity }) {
+      if (ids.length === 0) return;
+      const added = ids.map((id) => ({ id, userId, ...(identity === undefined ? {} : { identity }) }));
+      await documents.of(channelId).update((draft) => {
+        draft.messages = [...draft.messages, ...added].slice(-KEPT);
+      });
+    },
+    async whose(channelId, id, { userId, identity }) {
+      const found = (await documents.of(channelId).find())?.messages.find((message) => message.id === id);
+      if (found === undefined) return 'unknown';
+      return found.userId === userId && found.identity === identity ? 'own' : 'others';
+    },
+    forgetChannel: (channelId) => documents.of(channelId).delete(),
+    personalData: {
+      async export(userId) {
+        const found: { channelId: string; messageIds: string[] }[] = [];
+        for await (const [channelId, { messages }] of documents.entries()) {
+          const messageIds = messages.filter((message) => message.userId === userId).map(({ id }) => id);
+          if (messageIds.length > 0) found.push({ channelId, messageIds });
+        }
+        return found;
+      },
+      async forget(userId) {
+        for await (const [channelId, { messages }] of documents.entries()) {
+          if (!messages.some((message) => message.userId === userId)) continue;
+          await documents.of(channelId).update((draft) => {
+            draft.messages = draft.messages.filter((message) => message.userId !== userId);
+          });
+        }
+      },
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { type ToolDefinition, z } from '@cinnabar/sdk';
+import type { Message } from 'discord.js';
+import { Routes } from 'discord.js';
+import type { Caller, Parts } from '../../parts.js';
+import { messageOf } from '../../reaching/channels.js';
+import { channelField, messageField, reasonField } from '../../reaching/fields.js';
+import { demand } from '../../reaching/may.js';
+import { messagePlace, placeOf } from '../../reaching/places.js';
+import { auditReason } from '../../reaching/reason.js';
+import { messageChannelInSentence } from '../../reading/names.js';
+
+const input = z.object({ channelId: channelField, messageId: messageField, reason: reasonField });
+
+interface Deleted {
+  readonly channelId: string;
+  readonly messageId: string;
+}
+
+export function deleteMessage(parts: Parts): ToolDefinition<typeof input, Deleted> {
+  const tool = 'discord_delete_message';
+
+  /** Members delete what they said themselves, and what the bot said for them. */
+  const isTheirs = async (message: Message, { actor }: Caller) =>
+    message.author.id === actor.userId || (await parts.sent.whose(message.channelId, message.id, actor)) === 'own';
+
+  return {
+    name: tool,
+    description: 'Delete a message.',
+    input,
+    risk: 'destructive',
+    idempotent: true,
+    access: { member: ['ViewChannel', 'ReadMessageHistory'], bot: ['ViewChannel', 'ReadMessageHistory'] },
+    place: ({ channelId, messageId }) => messagePlace(parts.client, channelId, messageId),
+    examples: ['delete message {messageId} in {channelId}', 'remove message {messageId} from {channelId}'],
+    present: {
+      sentence: ({ channelId, messageId }) =>
+        `I'll delete a message in ${messageChannelInSentence(parts.client, channelId, messageId)}`,
+      action: 'Delete message',
+      success: (_, { channelId, messageId }) => `✓ Deleted message ${messageId} in <#${channelId}>.`,
+      cancelled: ({ messageId }) => `Cancelled deleting message ${messageId}.`,
+    },
+    async run({ channelId, messageId, reason }, { actor }) {
+      const caller = { actor, tool };
+      const message = await messageOf(parts.client, channelId, messageId);
+      if (!(await isTheirs(message, caller))) await demand(parts, caller, placeOf(message.channel), 'ManageMessages');
+      // Not `message.delete()`, which takes no reason.
+      const options = { reason: auditReason(parts, caller, reason) };
+      await parts.client.rest.delete(Routes.channelMessage(message.channelId, message.id), options);
+      return { channelId: message.channelId, messageId: message.id };
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import type { Parts } from '../../parts.js';
+import { readableChannel } from '../../reaching/channels.js';
+import { channelField } from '../../reaching/fields.js';
+import { READING } from '../../reaching/may.js';
+import { channelPlace } from '../../reaching/places.js';
+import { readMessage } from '../../reaching/references.js';
+import { type MessageView, viewMessage } from '../../reading/message.js';
+import { messagesText } from '../../reading/message-text.js';
+import { channelInSentence, channelText } from '../../reading/names.js';
+
+const anchor = z.string().max(200).optional();
+const input = z.object({
+  channelId: channelField,
+  limit: z.number().int().min(1).max(100).default(50).describe('How many messages, at most 100'),
+  before: anchor.describe('Only messages before this one: its id'),
+  after: anchor.describe('Only messages after this one: its id'),
+  around: anchor.describe('Messages around this one: its id'),
+});
+
+interface Read {
+  readonly channelId: string;
+  readonly channel: string;
+  /** Oldest first. */
+  readonly messages: readonly MessageView[];
+}
+
+export function readMessages(parts: Parts): ToolDefinition<typeof input, Read> {
+  return {
+    name: 'discord_read_messages',
+    description:
+      'Read messages of a channel, thread or direct message, oldest first: the latest ones, or those before, after or around a message.',
+    input,
+    risk: 'read',
+    access: { member: READING, bot: READING },
+    place: ({ channelId }) => channelPlace(parts.client, channelId),
+    examples: [
+      'read the last messages in {channelId}',
+      'what was said in {channelId}?',
+      'show me the last {limit} messages in {channelId}',
+      'read {channelId}',
+    ],
+    present: {
+      sentence: ({ channelId }) => `I'll read messages in ${channelInSentence(parts.client, channelId)}`,
+      action: 'Read messages',
+      success: (_, { channel, channelId, messages }) =>
+        messages.length === 0
+          ? `No messages in ${channel} (${channelId}).`
+          : `${messages.length} messages in ${channel} (${channelId}), oldest first:\n\n${messagesText(messages)}`,
+    },
+    async run({ channelId, limit, before, after, around }) {
+      if ([before, after, around].filter((one) => one !== undefined).length > 1)
+        throw new UserError('Only one of before, after and around can be given.');
+      const channel = await readableChannel(parts.client, channelId);
+      const idOf = (text: string) => readMessage(channel.id, text).messageId;
+      const found = await channel.messages.fetch({
+        limit,
+        cache: false,
+        ...(before === undefined ? {} : { before: idOf(before) }),
+        ...(after === undefined ? {} : { after: idOf(after) }),
+        ...(around === undefined ? {} : { around: idOf(around) }),
+      });
+      const messages = [...found.values()].map(viewMessage).sort(olderFirst);
+      return { channelId: channel.id, channel: channelText(channel), messages };
+    },
+  };
+}
+
+function olderFirst(one: MessageView, other: MessageView): number {
+  return BigInt(one.id) < BigInt(other.id) ? -1 : 1;
+}
