@@ -23,9 +23,12 @@ export interface Told {
   readonly ids: readonly string[];
   readonly events: Batch;
   readonly from: number;
-  /** `undefined` while it goes on, or when it was cut off. */
+  /** `undefined` while it goes on. */
   to: number | undefined;
+  /** `undefined` also when it was cut off. */
   delivery: Delivery | undefined;
+  /** Which of the processes told it, from 0. */
+  readonly life: number;
 }
 
 export interface TownOptions {
@@ -73,6 +76,7 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
   const drops: { guildId: string | null; count: number }[] = [];
   const random = countingRandom();
   const folders: Folder[] = [];
+  const journals: QueueStore[] = [];
 
   const live = async (): Promise<Life> => {
     const folder = makeFolder();
@@ -83,6 +87,7 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
     const ownClock: Clock = { now: clock.now, after: (ms, task) => clock.after(ms, () => life.alive && task()) };
     const deliver = (batch: Batch, key: string, signal: AbortSignal) =>
       new Promise<Delivery>((resolve) => {
+        if (!life.alive) return;
         const [{ channelId, agent }] = batch;
         const ids = batch.map(({ id }) => id);
         const attempt: Told = {
@@ -94,6 +99,7 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
           from: clock.now(),
           to: undefined,
           delivery: undefined,
+          life: folders.length - 1,
         };
         told.push(attempt);
         const planned = options.answer?.(batch, key) ?? DONE;
@@ -110,8 +116,10 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
         });
       });
     const log = recordingLogger();
+    const journal = createJournal(folder.path, ownClock, log);
+    journals.push(journal);
     const queue = await createRelayQueue({
-      store: watched(createJournal(folder.path, ownClock, log), life),
+      store: watched(journal, life),
       rulesFor: async (guildId, channelId) => ({ ...FREE, ...options.rules?.(guildId, channelId) }),
       agentFor: async ({ guildId, agent }) => `${guildId}/${agent}`,
       breakers: createBreakers(ownClock, log),
@@ -182,6 +190,7 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
     },
     async crash(torn = '') {
       life.alive = false;
+      for (const attempt of told) attempt.to ??= clock.now();
       const { folder } = life;
       folder.write('queue.jsonl', textIn(folder) + torn);
       life = await live();
@@ -189,6 +198,8 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
     async [Symbol.asyncDispose]() {
       await quiet();
       await life.queue.stop();
+      // A dead process lets go of its file by dying.
+      for (const journal of journals.slice(0, -1)) await journal.close();
       for (const folder of folders) folder[Symbol.dispose]();
     },
   };
