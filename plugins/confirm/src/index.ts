@@ -1,22 +1,27 @@
-import { Clock, definePlugin, Ledger, subcommand } from '@cinnabar/sdk';
+import { Approvals, Clock, definePlugin, Ledger, Random, subcommand, ToolPolicies } from '@cinnabar/sdk';
 import { createDeliveries } from './asking/deliveries.js';
 import { onButton } from './deciding/buttons.js';
 import { createDecide } from './deciding/decide.js';
+import { createPatternChooser, onAllow, onMenu } from './deciding/pattern-chooser.js';
 import { onReaction } from './deciding/reactions.js';
+import { onReason } from './deciding/reason.js';
 import { createInterceptor } from './interceptor.js';
 import { personalCards } from './lifecycle/personal-data.js';
 import { recoverCards } from './lifecycle/recover.js';
 import { stopWaiting } from './lifecycle/stop.js';
 import { listPending } from './pending-command.js';
+import { createGrants, collections as sessionCollections } from './session/grants.js';
 import { settings } from './settings.js';
 import { createBoard } from './waiting/board.js';
 import { createExpiry } from './waiting/expiry.js';
-import { collections, createRecords } from './waiting/records.js';
+import { createRecords, collections as waitingCollections } from './waiting/records.js';
+
+const DAY_MS = 24 * 60 * 60_000;
 
 export default definePlugin({
   manifest: {
     id: 'confirm',
-    version: '0.1.0',
+    version: '0.2.0',
     description: 'Holds what a model wants to do until the member who asked has confirmed it with 👍',
     host: '^0.1.0',
     guard: true,
@@ -32,17 +37,28 @@ export default definePlugin({
     ],
   },
   settings,
-  collections,
-  inject: { clock: Clock, ledger: Ledger },
+  collections: { ...waitingCollections, ...sessionCollections },
+  inject: { clock: Clock, ledger: Ledger, policies: ToolPolicies, random: Random },
+  provides: [Approvals],
   setup(context) {
-    const { client, log, signal, on, services } = context;
+    const { client, log, signal, on, component, services } = context;
     const board = createBoard();
     const deliveries = createDeliveries();
     const records = createRecords(context.collections);
-    const shared = { ...services, client, log, signal, board, deliveries, records };
+    const grants = createGrants(context.collections, services);
+    const shared = { ...services, client, log, signal, board, deliveries, records, grants };
     const expiry = createExpiry(shared);
     const deciding = { ...shared, expiry, decide: createDecide(shared) };
-    const buttons = context.component({ name: 'decide', run: onButton(deciding) });
+    const reasons = component({ name: 'reason', run: onReason(deciding) });
+    const allow = component({ name: 'allow', run: onAllow(deciding) });
+    const menu = component({ name: 'pattern', run: onMenu(deciding, allow) });
+    const patterns = createPatternChooser({ menu, allow });
+    const buttons = component({
+      name: 'decide',
+      run: onButton({ ...deciding, reasons, patterns }),
+    });
+    context.provide(Approvals, grants);
+    context.every(DAY_MS, () => grants.removeOld());
 
     context.intercept(createInterceptor({ ...deciding, buttons, guildSettings: context.settings.guild }));
     on('messageReactionAdd', onReaction(deciding));
@@ -69,7 +85,7 @@ export default definePlugin({
       ],
     });
     context.personalData(personalCards(deciding));
-    context.ready(() => recoverCards(deciding));
+    context.ready(() => Promise.all([recoverCards(deciding), grants.removeOld()]));
     context.defer(() => stopWaiting(deciding));
   },
 });

@@ -1,16 +1,20 @@
-import type { Interceptor, Settings, ToolCall } from '@cinnabar/sdk';
+import type { Interceptor, Settings, ToolCall, ToolPolicies } from '@cinnabar/sdk';
 import { type AskingParts, ask } from './asking/ask.js';
 import { createTurns } from './asking/turns.js';
+import { allowanceFor } from './session/allowance.js';
+import type { Grants } from './session/grants.js';
 import { type Rules, rulesIn, type settings } from './settings.js';
 import { type Expiry, REASONS } from './waiting/expiry.js';
 
 interface Parts extends AskingParts {
   readonly guildSettings: Settings<typeof settings>['guild'];
   readonly expiry: Expiry;
+  readonly policies: ToolPolicies;
+  readonly grants: Grants;
   readonly signal: AbortSignal;
 }
 
-/** Cards are cleaned up when their requester is heard of again; some never are, and must not fill the memory. */
+/** In one guild. Cards are cleaned up when their requester is heard of again; some never are, and must not fill the memory. */
 const MOST_WAITING = 1000;
 
 /** Holds calls until their requester has confirmed them. */
@@ -22,13 +26,25 @@ export function createInterceptor(parts: Parts): Interceptor {
     async handle(call, next) {
       const rules = await rulesIn(parts.guildSettings, call.actor.guildId);
       if (!needsConfirmation(call, rules)) return next();
+      const allowance = await allowanceFor(call, rules, parts.policies);
+      const approval = await parts.grants.covering(call, allowance);
       await call.hold();
+      if (approval !== undefined) {
+        // On record as their decision: the host looks at their rights once more before it runs.
+        await call.approve(approval.byUserId);
+        parts.log.info('a call was let through by what was allowed for its task', {
+          callId: call.id,
+          session: call.session?.id,
+          approval: approval.id,
+        });
+        return next();
+      }
       await parts.expiry.expireOverdue(call.actor.userId);
       if (parts.signal.aborted) return { status: 'expired', callId: call.id, reason: REASONS.stopped };
-      const oldest = parts.board.surplus(MOST_WAITING);
+      const oldest = parts.board.surplus(call.actor, MOST_WAITING);
       if (oldest !== undefined) await parts.expiry.expire(oldest, REASONS.crowded);
       // Several calls of one answer come at once; their cards appear one after another.
-      return inTurn(call.actor.channelId, () => ask(parts, call, next, rules));
+      return inTurn(call.actor.channelId, () => ask(parts, { call, run: next, rules, allowance }));
     },
   };
 }

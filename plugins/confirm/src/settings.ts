@@ -17,6 +17,12 @@ const rules = z.object({
     .enum(['reactions', 'buttons', 'both'])
     .default('reactions')
     .describe('What a member decides with; buttons always help out where the bot may not add reactions'),
+  sessionApprovals: z
+    .enum(['never', 'like-this', 'by-risk', 'always'])
+    .default('by-risk')
+    .describe(
+      'What may be allowed for the rest of a task: nothing; calls like one that was shown; also any call of a tool that is not destructive; the same even where the policy of a tool is confirm',
+    ),
 });
 
 export const settings = { guild: rules };

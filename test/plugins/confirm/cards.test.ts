@@ -1,5 +1,5 @@
-import { drawCard } from '@cinnabar/plugin-confirm/dist/card/draw.js';
-import { timedOut } from '@cinnabar/plugin-confirm/dist/card/timed-out.js';
+import { drawCard } from '@cinnabar/plugin-confirm/card/draw';
+import { timedOut } from '@cinnabar/plugin-confirm/card/timed-out';
 import type { CallCard } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

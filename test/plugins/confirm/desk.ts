@@ -6,6 +6,7 @@ import {
   type Plugin,
   SettingsCatalog,
   type SettledOutcome,
+  type ToolSession,
   Tools,
   UserError,
   z,
@@ -27,6 +28,10 @@ export interface Desk extends AsyncDisposable {
 interface CallOptions {
   readonly tool?: string;
   readonly channel?: LocalChannel;
+  /** The task that the call is part of. */
+  readonly session?: ToolSession;
+  readonly signal?: AbortSignal;
+  readonly origin?: string;
 }
 
 /** A host with the plugin `confirm` and one that has a tool of each risk: `errand` (write), `look` (read) and `wipe` (destructive). */
@@ -42,9 +47,10 @@ export async function openDesk(options: Partial<TestHostOptions> = {}): Promise<
   return {
     host,
     runs,
-    async call(user, input, { tool = 'errand', channel = host.general } = {}) {
+    async call(user, input, { tool = 'errand', channel = host.general, ...more } = {}) {
       const actor = actorOf(user, channel);
-      const outcome = await host.resolve(Tools).invoke({ name: tool, arguments: input, actor, origin: 'test' });
+      const request = { name: tool, arguments: input, actor, origin: 'test', ...more };
+      const outcome = await host.resolve(Tools).invoke(request);
       await host.settled();
       return outcome;
     },

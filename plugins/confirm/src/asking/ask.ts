@@ -1,16 +1,19 @@
-import type { Clock, ComponentHandle, Logger, Outcome, SettledOutcome, ToolCall } from '@cinnabar/sdk';
+import type { Clock, Logger, Outcome, SettledOutcome, ToolCall } from '@cinnabar/sdk';
 import type { Client, PermissionsString } from 'discord.js';
 import { drawCard } from '../card/draw.js';
 import { missingPermission } from '../discord/errors.js';
 import { permissionName, placeOf } from '../discord/place.js';
+import type { Allowance } from '../session/allowance.js';
 import type { Rules } from '../settings.js';
 import type { Board } from '../waiting/board.js';
 import type { Request } from '../waiting/card.js';
+import { type Expiry, REASONS } from '../waiting/expiry.js';
 import type { Records } from '../waiting/records.js';
 import { addReactions } from './add-reactions.js';
-import { controlsFor, REACTION_PERMISSIONS } from './controls.js';
+import { controlsFor, type DecideHandle, REACTION_PERMISSIONS } from './controls.js';
 import { type Delivery, deliver } from './deliver.js';
 import type { Deliveries } from './deliveries.js';
+import { withdrawOnAbort } from './withdraw.js';
 
 export interface AskingParts {
   readonly board: Board;
@@ -19,7 +22,17 @@ export interface AskingParts {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly buttons: ComponentHandle;
+  readonly buttons: DecideHandle;
+  readonly expiry: Expiry;
+}
+
+/** What is asked about. */
+export interface Question {
+  readonly call: ToolCall;
+  /** Runs it, once it is approved. */
+  run(): Promise<SettledOutcome>;
+  readonly rules: Rules;
+  readonly allowance: Allowance;
 }
 
 const NOTE =
@@ -28,23 +41,21 @@ const ASK = 'ask for a confirmation';
 const UNDELIVERED = 'the confirmation card could not be posted, so it was not run';
 
 /** Posts the card of a held call. Whatever keeps it from being posted or shown in full keeps the call from running. */
-export async function ask(
-  parts: AskingParts,
-  call: ToolCall,
-  run: () => Promise<SettledOutcome>,
-  rules: Rules,
-): Promise<Outcome> {
+export async function ask(parts: AskingParts, question: Question): Promise<Outcome> {
+  const { call, rules, allowance } = question;
+  if (call.signal.aborted) return { status: 'expired', callId: call.id, reason: REASONS.withdrawn };
   const place = await placeOf(parts.client, call.actor);
   if ('blockedBy' in place) return refused(call, ASK, place.blockedBy);
-  const controls = controlsFor(rules.controls, place.missing(...REACTION_PERMISSIONS));
+  const controls = controlsFor(rules.controls, place.missing(...REACTION_PERMISSIONS), call, allowance);
   const drawing = drawCard(rules.style, call.card, call.input, controls.notes);
   if (drawing.file !== undefined && place.missing('AttachFiles').length > 0) {
     return refused(call, 'show everything that this would do', 'AttachFiles');
   }
-  const { request, settled } = requestOf(call, run);
+  const { request, settled } = requestOf(question);
   const delivery: Delivery = { call, request, rules, drawing, controls, channel: place.channel };
   try {
     const card = await parts.deliveries.track(call.actor.userId, deliver(parts, delivery));
+    withdrawOnAbort(parts, card, settled);
     if (controls.reactions) await addReactions(parts, card, delivery);
   } catch (error) {
     const missing = missingPermission(error);
@@ -60,11 +71,11 @@ function refused({ id }: ToolCall, what: string, missing: PermissionsString): Se
   return { status: 'denied', callId: id, reason };
 }
 
-function requestOf(call: ToolCall, run: () => Promise<SettledOutcome>) {
+function requestOf({ call, run, allowance }: Question) {
   let settle: Request['settle'] = () => undefined;
   const settled = new Promise<SettledOutcome>((resolve) => {
     settle = resolve;
   });
-  const request: Request = { call, run, settle };
+  const request: Request = { call, allowance, run, settle };
   return { request, settled };
 }

@@ -1,44 +1,98 @@
-import type { ComponentHandle } from '@cinnabar/sdk';
+import type { ToolCall } from '@cinnabar/sdk';
 import type { APIActionRowComponent, APIButtonComponentWithCustomId, PermissionsString } from 'discord.js';
+import { inert } from '../card/value.js';
 import { permissionName } from '../discord/place.js';
+import type { Allowance } from '../session/allowance.js';
 import type { Rules } from '../settings.js';
 
 export const APPROVE = '👍';
 export const REFUSE = '👎';
+
+/** What a button on a card stands for. */
+export type Choice = 'approve' | 'refuse' | 'reason' | 'task' | 'like';
+export interface DecideHandle {
+  customId(choice: Choice): string;
+}
+type Row = APIActionRowComponent<APIButtonComponentWithCustomId>;
 
 /** What a card is decided with, and lines that explain why. */
 export interface Controls {
   readonly reactions: boolean;
   readonly buttons: boolean;
   readonly notes: readonly string[];
+  row(handle: DecideHandle): Row;
 }
 
 /** What is needed to add reactions to a message. */
 export const REACTION_PERMISSIONS: readonly PermissionsString[] = ['AddReactions', 'ReadMessageHistory'];
 
-/** Reactions where they are wanted and possible; else buttons, saying which permission is missing. */
-export function controlsFor(wanted: Rules['controls'], missing: readonly PermissionsString[]): Controls {
-  if (wanted === 'buttons') return { reactions: false, buttons: true, notes: [] };
-  if (missing.length === 0) return { reactions: true, buttons: wanted === 'both', notes: [] };
+/** For when Discord refuses a reaction that should have been possible. */
+export const REACTIONS_REFUSED = '⚠️ Discord does not let me add reactions here. Please use the buttons.';
+
+/**
+ * Reactions where they are wanted and possible; else buttons, saying which permission is missing. A call of a task always has buttons:
+ * there is more to decide than yes or no.
+ */
+export function controlsFor(
+  wanted: Rules['controls'],
+  missing: readonly PermissionsString[],
+  { session, tool }: Pick<ToolCall, 'session' | 'tool'>,
+  allowance: Allowance,
+): Controls {
+  const row = (handle: DecideHandle) => rowOf(session === undefined ? PLAIN : taskButtons(allowance), handle);
+  const notes = session === undefined ? [] : taskNotes(session.name, tool.name, allowance);
+  if (wanted === 'buttons') return { reactions: false, buttons: true, notes, row };
+  if (missing.length === 0) {
+    return { reactions: true, buttons: wanted === 'both' || session !== undefined, notes, row };
+  }
   const names = missing.map(permissionName).join(' and ');
   const note = `⚠️ I cannot add reactions here: I am missing the permission ${names}. Please use the buttons.`;
-  return { reactions: false, buttons: true, notes: [note] };
+  return { reactions: false, buttons: true, notes: [...notes, note], row };
 }
 
-/** For when Discord refuses a reaction that should have been possible. */
-export const REACTIONS_REFUSED: Controls = {
-  reactions: false,
-  buttons: true,
-  notes: ['⚠️ Discord does not let me add reactions here. Please use the buttons.'],
-};
+interface Button {
+  readonly choice: Choice;
+  readonly label: string;
+  readonly emoji?: string;
+  /** 1 is blue, 2 grey, 3 green, 4 red. */
+  readonly style: 1 | 2 | 3 | 4;
+}
 
-/** The row of buttons: 2 is a button, 3 a green and 4 a red one. */
-export function buttonRow({ customId }: ComponentHandle): APIActionRowComponent<APIButtonComponentWithCustomId> {
+const WITH_REASON: Button = { choice: 'reason', label: 'Deny with a reason…', style: 2 };
+const PLAIN: readonly Button[] = [
+  { choice: 'approve', label: 'Confirm', emoji: APPROVE, style: 3 },
+  { choice: 'refuse', label: 'Cancel', emoji: REFUSE, style: 4 },
+  WITH_REASON,
+];
+
+/** Discord puts at most five into a row. */
+function taskButtons({ any, like }: Allowance): readonly Button[] {
+  return [
+    { choice: 'approve', label: 'Once', emoji: '✅', style: 3 },
+    ...(any ? [{ choice: 'task', label: 'For this task', style: 1 } as const] : []),
+    ...(like ? [{ choice: 'like', label: 'Like this, in this task…', style: 1 } as const] : []),
+    { choice: 'refuse', label: 'Deny', emoji: '❌', style: 4 },
+    WITH_REASON,
+  ];
+}
+
+function taskNotes(session: string, tool: string, { any, like }: Allowance): readonly string[] {
+  return [
+    `🧵 Part of ${inert(session)}.`,
+    ...(any ? [`“For this task” allows every later call of ${inert(tool)} in it, with any arguments.`] : []),
+    ...(like ? ['“Like this” first shows what exactly it will allow.'] : []),
+  ];
+}
+
+function rowOf(buttons: readonly Button[], { customId }: DecideHandle): Row {
   return {
     type: 1,
-    components: [
-      { type: 2, style: 3, label: 'Confirm', emoji: { name: APPROVE }, custom_id: customId('approve') },
-      { type: 2, style: 4, label: 'Cancel', emoji: { name: REFUSE }, custom_id: customId('refuse') },
-    ],
+    components: buttons.map(({ choice, label, emoji, style }) => ({
+      type: 2,
+      style,
+      label,
+      ...(emoji === undefined ? {} : { emoji: { name: emoji } }),
+      custom_id: customId(choice),
+    })),
   };
 }

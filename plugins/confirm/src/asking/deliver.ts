@@ -6,7 +6,7 @@ import { NO_PINGS, once } from '../discord/say.js';
 import type { Rules } from '../settings.js';
 import type { Request, WaitingCard } from '../waiting/card.js';
 import type { AskingParts } from './ask.js';
-import { buttonRow, type Controls } from './controls.js';
+import type { Controls } from './controls.js';
 
 export interface Delivery {
   readonly call: ToolCall;
@@ -32,7 +32,7 @@ export async function deliver(
   const post = async (): Promise<string> => {
     const { id } = await channel.send({
       content,
-      components: controls.buttons ? [buttonRow(buttons)] : [],
+      components: controls.buttons ? [controls.row(buttons)] : [],
       files: file === undefined ? [] : [{ name: file.name, attachment: Buffer.from(file.json) }],
       allowedMentions: NO_PINGS,
       ...once(callId, 'c'),

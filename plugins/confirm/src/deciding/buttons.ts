@@ -1,36 +1,45 @@
-import type { ComponentInteraction, Logger } from '@cinnabar/sdk';
-import type { Deliveries } from '../asking/deliveries.js';
-import type { Board } from '../waiting/board.js';
-import { type Expiry, REASONS } from '../waiting/expiry.js';
-import type { Decide } from './decide.js';
+import type { ComponentHandle, ComponentInteraction, Logger } from '@cinnabar/sdk';
+import type { ButtonInteraction, ModalSubmitInteraction } from 'discord.js';
+import type { WaitingCard } from '../waiting/card.js';
+import type { Decide, Decision } from './decide.js';
+import { type OpenCardParts, openCard } from './open-card.js';
+import type { PatternChooser } from './pattern-chooser.js';
+import { reasonModal } from './reason.js';
 
-interface Parts {
-  readonly board: Board;
-  readonly deliveries: Deliveries;
-  readonly expiry: Expiry;
+export interface ButtonParts extends OpenCardParts {
   readonly decide: Decide;
   readonly log: Logger;
 }
+interface Parts extends ButtonParts {
+  /** Answers the modal that asks for a reason. */
+  readonly reasons: ComponentHandle;
+  readonly patterns: PatternChooser;
+}
 
 /** The same rules as for reactions; but Discord wants every click answered, so the others are told why nothing happens. */
-export function onButton({ board, deliveries, expiry, decide, log }: Parts) {
+export function onButton(parts: Parts) {
   return async function click(interaction: ComponentInteraction, [choice]: readonly string[]): Promise<void> {
     if (!interaction.isButton()) return;
-    await deliveries.settled(interaction.user.id);
-    const card = board.on(interaction.message.id);
-    if (card === undefined) return whisper(interaction, 'This request is not open any more.');
-    if (card.userId !== interaction.user.id) {
-      return whisper(interaction, 'Only the member who asked for this can decide it.');
-    }
-    // A decision counts even if its acknowledgement gets lost.
-    await interaction.deferUpdate().catch((error: unknown) => {
-      log.debug('a click could not be acknowledged', { callId: card.callId, error });
-    });
-    if (expiry.isOverdue(card)) await expiry.expire(card, REASONS.timedOut);
-    else await decide(card, choice === 'approve');
+    const open = await openCard(parts, interaction, interaction.message.id);
+    if (open === undefined) return;
+    const { card, request } = open;
+    if (choice === 'reason') await interaction.showModal(reasonModal(parts.reasons.customId()));
+    else if (choice === 'like') await parts.patterns.show(interaction, card, request);
+    else if (choice === 'task' && request.allowance.any) {
+      await decideBy(interaction, card, { approved: true, pattern: { kind: 'any' } }, parts);
+    } else await decideBy(interaction, card, { approved: choice === 'approve' }, parts);
   };
 }
 
-async function whisper(interaction: ComponentInteraction, content: string): Promise<void> {
-  await interaction.reply({ content, flags: 'Ephemeral' });
+/** A decision counts even if its acknowledgement gets lost. */
+export async function decideBy(
+  interaction: ButtonInteraction | ModalSubmitInteraction,
+  card: WaitingCard,
+  decision: Decision,
+  { decide, log }: Pick<ButtonParts, 'decide' | 'log'>,
+): Promise<void> {
+  await interaction.deferUpdate().catch((error: unknown) => {
+    log.debug('a click could not be acknowledged', { callId: card.callId, error });
+  });
+  await decide(card, decision);
 }

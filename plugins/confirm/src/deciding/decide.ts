@@ -1,8 +1,10 @@
-import type { Logger, SettledOutcome } from '@cinnabar/sdk';
+import type { Logger, SettledOutcome, ToolCall } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { inert } from '../card/value.js';
 import { channelOf } from '../discord/place.js';
 import { say } from '../discord/say.js';
+import type { Grants } from '../session/grants.js';
+import type { Pattern } from '../session/pattern.js';
 import type { Board } from '../waiting/board.js';
 import type { Request, WaitingCard } from '../waiting/card.js';
 import type { Records } from '../waiting/records.js';
@@ -10,6 +12,7 @@ import type { Records } from '../waiting/records.js';
 interface Parts {
   readonly board: Board;
   readonly records: Records;
+  readonly grants: Grants;
   readonly client: Client;
   readonly log: Logger;
 }
@@ -20,19 +23,27 @@ interface Result {
   readonly answer: string | undefined;
 }
 
-export type Decide = (card: WaitingCard, approved: boolean) => Promise<void>;
+/** What a member decides: also for later calls of the task that fit `pattern`; with a reason, for the model to know. */
+export type Decision =
+  | { readonly approved: true; readonly pattern?: Pattern }
+  | { readonly approved: false; readonly reason?: string };
+
+/** Resolves with `false` when the card had been decided before, or was over. */
+export type Decide = (card: WaitingCard, decision: Decision) => Promise<boolean>;
 
 const FAILED = 'Something went wrong, and it is in the log. Please ask again.';
 const REFUSED = 'the member cancelled it with 👎, so it was not run';
+const ONCE_ONLY =
+  'This ran, but what you allowed for the rest of the task could not be saved: you will be asked again.';
 const ELSEWHERE = 'it was decided before, in another place';
 
 /** Carries out the requester's decision: the first one, and only once. */
-export function createDecide({ board, records, client, log }: Parts): Decide {
-  return async function decide(card, approved) {
+export function createDecide({ board, records, grants, client, log }: Parts): Decide {
+  return async function decide(card, decision) {
     const { request, callId } = card;
-    if (request === undefined || !board.take(card)) return;
+    if (request === undefined || !board.take(card)) return false;
     board.decided(card.messageId, card.userId);
-    const { outcome, answer } = await resultOf(card, request, approved).catch((error: unknown) =>
+    const { outcome, answer } = await resultOf(card, request, decision).catch((error: unknown) =>
       broken(callId, error),
     );
     request.settle(outcome);
@@ -42,16 +53,36 @@ export function createDecide({ board, records, client, log }: Parts): Decide {
     }
     await tell(card, answer);
     await records.delete(callId);
+    return true;
   };
 
-  async function resultOf({ userId, callId }: WaitingCard, { call, run }: Request, approved: boolean): Promise<Result> {
-    if (approved) {
+  async function resultOf(card: WaitingCard, { call, run }: Request, decision: Decision): Promise<Result> {
+    const { userId, callId } = card;
+    if (decision.approved) {
       if (!(await call.approve(userId))) return elsewhere(callId);
+      // Before it runs: its next call may come at once.
+      const isKept = decision.pattern === undefined || (await keep(card, call, decision.pattern));
       const outcome = await run();
-      return { outcome, answer: answerOf(outcome) };
+      return { outcome, answer: isKept ? answerOf(outcome) : `${answerOf(outcome)}\n${ONCE_ONLY}` };
     }
-    if (!(await call.deny(userId, REFUSED))) return elsewhere(callId);
-    return { outcome: { status: 'denied', callId, reason: REFUSED }, answer: inert(call.card.cancelled) };
+    const said = decision.reason === undefined ? undefined : inert(decision.reason);
+    const reason = said === undefined ? REFUSED : `the member denied it, so it was not run. Their reason: “${said}”`;
+    if (!(await call.deny(userId, reason))) return elsewhere(callId);
+    const cancelled = inert(call.card.cancelled);
+    return {
+      outcome: { status: 'denied', callId, reason },
+      answer: said === undefined ? cancelled : `${cancelled} (${said})`,
+    };
+  }
+
+  async function keep({ callId }: WaitingCard, call: ToolCall, pattern: Pattern): Promise<boolean> {
+    try {
+      await grants.add(call, pattern);
+      return true;
+    } catch (error) {
+      log.error('what was allowed for a task could not be saved', { callId, error });
+      return false;
+    }
   }
 
   /** The ledger could not be written, or an interceptor further in threw: it did not run, or the ledger says what became of it. */

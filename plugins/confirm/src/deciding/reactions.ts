@@ -31,7 +31,7 @@ export function onReaction({ board, deliveries, expiry, decide, client, log }: P
     }
     if (card.userId !== user.id) return;
     if (expiry.isOverdue(card)) await expiry.expire(card, REASONS.timedOut);
-    else if (isDecision) await decide(card, choice === APPROVE);
+    else if (isDecision) await decide(card, { approved: choice === APPROVE });
   };
 
   /** Needs Manage Messages, and is never possible in a direct message. Without it the reaction stays, and still means nothing. */

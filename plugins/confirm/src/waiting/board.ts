@@ -1,5 +1,7 @@
 import type { WaitingCard } from './card.js';
 
+type CardPlace = Pick<WaitingCard, 'guildId' | 'channelId'>;
+
 /** The cards that wait, by message and by requester; and who decided the latest ones, so that a second thought is recognised. */
 export interface Board {
   add(card: WaitingCard): void;
@@ -9,8 +11,8 @@ export interface Board {
   on(messageId: string): WaitingCard | undefined;
   of(userId: string): ReadonlySet<WaitingCard> | undefined;
   all(): Iterable<WaitingCard>;
-  /** The longest-waiting card once there are more than `most`. */
-  surplus(most: number): WaitingCard | undefined;
+  /** The longest-waiting card of a guild (or of a direct message) once more than `most` wait there. */
+  surplus(place: CardPlace, most: number): WaitingCard | undefined;
   decided(messageId: string, userId: string): void;
   /** Who decided that card; `undefined` when nobody has, or long ago. */
   deciderOf(messageId: string): string | undefined;
@@ -21,25 +23,29 @@ const DECIDED_KEPT = 1000;
 export function createBoard(): Board {
   const byMessage = new Map<string, WaitingCard>();
   const byUser = new Map<string, Set<WaitingCard>>();
+  const byPlace = new Map<string, Set<WaitingCard>>();
   const deciders = new Map<string, string>();
 
   return {
     add(card) {
       byMessage.set(card.messageId, card);
-      byUser.set(card.userId, (byUser.get(card.userId) ?? new Set()).add(card));
+      enlist(byUser, card.userId, card);
+      enlist(byPlace, placeOf(card), card);
     },
     take(card) {
       if (!byMessage.delete(card.messageId)) return false;
-      const theirs = byUser.get(card.userId);
-      theirs?.delete(card);
-      if (theirs?.size === 0) byUser.delete(card.userId);
+      strikeOff(byUser, card.userId, card);
+      strikeOff(byPlace, placeOf(card), card);
       return true;
     },
     has: ({ messageId }) => byMessage.has(messageId),
     on: (messageId) => byMessage.get(messageId),
     of: (userId) => byUser.get(userId),
     all: () => [...byMessage.values()],
-    surplus: (most) => (byMessage.size > most ? byMessage.values().next().value : undefined),
+    surplus(place, most) {
+      const there = byPlace.get(placeOf(place));
+      return there !== undefined && there.size > most ? there.values().next().value : undefined;
+    },
     decided(messageId, userId) {
       deciders.set(messageId, userId);
       const [oldest] = deciders.keys();
@@ -47,4 +53,19 @@ export function createBoard(): Board {
     },
     deciderOf: (messageId) => deciders.get(messageId),
   };
+}
+
+/** One guild must not push out another's. */
+function placeOf({ guildId, channelId }: CardPlace): string {
+  return guildId ?? channelId;
+}
+
+function enlist(lists: Map<string, Set<WaitingCard>>, key: string, card: WaitingCard): void {
+  lists.set(key, (lists.get(key) ?? new Set()).add(card));
+}
+
+function strikeOff(lists: Map<string, Set<WaitingCard>>, key: string, card: WaitingCard): void {
+  const list = lists.get(key);
+  list?.delete(card);
+  if (list?.size === 0) lists.delete(key);
 }

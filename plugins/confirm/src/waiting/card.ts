@@ -1,4 +1,5 @@
 import type { SettledOutcome, ToolCall } from '@cinnabar/sdk';
+import type { Allowance } from '../session/allowance.js';
 
 /** A card that is in a channel and waits for its requester. */
 export interface WaitingCard {
@@ -21,6 +22,8 @@ export interface WaitingCard {
 
 export interface Request {
   readonly call: ToolCall;
+  /** What may be allowed beside this one call. */
+  readonly allowance: Allowance;
   /** Runs the call; does so only once it is approved. */
   run(): Promise<SettledOutcome>;
   /** Tells whoever waits for the outcome. */

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import { timedOut } from '../card/timed-out.js';
+import { timedOut, withdrawn } from '../card/timed-out.js';
 import { isGone } from '../discord/errors.js';
 import { channelOf } from '../discord/place.js';
 import { NO_PINGS } from '../discord/say.js';
@@ -13,6 +13,7 @@ export const REASONS = {
   deleted: 'the confirmation card was deleted, so it was not run',
   stopped: 'confirmations were stopped before this was decided, so it was not run',
   forgotten: 'the member had their data deleted, so it was not run',
+  withdrawn: 'what it was part of was stopped before this was decided, so it was not run',
   crowded: 'too many requests are waiting, so the oldest was not run',
 } as const;
 
@@ -54,22 +55,25 @@ export function createExpiry({ board, records, client, clock, log }: Parts): Exp
 
   const expire = async (card: WaitingCard, reason: string) => {
     if (!board.take(card)) return;
-    if (await end(card, reason)) await strike(card);
+    if (await end(card, reason)) await strike(card, reason === REASONS.withdrawn ? withdrawn : timedOut);
     else await records.delete(card.callId);
   };
 
   /** The record goes only when the card shows that it is over, or never will: else the next start tries again. */
-  const strike = async ({ callId, channelId, messageId, content }: WaitingCard) => {
+  const strike = async (
+    { callId, channelId, messageId, content }: WaitingCard,
+    struck: (content: string) => string,
+  ) => {
     try {
       const channel = await channelOf(client, channelId);
       await channel?.messages.edit(messageId, {
-        content: timedOut(content),
+        content: struck(content),
         components: [],
         allowedMentions: NO_PINGS,
       });
     } catch (error) {
       if (!isGone(error)) {
-        log.warn('a card could not be marked as timed out', { callId, channelId, messageId, error });
+        log.warn('a card could not be marked as over', { callId, channelId, messageId, error });
         return;
       }
     }

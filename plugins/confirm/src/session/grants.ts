@@ -1,0 +1,122 @@
+import {
+  type Approval,
+  type Approvals,
+  type Clock,
+  type Collections,
+  type Random,
+  type ToolCall,
+  z,
+} from '@cinnabar/sdk';
+import { type Allowance, permits } from './allowance.js';
+import { fits, KINDS, type Pattern } from './pattern.js';
+import { patternWords } from './words.js';
+
+const patternSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('any') }),
+  z.object({
+    kind: z.literal('like'),
+    channelId: z.string(),
+    fixed: z.record(z.string(), z.unknown()),
+    free: z.record(z.string(), z.enum(KINDS)),
+  }),
+]);
+const grantSchema = z.object({
+  id: z.string(),
+  /** All of these have to be the same for a call to be covered. */
+  origin: z.string(),
+  tool: z.string(),
+  plugin: z.string(),
+  risk: z.string(),
+  guildId: z.string().nullable(),
+  identity: z.string().nullable(),
+  /** Who asked, and allowed it: nobody else may decide their cards. */
+  userId: z.string(),
+  pattern: patternSchema,
+  at: z.number(),
+});
+type Grant = z.output<typeof grantSchema>;
+const KEY = ['origin', 'tool', 'plugin', 'risk', 'guildId', 'identity', 'userId'] as const;
+
+export const collections = {
+  /** By session. */
+  approvals: { scope: 'global', version: 1, schema: z.object({ grants: z.array(grantSchema).default([]) }) },
+} as const;
+
+/** More than anybody clicks in one task; beyond that the oldest is asked about again. */
+const MOST_PER_SESSION = 50;
+/** A task that was never said to be over is over by then. */
+const KEPT_MS = 30 * 24 * 60 * 60_000;
+
+export interface Grants extends Approvals {
+  /** Written before it resolves. Throws when what would be kept is not what was shown. */
+  add(call: ToolCall, pattern: Pattern): Promise<void>;
+  /** What lets this call through, if anything does. */
+  covering(call: ToolCall, allowance: Allowance): Promise<Approval | undefined>;
+  exportFor(userId: string): Promise<readonly unknown[]>;
+  forget(userId: string): Promise<void>;
+  /** Removes those of sessions that nobody has ended. */
+  removeOld(): Promise<void>;
+}
+
+export function createGrants(
+  { approvals }: Collections<typeof collections>,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+): Grants {
+  const of = async (sessionId: string) => (await approvals.of(sessionId).find())?.grants ?? [];
+  /** Resolves with whether there was anything to remove. */
+  const keep = async (sessionId: string, isKept: (grant: Grant) => boolean): Promise<boolean> => {
+    if ((await of(sessionId)).every(isKept)) return false;
+    await approvals.of(sessionId).update((draft) => {
+      draft.grants = draft.grants.filter(isKept);
+    });
+    return true;
+  };
+
+  return {
+    async add(call, pattern) {
+      const { session } = call;
+      if (session === undefined) return;
+      const grant = { ...keyOf(call), id: random.id(), pattern: patternSchema.parse(pattern), at: clock.now() };
+      if (!fits(grant.pattern, call)) throw new Error('a pattern does not fit the call that it was made of');
+      await approvals.of(session.id).update((draft) => {
+        draft.grants = [...draft.grants, grant].slice(-MOST_PER_SESSION);
+      });
+    },
+    async covering(call, allowance) {
+      const { session } = call;
+      if (session === undefined || !allowance.like) return undefined;
+      const key = keyOf(call);
+      const grant = (await of(session.id)).find(
+        (one) =>
+          KEY.every((part) => one[part] === key[part]) && permits(allowance, one.pattern) && fits(one.pattern, call),
+      );
+      return grant === undefined ? undefined : approvalOf(grant);
+    },
+    list: async (sessionId) => (await of(sessionId)).map(approvalOf),
+    revoke: (sessionId, approvalId) => keep(sessionId, ({ id }) => id !== approvalId),
+    end: (sessionId) => approvals.of(sessionId).delete(),
+    async exportFor(userId) {
+      const found: unknown[] = [];
+      for await (const [session, { grants }] of approvals.entries())
+        found.push(...grants.filter((grant) => grant.userId === userId).map((grant) => ({ session, ...grant })));
+      return found;
+    },
+    async forget(userId) {
+      for await (const [session] of approvals.entries()) await keep(session, (grant) => grant.userId !== userId);
+    },
+    async removeOld() {
+      const since = clock.now() - KEPT_MS;
+      for await (const [session, { grants }] of approvals.entries())
+        if (grants.every(({ at }) => at <= since)) await approvals.of(session).delete();
+    },
+  };
+}
+
+function keyOf({ origin, tool, actor }: Pick<ToolCall, 'origin' | 'tool' | 'actor'>) {
+  const { guildId, userId, identity = null } = actor;
+  return { origin, tool: tool.name, plugin: tool.plugin, risk: tool.risk, guildId, identity, userId };
+}
+
+function approvalOf({ id, tool, pattern, userId, at }: Grant): Approval {
+  return { id, tool, pattern: patternWords(tool, pattern), byUserId: userId, at };
+}
