@@ -123,10 +123,11 @@ describe('a pattern of arguments', () => {
   /** JSON with the keys of objects in order. */
   function sorted(of: unknown): string {
     if (typeof of !== 'object' || of === null || Array.isArray(of)) return json(of);
-    return json(
+    return json([
+      'object',
       Object.entries(of)
         .map(([name, is]) => [name, sorted(is)])
         .sort(([one = ''], [other = '']) => (one < other ? -1 : 1)),
-    );
+    ]);
   }
 });
