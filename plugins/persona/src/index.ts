@@ -1,6 +1,133 @@
-import { definePlugin } from '@cinnabar/sdk';
+import {
+  Access,
+  Accounts,
+  Clock,
+  Commands,
+  definePlugin,
+  Files,
+  FrontDoor,
+  Ledger,
+  Llm,
+  optional,
+  PersonaActions,
+  Personas,
+  Plugins,
+  Prefixes,
+  Random,
+  Tools,
+} from '@cinnabar/sdk';
+import { ownActions } from './actions/own.js';
+import { createRegistry } from './actions/registry.js';
+import { cardCollections, createCardStore } from './cards/store.js';
+import { registerCommands } from './commands/register.js';
+import { followChanges } from './conversation/follow.js';
+import { conversations as conversationCollection, createConversationStore } from './conversation/store.js';
+import { createMemories } from './memory/memories.js';
+import { personalData } from './personal-data.js';
+import { createPersonas } from './personas.js';
+import { CHAINS } from './planning/chains.js';
+import { createAllowance, initiatives } from './proactive/allowance.js';
+import { noticeJoins } from './proactive/joins.js';
+import { noticeReactions } from './proactive/reactions.js';
+import { TICK_MS, tick } from './proactive/tick.js';
+import type { AnalyseRepetition } from './repetition/types.js';
+import { createCallLog } from './running/calls.js';
+import { createEventHub } from './running/events.js';
+import { createInTurn } from './running/in-turn.js';
+import { respond } from './running/respond.js';
+import { showThoughts, thoughtThreads } from './running/thoughts.js';
+import { createTraceStore, traces as traceCollection } from './running/trace.js';
+import { settings, settingsIn } from './settings.js';
+import { createPersonaStore, personaCollections } from './state/store.js';
+
+const analyseRepetition: AnalyseRepetition = () => ({ shouldStop: false, pattern: null });
 
 export default definePlugin({
-  manifest: { id: 'persona', version: '0.1.0', description: 'A mind that plans its actions', host: '^0.1.0' },
-  setup() {},
+  manifest: {
+    id: 'persona',
+    version: '1.0.0',
+    description: 'A mind that plans its actions: thinks, feels, remembers, speaks or stays silent',
+    host: '^0.1.0',
+    intents: ['Guilds', 'GuildMessages', 'GuildMessageReactions', 'DirectMessages', 'MessageContent'],
+    permissions: ['ViewChannel', 'ReadMessageHistory', 'SendMessages'],
+  },
+  settings,
+  collections: {
+    ...personaCollections,
+    ...cardCollections,
+    conversations: conversationCollection,
+    traces: traceCollection,
+    initiatives,
+    thoughtThreads,
+  },
+  inject: {
+    access: Access,
+    accounts: optional(Accounts),
+    clock: Clock,
+    commands: Commands,
+    files: Files,
+    frontDoor: optional(FrontDoor),
+    ledger: Ledger,
+    llm: optional(Llm),
+    plugins: Plugins,
+    prefixes: Prefixes,
+    random: Random,
+    tools: Tools,
+  },
+  provides: [PersonaActions, Personas],
+  setup(context) {
+    const { client, collections, defer, every, log, provide, responder, services, signal } = context;
+    const { clock, files, plugins, random } = services;
+    const settingsFor = (guildId: string | null) => settingsIn(context.settings.guild, guildId);
+    const memories = createMemories({
+      folder: () => files.folder('persona'),
+      clock,
+      random,
+      log,
+      after: context.after,
+      self: () => client.user?.id,
+    });
+    defer(memories.close);
+    const store = createPersonaStore({ collections, client, clock, memories, settingsFor });
+    const conversations = createConversationStore(collections.conversations);
+    const traces = createTraceStore(collections.traces);
+    const hub = createEventHub(log);
+    const calls = createCallLog();
+    const inTurn = createInTurn();
+    const registry = createRegistry(
+      { actions: ownActions({ memories, store, tools: services.tools, calls, held: () => parts }), chains: CHAINS },
+      plugins,
+    );
+    const parts = {
+      ...services,
+      analyse: analyseRepetition,
+      calls,
+      client,
+      conversations,
+      hub,
+      inTurn,
+      log,
+      memories,
+      registry,
+      settingsFor,
+      signal,
+      store,
+      traces,
+    };
+    responder({
+      name: 'persona',
+      description: 'Plans what to do: thinks, feels, remembers, speaks or stays silent',
+      respond: (turn) => respond(turn, parts),
+    });
+    registerCommands(context, { ...parts, cards: createCardStore(collections, store) });
+    followChanges({ ...context, ...parts });
+    defer(showThoughts({ ...parts, threads: collections.thoughtThreads }));
+    const proactive = { ...parts, allowance: createAllowance(collections.initiatives, clock) };
+    noticeJoins(context, proactive);
+    noticeReactions(context, proactive);
+    every(TICK_MS, () => tick(proactive));
+    provide(PersonaActions, registry);
+    provide(Personas, createPersonas(parts));
+    context.personalData(personalData({ collections, conversations, traces, memories }));
+  },
 });

@@ -1,5 +1,6 @@
 import type { Actor, Commands, Logger, Prefixes } from '@cinnabar/sdk';
 import { type Message, MessageType, PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import type { Memories } from '../memory/types.js';
 import type { Line } from './schema.js';
 import { compareIds } from './snowflake.js';
 import type { ConversationStore } from './store.js';
@@ -8,6 +9,7 @@ export interface CatchUpParts {
   readonly conversations: ConversationStore;
   readonly commands: Pick<Commands, 'matches'>;
   readonly prefixes: Pick<Prefixes, 'get'>;
+  readonly memories: Pick<Memories, 'messageDeleted'>;
   readonly log: Logger;
 }
 
@@ -22,14 +24,18 @@ export async function catchUp(
   channel: SendableChannels,
   reader: Actor | undefined,
   untilId: string | null,
-  { conversations, commands, prefixes, log }: CatchUpParts,
+  { conversations, memories, commands, prefixes, log }: CatchUpParts,
 ): Promise<void> {
   if (!(await mayRead(channel, reader))) return;
   try {
     const known = await conversations.read(channel.id);
     const fetched = [...(await channel.messages.fetch({ limit: LOOK_BACK, cache: false })).values()];
     const gone = deletedSince(known.lines, fetched);
-    if (gone.length > 0) await conversations.forgetMessages(channel.id, gone);
+    if (gone.length > 0) {
+      const guildId = channel.isDMBased() ? null : channel.guild.id;
+      await conversations.forgetMessages(channel.id, gone);
+      await memories.messageDeleted(gone.map((messageId) => ({ guildId, channelId: channel.id, messageId })));
+    }
     const fresh = fetched.filter(
       ({ id }) => compareIds(id, known.seenId) > 0 && (untilId === null || compareIds(id, untilId) <= 0),
     );
@@ -49,14 +55,14 @@ export async function catchUp(
   }
 }
 
-export function lineOf(message: Message, text: string): Line {
+function lineOf(message: Message, text: string): Line {
   const { id, author, member, createdTimestamp } = message;
   const displayName = member?.displayName ?? author.displayName;
   return { messageIds: [id], userId: author.id, displayName, username: author.username, text, at: createdTimestamp };
 }
 
 /** What a person said to whoever is there; `undefined` for what is no conversation: bots, commands, asides that start with a full stop. */
-function spokenText(
+export function spokenText(
   message: Message,
   prefixes: readonly string[],
   commands: Pick<Commands, 'matches'>,

@@ -12,7 +12,15 @@ export function inert(value: unknown): string {
     .replace(/[\u0085\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The lines as the model reads them, a JSON object each; calls that had to wait, with how they stand now. */
+/** Mentions as names: a model would not know whom an id means. */
+export function withNames(text: string, names: ReadonlyMap<string, string>): string {
+  return text.replace(/<@!?(\d{15,22})>/g, (mention, id: string) => (names.has(id) ? `@${names.get(id)}` : mention));
+}
+
+/**
+ * The lines as the model reads them, numbered from 1, a JSON object each; calls that had to wait, with how they stand now.
+ * @param names of people and of the persona itself, by id
+ */
 export async function renderLines(
   lines: readonly Line[],
   names: ReadonlyMap<string, string>,
@@ -20,9 +28,14 @@ export async function renderLines(
   ledger: Pick<Ledger, 'get'>,
 ): Promise<string> {
   const written = await Promise.all(
-    lines.map(async ({ userId, text, callId }) => {
-      if (callId !== undefined) return inert({ tool: text, status: outcomeText(await ledger.get(callId)) });
-      return inert({ from: userId === null ? self : (names.get(userId) ?? 'someone'), said: text });
+    lines.map(async ({ userId, text, callId }, index) => {
+      const n = index + 1;
+      if (callId !== undefined) return inert({ n, tool: text, status: outcomeText(await ledger.get(callId)) });
+      return inert({
+        n,
+        from: userId === null ? self : (names.get(userId) ?? 'someone'),
+        said: withNames(text, names),
+      });
     }),
   );
   return written.join('\n');

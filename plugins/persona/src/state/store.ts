@@ -32,6 +32,8 @@ export interface Author {
 
 export interface PersonaStore {
   read(place: PersonaPlace): Promise<StoredPersona>;
+  /** Whose the persona of a place is: the guild's, or a channel's. */
+  home(place: PersonaPlace): Promise<{ readonly kind: 'guild' | 'channel'; readonly id: string }>;
   /** Where the persona of a place remembers. */
   memoryPlace(place: PersonaPlace): Promise<MemoryPlace>;
   /** Changes it; written when it resolves. When `change` throws, nothing is. @param what in words: "mood: glad (6)" */
@@ -56,18 +58,20 @@ const MAX_REVISIONS = 25;
 const MAX_WORDS = 40;
 
 export function createPersonaStore({ collections, client, clock, memories, settingsFor }: StoreParts): PersonaStore {
-  /** The id of the channel whose own persona answers; `undefined`: the guild's does. A thread has its parent's. */
-  const ownChannel = async ({ guildId, channelId }: PersonaPlace): Promise<string | undefined> => {
-    if (guildId !== null && (await settingsFor(guildId)).scope === 'guild') return undefined;
+  /** A thread has its parent's. */
+  const home: PersonaStore['home'] = async ({ guildId, channelId }) => {
+    if (guildId !== null && (await settingsFor(guildId)).scope === 'guild') return { kind: 'guild', id: guildId };
     const channel = client.channels.cache.get(channelId);
-    return channel?.isThread() === true ? (channel.parentId ?? channelId) : channelId;
+    return { kind: 'channel', id: (channel?.isThread() === true ? channel.parentId : null) ?? channelId };
   };
   const documentOf = async (place: PersonaPlace): Promise<Document<StoredPersona>> => {
-    const channelId = await ownChannel(place);
-    if (channelId === undefined && place.guildId !== null) return collections.guildPersonas.of(place.guildId);
-    return collections.channelPersonas.of(channelId ?? place.channelId);
+    const { kind, id } = await home(place);
+    return kind === 'guild' ? collections.guildPersonas.of(id) : collections.channelPersonas.of(id);
   };
-  const memoryPlace = async (place: PersonaPlace) => ({ ...place, mind: (await ownChannel(place)) ?? 'guild' });
+  const memoryPlace = async (place: PersonaPlace) => {
+    const { kind, id } = await home(place);
+    return { ...place, mind: kind === 'guild' ? 'guild' : id };
+  };
 
   const revise = async (
     place: PersonaPlace,
@@ -85,6 +89,7 @@ export function createPersonaStore({ collections, client, clock, memories, setti
     });
 
   return {
+    home,
     read: async (place) => (await documentOf(place)).get(),
     memoryPlace,
     change: (place, author, what, change) => revise(place, author, what, ({ state }) => change(state)),

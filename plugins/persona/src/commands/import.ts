@@ -1,0 +1,26 @@
+import { option, subcommand } from '@cinnabar/sdk';
+import { applyCard } from '../cards/apply.js';
+import { download } from '../cards/download.js';
+import { readCard } from '../cards/read.js';
+import { authorOf, type CommandParts, placeOf, SHAPE } from './parts.js';
+import { shown } from './show-text.js';
+
+export const importCommand = (parts: CommandParts) =>
+  subcommand({
+    name: 'import',
+    description: 'Take in a character card: V2 or V3, as JSON or as an image',
+    help: 'Takes the place of the persona that is here; `persona undo` brings that back. Everything in a card is its author’s text, never a rule for me.',
+    access: SHAPE,
+    options: { card: option.attachment().describe('The file') },
+    async run(ctx, { card }) {
+      await ctx.defer();
+      const api = parts.client.options.rest?.api;
+      const bytes = await download(card, { api, clock: parts.clock, signal: parts.signal });
+      const { state, rest, notes } = applyCard(readCard(bytes));
+      await parts.store.change(placeOf(ctx), authorOf(ctx, parts), `imported ${state.name}`, (draft) => {
+        Object.assign(draft, state);
+      });
+      await parts.cards.keep(placeOf(ctx), rest);
+      await ctx.reply([`**${shown(state.name)}** is here now.`, ...notes].join('\n'));
+    },
+  });

@@ -1,0 +1,74 @@
+import { type CommandContext, subcommand, TIERS, UserError, z } from '@cinnabar/sdk';
+import type { Memory } from '../memory/types.js';
+import { type CommandParts, placeOf } from './parts.js';
+import { shown } from './show-text.js';
+
+const MOST_SHOWN = 25;
+
+export const memoriesCommand = (parts: CommandParts) =>
+  subcommand({
+    name: 'memories',
+    description: 'See what the persona remembers of you, and delete it',
+    help: [
+      '`persona memories` or `persona memories me`: what you told it, and what it was told of you, as far as it may be told here.',
+      '`persona memories forget <id>`: deletes one of those for good; `persona memories forget all` deletes them all.',
+      '`persona memories all` (mods): what it remembers here, of everybody.',
+    ].join('\n'),
+    ephemeral: true,
+    options: {
+      what: z.enum(['me', 'forget', 'all']).default('me').describe('Yours, delete one of yours, or everybody’s (mods)'),
+      id: z.string().max(80).optional().describe('Which to delete: its id, or `all`'),
+    },
+    examples: ['persona memories me', 'persona memories forget all'],
+    async run(ctx, { what, id }) {
+      if (what === 'forget') await ctx.reply(await forget(ctx, id, parts));
+      else if (what === 'me')
+        await ctx.reply(listing(await mine(ctx, parts), 'I remember nothing that you said, or that is about you.'));
+      else {
+        await assertMod(ctx, parts);
+        const place = await parts.store.memoryPlace(placeOf(ctx));
+        await ctx.reply(listing(await parts.memories.list(place), 'I remember nothing that may be told here.'));
+      }
+    },
+  });
+
+async function mine({ actor }: CommandContext, { store, memories }: CommandParts): Promise<readonly Memory[]> {
+  return memories.list(await store.memoryPlace({ guildId: actor.guildId, channelId: actor.channelId }), {
+    of: actor.userId,
+    all: true,
+  });
+}
+
+/** Moderators may delete every memory that may be told here, others what is theirs. */
+async function forget(ctx: CommandContext, id: string | undefined, parts: CommandParts): Promise<string> {
+  if (id === undefined) throw new UserError('Which one? Its id stands in front of it; `all` deletes all of yours.');
+  const place = await parts.store.memoryPlace(placeOf(ctx));
+  const theirs = await mine(ctx, parts);
+  let gone = 0;
+  if (id === 'all') for (const memory of theirs) gone += await parts.memories.remove(place, memory.id);
+  else {
+    const isTheirs = theirs.some((memory) => memory.id === id);
+    if (!isTheirs && !(await isMod(ctx, parts))) throw new UserError('There is no memory of yours with that id.');
+    gone = await parts.memories.remove(place, id);
+  }
+  if (gone === 0) throw new UserError('There is nothing to forget.');
+  return gone === 1 ? 'Forgotten for good.' : `${gone} memories are forgotten for good.`;
+}
+
+function listing(memories: readonly Memory[], none: string): string {
+  if (memories.length === 0) return none;
+  const lines = memories.slice(0, MOST_SHOWN).map(({ id, text, at, supersededBy, setAsideAt }) => {
+    const past = supersededBy !== null ? ' *(no longer true)*' : setAsideAt !== null ? ' *(put out of mind)*' : '';
+    return `\`${id}\` ${shown(text)}${past} · <t:${Math.floor(at / 1000)}:d>`;
+  });
+  const more = memories.length - lines.length;
+  return [...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
+}
+
+async function isMod({ actor }: CommandContext, { access }: CommandParts): Promise<boolean> {
+  return actor.guildId === null || TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod');
+}
+
+async function assertMod(ctx: CommandContext, parts: CommandParts): Promise<void> {
+  if (!(await isMod(ctx, parts))) throw new UserError('Only moderators may see what I remember of everybody.');
+}

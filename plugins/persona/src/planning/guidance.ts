@@ -1,0 +1,47 @@
+import { type PersonaChain, type ToolInfo, z } from '@cinnabar/sdk';
+import type { Action } from '../actions/action.js';
+
+/** The planner's list of what can be done: each action with the context that it needs and the form of its result. */
+export function planningGuidance(actions: readonly Action[], chains: readonly PersonaChain[]): string {
+  const names = new Set(actions.map(({ name }) => name));
+  const lines = actions.flatMap(({ name, description, contextNeeded, result, after }) => [
+    `- ${name}: ${description}`,
+    `  Context needed: ${contextNeeded}`,
+    ...(Object.keys(result.shape).length === 0 ? [] : [`  Result: ${formOf(result)}`]),
+    ...(after.length === 0 ? [] : [`  Comes after: ${after.join(', ')}`]),
+  ]);
+  const usable = chains.filter(({ actions: parts }) => parts.some((part) => names.has(part)));
+  const more = usable.map(
+    ({ name, description, actions: parts }) =>
+      `- ${name}: ${description} (${parts.filter((part) => names.has(part)).join(', ')})`,
+  );
+  return [...lines, ...(more.length === 0 ? [] : ['Chains, each one name for several actions:', ...more])].join('\n');
+}
+
+/** The tools for `USE_TOOL`. */
+export function toolGuidance(tools: readonly ToolInfo[]): string {
+  return tools
+    .map(({ name, description, inputSchema }) => {
+      const { $schema: _dialect, ...parameters } = inputSchema;
+      return `- ${name}: ${description}\n  Parameters: ${JSON.stringify(parameters)}`;
+    })
+    .join('\n');
+}
+
+const FIELD = z.looseObject({
+  type: z.unknown().optional(),
+  description: z.string().optional(),
+  enum: z.array(z.unknown()).optional(),
+});
+
+/** `{"mood": string (The mood in a word or two), "intensity": number (0 to 10)}` */
+function formOf(result: z.ZodObject): string {
+  const { properties = {} } = z.toJSONSchema(result, { io: 'input', unrepresentable: 'any' });
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    const { type, description, enum: values } = FIELD.safeParse(schema).data ?? {};
+    const kind =
+      values?.map((value) => JSON.stringify(value)).join(' | ') ?? (typeof type === 'string' ? type : 'value');
+    return `${JSON.stringify(name)}: ${kind}${description === undefined ? '' : ` (${description})`}`;
+  });
+  return `{${fields.join(', ')}}`;
+}

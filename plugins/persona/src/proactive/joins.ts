@@ -1,0 +1,39 @@
+import { type Registrar, sanitizeName } from '@cinnabar/sdk';
+import { type GuildMember, MessageType } from 'discord.js';
+import { livesIn, runUnasked } from './start.js';
+import type { TickParts } from './tick.js';
+
+const REMEMBERED = 200;
+
+/**
+ * Notices new members, in the home channel. Discord tells of them by an event, where the bot may receive those (a privileged intent, which this
+ * plugin does not ask for), and by a message in the guild's system channel.
+ */
+export function noticeJoins({ on }: Pick<Registrar, 'on'>, parts: TickParts): void {
+  const noticed = new Set<string>();
+
+  const notice = async (member: GuildMember) => {
+    const { guild, user } = member;
+    const key = `${guild.id}:${user.id}:${member.joinedTimestamp}`;
+    if (user.bot || noticed.has(key)) return;
+    noticed.add(key);
+    for (const oldest of noticed.size > REMEMBERED ? [...noticed].slice(0, 1) : []) noticed.delete(oldest);
+    const settings = await parts.settingsFor(guild.id);
+    if (!settings.onJoin || settings.home === undefined) return;
+    const home = guild.channels.cache.get(settings.home);
+    if (home?.isSendable() !== true || !(await livesIn(home, parts))) return;
+    if (!(await parts.allowance.take(guild.id, settings))) return;
+    const name = sanitizeName(member.displayName) || sanitizeName(user.username) || 'someone';
+    const contact = { userId: user.id, name };
+    await runUnasked(
+      { type: 'member_joined', content: `${name} has joined.`, at: parts.clock.now(), member: contact },
+      home,
+      parts,
+    );
+  };
+
+  on('guildMemberAdd', notice);
+  on('messageCreate', ({ type, member }) =>
+    type === MessageType.UserJoin && member !== null ? notice(member) : undefined,
+  );
+}

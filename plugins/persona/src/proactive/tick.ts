@@ -1,0 +1,55 @@
+import type { Plugins } from '@cinnabar/sdk';
+import type { Guild, SendableChannels } from 'discord.js';
+import type { PersonaSettings } from '../settings.js';
+import type { Allowance } from './allowance.js';
+import { livesIn, runUnasked, type UnaskedParts } from './start.js';
+
+export interface TickParts extends UnaskedParts {
+  readonly allowance: Allowance;
+  readonly plugins: Pick<Plugins, 'enabledIn'>;
+}
+
+/** How often it is looked whether a persona has something to do of its own accord. */
+export const TICK_MS = 60_000;
+
+/** One round over the guilds of this process. */
+export async function tick(parts: TickParts): Promise<void> {
+  for (const guild of [...parts.client.guilds.cache.values()]) {
+    if (parts.signal.aborted) return;
+    if (!parts.plugins.enabledIn(guild.id, 'persona')) continue;
+    const settings = await parts.settingsFor(guild.id);
+    if (settings.home === undefined || (settings.timerMinutes === 0 && !settings.reflection)) continue;
+    const home = homeIn(guild, settings.home);
+    if (home !== undefined && (await livesIn(home, parts))) await visit(guild.id, home, settings, parts);
+  }
+}
+
+async function visit(
+  guildId: string,
+  home: SendableChannels,
+  settings: PersonaSettings,
+  parts: TickParts,
+): Promise<void> {
+  const { allowance, clock, memories, store } = parts;
+  if (
+    settings.timerMinutes > 0 &&
+    (await allowance.timerDue(guildId, settings)) &&
+    (await allowance.take(guildId, settings))
+  ) {
+    const content = `The last time was ${settings.timerMinutes} minutes ago.`;
+    return runUnasked({ type: 'timer', content, at: clock.now() }, home, parts);
+  }
+  if (!settings.reflection) return;
+  const place = await store.memoryPlace({ guildId, channelId: home.id });
+  const state = await memories.reflection(place);
+  if (!state.due || !(await allowance.take(guildId, settings))) return;
+  const content = `${state.evidence.length} memories to reflect on.`;
+  await runUnasked({ type: 'self_reflection', content, at: clock.now() }, home, parts, state);
+  // Also when nothing came of it: the count starts anew.
+  if ((await memories.reflection(place)).due) await memories.reflect(place, []);
+}
+
+function homeIn(guild: Guild, channelId: string): SendableChannels | undefined {
+  const channel = guild.channels.cache.get(channelId);
+  return channel?.isSendable() === true ? channel : undefined;
+}

@@ -1,0 +1,68 @@
+import { CinnabarError, type Llm, type LlmRequest, type z } from '@cinnabar/sdk';
+import type { PersonaSettings } from '../settings.js';
+import type { Bounds } from './bounds.js';
+
+/** How a question to the model ended. What the provider could not answer at all is thrown. */
+export type Answer<T> =
+  | { readonly kind: 'answer'; readonly value: T }
+  /** Also after it was asked to repair it. */
+  | { readonly kind: 'malformed'; readonly detail: string }
+  | { readonly kind: 'bound'; readonly message: string };
+
+export interface Question<S extends z.ZodObject> {
+  /** What the answer is called in the provider's request. */
+  readonly name: string;
+  readonly schema: S;
+  readonly system: string;
+  /** Everything that is particular to this moment. */
+  readonly situation: string;
+}
+
+export type Ask = <S extends z.ZodObject>(question: Question<S>) => Promise<Answer<z.output<S>>>;
+
+export interface AskParts {
+  readonly llm: Llm;
+  readonly self: string;
+  readonly bounds: Bounds;
+  readonly settings: Pick<PersonaSettings, 'model' | 'maxReplyTokens'>;
+  readonly signal: AbortSignal;
+}
+
+/** Asks for structured output, within the run's bounds; an answer that does not fit may be repaired once. */
+export function createAsk({ llm, self, bounds, settings, signal }: AskParts): Ask {
+  const once = async <S extends z.ZodObject>(question: Question<S>, repair: string): Promise<Answer<z.output<S>>> => {
+    const refusal = bounds.callRefusal();
+    if (refusal !== undefined) return { kind: 'bound', message: refusal };
+    const text = `${question.situation}${repair}`;
+    const request: LlmRequest = {
+      self,
+      system: question.system,
+      messages: [{ participant: 'Situation', content: [{ type: 'text', text }] }],
+      output: { name: question.name, schema: question.schema },
+      cache: { system: { type: 'ephemeral' } },
+      maxTokens: settings.maxReplyTokens,
+      signal,
+      ...(settings.model === undefined ? {} : { model: settings.model }),
+    };
+    bounds.countCall();
+    try {
+      const completion = await llm.complete(request);
+      bounds.spend(completion);
+      const parsed = question.schema.safeParse(completion.structured);
+      return parsed.success
+        ? { kind: 'answer', value: parsed.data }
+        : { kind: 'malformed', detail: 'it has another form' };
+    } catch (error) {
+      if (!(error instanceof CinnabarError) || error.code !== 'CINNABAR_LLM_MALFORMED') throw error;
+      return { kind: 'malformed', detail: String(error.params.detail ?? '').slice(0, 500) };
+    }
+  };
+
+  return async (question) => {
+    const first = await once(question, '');
+    if (first.kind !== 'malformed') return first;
+    const repair = `\n\nMy answer could not be used (${JSON.stringify(first.detail)}). I answer again, with nothing but JSON of the form asked for.`;
+    const second = await once(question, repair);
+    return second.kind === 'bound' ? first : second;
+  };
+}

@@ -1,0 +1,19 @@
+import type { Actor, PersonaTrigger, ToolInfo } from '@cinnabar/sdk';
+import type { Message, SendableChannels } from 'discord.js';
+import type { ReflectionState } from '../memory/types.js';
+import type { Voice } from '../speaking/voice.js';
+
+/** Something on which a persona runs, with what it may do about it. */
+export interface Occasion {
+  readonly trigger: PersonaTrigger;
+  readonly channel: SendableChannels;
+  readonly guildId: string | null;
+  /** For whom tools are used; `undefined` where the persona acts of its own accord. */
+  readonly actor: Actor | undefined;
+  readonly tools: readonly ToolInfo[];
+  readonly voice: Voice;
+  /** The message that it is about, for a reaction. */
+  readonly message: Message | null;
+  readonly reflection?: ReflectionState;
+  readonly signal: AbortSignal;
+}

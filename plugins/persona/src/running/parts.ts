@@ -1,0 +1,37 @@
+import type { Accounts, Clock, Commands, Ledger, Llm, Logger, Prefixes, Random, Tools } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import type { ActionRegistry } from '../actions/registry.js';
+import type { ConversationStore } from '../conversation/store.js';
+import type { Memories } from '../memory/types.js';
+import type { AnalyseRepetition } from '../repetition/types.js';
+import type { PersonaSettings } from '../settings.js';
+import type { PersonaStore } from '../state/store.js';
+import type { CallLog } from './calls.js';
+import type { EventHub } from './events.js';
+import type { InTurn } from './in-turn.js';
+import type { TraceStore } from './trace.js';
+
+/** What runs work with: the rooms of this plugin and the host's services. */
+export interface RunParts {
+  readonly accounts: Accounts | undefined;
+  readonly analyse: AnalyseRepetition;
+  readonly calls: CallLog;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly commands: Pick<Commands, 'matches'>;
+  readonly conversations: ConversationStore;
+  readonly hub: EventHub;
+  /** One run after another in each channel. */
+  readonly inTurn: InTurn;
+  readonly ledger: Pick<Ledger, 'get'>;
+  readonly llm: Llm | undefined;
+  readonly log: Logger;
+  readonly memories: Memories;
+  readonly prefixes: Pick<Prefixes, 'get'>;
+  readonly random: Pick<Random, 'id'>;
+  readonly registry: ActionRegistry;
+  readonly store: PersonaStore;
+  readonly tools: Pick<Tools, 'offered'>;
+  readonly traces: TraceStore;
+  settingsFor(guildId: string | null): Promise<PersonaSettings>;
+}

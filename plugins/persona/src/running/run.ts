@@ -1,0 +1,132 @@
+import { budgetRefusal, type CompletedAction, type Llm, mostOf, sentenceOf, UserError } from '@cinnabar/sdk';
+import { createPlanner } from '../planning/planner.js';
+import { planningPrompt, type Repertoire } from '../planning/prompt.js';
+import { reasonFor } from '../triggers/describe.js';
+import { act } from './act.js';
+import { createAsk } from './ask.js';
+import { createBounds, timeUp } from './bounds.js';
+import { createDeadline, type Deadline } from './deadline.js';
+import { createTeller } from './events.js';
+import { isCancelled } from './execute.js';
+import type { Occasion } from './occasion.js';
+import type { RunParts } from './parts.js';
+import { type Scene, saidIn, setScene } from './scene.js';
+import { payerOf, type RunRecord, settle } from './settle.js';
+import { situationOf } from './situation.js';
+import { createSpeech } from './speech.js';
+
+export const NO_MODEL =
+  'No language model is set up, so I cannot think. The owner of the bot can load the `llm` plugin and configure one.';
+const TOO_LONG = 'I could not make up my mind in time. Please ask again.';
+
+type ReadyParts = RunParts & { readonly llm: Llm };
+
+/** How a run ended, for whoever started it. */
+export interface RunEnd {
+  readonly spoke: boolean;
+  /** For the person who was to be answered and got no word, where that was not the persona's choice. */
+  readonly refusal: string | undefined;
+}
+
+/**
+ * Runs a persona once: reads what it knows, plans, acts, settles.
+ * @throws UserError without a model or budget, and errors of the language model before anything was said
+ */
+export async function runPersona(occasion: Occasion, parts: RunParts): Promise<RunEnd> {
+  const { llm } = parts;
+  if (llm === undefined) throw new UserError(NO_MODEL);
+  return parts.inTurn(occasion.channel.id, () => runOnce(occasion, { ...parts, llm }));
+}
+
+async function runOnce(occasion: Occasion, parts: ReadyParts): Promise<RunEnd> {
+  const { maxSeconds } = await parts.settingsFor(occasion.guildId);
+  const deadline = createDeadline(parts.clock, maxSeconds * 1_000, [occasion.signal]);
+  try {
+    const scene = await setScene(occasion, deadline.signal, parts);
+    return await stage(scene, occasion, deadline, parts);
+  } finally {
+    deadline.end();
+  }
+}
+
+async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts: ReadyParts): Promise<RunEnd> {
+  const { clock, llm, ledger, store, registry, conversations } = parts;
+  const { run, settings, place } = scene;
+  const { self, lines, trigger, sessionId } = run;
+  const repertoire: Repertoire = {
+    actions: registry.actionsIn(place.guildId).filter((action) => action.isOffered(run)),
+    chains: registry.chainsIn(place.guildId),
+    tools: run.tools,
+  };
+  const system = planningPrompt(self, repertoire);
+  const completed: CompletedAction[] = [];
+  const situation = async (question: string) =>
+    situationOf(scene, (await store.read(place)).state, completed, question, ledger);
+  const release = await reserve(scene, system.length + (await situation('')).length, parts);
+  const bounds = createBounds(settings, clock);
+  const ask = createAsk({ llm, self, bounds, settings, signal: deadline.signal });
+  const teller = createTeller(parts.hub, place, sessionId, clock);
+  const { channelId } = place;
+  const speech = createSpeech({ voice: occasion.voice, conversations, channelId, self, clock });
+  const record: RunRecord = { scene, bounds, teller, speech, completed, ask };
+  teller.system('started', reasonFor(trigger));
+  try {
+    const end = await act({
+      ...parts,
+      run: { ...run, say: speech.say },
+      planner: createPlanner({ ask, system, trigger, situation }),
+      repertoire,
+      limits: settings,
+      teller,
+      completed,
+      ask,
+      system,
+      situation,
+      said: () => [...saidIn(lines), ...speech.texts],
+    });
+    const spoke = speech.texts.length > 0;
+    if (!spoke && end.refusal === undefined) teller.system('silent', 'nothing was said');
+    return { spoke, refusal: spoke ? undefined : end.refusal };
+  } catch (error) {
+    return brokenOff(error, record, deadline, parts);
+  } finally {
+    teller.system(
+      'finished',
+      `${completed.length} ${completed.length === 1 ? 'action' : 'actions'}, ${bounds.calls} ${bounds.calls === 1 ? 'call' : 'calls'}`,
+    );
+    await settle(record, parts).finally(release);
+  }
+}
+
+/** What has been said and done stays; the rest is told, or thrown for whoever tells it. */
+function brokenOff(
+  error: unknown,
+  { teller, speech, scene }: RunRecord,
+  deadline: Deadline,
+  { log }: RunParts,
+): RunEnd {
+  const spoke = speech.texts.length > 0;
+  if (deadline.isUp && (isCancelled(error) || deadline.signal.aborted)) {
+    teller.system('bound_reached', timeUp(scene.settings));
+    return { spoke, refusal: spoke ? undefined : TOO_LONG };
+  }
+  teller.system('stopped', sentenceOf(error) ?? 'something went wrong inside');
+  if (!spoke) throw error;
+  log.warn('a run of a persona broke off', { error });
+  return { spoke, refusal: undefined };
+}
+
+/** Holds room in the budgets. @throws UserError when there is none @returns gives it back */
+async function reserve(
+  scene: Scene,
+  promptLength: number,
+  { accounts, llm }: ReadyParts,
+): Promise<() => Promise<void>> {
+  if (accounts === undefined) return async () => undefined;
+  const { maxTokens, maxCalls, maxReplyTokens, model } = scene.settings;
+  const { price } = await llm.traits(model);
+  const prompts = Math.min(maxTokens, Math.ceil(promptLength / 3) * maxCalls);
+  const { decision, release } = await accounts.reserve(payerOf(scene), mostOf(prompts, maxReplyTokens, price));
+  if (!decision.allowed) throw new UserError(budgetRefusal(decision));
+  return release;
+}

@@ -1,0 +1,123 @@
+import { type PersonaContact, type PersonaPlace, sanitizeName } from '@cinnabar/sdk';
+import { ChannelType, PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import type { TurnRun } from '../actions/action.js';
+import { catchUp } from '../conversation/catch-up.js';
+import { namesIn } from '../conversation/names.js';
+import type { Line } from '../conversation/schema.js';
+import type { Recalled, Visibility } from '../memory/types.js';
+import type { PersonaSettings } from '../settings.js';
+import type { Occasion } from './occasion.js';
+import type { RunParts } from './parts.js';
+
+/** What holds for a whole run. */
+export interface Scene {
+  readonly settings: PersonaSettings;
+  readonly place: PersonaPlace;
+  readonly summary: string;
+  readonly recalled: readonly Recalled[];
+  /** What every action knows; what it focuses on comes with its plan. */
+  readonly run: Omit<TurnRun, 'context' | 'completed' | 'say'>;
+}
+
+const RECALLED = 8;
+
+/** Reads the conversation, the state and the memories. */
+export async function setScene(occasion: Occasion, signal: AbortSignal, parts: RunParts): Promise<Scene> {
+  const { trigger, channel, guildId, actor, tools } = occasion;
+  const { client, conversations, memories, store } = parts;
+  const sessionId = parts.random.id();
+  const place = { guildId, channelId: channel.id };
+  const settings = await parts.settingsFor(guildId);
+  const messageId = 'messageId' in trigger ? trigger.messageId : null;
+  await catchUp(channel, actor, trigger.type === 'user_input' ? messageId : null, parts);
+  const { lines, summary } = await conversations.read(channel.id);
+  const { state } = await store.read(place);
+  const self = selfName(state.name, channel);
+  const speaker = speakerOf(occasion);
+  const names = namesIn(lines, [], self);
+  const memoryPlace = await store.memoryPlace(place);
+  const recalled = await memories.retrieve({
+    place: memoryPlace,
+    query: [...lines.slice(-2).map(({ text }) => text), trigger.content].join('\n').slice(-2_000),
+    ...(speaker === undefined ? {} : { askedBy: speaker.userId }),
+    people: [...names].map(([userId, name]) => ({ userId, names: [name] })),
+    limit: RECALLED,
+    signal,
+  });
+  return {
+    settings,
+    place,
+    summary: summary.text,
+    recalled,
+    run: {
+      sessionId,
+      trigger: named(trigger, names),
+      place,
+      actor,
+      signal,
+      author: { sessionId, userId: speaker?.userId ?? null },
+      speaker: speaker && withName(speaker, names),
+      botId: client.user?.id ?? '',
+      self,
+      lines: lines.slice(-settings.historyMessages),
+      names,
+      tools,
+      memoryPlace,
+      visibility: visibilityOf(channel),
+      reflection: occasion.reflection,
+    },
+  };
+}
+
+/** What a persona is called where it has no name of its own: as the bot is. */
+export function selfName(own: string, channel: SendableChannels): string {
+  const bot = channel.isDMBased() ? undefined : channel.guild.members.me?.displayName;
+  return sanitizeName(own) || sanitizeName(bot ?? channel.client.user.displayName) || 'the bot';
+}
+
+/** Whose words led to the run. */
+export function speakerOf({ trigger }: Pick<Occasion, 'trigger'>): PersonaContact | undefined {
+  switch (trigger.type) {
+    case 'user_input':
+    case 'tool_result':
+      return trigger.speaker;
+    case 'reaction':
+      return trigger.by;
+    case 'member_joined':
+      return trigger.member;
+    default:
+      return undefined;
+  }
+}
+
+/** The names by which people are called in the conversation. */
+function named(trigger: Occasion['trigger'], names: ReadonlyMap<string, string>): Occasion['trigger'] {
+  switch (trigger.type) {
+    case 'user_input':
+    case 'tool_result':
+      return { ...trigger, speaker: withName(trigger.speaker, names) };
+    case 'reaction':
+      return { ...trigger, by: withName(trigger.by, names) };
+    case 'member_joined':
+      return { ...trigger, member: withName(trigger.member, names) };
+    default:
+      return trigger;
+  }
+}
+
+function withName(contact: PersonaContact, names: ReadonlyMap<string, string>): PersonaContact {
+  return { ...contact, name: names.get(contact.userId) ?? contact.name };
+}
+
+/** What everybody in the guild may read, everybody in the guild may be told. */
+function visibilityOf(channel: SendableChannels): Visibility {
+  if (channel.isDMBased()) return 'dm';
+  const readable = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
+  const isPublic = channel.permissionsFor(channel.guild.roles.everyone)?.has(readable) === true;
+  return isPublic && !(channel.isThread() && channel.type === ChannelType.PrivateThread) ? 'guild' : 'channel';
+}
+
+/** The latest things the persona said, oldest first. */
+export function saidIn(lines: readonly Line[]): readonly string[] {
+  return lines.filter(({ userId, callId }) => userId === null && callId === undefined).map(({ text }) => text);
+}

@@ -1,0 +1,96 @@
+import { type Actor, billFor, type CompletedAction } from '@cinnabar/sdk';
+import { foldWhenLong } from '../conversation/summary.js';
+import { reasonFor } from '../triggers/describe.js';
+import type { Ask } from './ask.js';
+import type { Bounds } from './bounds.js';
+import type { Teller } from './events.js';
+import type { RunParts } from './parts.js';
+import type { Scene } from './scene.js';
+import type { Speech } from './speech.js';
+
+export interface RunRecord {
+  readonly scene: Scene;
+  readonly bounds: Bounds;
+  readonly teller: Teller;
+  readonly speech: Speech;
+  readonly completed: readonly CompletedAction[];
+  readonly ask: Ask;
+}
+
+/** In whose name it is counted: where nobody asked, in the bot's own. */
+export function payerOf({ run }: Scene): Actor {
+  const { actor, place, speaker, botId } = run;
+  return actor ?? { ...place, userId: speaker?.userId ?? botId };
+}
+
+/** After a run: the minutes, the receipt, the trace. What fails is logged; what was said stays said. */
+export async function settle(record: RunRecord, parts: RunParts): Promise<void> {
+  const { scene, ask, teller } = record;
+  const { names, self, place, signal, sessionId, trigger } = scene.run;
+  const { channelId } = place;
+  const attempt = async (what: string, task: () => Promise<unknown>) => {
+    try {
+      await task();
+    } catch (error) {
+      parts.log.warn(`${what} could not be kept`, { channelId, sessionId, error });
+    }
+  };
+  if (!signal.aborted) {
+    const { historyMessages } = scene.settings;
+    await attempt('the minutes', () => foldWhenLong(channelId, { ...parts, ask, names, self, historyMessages }));
+  }
+  await attempt('the receipt', () => keepReceipt(record, parts));
+  const messageId = 'messageId' in trigger ? trigger.messageId : null;
+  const userIds = [...new Set(userIdsIn(scene))];
+  await attempt('the trace', () =>
+    parts.traces.keep(channelId, { sessionId, userIds, messageId, events: teller.events }),
+  );
+}
+
+/** Whose words a run may speak of. */
+function* userIdsIn({ run, recalled }: Scene): Iterable<string> {
+  if (run.speaker !== undefined) yield run.speaker.userId;
+  for (const { userId } of run.lines) if (userId !== null) yield userId;
+  for (const { memory } of recalled) {
+    yield memory.subject;
+    yield memory.speaker;
+  }
+}
+
+async function keepReceipt({ scene, bounds, speech, completed, teller }: RunRecord, parts: RunParts): Promise<void> {
+  const { accounts, llm, clock } = parts;
+  const { run } = scene;
+  const tools = parts.calls.take(run.sessionId);
+  const [first] = bounds.completions;
+  if (accounts === undefined || llm === undefined || first === undefined) return;
+  const priceFor = async (model: string) => (await llm.traits(model).catch(() => undefined))?.price;
+  await accounts.record({
+    ...(await billFor(bounds.completions, priceFor)),
+    id: run.sessionId,
+    at: clock.now(),
+    mind: 'persona',
+    actor: payerOf(scene),
+    messageIds: speech.messageIds,
+    trigger: reasonFor(run.trigger),
+    model: first.model,
+    provider: first.provider,
+    mode: first.mode,
+    tools,
+    details: [
+      `Actions: ${completed.map(({ action }) => action).join(', ') || 'none'}`,
+      `Read: ${run.lines.length} messages, ${scene.recalled.length} memories`,
+    ],
+    notes: teller.events.flatMap((event) =>
+      event.type === 'system' && NOTED.has(event.event) ? [`${event.event}: ${event.message}`] : [],
+    ),
+  });
+}
+
+const NOTED: ReadonlySet<string> = new Set([
+  'action_dropped',
+  'action_failed',
+  'repetition_stopped',
+  'bound_reached',
+  'plan_refused',
+  'stopped',
+]);

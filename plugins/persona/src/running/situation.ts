@@ -1,0 +1,62 @@
+import type { CompletedAction, Ledger } from '@cinnabar/sdk';
+import { inert, renderLines } from '../conversation/render.js';
+import type { Recalled } from '../memory/types.js';
+import type { State } from '../state/schema.js';
+import { happening } from '../triggers/describe.js';
+import type { Scene } from './scene.js';
+
+/** The state as its persona is told of it. Cards name their character `{{char}}`, and whoever it talks to `{{user}}`. */
+export function describeState(state: State, self: string, other: string): Readonly<Record<string, unknown>> {
+  const { description, mood, appearance, environment, goals, desires, profile } = state;
+  const filled = (text: string) => text.replaceAll(/\{\{char\}\}/gi, self).replaceAll(/\{\{user\}\}/gi, other);
+  const written = {
+    name: self,
+    description: filled(description),
+    mood: `${mood.name}, ${mood.intensity} of 10`,
+    appearance,
+    environment,
+    goals: goals.map(({ text }) => text),
+    desires: desires.map(({ text }) => text),
+    personality: filled(profile.personality),
+    scenario: filled(profile.scenario),
+    'how I greet': filled(profile.greeting),
+    'how I talk': filled(profile.examples),
+    'wishes of my author': filled(profile.instructions),
+    'and last': filled(profile.closing),
+  };
+  return Object.fromEntries(Object.entries(written).filter(([, value]) => value.length > 0));
+}
+
+/** Everything particular to this moment, built from fresh state: blocks of data, and the question last. */
+export async function situationOf(
+  { run, summary, recalled }: Scene,
+  state: State,
+  completed: readonly CompletedAction[],
+  question: string,
+  ledger: Pick<Ledger, 'get'>,
+): Promise<string> {
+  const { self, names, lines, trigger, botId, speaker, reflection } = run;
+  const withSelf = new Map([...names, [botId, self]]);
+  const block = (name: string, content: string) => (content === '' ? [] : [`<${name}>\n${content}\n</${name}>`]);
+  return [
+    ...block('state', inert(describeState(state, self, speaker?.name ?? 'whoever is there'))),
+    ...block('memories', recalled.map((one) => describeMemory(one, withSelf)).join('\n')),
+    ...block('earlier', summary === '' ? '' : inert(summary)),
+    ...block('conversation', await renderLines(lines, withSelf, self, ledger)),
+    ...block('reflect-on', (reflection?.evidence ?? []).map(({ id, text }) => inert({ id, text })).join('\n')),
+    ...block('happened', inert(happening(trigger))),
+    ...block('done', completed.map(({ action, summary: result }) => inert({ action, result })).join('\n')),
+    question,
+  ].join('\n\n');
+}
+
+function describeMemory({ memory }: Recalled, names: ReadonlyMap<string, string>): string {
+  const { id, text, subject, subjectName, speaker, speakerName, at } = memory;
+  return inert({
+    id,
+    about: names.get(subject) ?? subjectName ?? subject,
+    said_by: names.get(speaker) ?? speakerName ?? 'someone',
+    on: new Date(at).toISOString().slice(0, 10),
+    text,
+  });
+}

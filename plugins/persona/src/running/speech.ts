@@ -1,0 +1,37 @@
+import type { Clock } from '@cinnabar/sdk';
+import type { ConversationStore } from '../conversation/store.js';
+import type { Voice } from '../speaking/voice.js';
+
+/** What a persona says in the course of a run, kept in the conversation. */
+export interface Speech {
+  say(text: string): Promise<void>;
+  /** So far. */
+  readonly texts: readonly string[];
+  readonly messageIds: readonly string[];
+}
+
+export interface SpeechParts {
+  readonly voice: Voice;
+  readonly conversations: Pick<ConversationStore, 'add'>;
+  readonly channelId: string;
+  readonly self: string;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export function createSpeech({ voice, conversations, channelId, self, clock }: SpeechParts): Speech {
+  const texts: string[] = [];
+  const messageIds: string[] = [];
+  return {
+    async say(text) {
+      const sent = await voice(text);
+      const ids = sent.map(({ id }) => id);
+      texts.push(text);
+      messageIds.push(...ids);
+      const at = sent.at(-1)?.createdTimestamp ?? clock.now();
+      const line = { messageIds: ids, userId: null, displayName: self, username: '', text, at };
+      await conversations.add(channelId, [line]);
+    },
+    texts,
+    messageIds,
+  };
+}

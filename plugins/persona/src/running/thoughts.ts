@@ -1,0 +1,54 @@
+import { type Collection, type PersonaEvent, type PersonaPlace, splitMessage, z } from '@cinnabar/sdk';
+import { type AnyThreadChannel, ChannelType, type Client, type SendableChannels } from 'discord.js';
+import type { EventHub } from './events.js';
+import { createInTurn } from './in-turn.js';
+import type { RunParts } from './parts.js';
+
+/** The thread of each channel in which thoughts can be read. To be declared among the plugin's collections. */
+export const thoughtThreads = { scope: 'channel', version: 1, schema: z.object({ threadId: z.string() }) } as const;
+
+export interface ThoughtParts extends Pick<RunParts, 'client' | 'settingsFor' | 'log'> {
+  readonly hub: EventHub;
+  readonly threads: Collection<{ threadId: string }, 'channel'>;
+  readonly signal: AbortSignal;
+}
+
+const DISCORD_LIMIT = 2_000;
+
+/** Lets people read along, in a thread, where a guild has chosen that. @returns stops it */
+export function showThoughts(parts: ThoughtParts): () => void {
+  const { hub, settingsFor, client, log, signal } = parts;
+  const inTurn = createInTurn();
+  const show = async ({ channelId, guildId }: PersonaPlace, thought: string) => {
+    if (signal.aborted || guildId === null || (await settingsFor(guildId)).thoughts !== 'thread') return;
+    const channel = client.channels.cache.get(channelId);
+    const thread = channel?.isSendable() === true ? await threadOf(channel, parts) : undefined;
+    for (const content of splitMessage(thought, DISCORD_LIMIT)) {
+      await thread?.send({ content, allowedMentions: { parse: [] } });
+    }
+  };
+  return hub.subscribe({}, (event: PersonaEvent) => {
+    if (event.type !== 'text' || !event.isThought) return;
+    inTurn(event.channelId, () => show(event, event.content)).catch((error: unknown) =>
+      log.warn('a thought could not be shown', { channelId: event.channelId, error }),
+    );
+  });
+}
+
+async function threadOf(
+  channel: SendableChannels,
+  { threads, client }: Pick<ThoughtParts, 'threads' | 'client'>,
+): Promise<AnyThreadChannel | undefined> {
+  if (channel.type !== ChannelType.GuildText) return undefined;
+  const known = await knownThread(client, (await threads.of(channel.id).find())?.threadId);
+  if (known !== undefined) return known;
+  const thread = await channel.threads.create({ name: 'Thoughts', type: ChannelType.PublicThread });
+  await threads.of(channel.id).set({ threadId: thread.id });
+  return thread;
+}
+
+async function knownThread(client: Client, threadId: string | undefined): Promise<AnyThreadChannel | undefined> {
+  if (threadId === undefined) return undefined;
+  const channel = await client.channels.fetch(threadId).catch(() => null);
+  return channel?.isThread() === true ? channel : undefined;
+}
