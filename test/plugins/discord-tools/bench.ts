@@ -1,0 +1,121 @@
+import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import { type Actor, Identities, type Outcome, Tools } from '@cinnabar/sdk';
+import type { LocalChannel, LocalGuild, LocalRole, LocalUser } from '@cinnabar/sdk/testing';
+
+export type Input = Readonly<Record<string, unknown>>;
+
+/** The end of a call, in short: whether it ran, and what was said about it. */
+export interface Ended {
+  readonly status: Outcome['status'];
+  readonly text: string;
+  readonly output: unknown;
+}
+
+export interface Bench extends AsyncDisposable {
+  readonly host: TestHost;
+  readonly guild: LocalGuild;
+  readonly general: LocalChannel;
+  /** Owner of the guild. */
+  readonly owner: LocalUser;
+  /** May manage messages, channels, roles, threads, webhooks and members, below the bot. */
+  readonly mod: LocalUser;
+  readonly modRole: LocalRole;
+  readonly alice: LocalUser;
+  readonly bob: LocalUser;
+  /** In no guild with the bot. */
+  readonly stranger: LocalUser;
+  call(user: LocalUser, tool: string, input: Input, more?: More): Promise<Ended>;
+  /** The text of a call that must have run. */
+  done(user: LocalUser, tool: string, input: Input, more?: More): Promise<string>;
+  /** What was said of a call that must not have run. */
+  refused(user: LocalUser, tool: string, input: Input, more?: More): Promise<string>;
+}
+interface More {
+  /** Where it is called; #general by default. */
+  readonly channel?: LocalChannel;
+  readonly identity?: string;
+  readonly key?: string;
+}
+
+const MODERATING = [
+  'ManageMessages',
+  'ManageChannels',
+  'ManageRoles',
+  'ManageThreads',
+  'ManageWebhooks',
+  'ModerateMembers',
+  'PinMessages',
+] as const;
+
+/** A guild with the plugin: an owner, a moderator, plain members, and somebody from elsewhere. */
+export async function openBench(options: Partial<TestHostOptions> = {}): Promise<Bench> {
+  const host = await createTestHost({ plugins: ['discord-tools'], ...options });
+  const { discord, guild, general, you: owner, alice, bob } = host;
+  for (const role of guild.roles.values()) if (role.botId !== undefined) guild.editRole(role, { position: 50 });
+  // In a new guild everybody may ping everybody, which would leave nothing to test.
+  const everyone = guild.everyone.permissions & ~(1n << 17n);
+  guild.editRole(guild.everyone, { permissions: everyone });
+  const modRole = guild.createRole({ name: 'Moderators', permissions: MODERATING, position: 20 });
+  const mod = discord.createUser({ name: 'mona' });
+  guild.join(mod, { roles: [modRole] });
+  const stranger = discord.createUser({ name: 'stranger' });
+  await host.settled();
+
+  const call: Bench['call'] = async (user, name, input, { channel = general, identity, key } = {}) => {
+    const place = { guildId: channel.guild?.id ?? null, channelId: channel.id };
+    const actor: Actor = { userId: user.id, ...place, ...(identity === undefined ? {} : { identity }) };
+    const request = { name, arguments: input, actor, origin: 'test', ...(key === undefined ? {} : { key }) };
+    const outcome = await host.resolve(Tools).invoke(request);
+    await host.settled();
+    return ended(outcome);
+  };
+  return {
+    host,
+    guild,
+    general,
+    owner,
+    mod,
+    modRole,
+    alice,
+    bob,
+    stranger,
+    call,
+    async done(user, tool, input, more) {
+      const { status, text } = await call(user, tool, input, more);
+      if (status !== 'done') throw new Error(`${tool} was to run, but: ${status} ${text}`);
+      return text;
+    },
+    async refused(user, tool, input, more) {
+      const { status, text } = await call(user, tool, input, more);
+      if (status === 'done') throw new Error(`${tool} was not to run, but: ${text}`);
+      return text;
+    },
+    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+  };
+}
+
+function ended(outcome: Outcome): Ended {
+  switch (outcome.status) {
+    case 'done':
+      return { status: 'done', text: outcome.text, output: outcome.output };
+    case 'failed':
+      return { status: 'failed', text: outcome.error.message, output: undefined };
+    case 'deferred':
+      return { status: 'deferred', text: outcome.note, output: undefined };
+    default:
+      return { status: outcome.status, text: outcome.reason, output: undefined };
+  }
+}
+
+/** Lets an agent in, for the owner, with every tool there is, but only in some channels. */
+export async function letIn(bench: Bench, identity: string, channels: readonly string[] | 'all'): Promise<void> {
+  const { host, guild, general, owner } = bench;
+  const tools = Object.fromEntries(
+    host
+      .resolve(Tools)
+      .list()
+      .map(({ name }) => [name, 'allow' as const]),
+  );
+  const grant = { guildId: guild.id, userId: owner.id, channelId: general.id, channels, tools };
+  await host.resolve(Identities).save({ id: identity, plugin: 'test', name: 'Aurora', grants: [grant] });
+}

@@ -1,0 +1,224 @@
+import { Tools } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { type Bench, type Input, letIn, openBench } from './bench.js';
+import { CALLS } from './calls.js';
+import { makeThings, type Things } from './things.js';
+
+const AGENT = 'test:aurora';
+const REAL_ID = /\d{16,20}/g;
+
+type Secret = Things & { readonly word: string };
+
+/** Tools that look over a whole guild: they answer, but only with what is in reach. */
+const LOOKING_OVER = [
+  'discord_search_messages',
+  'discord_list_servers',
+  'discord_get_server_info',
+  'discord_get_forum_channels',
+] as const;
+
+/** Roundabout ways, beside the plain call in `CALLS`, to something that is out of reach. */
+const ROUNDABOUT: Readonly<Record<string, (secret: Secret, bench: Bench) => readonly Input[]>> = {
+  discord_send: ({ channel, message, thread }, { general }) => [
+    { channelId: `<#${channel.id}>`, message: 'hi' },
+    { channelId: link(channel), message: 'hi' },
+    { channelId: link(channel, message), message: 'hi' },
+    { channelId: thread.id, message: 'hi' },
+    { channelId: general.id, message: 'hi', replyToMessageId: message.id },
+    { channelId: general.id, message: 'hi', replyToMessageId: link(channel, message) },
+  ],
+  discord_read_messages: ({ channel, thread, post }) => [
+    { channelId: link(channel) },
+    { channelId: `<#${channel.id}>` },
+    { channelId: thread.id },
+    { channelId: post.id },
+  ],
+  discord_read_message: ({ channel, message }, { general }) => [
+    { channelId: general.id, messageId: message.id },
+    { channelId: general.id, messageId: link(channel, message) },
+    { channelId: link(channel), messageId: message.id },
+  ],
+  discord_search_messages: ({ guildId, channel, thread, forum, word }) => [
+    { guildId, channelId: channel.id, content: word },
+    { guildId, channelId: thread.id },
+    { guildId, channelId: forum.id },
+    { guildId, content: word, sortBy: 'relevance' },
+    { guildId, sortOrder: 'asc', limit: 100 },
+  ],
+  discord_edit_message: ({ channel, sent }, { general }) => [
+    {
+      channelId: general.id,
+      messageId: `https://discord.com/channels/${channel.guild?.id}/${channel.id}/${sent}`,
+      content: 'x',
+    },
+    { channelId: general.id, messageId: sent, content: 'x' },
+  ],
+  discord_delete_message: ({ channel, message }, { general }) => [
+    { channelId: general.id, messageId: link(channel, message) },
+    { channelId: general.id, messageId: message.id },
+  ],
+  discord_pin_message: ({ channel, message }, { general }) => [
+    { channelId: general.id, messageId: link(channel, message) },
+    { channelId: general.id, messageId: message.id },
+  ],
+  discord_add_reaction: ({ channel, message }, { general }) => [
+    { channelId: general.id, messageId: link(channel, message), emoji: '👍' },
+    { channelId: general.id, messageId: message.id, emoji: '👍' },
+  ],
+  discord_get_reaction_users: ({ channel, message }, { general }) => [
+    { channelId: general.id, messageId: link(channel, message), emoji: '🔥' },
+  ],
+  discord_list_threads: ({ channel, forum }) => [{ channelId: link(channel) }, { channelId: forum.id }],
+  discord_create_text_channel: ({ guildId }) => [{ guildId, channelName: 'made' }],
+  discord_edit_channel: ({ category }, { general }) => [{ channelId: general.id, parentId: category.id }],
+  discord_create_thread: ({ channel, message }, { general }) => [
+    { channelId: general.id, name: 'made', messageId: message.id },
+    { channelId: general.id, name: 'made', messageId: link(channel, message) },
+  ],
+  discord_send_webhook_message: ({ webhook, thread }) => [{ webhookId: webhook, content: 'hi', threadId: thread.id }],
+};
+
+describe('discord-tools: an agent that was let into #general only', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await openBench();
+    await letIn(bench, AGENT, [bench.general.id]);
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  const asAgent = (tool: string, input: Input) => bench.call(bench.owner, tool, input, { identity: AGENT });
+
+  it('is asked about every tool', () => {
+    const names = bench.host
+      .resolve(Tools)
+      .list()
+      .map(({ name }) => name);
+    expect(Object.keys(CALLS)).to.have.members(names);
+  });
+
+  it('can use its tools in #general', async () => {
+    const { general, bob } = bench;
+    const message = bob.say(general, 'good morning');
+    for (const [tool, input] of [
+      ['discord_send', { channelId: general.id, message: 'hello', replyToMessageId: message.id }],
+      ['discord_read_messages', { channelId: general.id }],
+      ['discord_add_reaction', { channelId: general.id, messageId: message.id, emoji: '👍' }],
+      ['discord_pin_message', { channelId: general.id, messageId: message.id }],
+      ['discord_create_thread', { channelId: general.id, name: 'side', messageId: message.id }],
+      ['discord_search_messages', { guildId: bench.guild.id, content: 'morning' }],
+    ] as const) {
+      const { status, text } = await asAgent(tool, input);
+      expect(status, `${tool}: ${text}`).to.equal('done');
+    }
+    expect((await asAgent('discord_search_messages', { guildId: bench.guild.id, content: 'morning' })).text).to.contain(
+      'good morning',
+    );
+  });
+
+  for (const [tool, { input }] of Object.entries(CALLS)) {
+    it(`gets nothing beyond it through ${tool}`, async () => {
+      const secret = await makeThings(bench);
+      const before = worldOf(bench);
+      const looksOver = LOOKING_OVER.some((name) => name === tool);
+
+      const inputs = [input(secret), ...(ROUNDABOUT[tool]?.(secret, bench) ?? [])];
+      for (const attempt of inputs) {
+        const { status, text } = await asAgent(tool, attempt);
+        const named = JSON.stringify(attempt);
+        expect(text, named).to.not.match(new RegExp(secret.word));
+        for (const id of idsOf(secret)) if (!named.includes(id)) expect(text, named).to.not.contain(id);
+        if (!looksOver) expect(status, `${named}: ${text}`).to.not.equal('done');
+      }
+      expect(worldOf(bench), 'the world').to.deep.equal(before);
+
+      // The same call is a good one: the person for whom the agent acts may make it.
+      const { status, text } = await bench.call(bench.owner, tool, input(secret));
+      expect(status, text).to.equal('done');
+    });
+
+    it(`does not learn from ${tool} whether something out of reach exists`, async () => {
+      const secret = await makeThings(bench);
+      for (const attempt of [input(secret), ...(ROUNDABOUT[tool]?.(secret, bench) ?? [])]) {
+        const invented = inventIds(attempt, [secret.guildId, bench.general.id]);
+        const [real, other] = [await asAgent(tool, attempt), await asAgent(tool, invented)];
+        expect({ status: real.status, text: withoutIds(real.text) }, JSON.stringify(attempt)).to.deep.equal({
+          status: other.status,
+          text: withoutIds(other.text),
+        });
+      }
+    });
+  }
+
+  it('moves nothing of its own to where it may not go', async () => {
+    const secret = await makeThings(bench);
+    const { general, guild } = bench;
+    const made = await asAgent('discord_create_webhook', { channelId: general.id, name: 'own hook' });
+    const [webhook] = made.text.match(REAL_ID) ?? [];
+
+    const moved = await asAgent('discord_edit_webhook', { webhookId: webhook, channelId: secret.channel.id });
+    expect(moved.status).to.equal('failed');
+    const threaded = { webhookId: webhook, content: 'hi', threadId: secret.thread.id };
+    expect((await asAgent('discord_send_webhook_message', threaded)).status).to.equal('denied');
+    const recategorised = await asAgent('discord_edit_channel', {
+      channelId: general.id,
+      parentId: secret.category.id,
+    });
+    expect(recategorised.status).to.equal('failed');
+    expect(guild.channels.get(general.id)?.parent).to.equal(undefined);
+  });
+
+  it('loses it all when its grant is taken back', async () => {
+    await letIn(bench, AGENT, []);
+    const { status } = await asAgent('discord_read_messages', { channelId: bench.general.id });
+    expect(status).to.equal('denied');
+    await letIn(bench, AGENT, [bench.general.id]);
+  });
+});
+
+function link(channel: Things['channel'], message?: Things['message']): string {
+  const base = `https://discord.com/channels/${channel.guild?.id}/${channel.id}`;
+  return message === undefined ? base : `${base}/${message.id}`;
+}
+
+/** Everything that a tool could change anywhere but in #general. */
+function worldOf({ guild, general }: Bench): unknown {
+  const channels = [...guild.channels.values(), ...guild.threads.values()].filter(
+    (channel) => channel !== general && channel.parent !== general,
+  );
+  return {
+    channels: channels.map((channel) => ({
+      id: channel.id,
+      name: channel.name,
+      topic: channel.topic,
+      parent: channel.parent?.id,
+      tags: channel.availableTags.map(({ name }) => name),
+      overwrites: [...channel.overwrites.values()].map(({ id, allow, deny }) => `${id} ${allow} ${deny}`),
+      thread: channel.thread && [channel.thread.archived, channel.thread.locked, channel.thread.members.size],
+      messages: channel.messages.map(({ id, content, pinned, reactions }) => [
+        id,
+        content,
+        pinned,
+        reactions.map(({ emoji, users }) => `${emoji.name} ${users.size}`),
+      ]),
+    })),
+    roles: [...guild.roles.values()].map(
+      ({ id, name, permissions, position }) => `${id} ${name} ${permissions} ${position}`,
+    ),
+    members: [...guild.members.values()].map(({ user, roles, timedOutUntil }) => [user.id, roles.size, timedOutUntil]),
+  };
+}
+
+function idsOf({ channel, message, thread, forum, post, webhook, category, role, sent }: Things): readonly string[] {
+  return [channel, message, thread, forum, post, category, role].map(({ id }) => id).concat(webhook, sent);
+}
+
+/** The same call with ids that belong to nothing. */
+function inventIds(input: Input, kept: readonly string[]): Input {
+  const text = JSON.stringify(input).replace(REAL_ID, (id) => (kept.includes(id) ? id : `1${id.slice(1, -4)}0007`));
+  const parsed: unknown = JSON.parse(text);
+  return Object.fromEntries(Object.entries(typeof parsed === 'object' && parsed !== null ? parsed : {}));
+}
+
+function withoutIds(text: string): string {
+  return text.replace(REAL_ID, 'ID');
+}

@@ -1,0 +1,84 @@
+import type { LocalChannel, LocalMessage, LocalRole, LocalUser } from '@cinnabar/sdk/testing';
+import type { Bench } from './bench.js';
+
+/** Something of every kind for tools to work on, all of it in one channel, one forum and one category. */
+export interface Things {
+  readonly guildId: string;
+  readonly category: LocalChannel;
+  readonly channel: LocalChannel;
+  /** Said by bob, with a 🔥 of bob and one of the bot. */
+  readonly message: LocalMessage;
+  /** Sent with `discord_send` for the owner. */
+  readonly sent: string;
+  /** Started by bob. */
+  readonly thread: LocalChannel;
+  readonly forum: LocalChannel;
+  /** A post of bob's. */
+  readonly post: LocalChannel;
+  /** Of the bot, in the channel. */
+  readonly webhook: string;
+  /** Low in the order; `member` has it, and the channel has permissions for it. */
+  readonly role: LocalRole;
+  readonly member: LocalUser;
+}
+
+let count = 0;
+
+/**
+ * Makes a set of things whose names and texts all contain a word of their own.
+ * @param hidden only the owner and the bot see them
+ */
+export async function makeThings(bench: Bench, { hidden = false } = {}): Promise<Things & { readonly word: string }> {
+  count += 1;
+  const word = `zebra${count}`;
+  const { host, guild, owner, bob } = bench;
+  const member = host.discord.createUser({ name: `${word}-member` });
+  const role = guild.createRole({ name: `${word}-role`, position: 5 });
+  guild.join(member, { roles: [role] });
+  const category = guild.createChannel({ name: `${word}-category`, type: 'category' });
+  const channel = guild.createChannel({ name: `${word}-text`, topic: `about ${word}`, parent: category });
+  const forum = guild.createChannel({
+    name: `${word}-forum`,
+    type: 'forum',
+    parent: category,
+    availableTags: [{ name: `${word}-tag`, moderated: false, emojiName: null }],
+  });
+  const message = bob.say(channel, `${word} was here`);
+  bob.react(message, '🔥');
+  host.bot.react(message, '🔥');
+  const thread = bob.startThread(channel, `${word}-thread`, { content: `${word} in a thread` });
+  const post = bob.startThread(forum, `${word}-post`, { content: `${word} in a forum` });
+  guild.overwrite(channel, { for: role, allow: ['EmbedLinks'] });
+  await host.settled();
+  const made = await bench.call(owner, 'discord_create_webhook', { channelId: channel.id, name: `${word} hook` });
+  const sent = await bench.call(owner, 'discord_send', { channelId: channel.id, message: `${word} says the bot` });
+  if (hidden) {
+    const [bot] = [...guild.roles.values()].filter(({ botId }) => botId !== undefined);
+    for (const place of [category, channel, forum]) {
+      guild.overwrite(place, { for: guild.everyone, deny: ['ViewChannel'] });
+      if (bot !== undefined) guild.overwrite(place, { for: bot, allow: ['ViewChannel'] });
+    }
+    await host.settled();
+  }
+  return {
+    word,
+    guildId: guild.id,
+    category,
+    channel,
+    message,
+    sent: firstId(sent.text),
+    thread,
+    forum,
+    post,
+    webhook: firstId(made.text),
+    role,
+    member,
+  };
+}
+
+/** The first id in a text that is not in a mention. */
+export function firstId(text: string): string {
+  const id = /(?<![<#@&!\d])\d{16,20}(?!\d|>)/.exec(text)?.[0];
+  if (id === undefined) throw new Error(`there is no id in: ${text}`);
+  return id;
+}
