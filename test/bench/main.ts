@@ -9,10 +9,12 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   messages: async () => (await import('./messages.js')).messages,
   commands: async () => (await import('./messages.js')).commands,
   start: async () => (await import('./start.js')).start,
-  memory: async () => (await import('./start.js')).memory,
+  footprint: async () => (await import('./start.js')).footprint,
   reload: async () => (await import('./reload.js')).reload,
   cache: async () => (await import('./cache.js')).cache,
   context: async () => (await import('./context.js')).context,
+  relay: async () => (await import('./relay.js')).relay,
+  memory: async () => (await import('./memory.js')).memory,
 };
 
 const args = process.argv.slice(2);

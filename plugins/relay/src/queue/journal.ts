@@ -143,6 +143,7 @@ export function createJournal(folder: string, clock: Clock, log: Logger): QueueS
     },
     compact,
     async close() {
+      if (source === undefined) return;
       try {
         await compact();
       } finally {

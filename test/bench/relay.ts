@@ -1,0 +1,69 @@
+import { drain } from './relay/drain.js';
+import { BOUND, EVENTS, theoreticalMs } from './relay/load.js';
+import { p95Beside } from './relay/neighbours.js';
+import { runSeedWorker } from './relay/seed-worker.js';
+import { compare, type Figure, limit } from './report.js';
+
+/**
+ * 1,000 events over 100 channels of 10 guilds, an agent that takes 200 ms, 2 s between a channel's batches, on the simulated clock: how
+ * long the queue needs, against the least that anybody could need and against the worker of the original design. And what one guild
+ * notices of another whose agent is broken.
+ */
+export async function* relay(): AsyncIterable<Figure> {
+  const alone = await drain(1);
+  const seed = runSeedWorker();
+  const seconds = { unit: 's of simulated time' } as const;
+  yield compare({
+    ...seconds,
+    name: 'relay: drain 1,000 events, one at a time',
+    ours: alone.drainMs / 1000,
+    peer: theoreticalMs(EVENTS / 100, BOUND.total) / 1000,
+    peerName: 'theoretical bound',
+    atMost: 1.05,
+  });
+  yield compare({
+    ...seconds,
+    name: 'relay: drain 1,000 events, one at a time',
+    ours: alone.drainMs / 1000,
+    peer: seed.drainMs / 1000,
+    peerName: 'single worker that re-queues',
+    atMost: 0.05,
+  });
+  const together = await drain(10);
+  yield compare({
+    ...seconds,
+    name: 'relay: drain 1,000 events, what waits goes together',
+    ours: together.drainMs / 1000,
+    peer: theoreticalMs(together.mostBatchesOfAChannel, BOUND.total) / 1000,
+    peerName: `theoretical bound for ${together.mostBatchesOfAChannel} batches a channel`,
+    atMost: 1.05,
+  });
+  for (const [how, run] of [
+    ['one at a time', alone],
+    ['together', together],
+  ] as const) {
+    yield limit(`relay: events lost, ${how}`, 'events', run.lost, 0);
+    yield limit(`relay: events doubled, ${how}`, 'events', run.doubled, 0);
+    yield compare({
+      name: `relay: channels out of order, ${how}`,
+      unit: 'channels',
+      ours: run.disordered,
+      peer: seed.disordered,
+      peerName: 'single worker that re-queues',
+      atMost: 0,
+    });
+  }
+  yield limit('relay: queue and journal, real time an event', 'ms', alone.realMs / EVENTS, 5);
+
+  const undisturbed = await p95Beside('answers');
+  for (const neighbour of ['fails at once', 'fails after a minute'] as const) {
+    yield compare({
+      name: `relay: p95 beside a guild whose agent ${neighbour}`,
+      unit: 'ms of simulated time',
+      ours: await p95Beside(neighbour),
+      peer: undisturbed,
+      peerName: 'beside one whose agent answers',
+      atMost: 1.1,
+    });
+  }
+}

@@ -1,0 +1,48 @@
+import { DONE, openTown, type Told } from '../../plugins/relay/queue/town.js';
+import { BOUND, LATENCY_MS, load, RATE_LIMIT_MS } from './load.js';
+
+export interface Drained {
+  readonly drainMs: number;
+  readonly batches: number;
+  readonly mostBatchesOfAChannel: number;
+  readonly lost: number;
+  readonly doubled: number;
+  /** Channels in which something was told before something older. */
+  readonly disordered: number;
+  /** What the machine took for it, to and from the disk. */
+  readonly realMs: number;
+}
+
+/** The queue itself, with its journal on the disk, on the simulated clock. */
+export async function drain(mostTogether: number): Promise<Drained> {
+  await using town = await openTown({
+    latencyMs: LATENCY_MS,
+    rules: () => ({ rateLimitMs: RATE_LIMIT_MS }),
+    queue: { mostTogether, bound: () => BOUND },
+  });
+  const events = load();
+  const startedAt = town.clock.now();
+  const startedReally = performance.now();
+  await town.offer(...events);
+  await town.drain();
+  const realMs = performance.now() - startedReally;
+
+  const done = town.told.filter(({ delivery }) => delivery === DONE).flatMap(({ ids }) => ids);
+  const told = new Set(town.told.flatMap(({ ids }) => ids));
+  const channels = new Map<string, Told[]>();
+  for (const one of town.told) channels.set(one.channelId, [...(channels.get(one.channelId) ?? []), one]);
+  return {
+    drainMs: Math.max(...town.told.map(({ to = 0 }) => to)) - startedAt,
+    batches: town.told.length,
+    mostBatchesOfAChannel: Math.max(...[...channels.values()].map((batches) => batches.length)),
+    lost: events.filter(({ id }) => !told.has(id)).length,
+    doubled: done.length - new Set(done).size,
+    disordered: [...channels.values()].filter(isDisordered).length,
+    realMs,
+  };
+}
+
+function isDisordered(told: readonly Told[]): boolean {
+  const places = told.flatMap(({ ids }) => ids.map((id) => Number(id.slice(1))));
+  return places.some((place, n) => place < (places[n - 1] ?? 0));
+}

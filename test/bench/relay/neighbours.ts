@@ -1,0 +1,47 @@
+import { createChance } from '../../campaign/settings/chance.js';
+import { DONE, event, FAILED, openTown } from '../../plugins/relay/queue/town.js';
+import { LATENCY_MS, RATE_LIMIT_MS } from './load.js';
+
+/** How the agent of the guild next door behaves. */
+export type Neighbour = 'answers' | 'fails at once' | 'fails after a minute';
+
+const MINUTES = 3;
+const EVERY_MS = 500;
+const CHANNELS = 6;
+const NEIGHBOUR_CHANNELS = 40;
+/** Few enough that the two get in each other's way. */
+const BOUND = { total: 4, perGuild: 2 };
+
+/**
+ * Two guilds talk for three minutes, one of them much, in many channels. How long the other's events take from when they are offered to when its
+ * agent is done, of a hundred the ninety-fifth.
+ */
+export async function p95Beside(neighbour: Neighbour): Promise<number> {
+  await using town = await openTown({
+    rules: () => ({ rateLimitMs: RATE_LIMIT_MS }),
+    queue: { mostTogether: 10, bound: () => BOUND },
+    answer([{ guildId }]) {
+      if (guildId === 'ours' || neighbour === 'answers') return { after: LATENCY_MS, delivery: DONE };
+      return { after: neighbour === 'fails at once' ? 1 : 60_000, delivery: FAILED };
+    },
+  });
+  const offeredAt = new Map<string, number>();
+  const chance = createChance(2026);
+  for (let n = 0; n < (MINUTES * 60_000) / EVERY_MS; n += 1) {
+    offeredAt.set(`ours-${n}`, town.clock.now());
+    await town.offer(
+      event(`ours-${n}`, `ours/${chance.below(CHANNELS)}`),
+      event(`theirs-${n}a`, `theirs/${chance.below(NEIGHBOUR_CHANNELS)}`),
+      event(`theirs-${n}b`, `theirs/${chance.below(NEIGHBOUR_CHANNELS)}`),
+    );
+    await town.pass(EVERY_MS);
+  }
+  await town.drain();
+  const waits = town.told
+    .filter(({ delivery }) => delivery === DONE)
+    .flatMap(({ ids, to = 0 }) => ids.map((id) => to - (offeredAt.get(id) ?? Number.NaN)))
+    .filter((wait) => !Number.isNaN(wait))
+    .sort((a, b) => a - b);
+  if (waits.length !== offeredAt.size) throw new Error(`${waits.length} of ${offeredAt.size} events were told`);
+  return waits[Math.ceil(waits.length * 0.95) - 1] ?? Number.NaN;
+}

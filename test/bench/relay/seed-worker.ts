@@ -1,0 +1,41 @@
+import { CHANNELS, EVENTS, LATENCY_MS, load, RATE_LIMIT_MS } from './load.js';
+
+const TICK_MS = 1_000;
+const REQUEUED_MS = 1_000;
+
+export interface SeedRun {
+  readonly drainMs: number;
+  /** Channels in which something was told before something older. */
+  readonly disordered: number;
+}
+
+/**
+ * The worker of the original design, as it is written there: a loop that comes round once a second and takes one event off the queue. One
+ * whose channel was served less than the rate limit ago goes back to the tail, and a second is slept. The queue is large enough for all.
+ */
+export function runSeedWorker(): SeedRun {
+  const queue = load().map(({ channelId }, place) => ({ channelId, place }));
+  const served = new Map<string, { readonly at: number; readonly place: number }>();
+  const disordered = new Set<string>();
+  let now = 0;
+  let told = 0;
+  while (told < EVENTS) {
+    const startedAt = now;
+    const next = queue.shift();
+    if (next === undefined) throw new Error(`the queue is empty after ${told} events`);
+    const before = served.get(next.channelId);
+    if (before !== undefined && now - before.at < RATE_LIMIT_MS) {
+      queue.push(next);
+      now += REQUEUED_MS;
+    } else {
+      now += LATENCY_MS;
+      told += 1;
+      if (before !== undefined && before.place > next.place) disordered.add(next.channelId);
+      served.set(next.channelId, { at: now, place: next.place });
+    }
+    // The last event ends the run; before it the loop waits for its next second.
+    if (told < EVENTS) now = Math.max(now, startedAt + TICK_MS);
+  }
+  if (served.size !== CHANNELS) throw new Error('not every channel was served');
+  return { drainMs: now, disordered: disordered.size };
+}
