@@ -25,6 +25,7 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     rounds: 1,
     load: async () => (await import('./mcp-conformance.js')).mcpConformanceCampaign,
   },
+  relay: { rounds: 200, load: async () => (await import('./relay.js')).relayCampaign },
   reload: { rounds: 200, load: async () => (await import('./reload.js')).reloadCampaign },
   settings: { rounds: 200, load: async () => (await import('./settings.js')).settingsCampaign },
 };

@@ -1,0 +1,7 @@
+import { z } from '@cinnabar/sdk';
+
+/** What the agent is sent. */
+export const told = z.object({ key: z.string(), ids: z.array(z.string()) });
+export type Told = z.output<typeof told>;
+
+export const tellPath = '/tell';
