@@ -61,8 +61,8 @@ export async function* start(): AsyncGenerator<Figure> {
   yield* againstPeers(of, 'process start to ready', 'ms CPU', 'startCpuMs');
 }
 
-/** Memory once ready, after a garbage collection. */
-export async function* memory(): AsyncGenerator<Figure> {
+/** The process's memory once ready, after a garbage collection. */
+export async function* footprint(): AsyncGenerator<Figure> {
   const of = await measure();
   yield* againstPeers(of, 'resident memory when ready', 'MiB', 'rssMib');
   yield* againstPeers(of, 'heap when ready', 'MiB', 'heapMib');

@@ -40,8 +40,9 @@ export function compose(given: NewMemory, table: Table, id: string, now: number)
   };
 }
 
-function guessSubject({ text, speaker, speakerName }: NewMemory, table: Table): string {
+function guessSubject({ text, speaker, speakerName, people = [] }: NewMemory, table: Table): string {
   const own = createDirectory();
+  for (const person of people) own.add(person);
   if (speakerName !== undefined) own.add({ userId: speaker, names: [speakerName] });
   return subjectOf(text, speaker, joined(table.names, own));
 }

@@ -64,6 +64,8 @@ export interface NewMemory {
   /** By default whom the text is about, as far as it tells: a person it names, otherwise the speaker. */
   readonly subject?: string | undefined;
   readonly subjectName?: string | undefined;
+  /** Names of those present, by which the text may call the one it is about. */
+  readonly people?: readonly Person[] | undefined;
   readonly messageId?: string | null | undefined;
   /** By default now. */
   readonly at?: number | undefined;

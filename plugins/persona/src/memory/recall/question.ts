@@ -1,4 +1,4 @@
-import { askedAttributes } from '../text/attributes.js';
+import { askedAttributes, isQuestion } from '../text/attributes.js';
 import { type Directory, isStrangersName, namingsIn, tokensOf } from '../text/names.js';
 import { termsOf } from '../text/words.js';
 
@@ -19,9 +19,11 @@ interface Asked {
   knows(word: string): boolean;
 }
 
-/** "Where do I live", "my birthday": of whoever asks. */
-const OWN = /\b(?:my|mine|(?:am|do|did|was|have|had|can|could|should|will|would)\s+i)\b/iu;
-const ANYBODY = /\b(?:who|whose|whom|anyone|anybody|someone|somebody|everyone|everybody|which of (?:us|you))\b/iu;
+/** "My birthday" is of whoever asks; "Where do I live?" too, while nobody else is named: "What should I get Anna?" is about Anna. */
+const OWN = /\b(?:my|mine)\b/iu;
+const I = /\b(?:i|i['’]m|i['’]ve)\b/iu;
+const ANYBODY =
+  /^\s*(?:who|whose|whom)\b|\b(?:anyone|anybody|someone|somebody|everyone|everybody|which of (?:us|you))\b/iu;
 
 export function understand({ query, askedBy, about, directory, knows }: Asked): Question {
   const tokens = tokensOf(query);
@@ -29,8 +31,9 @@ export function understand({ query, askedBy, about, directory, knows }: Asked): 
   const named = new Set(namings.flatMap(({ at, length }) => tokens.slice(at, at + length)));
   const strangers = tokens.filter((token) => !named.has(token) && isStrangersName(token, directory, knows));
   const people = new Set(about ?? namings.flatMap(({ userIds }) => userIds));
-  const own = askedBy !== undefined && OWN.test(query) && !ANYBODY.test(query);
-  if (about === undefined && own) people.add(askedBy);
+  const others = people.size > 0 || strangers.length > 0;
+  const own = OWN.test(query) || (!others && isQuestion(query) && I.test(query));
+  if (about === undefined && askedBy !== undefined && own && !ANYBODY.test(query)) people.add(askedBy);
 
   // With one person asked about, the name says nothing more: what others say of somebody has it, what they say themselves has not.
   const rest = namings.length === 1 ? tokens.filter((token) => !named.has(token)) : tokens;

@@ -23,15 +23,19 @@ interface Wanted {
 
 /** However long ago and however slight, what is asked for outweighs what is not: neither factor goes below these. */
 const LEAST_RECENCY = 0.6;
-const LEAST_IMPORTANCE = 0.6;
+const LEAST_IMPORTANCE = 0.4;
 /** What has nothing in common with the question but the person. */
-const LEAST_RELEVANCE = 0.02;
+const LEAST_RELEVANCE = 0.05;
 /** How much it counts that a memory is on exactly what is asked. */
 const ATTRIBUTE = 0.4;
 /** A question answers none. */
 const QUESTION = 0.3;
 /** What is said of somebody by others. */
 const HEARSAY = 0.8;
+/** How many times as many as are wanted are looked at for those that differ. */
+const CHOICE = 5;
+/** How much a memory loses that says what a better one says. */
+const SAMENESS = 0.6;
 /** Texts that have nothing to do with one another are about so similar to a model. */
 const NO_COSINE = 0.2;
 
@@ -40,18 +44,40 @@ export function rank(wanted: Wanted): readonly Recalled[] {
   const { table, place, question, now, limit } = wanted;
   const isWanted = (memory: Memory) => stands(memory) && mayTell(memory, place) && isAbout(memory, question);
   const best: Recalled[] = [];
+  const most = limit * CHOICE;
   for (const [memory, relevance] of question === undefined
     ? everything(table, isWanted)
     : relevant(wanted, question, isWanted)) {
     const recalled = scored(memory, relevance, now);
-    const last = best[limit - 1];
+    const last = best[most - 1];
     if (last !== undefined && compare(recalled, last) >= 0) continue;
     if (isOverruled(memory, table, isWanted)) continue;
     const at = best.findIndex((other) => compare(recalled, other) < 0);
     best.splice(at < 0 ? best.length : at, 0, recalled);
-    if (best.length > limit) best.pop();
+    if (best.length > most) best.pop();
   }
-  return best;
+  return varied(best, table, limit);
+}
+
+/** Takes the best, but prefers what adds something to what has been taken: five times the same joke would leave no room for an answer. */
+function varied(best: readonly Recalled[], table: Table, limit: number): readonly Recalled[] {
+  const left = best.map((recalled) => ({ recalled, terms: table.gist(recalled.memory).terms, sameness: 0 }));
+  const taken: Recalled[] = [];
+  while (taken.length < limit && left.length > 0) {
+    const worth = ({ recalled, sameness }: (typeof left)[number]) => recalled.score * (1 - SAMENESS * sameness);
+    const next = left.reduce((first, other) => (worth(other) > worth(first) ? other : first));
+    left.splice(left.indexOf(next), 1);
+    taken.push(next.recalled);
+    for (const other of left) other.sameness = Math.max(other.sameness, likeness(next.terms, other.terms));
+  }
+  return taken;
+}
+
+/** The share of words that two have in common. */
+function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  let common = 0;
+  for (const term of one) if (other.has(term)) common++;
+  return common / Math.max(1, one.size + other.size - common);
 }
 
 function* everything(table: Table, isWanted: (memory: Memory) => boolean): Generator<readonly [Memory, number]> {

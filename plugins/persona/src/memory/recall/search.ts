@@ -1,6 +1,7 @@
 import MiniSearch from 'minisearch';
 import { stands } from '../table/order.js';
 import type { Table } from '../table/table.js';
+import { topicsOf } from '../text/topics.js';
 import { termOf, termsOf } from '../text/words.js';
 import type { Memory } from '../types.js';
 
@@ -12,17 +13,22 @@ export interface Search {
   knows(word: string): boolean;
 }
 
-/** Words of an attribute's name count less than what was said. */
-const BOOST = { text: 1, label: 0.5 };
+/** What it is about, in general, counts less than what was said. */
+const BOOST = { text: 1, label: 0.6 };
 
 export function createSearch(table: Table): Search {
   const vocabulary = new Set<string>();
   let index: MiniSearch<Memory> | undefined;
 
-  const split = (text: string): string[] => {
-    const terms = [...termsOf(text)];
+  const split = (text: string, field?: string): string[] => {
+    if (field === 'label')
+      return text
+        .split(' ')
+        .filter((word) => word !== '')
+        .map((word) => (word.startsWith('#') ? word : termOf(word)));
+    const terms = termsOf(text);
     for (const term of terms) vocabulary.add(term);
-    return terms;
+    return [...terms];
   };
 
   const build = (): MiniSearch<Memory> => {
@@ -48,7 +54,7 @@ export function createSearch(table: Table): Search {
     find(terms, wanted) {
       index ??= build();
       if (terms.length === 0) return new Map();
-      const results = index.search(terms.join(' '), {
+      const results = index.search([...terms, ...topicsOf(terms)].join(' '), {
         boostDocument(id) {
           const memory = table.get(String(id));
           return memory !== undefined && wanted(memory) ? 1 : 0;
@@ -66,8 +72,9 @@ export function createSearch(table: Table): Search {
 /** What the index has of a memory. */
 const reads = (memory: Memory): string => (stands(memory) ? `${memory.text}\n${labelOf(memory)}` : '');
 
-/** What a memory is about beside its text; a member's id says nothing. */
-function labelOf({ subject, attribute }: Memory): string {
+/** What a memory is about beside its words; a member's id says nothing. */
+function labelOf({ subject, attribute, text }: Memory): string {
   const topic = /^\d+$/.test(subject) ? '' : subject;
-  return `${topic} ${attribute?.startsWith('taste: ') === true ? '' : (attribute ?? '')}`;
+  const named = attribute?.startsWith('taste: ') === true ? '' : (attribute ?? '');
+  return [topic, named, ...topicsOf(termsOf(text))].join(' ');
 }

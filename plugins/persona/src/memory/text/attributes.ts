@@ -40,15 +40,15 @@ const ATTRIBUTES: readonly Attribute[] = [
   },
   {
     key: 'birthday',
-    tells: tells(String.raw`birthday(?:'s| is| falls)?(?: on| in)?\b|born (?:on|in)\b`),
-    asks: asks(String.raw`birthday|born|birth ?date`),
+    tells: tells(String.raw`birthday(?:['’]s| is| was| falls) (?:on |in )?|born (?:on|in)\b`),
+    asks: asks('birthday|born|birth ?date'),
   },
   {
     key: 'relationship',
     tells: tells(
       String.raw`(?:am|is|['’]m|got|getting|are|we['’]re) (?:now )?(?:married|engaged|single|divorced|widowed)\b`,
     ),
-    asks: asks(String.raw`married|engaged|single|divorced|partner|relationship|spouse|husband|wife`),
+    asks: asks('married|engaged|single|divorced|partner|relationship|spouse|husband|wife'),
   },
   {
     key: 'diet',

@@ -13,7 +13,7 @@ export function estimateImportance(text: string): number {
   if (terms.length < 2) return 1;
   let importance = terms.length < FIRST_WORDS ? 2 : 3;
   if (OWN.test(text)) importance += 1;
-  if (attributeOf(text) !== null) importance += 2;
+  if (attributeOf(text) !== null) importance += 3;
   if (namesSomething(text)) importance += 1;
   if (GRAVE.test(text)) importance += 3;
   return Math.min(10, importance);

@@ -136,6 +136,8 @@ function mayBeName({ word, lower, initial, before }: Token): boolean {
 /** How far apart two words may be that one may take for each other. */
 const NEAR = 2;
 const LEAST_LENGTH = 3;
+/** Names that begin alike are mistaken for one another. */
+const ALIKE = 3;
 
 /** Whether a word reads like somebody's name who is not known, but so similar to a known one that it could be mistaken for it. */
 export function isStrangersName(token: Token, directory: Directory, isWord: (lower: string) => boolean): boolean {
@@ -145,7 +147,7 @@ export function isStrangersName(token: Token, directory: Directory, isWord: (low
   if (!/^\p{Lu}/u.test(word) || isEmptyWord(lower) || (initial && isWord(lower))) return false;
   for (const name of directory.words()) {
     if (name === lower || name.length < LEAST_LENGTH) continue;
-    if (name.startsWith(lower) || lower.startsWith(name)) return true;
+    if (name.slice(0, ALIKE) === lower.slice(0, ALIKE)) return true;
     if (
       Math.abs(name.length - lower.length) <= NEAR &&
       distance(name, lower) <= nearFor(Math.min(name.length, lower.length))

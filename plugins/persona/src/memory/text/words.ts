@@ -2,9 +2,10 @@ import { stemmer } from 'stemmer';
 
 /** Words that say nothing of what a text is about. Negations and numbers are none of them. */
 const EMPTY: ReadonlySet<string> = new Set(
-  `a about actually after ah all also am an and any are aren as at be because been before being btw but by can cant could d did didn do does
+  `a about actually after ah all also am an and any are aren as at be because been before being btw but by can could d did didn do does
   doesn doing don done ever for from get gets getting got had has have having he hello hey hi hm hmm i if im in into is isn it its ive just ll
   lol m maybe me more most much my myself now of oh ok okay on or our ours out over quite re really s same she so some still such t than thanks
+  how should must might shall him her his hers he she they us one ones which let lets again ever go goes going went say says said tell told
   that the their theirs them then there these they this those to too up us ve very was wasn we well were weren what when where which while who
   whom whose why will with won would wouldn yeah yes you your yours`.split(/\s+/),
 );
