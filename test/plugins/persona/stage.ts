@@ -1,0 +1,103 @@
+import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import { type PersonaEvent, Personas, type Plugin } from '@cinnabar/sdk';
+import {
+  type ModelScript,
+  type ModelStep,
+  type ReplyStep,
+  type ScriptedLlm,
+  say,
+  scriptedLlm,
+} from '@cinnabar/sdk/testing';
+
+/** An action of a plan, as the model writes it. */
+export interface PlannedStep {
+  readonly action: string;
+  readonly context?: string;
+  readonly result?: Readonly<Record<string, unknown>> | null;
+}
+
+/** The model's answer to the question what to do. */
+export function plan(
+  actions: readonly PlannedStep[],
+  more: { canExtend?: boolean; reasoning?: string } = {},
+): ReplyStep {
+  const { canExtend = false, reasoning = 'It seems right.' } = more;
+  return say(
+    JSON.stringify({
+      reasoning,
+      actions: actions.map((step) => ({ context: '', result: null, ...step })),
+      can_extend: canExtend,
+    }),
+  );
+}
+
+/** The model's answer when an action asks for its result. */
+export const result = (value: Readonly<Record<string, unknown>>): ReplyStep => say(JSON.stringify(value));
+
+export const speak = (message: string): PlannedStep => ({ action: 'SPEAK', result: { message } });
+export const think = (thought: string): PlannedStep => ({ action: 'THINK', result: { thought } });
+
+/** A host on which a persona answers in the guild. */
+export interface Stage extends TestHost {
+  readonly llm: ScriptedLlm;
+  /** Every event so far. */
+  readonly events: readonly PersonaEvent[];
+  /** Somebody says something to the persona; what the bot has said by the time it has settled. */
+  hears(text: string, from?: TestHost['alice']): Promise<readonly string[]>;
+}
+
+export interface StageOptions extends Omit<TestHostOptions, 'plugins'> {
+  readonly more?: readonly (string | Plugin)[];
+}
+
+export async function setStage(
+  steps: readonly ModelStep[] | ModelScript = [],
+  options: StageOptions = {},
+): Promise<Stage> {
+  const { more = [], ...rest } = options;
+  const llm = scriptedLlm(steps);
+  const host = await createTestHost({ ...rest, plugins: ['admin', 'ai', 'persona', llm, ...more] });
+  if (options.world === undefined) {
+    host.you.say(host.general, '!ai use persona');
+    await host.settled();
+  }
+  const events: PersonaEvent[] = [];
+  host.resolve(Personas).subscribe({}, (event) => void events.push(event));
+  return {
+    ...host,
+    llm,
+    events,
+    async hears(text, from = host.alice) {
+      const before = spoken(host).length;
+      from.say(host.general, `!ai ${text}`);
+      await host.settled();
+      return spoken(host).slice(before);
+    },
+  };
+}
+
+function spoken({ general, bot }: TestHost): readonly string[] {
+  return general.messages.filter(({ author }) => author.id === bot.id).map(({ content }) => content);
+}
+
+/** Sets a setting of the persona, as the guild's owner would. */
+export async function set(stage: TestHost, key: string, value: string | number | boolean): Promise<void> {
+  stage.you.say(stage.general, `!set persona ${key} ${value}`);
+  await stage.settled();
+}
+
+/** Events in a form that reads well in a comparison. */
+export const told = (events: readonly PersonaEvent[]): readonly string[] => events.map(toldOne);
+
+function toldOne(event: PersonaEvent): string {
+  switch (event.type) {
+    case 'tool-started':
+      return `started ${event.tool}`;
+    case 'tool-finished':
+      return `${event.failed ? 'failed' : 'finished'} ${event.tool}`;
+    case 'text':
+      return `${event.isThought ? 'thought' : 'said'}: ${event.content}`;
+    case 'system':
+      return event.event;
+  }
+}
