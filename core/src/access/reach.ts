@@ -41,15 +41,17 @@ export function createReach({ identities, client }: Parts) {
     { kind, name, at }: AccessSubject,
   ): Promise<Vantage | DecisionReason> => {
     const place = at ?? actor;
-    const grant = await grantFor(identity, place.guildId);
-    if (grant === undefined) return at === undefined ? notLetIn : OUT_OF_REACH;
-    const moved = place.guildId !== actor.guildId;
-    if (!moved && actor.userId !== grant.userId) return notLetIn;
-    if (kind !== 'tool' || !Object.hasOwn(grant.tools, name)) {
-      return { rule: 'identity', allowed: false, text: `nobody has granted "${name}" to this agent` };
+    const grants = (await identities.get(identity))?.grants ?? [];
+    // Before anything is said of the place: a tool that it has nowhere must not tell which places there are.
+    if (grants.length > 0 && (kind !== 'tool' || !grants.some(has(name)))) return notGranted(name);
+    const grant = grants.find(({ guildId }) => guildId === place.guildId);
+    if (place.guildId === actor.guildId && grant !== undefined && actor.userId !== grant.userId) return notLetIn;
+    if (at === undefined) {
+      if (grant === undefined) return notLetIn;
+      return has(name)(grant) ? vantageOf(grant.userId, place, false) : notGranted(name);
     }
-    if (at !== undefined && !reaches(grant, at)) return OUT_OF_REACH;
-    return vantageOf(grant.userId, place, at !== undefined);
+    const isWithin = grant !== undefined && has(name)(grant) && reaches(grant, at);
+    return isWithin ? vantageOf(grant.userId, place, true) : OUT_OF_REACH;
   };
 
   const reaches = ({ channels, channelId: home }: IdentityGrant, { guildId, channelId }: Place) => {
@@ -89,6 +91,17 @@ const notLetIn: DecisionReason = {
   allowed: false,
   text: 'this agent has not been let in here, or not any more',
 };
+
+const has =
+  (tool: string) =>
+  ({ tools }: IdentityGrant) =>
+    Object.hasOwn(tools, tool);
+
+const notGranted = (tool: string): DecisionReason => ({
+  rule: 'identity',
+  allowed: false,
+  text: `nobody has granted "${tool}" to this agent`,
+});
 
 const isSamePlace = (actor: Actor, at: Place) => actor.guildId === at.guildId && actor.channelId === at.channelId;
 

@@ -73,12 +73,13 @@ export function createInvoke({
     const { input, hash: argumentsHash } = read;
     const at = await tool.definition.place?.(input);
     const actor = at === undefined ? request.actor : await access.actorAt(request.actor, at);
-    const there = await gate.place(id, tool, actor, at);
-    trail.note({ policy: there.policy });
-    if ('refusal' in there) return there.refusal;
+    // First whether the place is within reach: what holds there is nobody's business for whom it is not.
     const person = await gate.person(id, tool, actor, at, 'cached');
     trail.note({ access: person.reasons });
     if ('refusal' in person) return person.refusal;
+    const there = await gate.place(id, tool, actor, at);
+    trail.note({ policy: there.policy });
+    if ('refusal' in there) return there.refusal;
     const key = keyOf(request);
     const row = { id, tool: name, plugin: tool.info.plugin, origin, input, argumentsHash, actor };
     await ledger.open(key === undefined ? row : { ...row, key });
