@@ -70,6 +70,11 @@ export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
   readonly policy?: 'allow' | 'confirm';
   /** Not for models: never offered, and only its own plugin can invoke it (with its id as the request's `origin`). */
   readonly internal?: boolean;
+  /**
+   * Whether it is worth offering to a model there; by default it is. Not a matter of rights: a tool that is not offered can still be
+   * asked for by name, and an agent with an identity sees whatever it was granted.
+   */
+  offered?(actor: Actor): boolean | Promise<boolean>;
   /** Utterances with slots named after arguments: "add {name} to my party, he's a {role}". */
   readonly examples?: readonly string[];
   readonly present?: ToolPresentation<z.output<S>, O>;

@@ -81,6 +81,7 @@ export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
       const { definition } = tool;
       if (definition.internal === true || !enabledIn(actor.guildId, tool.owner.plugin)) return false;
       if ((await policyOf(tool, actor, undefined)) === 'deny') return false;
+      if (actor.identity === undefined && (await definition.offered?.(actor)) === false) return false;
       const subject = subjectOf(tool);
       if (definition.place === undefined) return (await access.decide(actor, subject)).allowed;
       // Permissions are those in the place where it takes effect, and that is known only with the arguments.

@@ -1,4 +1,5 @@
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import type { Actor } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { alice, bob, countingIds, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';
@@ -154,6 +155,18 @@ describe('an internal tool', () => {
     const outcome = await shop.room.invoke({ ...request, origin: 'chat' });
     expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_UNKNOWN');
     expect(await shop.room.invoke({ ...request, origin: 'party', key: 'other' })).to.include({ status: 'done' });
+  });
+});
+
+describe('a tool that is not worth offering everywhere', () => {
+  it('is not offered there, and runs when it is asked for all the same', async () => {
+    const shop = openWorkshop();
+    const offered = ({ userId }: Actor) => userId === bob.userId;
+    shop.room.tool(shop.load('party'), recordingTool([], { offered }));
+    expect(await shop.room.offered(alice)).to.deep.equal([]);
+    expect(await shop.room.offered(bob)).to.have.length(1);
+    expect(await shop.room.offered({ ...alice, identity: 'relay:v' })).to.have.length(1);
+    expect(await shop.room.invoke(request)).to.include({ status: 'done' });
   });
 });
 

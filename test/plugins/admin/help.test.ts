@@ -1,6 +1,6 @@
 import type { TestHost } from '@cinnabar/core/testing';
 import { createTestHost } from '@cinnabar/core/testing';
-import { definePlugin, option, z } from '@cinnabar/sdk';
+import { definePlugin, option, subcommand, z } from '@cinnabar/sdk';
 import type { LocalUser } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { answering } from './town.js';
@@ -37,18 +37,48 @@ const dice = definePlugin({
   },
 });
 
+/** Much of everything. */
+const workshop = definePlugin({
+  manifest: { id: 'workshop', version: '1.0.0', description: 'Full of things' },
+  setup({ group, tool }) {
+    const names = 'abcdefghi'.split('');
+    const commands = names.map((name) =>
+      subcommand({ name, description: `Do ${name}`, run: (ctx) => ctx.reply(name) }),
+    );
+    group({ name: 'work', description: 'Work', commands });
+    for (const name of names) {
+      tool({ name: `do_${name}`, description: `Does ${name}.`, input: z.object({}), risk: 'read', run: () => name });
+    }
+  },
+});
+
 describe('admin: !help', () => {
   let host: TestHost;
   let say: (user: LocalUser, text: string) => Promise<string>;
 
   beforeEach(async () => {
-    host = await createTestHost({ plugins: ['admin', dice] });
+    host = await createTestHost({ plugins: ['admin', dice, workshop] });
     say = answering(host);
   });
   afterEach(() => host[Symbol.asyncDispose]());
 
   const section = async (user: LocalUser) =>
     (await say(user, '!help')).split('\n\n').find((text) => text.startsWith('**dice**'));
+
+  it('only names what there is much of, and tells the rest of one plugin or group', async () => {
+    const overview = (await say(host.alice, '!help')).split('\n\n').find((text) => text.startsWith('**workshop**'));
+    expect(overview?.split('\n')).to.deep.equal([
+      '**workshop**: Full of things',
+      '`!work …` a, b, c, d, e, f, g, h, i: `!help work`',
+      'Ask me: Does a. (`do_a`)',
+      'Ask me: Does b. (`do_b`)',
+      'Ask me: Does c. (`do_c`)',
+      '… and 6 more: `!help workshop`',
+    ]);
+    expect(await say(host.alice, '!help workshop'))
+      .to.contain('`!work i` Do i')
+      .and.to.contain('Does i. (`do_i`)');
+  });
 
   it('shows by plugin what the caller may run, and what can be asked for', async () => {
     expect(await section(host.alice)).to.equal(

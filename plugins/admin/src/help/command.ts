@@ -1,6 +1,7 @@
 import { type CommandContext, type Commands, option, type Plugins, type Registrar, type Tools } from '@cinnabar/sdk';
 import { code } from '../format.js';
-import { overviewPage, topicPage } from './pages.js';
+import { overviewPage } from './overview.js';
+import { topicPage } from './pages.js';
 import { findTopic, type HelpIndex, topicsOf } from './topic.js';
 
 export interface HelpParts {

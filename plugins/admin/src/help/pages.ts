@@ -1,19 +1,11 @@
 import type { CommandInfo, PluginInfo, ToolInfo } from '@cinnabar/sdk';
 import { code, whoMay } from '../format.js';
-import { type HelpIndex, offersAnything, type Topic } from './topic.js';
+import type { HelpIndex, Topic } from './topic.js';
 
 /** How commands are written where help was asked for. */
 export interface Manner {
   /** `!`, `/`, or a mention and a space. */
   readonly prefix: string;
-}
-
-/** The whole of it, by plugin. */
-export function overviewPage(index: HelpIndex, manner: Manner): string {
-  const sections = index.plugins
-    .filter(({ id }) => offersAnything(id, index))
-    .map((plugin) => pluginPage(plugin, index, manner));
-  return [...sections, `More about one: ${written('help <command or plugin>', 'both', manner)}`].join('\n\n');
 }
 
 export function topicPage(topic: Topic, index: HelpIndex, manner: Manner): string {
@@ -37,7 +29,7 @@ function pluginPage({ id, manifest }: PluginInfo, { commands, tools }: HelpIndex
   ].join('\n');
 }
 
-function commandLine(command: CommandInfo, manner: Manner): string {
+export function commandLine(command: CommandInfo, manner: Manner): string {
   return `${signature(command, manner)} ${command.description}`;
 }
 
@@ -65,13 +57,13 @@ function signature({ name, usage, surface }: CommandInfo, manner: Manner): strin
   return written(`${name} ${usage}`.trim(), surface, manner);
 }
 
-function written(command: string, surface: CommandInfo['surface'], { prefix }: Manner): string {
+export function written(command: string, surface: CommandInfo['surface'], { prefix }: Manner): string {
   const start = surface === 'slash' ? '/' : prefix;
   return command.startsWith(start) ? code(command) : code(start + command);
 }
 
 /** Tools are used by asking: an example says how. */
-function toolLine({ name, description, examples }: ToolInfo): string {
+export function toolLine({ name, description, examples }: ToolInfo): string {
   const example = examples[0];
   return `${example === undefined ? 'Ask me' : `Say “${utterance(example)}”`}: ${description} (${code(name)})`;
 }
