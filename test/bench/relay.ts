@@ -2,7 +2,12 @@ import { drain } from './relay/drain.js';
 import { BOUND, EVENTS, theoreticalMs } from './relay/load.js';
 import { p95Beside } from './relay/neighbours.js';
 import { runSeedWorker } from './relay/seed-worker.js';
-import { compare, type Figure, limit } from './report.js';
+import { documentMs, journalMs } from './relay/stores.js';
+import { compare, compareRounds, type Figure, limit } from './report.js';
+
+const ROUNDS = 5;
+/** How long the guilds talk whose waits are measured. */
+const MINUTES = 3;
 
 /**
  * 1,000 events over 100 channels of 10 guilds, an agent that takes 200 ms, 2 s between a channel's batches, on the simulated clock: how
@@ -54,13 +59,26 @@ export async function* relay(): AsyncIterable<Figure> {
     });
   }
   yield limit('relay: queue and journal, real time an event', 'ms', alone.realMs / EVENTS, 5);
+  const written: number[] = [];
+  const documents: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    written.push(await journalMs());
+    documents.push(await documentMs());
+  }
+  yield compareRounds({
+    name: 'relay: write down an event taken, sent and done',
+    unit: 'ms',
+    ours: written,
+    peer: documents,
+    peerName: "the queue in a collection's document",
+  });
 
-  const undisturbed = await p95Beside('answers');
+  const undisturbed = await p95Beside('answers', MINUTES);
   for (const neighbour of ['fails at once', 'fails after a minute'] as const) {
     yield compare({
       name: `relay: p95 beside a guild whose agent ${neighbour}`,
       unit: 'ms of simulated time',
-      ours: await p95Beside(neighbour),
+      ours: await p95Beside(neighbour, MINUTES),
       peer: undisturbed,
       peerName: 'beside one whose agent answers',
       atMost: 1.1,

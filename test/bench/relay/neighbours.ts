@@ -1,3 +1,4 @@
+import type { Bound } from '@cinnabar/plugin-relay/queue/turns';
 import { createChance } from '../../campaign/settings/chance.js';
 import { DONE, event, FAILED, openTown } from '../../plugins/relay/queue/town.js';
 import { LATENCY_MS, RATE_LIMIT_MS } from './load.js';
@@ -5,21 +6,20 @@ import { LATENCY_MS, RATE_LIMIT_MS } from './load.js';
 /** How the agent of the guild next door behaves. */
 export type Neighbour = 'answers' | 'fails at once' | 'fails after a minute';
 
-const MINUTES = 3;
 const EVERY_MS = 500;
 const CHANNELS = 6;
 const NEIGHBOUR_CHANNELS = 40;
 /** Few enough that the two get in each other's way. */
-const BOUND = { total: 4, perGuild: 2 };
+const FAIR = { total: 4, perGuild: 2 };
 
 /**
- * Two guilds talk for three minutes, one of them much, in many channels. How long the other's events take from when they are offered to when its
+ * Two guilds talk for some minutes, one of them much, in many channels. How long the other's events take from when they are offered to when its
  * agent is done, of a hundred the ninety-fifth.
  */
-export async function p95Beside(neighbour: Neighbour): Promise<number> {
+export async function p95Beside(neighbour: Neighbour, minutes: number, bound: Bound = FAIR): Promise<number> {
   await using town = await openTown({
     rules: () => ({ rateLimitMs: RATE_LIMIT_MS }),
-    queue: { mostTogether: 10, bound: () => BOUND },
+    queue: { mostTogether: 10, bound: () => bound },
     answer([{ guildId }]) {
       if (guildId === 'ours' || neighbour === 'answers') return { after: LATENCY_MS, delivery: DONE };
       return { after: neighbour === 'fails at once' ? 1 : 60_000, delivery: FAILED };
@@ -27,7 +27,7 @@ export async function p95Beside(neighbour: Neighbour): Promise<number> {
   });
   const offeredAt = new Map<string, number>();
   const chance = createChance(2026);
-  for (let n = 0; n < (MINUTES * 60_000) / EVERY_MS; n += 1) {
+  for (let n = 0; n < (minutes * 60_000) / EVERY_MS; n += 1) {
     offeredAt.set(`ours-${n}`, town.clock.now());
     await town.offer(
       event(`ours-${n}`, `ours/${chance.below(CHANNELS)}`),

@@ -17,7 +17,7 @@ export interface Drops {
 }
 
 /** Tells of the first drop at once, and of those that follow together, once in `everyMs`. Each person's direct messages count by themselves. */
-export function createDrops(clock: Clock, everyMs: number, tell: (drop: Drop) => void): Drops {
+export function createDrops(clock: Clock, everyMs: number, tell: (drop: Drop) => unknown): Drops {
   const totals = new Map<string | null, number>();
   /** Those of whom was told lately, with what has happened since. */
   const quiet = new Map<string, { since: Drop | undefined; readonly stopTimer: () => void }>();

@@ -1,7 +1,7 @@
 import type { QueueStatus, RelayEvent, RelayQueue } from '../types.js';
 import { createAttempts } from './attempts.js';
 import { createBook, type Line } from './book.js';
-import { createDrops } from './drops.js';
+import { createDrops, type Drop } from './drops.js';
 import { createOffers } from './offers.js';
 import type { RelayQueueOptions } from './options.js';
 import { without, wroteIn } from './personal-data.js';
@@ -26,11 +26,14 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
 
   const stopping = new AbortController();
   const { signal } = stopping;
-  const drops = createDrops(clock, options.dropsEveryMs ?? DROPS_EVERY_MS, (drop) => {
-    Promise.resolve(options.onDropped(drop)).catch((error: unknown) => {
+  const tellOfDrop = async (drop: Drop) => {
+    try {
+      await options.onDropped(drop);
+    } catch (error) {
       log.error('nobody could be told of what the relay dropped', { guildId: drop.guildId, error });
-    });
-  });
+    }
+  };
+  const drops = createDrops(clock, options.dropsEveryMs ?? DROPS_EVERY_MS, tellOfDrop);
   const attempts = createAttempts({ ...options, book, signal });
   const wake = (channelId: string) => {
     const line = book.line(channelId);

@@ -1,0 +1,70 @@
+import { createConfDriver } from '@cinnabar/core/internal/storage/drivers/conf/conf-driver';
+import { createStorage } from '@cinnabar/core/internal/storage/storage';
+import { createBook } from '@cinnabar/plugin-relay/queue/book';
+import { createJournal } from '@cinnabar/plugin-relay/queue/journal';
+import type { QueueRecord } from '@cinnabar/plugin-relay/queue/record';
+import { z } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { opener } from '../../core/storage/fixture.js';
+import { events } from '../../plugins/relay/queue/town.js';
+import { makeFolder } from '../../support/folder.js';
+import { recordingLogger } from '../../support/logs.js';
+
+const ROUNDS = 200;
+/** How many wait meanwhile. */
+const WAITING = 20;
+
+/** What it costs to write down that an event was taken, sent and done, each on the disk before the next, in milliseconds. */
+export async function journalMs(): Promise<number> {
+  using folder = makeFolder();
+  const book = createBook();
+  const journal = createJournal(folder.path, createManualClock(), recordingLogger());
+  await journal.load(book.snapshot);
+  const write = (record: QueueRecord) => {
+    book.apply(record);
+    return journal.append(record);
+  };
+  const all = events(ROUNDS + WAITING);
+  const waiting = all.slice(0, WAITING).map((event) => write({ is: 'taken', n: book.next(), at: 0, event }));
+  await Promise.all(waiting);
+  const startedAt = performance.now();
+  for (const event of all.slice(WAITING)) {
+    const n = book.next();
+    await write({ is: 'taken', n, at: 0, event });
+    await write({ is: 'sent', key: event.id, of: [n], attempt: 1, failures: 0 });
+    await write({ is: 'ended', key: event.id });
+  }
+  const ms = (performance.now() - startedAt) / ROUNDS;
+  await journal.close();
+  return ms;
+}
+
+/** The same in a collection of the host's own storage, with a document for a guild's queue. It is not synced to the disk. */
+export async function documentMs(): Promise<number> {
+  using folder = makeFolder();
+  const log = recordingLogger();
+  const storage = createStorage({
+    driver: createConfDriver({ root: folder.path, clock: createManualClock(), log }),
+    log,
+  });
+  const entry = z.object({ event: z.unknown(), id: z.string(), sent: z.string().nullable() });
+  const schema = z.object({ entries: z.array(entry).default([]) });
+  const { queues } = opener(storage).open({
+    id: 'relay',
+    collections: { queues: { scope: 'guild', schema, version: 1 } },
+  }).collections;
+  const queue = queues.of('1');
+  const all = events(ROUNDS + WAITING).map((event) => ({ event, id: event.id, sent: null }));
+  await queue.set({ entries: all.slice(0, WAITING) });
+  const startedAt = performance.now();
+  for (const one of all.slice(WAITING)) {
+    await queue.update(({ entries }) => entries.push(one));
+    await queue.update((draft) => {
+      draft.entries = draft.entries.map((each) => (each.id === one.id ? { ...each, sent: one.id } : each));
+    });
+    await queue.update((draft) => {
+      draft.entries = draft.entries.filter(({ id }) => id !== one.id);
+    });
+  }
+  return (performance.now() - startedAt) / ROUNDS;
+}
