@@ -43,6 +43,11 @@ export const agentRequest = z.object({
   tool_ids: z.array(z.string()).nullish(),
 });
 
+export const agentChange = z.object({
+  name: z.string().nullish(),
+  secrets: z.record(z.string(), z.string()).nullish(),
+});
+
 const httpConfig = z.object({
   mcp_server_type: z.literal('streamable_http').default('streamable_http'),
   server_url: z.url({ protocol: /^https?$/ }),

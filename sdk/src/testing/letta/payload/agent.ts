@@ -1,4 +1,4 @@
-import type { AgentState } from '@letta-ai/letta-client/resources/agents/agents';
+import type { AgentEnvironmentVariable, AgentState } from '@letta-ai/letta-client/resources/agents/agents';
 import type { ApprovalRequestMessage } from '@letta-ai/letta-client/resources/agents/messages';
 import type { LettaAgent } from '../state/agent.js';
 import { toolState } from './tool.js';
@@ -19,7 +19,15 @@ export function agentState(agent: LettaAgent, include: readonly string[] = []): 
     created_at: agent.createdAt,
     message_ids: agent.own.messages.map(({ id }) => id),
   } satisfies AgentState;
-  return include.includes('agent.pending_approval') ? { ...state, pending_approval: pendingOf(agent) } : state;
+  return {
+    ...state,
+    ...(include.includes('agent.pending_approval') ? { pending_approval: pendingOf(agent) } : {}),
+    ...(include.includes('agent.secrets') ? { secrets: secretsOf(agent) } : {}),
+  };
+}
+
+function secretsOf({ id, secrets }: LettaAgent): AgentEnvironmentVariable[] {
+  return Object.entries(secrets).map(([key, value]) => ({ agent_id: id, key, value }));
 }
 
 function pendingOf({ own }: LettaAgent): ApprovalRequestMessage | null {

@@ -1,4 +1,4 @@
-import { agentRequest, read } from '../http/body.js';
+import { agentChange, agentRequest, read } from '../http/body.js';
 import { page } from '../http/page.js';
 import { Refusal } from '../http/refusal.js';
 import { type LettaRequest, type Route, route } from '../http/route.js';
@@ -25,6 +25,14 @@ export const agents: readonly Route[] = [
   route('GET', '/v1/agents/:agentId', (request, world) => ({
     json: agentState(agentOf(world, request), included(request)),
   })),
+  route('PATCH', '/v1/agents/:agentId', (request, world) => {
+    const agent = agentOf(world, request);
+    const { name, secrets } = read(agentChange, request.body);
+    agent.name = name ?? agent.name;
+    // All of them at once: those that are not named are gone.
+    agent.secrets = secrets ?? agent.secrets;
+    return { json: agentState(agent) };
+  }),
   route('DELETE', '/v1/agents/:agentId', (request, world) => {
     world.agents.delete(agentOf(world, request).id);
     return { json: null };

@@ -1,3 +1,4 @@
+import type { UsageRetrieveResponse } from '@letta-ai/letta-client/resources/runs/usage';
 import { z } from 'zod';
 import { read } from '../http/body.js';
 import { page } from '../http/page.js';
@@ -36,6 +37,17 @@ export const runs: readonly Route[] = [
         stored.filter(({ run_id }) => run_id === run.id),
         request,
       ),
+    };
+  }),
+  route('GET', '/v1/runs/:runId/usage', (request, world) => {
+    const { promptTokens, completionTokens } = runOf(world, request).usage;
+    const total_tokens = promptTokens + completionTokens;
+    return {
+      json: {
+        prompt_tokens: promptTokens,
+        completion_tokens: completionTokens,
+        total_tokens,
+      } satisfies UsageRetrieveResponse,
     };
   }),
   route('POST', '/v1/runs/:runId/stream', (request, world) => {

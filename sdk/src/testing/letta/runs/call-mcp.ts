@@ -7,7 +7,7 @@ export async function listMcpTools(
   server: McpServer,
   signal: AbortSignal,
 ): Promise<readonly Omit<StandInTool, 'id'>[]> {
-  return withClient(server, signal, async (client) => {
+  return withClient(server, {}, signal, async (client) => {
     const found: Omit<StandInTool, 'id'>[] = [];
     let cursor: string | undefined;
     do {
@@ -27,8 +27,9 @@ export async function callMcpTool(
   name: string,
   input: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
+  secrets: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly status: 'success' | 'error'; readonly text: string }> {
-  return withClient(server, signal, async (client) => {
+  return withClient(server, secrets, signal, async (client) => {
     const result = await client.callTool({ name, arguments: { ...input } }, undefined, { signal });
     return { status: result.isError === true ? 'error' : 'success', text: textOf(result.content) };
   });
@@ -38,6 +39,7 @@ type McpClient = InstanceType<typeof import('@modelcontextprotocol/sdk/client/in
 
 async function withClient<T>(
   server: McpServer,
+  secrets: Readonly<Record<string, string>>,
   signal: AbortSignal,
   use: (client: McpClient) => Promise<T>,
 ): Promise<T> {
@@ -47,7 +49,7 @@ async function withClient<T>(
   ]);
   signal.throwIfAborted();
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
-    requestInit: { headers: headersOf(server) },
+    requestInit: { headers: headersOf(server, secrets) },
   });
   const client = new Client({ name: 'letta', version: '0.16.8' });
   try {
@@ -59,8 +61,23 @@ async function withClient<T>(
   }
 }
 
-function headersOf({ authHeader, authToken, customHeaders }: McpServer): Record<string, string> {
-  if (authToken === null) return { ...customHeaders };
+function headersOf(
+  { authHeader, authToken, customHeaders }: McpServer,
+  secrets: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const headers = Object.entries(customHeaders).map(([name, value]) => [name, filled(value, secrets)]);
   // Whoever registers may or may not write the scheme: it is there once.
-  return { ...customHeaders, [authHeader ?? 'Authorization']: `Bearer ${authToken.replace(/^Bearer\s+/i, '')}` };
+  const token = authToken === null ? undefined : filled(authToken.replace(/^Bearer\s+/i, ''), secrets);
+  const authorization = token === undefined ? [] : [[authHeader ?? 'Authorization', `Bearer ${token}`]];
+  return Object.fromEntries([...headers, ...authorization]);
+}
+
+/** Puts the calling agent's secrets in place of `{{ NAME }}` and `{{ NAME | default }}`. As long as one is missing, all stay as they are. */
+function filled(value: string, secrets: Readonly<Record<string, string>>): string {
+  const template = /\{\{\s*([A-Z_][A-Z0-9_]*)\s*(?:\|\s*([^}]+?)\s*)?\}\}/g;
+  const result = value.replace(
+    template,
+    (whole, name: string, fallback: string | undefined) => secrets[name] ?? fallback ?? whole,
+  );
+  return new RegExp(template.source).test(result) ? value : result;
 }

@@ -17,12 +17,19 @@ export async function syncTools(world: World, server: McpServer): Promise<Synced
   const gone = known.filter(({ name }) => !listed.some((tool) => tool.name === name));
   forgetTools(world, gone);
   const added = listed.filter(({ name }) => !known.some((tool) => tool.name === name));
-  for (const tool of added) {
+  for (const tool of listed) upsert(world, tool);
+  const updated = listed.filter((tool) => !added.includes(tool));
+  return { added: names(added), updated: names(updated), deleted: names(gone) };
+}
+
+/** There is one tool of a name for everybody: the server that lists it last takes it over, also for the agents that have it. */
+function upsert(world: World, tool: Omit<StandInTool, 'id'>): void {
+  const known = [...world.tools.values()].find(({ name }) => name === tool.name);
+  if (known !== undefined) Object.assign(known, tool);
+  else {
     const id = world.id('tool');
     world.tools.set(id, { ...tool, id });
   }
-  const updated = listed.filter((tool) => !added.includes(tool));
-  return { added: names(added), updated: names(updated), deleted: names(gone) };
 }
 
 export function toolsOf(world: World, server: McpServer): readonly StandInTool[] {

@@ -71,7 +71,7 @@ async function make(
     if (typeof tool.home === 'function') return { status: 'success', text: await tool.home(input) };
     const server = world.servers.get(tool.home.serverId);
     if (server === undefined) return { status: 'error', text: `The MCP server ${tool.home.serverName} is gone` };
-    return await callMcpTool(server, name, input, anySignal(world, current()));
+    return await callMcpTool(server, name, input, anySignal(world, current()), agent.secrets);
   } catch (error) {
     return {
       status: 'error',

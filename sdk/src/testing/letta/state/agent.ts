@@ -28,11 +28,13 @@ export interface Thread {
 
 export interface LettaAgent {
   readonly id: string;
-  readonly name: string;
+  name: string;
   readonly createdAt: string;
   readonly tools: StandInTool[];
   /** Names of tools that wait for somebody's approval. */
   readonly approvals: Set<string>;
+  /** What stands for `{{ NAME }}` where servers of tools are registered. */
+  secrets: Readonly<Record<string, string>>;
   readonly own: Thread;
   readonly conversations: Map<string, Thread>;
   script: AgentScript | undefined;

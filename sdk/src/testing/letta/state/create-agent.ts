@@ -14,6 +14,7 @@ export function createAgent(
     createdAt: timestamp(world),
     tools: [...(init.tools ?? [])],
     approvals: new Set(),
+    secrets: {},
     own: createThread(null),
     conversations: new Map(),
     script: init.script,

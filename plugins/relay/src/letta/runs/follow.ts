@@ -1,0 +1,47 @@
+import type { Clock } from '@cinnabar/sdk';
+import type { Letta } from '@letta-ai/letta-client';
+import type { LettaStreamingResponse, Run } from '@letta-ai/letta-client/resources/agents/messages';
+
+const POLL_MS = 1_000;
+/** Streams outlive any request: how long one may take is the deadline's business. */
+export const STREAM_TIMEOUT_MS = 2 * 60 * 60_000;
+
+/** Resolves with the run once it is over, however it ended. @throws what asking for it comes to; an error when the signal aborts */
+export async function overRun(client: Letta, clock: Clock, runId: string, signal: AbortSignal): Promise<Run> {
+  for (;;) {
+    const run = await client.runs.retrieve(runId, { signal });
+    if (isOver(run)) return run;
+    await pause(clock, POLL_MS, signal);
+  }
+}
+
+/** The rest of a background run's chunks. */
+export function restOf(
+  client: Letta,
+  runId: string,
+  after: number,
+  signal: AbortSignal,
+): Promise<AsyncIterable<LettaStreamingResponse>> {
+  const from = { starting_after: after, include_pings: true };
+  return client.runs.messages.stream(runId, from, { signal, timeout: STREAM_TIMEOUT_MS });
+}
+
+export function isOver({ status }: Run): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
+}
+
+/** @throws when the signal aborts */
+export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      cancel();
+      reject(new Error('stopped waiting'));
+    };
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    });
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+  });
+}

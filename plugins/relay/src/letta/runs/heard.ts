@@ -1,0 +1,120 @@
+import type {
+  ApprovalRequestMessage,
+  AssistantMessage,
+  LettaStreamingResponse,
+  Message,
+  ToolCall,
+  ToolCallDelta,
+  ToolCallMessage,
+} from '@letta-ai/letta-client/resources/agents/messages';
+import type { ToolReturnMessage } from '@letta-ai/letta-client/resources/tools';
+import type { AgentEvent, ToolUse } from '../types.js';
+
+/** A call that waits for somebody's decision. */
+export interface WaitingCall {
+  readonly callId: string;
+  readonly name: string;
+  /** The arguments as the model wrote them. */
+  readonly input: string;
+}
+
+/** What was heard of an agent about one prompt, over all its runs. */
+export interface Heard {
+  readonly texts: string[];
+  /** By the call's id. */
+  readonly tools: Map<string, ToolUse>;
+  /** Requests of the run's end that nobody has answered. */
+  waiting: WaitingCall[];
+  runId: string | undefined;
+  /** Number of the last chunk of that run; 0 when they are not numbered. */
+  lastSequence: number;
+  steps: number;
+  tokens: number;
+  stopReason: string | undefined;
+}
+
+export function nothingHeard(): Heard {
+  return {
+    texts: [],
+    tools: new Map(),
+    waiting: [],
+    runId: undefined,
+    lastSequence: 0,
+    steps: 0,
+    tokens: 0,
+    stopReason: undefined,
+  };
+}
+
+/** Takes in a chunk of a stream, or a message of the history. @returns what happened; nothing for what is of no interest */
+export function hear(heard: Heard, chunk: LettaStreamingResponse | Message): readonly AgentEvent[] {
+  if ('run_id' in chunk && typeof chunk.run_id === 'string') begins(heard, chunk.run_id);
+  if ('seq_id' in chunk && typeof chunk.seq_id === 'number')
+    heard.lastSequence = Math.max(heard.lastSequence, chunk.seq_id);
+  switch (chunk.message_type) {
+    case 'reasoning_message':
+      return [{ kind: 'reasoning', text: chunk.reasoning }];
+    case 'hidden_reasoning_message':
+      return [{ kind: 'reasoning', text: null }];
+    case 'tool_call_message':
+      return callsIn(chunk).map((call) => {
+        heard.tools.set(call.callId, { callId: call.callId, name: call.name, ok: undefined });
+        return { kind: 'tool-call', ...call };
+      });
+    case 'tool_return_message':
+      return [returned(heard, chunk)];
+    case 'assistant_message': {
+      const text = textOf(chunk.content);
+      heard.texts.push(text);
+      return [{ kind: 'assistant', text }];
+    }
+    case 'approval_request_message':
+      heard.waiting = callsIn(chunk);
+      return heard.waiting.map(({ callId, name }) => ({ kind: 'approval', callId, name }));
+    case 'ping':
+      return [{ kind: 'ping' }];
+    case 'usage_statistics':
+      heard.steps += chunk.step_count ?? 0;
+      heard.tokens += chunk.total_tokens ?? 0;
+      return [{ kind: 'usage', steps: chunk.step_count ?? 0, tokens: chunk.total_tokens ?? 0 }];
+    case 'error_message':
+      return [{ kind: 'error', type: chunk.error_type, message: chunk.message }];
+    case 'stop_reason':
+      heard.stopReason = chunk.stop_reason;
+      return [{ kind: 'stop', reason: chunk.stop_reason }];
+    default:
+      return [];
+  }
+}
+
+function begins(heard: Heard, runId: string): void {
+  if (heard.runId === runId) return;
+  heard.runId = runId;
+  heard.lastSequence = 0;
+}
+
+function returned(heard: Heard, { tool_call_id, name, status, tool_return, stderr }: ToolReturnMessage): AgentEvent {
+  const ok = status === 'success';
+  // Of a call that was approved, the request was the last that was heard.
+  const known =
+    heard.tools.get(tool_call_id)?.name ?? heard.waiting.find(({ callId }) => callId === tool_call_id)?.name;
+  const use = { callId: tool_call_id, name: known ?? name ?? 'unknown', ok };
+  heard.tools.set(tool_call_id, use);
+  heard.waiting = heard.waiting.filter(({ callId }) => callId !== tool_call_id);
+  return { kind: 'tool-return', ...use, text: ok ? tool_return : (stderr?.join('\n') ?? tool_return) };
+}
+
+/** Newer servers send a list, older ones a single call; both send the single one for those that know no list. */
+function callsIn({ tool_call, tool_calls }: ToolCallMessage | ApprovalRequestMessage): WaitingCall[] {
+  const calls: readonly (ToolCall | ToolCallDelta)[] =
+    Array.isArray(tool_calls) && tool_calls.length > 0 ? tool_calls : [tool_call];
+  return calls.flatMap(({ tool_call_id, name, arguments: input }) =>
+    typeof tool_call_id === 'string' && typeof name === 'string'
+      ? [{ callId: tool_call_id, name, input: input ?? '' }]
+      : [],
+  );
+}
+
+function textOf(content: AssistantMessage['content']): string {
+  return typeof content === 'string' ? content : content.map(({ text }) => text).join('\n');
+}

@@ -1,0 +1,58 @@
+import type { Clock, Logger } from '@cinnabar/sdk';
+import type { Letta } from '@letta-ai/letta-client';
+import type { LettaStore, SentPrompt } from '../collections.js';
+import type { AgentEvent, ApprovalDecision, AskApproval, Prompt } from '../types.js';
+import type { Deadline } from './deadline.js';
+import type { Heard } from './heard.js';
+
+/** What all talks with agents of a server share. */
+export interface TalkParts {
+  readonly store: LettaStore;
+  readonly ask: AskApproval;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What was found out about the server. */
+  readonly server: { background: boolean };
+}
+
+/** One prompt, from when it is an agent's turn until its outcome is known. */
+export interface Talk extends TalkParts {
+  readonly client: Letta;
+  readonly prompt: Prompt;
+  readonly deadline: Deadline;
+  /** Whoever wants the answer has gone. */
+  readonly stopped: AbortSignal;
+  readonly tell: (event: AgentEvent) => void;
+  record: SentPrompt;
+  heard: Heard;
+  /** What people have decided, by the call's id: asked once, however often it has to be sent. */
+  readonly decisions: Map<string, ApprovalDecision>;
+  /** How often a connection was lost. */
+  losses: number;
+  /** How often somebody else's request for approval was in the way. */
+  orphans: number;
+}
+
+/** What comes next in a talk. */
+export type Next =
+  | { readonly do: 'send' }
+  /** Read on from the run that was under way. */
+  | { readonly do: 'reattach' }
+  /** See what the server knows of it. */
+  | { readonly do: 'look' }
+  /** Have its requests for approval decided; `asked` is false for those of which nobody knows any more. */
+  | { readonly do: 'decide'; readonly asked: boolean }
+  | { readonly do: 'end' }
+  | { readonly do: 'fail'; readonly error: unknown }
+  /** For good, whatever the error: the agent has done something already. */
+  | { readonly do: 'give-up'; readonly error: unknown; readonly sentence: string };
+
+/** Whether the agent has done something that must not be done twice. */
+export function hasActed({ heard, record }: Talk): boolean {
+  return record.acted || heard.tools.size > 0;
+}
+
+/** Changes what is kept of the prompt, on the disk first. */
+export async function keep(talk: Talk, change: Partial<SentPrompt>): Promise<void> {
+  talk.record = await talk.store.lettaSent.of(talk.prompt.key).set({ ...talk.record, ...change });
+}
