@@ -1,6 +1,21 @@
 import { definePlugin } from '@cinnabar/sdk';
+import { collections } from './collections.js';
+import { env, inject } from './context.js';
+import { settings } from './settings.js';
+import { start } from './start.js';
 
 export default definePlugin({
-  manifest: { id: 'relay', version: '0.1.0', description: 'Letta agents that live in the guild', host: '^0.1.0' },
-  setup() {},
+  manifest: {
+    id: 'relay',
+    version: '0.1.0',
+    description: 'Letta agents that live in the guild',
+    host: '^0.1.0',
+    intents: ['Guilds', 'GuildMessages', 'GuildMessageReactions', 'DirectMessages', 'MessageContent'],
+    permissions: ['ViewChannel', 'SendMessages', 'SendMessagesInThreads', 'ReadMessageHistory'],
+  },
+  settings,
+  collections,
+  env,
+  inject,
+  setup: start,
 });

@@ -1,6 +1,6 @@
 import { type Collection, z } from '@cinnabar/sdk';
 import type { RelaySettings } from '../settings.js';
-import { directIdentity } from './identity.js';
+import { directIdentity, directKey } from './identity.js';
 
 /** One person's direct messages. */
 export const directs = {
@@ -33,17 +33,15 @@ export interface Directs {
   ownerOf(agentId: string): Promise<string | undefined>;
 }
 
-const EVERYBODYS = 'direct';
-
 export function createDirects(kept: Collection<Direct, 'user'>, settings: RelaySettings): Directs {
   return {
     async agentOf(userId) {
       const { agentId } = await kept.of(userId).get();
-      if (agentId !== undefined) return { agentId, key: `${EVERYBODYS}-${userId}`, identity: directIdentity(userId) };
+      if (agentId !== undefined) return { agentId, key: directKey(userId), identity: directIdentity(userId) };
       const { dmAgent } = await settings.global.get();
       return dmAgent === undefined
         ? undefined
-        : { agentId: dmAgent, key: EVERYBODYS, identity: directIdentity(undefined) };
+        : { agentId: dmAgent, key: directKey(undefined), identity: directIdentity(undefined) };
     },
     async give(userId, agentId) {
       await kept.of(userId).update((draft) => {

@@ -56,3 +56,15 @@ export async function saveGrant(identities: Identities, id: string, name: string
   const others = known.grants.filter(({ guildId }) => guildId !== grant.guildId);
   await identities.save({ ...known, name, grants: [...others, grant] });
 }
+
+/** An agent's key in its roster, or among those of direct messages, by its identity; `undefined` for identities of others. */
+export function agentKeyOf(identity: string): string | undefined {
+  const [plugin, place, key] = identity.split(':');
+  if (plugin !== PLUGIN) return undefined;
+  return place === 'dm' ? directKey(key) : key;
+}
+
+/** The key by which events name the agent of direct messages: everybody's, or a person's own. */
+export function directKey(ownerId: string | undefined): string {
+  return ownerId === undefined ? 'direct' : `direct-${ownerId}`;
+}

@@ -1,38 +1,70 @@
-import type { Actor, SettledOutcome, Tools } from '@cinnabar/sdk';
-import { PLUGIN } from '../agents/identity.js';
+import { type Actor, type Identities, type SettledOutcome, type Tools, z } from '@cinnabar/sdk';
+import { grantOf, guildIdentity, PLUGIN } from '../agents/identity.js';
+import type { Rosters } from '../agents/roster.js';
+import type { ApprovalDecision, ApprovalRequest, AskApproval } from '../letta/types.js';
 import { APPROVE } from './tool.js';
 
-/** A call that waits at the Letta server for somebody's yes. */
-export interface Asked {
-  /** The server's id of the call: it is asked for once, also after a restart. */
-  readonly callId: string;
-  readonly agent: string;
-  readonly tool: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
+export interface AskParts {
+  readonly tools: Tools;
+  readonly rosters: Rosters;
+  readonly identities: Identities;
 }
 
-export type Answer = { readonly approve: true } | { readonly approve: false; readonly reason: string };
+const read = z.record(z.string(), z.unknown());
 
-/** Asks a person, by a card where they are, whether an agent may use a tool of its own. Whatever comes of it is an answer. */
-export async function askPerson(tools: Tools, actor: Actor, asked: Asked, signal: AbortSignal): Promise<Answer> {
-  const outcome = await tools.invoke({
-    name: APPROVE,
-    arguments: { agent: asked.agent, tool: asked.tool, arguments: asked.arguments },
-    actor,
-    origin: PLUGIN,
-    key: `${PLUGIN}:approval:${asked.callId}`,
-    signal,
-  });
-  return answerOf(outcome.status === 'deferred' ? await outcome.settled : outcome);
+/**
+ * Asks the member whose message the agent works on whether it may use a tool of its own, by a card where that message is; where nobody has
+ * caused it, whoever let the agent in. Asked for once for each call, also after a restart.
+ */
+export function createAsking(parts: AskParts): AskApproval {
+  return async (request, signal) => {
+    const actor = await actorOf(request, parts);
+    if (actor === undefined) return { approve: false, reason: 'There is nobody who could approve it.' };
+    const outcome = await parts.tools.invoke({
+      name: APPROVE,
+      arguments: { agent: nameOf(request, parts.rosters), tool: request.tool, arguments: argumentsOf(request.input) },
+      actor,
+      origin: PLUGIN,
+      key: `${PLUGIN}:${request.key}:${request.callId}`,
+      signal,
+    });
+    return decisionOf(outcome.status === 'deferred' ? await outcome.settled : outcome);
+  };
 }
 
-function answerOf(outcome: SettledOutcome): Answer {
-  switch (outcome.status) {
-    case 'done':
-      return { approve: true };
-    case 'failed':
-      return { approve: false, reason: outcome.error.message };
-    default:
-      return { approve: false, reason: outcome.reason };
+function decisionOf(outcome: SettledOutcome): ApprovalDecision {
+  if (outcome.status === 'done') return { approve: true };
+  return { approve: false, reason: outcome.status === 'failed' ? outcome.error.message : outcome.reason };
+}
+
+async function actorOf(
+  { agentId, place }: ApprovalRequest,
+  { rosters, identities }: AskParts,
+): Promise<Actor | undefined> {
+  const { guildId, channelId } = place;
+  if (place.userId !== null) return { userId: place.userId, guildId, channelId };
+  const key = guildId === null ? undefined : keyOf(guildId, agentId, rosters);
+  if (guildId === null || key === undefined) return undefined;
+  const grant = await grantOf(identities, guildIdentity(guildId, key), guildId);
+  return grant === undefined ? undefined : { userId: grant.userId, guildId, channelId };
+}
+
+function keyOf(guildId: string, agentId: string, rosters: Rosters): string | undefined {
+  return Object.entries(rosters.of(guildId)?.agents ?? {}).find(([, agent]) => agent.agentId === agentId)?.[0];
+}
+
+function nameOf({ agentId, place: { guildId } }: ApprovalRequest, rosters: Rosters): string {
+  const key = guildId === null ? undefined : keyOf(guildId, agentId, rosters);
+  return guildId === null || key === undefined ? agentId : (rosters.of(guildId)?.agents[key]?.name ?? agentId);
+}
+
+/** What cannot be read is shown as it is: nothing of it is hidden. */
+function argumentsOf(input: string): Readonly<Record<string, unknown>> {
+  try {
+    const parsed = read.safeParse(JSON.parse(input));
+    if (parsed.success) return parsed.data;
+  } catch {
+    // Not JSON.
   }
+  return { input };
 }

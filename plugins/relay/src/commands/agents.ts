@@ -13,7 +13,7 @@ const MOST_AGENTS = 20;
 
 export interface AgentDesk extends Desk {
   /** Voids the bearer of an identity that is gone. */
-  readonly revoke: (identity: string) => Promise<void>;
+  readonly revoke: (identity: string) => Promise<unknown>;
   readonly hasBearer: (identity: string) => Promise<boolean>;
   /** What the Letta server calls an agent; `undefined` when it does not say. */
   readonly nameOf: (agentId: string) => Promise<string | undefined>;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { splitMessage } from '@cinnabar/sdk';
+import { mayRefer, splitMessage } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { RelayEvent } from '../types.js';
 
@@ -19,7 +19,10 @@ export async function sayAt(event: RelayEvent, text: string, key: string, client
   const ids: string[] = [];
   for (const [index, content] of splitMessage(text, DISCORD_LIMIT).entries()) {
     // The message may be gone by now: the answer is worth saying all the same.
-    const reply = index === 0 && said !== null ? { reply: { messageReference: said, failIfNotExists: false } } : {};
+    const reply =
+      index === 0 && said !== null && mayRefer(channel)
+        ? { reply: { messageReference: said, failIfNotExists: false } }
+        : {};
     const message = await channel.send({
       content,
       ...reply,

@@ -1,0 +1,146 @@
+import type { McpEndpoint } from '@cinnabar/sdk';
+import type { Channel } from 'discord.js';
+import { directGrant, grantOf, PLUGIN, saveGrant } from '../agents/identity.js';
+import { containersOf } from '../agents/places.js';
+import type { Agents } from '../letta/types.js';
+import type { AgentDesk } from './agents.js';
+
+/** An agent where it lives. */
+export interface Place {
+  /** `null`: in direct messages. */
+  readonly guildId: string | null;
+  /** Who sets it up. */
+  readonly userId: string;
+  readonly key: string;
+  readonly name: string;
+  readonly agentId: string;
+  readonly identity: string;
+}
+
+export interface SetupDesk extends AgentDesk {
+  readonly agents: () => Promise<Agents>;
+  readonly endpoint: McpEndpoint | undefined;
+  /** The address of the tools as the Letta server reaches them; `undefined` while they are not offered. */
+  readonly toolsUrl: () => Promise<string | undefined>;
+  readonly responderIn: (guildId: string | null, channelId: string) => Promise<string>;
+  /** Asks the agent to post a line in a channel. `undefined` when it has; else what came instead. */
+  readonly tryToPost: (place: Place, channelId: string, signal: AbortSignal) => Promise<string | undefined>;
+  /** What the tools are called at the Letta server: one registration for all agents of this bot. */
+  readonly serverName: () => string;
+  /** A sentence for what went wrong at the Letta server. */
+  readonly troubleOf: (error: unknown) => string;
+}
+
+export interface Step {
+  readonly ok: boolean;
+  /** Plain text. */
+  readonly text: string;
+  /** What to do about it, in Markdown. */
+  readonly todo?: string;
+}
+
+/** Ends with the first step without which the next one cannot be. */
+export async function* setUp(
+  desk: SetupDesk,
+  place: Place,
+  channel: Channel,
+  signal: AbortSignal,
+): AsyncGenerator<Step> {
+  if (place.guildId !== null) yield switchedOn(desk, place.guildId);
+  yield await answersHere(desk, place, channel);
+  const found = await findAgent(desk, place);
+  yield found;
+  if (!found.ok) return;
+  const { endpoint } = desk;
+  const url = await desk.toolsUrl();
+  if (endpoint === undefined || url === undefined) {
+    yield {
+      ok: false,
+      text: 'The tools are not offered over MCP.',
+      todo: 'The owner of the bot switches that on: `set mcp listen 8808`, then `plugin reload mcp`.',
+    };
+    return;
+  }
+  yield { ok: true, text: `The tools are offered at ${url}.` };
+  if (place.guildId === null)
+    await saveGrant(desk.identities, place.identity, place.name, directGrant(place.userId, channel.id));
+  const access = await mayWriteHere(desk, place, channel);
+  yield access;
+  const connected = await connect(desk, endpoint, url, place);
+  yield connected;
+  if (!connected.ok || !access.ok) return;
+  yield await trial(desk, place, channel.id, signal);
+}
+
+function switchedOn({ rosters }: SetupDesk, guildId: string): Step {
+  const ok = rosters.enabled(guildId) !== undefined;
+  return ok
+    ? { ok, text: 'The agents of this server are switched on.' }
+    : { ok, text: 'The agents of this server are switched off.', todo: 'Use `relay enable`.' };
+}
+
+async function answersHere({ responderIn }: SetupDesk, { guildId }: Place, { id }: Channel): Promise<Step> {
+  const responder = await responderIn(guildId, id);
+  if (responder === PLUGIN) return { ok: true, text: 'What is said to me here goes to the agent.' };
+  const todo = 'Use `ai use relay`, or `ai use relay --here` for this channel alone.';
+  return { ok: false, text: `What is said to me here goes to ${responder}.`, todo };
+}
+
+async function findAgent({ agents, troubleOf }: SetupDesk, { agentId }: Place): Promise<Step> {
+  try {
+    const info = await (await agents()).find(agentId);
+    if (info !== undefined) return { ok: true, text: `The Letta server knows the agent: ${info.name}.` };
+    return {
+      ok: false,
+      text: `The Letta server knows no agent ${agentId}.`,
+      todo: 'Compare the id with the one that the server shows.',
+    };
+  } catch (error) {
+    return {
+      ok: false,
+      text: troubleOf(error),
+      todo: 'Compare the settings `baseUrl` (or `LETTA_BASE_URL`) and the key in `LETTA_API_KEY`.',
+    };
+  }
+}
+
+async function mayWriteHere(
+  { identities }: SetupDesk,
+  { identity, guildId, name }: Place,
+  channel: Channel,
+): Promise<Step> {
+  const channels = (await grantOf(identities, identity, guildId))?.channels ?? [];
+  const ids = channel.isDMBased() ? [channel.id] : containersOf(channel);
+  if (channels === 'all' || ids.some((id) => channels.includes(id)))
+    return { ok: true, text: 'It has been let into this channel.' };
+  return {
+    ok: false,
+    text: 'It has not been let into this channel.',
+    todo: `Use \`relay grant channel\` <#${channel.id}> \`${name}\`, or set it up where it may write.`,
+  };
+}
+
+async function connect(desk: SetupDesk, endpoint: McpEndpoint, url: string, place: Place): Promise<Step> {
+  const { agents, identities, tools, serverName, troubleOf } = desk;
+  const { agentId, identity, guildId } = place;
+  try {
+    const granted = (await grantOf(identities, identity, guildId))?.tools ?? {};
+    const offered = new Set(tools.list().flatMap(({ name }) => (Object.hasOwn(granted, name) ? [name] : [])));
+    const { bearer } = await endpoint.issue(identity);
+    const host = { agentId, serverName: serverName(), url, bearer, offered };
+    const { attached, missing } = await (await agents()).register(host);
+    if (missing.length === 0) return { ok: true, text: `It has ${attached.length} tools: ${attached.join(', ')}.` };
+    return { ok: false, text: `The Letta server does not see these tools: ${missing.join(', ')}.`, todo: REACH };
+  } catch (error) {
+    return { ok: false, text: `It could not be given its tools. ${troubleOf(error)}`, todo: REACH };
+  }
+}
+
+const REACH =
+  'The Letta server has to reach the address above. Where it is another one from there, the owner of the bot sets `mcpUrl`: `set relay mcpUrl https://…`.';
+
+async function trial({ tryToPost }: SetupDesk, place: Place, channelId: string, signal: AbortSignal): Promise<Step> {
+  const problem = await tryToPost(place, channelId, signal);
+  if (problem === undefined) return { ok: true, text: 'It has posted here.' };
+  return { ok: false, text: `It has not posted here. ${problem}`, todo: '`relay errors` and the log say more.' };
+}

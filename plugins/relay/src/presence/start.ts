@@ -1,0 +1,43 @@
+import type { Clock, Collections, Commands, FrontDoor, Logger, Registrar } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import type { Rosters } from '../agents/roster.js';
+import type { collections } from '../collections.js';
+import type { RelaySettings } from '../settings.js';
+import type { RelayEvent } from '../types.js';
+import type { Budget } from './budget.js';
+import { openDigests } from './digests.js';
+import { listenForMore } from './listen.js';
+import { createOwnThreads } from './own-threads.js';
+import type { Posts } from './posts.js';
+import { listenForReactions } from './reactions.js';
+import { wakeDue } from './wakes.js';
+
+export interface PresenceParts extends Pick<Registrar, 'on' | 'after' | 'every'> {
+  readonly collections: Collections<typeof collections>;
+  readonly rosters: Rosters;
+  readonly settings: RelaySettings;
+  readonly posts: Posts;
+  readonly budget: Budget;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly commands: Commands;
+  readonly frontDoor: FrontDoor | undefined;
+  readonly log: Logger;
+  readonly offer: (event: RelayEvent) => Promise<unknown>;
+}
+
+/** How often it is looked whether a digest or a wake-up is due. */
+const LOOK_MS = 30_000;
+
+/** Everything that reaches agents though nobody has said it to them. */
+export async function startPresence(parts: PresenceParts): Promise<void> {
+  const { collections, client, frontDoor, every } = parts;
+  const digests = await openDigests({ ...parts, digests: collections.digests });
+  const ownThreads = createOwnThreads(collections.startedThreads, client);
+  if (frontDoor !== undefined) listenForMore({ ...parts, frontDoor, digests, ownThreads });
+  listenForReactions(parts);
+  every(LOOK_MS, async () => {
+    await digests.sendDue();
+    await wakeDue({ ...parts, wakes: collections.wakes });
+  });
+}

@@ -1,0 +1,76 @@
+import { createDirects } from './agents/directs.js';
+import { agentKeyOf } from './agents/identity.js';
+import { createLetta } from './agents/letta.js';
+import { openRosters } from './agents/roster.js';
+import { createAsking } from './approving/ask.js';
+import { approveTool } from './approving/tool.js';
+import { registerCommands } from './commands/register.js';
+import type { RelayContext } from './context.js';
+import { createAgents } from './letta/agents.js';
+import { createBudget } from './presence/budget.js';
+import { createPosts } from './presence/posts.js';
+import { startPresence } from './presence/start.js';
+import { createBreakers } from './resilience/breakers.js';
+import { createErrorLog } from './resilience/error-log.js';
+import { onConsent } from './taking/consent.js';
+import { offer } from './taking/offer.js';
+import { personalData } from './taking/personal-data.js';
+import { respond } from './taking/respond.js';
+import { openQueue } from './telling/open-queue.js';
+import { createWatch } from './telling/watch.js';
+
+/** Puts the rooms together: what happens is taken (`taking`, `presence`), waits (`queue`), and is told (`telling`). */
+export async function start(context: RelayContext): Promise<void> {
+  const { collections, settings, services, env, client, log } = context;
+  const { clock, frontDoor, tools } = services;
+  const rosters = await openRosters(collections.rosters);
+  const directs = createDirects(collections.directs, settings);
+  const posts = createPosts(collections.posts);
+  const watch = createWatch(posts, agentKeyOf);
+  const ask = createAsking({ ...services, rosters });
+  const letta = createLetta({
+    settings,
+    baseUrl: env.LETTA_BASE_URL,
+    make: (baseUrl) =>
+      createAgents({
+        address: { baseUrl, apiKey: env.LETTA_API_KEY },
+        store: collections,
+        ask,
+        clock,
+        log,
+      }),
+    log,
+  });
+  const shared = {
+    ...context,
+    ...services,
+    rosters,
+    directs,
+    posts,
+    watch,
+    letta,
+    wakes: collections.wakes,
+    budget: createBudget({ days: collections.days, settings, clock }),
+    breakers: createBreakers(clock, log),
+    errors: createErrorLog(collections.errors, clock),
+  };
+
+  context.tool(approveTool);
+  context.defer(tools.onSettled(watch.settled));
+  const queue = await openQueue(shared);
+  context.defer(() => queue.stop());
+  const parts = { ...shared, queue, offer: (event: Parameters<typeof offer>[0]) => offer(event, { ...shared, queue }) };
+  const button = context.component({ name: 'consent', run: onConsent({ settings, frontDoor }) });
+  const consent = { directs, rosters, settings, client, button };
+  context.responder({
+    name: 'relay',
+    description: 'Brings it to a Letta agent that lives here, which answers with tools',
+    typesItself: true,
+    respond: (turn) => respond(turn, { ...parts, consent }),
+  });
+  await startPresence(parts);
+  registerCommands(context, parts);
+  context.personalData(personalData(parts));
+  // What an earlier run has left open is answered as soon as possible, not with the next message.
+  context.ready(() => letta.agents().catch((error: unknown) => log.info('no Letta server yet', { error })));
+}

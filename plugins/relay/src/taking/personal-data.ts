@@ -1,0 +1,36 @@
+import type { Collection, PersonalData } from '@cinnabar/sdk';
+import type { Letta } from '../agents/letta.js';
+import type { Wakes } from '../presence/wakes.js';
+import type { RelayQueue } from '../types.js';
+
+export interface PersonalParts {
+  readonly queue: RelayQueue;
+  readonly letta: Pick<Letta, 'agents'>;
+  readonly wakes: Collection<Wakes, 'guild'>;
+}
+
+/** What is kept of people beside their own settings: their messages while they wait, what was sent to agents, what they have planned. */
+export function personalData({ queue, letta, wakes }: PersonalParts): PersonalData {
+  // Without an address there is no server to which anything could have been sent.
+  const server = () => letta.agents().catch(() => undefined);
+  return {
+    async export(userId) {
+      const sent = (await server())?.of(userId);
+      const planned = [];
+      for await (const [guildId, known] of wakes.entries()) {
+        for (const one of known.planned) if (one.userId === userId) planned.push({ guildId, ...one });
+      }
+      return { waiting: await queue.of(userId), sent: (await sent) ?? [], planned };
+    },
+    async forget(userId) {
+      await queue.forget(userId);
+      await (await server())?.forget(userId);
+      for await (const [guildId, known] of wakes.entries()) {
+        if (!known.planned.some((one) => one.userId === userId)) continue;
+        await wakes.of(guildId).update((draft) => {
+          draft.planned = draft.planned.filter((one) => one.userId !== userId);
+        });
+      }
+    },
+  };
+}

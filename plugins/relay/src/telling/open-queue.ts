@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import type { Clock, Files, Logger, Random, Registrar } from '@cinnabar/sdk';
+import type { Letta } from '../agents/letta.js';
+import { targetOf } from '../agents/target.js';
+import { createJournal } from '../queue/journal.js';
+import { createRelayQueue } from '../queue/queue.js';
+import type { Breakers } from '../resilience/breakers.js';
+import { rulesIn } from '../settings.js';
+import type { QueueRules, RelayQueue } from '../types.js';
+import { createDelivering, type DeliverParts } from './deliver.js';
+import { type FailureParts, onDropped, onFailed } from './failures.js';
+
+export interface OpenQueueParts
+  extends Omit<DeliverParts, 'connected'>,
+    FailureParts,
+    Pick<Registrar, 'ready' | 'signal'> {
+  readonly letta: Letta;
+  readonly breakers: Breakers;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly files: Files;
+  readonly log: Logger;
+}
+
+/** In how many channels agents are told at a time. */
+const BOUND = { total: 64, perGuild: 16 };
+
+/** Opens the queue with what an earlier run has left in it. Nothing is told before the bot is connected. */
+export async function openQueue(parts: OpenQueueParts): Promise<RelayQueue> {
+  const { settings, rosters, letta, files, clock, log, ready, signal } = parts;
+  const connected = new Promise<void>((resolve) => {
+    ready(resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  const rulesFor = async (guildId: string | null): Promise<QueueRules> => {
+    const rules = await rulesIn(settings, guildId);
+    return {
+      rateLimitMs: rules.rate_limit_seconds * 1000,
+      maxQueueSize: rules.max_queue_size,
+      whenFull: rules.whenFull,
+      paused: guildId !== null && rosters.of(guildId)?.paused === true,
+    };
+  };
+  return createRelayQueue({
+    ...parts,
+    store: createJournal(join(await files.folder('relay'), 'queue'), clock, log),
+    rulesFor,
+    agentFor: async (event) => letta.worldName((await targetOf(event, parts))?.agentId ?? 'nobody'),
+    delivering: createDelivering({ ...parts, connected }),
+    bound: () => BOUND,
+    onDropped: (drop) => onDropped(drop, parts),
+    onFailed: (failure) => onFailed(failure, parts),
+  });
+}

@@ -1,0 +1,100 @@
+import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import {
+  type AgentScript,
+  createManualClock,
+  type LettaStandIn,
+  type LettaStandInOptions,
+  type LocalChannel,
+  type LocalMessage,
+  type LocalUser,
+  startLettaStandIn,
+} from '@cinnabar/sdk/testing';
+
+export interface AgentBotOptions extends Partial<Pick<TestHostOptions, 'world' | 'dataDir' | 'permissions'>> {
+  readonly script?: AgentScript;
+  /** Names of the agent's own tools that need an approval, each with what it answers. */
+  readonly approvals?: readonly string[];
+  readonly letta?: LettaStandIn;
+  readonly stand?: LettaStandInOptions;
+  readonly plugins?: readonly string[];
+}
+
+/** A bot with an agent at a stand-in Letta server that really calls the bot's tools over MCP. */
+export interface AgentBot extends TestHost {
+  readonly letta: LettaStandIn;
+  /** An admin says something in a channel; what the bot replies. */
+  admin(text: string, where?: LocalChannel): Promise<string>;
+  /** Somebody says something, and every agent that is told of it has ended. */
+  says(user: LocalUser, text: string, where?: LocalChannel, replyTo?: LocalMessage): Promise<LocalMessage>;
+  /** Resolves when the bot and every agent have done what there is to do. */
+  quiet(): Promise<void>;
+  /** What agents were told, oldest first. */
+  readonly prompts: readonly string[];
+}
+
+export async function startAgentBot(options: AgentBotOptions = {}): Promise<AgentBot> {
+  const clock = options.world?.clock ?? createManualClock();
+  const letta = options.letta ?? (await startLettaStandIn({ clock, ...options.stand, ...scriptOf(options.script) }));
+  const host = await createTestHost({
+    plugins: ['ai', 'relay', 'discord-tools', 'mcp', 'confirm', ...(options.plugins ?? [])],
+    settings: { mcp: { listen: '127.0.0.1:0', callsPerMinute: 10_000 }, confirm: {} },
+    env: { LETTA_BASE_URL: letta.baseUrl, LETTA_API_KEY: 'test-key' },
+    ...(options.world === undefined ? { clock } : { world: options.world }),
+    ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
+    ...(options.permissions === undefined ? {} : { permissions: options.permissions }),
+  });
+  const quiet = async () => {
+    for (let round = 0; round < 3; round += 1) {
+      await host.settled();
+      await letta.idle();
+    }
+    await host.settled();
+  };
+  return {
+    ...host,
+    letta,
+    quiet,
+    async admin(text, where = host.general) {
+      const since = host.you.say(where, text);
+      await quiet();
+      return (await host.discord.expectMessage({ channel: where, author: host.bot, since })).content;
+    },
+    async says(user, text, where = host.general, replyTo) {
+      const said = user.say(where, text, replyTo === undefined ? {} : { replyTo });
+      await quiet();
+      return said;
+    },
+    get prompts() {
+      return letta.runs.flatMap(({ prompt }) => prompt ?? []);
+    },
+    async [Symbol.asyncDispose]() {
+      await host[Symbol.asyncDispose]();
+      if (options.letta === undefined) await letta[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const scriptOf = (script: AgentScript | undefined) => (script === undefined ? {} : { script });
+
+/** Answers in the channel that the prompt names, as a reply where it names a message. */
+export const answering =
+  (words: string): AgentScript =>
+  async (turn) => {
+    const channelId = /(?:Channel: #.* \(ID: |\*\*Channel \(DM\) ID:\*\* )(\d+)/.exec(turn.prompt)?.[1];
+    const replyToMessageId = /\*?\*?Message ID:\*?\*? (\d+)/.exec(turn.prompt)?.[1];
+    await turn.callTool('discord_send', {
+      channelId,
+      message: words,
+      ...(replyToMessageId === undefined ? {} : { replyToMessageId }),
+    });
+  };
+
+/** Lets an agent in and sets everything up, as the README says. @returns its id at the server */
+export async function settleAgent(bot: AgentBot, name = 'aurora', script?: AgentScript): Promise<string> {
+  const { id } = bot.letta.addAgent({ name, ...scriptOf(script) });
+  await bot.admin(`!relay agent ${id} ${name}`);
+  await bot.admin('!relay enable');
+  await bot.admin('!ai use relay');
+  await bot.admin(`!relay setup ${name}`);
+  return id;
+}
