@@ -139,9 +139,32 @@ export interface ModelTraits {
   readonly price: ModelPrice | undefined;
 }
 
+/** What texts mean, in numbers: the nearer two vectors (by cosine), the more alike the texts. */
+export interface Embeddings {
+  /** One for each text, in their order, all of one length. Vectors of different models cannot be compared. */
+  readonly vectors: readonly Float32Array[];
+  /** As the provider names it: keep it with the vectors. */
+  readonly model: string;
+  /** Estimated where the provider does not say. */
+  readonly tokens: number;
+}
+
+export interface EmbedOptions {
+  /** By default what the host is configured with. */
+  readonly model?: string;
+  /** Cancels the HTTP request. */
+  readonly signal?: AbortSignal;
+}
+
 export interface Llm {
   /** @throws CinnabarError CINNABAR_LLM_… , each with a sentence for people */
   complete(request: LlmRequest): Promise<LlmCompletion>;
+  /**
+   * Vectors of texts, for search by meaning. `undefined` where no configured vendor offers embeddings: that is so unless the owner has named a
+   * model for them. Many texts are sent in several requests.
+   * @throws CinnabarError CINNABAR_LLM_… , each with a sentence for people
+   */
+  embed(texts: readonly string[], options?: EmbedOptions): Promise<Embeddings | undefined>;
   /** Traits of a model, or of the one that answers when a request names none. */
   traits(model?: string): Promise<ModelTraits>;
   /** The provider's request as it would be sent, for inspection and tests; nothing is sent. */

@@ -2,7 +2,7 @@ import type { LlmRequest, Logger } from '@cinnabar/sdk';
 import { type Candidate, planCall, type Setup, whyChat } from './candidate.js';
 import type { Learned, Refusal } from './learned.js';
 import type { Attempt, Failure, Mode, ProviderCall } from './providers/provider.js';
-import { type Bounds, within } from './resilience/deadline.js';
+import { type Bounds, type Interruption, within } from './resilience/deadline.js';
 import { CANCELLED } from './resilience/retries.js';
 
 /** What an attempt needs besides the request and the model. */
@@ -33,8 +33,12 @@ export async function attemptOnce(candidate: Candidate, request: LlmRequest, par
       if (refused === undefined || !wasAsked(refused, call) || !learned.learn(candidate.name, refused)) return attempt;
     }
   });
-  if (end.done) return end.value;
-  return { ok: false, failure: end.why === 'cancelled' ? CANCELLED : timedOut(bounds.timeoutMs) };
+  return end.done ? end.value : interrupted(end.why, bounds);
+}
+
+/** An attempt that was ended before its end. */
+export function interrupted(why: Interruption, { timeoutMs }: Bounds): Attempt<never> {
+  return { ok: false, failure: why === 'cancelled' ? CANCELLED : timedOut(timeoutMs) };
 }
 
 function wasAsked(refused: Refusal, { mode, request, temperature, topP }: ProviderCall): boolean {

@@ -11,6 +11,7 @@ import {
 import { attemptOnce } from './attempt.js';
 import { type Candidate, candidateFor, planCall, type Setup } from './candidate.js';
 import { finishCompletion } from './completion.js';
+import { createEmbed } from './embedding.js';
 import { createLearned } from './learned.js';
 import type { Failure, Mode } from './providers/provider.js';
 import type { Breakers } from './resilience/breakers.js';
@@ -90,6 +91,7 @@ export function createLlm(parts: ServiceParts): Llm {
       }
       throw toError(failed ?? CANCELLED);
     },
+    embed: createEmbed(parts),
     async traits(model) {
       return candidateFor(await parts.setup(), model, learned).traits;
     },

@@ -27,6 +27,13 @@ export const GLOBAL_SETTINGS = z.object({
     .trim()
     .optional()
     .describe("The model's name; by default OPENAI_MODEL, ANTHROPIC_MODEL, GOOGLE_MODEL or BEDROCK_MODEL"),
+  embeddingModel: z
+    .string()
+    .trim()
+    .optional()
+    .describe(
+      'The model for embeddings, which memory uses for search by meaning; by default OPENAI_EMBEDDING_MODEL or GOOGLE_EMBEDDING_MODEL, and without those there are none',
+    ),
   temperature: z
     .number()
     .min(0)
@@ -98,6 +105,11 @@ export const ENVIRONMENT = z.looseObject({
     .optional()
     .describe('Address of an OpenAI-compatible server (xAI, Ollama, vLLM, llama.cpp), usually ending in /v1'),
   OPENAI_MODEL: z.string().trim().optional().describe('The model to use with OpenAI or the compatible server'),
+  OPENAI_EMBEDDING_MODEL: z
+    .string()
+    .trim()
+    .optional()
+    .describe('The model for embeddings of OpenAI or the compatible server, such as text-embedding-3-small'),
   ANTHROPIC_API_KEY: key.optional().describe('Key for Anthropic'),
   ANTHROPIC_BASE_URL: httpUrl.optional().describe('Address of an Anthropic-compatible server'),
   ANTHROPIC_MODEL: z.string().trim().optional().describe('The model to use with Anthropic'),
@@ -105,6 +117,11 @@ export const ENVIRONMENT = z.looseObject({
   GEMINI_API_KEY: key.optional().describe('The same as GOOGLE_API_KEY'),
   GOOGLE_BASE_URL: httpUrl.optional().describe('Address of a Gemini-compatible server'),
   GOOGLE_MODEL: z.string().trim().optional().describe('The model to use with Google'),
+  GOOGLE_EMBEDDING_MODEL: z
+    .string()
+    .trim()
+    .optional()
+    .describe('The model for embeddings of Google, such as gemini-embedding-001'),
   AWS_REGION: z.string().trim().optional().describe('Region of Bedrock; us-east-1 by default'),
   AWS_DEFAULT_REGION: z.string().trim().optional().describe('The same as AWS_REGION'),
   AWS_ACCESS_KEY_ID: key

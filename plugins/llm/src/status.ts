@@ -44,8 +44,15 @@ function describe(
             `**${vendor.name}** (${patternList(vendor.provides)}): ${place(vendor)}; ${breakers.for(vendor).state}`,
         )
       : singleVendor(source, breakers.for({ name, source }).state)),
+    `**Embeddings:** ${embeddings(routes)}`,
     `**Each attempt:** up to ${timeoutMs / 1000} s${stream ? ', streamed' : ''}; ${retries} more after ${retryDelayMs / 1000} s`,
   ].join('\n');
+}
+
+function embeddings(routes: Routes): string {
+  const route = routes.embeddings();
+  if (route === undefined) return 'none: set `embeddingModel` or `OPENAI_EMBEDDING_MODEL` for search by meaning';
+  return `${route.model} by ${route.vendor.name}`;
 }
 
 type Connected = Exclude<Source, { readonly provider: 'offline' }>;

@@ -26,11 +26,12 @@ export { type LettaStandIn, type LettaStandInOptions, startLettaStandIn } from '
 export type { LocalTool } from './letta/state/tool.js';
 export { startAnthropicStandIn } from './providers/anthropic/start.js';
 export { startBedrockStandIn } from './providers/bedrock/start.js';
+export { type EmbeddingOptions, wordVector } from './providers/embedding.js';
 export { startGoogleStandIn } from './providers/google/start.js';
 export { startOpenAiStandIn } from './providers/openai/start.js';
 export type { ModelScript, PromptView, ScriptOptions } from './providers/prompt.js';
 export type { Ending, RecordedRequest } from './providers/recording.js';
-export { type ScriptedLlm, scriptedLlm } from './providers/scripted-llm.js';
+export { type ScriptedEmbeddings, type ScriptedLlm, scriptedLlm } from './providers/scripted-llm.js';
 export type { StandIn, StandInOptions } from './providers/server.js';
 export {
   callTool,

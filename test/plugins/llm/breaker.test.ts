@@ -54,7 +54,7 @@ describe('llm breaker', () => {
     let finish: (attempt: Attempt) => void = () => undefined;
     const probe = breaker.run(
       () =>
-        new Promise((resolve) => {
+        new Promise<Attempt>((resolve) => {
           finish = resolve;
         }),
     );

@@ -9,6 +9,7 @@ import {
   type ScriptedLlm,
   say,
   scriptedLlm,
+  wordVector,
 } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
@@ -112,5 +113,17 @@ describe('scriptedLlm', () => {
     host.alice.say(host.general, '!ask');
     await host.settled();
     await host.discord.expectMessage({ author: host.bot, content: /^42$/ });
+  });
+
+  it('has no embeddings, unless it is told how to make them', async () => {
+    await using without = await serviceOf(scriptedLlm());
+    expect(await without.llm.embed(['tea'])).to.equal(undefined);
+    const scripted = scriptedLlm([], { embed: wordVector });
+    await using bench = await serviceOf(scripted);
+    const found = await bench.llm.embed(['green tea', 'tea, green', 'a dragon']);
+    const [one, other, third] = found?.vectors ?? [];
+    expect(one).to.deep.equal(other);
+    expect(one).to.not.deep.equal(third);
+    expect(scripted.embedded).to.deep.equal([['green tea', 'tea, green', 'a dragon']]);
   });
 });

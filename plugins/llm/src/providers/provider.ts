@@ -1,4 +1,13 @@
-import type { ErrorCode, ErrorParams, LlmCompletion, LlmRequest, ModelTraits, StopReason, Usage } from '@cinnabar/sdk';
+import type {
+  Embeddings,
+  ErrorCode,
+  ErrorParams,
+  LlmCompletion,
+  LlmRequest,
+  ModelTraits,
+  StopReason,
+  Usage,
+} from '@cinnabar/sdk';
 import type { Refusal } from '../learned.js';
 
 /** How a conversation is put to a model: as roles, or as one text that the model continues. */
@@ -49,9 +58,17 @@ export interface Failure {
   readonly refuses?: Refusal;
 }
 
-export type Attempt =
-  | { readonly ok: true; readonly reply: ProviderReply }
+export type Attempt<R = ProviderReply> =
+  | { readonly ok: true; readonly reply: R }
   | { readonly ok: false; readonly failure: Failure };
+
+/** One request for embeddings. */
+export interface EmbedCall {
+  readonly model: string;
+  /** None of them empty. */
+  readonly texts: readonly string[];
+  readonly signal: AbortSignal;
+}
 
 /** A source of completions. It transforms the normalized request into its own format and the answer back. */
 export interface Provider {
@@ -61,4 +78,8 @@ export interface Provider {
   send(call: ProviderCall): Promise<Attempt>;
   /** The body that `send` would send, or a promise of it. */
   render(call: ProviderCall): unknown;
+  /** Vectors of texts, by the same rules as `send`; not every vendor has them. */
+  embed?(call: EmbedCall): Promise<Attempt<Embeddings>>;
+  /** How many texts one request may hold. */
+  readonly mostTexts?: number;
 }

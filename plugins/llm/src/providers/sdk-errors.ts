@@ -28,7 +28,7 @@ export function failedAttempt<E extends Error>(
   problemOf: (error: E) => HttpProblem,
   vendor: Vendor,
   nowMs: number,
-): Attempt {
+): Attempt<never> {
   const broken =
     error instanceof errors.APIConnectionError || error instanceof errors.APIUserAbortError || isConnectionLost(error);
   if (broken) return { ok: false, failure: CONNECTION_LOST };

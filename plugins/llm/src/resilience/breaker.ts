@@ -10,7 +10,7 @@ const PAUSE_MS = 30_000;
 export interface Breaker {
   /** For status lines: `answers`, or what is the matter. */
   readonly state: string;
-  run(attempt: () => Promise<Attempt>): Promise<Attempt>;
+  run<R>(attempt: () => Promise<Attempt<R>>): Promise<Attempt<R>>;
 }
 
 /** A vendor's failure on its way through the policy. */
@@ -39,7 +39,7 @@ export function createBreaker(vendor: string, clock: Clock, log: Logger): Breake
   });
   policy.onReset(() => log.info('model vendor answers again', { vendor }));
 
-  const paused = (): Attempt => {
+  const paused = (): Attempt<never> => {
     const seconds = Math.max(1, Math.ceil((openUntilMs - clock.now()) / 1000));
     return { ok: false, failure: { code: 'CINNABAR_LLM_PAUSED', params: { seconds }, retry: false } };
   };

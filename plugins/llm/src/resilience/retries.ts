@@ -26,7 +26,7 @@ class AttemptFailed extends Error {
 }
 
 /** Repeats an attempt as long as its failure allows it. Each repetition is logged. */
-export async function withRetries(rules: RetryRules, attempt: () => Promise<Attempt>): Promise<Attempt> {
+export async function withRetries<R>(rules: RetryRules, attempt: () => Promise<Attempt<R>>): Promise<Attempt<R>> {
   let delayMs = 0;
   const policy = retry(handleType(AttemptFailed, isWorthRepeating), { maxAttempts: rules.retries });
   policy.onRetry((reason) => {

@@ -1,5 +1,6 @@
 import type { Environment, GlobalSettings } from '../settings.js';
 import { configuredVendor } from './configured.js';
+import { type EmbeddingRoute, embeddingRoute, vendorsEmbeddingRoute } from './embeddings.js';
 import { type NamePattern, plainName, readPatterns } from './patterns.js';
 import { configure, notConfigured } from './single.js';
 import type { Vendor } from './source.js';
@@ -13,6 +14,8 @@ export interface Routes {
   readonly vendors: readonly (Vendor & { readonly provides: readonly string[] })[];
   /** @throws CINNABAR_LLM_NOT_CONFIGURED when no vendor provides the model */
   vendorFor(model: string): Vendor;
+  /** `undefined` when nobody has named a model for embeddings, or no vendor provides it. */
+  embeddings(wanted?: string): EmbeddingRoute | undefined;
 }
 
 export interface Router {
@@ -42,8 +45,10 @@ export function createRouter(): Router {
         ...configuredVendor(name, vendor, settings, env),
         provides: vendor.provides,
       }));
+      const providerOf = (model: string) =>
+        vendors.find(({ name }) => patterns.get(name)?.some((matches) => matches(model)));
       const vendorFor = (model: string) => {
-        const found = vendors.find(({ name }) => patterns.get(name)?.some((matches) => matches(model)));
+        const found = providerOf(model);
         if (found === undefined)
           throw notProvided(
             model,
@@ -60,6 +65,7 @@ export function createRouter(): Router {
         model,
         vendors,
         vendorFor,
+        embeddings: (wanted) => vendorsEmbeddingRoute(settings, env, providerOf, wanted),
         because: `${vendors.length === 1 ? 'one vendor is' : `${vendors.length} vendors are`} set up`,
       };
     },
@@ -69,7 +75,13 @@ export function createRouter(): Router {
 function singleRoute(settings: GlobalSettings, env: Environment): Routes {
   const { source, model, because } = configure(settings, env);
   const vendor = { name: source.provider, source };
-  return { model, because, vendors: [{ ...vendor, provides: [] }], vendorFor: () => vendor };
+  return {
+    model,
+    because,
+    vendors: [{ ...vendor, provides: [] }],
+    vendorFor: () => vendor,
+    embeddings: (wanted) => embeddingRoute(settings, env, source, wanted),
+  };
 }
 
 function notProvided(model: string, vendors: readonly string[]): Error {

@@ -2,6 +2,7 @@ import { definePlugin, type Plugin } from '../../definition.js';
 import { CinnabarError } from '../../errors.js';
 import { Llm, type LlmCompletion, type LlmRequest, type ModelTraits } from '../../llm.js';
 import { promptOf, toCompletion } from './completion.js';
+import { tokensIn } from './embedding.js';
 import { createHeld } from './held.js';
 import { createStepQueue, type ModelScript } from './prompt.js';
 import type { FailStep, ModelStep } from './steps.js';
@@ -20,11 +21,19 @@ const TRAITS: Omit<ModelTraits, 'model'> = {
 export interface ScriptedLlm extends Plugin {
   /** Every request so far, as the caller made it. */
   readonly requests: readonly LlmRequest[];
+  /** The texts of every request for embeddings so far. */
+  readonly embedded: readonly (readonly string[])[];
   push(...steps: readonly ModelStep[]): void;
   /** Resolves as soon as an answer hangs. */
   hanging(): Promise<void>;
   /** Lets everything that hangs go on. */
   release(): void;
+}
+
+/** Whether the scripted model has embeddings. */
+export interface ScriptedEmbeddings {
+  /** The vector of a text, such as `wordVector` gives; without it there are no embeddings. */
+  readonly embed?: (text: string) => readonly number[];
 }
 
 /**
@@ -33,8 +42,12 @@ export interface ScriptedLlm extends Plugin {
  * const llm = scriptedLlm([callTool('roll', { sides: 6 }), say('A four.')]);
  * await using host = await createTestHost({ plugins: [llm, myPlugin] });
  */
-export function scriptedLlm(steps: readonly ModelStep[] | ModelScript = []): ScriptedLlm {
+export function scriptedLlm(
+  steps: readonly ModelStep[] | ModelScript = [],
+  { embed }: ScriptedEmbeddings = {},
+): ScriptedLlm {
   const requests: LlmRequest[] = [];
+  const embedded: (readonly string[])[] = [];
   const queue = createStepQueue(typeof steps === 'function' ? { script: steps } : { steps });
   const held = createHeld();
 
@@ -61,6 +74,12 @@ export function scriptedLlm(steps: readonly ModelStep[] | ModelScript = []): Scr
       }
       return carryOut(request, step, serial);
     },
+    async embed(texts, { model = 'scripted-embeddings', signal } = {}) {
+      if (embed === undefined) return undefined;
+      if (signal?.aborted === true) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
+      embedded.push(texts);
+      return { vectors: texts.map((text) => Float32Array.from(embed(text))), model, tokens: tokensIn(texts) };
+    },
     traits: async (model = 'scripted') => ({ ...TRAITS, model }),
     render: async (request) => ({
       provider: 'scripted',
@@ -77,6 +96,7 @@ export function scriptedLlm(steps: readonly ModelStep[] | ModelScript = []): Scr
   return {
     ...plugin,
     requests,
+    embedded,
     push: queue.push,
     hanging: held.hanging,
     release: held.release,

@@ -1,13 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { answer, answerFailure, type Exchange } from './answer.js';
+import { createEmbedding } from './embed-exchange.js';
+import type { EmbeddingOptions, EmbeddingWire } from './embedding.js';
 import { createHeld } from './held.js';
 import { createStepQueue, type ScriptOptions } from './prompt.js';
 import { createRecording, keyOf, type RecordedRequest, withoutKeys } from './recording.js';
-import { fail, type ModelStep } from './steps.js';
+import { type FailStep, fail, type ModelStep } from './steps.js';
 import type { Rejection, Wire } from './wire.js';
 
-export interface StandInOptions extends ScriptOptions {
+export interface StandInOptions extends ScriptOptions, EmbeddingOptions {
   /** When given, requests with another key, or none, are answered with 401. */
   readonly key?: string;
   /** Whether the model refuses `temperature` and `top_p`, as reasoning models do. */
@@ -33,21 +35,31 @@ export interface StandIn extends AsyncDisposable {
   release(): void;
 }
 
+/** What an API has beside models that talk. */
+interface MoreEndpoints {
+  /** Answers to GET, by path. */
+  readonly documents?: Readonly<Record<string, unknown>>;
+  readonly embeddings?: EmbeddingWire;
+}
+
 /** Serves the wires' endpoints on a free port of the loopback interface. */
 export async function startStandIn(
   options: StandInOptions,
   wires: readonly Wire[],
   basePath: string,
-  documents: Readonly<Record<string, unknown>> = {},
+  { documents = {}, embeddings }: MoreEndpoints = {},
 ): Promise<StandIn> {
   const recording = createRecording();
   const queue = createStepQueue(options);
   const held = createHeld();
+  const failure = (step: FailStep) => wires[0]?.failure(step);
+  const embed = createEmbedding(embeddings, { options, recording, held, failure });
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname;
     if (request.method === 'GET' && path in documents) return sendJson(response, 200, documents[path]);
     const body: unknown = request.method === 'POST' ? await json(request).catch(() => undefined) : undefined;
+    if (await embed({ path, request, response, body })) return;
     const found = wires
       .map((wire) => ({ wire, match: wire.match(path, body) }))
       .find(({ match }) => match !== undefined);
@@ -78,12 +90,7 @@ export async function startStandIn(
     if (options.key !== undefined && key !== options.key) {
       return answerFailure(exchange, fail(401, { message: `invalid key: ${key ?? 'none'}` }));
     }
-    const rejection =
-      (options.refusesSampling === true ? rejectSampling(body) : undefined) ??
-      wire.reject(body, {
-        prefill: options.prefill === true,
-        forcedTools: options.refusesForcedTools !== true,
-      });
+    const rejection = rejectionOf(wire, body, options);
     if (rejection !== undefined) return answerFailure(exchange, { ...rejection, kind: 'fail' });
     const step = await queue.next(prompt);
     await answer(exchange, step ?? fail(400, { message: 'The stand-in has no step left.' }));
@@ -115,6 +122,12 @@ export async function startStandIn(
       });
     },
   };
+}
+
+function rejectionOf(wire: Wire, body: unknown, options: StandInOptions): Rejection | undefined {
+  const sampling = options.refusesSampling === true ? rejectSampling(body) : undefined;
+  const rules = { prefill: options.prefill === true, forcedTools: options.refusesForcedTools !== true };
+  return sampling ?? wire.reject(body, rules);
 }
 
 function rejectSampling(body: unknown): Rejection | undefined {

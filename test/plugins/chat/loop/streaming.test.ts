@@ -36,6 +36,7 @@ function spokenLlm() {
           cache: { kind: 'none', breakpoints: 0, minTokens: 0, ttls: [], lookBackBlocks: 0 },
           price: undefined,
         }),
+        embed: async () => undefined,
         render: async () => ({ provider: 'spoken', model: 'spoken', mode: 'chat', body: null }),
       });
     },

@@ -6,6 +6,10 @@ import type { Attempt, Provider, ProviderCall } from '../provider.js';
 import { collect, toReply } from './answer.js';
 import { type GeminiBody, toGeminiBody } from './body.js';
 import { createClient, type GoogleSdk, type GoogleSource, problemOf, vendorOf } from './client.js';
+import { sendEmbeddings } from './embeddings.js';
+
+/** The API's own limit. */
+const MOST_TEXTS = 100;
 
 /** Google's Gemini API. The SDK is loaded with the first request. */
 export function createGoogleProvider(source: GoogleSource, load: () => Promise<GoogleSdk>, clock: Clock): Provider {
@@ -14,24 +18,25 @@ export function createGoogleProvider(source: GoogleSource, load: () => Promise<G
     const sdk = await load();
     return { sdk, client: createClient(sdk, source) };
   });
+  const failed = (error: unknown, sdk: GoogleSdk, signal: AbortSignal): Attempt<never> => {
+    if (error instanceof sdk.ApiError) {
+      return { ok: false, failure: toFailure(problemOf(error), vendor, clock.now()) };
+    }
+    if (signal.aborted || isConnectionLost(error) || isCutShort(error)) return { ok: false, failure: CONNECTION_LOST };
+    if (error instanceof SyntaxError) return { ok: false, failure: unreadable(`${vendor.host} did not send JSON`) };
+    throw error;
+  };
   return {
     name: 'google',
     modes: ['chat'],
     async send(call) {
       const { sdk, client } = await ready();
-      try {
-        return await generate(client, call);
-      } catch (error) {
-        if (error instanceof sdk.ApiError) {
-          return { ok: false, failure: toFailure(problemOf(error), vendor, clock.now()) };
-        }
-        if (call.signal.aborted || isConnectionLost(error) || isCutShort(error))
-          return { ok: false, failure: CONNECTION_LOST };
-        if (error instanceof SyntaxError) {
-          return { ok: false, failure: unreadable(`${vendor.host} did not send JSON`) };
-        }
-        throw error;
-      }
+      return generate(client, call).catch((error: unknown) => failed(error, sdk, call.signal));
+    },
+    mostTexts: MOST_TEXTS,
+    async embed(call) {
+      const { sdk, client } = await ready();
+      return sendEmbeddings(client, call).catch((error: unknown) => failed(error, sdk, call.signal));
     },
     render: toGeminiBody,
   };

@@ -4,7 +4,11 @@ import type { Provider } from '../provider.js';
 import { failedAttempt } from '../sdk-errors.js';
 import { renderChat, sendChat } from './chat.js';
 import { createClient, type OpenAiSdk, type OpenAiSource, problemOf, vendorOf } from './client.js';
+import { sendEmbeddings } from './embeddings.js';
 import { renderResponses, sendResponses } from './responses.js';
+
+/** OpenAI takes more; with long texts that would be too many tokens for one request. */
+const MOST_TEXTS = 256;
 
 /** OpenAI, and every server that speaks one of its two APIs. The SDK is loaded with the first request. */
 export function createOpenAiProvider(source: OpenAiSource, load: () => Promise<OpenAiSdk>, clock: Clock): Provider {
@@ -21,6 +25,15 @@ export function createOpenAiProvider(source: OpenAiSource, load: () => Promise<O
         return await (source.api === 'chat'
           ? sendChat(client, call, genuine)
           : sendResponses(client, call, (problem) => toFailure(problem, vendor, clock.now())));
+      } catch (error) {
+        return failedAttempt(error, sdk, problemOf, vendor, clock.now());
+      }
+    },
+    mostTexts: MOST_TEXTS,
+    async embed(call) {
+      const sdk = await load();
+      try {
+        return await sendEmbeddings(createClient(sdk, source), call);
       } catch (error) {
         return failedAttempt(error, sdk, problemOf, vendor, clock.now());
       }

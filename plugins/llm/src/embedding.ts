@@ -1,0 +1,72 @@
+import { CinnabarError, type Clock, type Embeddings, type Llm, type Logger } from '@cinnabar/sdk';
+import { interrupted } from './attempt.js';
+import type { Setup } from './candidate.js';
+import { unreadable } from './providers/http-failure.js';
+import type { Attempt, Provider } from './providers/provider.js';
+import type { Breakers } from './resilience/breakers.js';
+import { within } from './resilience/deadline.js';
+import { withRetries } from './resilience/retries.js';
+
+export interface EmbedParts {
+  setup(): Promise<Setup>;
+  readonly breakers: Breakers;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborts when the plugin stops. */
+  readonly signal: AbortSignal;
+}
+
+/** `Llm.embed`: as many requests as the vendor's limit asks for, one after another, each bounded and repeated like a completion's. */
+export function createEmbed(parts: EmbedParts): Llm['embed'] {
+  const { breakers, clock } = parts;
+  return async (texts, options = {}) => {
+    const setup = await parts.setup();
+    const route = setup.routes.embeddings(options.model);
+    const provider = route === undefined ? undefined : setup.providerFor(route.vendor.source);
+    if (route === undefined || provider?.embed === undefined) return undefined;
+    const { vendor, model } = route;
+    const { timeoutMs, retries, retryDelayMs } = setup.settings;
+    const signals = [parts.signal, ...(options.signal === undefined ? [] : [options.signal])];
+    const log = parts.log.child({ provider: provider.name, model });
+    const bounds = { clock, timeoutMs, signals };
+    const rules = { retries, retryDelayMs, clock, signals, log };
+    const breaker = breakers.for(vendor);
+
+    let all: Embeddings = { vectors: [], model, tokens: 0 };
+    for (const batch of batchesOf(texts, provider.mostTexts)) {
+      const attempt = await withRetries(rules, () =>
+        breaker.run(async (): Promise<Attempt<Embeddings>> => {
+          const end = await within(bounds, (signal) => askFor(provider, { model, texts: batch, signal }));
+          return end.done ? end.value : interrupted(end.why, bounds);
+        }),
+      );
+      if (!attempt.ok) throw new CinnabarError(attempt.failure.code, attempt.failure.params);
+      const { vectors, tokens, model: named } = attempt.reply;
+      all = { vectors: [...all.vectors, ...vectors], model: named, tokens: all.tokens + tokens };
+    }
+    log.debug('texts embedded', { texts: texts.length, tokens: all.tokens });
+    return all;
+  };
+}
+
+async function askFor(
+  provider: Provider,
+  call: Parameters<NonNullable<Provider['embed']>>[0],
+): Promise<Attempt<Embeddings>> {
+  const attempt = await provider.embed?.(call);
+  if (attempt === undefined) return { ok: false, failure: unreadable('it has no embeddings') };
+  if (!attempt.ok) return attempt;
+  const { vectors } = attempt.reply;
+  const [first] = vectors;
+  const isSound = vectors.every((vector) => vector.length === first?.length && vector.every(Number.isFinite));
+  if (vectors.length === call.texts.length && isSound && first?.length !== 0) return attempt;
+  return { ok: false, failure: unreadable('it is not one vector for each text') };
+}
+
+/** Vendors refuse empty texts: a blank one means as little. */
+function batchesOf(texts: readonly string[], most = texts.length): readonly (readonly string[])[] {
+  const sent = texts.map((text) => (text === '' ? ' ' : text));
+  return Array.from({ length: Math.ceil(sent.length / Math.max(1, most)) }, (_, index) =>
+    sent.slice(index * most, (index + 1) * most),
+  );
+}

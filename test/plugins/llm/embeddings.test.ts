@@ -1,0 +1,161 @@
+import { ENVIRONMENT, GLOBAL_SETTINGS } from '@cinnabar/plugin-llm/settings';
+import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
+import { fail, hang, wordVector } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { failure } from '../../support/codes.js';
+import { type BenchOptions, KEY, openRoute, ROUTES } from './bench.js';
+
+const [OPENAI, , , , ANTHROPIC, , BEDROCK, , GOOGLE] = ROUTES;
+const MODEL = { embeddingModel: 'embed-1' };
+const DELAY_MS = 700;
+
+/** Floats of 32 bits are less exact than what was asked for. */
+function expectNear(vector: Float32Array | undefined, wanted: readonly number[]) {
+  expect(vector).to.have.length(wanted.length);
+  wanted.forEach((value, index) => {
+    expect(vector?.[index]).to.be.closeTo(value, 1e-6);
+  });
+}
+
+for (const route of [OPENAI, GOOGLE]) {
+  describe(`llm embeddings: ${route.provider}`, () => {
+    const open = (options: BenchOptions = {}) =>
+      openRoute(route, { ...options, settings: { ...MODEL, retryDelayMs: DELAY_MS, ...options.settings } });
+
+    it('are one vector for each text, in their order', async () => {
+      await using bench = await open();
+      const texts = ['the red dragon', 'tea', 'a dragon, red'];
+      const found = await bench.llm.embed(texts);
+      expect(found?.model).to.equal('embed-1');
+      expect(found?.tokens).to.equal(4 + 1 + 4);
+      expect(found?.vectors).to.have.length(3);
+      texts.forEach((text, index) => {
+        expectNear(found?.vectors[index], wordVector(text));
+      });
+      expect(bench.api.requests).to.have.length(1);
+      expect(bench.api.requests[0]?.hasKey).to.equal(true);
+    });
+
+    it('are of many texts in several requests, of none in none, and of an empty one, too', async () => {
+      await using bench = await open();
+      const texts = Array.from({ length: 300 }, (_, index) => `text number ${index}`);
+      const found = await bench.llm.embed(texts);
+      expect(bench.api.requests.length).to.be.above(1);
+      expect(found?.vectors).to.have.length(300);
+      expectNear(found?.vectors[299], wordVector('text number 299'));
+      const before = bench.api.requests.length;
+      expect(await bench.llm.embed([])).to.deep.equal({ vectors: [], model: 'embed-1', tokens: 0 });
+      expect(bench.api.requests).to.have.length(before);
+      expect((await bench.llm.embed(['']))?.vectors).to.have.length(1);
+    });
+
+    it('are not there unless a model was named for them', async () => {
+      await using bench = await openRoute(route);
+      expect(await bench.llm.embed(['tea'])).to.equal(undefined);
+      expect(bench.api.requests).to.deep.equal([]);
+      expect((await bench.llm.embed(['tea'], { model: 'embed-2' }))?.model).to.equal('embed-2');
+      bench.set(MODEL);
+      expect((await bench.llm.embed(['tea']))?.model).to.equal('embed-1');
+    });
+
+    it('are asked for again after a failure that may pass', async () => {
+      await using bench = await open({ embedSteps: [fail(503), fail(429)] });
+      const found = bench.llm.embed(['tea']);
+      for (const _ of [1, 2]) {
+        await bench.clock.armed(DELAY_MS);
+        bench.clock.advance(DELAY_MS);
+      }
+      expect((await found)?.vectors).to.have.length(1);
+      expect(bench.clock.pending).to.equal(0);
+    });
+
+    it('are refused with a sentence that holds no key', async () => {
+      await using bench = await open({ embedSteps: [fail(400, { message: `no ${KEY}` }), fail(404)] });
+      const error = await failure('CINNABAR_LLM_REFUSED', () => bench.llm.embed(['tea']));
+      expect(error.message).to.include('no (key)').and.not.include(KEY);
+      await failure('CINNABAR_LLM_REFUSED', () => bench.llm.embed(['tea']));
+      expect(bench.api.requests).to.have.length(2);
+    });
+
+    it('end when they are cancelled, and the HTTP request with them', async () => {
+      await using bench = await open({ embedSteps: [hang()] });
+      const asking = new AbortController();
+      const answer = failure('CINNABAR_LLM_CANCELLED', () => bench.llm.embed(['tea'], { signal: asking.signal }));
+      await bench.api.hanging();
+      asking.abort();
+      await answer;
+      expect(await bench.api.requests[0]?.ended).to.equal('aborted');
+    });
+
+    it('have a time limit', async () => {
+      await using bench = await open({ embedSteps: [hang()], settings: { timeoutMs: 5_000, retries: 0 } });
+      const answer = failure('CINNABAR_LLM_TIMEOUT', () => bench.llm.embed(['tea']));
+      await bench.api.hanging();
+      await bench.clock.armed(5_000);
+      bench.clock.advance(5_000);
+      await answer;
+    });
+
+    it('rest with their vendor after five failures in a row', async () => {
+      const embedSteps = Array.from({ length: 5 }, () => fail(500));
+      await using bench = await open({ embedSteps, settings: { retries: 0 } });
+      for (const _ of embedSteps) await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.embed(['tea']));
+      await failure('CINNABAR_LLM_PAUSED', () => bench.llm.embed(['tea']));
+      expect(bench.api.requests).to.have.length(5);
+    });
+
+    it('that are no numbers, or of different lengths, are not taken', async () => {
+      const vectors: readonly (readonly number[])[] = [[1, 2], [1], [], [Number.NaN, 1]];
+      for (const wrong of vectors.slice(1)) {
+        const embed = (text: string) => (text === 'right' ? [1, 2] : wrong);
+        await using bench = await open({ embed });
+        await failure('CINNABAR_LLM_MALFORMED', () => bench.llm.embed(['right', 'wrong']));
+      }
+    });
+  });
+}
+
+describe('llm embeddings: who makes them', () => {
+  it('is nobody where the vendor that answers has none', async () => {
+    for (const route of [ANTHROPIC, BEDROCK]) {
+      await using bench = await openRoute(route, { settings: MODEL });
+      expect(await bench.llm.embed(['tea']), route.provider).to.equal(undefined);
+      expect(bench.api.requests).to.deep.equal([]);
+    }
+  });
+
+  const routeOf = async (settings: object, env: object, wanted?: string) => {
+    const routes = await createRouter().routes(GLOBAL_SETTINGS.parse(settings), ENVIRONMENT.parse(env));
+    const found = routes.embeddings(wanted);
+    return found && `${found.model} by ${found.vendor.name}`;
+  };
+
+  it('is whoever has a key and a model, also beside another vendor that talks', async () => {
+    const talks = { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' };
+    expect(await routeOf({}, talks)).to.equal(undefined);
+    expect(await routeOf({}, { ...talks, OPENAI_EMBEDDING_MODEL: 'embed-o' })).to.equal('embed-o by openai');
+    expect(await routeOf({}, { ANTHROPIC_API_KEY: 'a', OPENAI_EMBEDDING_MODEL: 'embed-o' })).to.equal(undefined);
+    const both = { ...talks, GOOGLE_API_KEY: 'g', OPENAI_EMBEDDING_MODEL: 'eo', GOOGLE_EMBEDDING_MODEL: 'eg' };
+    expect(await routeOf({ provider: 'google' }, both)).to.equal('eg by google');
+    expect(await routeOf({ provider: 'openai' }, both)).to.equal('eo by openai');
+    expect(await routeOf({ provider: 'google', embeddingModel: 'mine' }, both)).to.equal('mine by google');
+  });
+
+  it('is nobody when the offline model answers', async () => {
+    expect(await routeOf({}, { OPENAI_EMBEDDING_MODEL: 'embed-o' })).to.equal(undefined);
+    const off = { provider: 'offline', embeddingModel: 'mine' };
+    expect(await routeOf(off, { OPENAI_API_KEY: 'o' })).to.equal(undefined);
+  });
+
+  it('is the vendor that provides the model, where vendors are set up', async () => {
+    const vendors = {
+      one: { provider: 'anthropic', config: { apiKey: 'a' }, provides: ['claude-1'] },
+      two: { provider: 'openai', config: { apiKey: 'b' }, provides: ['embed-.*'] },
+    };
+    expect(await routeOf({ vendors }, {})).to.equal(undefined);
+    expect(await routeOf({ vendors, ...MODEL }, {})).to.equal('embed-1 by two');
+    expect(await routeOf({ vendors, embeddingModel: 'other' }, {})).to.equal(undefined);
+    expect(await routeOf({ vendors }, { OPENAI_EMBEDDING_MODEL: 'embed-2' })).to.equal('embed-2 by two');
+    expect(await routeOf({ vendors }, {}, 'embed-3')).to.equal('embed-3 by two');
+  });
+});
