@@ -41,7 +41,7 @@ export function createConversationStore(collection: ConversationCollection): Con
       await collection.of(channelId).update((draft) => {
         const known = new Set(draft.lines.flatMap(({ messageIds }) => messageIds));
         const fresh = lines.filter(({ messageIds }) => !messageIds.some((id) => known.has(id)));
-        draft.lines = [...draft.lines, ...fresh.map(cut)].sort((a, b) => a.at - b.at).slice(-MOST_LINES);
+        draft.lines = [...draft.lines, ...fresh.map(cut)].sort(byTime).slice(-MOST_LINES);
         if (seenId !== undefined && compareIds(seenId, draft.seenId) > 0) draft.seenId = seenId;
       });
     },
@@ -100,6 +100,12 @@ export function createConversationStore(collection: ConversationCollection): Con
       }
     },
   };
+}
+
+/** Of the same moment, by id. */
+function byTime(a: Line, b: Line): number {
+  const [idA, idB] = [a.messageIds[0], b.messageIds[0]];
+  return a.at - b.at || (idA === undefined || idB === undefined ? 0 : compareIds(idA, idB));
 }
 
 function cut(line: Line): Line {

@@ -1,0 +1,95 @@
+import { Ledger } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { createShelf, decide, letLook } from '../chat/shelf.js';
+import { plan, result, set, setStage, speak, told } from './stage.js';
+
+describe('persona: tools of the host', () => {
+  const use = (tool: string, args: Readonly<Record<string, unknown>> = {}) => ({
+    action: 'USE_TOOL',
+    context: 'she asked for it',
+    result: { tool, arguments: args },
+  });
+  const text = (request: { messages: readonly { content: readonly object[] }[] } | undefined) =>
+    JSON.stringify(request?.messages);
+
+  it('are used for whoever asked, and what comes of it is spoken of afterwards, not before', async () => {
+    await using stage = await setStage(
+      [
+        plan([use('look', { shelf: 'A' }), speak('There is probably a lamp on it.')]),
+        result({ message: 'There is a book on A.' }),
+      ],
+      { more: [createShelf().plugin, 'confirm'] },
+    );
+    await letLook(stage);
+    expect(await stage.hears('What is on shelf A?')).to.deep.equal(['There is a book on A.']);
+    expect(told(stage.events)).to.deep.equal([
+      'started',
+      'started USE_TOOL',
+      'finished USE_TOOL',
+      'said: There is a book on A.',
+      'finished',
+    ]);
+    expect(text(stage.llm.requests[1])).to.include('On A: a book');
+    const [entry] = await stage.resolve(Ledger).recent({ limit: 1 });
+    expect(entry).to.deep.include({ tool: 'look', origin: 'persona', state: 'done' });
+    expect(entry?.actor.userId).to.equal(stage.alice.id);
+  });
+
+  it('are those that the one who asks may use: no other is listed, none runs', async () => {
+    await using stage = await setStage([plan([use('close_library')]), plan([])], {
+      more: [createShelf().plugin, 'confirm'],
+    });
+    await stage.hears('Close the library');
+    const { system = '' } = stage.llm.requests[0] ?? {};
+    expect(system).to.include('- look: Look at a shelf').and.not.include('close_library');
+    expect(told(stage.events)).to.include('failed USE_TOOL');
+    expect(await stage.resolve(Ledger).recent({ limit: 1 })).to.deep.equal([]);
+    await stage.hears('And now?', stage.you);
+    expect(stage.llm.requests[1]?.system).to.include('close_library');
+  });
+
+  it('that have to be confirmed have not run yet; once they have, the persona hears of it', async () => {
+    const shelf = createShelf();
+    await using stage = await setStage(
+      [
+        plan([use('take', { thing: 'book' }), speak('I took it!')]),
+        result({ message: 'I will, once you confirm.' }),
+        plan([speak('Here is your book.')]),
+      ],
+      { more: [shelf.plugin, 'confirm'] },
+    );
+    await stage.hears('Take the book');
+    expect(shelf.taken).to.deep.equal([]);
+    expect(text(stage.llm.requests[1])).to.match(/not run yet/i);
+    const before = stage.events.length;
+    await decide(stage, '👍');
+    expect(shelf.taken).to.deep.equal(['book']);
+    expect(told(stage.events.slice(before))).to.deep.equal(['started', 'said: Here is your book.', 'finished']);
+    const asked = text(stage.llm.requests[2]);
+    expect(asked).to.include('a tool call that had to wait has ended').and.include('book taken');
+    expect(stage.llm.requests[2]?.system, 'a result leads to no other call').to.not.include('- USE_TOOL');
+  });
+
+  it('that were cancelled are left at that, but later it is known how they stand', async () => {
+    const shelf = createShelf();
+    await using stage = await setStage([plan([use('take', { thing: 'book' })]), plan([])], {
+      more: [shelf.plugin, 'confirm'],
+    });
+    await stage.hears('Take the book');
+    await decide(stage, '👎');
+    expect(stage.llm.requests).to.have.length(1);
+    await stage.hears('Well?');
+    expect(text(stage.llm.requests[1])).to.include('did not run');
+    expect(shelf.taken).to.deep.equal([]);
+  });
+
+  it('do not make it think again where the guild does not want that', async () => {
+    const shelf = createShelf();
+    await using stage = await setStage([plan([use('take', { thing: 'book' })])], { more: [shelf.plugin, 'confirm'] });
+    await set(stage, 'toolResults', false);
+    await stage.hears('Take the book');
+    await decide(stage, '👍');
+    expect(shelf.taken).to.deep.equal(['book']);
+    expect(stage.llm.requests).to.have.length(1);
+  });
+});
