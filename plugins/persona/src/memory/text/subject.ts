@@ -5,18 +5,9 @@ const OWN: ReadonlySet<string> = new Set("i i'm im i've ive i'd i'll my mine me 
 const REPORTING: ReadonlySet<string> = new Set(
   'think guess heard hear believe know bet remember read saw suppose assume noticed'.split(' '),
 );
-/** What follows somebody who is called, not told of. */
-const ADDRESSING: ReadonlySet<string> = new Set([
-  ...OWN,
-  'you',
-  'your',
-  'do',
-  'can',
-  'could',
-  'would',
-  'please',
-  'thanks',
-]);
+/** What follows somebody who is called, not told of; "Anna, could you …" without the comma, too. */
+const ADDRESSING: ReadonlySet<string> = new Set([...OWN, 'you', 'your', 'please', 'thanks']);
+const ASKING: ReadonlySet<string> = new Set('do did can could would will are were have'.split(' '));
 
 /**
  * Whom a sentence is about, where the speaker does not say: the one person whom it names, unless the speaker speaks of themselves before
@@ -45,5 +36,6 @@ function isCalled(tokens: readonly Token[], { at, length }: Naming): boolean {
   const next = tokens[at + length];
   if (next === undefined) return tokens[at - 1]?.after === ',';
   if (tokens[at]?.initial !== true) return false;
-  return /[,:]/.test(last.after) || ADDRESSING.has(next.lower);
+  if (/[,:]/.test(last.after) || ADDRESSING.has(next.lower)) return true;
+  return ASKING.has(next.lower) && tokens[at + length + 1]?.lower === 'you';
 }
