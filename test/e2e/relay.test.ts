@@ -43,5 +43,56 @@ describe('relay: an agent that lives in the guild', () => {
     const asked = await bot.says(bot.alice, `${bot.bot} what was said here?`);
     const answer = await bot.discord.expectMessage({ author: bot.bot, content: 'I have read it.' });
     expect(answer.replyTo).to.equal(asked);
+    expect(bot.prompts.at(-1))
+      .to.include('You received a mention or reply on Discord from alice')
+      .and.include(
+        '- discord_send(channelId, message, replyToMessageId): Send messages to channels, optionally as a reply',
+      );
+  });
+
+  it('is shown a chain of replies, its five latest messages, oldest first', async () => {
+    await settleAgent(bot);
+    let last = bot.bob.say(bot.general, 'said 1');
+    for (const number of [2, 3, 4, 5, 6, 7])
+      last = bot.bob.say(bot.general, `said ${number}`, { replyTo: last, ping: false });
+    const asked = await bot.says(bot.alice, `${bot.bot} what do you say?`, bot.general, last);
+    const shown = /\*\*Reply Thread:\*\*\n([\s\S]*?)\n\n/.exec(bot.prompts.at(-1) ?? '')?.[1]?.split('\n') ?? [];
+    expect(shown.map((line) => line.slice(-6))).to.deep.equal(['said 3', 'said 4', 'said 5', 'said 6', 'said 7']);
+    expect((await bot.discord.expectMessage({ author: bot.bot, content: 'I have read it.' })).replyTo).to.equal(asked);
+  });
+
+  it('answers in a thread', async () => {
+    await settleAgent(bot);
+    const thread = bot.alice.startThread(bot.general, 'aside');
+    const asked = await bot.says(bot.alice, `${bot.bot} and here?`, thread);
+    const answer = await bot.discord.expectMessage({ author: bot.bot, channel: thread, content: 'I have read it.' });
+    expect(answer.replyTo).to.equal(asked);
+  });
+
+  it('answers a direct message once its author has agreed, and goes nowhere else', async () => {
+    await settleAgent(bot);
+    const own = bot.letta.addAgent({ name: 'confidant' });
+    await bot.admin(`!relay dm agent ${own.id}`);
+    const owners = bot.you.openDm(bot.application);
+    await bot.admin('!ai use relay', owners);
+    bot.you.say(owners, '!relay dm setup');
+    await bot.quiet();
+    expect(
+      (await bot.discord.expectMessage({ channel: owners, content: /✓ It has posted here/ })).content,
+    ).to.not.include('✗');
+
+    const dm = bot.alice.openDm(bot.application);
+    await bot.admin('!ai status');
+    bot.alice.say(dm, '!ai use relay');
+    await bot.quiet();
+    const told = bot.prompts.length;
+    const asked = await bot.says(bot.alice, 'Can you hear me?', dm);
+    const question = await bot.discord.expectMessage({ channel: dm, content: /An agent can answer you here/ });
+    expect(bot.prompts).to.have.length(told);
+    bot.alice.click(question, 'Yes, answer me');
+    await bot.quiet();
+    const answer = await bot.discord.expectMessage({ channel: dm, content: 'I have read it.' });
+    expect(answer.replyTo).to.equal(asked);
+    expect(bot.prompts.at(-1)).to.match(/^You received a direct message on Discord\.\n\n\*\*From:\*\* alice/);
   });
 });

@@ -6,7 +6,8 @@ import { residenceOf } from '../agents/residence.js';
 import { ADMIN, agentNamed, agentOption, type Desk, guildOf } from './desk.js';
 import { showAgents } from './show.js';
 
-const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
+/** As Letta makes them, and whatever a server of one's own may make. */
+export const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
 const DEFAULT_NAME = 'agent';
 const MOST_AGENTS = 20;

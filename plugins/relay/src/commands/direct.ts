@@ -1,12 +1,14 @@
 import { option, type Subgroup, subcommand, subgroup, UserError, z } from '@cinnabar/sdk';
 import { directIdentity } from '../agents/identity.js';
 import { residenceOf } from '../agents/residence.js';
-import type { AgentDesk } from './agents.js';
+import { AGENT_ID } from './agents.js';
+import { report } from './setup.js';
+import type { SetupDesk } from './setup-steps.js';
 
 const NOBODY = 'none';
 
 /** `!relay dm`: consent to an agent in one's direct messages, and which agent that is. */
-export function directCommands(desk: AgentDesk): Subgroup {
+export function directCommands(desk: SetupDesk): Subgroup {
   const { settings, directs } = desk;
   return subgroup({
     name: 'dm',
@@ -39,7 +41,7 @@ export function directCommands(desk: AgentDesk): Subgroup {
         options: {
           id: z
             .string()
-            .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/, 'expected the id of an agent')
+            .regex(AGENT_ID, 'expected the id of an agent, such as agent-1234')
             .describe(`Its id at the Letta server; \`${NOBODY}\` for no agent`),
           user: option.user().optional().describe('Only for this person'),
         },
@@ -60,8 +62,20 @@ export function directCommands(desk: AgentDesk): Subgroup {
           const whose = user === undefined ? 'direct messages' : `the direct messages of ${user}`;
           if (agentId === undefined) return ctx.reply(`No agent answers ${whose} any more.`);
           return ctx.reply(
-            `\`${agentId}\` answers ${whose} of those who want it. Next: \`relay setup\` in a direct message.`,
+            `\`${agentId}\` answers ${whose} of those who want it. Next: \`relay dm setup\` in a direct message with me.`,
           );
+        },
+      }),
+      subcommand({
+        name: 'setup',
+        description: 'Give the agent of direct messages its tools, and try whether it can post here',
+        access: { tier: 'botOwner', where: 'dm' },
+        options: { user: option.user().optional().describe('For the own agent of this person') },
+        async run(ctx, { user }) {
+          const agent = await directs.agentOf(user?.id ?? ctx.user.id);
+          if (agent === undefined) throw new UserError('No agent has been chosen yet: `relay dm agent <id>`.');
+          const place = { ...agent, guildId: null, userId: ctx.user.id, name: 'agent' };
+          return report(desk, ctx, place);
         },
       }),
     ],
