@@ -127,5 +127,6 @@ export interface RelayQueue {
 export interface QueueStatus {
   readonly waiting: readonly { readonly channelId: string; readonly events: number; readonly oldestAt: number }[];
   readonly sending: readonly { readonly channelId: string; readonly agent: string; readonly since: number }[];
+  /** Refused or given up because too many waited, since the bot was started. */
   readonly dropped: number;
 }

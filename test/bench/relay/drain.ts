@@ -3,8 +3,6 @@ import { BOUND, LATENCY_MS, load, RATE_LIMIT_MS } from './load.js';
 
 export interface Drained {
   readonly drainMs: number;
-  readonly batches: number;
-  readonly mostBatchesOfAChannel: number;
   readonly lost: number;
   readonly doubled: number;
   /** Channels in which something was told before something older. */
@@ -33,8 +31,6 @@ export async function drain(mostTogether: number): Promise<Drained> {
   for (const one of town.told) channels.set(one.channelId, [...(channels.get(one.channelId) ?? []), one]);
   return {
     drainMs: Math.max(...town.told.map(({ to = 0 }) => to)) - startedAt,
-    batches: town.told.length,
-    mostBatchesOfAChannel: Math.max(...[...channels.values()].map((batches) => batches.length)),
     lost: events.filter(({ id }) => !told.has(id)).length,
     doubled: done.length - new Set(done).size,
     disordered: [...channels.values()].filter(isDisordered).length,

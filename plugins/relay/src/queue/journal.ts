@@ -55,6 +55,7 @@ export function createJournal(folder: string, clock: Clock, log: Logger): QueueS
     const text = source().map(encodeRecord).join('');
     await handle?.close();
     handle = undefined;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     const next = await open(fresh, 'w', 0o600);
     try {
       await next.appendFile(text);
@@ -123,7 +124,6 @@ export function createJournal(folder: string, clock: Clock, log: Logger): QueueS
 
   return {
     async load(snapshot) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
       await rm(fresh, { force: true });
       const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return '';

@@ -1,3 +1,5 @@
+import type { QueueStore } from '@cinnabar/plugin-relay/queue/journal';
+import type { QueueRecord } from '@cinnabar/plugin-relay/queue/record';
 import { expect } from 'chai';
 import { DONE, event, events, FAILED, openTown } from './town.js';
 
@@ -75,6 +77,22 @@ describe('a queue that is stopped', () => {
     await town.drain();
     expect(town.told.map(({ ids: [id], key }) => `${id} ${key}`)).to.deep.equal(['m1 key-1', 'm1 key-1', 'm2 key-2']);
     expect(town.failures).to.deep.equal([]);
+  });
+
+  it('waits three seconds for a delivery that does not notice, and no longer', async () => {
+    await using town = await openTown({ latencyMs: 60_000, isDeaf: true });
+    await town.offer(event('m1'));
+    let isStopped = false;
+    const stopping = town.queue.stop().then(() => {
+      isStopped = true;
+    });
+    await town.pass(2_999);
+    expect(isStopped).to.equal(false);
+    await town.pass(1);
+    await stopping;
+    await town.crash();
+    await town.drain();
+    expect(town.told.map(({ key }) => key)).to.deep.equal(['key-1', 'key-1']);
   });
 
   it('takes nothing more', async () => {
@@ -155,21 +173,53 @@ describe("members' words", () => {
   });
 });
 
+/** A store that keeps nothing, and fails as long as `isFull` says so of a record. */
+const failingStore = (isFull: (record: QueueRecord) => boolean): QueueStore => ({
+  load: async () => [],
+  append: async (record) => {
+    if (isFull(record)) throw new Error('no space left on device');
+  },
+  compact: async () => undefined,
+  close: async () => undefined,
+});
+
 describe('a disk that does not take any more', () => {
   it('is not told of as taken', async () => {
+    await using town = await openTown({ queue: { store: failingStore(() => true) } });
+    const problem = await town.queue.offer(event('m1')).catch((error: unknown) => error);
+    expect(problem).to.match(/no space left/);
+    await town.pass(60_000);
+    expect(town.told).to.deep.equal([]);
+    expect((await town.queue.status('town')).waiting).to.deep.equal([]);
+  });
+
+  it('lets nothing be sent before it takes it again', async () => {
+    let isFull = true;
+    await using town = await openTown({ queue: { store: failingStore(({ is }) => is === 'sent' && isFull) } });
+    await town.offer(event('m1'));
+    await town.pass(60_000);
+    expect(town.told).to.deep.equal([]);
+    isFull = false;
+    await town.drain();
+    expect(town.told.flatMap(({ ids }) => ids)).to.deep.equal(['m1']);
+  });
+});
+
+describe('settings that cannot be read', () => {
+  it('put the channel off for five seconds, and lose nothing', async () => {
+    let times = 0;
     await using town = await openTown({
       queue: {
-        store: {
-          load: async () => [],
-          append: () => Promise.reject(new Error('no space left on device')),
-          compact: async () => undefined,
-          close: async () => undefined,
+        async agentFor() {
+          times += 1;
+          if (times < 3) throw new Error('the document is damaged');
+          return 'aurora';
         },
       },
     });
-    const problem = await town.queue.offer(event('m1')).catch((error: unknown) => error);
-    expect(problem).to.match(/no space left/);
-    expect(town.told).to.deep.equal([]);
-    expect((await town.queue.status('town')).waiting).to.deep.equal([]);
+    const start = town.clock.now();
+    await town.offer(event('m1'));
+    await town.drain();
+    expect(town.told.map(({ from }) => from - start)).to.deep.equal([10_000]);
   });
 });

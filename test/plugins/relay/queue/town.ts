@@ -33,6 +33,8 @@ export interface Told {
 
 export interface TownOptions {
   readonly latencyMs?: number;
+  /** Deliveries go on when they are aborted. */
+  readonly isDeaf?: boolean;
   /** What comes of an attempt; done by default. */
   readonly answer?: (batch: Batch, key: string) => Delivery | { readonly after: number; readonly delivery: Delivery };
   readonly rules?: (guildId: string | null, channelId: string) => Partial<QueueRules>;
@@ -111,6 +113,7 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
           resolve(delivery);
         });
         signal.addEventListener('abort', () => {
+          if (options.isDeaf) return;
           cancel();
           resolve(FAILED);
         });
