@@ -15,6 +15,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   context: async () => (await import('./context.js')).context,
   relay: async () => (await import('./relay.js')).relay,
   memory: async () => (await import('./memory.js')).memory,
+  repetition: async () => (await import('./repetition.js')).repetition,
 };
 
 const args = process.argv.slice(2);

@@ -1,0 +1,27 @@
+import { readLogs } from '../cache/logs.js';
+
+/** What somebody said, after what, and what they had said before. */
+export interface Line {
+  readonly text: string;
+  /** What somebody else said last. */
+  readonly trigger: string;
+  /** By the same person in the same log, oldest first. */
+  readonly said: readonly string[];
+}
+
+const WINDOW = 20;
+
+export async function linesIn(folder: string): Promise<readonly Line[]> {
+  const lines: Line[] = [];
+  for (const { messages } of await readLogs(folder)) {
+    const byAuthor = new Map<string, string[]>();
+    for (const [index, { author, content: text }] of messages.entries()) {
+      const said = byAuthor.get(author.id) ?? [];
+      const before = messages.slice(Math.max(0, index - WINDOW), index);
+      const trigger = before.findLast((message) => message.author.id !== author.id)?.content ?? '';
+      lines.push({ text, trigger, said: said.slice(-WINDOW) });
+      byAuthor.set(author.id, [...said.slice(1 - WINDOW), text]);
+    }
+  }
+  return lines;
+}
