@@ -4,7 +4,7 @@ import type { Batch, Delivery, RelayEvent } from '../types.js';
 import type { Book, Entry, Parcel } from './book.js';
 import type { Choice } from './choice.js';
 import { endOrGrace } from './grace.js';
-import type { RelayQueueOptions } from './options.js';
+import type { RelayQueueOptions, Write } from './options.js';
 
 /** What an agent is being told. */
 export interface Flight {
@@ -29,8 +29,9 @@ export interface Attempts {
   giveUp(parcels: readonly Parcel[], entries: readonly Entry[], sentence: string, error: unknown): Promise<void>;
 }
 
-interface Tools extends Pick<RelayQueueOptions, 'store' | 'delivering' | 'clock' | 'random' | 'log' | 'onFailed'> {
+interface Tools extends Pick<RelayQueueOptions, 'delivering' | 'clock' | 'random' | 'log' | 'onFailed'> {
   readonly book: Book;
+  readonly write: Write;
   /** Aborted when the queue stops. */
   readonly signal: AbortSignal;
 }
@@ -43,13 +44,8 @@ const WENT_WRONG = 'Something went wrong while I passed this on to the agent.';
 const NOTHING_LEFT: Delivery = { status: 'done', posted: false, tokens: 0, steps: 0 };
 
 export function createAttempts(tools: Tools): Attempts {
-  const { book, store, delivering, clock, random, log, onFailed, signal } = tools;
+  const { book, write, delivering, clock, random, log, onFailed, signal } = tools;
   const flights = new Map<string, AbortableFlight>();
-
-  const write = (record: Parameters<Book['apply']>[0]) => {
-    book.apply(record);
-    return store.append(record);
-  };
 
   const parcelOf = (channelId: string, key: string) =>
     book.line(channelId)?.parcels.find((parcel) => parcel.key === key);

@@ -33,6 +33,8 @@ export interface Line {
 /** Everything that the queue holds, as its records add up. */
 export interface Book {
   apply(record: QueueRecord): void;
+  /** Takes an entry back that could not be written down: the event may be offered again. */
+  withdraw(n: number): void;
   /** Notes a failure, which the record of the next attempt will write down. */
   postpone(key: string, failures: number, readyAt: number): void;
   /** The shortest journal that adds up to the same. */
@@ -143,6 +145,11 @@ export function createBook(): Book {
         case 'known':
           return record.ids.forEach(know);
       }
+    },
+    withdraw(n) {
+      const id = live.get(n)?.event.id;
+      drop([n]);
+      if (id !== undefined) known.delete(id);
     },
     postpone(key, failures, readyAt) {
       const found = find(key);

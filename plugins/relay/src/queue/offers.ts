@@ -1,12 +1,11 @@
 import type { Clock } from '@cinnabar/sdk';
 import type { Offer, RelayEvent } from '../types.js';
 import type { Book, Line } from './book.js';
-import type { QueueStore } from './journal.js';
-import type { RelayQueueOptions } from './options.js';
+import type { RelayQueueOptions, Write } from './options.js';
 
 interface Desk {
   readonly book: Book;
-  readonly store: QueueStore;
+  readonly write: Write;
   readonly clock: Clock;
   readonly rulesFor: RelayQueueOptions['rulesFor'];
   readonly onDropped: (event: RelayEvent, count: number) => void;
@@ -22,7 +21,7 @@ interface Decision {
  * Takes events in. Those of one channel are decided on one after the other, in the order of the calls, however long the settings take
  * to be read.
  */
-export function createOffers({ book, store, clock, rulesFor, onDropped }: Desk): (event: RelayEvent) => Promise<Offer> {
+export function createOffers({ book, write, clock, rulesFor, onDropped }: Desk): (event: RelayEvent) => Promise<Offer> {
   const latest = new Map<string, Promise<unknown>>();
 
   const decide = async (event: RelayEvent): Promise<Decision> => {
@@ -39,21 +38,16 @@ export function createOffers({ book, store, clock, rulesFor, onDropped }: Desk):
   };
 
   const take = (event: RelayEvent, instead: readonly number[]): Decision => {
-    const written: Promise<void>[] = [];
-    const write = (record: Parameters<Book['apply']>[0]) => {
-      book.apply(record);
-      written.push(store.append(record));
-    };
-    if (instead.length > 0) write({ is: 'dropped', of: [...instead] });
+    const room = instead.length > 0 ? [write({ is: 'dropped', of: [...instead] })] : [];
     const line = book.line(event.channelId);
     const ahead = line === undefined ? 0 : line.waiting.length + line.parcels.flatMap(({ entries }) => entries).length;
     const n = book.next();
-    write({ is: 'taken', n, at: clock.now(), event });
-    const all = Promise.all(written).catch((error: unknown) => {
-      book.apply({ is: 'dropped', of: [n] });
+    const taken = write({ is: 'taken', n, at: clock.now(), event });
+    const written = Promise.all([...room, taken]).catch((error: unknown) => {
+      book.withdraw(n);
       throw error;
     });
-    return { offer: { status: 'taken', ahead }, written: all };
+    return { offer: { status: 'taken', ahead }, written };
   };
 
   return async (event) => {

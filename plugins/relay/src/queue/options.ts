@@ -3,6 +3,7 @@ import type { Breakers } from '../resilience/breakers.js';
 import type { Batch, Delivering, QueueRules, RelayEvent } from '../types.js';
 import type { Drop } from './drops.js';
 import type { QueueStore } from './journal.js';
+import type { QueueRecord } from './record.js';
 import type { Bound } from './turns.js';
 
 /** Events that an agent was not told of, or not to the end, and will not be any more. */
@@ -39,3 +40,6 @@ export interface RelayQueueOptions {
   /** Called once the failure is written down. */
   readonly onFailed: (failure: Failure) => unknown;
 }
+
+/** Changes what the queue holds. It counts at once; nothing may follow from it before it is on the disk, when this resolves. */
+export type Write = (record: QueueRecord) => Promise<void>;

@@ -3,7 +3,7 @@ import { createAttempts } from './attempts.js';
 import { createBook, type Line } from './book.js';
 import { createDrops, type Drop } from './drops.js';
 import { createOffers } from './offers.js';
-import type { RelayQueueOptions } from './options.js';
+import type { RelayQueueOptions, Write } from './options.js';
 import { without, wroteIn } from './personal-data.js';
 import { createSchedule } from './schedule.js';
 import { createTelling } from './telling.js';
@@ -24,6 +24,10 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
   const book = createBook();
   for (const record of await store.load(book.snapshot)) book.apply(record);
 
+  const write: Write = (record) => {
+    book.apply(record);
+    return store.append(record);
+  };
   const stopping = new AbortController();
   const { signal } = stopping;
   const tellOfDrop = async (drop: Drop) => {
@@ -34,7 +38,7 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
     }
   };
   const drops = createDrops(clock, options.dropsEveryMs ?? DROPS_EVERY_MS, tellOfDrop);
-  const attempts = createAttempts({ ...options, book, signal });
+  const attempts = createAttempts({ ...options, book, write, signal });
   const wake = (channelId: string) => {
     const line = book.line(channelId);
     if (line !== undefined) schedule.wake(turnOf(line.guildId), channelId);
@@ -52,6 +56,7 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
   const offer = createOffers({
     ...options,
     book,
+    write,
     onDropped: ({ guildId, channelId }, count) => drops.note(guildId, channelId, count),
   });
 
@@ -92,9 +97,7 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
       const lines = linesOf(guildId);
       const of = lines.flatMap(idleOf).map(({ n }) => n);
       if (of.length === 0) return 0;
-      const record = { is: 'dropped', of } as const;
-      book.apply(record);
-      await store.append(record);
+      await write({ is: 'dropped', of });
       for (const { channelId } of lines) schedule.wake(turnOf(guildId), channelId);
       return of.length;
     },

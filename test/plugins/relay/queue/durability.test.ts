@@ -184,13 +184,16 @@ const failingStore = (isFull: (record: QueueRecord) => boolean): QueueStore => (
 });
 
 describe('a disk that does not take any more', () => {
-  it('is not told of as taken', async () => {
-    await using town = await openTown({ queue: { store: failingStore(() => true) } });
+  it('is not told of as taken, so that the event may be offered again', async () => {
+    let isFull = true;
+    await using town = await openTown({ queue: { store: failingStore(() => isFull) } });
     const problem = await town.queue.offer(event('m1')).catch((error: unknown) => error);
     expect(problem).to.match(/no space left/);
     await town.pass(60_000);
     expect(town.told).to.deep.equal([]);
     expect((await town.queue.status('town')).waiting).to.deep.equal([]);
+    isFull = false;
+    expect(await town.offer(event('m1'))).to.deep.equal([{ status: 'taken', ahead: 0 }]);
   });
 
   it('lets nothing be sent before it takes it again', async () => {
