@@ -30,7 +30,7 @@ import { createAllowance, initiatives } from './proactive/allowance.js';
 import { noticeJoins } from './proactive/joins.js';
 import { noticeReactions } from './proactive/reactions.js';
 import { TICK_MS, tick } from './proactive/tick.js';
-import type { AnalyseRepetition } from './repetition/types.js';
+import { analyseRepetition } from './repetition/analyse.js';
 import { createCallLog } from './running/calls.js';
 import { createEventHub } from './running/events.js';
 import { createInTurn } from './running/in-turn.js';
@@ -39,8 +39,6 @@ import { showThoughts, thoughtThreads } from './running/thoughts.js';
 import { createTraceStore, traces as traceCollection } from './running/trace.js';
 import { settings, settingsIn } from './settings.js';
 import { createPersonaStore, personaCollections } from './state/store.js';
-
-const analyseRepetition: AnalyseRepetition = () => ({ shouldStop: false, pattern: null });
 
 export default definePlugin({
   manifest: {

@@ -143,7 +143,7 @@ describe('persona: character cards', () => {
         .and.not.match(/(?<!\\)@everyone|(?<!\\)\]\(https|\u202E/);
       const told = await situation();
       expect(told.match(/<\/state>/g), 'the block ends where it should').to.have.length(1);
-      expect((await state()).name).to.match(/^state script alert/);
+      expect((await state()).name).to.match(/^\/state script alert/);
     });
 
     it('have no power over prototypes, and no depth', async () => {

@@ -1,4 +1,4 @@
-import { subcommand, z } from '@cinnabar/sdk';
+import { type CommandContext, subcommand, z } from '@cinnabar/sdk';
 import { authorOf, type CommandParts, placeOf, SHAPE } from './parts.js';
 
 export const resetCommand = (parts: CommandParts) =>
@@ -17,7 +17,7 @@ export const resetCommand = (parts: CommandParts) =>
       const place = placeOf(ctx);
       const all = what === 'everything';
       if (all || what === 'conversation') {
-        await parts.conversations.clear(place.channelId);
+        await parts.conversations.clear(place.channelId, newestIn(ctx));
         await parts.traces.clear(place.channelId);
       }
       if (all || what === 'memories') await parts.memories.clear(await parts.store.memoryPlace(place));
@@ -28,6 +28,10 @@ export const resetCommand = (parts: CommandParts) =>
       await ctx.reply(SENTENCES[what]);
     },
   });
+
+function newestIn({ channel, message }: CommandContext): string {
+  return message?.id ?? ('lastMessageId' in channel ? channel.lastMessageId : null) ?? '0';
+}
 
 const SENTENCES = {
   state: 'The persona is as new. `persona undo` brings back who it was.',

@@ -16,7 +16,8 @@ export interface ConversationStore {
   /** Messages were deleted: what was said in them, and what was made of that, goes. */
   forgetMessages(channelId: string, messageIds: readonly string[]): Promise<void>;
   edit(channelId: string, messageId: string, text: string): Promise<void>;
-  clear(channelId: string): Promise<void>;
+  /** Forgets all of it; what was said up to `seenId` is not looked at again. */
+  clear(channelId: string, seenId?: string): Promise<void>;
   export(userId: string): Promise<unknown>;
   forget(userId: string): Promise<void>;
 }
@@ -78,7 +79,10 @@ export function createConversationStore(collection: ConversationCollection): Con
         },
       );
     },
-    clear: (channelId) => collection.of(channelId).delete(),
+    async clear(channelId, seenId) {
+      if (seenId === undefined) await collection.of(channelId).delete();
+      else await collection.of(channelId).set({ lines: [], summary: NO_SUMMARY, seenId });
+    },
     async export(userId) {
       const found: Record<string, readonly Line[]> = {};
       for await (const [channelId, { lines }] of collection.entries()) {
