@@ -9,6 +9,8 @@ export default definePlugin({
     version: '0.1.0',
     description: 'Discord as tools for models and agents, within the rights of who asks',
     host: '^0.1.0',
+    // The second one keeps the emoji of servers known, which are named in reactions.
+    intents: ['Guilds', 'GuildExpressions'],
   },
   collections: { sent: sentCollection },
   inject: { access: Access, clock: Clock, policies: ToolPolicies },

@@ -1,5 +1,6 @@
-import type { Message } from 'discord.js';
+import type { Collection, Message } from 'discord.js';
 import type { ReadableChannel } from '../reaching/channels.js';
+import { sentenceFor } from '../reaching/discord-errors.js';
 
 export type Order = 'desc' | 'asc';
 
@@ -73,12 +74,22 @@ function headOf({ read, edge }: Source): bigint {
 async function readPage(source: Source, newest: boolean): Promise<void> {
   const { channel, edge } = source;
   const range = newest ? { before: String(edge) } : { after: String(edge) };
-  const page = [...(await channel.messages.fetch({ limit: PAGE, cache: false, ...range })).values()];
+  const page = await readable(channel.messages.fetch({ limit: PAGE, cache: false, ...range }));
   page.sort((one, other) => (BigInt(one.id) < BigInt(other.id) === newest ? 1 : -1));
   const last = page.at(-1);
   source.read = page;
   if (last !== undefined) source.edge = BigInt(last.id);
   source.end = page.length < PAGE;
+}
+
+/** Nothing, where Discord no longer lets the bot read: one channel must not end the search. */
+async function readable(fetched: Promise<Collection<string, Message>>): Promise<Message[]> {
+  try {
+    return [...(await fetched).values()];
+  } catch (error) {
+    if (sentenceFor(error) === undefined) throw error;
+    return [];
+  }
 }
 
 function isWithin({ id }: Message, minId: bigint, maxId: bigint): boolean {

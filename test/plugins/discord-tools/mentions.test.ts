@@ -1,0 +1,101 @@
+import type { LocalUser } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { type Bench, openBench } from './bench.js';
+
+describe('discord-tools: whom a message pings', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await openBench();
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  const pinged = async (by: LocalUser, message: string, channel = bench.general) => {
+    await bench.done(by, 'discord_send', { channelId: channel.id, message });
+    const { everyone, users, roles } = channel.messages.at(-1)?.mentions ?? { everyone: true, users: [], roles: [] };
+    return { everyone, users: users.map(({ username }) => username), roles: roles.map(({ name }) => name) };
+  };
+
+  it('members who can see the channel', async () => {
+    const { alice, bob } = bench;
+    expect((await pinged(alice, `hello ${bob}`)).users).to.deep.equal(['bob']);
+  });
+
+  it('no stranger, and nobody who cannot see the channel', async () => {
+    const { alice, bob, guild, stranger } = bench;
+    const nook = guild.createChannel({ name: 'nook' });
+    guild.overwrite(nook, { for: bob, deny: ['ViewChannel'] });
+    await bench.host.settled();
+    expect((await pinged(alice, `hello ${bob} and ${stranger}`, nook)).users).to.deep.equal([]);
+  });
+
+  it('nobody into a private thread', async () => {
+    const { alice, bob, mod, general } = bench;
+    const thread = alice.startThread(general, 'two of us', { private: true });
+    await bench.host.settled();
+    expect((await pinged(alice, `${alice} ${bob} ${mod}`, thread)).users).to.have.members(['alice', 'mona']);
+  });
+
+  it('never everyone, nor a role, for who may not', async () => {
+    const { alice, modRole } = bench;
+    const nobody = { everyone: false, users: [], roles: [] };
+    expect(await pinged(alice, '@everyone @here look')).to.deep.equal(nobody);
+    expect(await pinged(alice, `<@&${modRole.id}> help`)).to.deep.equal(nobody);
+  });
+
+  it('a role that everybody may mention', async () => {
+    const { alice, guild } = bench;
+    const role = guild.createRole({ name: 'Netrunners', mentionable: true, position: 3 });
+    await bench.host.settled();
+    expect((await pinged(alice, `<@&${role.id}> wake up`)).roles).to.deep.equal(['Netrunners']);
+  });
+
+  it('everyone and roles for who may', async () => {
+    const { owner, modRole } = bench;
+    expect((await pinged(owner, '@everyone look')).everyone).to.equal(true);
+    expect((await pinged(owner, `<@&${modRole.id}> look`)).roles).to.deep.equal(['Moderators']);
+  });
+
+  it('not whom it answers, when they cannot see the channel any more', async () => {
+    const { alice, bob, guild, host } = bench;
+    const hall = guild.createChannel({ name: 'hall' });
+    const question = bob.say(hall, 'hm?');
+    guild.overwrite(hall, { for: bob, deny: ['ViewChannel'] });
+    await host.settled();
+    await bench.done(alice, 'discord_send', { channelId: hall.id, message: 'yes', replyToMessageId: question.id });
+    expect(hall.messages.at(-1)?.replyTo).to.equal(question);
+    expect(hall.messages.at(-1)?.mentions.users).to.deep.equal([]);
+  });
+
+  it('nobody more by an edit, a forum post, an answer in it or a webhook', async () => {
+    const { alice, mod, guild, general, host, stranger } = bench;
+    const forum = guild.createChannel({ name: 'ideas', type: 'forum' });
+    await host.settled();
+    const loud = `@everyone <@&${bench.modRole.id}> ${stranger}`;
+    const asSent = () => host.discord.requests.all.at(-1)?.body;
+    const nobody = { parse: [], users: [], roles: [] };
+
+    const sent = await bench.done(alice, 'discord_send', { channelId: general.id, message: 'hush' });
+    const messageId = /message (\d+)/.exec(sent)?.[1];
+    host.discord.requests.reset();
+    await bench.done(alice, 'discord_edit_message', { channelId: general.id, messageId, content: loud });
+    expect(asSent()).to.have.property('allowed_mentions').that.includes.deep.keys(Object.keys(nobody));
+    expect(asSent()).to.have.deep.nested.property('allowed_mentions.parse', []);
+
+    const posted = await bench.done(alice, 'discord_create_forum_post', {
+      forumChannelId: forum.id,
+      title: 'Loud',
+      content: loud,
+    });
+    const [thread] = [...guild.threads.values()].filter(({ parent }) => parent === forum);
+    expect(posted).to.contain(thread?.id);
+    await bench.done(alice, 'discord_reply_to_forum', { threadId: thread?.id, message: loud });
+    const made = await bench.done(mod, 'discord_create_webhook', { channelId: general.id, name: 'crier' });
+    const webhookId = /\((\d+)\)/.exec(made)?.[1];
+    await bench.done(mod, 'discord_send_webhook_message', { webhookId, content: loud });
+
+    for (const message of [...(thread?.messages ?? []), ...general.messages.slice(-1)]) {
+      expect(message.content).to.contain('@everyone');
+      expect(message.mentions).to.deep.equal({ everyone: false, users: [], roles: [] });
+    }
+  });
+});
