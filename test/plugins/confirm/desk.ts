@@ -34,7 +34,7 @@ interface CallOptions {
   readonly origin?: string;
 }
 
-/** A host with the plugin `confirm` and one that has a tool of each risk: `errand` (write), `look` (read) and `wipe` (destructive). */
+/** A host with the plugin `confirm` and one that has a tool of each risk: `errand` and `fill` (write), `look` (read) and `wipe` (destructive). */
 export async function openDesk(options: Partial<TestHostOptions> = {}): Promise<Desk> {
   const runs: unknown[] = [];
   const host = await createTestHost({ ...options, plugins: ['confirm', errands(runs), ...(options.plugins ?? [])] });
@@ -105,6 +105,13 @@ function errands(runs: unknown[]): Plugin {
       tool(definition('errand', 'write'));
       tool(definition('look', 'read'));
       tool(definition('wipe', 'destructive'));
+      tool({
+        name: 'fill',
+        description: 'Fills in a form.',
+        input: z.looseObject({}),
+        risk: 'write',
+        run: (given) => runs.push(given),
+      });
     },
   });
 }

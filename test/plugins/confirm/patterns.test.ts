@@ -1,6 +1,6 @@
 import { permits } from '@cinnabar/plugin-confirm/session/allowance';
 import { choicesOf, fits, patternLike, usuallyFixed } from '@cinnabar/plugin-confirm/session/pattern';
-import { patternWords } from '@cinnabar/plugin-confirm/session/words';
+import { briefPatternWords, patternWords } from '@cinnabar/plugin-confirm/session/words';
 import { expect } from 'chai';
 import fc from 'fast-check';
 
@@ -105,6 +105,21 @@ describe('a pattern of arguments', () => {
         for (const name of Object.keys(one.input)) expect(words).to.contain(`${name} is `);
         for (const name of choicesOf(one.input))
           expect(words.includes(`${name} is any `), name).to.equal(!fixed.has(name));
+      }),
+    );
+  });
+
+  it('says in few words all that may change, or nothing', () => {
+    fc.assert(
+      fc.property(call, chosen, fc.integer({ min: 10, max: 120 }), (one, fixed, longest) => {
+        const pattern = patternLike(one, fixed);
+        const words = briefPatternWords('tool', pattern, ({ length }) => length <= longest);
+        const open = choicesOf(one.input).filter((name) => !fixed.has(name));
+        if (words === undefined) return;
+        expect(words.length).to.be.at.most(longest);
+        for (const name of open) expect(words).to.contain(`${name} is any `);
+        const rest = Object.keys(one.input).filter((name) => !open.includes(name));
+        if (!words.includes('as on the card')) for (const name of rest) expect(words).to.contain(`${name} is `);
       }),
     );
   });

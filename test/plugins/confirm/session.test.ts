@@ -113,11 +113,11 @@ describe('confirmation of calls like one', () => {
     await desk.call(alice, { what, dry_run: true }, { session });
     const screen = await openChooser(desk);
     expect(screen.visibleTo).to.equal(alice);
-    expect(screen.content).to.contain('> errand where dry\\_run is true and what is any text');
+    expect(screen.content).to.contain('> errand where what is any text and dry\\_run is true');
     alice.click(screen, 'Allow exactly this');
     await settled();
     expect(desk.runs).to.have.length(1);
-    expect(screen.content).to.match(/^✅ For the rest of this task: errand where dry/);
+    expect(screen.content).to.match(/^✅ For the rest of this task: errand where what is any text/);
     expect(await desk.call(alice, { what: 'bread', dry_run: true }, { session })).to.have.property('status', 'done');
     for (const other of [
       { what: 'bread', dry_run: false },
@@ -135,7 +135,7 @@ describe('confirmation of calls like one', () => {
     expect(screen.content).to.contain('> errand where what is "milk" and dry\\_run is true');
     await alice.select(screen, undefined, ['what']).answered();
     await settled();
-    expect(screen.content).to.contain('> errand where what is "milk" and dry\\_run is any truth value');
+    expect(screen.content).to.contain('> errand where dry\\_run is any truth value and what is "milk"');
     alice.click(screen, 'Allow exactly this');
     await settled();
     expect(await desk.call(alice, { what: 'milk', dry_run: false }, { session })).to.have.property('status', 'done');
@@ -159,6 +159,20 @@ describe('confirmation of calls like one', () => {
     alice.click(loose, 'Allow exactly this');
     await settled();
     expect(await desk.host.resolve(Approvals).list(session.id)).to.have.length(1);
+  });
+
+  it('cannot allow what there is no room to show', async () => {
+    await using desk = await openDesk();
+    const { alice, settled } = desk.host;
+    const long = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`${'n'.repeat(90)}${index}`, 'x']));
+    await desk.call(alice, long, { session, tool: 'fill' });
+    const screen = await openChooser(desk);
+    expect(screen.content).to.contain('> fill where every argument is exactly as on the card');
+    await alice.select(screen, undefined, []).answered();
+    await settled();
+    expect(screen.content).to.match(/^That is more than I can show/);
+    expect(labels(screen)).to.not.include('Allow exactly this');
+    expect(await desk.host.resolve(Approvals).list(session.id)).to.deep.equal([]);
   });
 
   it('of a destructive tool is for the very same arguments, and nothing beyond that is offered', async () => {
@@ -289,7 +303,7 @@ describe('a denial with a reason', () => {
       await settled();
       expect(await settledOf(outcome)).to.deep.include({
         status: 'denied',
-        reason: 'the member denied it, so it was not run. Their reason: “We have \\*\\*enough\\*\\*.”',
+        reason: 'the member denied it, so it was not run. Their reason: “We have **enough**.”',
       });
       expect(desk.latest().content).to.equal('Cancelled milk. (We have \\*\\*enough\\*\\*.)');
       expect(card.components).to.deep.equal([]);

@@ -1,6 +1,6 @@
 import type { ToolCall } from '@cinnabar/sdk';
 import type { APIActionRowComponent, APIButtonComponentWithCustomId, PermissionsString } from 'discord.js';
-import { inert } from '../card/value.js';
+import { inert, shorten } from '../card/value.js';
 import { permissionName } from '../discord/place.js';
 import type { Allowance } from '../session/allowance.js';
 import type { Rules } from '../settings.js';
@@ -76,9 +76,12 @@ function taskButtons({ any, like }: Allowance): readonly Button[] {
   ];
 }
 
+/** In characters: the card has to have room for the call. */
+const LONGEST_SESSION = 100;
+
 function taskNotes(session: string, tool: string, { any, like }: Allowance): readonly string[] {
   return [
-    `🧵 Part of ${inert(session)}.`,
+    `🧵 Part of ${inert(shorten(session, LONGEST_SESSION))}.`,
     ...(any ? [`“For this task” allows every later call of ${inert(tool)} in it, with any arguments.`] : []),
     ...(like ? ['“Like this” first shows what exactly it will allow.'] : []),
   ];

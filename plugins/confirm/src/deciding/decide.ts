@@ -1,4 +1,4 @@
-import type { Logger, SettledOutcome, ToolCall } from '@cinnabar/sdk';
+import { type Logger, type SettledOutcome, type ToolCall, visible } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { inert } from '../card/value.js';
 import { channelOf } from '../discord/place.js';
@@ -65,13 +65,14 @@ export function createDecide({ board, records, grants, client, log }: Parts): De
       const outcome = await run();
       return { outcome, answer: isKept ? answerOf(outcome) : `${answerOf(outcome)}\n${ONCE_ONLY}` };
     }
-    const said = decision.reason === undefined ? undefined : inert(decision.reason);
-    const reason = said === undefined ? REFUSED : `the member denied it, so it was not run. Their reason: “${said}”`;
+    const { reason: why } = decision;
+    const reason =
+      why === undefined ? REFUSED : `the member denied it, so it was not run. Their reason: “${visible(why)}”`;
     if (!(await call.deny(userId, reason))) return elsewhere(callId);
     const cancelled = inert(call.card.cancelled);
     return {
       outcome: { status: 'denied', callId, reason },
-      answer: said === undefined ? cancelled : `${cancelled} (${said})`,
+      answer: why === undefined ? cancelled : `${cancelled} (${inert(why)})`,
     };
   }
 

@@ -21,13 +21,13 @@ type Arguments = Readonly<Record<string, unknown>>;
 const LONG_TEXT = 80;
 /** Discord offers at most so many options in a menu; whatever is beyond stays fixed. */
 const MOST_CHOICES = 25;
-/** Discord's limit for the value and the label of an option. */
-const LONGEST_NAME = 100;
+/** A name that an option can carry and show as it is; Discord takes at most 100 characters. */
+const PLAIN_NAME = /^[\w.:-]{1,100}$/;
 
 /** The arguments of which somebody can say that they may change, in the order of the call. */
 export function choicesOf(input: Arguments): readonly string[] {
   return Object.keys(plain(input))
-    .filter((name) => name !== '' && name.length <= LONGEST_NAME)
+    .filter((name) => PLAIN_NAME.test(name))
     .slice(0, MOST_CHOICES);
 }
 
