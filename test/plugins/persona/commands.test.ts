@@ -153,7 +153,7 @@ describe('persona: commands', () => {
     await set(stage, 'thoughts', 'thread');
     await stage.hears('One');
     await stage.hears('Two');
-    const thread = [...stage.guild.channels.values()].find(({ name }) => name === 'Thoughts');
+    const thread = [...stage.guild.threads.values()].find(({ name }) => name === 'Thoughts');
     expect(thread?.messages.map(({ content }) => content).filter((content) => content !== '')).to.deep.equal([
       'First.',
       'Second.',

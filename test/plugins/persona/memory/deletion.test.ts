@@ -1,0 +1,174 @@
+import { expect } from 'chai';
+import { ANNA, BOB, ELSEWHERE, GENERAL, messageOf, openRoom, refOf, STAFF } from './room.js';
+
+describe('persona: what becomes of a memory when its message goes', () => {
+  it('forgets what was said in a deleted message', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(BOB, 'I live in Rome');
+    expect(await room.memories.messageDeleted(refOf('I live in Bonn'))).to.equal(1);
+    expect(await room.ask('Who lives in Bonn?')).to.deep.equal(['I live in Rome']);
+    await using later = await room.restart();
+    expect(await later.standing()).to.deep.equal(['I live in Rome']);
+  });
+
+  it('takes several at once, and does nothing about messages it learned nothing from', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(BOB, 'I live in Rome');
+    const refs = [
+      refOf('I live in Bonn'),
+      refOf('I live in Rome'),
+      refOf('Unheard'),
+      refOf('I live in Bonn', ELSEWHERE),
+    ];
+    expect(await room.memories.messageDeleted(refs)).to.equal(2);
+    expect(await room.standing()).to.deep.equal([]);
+  });
+
+  it('goes by the message that still stands when the same was said twice', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I love pizza');
+    await room.say(ANNA, 'I really love pizza');
+    await room.memories.messageDeleted(refOf('I love pizza'));
+    expect(await room.standing()).to.deep.equal(['I really love pizza']);
+    await room.memories.messageDeleted(refOf('I really love pizza'));
+    expect(await room.standing()).to.deep.equal([]);
+  });
+
+  it('believes the earlier word again when the later one is taken back', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(ANNA, 'I live in Rome');
+    await room.memories.messageDeleted(refOf('I live in Rome'));
+    expect(await room.standing()).to.deep.equal(['I live in Bonn']);
+  });
+
+  it('does not bring back what a third word has replaced', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(ANNA, 'I live in Rome');
+    await room.say(ANNA, 'I live in Oslo');
+    await room.memories.messageDeleted(refOf('I live in Rome'));
+    expect(await room.standing()).to.deep.equal(['I live in Oslo']);
+    await room.memories.messageDeleted(refOf('I live in Oslo'));
+    expect(await room.standing()).to.deep.equal(['I live in Bonn']);
+  });
+
+  it('never brings back what was itself deleted', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(ANNA, 'I live in Rome');
+    await room.memories.messageDeleted(refOf('I live in Bonn'));
+    await room.memories.messageDeleted(refOf('I live in Rome'));
+    expect(await room.memories.list(GENERAL, { all: true })).to.deep.equal([]);
+  });
+
+  it('brings nothing up in its stead when a member deletes a memory', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    const { memory } = await room.say(ANNA, 'I live in Rome');
+    expect(await room.memories.remove(GENERAL, memory?.id ?? '')).to.equal(2);
+    expect(await room.memories.list(GENERAL, { all: true })).to.deep.equal([]);
+  });
+
+  it('puts out of mind and restores, but not past a deletion', async () => {
+    await using room = await openRoom();
+    const { memory } = await room.say(ANNA, 'I live in Bonn');
+    const id = memory?.id ?? '';
+    expect(await room.memories.setAside(GENERAL, id)).to.equal(true);
+    expect(await room.ask('Where does Anna live?')).to.deep.equal([]);
+    expect(await room.memories.restore(GENERAL, id)).to.equal(true);
+    expect(await room.ask('Where does Anna live?')).to.deep.equal(['I live in Bonn']);
+    await room.memories.setAside(GENERAL, id);
+    await room.memories.messageDeleted(refOf('I live in Bonn'));
+    expect(await room.memories.restore(GENERAL, id)).to.equal(false);
+  });
+
+  it('takes a merged memory down with any of its parts, and leaves the other part', async () => {
+    await using room = await openRoom();
+    const { memory } = await room.say(ANNA, 'Sushi is what I order');
+    await room.say(ANNA, 'Ramen, too', {});
+    await room.memories.add(
+      { place: GENERAL, text: 'And gyoza', speaker: ANNA, messageId: messageOf('And gyoza'), visibility: 'guild' },
+      { kind: 'merge', ids: [memory?.id ?? ''], text: 'Anna orders sushi and gyoza' },
+    );
+    await room.memories.messageDeleted(refOf('And gyoza'));
+    expect(await room.standing()).to.deep.equal(['Ramen, too', 'Sushi is what I order']);
+  });
+
+  it('learns nothing from a message that was deleted while a mind was still thinking about it', async () => {
+    await using room = await openRoom();
+    await room.memories.messageDeleted(refOf('I live in Bonn'));
+    expect((await room.say(ANNA, 'I live in Bonn')).outcome).to.equal('refused');
+    await room.memories.messageEdited(refOf('I live in Bonn'), 'I live in Rome');
+    expect(await room.standing()).to.deep.equal([]);
+  });
+
+  describe('when it is edited', () => {
+    it('has what the message says now, at the time when it was said', async () => {
+      await using room = await openRoom();
+      const { memory } = await room.say(ANNA, 'I live in Bonn');
+      await room.say(BOB, 'I live in Rome');
+      expect(await room.memories.messageEdited(refOf('I live in Bonn'), 'I live in Oslo')).to.equal(1);
+      const [now] = await room.memories.list(GENERAL, { about: ANNA });
+      expect(now).to.include({
+        text: 'I live in Oslo',
+        speaker: ANNA,
+        at: memory?.at,
+        messageId: messageOf('I live in Bonn'),
+      });
+      expect(await room.ask('Where does Anna live?')).to.deep.equal(['I live in Oslo']);
+    });
+
+    it('keeps its place among what was said before and after', async () => {
+      await using room = await openRoom();
+      await room.say(ANNA, 'I live in Bonn');
+      await room.say(ANNA, 'I live in Rome');
+      await room.memories.messageEdited(refOf('I live in Bonn'), 'I live in Oslo');
+      expect(await room.standing()).to.deep.equal(['I live in Rome']);
+    });
+
+    it('takes what a model made of it', async () => {
+      await using room = await openRoom();
+      await room.say(ANNA, 'I live in Bonn');
+      const facts = [
+        { place: GENERAL, speaker: ANNA, text: 'Anna moved to Oslo for love', visibility: 'guild' as const },
+      ];
+      await room.memories.messageEdited(refOf('I live in Bonn'), 'whatever', facts);
+      expect(await room.standing()).to.deep.equal(['Anna moved to Oslo for love']);
+    });
+
+    it('does nothing about a message it learned nothing from', async () => {
+      await using room = await openRoom();
+      expect(await room.memories.messageEdited(refOf('Unheard'), 'Heard')).to.equal(0);
+      expect(await room.standing()).to.deep.equal([]);
+    });
+  });
+
+  it('follows a deleted channel, and a guild that is left', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn', { place: STAFF });
+    await room.say(BOB, 'I live in Rome');
+    await room.say(BOB, 'I live in Oslo', { place: ELSEWHERE });
+    expect(await room.memories.channelDeleted('500', STAFF.channelId)).to.equal(1);
+    expect(await room.standing()).to.deep.equal(['I live in Rome']);
+    await room.memories.guildDeleted('500');
+    expect(await room.standing()).to.deep.equal([]);
+    await using later = await room.restart();
+    expect(await later.standing()).to.deep.equal([]);
+    expect(await later.standing(ELSEWHERE)).to.deep.equal(['I live in Oslo']);
+  });
+
+  it('clears one mind and leaves the others', async () => {
+    await using room = await openRoom();
+    const other = { ...GENERAL, mind: '601' };
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(ANNA, 'I live in Rome', { place: other });
+    await room.memories.clear(GENERAL);
+    expect(await room.standing()).to.deep.equal([]);
+    expect(await room.standing(other)).to.deep.equal(['I live in Rome']);
+    await room.memories.messageDeleted(refOf('I live in Rome'));
+    expect(await room.standing(other)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,114 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createMemories } from '@cinnabar/plugin-persona/memory/memories';
+import type { Embed, Memories, Memory, NewMemory, Place } from '@cinnabar/plugin-persona/memory/types';
+import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
+import { type Folder, makeFolder } from '../../../support/folder.js';
+import { recordingLogger } from '../../../support/logs.js';
+
+export const ANNA = '1001';
+export const ANNABEL = '1002';
+export const BOB = '1003';
+const NAMES: Readonly<Record<string, string>> = { [ANNA]: 'Anna', [ANNABEL]: 'Annabel', [BOB]: 'Bob' };
+
+export const GENERAL: Place = { mind: 'guild', guildId: '500', channelId: '601' };
+export const STAFF: Place = { mind: 'guild', guildId: '500', channelId: '602' };
+export const ELSEWHERE: Place = { mind: 'guild', guildId: '501', channelId: '701' };
+export const DM: Place = { mind: 'guild', guildId: null, channelId: '801' };
+
+interface Options {
+  readonly folder?: Folder;
+  readonly clock?: ManualClock;
+  readonly embed?: Embed;
+  readonly capacity?: number;
+}
+
+/** Memories in a folder of their own, with a clock that stands still, and short words for what tests do. */
+export interface Room extends AsyncDisposable {
+  readonly memories: Memories;
+  readonly clock: ManualClock;
+  readonly folder: Folder;
+  readonly log: ReturnType<typeof recordingLogger>;
+  /** Somebody says something in a message of its own; the next thing is said a minute later. */
+  say(speaker: string, text: string, more?: Partial<NewMemory>): ReturnType<Memories['add']>;
+  /** Texts that a question brings up, the best first. */
+  ask(
+    query: string,
+    more?: { readonly place?: Place; readonly askedBy?: string; readonly limit?: number },
+  ): Promise<readonly string[]>;
+  standing(place?: Place): Promise<readonly string[]>;
+  /** As after a restart of the host; `settle: false` as after a crash. */
+  restart(settle?: boolean): Promise<Room>;
+}
+
+export async function openRoom(options: Options = {}): Promise<Room> {
+  const { folder = makeFolder(), clock = createManualClock(), embed, capacity } = options;
+  const log = recordingLogger();
+  const memories = createMemories({
+    folder: async () => folder.path,
+    clock,
+    random: { id: () => `m${String(++ids).padStart(8, '0')}` },
+    log,
+    after: clock.after,
+    self: () => '9000',
+    embed,
+    capacity,
+  });
+  let disposed = false;
+  const room: Room = {
+    memories,
+    clock,
+    folder,
+    log,
+    async say(speaker, text, more = {}) {
+      clock.advance(60_000);
+      const name = NAMES[speaker];
+      return memories.add({
+        place: GENERAL,
+        text,
+        speaker,
+        speakerName: name,
+        people: Object.entries(NAMES).map(([userId, known]) => ({ userId, names: [known] })),
+        messageId: messageOf(text),
+        visibility: 'guild',
+        ...more,
+      });
+    },
+    async ask(query, { place = GENERAL, ...more } = {}) {
+      const found = await memories.retrieve({ place, query, ...more });
+      return found.map(({ memory }) => memory.text);
+    },
+    standing: async (place = GENERAL) => (await memories.list(place)).map(({ text }) => text).sort(),
+    async restart(settle = true) {
+      disposed = true;
+      if (settle) await memories.close();
+      return openRoom({ ...options, folder, clock });
+    },
+    async [Symbol.asyncDispose]() {
+      if (disposed) return;
+      await memories.close();
+      folder[Symbol.dispose]();
+    },
+  };
+  return room;
+}
+let ids = 0;
+
+/** Each text has a message of its own, which tests can name by it. */
+export const messageOf = (text: string): string =>
+  String([...text].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_000_007, 7) + 10_000);
+
+export const refOf = (text: string, { guildId, channelId }: Place = GENERAL) => ({
+  guildId,
+  channelId,
+  messageId: messageOf(text),
+});
+
+/** Paths of all files below the folder. */
+export function filesIn({ path }: Folder): readonly string[] {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+export const textsOf = (memories: readonly Memory[]): readonly string[] => memories.map(({ text }) => text);
