@@ -15,6 +15,7 @@ export type { LocalMember } from './discord/state/member.js';
 export type { LocalMessage, LocalReaction } from './discord/state/message.js';
 export type { LocalRole } from './discord/state/role.js';
 export type { LocalUser, MessageAuthor, SayOptions } from './discord/state/user.js';
+export type { LocalWebhook } from './discord/state/webhook.js';
 export type { LocalEvent, LocalEventType } from './discord/watch/events.js';
 export type { ExpectedMessage } from './discord/watch/expect-message.js';
 export type { FailureFault, FaultTarget, LettaFaults } from './letta/http/faults.js';

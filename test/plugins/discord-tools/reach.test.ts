@@ -104,6 +104,21 @@ describe('discord-tools: places', () => {
     expect(await bench.done(bob, 'discord_search_messages', search)).to.contain('> psst');
   });
 
+  it('keeps, from a direct message, to the policies of the server that a call looks over', async () => {
+    const { alice, guild, general, host } = bench;
+    const from = { channel: alice.openDm(host.bot) };
+    await host.settled();
+    const search = { guildId: guild.id, content: 'here' };
+    await bench.done(alice, 'discord_search_messages', search, from);
+    const policies = host.resolve(ToolPolicies);
+    for (const policy of ['deny', 'confirm'] as const) {
+      await policies.set(guild.id, 'discord_search_messages', policy);
+      await bench.refused(alice, 'discord_search_messages', search, from);
+      await bench.refused(alice, 'discord_search_messages', { ...search, channelId: general.id }, from);
+    }
+    await policies.clear(guild.id, 'discord_search_messages');
+  });
+
   it('shows of a server only the channels that the person sees', async () => {
     const { alice, mod, guild } = bench;
     const backstage = guild.createChannel({ name: 'backstage', topic: 'the plan' });

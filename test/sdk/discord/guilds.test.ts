@@ -123,6 +123,21 @@ describe('local Discord: guilds', () => {
       await refusal(client.rest.post(`/channels/${category.id}/messages`, { body: { content: 'x' } }), 50008);
     });
 
+    it('let as many join a call as they say', async () => {
+      const voice = await guild.channels.create({ name: 'calls', type: ChannelType.GuildVoice, userLimit: 5 });
+      expect(voice.userLimit).to.equal(5);
+      expect((await voice.setUserLimit(7)).userLimit).to.equal(7);
+    });
+
+    it('keep the tags of a forum that are named again', async () => {
+      const availableTags = [{ name: 'help' }, { name: 'idea' }];
+      const forum = await guild.channels.create({ name: 'forum', type: ChannelType.GuildForum, availableTags });
+      const [help] = forum.availableTags;
+      const edited = await forum.setAvailableTags([{ ...help, name: 'Help' }, { name: 'new' }]);
+      expect(edited.availableTags.map(({ name }) => name)).to.deep.equal(['Help', 'new']);
+      expect(edited.availableTags[0]?.id).to.equal(help?.id);
+    });
+
     it('are announced when they appear', async () => {
       const created = next(client, Events.ChannelCreate);
       city.guild.createChannel({ name: 'new' });

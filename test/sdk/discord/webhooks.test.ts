@@ -68,6 +68,14 @@ describe('local Discord: webhooks', () => {
     await refusal(client.fetchWebhook(webhook.id), 10015);
   });
 
+  it('have a picture, and can be looked up in the world', async () => {
+    const channel = textChannel(client, city.general.id);
+    if (channel.type !== ChannelType.GuildText) throw new Error('No text channel.');
+    const { id } = await channel.createWebhook({ name: 'Face', avatar: Buffer.from('GIF89a') });
+    expect(city.discord.webhooks.get(id)?.avatar).to.match(/^data:image\//);
+    expect((await create()).avatar).to.equal(null);
+  });
+
   it('refuse wrong tokens, unknown ids and bots without ManageWebhooks', async () => {
     const { id } = await create();
     const bad = (webhookId: string) =>

@@ -36,11 +36,24 @@ export async function seenGuild(
   permissions: readonly PermissionsString[] = ['ViewChannel'],
 ): Promise<{ readonly guild: Guild; readonly channels: readonly GuildBasedChannel[] }> {
   if (guild === undefined) throw new UserError(NO_SUCH_GUILD);
-  const channels = await channelsWith(parts, caller, guild.channels.cache.values(), permissions);
+  // Threads are in the cache as well, though not all of them.
+  const own = guild.channels.cache.filter((channel) => !channel.isThread());
+  const channels = await channelsWith(parts, caller, own.values(), permissions);
   if (channels.length === 0) throw new UserError(NO_SUCH_GUILD);
-  // The host has asked the policy of the guild in which the call was made.
-  if (guild.id !== caller.actor.guildId && (await parts.policies.get(guild.id, caller.tool)) !== undefined) {
-    if ((await parts.policies.get(guild.id, caller.tool)) !== 'allow') throw new UserError(NO_SUCH_GUILD);
-  }
+  await requireOpen(parts, caller, guild);
   return { guild, channels };
+}
+
+/**
+ * The host has asked the policy of the guild in which the call was made; this asks that of another one, over which a tool without a `place`
+ * looks. @throws UserError
+ */
+export async function requireOpen(
+  { policies }: Pick<Parts, 'policies'>,
+  { actor, tool }: Caller,
+  guild: Guild,
+): Promise<void> {
+  if (guild.id === actor.guildId) return;
+  const policy = await policies.get(guild.id, tool);
+  if (policy === 'deny' || policy === 'confirm') throw new UserError(NO_SUCH_GUILD);
 }

@@ -5,7 +5,7 @@ import { type ReadableChannel, UNREACHABLE } from '../reaching/channels.js';
 import { READING } from '../reaching/may.js';
 import { findChannel } from '../reaching/places.js';
 import { readChannel } from '../reaching/references.js';
-import { channelsWith, seenGuild } from '../reaching/visible-channels.js';
+import { channelsWith, requireOpen, seenGuild } from '../reaching/visible-channels.js';
 
 /**
  * Where a search looks: in the channels that whoever calls can read and their open threads, or in the one that was named (for a forum,
@@ -28,6 +28,7 @@ async function inChannel(parts: Parts, caller: Caller, guild: Guild | undefined,
   const isThere = guild !== undefined && channel !== undefined && !channel.isDMBased() && channel.guildId === guild.id;
   const [readable] = isThere ? await channelsWith(parts, caller, [channel], READING) : [];
   if (readable === undefined || guild === undefined) throw new UserError(UNREACHABLE);
+  await requireOpen(parts, caller, guild);
   if (readable.isTextBased()) return [readable];
   const posts = await openThreads(parts, caller, guild);
   return posts.flatMap((post) => (post.parentId === readable.id && post.isTextBased() ? [post] : []));

@@ -12,6 +12,7 @@ import type { LocalApplication } from './state/application.js';
 import { type ApplicationInit, createApplication, createGuild, createUser, type UserInit } from './state/create.js';
 import type { LocalGuild } from './state/guild.js';
 import type { LocalUser } from './state/user.js';
+import type { LocalWebhook } from './state/webhook.js';
 import { createWorld } from './state/world.js';
 import { createExpectMessage, type ExpectMessage } from './watch/expect-message.js';
 import { createObservers, type Observers } from './watch/observers.js';
@@ -46,6 +47,8 @@ export interface LocalDiscord extends AsyncDisposable {
   readonly requests: RequestLog;
   readonly faults: Faults;
   readonly rateLimits: RateLimits;
+  /** By id. */
+  readonly webhooks: ReadonlyMap<string, LocalWebhook>;
   createUser(init: UserInit): LocalUser;
   createApplication(init: ApplicationInit): LocalApplication;
   /** The owner is its first member. It has no channels yet. */
@@ -111,6 +114,7 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
     requests,
     faults,
     rateLimits,
+    webhooks: world.webhooks,
     createUser: (init) => createUser(world, init),
     createApplication: (init) => createApplication(world, init),
     createGuild: (init) => createGuild(world, init),

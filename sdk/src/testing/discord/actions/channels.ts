@@ -36,6 +36,7 @@ export interface ChannelInit {
   nsfw?: boolean | undefined;
   position?: number | undefined;
   slowmodeSeconds?: number | undefined;
+  userLimit?: number | undefined;
   overwrites?: readonly (OverwriteInit | Overwrite)[] | undefined;
   availableTags?: readonly Omit<ForumTag, 'id'>[] | undefined;
 }
@@ -49,6 +50,7 @@ export function createChannel(world: World, guild: LocalGuild, init: ChannelInit
   channel.nsfw = init.nsfw ?? false;
   channel.position = init.position ?? guild.channels.size;
   channel.slowmodeSeconds = init.slowmodeSeconds ?? 0;
+  channel.userLimit = init.userLimit ?? 0;
   channel.availableTags = (init.availableTags ?? []).map((tag) => ({ ...tag, id: world.nextId() }));
   const overwrites = init.overwrites ?? [...(init.parent?.overwrites.values() ?? [])];
   for (const overwrite of overwrites.map(toOverwrite)) channel.overwrites.set(overwrite.id, overwrite);

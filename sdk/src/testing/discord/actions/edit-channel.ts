@@ -23,12 +23,13 @@ export function editChannel(world: World, user: LocalUser, channel: LocalChannel
   if (changes.topic !== undefined) channel.topic = changes.topic;
   if (typeof changes.nsfw === 'boolean') channel.nsfw = changes.nsfw;
   if (typeof changes.position === 'number') channel.position = changes.position;
+  if (typeof changes.user_limit === 'number') channel.userLimit = changes.user_limit;
   if (changes.parent_id !== undefined) {
     channel.parent = changes.parent_id === null ? undefined : world.channels.get(changes.parent_id);
   }
   if (changes.available_tags) {
     channel.availableTags = changes.available_tags.map((tag) => ({
-      id: world.nextId(),
+      id: channel.availableTags.find(({ id }) => id === tag.id)?.id ?? world.nextId(),
       name: tag.name,
       moderated: tag.moderated ?? false,
       emojiName: tag.emoji_name ?? null,

@@ -15,7 +15,12 @@ import { createThread } from './threads.js';
 const MAX_PER_CHANNEL = 15;
 
 /** Makes an incoming webhook. @throws 30007 */
-export function createWebhook(world: World, channel: LocalChannel, creator: LocalUser, name: string): LocalWebhook {
+export function createWebhook(
+  world: World,
+  channel: LocalChannel,
+  creator: LocalUser,
+  { name, avatar }: { name: string; avatar?: string | null | undefined },
+): LocalWebhook {
   const present = [...world.webhooks.values()].filter((one) => one.channel === channel);
   if (present.length >= MAX_PER_CHANNEL) throw discordError('tooManyWebhooks');
   const id = world.nextId();
@@ -26,7 +31,7 @@ export function createWebhook(world: World, channel: LocalChannel, creator: Loca
     application: world.applications.get(creator.id),
     channel,
     name,
-    avatar: null,
+    avatar: avatar ?? null,
   };
   world.webhooks.set(id, webhook);
   announceWebhooks(world, channel);

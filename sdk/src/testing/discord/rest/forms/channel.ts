@@ -15,6 +15,8 @@ const name = z.string().min(1).max(100);
 const topic = z.string().max(1_024).nullish();
 const slowmode = z.number().int().min(0).max(21_600).nullish();
 const tag = z.object({
+  /** Of a tag that stays. */
+  id: snowflake.nullish(),
   name: z.string().min(1).max(20),
   moderated: z.boolean().optional(),
   emoji_name: z.string().nullish(),
@@ -28,6 +30,7 @@ export const channelForm = z.object({
   position: z.number().int().nullish(),
   parent_id: snowflake.nullish(),
   rate_limit_per_user: slowmode,
+  user_limit: z.number().int().min(0).max(10_000).nullish(),
   permission_overwrites: z.array(overwriteForm.extend({ id: snowflake })).nullish(),
   available_tags: z.array(tag).nullish(),
 });

@@ -55,6 +55,7 @@ export const guildRoutes = [
       nsfw: form.nsfw ?? undefined,
       position: form.position ?? undefined,
       slowmodeSeconds: form.rate_limit_per_user ?? undefined,
+      userLimit: form.user_limit ?? undefined,
       parent: form.parent_id ? guild.channels.get(form.parent_id) : undefined,
       overwrites: form.permission_overwrites?.map(({ id, type, allow, deny }) => ({
         id,

@@ -34,7 +34,7 @@ export const webhookRoutes = [
     const { world, user, param } = context;
     const channel = findChannel(world, param('channelId'), user);
     requireInChannel(channel, user, world.clock.now(), 'ManageWebhooks');
-    return webhookPayload(createWebhook(world, channel, user, context.form(webhookForm).name), true);
+    return webhookPayload(createWebhook(world, channel, user, context.form(webhookForm)), true);
   }),
   route('GET', '/channels/:channelId/webhooks', ({ world, user, param }) => {
     const channel = findChannel(world, param('channelId'), user);

@@ -1,0 +1,93 @@
+import { PersonalDataStore } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { type Bench, openBench } from './bench.js';
+
+const DAY_S = 24 * 60 * 60;
+
+describe('discord-tools: members', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await openBench();
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  const on = (input: object) => ({ guildId: bench.guild.id, ...input });
+
+  it('lists and shows them', async () => {
+    const { alice, bob, mod } = bench;
+    const all = await bench.done(alice, 'discord_list_members', on({}));
+    for (const { username, id } of [alice, bob, mod]) expect(all).to.contain(`${username} (user ${id}, @${username})`);
+    expect(all).to.contain('roles Moderators');
+    const page = await bench.done(alice, 'discord_list_members', on({ limit: 2 }));
+    const next = /after (\d+)/.exec(page)?.[1];
+    expect(await bench.done(alice, 'discord_list_members', on({ limit: 100, after: next }))).to.not.contain(
+      `user ${next}`,
+    );
+    expect(await bench.done(bob, 'discord_get_member', on({ userId: `<@${mod.id}>` }))).to.contain('Moderators');
+    expect(await bench.refused(bob, 'discord_get_member', on({ userId: bench.stranger.id }))).to.contain('no member');
+  });
+
+  it('says what to do when Discord does not list members', async () => {
+    const { host, alice } = bench;
+    host.discord.faults.rest.fail(403, {
+      route: '/guilds/:guildId/members',
+      body: { message: 'Missing Access', code: 50001 },
+    });
+    expect(await bench.refused(alice, 'discord_list_members', on({}))).to.contain('Server Members Intent');
+  });
+
+  it('puts one in time-out, by the clock, and ends it', async () => {
+    const { mod, bob, guild, host } = bench;
+    const text = await bench.done(
+      mod,
+      'discord_timeout_member',
+      on({ userId: bob.id, seconds: 600, reason: 'calm down' }),
+    );
+    const until = host.clock.now() + 600_000;
+    expect(guild.memberOf(bob).timedOutUntil).to.equal(until);
+    expect(text).to.contain(new Date(until).toISOString());
+    expect(await bench.done(mod, 'discord_get_member', on({ userId: bob.id }))).to.contain('in time-out until');
+    await bench.done(mod, 'discord_remove_timeout', on({ userId: bob.id }));
+    expect(guild.memberOf(bob).timedOutUntil).to.equal(null);
+  });
+
+  it('puts nobody in time-out who is not below, nor for longer than Discord allows', async () => {
+    const { mod, owner, alice, guild, modRole, host } = bench;
+    const timeOut = (userId: string, seconds = 60) => on({ userId, seconds });
+    const peer = host.discord.createUser({ name: 'peer' });
+    guild.join(peer, { roles: [modRole] });
+    await host.settled();
+    expect(await bench.refused(mod, 'discord_timeout_member', timeOut(peer.id))).to.contain('not below you');
+    expect(await bench.refused(mod, 'discord_timeout_member', timeOut(mod.id))).to.contain('not below you');
+    expect(await bench.refused(mod, 'discord_timeout_member', timeOut(owner.id))).to.contain('owns this server');
+    expect(await bench.refused(mod, 'discord_timeout_member', timeOut(alice.id, 29 * DAY_S))).to.contain('seconds');
+    const admin = guild.createRole({ name: 'Low admins', permissions: ['Administrator'], position: 2 });
+    guild.giveRole(alice, admin);
+    await host.settled();
+    expect(await bench.refused(mod, 'discord_timeout_member', timeOut(alice.id))).to.contain('administrator');
+    expect(guild.memberOf(alice).timedOutUntil).to.equal(null);
+    guild.deleteRole(admin);
+  });
+
+  it('lets nobody moderate while they are in time-out themselves', async () => {
+    const { mod, bob, guild, host, owner } = bench;
+    await bench.done(owner, 'discord_timeout_member', on({ userId: mod.id, seconds: 60 }));
+    await bench.refused(mod, 'discord_timeout_member', on({ userId: bob.id, seconds: 60 }));
+    expect(guild.memberOf(bob).timedOutUntil).to.equal(null);
+    await host.advance(61_000);
+    await bench.done(mod, 'discord_remove_timeout', on({ userId: bob.id }));
+  });
+
+  it('exports and forgets for whom messages were sent', async () => {
+    const { alice, general, host } = bench;
+    await bench.done(alice, 'discord_send', { channelId: general.id, message: 'for the record' });
+    const sent = general.messages.at(-1);
+    const store = host.resolve(PersonalDataStore);
+    const held = async () => JSON.stringify((await store.export(alice.id)).own ?? {});
+    expect(await held()).to.contain(sent?.id);
+    await store.forget(alice.id);
+    expect(await held()).to.not.contain(sent?.id);
+    const edit = { channelId: general.id, messageId: sent?.id, content: 'still mine' };
+    expect(await bench.refused(alice, 'discord_edit_message', edit)).to.contain('discord_send');
+  });
+});

@@ -1,0 +1,106 @@
+import type { LocalRole } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { PermissionFlagsBits } from 'discord.js';
+import { type Bench, openBench } from './bench.js';
+import { firstId } from './things.js';
+
+describe('discord-tools: roles', () => {
+  let bench: Bench;
+  let admins: LocalRole;
+  let guests: LocalRole;
+  before(async () => {
+    bench = await openBench();
+    admins = bench.guild.createRole({ name: 'Admins', permissions: ['Administrator'], position: 30 });
+    guests = bench.guild.createRole({ name: 'Guests', position: 3 });
+    await bench.host.settled();
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  const on = (input: object) => ({ guildId: bench.guild.id, ...input });
+
+  it('lists them, the highest first', async () => {
+    const text = await bench.done(bench.alice, 'discord_list_roles', on({}));
+    const names = text.split('\n').map((line) => line.split(' (role')[0]);
+    expect(names).to.deep.equal(['Cinnabar', 'Admins', 'Moderators', 'Guests', '@everyone'.replace('@', '\\@')]);
+    expect(text).to.contain('Administrator').and.contain('managed');
+  });
+
+  it('creates one with nothing that who asks does not have', async () => {
+    const { mod, guild } = bench;
+    const make = (input: object) => on({ name: 'Helpers', ...input });
+    expect(await bench.refused(mod, 'discord_create_role', make({ permissions: ['Administrator'] }))).to.contain(
+      'Administrator',
+    );
+    const text = await bench.done(
+      mod,
+      'discord_create_role',
+      make({ color: '#ff8800', hoist: true, mentionable: true, permissions: ['ManageMessages'] }),
+    );
+    expect(guild.roles.get(firstId(text))).to.include({
+      name: 'Helpers',
+      color: 0xff8800,
+      hoist: true,
+      mentionable: true,
+      permissions: PermissionFlagsBits.ManageMessages,
+    });
+    const bare = await bench.done(mod, 'discord_create_role', make({}));
+    expect(guild.roles.get(firstId(bare))?.permissions).to.equal(0n);
+  });
+
+  it('changes one only below who asks, and only permissions that they have', async () => {
+    const { mod, owner } = bench;
+    const edit = (role: LocalRole, input: object) => on({ roleId: role.id, ...input });
+    await bench.done(mod, 'discord_edit_role', edit(guests, { name: 'Visitors', permissions: ['ManageThreads'] }));
+    expect(guests).to.include({ name: 'Visitors', permissions: PermissionFlagsBits.ManageThreads });
+    const refused = (role: LocalRole, input: object) => bench.refused(mod, 'discord_edit_role', edit(role, input));
+    expect(await refused(guests, { permissions: ['BanMembers'] })).to.contain('BanMembers');
+    expect(await refused(guests, { position: 4 })).to.contain('below your highest role');
+    expect(await refused(admins, { name: 'Peasants' })).to.contain('not below your highest role');
+    expect(await refused(bench.modRole, { permissions: ['Administrator'] })).to.contain('not below your highest role');
+    await bench.done(owner, 'discord_edit_role', edit(admins, { mentionable: true }));
+    expect([admins.name, admins.mentionable]).to.deep.equal(['Admins', true]);
+  });
+
+  it('does not take from a role what who asks does not have', async () => {
+    const { mod, guild } = bench;
+    const trusted = guild.createRole({ name: 'Trusted', permissions: ['BanMembers'], position: 4 });
+    await bench.host.settled();
+    const strip = on({ roleId: trusted.id, permissions: [] });
+    expect(await bench.refused(mod, 'discord_edit_role', strip)).to.contain('BanMembers');
+    guild.deleteRole(trusted);
+  });
+
+  it('gives and takes only what is below who asks', async () => {
+    const { mod, alice, guild, modRole } = bench;
+    const give = (role: LocalRole) => on({ userId: alice.id, roleId: role.id });
+    const rolesOf = () => [...guild.memberOf(alice).roles].map(({ name }) => name);
+    await bench.done(mod, 'discord_assign_role', give(guests));
+    expect(rolesOf()).to.deep.equal([guests.name]);
+    await bench.done(mod, 'discord_remove_role', give(guests));
+    for (const role of [admins, modRole]) {
+      expect(await bench.refused(mod, 'discord_assign_role', give(role))).to.contain('not below your highest role');
+    }
+    const [own] = [...guild.roles.values()].filter(({ botId }) => botId !== undefined);
+    if (own === undefined) throw new Error('the bot has no role');
+    expect(await bench.refused(mod, 'discord_assign_role', give(own))).to.contain('belongs to a bot');
+    expect(rolesOf()).to.deep.equal([]);
+  });
+
+  it('does for the owner what the bot can, and no more', async () => {
+    const { owner, alice, guild } = bench;
+    await bench.done(owner, 'discord_assign_role', on({ userId: alice.id, roleId: admins.id }));
+    guild.takeRole(alice, admins);
+    const lofty = guild.createRole({ name: 'Lofty', position: 60 });
+    await bench.host.settled();
+    const said = await bench.refused(owner, 'discord_assign_role', on({ userId: alice.id, roleId: lofty.id }));
+    expect(said).to.contain('not below my highest role');
+    guild.deleteRole(lofty);
+  });
+
+  it('deletes only what is below who asks', async () => {
+    const { mod, guild } = bench;
+    await bench.refused(mod, 'discord_delete_role', on({ roleId: admins.id }));
+    await bench.done(mod, 'discord_delete_role', on({ roleId: guests.id }));
+    expect([guild.roles.has(admins.id), guild.roles.has(guests.id)]).to.deep.equal([true, false]);
+  });
+});

@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ledger } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { type Bench, openBench } from './bench.js';
+import { firstId } from './things.js';
+
+const PIXEL =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+describe('discord-tools: webhooks', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await openBench();
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  const create = async (input: object = {}) =>
+    firstId(
+      await bench.done(bench.mod, 'discord_create_webhook', { channelId: bench.general.id, name: 'Radio', ...input }),
+    );
+  const hookOf = (id: string) => bench.host.discord.webhooks.get(id);
+
+  it('never shows a token, neither to the model nor in log or ledger', async () => {
+    const { mod, general, host } = bench;
+    const made = await bench.call(mod, 'discord_create_webhook', { channelId: general.id, name: 'Radio' });
+    const id = firstId(made.text);
+    const listed = await bench.call(mod, 'discord_list_webhooks', { channelId: general.id });
+    const edited = await bench.call(mod, 'discord_edit_webhook', { webhookId: id, name: 'Radio 2' });
+    await bench.done(mod, 'discord_send_webhook_message', { webhookId: id, content: 'on air' });
+    const token = hookOf(id)?.token;
+    if (token === undefined) throw new Error('there is no webhook');
+    const shown = JSON.stringify([made, listed, edited, await host.resolve(Ledger).recent({ limit: 20 })]);
+    expect(shown).to.contain(id).and.not.contain(token);
+    expect(writtenIn(host.dataDir)).to.contain(id).and.not.contain(token);
+  });
+
+  it('speaks under its name or another, split and with ids', async () => {
+    const { mod, general } = bench;
+    const webhookId = await create();
+    const said = await bench.done(mod, 'discord_send_webhook_message', { webhookId, content: 'word '.repeat(700) });
+    const parts = general.messages.slice(-2);
+    for (const { id, author } of parts) {
+      expect(said).to.contain(id);
+      expect(author.name).to.equal('Radio');
+    }
+    const avatarURL = 'https://cdn.example.com/face.png';
+    await bench.done(mod, 'discord_send_webhook_message', { webhookId, content: 'hi', username: 'Johnny', avatarURL });
+    expect(general.messages.at(-1)?.author).to.include({ name: 'Johnny', avatar: avatarURL });
+  });
+
+  it('speaks in a thread of its channel', async () => {
+    const { mod, alice, general } = bench;
+    const webhookId = await create();
+    const thread = alice.startThread(general, 'studio', { content: 'hi' });
+    await bench.host.settled();
+    await bench.done(mod, 'discord_send_webhook_message', { webhookId, content: 'in here', threadId: thread.id });
+    expect(thread.messages.at(-1)?.content).to.equal('in here');
+  });
+
+  it('needs no token, and refuses a wrong one', async () => {
+    const { mod } = bench;
+    const webhookId = await create();
+    const wrong = { webhookId, webhookToken: 'x'.repeat(68) };
+    for (const [tool, input] of [
+      ['discord_send_webhook_message', { ...wrong, content: 'hi' }],
+      ['discord_edit_webhook', { ...wrong, name: 'Pirate' }],
+      ['discord_delete_webhook', wrong],
+    ] as const) {
+      expect(await bench.refused(mod, tool, input), tool).to.equal('The webhook token is not right.');
+    }
+    const right = { webhookId, webhookToken: hookOf(webhookId)?.token, content: 'hi' };
+    await bench.done(mod, 'discord_send_webhook_message', right);
+    await bench.done(mod, 'discord_delete_webhook', { webhookId });
+    expect(hookOf(webhookId)).to.equal(undefined);
+  });
+
+  it('moves to another channel only where who asks manages webhooks, too', async () => {
+    const { mod, modRole, guild } = bench;
+    const webhookId = await create();
+    const [open, closed] = [guild.createChannel({ name: 'open' }), guild.createChannel({ name: 'closed' })];
+    guild.overwrite(closed, { for: modRole, deny: ['ManageWebhooks'] });
+    await bench.host.settled();
+    await bench.refused(mod, 'discord_edit_webhook', { webhookId, channelId: closed.id });
+    await bench.done(mod, 'discord_edit_webhook', { webhookId, channelId: open.id });
+    expect(hookOf(webhookId)?.channel).to.equal(open);
+  });
+
+  describe('its picture', () => {
+    it('may be a data URI', async () => {
+      expect(hookOf(await create({ avatar: PIXEL }))?.avatar).to.be.a('string');
+    });
+
+    for (const avatar of [
+      'http://example.com/a.png',
+      'file:///etc/passwd',
+      '/etc/passwd',
+      'https://127.0.0.1/a.png',
+      'https://10.1.2.3/a.png',
+      'https://169.254.169.254/latest/meta-data',
+      'https://[::1]/a.png',
+      'https://[::ffff:10.0.0.1]/a.png',
+      'https://[fd00::1]/a.png',
+      'https://2130706433/a.png',
+      'https://localhost/a.png',
+      'https://user:secret@example.com/a.png',
+      'data:text/html;base64,PGI+',
+    ]) {
+      it(`is never fetched from ${avatar.slice(0, 40)}`, async () => {
+        const { mod, general } = bench;
+        const said = await bench.refused(mod, 'discord_create_webhook', { channelId: general.id, name: 'Spy', avatar });
+        expect(said).to.match(/avatar|image/);
+      });
+    }
+  });
+});
+
+/** Everything that the host has written down: settings, collections, ledger, logs. */
+function writtenIn(dataDir: string): string {
+  return readdirSync(dataDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+    .join('\n');
+}
