@@ -142,12 +142,12 @@ export default definePlugin({
 
     const parts = { ...runParts, crew, ends };
     const takeOver = () => recover({ ...parts, runs, client });
-    context.ready(async () => {
-      await takeOver();
-      every(HEARTBEAT_MS, takeOver);
-      every(SWEEP_MS, createSweep(parts));
-      every(PRUNE_MS, async () => pruneEnded(journal, (await context.settings.global.get()).keepEnded));
-    });
+    // Until it is known where this process is, nothing can be taken over.
+    const whenReady = (task: () => unknown) => () => (client.isReady() ? task() : undefined);
+    context.ready(takeOver);
+    every(HEARTBEAT_MS, whenReady(takeOver));
+    every(SWEEP_MS, whenReady(createSweep(parts)));
+    every(PRUNE_MS, async () => pruneEnded(journal, (await context.settings.global.get()).keepEnded));
     defer(async () => {
       await crew.leave();
       await board.close();

@@ -1,0 +1,189 @@
+import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import {
+  type Actor,
+  definePlugin,
+  type Plugin,
+  SettingsCatalog,
+  type TaskInfo,
+  type TaskMessage,
+  Tasks,
+  type ToolContext,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
+import {
+  callTools,
+  type LocalChannel,
+  type LocalMessage,
+  type LocalUser,
+  type ModelScript,
+  type ModelStep,
+  type ScriptedLlm,
+  scriptedLlm,
+} from '@cinnabar/sdk/testing';
+
+/** What the tools of the office are given, in order. */
+export interface Deed {
+  readonly tool: string;
+  readonly what: string;
+  readonly key: string;
+}
+
+export interface Office extends AsyncDisposable {
+  readonly host: TestHost;
+  readonly llm: ScriptedLlm;
+  readonly tasks: Tasks;
+  readonly deeds: readonly Deed[];
+  /** Everything that tasks have said, as other surfaces hear it. */
+  readonly messages: readonly TaskMessage[];
+  actor(user?: LocalUser): Actor;
+  /** Somebody gives the bot a task by command. Resolves when it has begun. */
+  give(prompt: string, user?: LocalUser): Promise<TaskInfo>;
+  /** Resolves as soon as the task is as described. */
+  when(id: string, is: (task: TaskInfo) => boolean): Promise<TaskInfo>;
+  /** Resolves when the task is over and that has been told. */
+  over(id: string): Promise<TaskInfo>;
+  /** The thread in which a task works. */
+  thread(id: string): Promise<LocalChannel>;
+  /** What the bot has said in a channel, oldest first. */
+  said(channel: LocalChannel): readonly LocalMessage[];
+  /** The latest of those that contains a text. */
+  saying(channel: LocalChannel, text: string): LocalMessage;
+  configure(key: string, value: string): Promise<void>;
+}
+
+interface OfficeOptions extends Partial<TestHostOptions> {
+  readonly steps?: readonly ModelStep[] | ModelScript;
+  /** Takes part in every run of a tool. */
+  readonly onDeed?: (deed: Deed, context: ToolContext) => unknown;
+  readonly deeds?: Deed[];
+  /** Steps follow one another without a pause, unless this says otherwise. */
+  readonly stepDelayMs?: number;
+}
+
+const ENDED = new Set(['completed', 'cancelled', 'error']);
+export const isOver = ({ status }: TaskInfo): boolean => ENDED.has(status);
+
+/** A host with tasks, confirmations, a scripted model, and tools: `look` reads, `send_note` writes, `ring` may be repeated. */
+export async function openOffice(options: OfficeOptions = {}): Promise<Office> {
+  const { steps, onDeed = () => undefined, deeds = [], stepDelayMs = 0, plugins = [], ...rest } = options;
+  const llm = scriptedLlm(steps);
+  const host = await createTestHost({ ...rest, plugins: ['confirm', 'tasks', llm, tools(deeds, onDeed), ...plugins] });
+  const service = () => host.resolve(Tasks);
+  const actor = (user = host.alice): Actor => ({
+    userId: user.id,
+    guildId: host.guild.id,
+    channelId: host.general.id,
+  });
+  const configure = async (key: string, value: string) => {
+    await host.resolve(SettingsCatalog).set('tasks', key, value, actor(host.you));
+  };
+  await configure('stepDelayMs', String(stepDelayMs));
+  const messages: TaskMessage[] = [];
+  service().onMessage((message) => messages.push(message));
+
+  const when: Office['when'] = async (id, is) => {
+    const tasks = service();
+    return new Promise<TaskInfo>((resolve, reject) => {
+      const look = (task: TaskInfo | undefined) => {
+        if (task === undefined || task.id !== id || !is(task)) return;
+        stop();
+        resolve(task);
+      };
+      const stop = tasks.onUpdate(look);
+      tasks.get(id).then(look, reject);
+    });
+  };
+  const said = (channel: LocalChannel) => channel.messages.filter(({ author }) => author.id === host.bot.id);
+  return {
+    host,
+    llm,
+    get tasks() {
+      return service();
+    },
+    deeds,
+    messages,
+    actor,
+    async give(prompt, user = host.alice) {
+      const begun = new Promise<TaskInfo>((resolve) => {
+        const stop = service().onUpdate((task) => {
+          if (task.originalPrompt !== prompt || task.link === undefined) return;
+          stop();
+          resolve(task);
+        });
+      });
+      user.say(host.general, `!task ${prompt}`);
+      return begun;
+    },
+    when,
+    async over(id) {
+      await when(id, isOver);
+      await host.settled();
+      // The last edit of the status message waits until it may.
+      await host.advance(1_000);
+      await host.settled();
+      const task = await service().get(id);
+      if (task === undefined) throw new Error('the task is gone');
+      return task;
+    },
+    async thread(id) {
+      const { channelId } = await when(id, (task) => task.channelId !== host.general.id);
+      const thread = host.guild.threads.get(channelId);
+      if (thread === undefined) throw new Error(`there is no thread ${channelId}`);
+      return thread;
+    },
+    said,
+    saying(channel, text) {
+      const found = said(channel).findLast(({ content }) => content.includes(text));
+      if (found === undefined) {
+        const all = said(channel).map(({ content }) => content);
+        throw new Error(`nothing says ${JSON.stringify(text)}; there is ${JSON.stringify(all, null, 1)}`);
+      }
+      return found;
+    },
+    configure,
+    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+  };
+}
+
+const WHAT = z.object({ what: z.string() });
+
+function tools(deeds: Deed[], onDeed: NonNullable<OfficeOptions['onDeed']>): Plugin {
+  const definition = (name: string, risk: 'read' | 'write', idempotent: boolean) => ({
+    name,
+    description: `Does it: ${name}.`,
+    input: WHAT,
+    risk,
+    idempotent,
+    ...(risk === 'read' ? { policy: 'allow' as const } : {}),
+    async run({ what }: z.output<typeof WHAT>, context: ToolContext) {
+      const deed = { tool: name, what, key: context.key };
+      deeds.push(deed);
+      const said = await onDeed(deed, context);
+      if (what === 'break') throw new UserError('It broke.');
+      return typeof said === 'string' ? said : `${name} did ${what}`;
+    },
+  });
+  return definePlugin({
+    manifest: {
+      id: 'office',
+      version: '1.0.0',
+      description: 'Tools for tests',
+      intents: ['GuildMessages', 'GuildMessageReactions', 'DirectMessages', 'DirectMessageReactions', 'MessageContent'],
+    },
+    setup({ tool }) {
+      tool(definition('look', 'read', true));
+      tool(definition('send_note', 'write', false));
+      tool({ ...definition('ring', 'write', true), policy: 'allow' });
+      tool({ ...definition('stamp', 'write', false), policy: 'allow' });
+    },
+  });
+}
+
+/** The model calls one tool of the office. */
+export const use = (tool: string, what: string, text?: string): ModelStep =>
+  callTools([{ name: tool, arguments: { what } }], text === undefined ? {} : { text });
+export const done = (summary: string): ModelStep => callTools([{ name: 'task_complete', arguments: { summary } }]);
+export const update = (message: string): ModelStep => callTools([{ name: 'send_update', arguments: { message } }]);
+export const askUser = (question: string, choices?: readonly string[]): ModelStep =>
+  callTools([{ name: 'ask_user', arguments: choices === undefined ? { question } : { question, choices } }]);
