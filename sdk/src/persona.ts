@@ -124,6 +124,7 @@ interface EventBase extends PersonaPlace {
 
 export const PERSONA_SYSTEM_EVENTS = [
   'started',
+  'planned',
   'action_dropped',
   'action_failed',
   'repetition_stopped',
@@ -155,7 +156,13 @@ export type PersonaEvent =
     })
   /** What the persona said or, with `isThought`, only thought: the latter is not for the channel. */
   | (EventBase & { readonly type: 'text'; readonly content: string; readonly isThought: boolean })
-  | (EventBase & { readonly type: 'system'; readonly event: PersonaSystemEvent; readonly message: string });
+  | (EventBase & {
+      readonly type: 'system';
+      readonly event: PersonaSystemEvent;
+      readonly message: string;
+      /** Why, as the persona put it to itself: as little for the channel as a thought. */
+      readonly reasoning?: string | undefined;
+    });
 
 export interface PersonaMood {
   readonly name: string;

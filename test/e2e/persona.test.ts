@@ -22,6 +22,7 @@ describe('a persona, from Discord to its plan and back', () => {
     expect(said).to.deep.equal(['I did not know you have a sister. Tell me about Mara.']);
     expect(told(stage.events)).to.deep.equal([
       'started',
+      'planned',
       'thought: Alice trusts me with that.',
       'started UPDATE_MOOD',
       'finished UPDATE_MOOD',
@@ -43,6 +44,7 @@ describe('a persona, from Discord to its plan and back', () => {
     expect(await stage.hears('See you all tomorrow')).to.deep.equal([]);
     expect(told(stage.events)).to.deep.equal([
       'started',
+      'planned',
       'thought: They are talking among themselves.',
       'silent',
       'finished',
@@ -59,6 +61,7 @@ describe('a persona, from Discord to its plan and back', () => {
     expect(await stage.hears('I bought a bicycle')).to.deep.equal([]);
     expect(told(stage.events.slice(first))).to.deep.equal([
       'started',
+      'planned',
       'thought: Rain again.',
       'repetition_stopped',
       'silent',
@@ -80,6 +83,7 @@ describe('a persona, from Discord to its plan and back', () => {
     expect(await stage.hears('Hello there')).to.deep.equal(['What do you do all day, Alice?']);
     expect(told(stage.events)).to.deep.equal([
       'started',
+      'planned',
       'thought: Who is she?',
       'extended',
       'started ADD_GOAL',

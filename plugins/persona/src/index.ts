@@ -22,6 +22,7 @@ import { cardCollections, createCardStore } from './cards/store.js';
 import { registerCommands } from './commands/register.js';
 import { followChanges } from './conversation/follow.js';
 import { conversations as conversationCollection, createConversationStore } from './conversation/store.js';
+import { embedWith } from './embed.js';
 import { createMemories } from './memory/memories.js';
 import { personalData } from './personal-data.js';
 import { createPersonas } from './personas.js';
@@ -84,6 +85,7 @@ export default definePlugin({
       log,
       after: context.after,
       self: () => client.user?.id,
+      embed: services.llm && embedWith(services.llm),
     });
     defer(memories.close);
     const store = createPersonaStore({ collections, client, clock, memories, settingsFor });

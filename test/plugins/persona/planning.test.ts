@@ -42,7 +42,7 @@ describe('persona: planning', () => {
   it('drops actions that there are not, and says so', async () => {
     await using stage = await setStage([plan([{ action: 'DANCE' }, speak('La la.')])]);
     expect(await stage.hears('Dance!')).to.deep.equal(['La la.']);
-    expect(told(stage.events)).to.deep.equal(['started', 'action_dropped', 'said: La la.', 'finished']);
+    expect(told(stage.events)).to.deep.equal(['started', 'action_dropped', 'planned', 'said: La la.', 'finished']);
     expect(stage.events[1]).to.have.property('message', 'there is no action called "DANCE"');
   });
 
@@ -66,6 +66,7 @@ describe('persona: planning', () => {
     expect(await stage.hears('Forget about flying')).to.deep.equal(['I had no such goal.']);
     expect(told(stage.events)).to.deep.equal([
       'started',
+      'planned',
       'started REMOVE_GOAL',
       'failed REMOVE_GOAL',
       'action_failed',
@@ -81,6 +82,7 @@ describe('persona: planning', () => {
     await stage.hears('My cat ran away');
     expect(told(stage.events)).to.deep.equal([
       'started',
+      'planned',
       'thought: That was sad.',
       'started UPDATE_MOOD',
       'finished UPDATE_MOOD',
@@ -119,6 +121,7 @@ describe('persona: planning', () => {
     await stage.settled();
     expect(told(stage.events)).to.deep.equal([
       'started',
+      'planned',
       'started ADD_GOAL',
       'finished ADD_GOAL',
       'started ADD_DESIRE',
@@ -191,7 +194,7 @@ describe('persona: planning', () => {
     expect(await stage.hears('Hello')).to.deep.equal([
       'I did not get to an answer: my plan was longer than I may go on for. Please ask for less at once.',
     ]);
-    expect(told(stage.events)).to.deep.equal(['started', 'thought: Hm.', 'bound_reached', 'finished']);
+    expect(told(stage.events)).to.deep.equal(['started', 'planned', 'thought: Hm.', 'bound_reached', 'finished']);
   });
 
   it('lets whoever asked know when the model cannot be reached', async () => {
@@ -203,7 +206,7 @@ describe('persona: planning', () => {
   it('keeps what was said when the model fails afterwards', async () => {
     await using stage = await setStage([plan([speak('Let me think.')], { canExtend: true }), fail(503)]);
     expect(await stage.hears('Hello')).to.deep.equal(['Let me think.']);
-    expect(told(stage.events)).to.deep.equal(['started', 'said: Let me think.', 'stopped', 'finished']);
+    expect(told(stage.events)).to.deep.equal(['started', 'planned', 'said: Let me think.', 'stopped', 'finished']);
   });
 
   it('may react to what it does not answer', async () => {

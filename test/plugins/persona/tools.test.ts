@@ -24,6 +24,7 @@ describe('persona: tools of the host', () => {
     expect(await stage.hears('What is on shelf A?')).to.deep.equal(['There is a book on A.']);
     expect(told(stage.events)).to.deep.equal([
       'started',
+      'planned',
       'started USE_TOOL',
       'finished USE_TOOL',
       'said: There is a book on A.',
@@ -64,7 +65,12 @@ describe('persona: tools of the host', () => {
     const before = stage.events.length;
     await decide(stage, '👍');
     expect(shelf.taken).to.deep.equal(['book']);
-    expect(told(stage.events.slice(before))).to.deep.equal(['started', 'said: Here is your book.', 'finished']);
+    expect(told(stage.events.slice(before))).to.deep.equal([
+      'started',
+      'planned',
+      'said: Here is your book.',
+      'finished',
+    ]);
     const asked = text(stage.llm.requests[2]);
     expect(asked).to.include('a tool call that had to wait has ended').and.include('book taken');
     expect(stage.llm.requests[2]?.system, 'a result leads to no other call').to.not.include('- USE_TOOL');

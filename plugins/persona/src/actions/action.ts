@@ -70,7 +70,7 @@ export function defineAction<S extends z.ZodObject>(definition: ActionDefinition
     telling: definition.telling ?? 'tool',
     isOffered: (run) => definition.isOffered?.(run) ?? true,
     prepare(value) {
-      const parsed = result.safeParse(value ?? {});
+      const parsed = result.safeParse(value);
       if (!parsed.success) return undefined;
       return {
         words: definition.words?.(parsed.data),

@@ -29,14 +29,16 @@ export const useTool = ({ tools, onHeld, onSettled, onCall }: UseToolParts) =>
       if (actor === undefined || !run.tools.some(({ name }) => name === tool)) {
         throw new UserError(`There is no tool called "${tool}" for what is being answered.`);
       }
-      const outcome = await tools.invoke({
-        name: tool,
-        arguments: given,
-        actor,
-        signal,
-        origin: 'persona',
-        ...messageOf(trigger),
-      });
+      const outcome = await whileRunning(signal, (during) =>
+        tools.invoke({
+          name: tool,
+          arguments: given,
+          actor,
+          signal: during,
+          origin: 'persona',
+          ...messageOf(trigger),
+        }),
+      );
       onCall(run, tool, outcome.status);
       if (outcome.status !== 'deferred') return `${tool}: ${settledText(outcome)}`;
       await onHeld(run, tool, outcome.callId);
@@ -47,4 +49,17 @@ export const useTool = ({ tools, onHeld, onSettled, onCall }: UseToolParts) =>
 
 function messageOf(trigger: PersonaTrigger): { messageId?: string } {
   return trigger.type === 'user_input' && trigger.messageId !== null ? { messageId: trigger.messageId } : {};
+}
+
+/** The run's end ends a call that is under way, but none that waits for somebody: that may take longer than any run. */
+async function whileRunning<T>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort);
+  try {
+    return await task(controller.signal);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }

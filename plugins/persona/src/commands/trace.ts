@@ -41,6 +41,6 @@ function lineFor(event: PersonaEvent, showsThoughts: boolean): string {
       if (!event.isThought) return `💬 ${shown(event.content, 200)}`;
       return `💭 ${showsThoughts ? shown(event.content, 400) : '(a thought)'}`;
     case 'system':
-      return `• ${event.event}: ${shown(event.message, 200)}`;
+      return `• ${event.event}: ${shown(event.message, 200)}${showsThoughts && event.reasoning ? ` — ${shown(event.reasoning, 300)}` : ''}`;
   }
 }

@@ -33,7 +33,7 @@ export interface Teller {
   started(toolId: string, tool: string, context: string): void;
   finished(toolId: string, tool: string, result: string, failed?: boolean): void;
   text(content: string, isThought: boolean): void;
-  system(event: PersonaSystemEvent, message: string): void;
+  system(event: PersonaSystemEvent, message: string, reasoning?: string): void;
   /** All so far. */
   readonly events: readonly PersonaEvent[];
 }
@@ -52,7 +52,8 @@ export function createTeller(hub: EventHub, place: PersonaPlace, sessionId: stri
     finished: (toolId, tool, result, failed = false) =>
       tell({ ...base(), type: 'tool-finished', toolId, tool, result, failed }),
     text: (content, isThought) => tell({ ...base(), type: 'text', content, isThought }),
-    system: (event, message) => tell({ ...base(), type: 'system', event, message }),
+    system: (event, message, reasoning) =>
+      tell({ ...base(), type: 'system', event, message, ...(reasoning ? { reasoning } : {}) }),
     events,
   };
 }

@@ -21,8 +21,6 @@ export interface Stage {
   readonly teller: Pick<Teller, 'started' | 'finished' | 'text' | 'system'>;
   /** What the persona has said in the channel so far. */
   readonly said: readonly string[];
-  /** Whether what the plan has written for later actions still holds. */
-  readonly planHolds: boolean;
   readonly log: Logger;
   readonly toolId: string;
   /** The persona's instructions, and everything particular to this moment with a question at its end. */
@@ -70,7 +68,8 @@ async function perform(planned: PlannedAction, stage: Stage): Promise<Carried> {
 /** What the plan has written already, where that can still be right; otherwise what the model says now. */
 async function resultOf({ action, context, result }: PlannedAction, stage: Stage): Promise<Answer<PreparedAction>> {
   const isEmpty = Object.keys(action.result.shape).length === 0;
-  const written = isEmpty ? action.prepare({}) : stage.planHolds ? action.prepare(result) : undefined;
+  const isOpen = result === undefined || result === null;
+  const written = isEmpty ? action.prepare({}) : isOpen ? undefined : action.prepare(result);
   if (written !== undefined) return { kind: 'answer', value: written };
   const answer = await stage.ask({
     name: action.name.toLowerCase(),

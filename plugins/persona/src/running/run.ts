@@ -71,7 +71,7 @@ async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts
   const record: RunRecord = { scene, bounds, teller, speech, completed, ask };
   teller.system('started', reasonFor(trigger));
   try {
-    const end = await act({
+    const refusal = await act({
       ...parts,
       run: { ...run, say: speech.say },
       planner: createPlanner({ ask, system, trigger, situation }),
@@ -85,8 +85,8 @@ async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts
       said: () => [...saidIn(lines), ...speech.texts],
     });
     const spoke = speech.texts.length > 0;
-    if (!spoke && end.refusal === undefined) teller.system('silent', 'nothing was said');
-    return { spoke, refusal: spoke ? undefined : end.refusal };
+    if (!spoke && refusal === undefined) teller.system('silent', 'nothing was said');
+    return { spoke, refusal: spoke ? undefined : refusal };
   } catch (error) {
     return brokenOff(error, record, deadline, parts);
   } finally {

@@ -18,7 +18,13 @@ const event = z.discriminatedUnion('type', [
     failed: z.boolean(),
   }),
   z.object({ ...base, type: z.literal('text'), content: z.string(), isThought: z.boolean() }),
-  z.object({ ...base, type: z.literal('system'), event: z.enum(PERSONA_SYSTEM_EVENTS), message: z.string() }),
+  z.object({
+    ...base,
+    type: z.literal('system'),
+    event: z.enum(PERSONA_SYSTEM_EVENTS),
+    message: z.string(),
+    reasoning: z.string().optional(),
+  }),
 ]);
 
 const trace = z.object({
