@@ -1,4 +1,6 @@
+import { createTestHost } from '@cinnabar/core/testing';
 import { Personas } from '@cinnabar/sdk';
+import { say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { plan, result, setStage, speak, think, told } from '../plugins/persona/stage.js';
 
@@ -93,4 +95,36 @@ describe('a persona, from Discord to its plan and back', () => {
       'finished',
     ]);
   });
+});
+
+describe('a persona, on every kind of provider', () => {
+  const answer = say(
+    JSON.stringify({
+      reasoning: 'She greets me.',
+      actions: [
+        { action: 'THINK', context: '', result: { thought: 'A greeting.' } },
+        { action: 'SPEAK', context: 'greet back', result: { message: 'Good evening, Alice.' } },
+      ],
+      can_extend: false,
+    }),
+  );
+  const kinds = [
+    ['anthropic', startAnthropicStandIn, 'claude-opus-4-8', 'ANTHROPIC'],
+    ['openai', startOpenAiStandIn, 'gpt-5.1', 'OPENAI'],
+  ] as const;
+  for (const [provider, start, model, prefix] of kinds) {
+    it(`plans in one request: ${provider}`, async () => {
+      await using server = await start({ steps: [answer] });
+      await using host = await createTestHost({
+        plugins: ['ai', 'llm', 'persona'],
+        settings: { llm: { provider, model }, ai: { defaultResponder: 'persona' } },
+        env: { [`${prefix}_BASE_URL`]: server.baseUrl, [`${prefix}_API_KEY`]: 'sk-test' },
+      });
+      host.alice.say(host.general, '!ai Good evening');
+      await host.settled();
+      await host.discord.expectMessage({ author: host.bot, content: 'Good evening, Alice.' });
+      expect(server.requests).to.have.length(1);
+      expect(JSON.stringify(server.requests[0]?.body)).to.include('can_extend').and.include('Good evening');
+    });
+  }
 });
