@@ -27,7 +27,7 @@ export function editMessage(parts: Parts): ToolDefinition<typeof input, Edited> 
     input,
     risk: 'write',
     idempotent: true,
-    access: { member: ['ViewChannel', 'SendMessages'], bot: ['ViewChannel'] },
+    access: { member: ['ViewChannel', 'SendMessages'], bot: ['ViewChannel', 'SendMessages'] },
     place: ({ channelId, messageId }) => messagePlace(parts.client, channelId, messageId),
     examples: [
       'edit message {messageId} in {channelId} to {content}',
