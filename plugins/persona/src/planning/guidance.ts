@@ -30,6 +30,7 @@ export function toolGuidance(tools: readonly ToolInfo[]): string {
 
 const FIELD = z.looseObject({
   type: z.unknown().optional(),
+  anyOf: z.array(z.looseObject({ type: z.unknown().optional() })).optional(),
   description: z.string().optional(),
   enum: z.array(z.unknown()).optional(),
 });
@@ -38,10 +39,15 @@ const FIELD = z.looseObject({
 function formOf(result: z.ZodObject): string {
   const { properties = {} } = z.toJSONSchema(result, { io: 'input', unrepresentable: 'any' });
   const fields = Object.entries(properties).map(([name, schema]) => {
-    const { type, description, enum: values } = FIELD.safeParse(schema).data ?? {};
-    const kind =
-      values?.map((value) => JSON.stringify(value)).join(' | ') ?? (typeof type === 'string' ? type : 'value');
-    return `${JSON.stringify(name)}: ${kind}${description === undefined ? '' : ` (${description})`}`;
+    const field = FIELD.safeParse(schema).data ?? {};
+    const note = field.description === undefined ? '' : ` (${field.description})`;
+    return `${JSON.stringify(name)}: ${kindOf(field)}${note}`;
   });
   return `{${fields.join(', ')}}`;
+}
+
+function kindOf({ type, anyOf, enum: values }: z.output<typeof FIELD>): string {
+  if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' | ');
+  const types = anyOf?.map((one) => one.type) ?? [type];
+  return types.map((one) => (typeof one === 'string' ? one : 'value')).join(' | ');
 }

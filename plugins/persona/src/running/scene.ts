@@ -8,6 +8,7 @@ import type { Recalled, Visibility } from '../memory/types.js';
 import type { PersonaSettings } from '../settings.js';
 import type { Occasion } from './occasion.js';
 import type { RunParts } from './parts.js';
+import { recall } from './recall.js';
 
 /** What holds for a whole run. */
 export interface Scene {
@@ -19,7 +20,7 @@ export interface Scene {
   readonly run: Omit<TurnRun, 'context' | 'completed' | 'say'>;
 }
 
-const RECALLED = 8;
+const MOST_QUERY = 1_000;
 
 /** Reads the conversation, the state and the memories. */
 export async function setScene(occasion: Occasion, signal: AbortSignal, parts: RunParts): Promise<Scene> {
@@ -36,12 +37,11 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
   const speaker = speakerOf(occasion);
   const names = namesIn(lines, [], self);
   const memoryPlace = await store.memoryPlace(place);
-  const recalled = await memories.retrieve({
+  const recalled = await recall(memories, {
     place: memoryPlace,
-    query: [...lines.slice(-2).map(({ text }) => text), trigger.content].join('\n').slice(-2_000),
-    ...(speaker === undefined ? {} : { askedBy: speaker.userId }),
+    query: trigger.content.slice(0, MOST_QUERY),
+    askedBy: speaker?.userId,
     people: [...names].map(([userId, name]) => ({ userId, names: [name] })),
-    limit: RECALLED,
     signal,
   });
   return {

@@ -1,0 +1,174 @@
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ANNA, BOB, ELSEWHERE, filesIn, GENERAL, openRoom, type Room, refOf } from './room.js';
+
+const MINUTE_MS = 60_000;
+const fileOf = ({ folder }: Room) => join(folder.path, '500', 'guild.jsonl');
+
+describe('persona: memories on the disk', () => {
+  it('are there after a crash, right after they were added', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    await using later = await room.restart(false);
+    expect(await later.ask('Where does Anna live?')).to.deep.equal(['I live in Bonn']);
+  });
+
+  it('are readable by the bot’s user alone', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    expect(statSync(fileOf(room)).mode & 0o777).to.equal(0o600);
+    expect(statSync(join(room.folder.path, '500')).mode & 0o777).to.equal(0o700);
+  });
+
+  it('cost one line each, however many there are', async () => {
+    await using room = await openRoom();
+    for (let index = 0; index < 50; index++) await room.say(ANNA, `Event number ${index}`);
+    const before = statSync(fileOf(room)).size;
+    await room.say(ANNA, 'One event more');
+    expect(statSync(fileOf(room)).size - before).to.be.lessThan(1_000);
+  });
+
+  it('are gone from the file a minute after they were deleted, and at once when it stops', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(BOB, 'I live in Rome');
+    await room.memories.messageDeleted(refOf('I live in Bonn'));
+    await using later = await room.restart();
+    expect(readFileSync(fileOf(later), 'utf8'))
+      .to.include('Rome')
+      .and.not.include('Bonn');
+  });
+
+  it('are gone from the file after a crash, too, as soon as somebody has looked', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(BOB, 'I live in Rome');
+    await room.memories.messageDeleted(refOf('I live in Bonn'));
+    await using later = await room.restart(false);
+    expect(await later.standing()).to.deep.equal(['I live in Rome']);
+    later.clock.advance(MINUTE_MS);
+    await later.memories.close();
+    expect(readFileSync(fileOf(later), 'utf8')).not.to.include('Bonn');
+  });
+
+  it('survive a torn line: only it is lost, and the next one is whole', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    appendFileSync(fileOf(room), '{"put":[{"id":"m9","kind":"fa');
+    await using later = await room.restart(false);
+    await later.say(BOB, 'I live in Rome');
+    await using latest = await later.restart(false);
+    expect(await latest.standing()).to.deep.equal(['I live in Bonn', 'I live in Rome']);
+  });
+
+  it('survive damage: what can be read is, the file is kept aside, and the log says so', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(BOB, 'I live in Rome');
+    const [first = '', second = ''] = readFileSync(fileOf(room), 'utf8').split('\n');
+    writeFileSync(fileOf(room), `${first}\n\u0000\u0001{]\n{"put":[{"id":5}]}\n${second}\n`);
+    await using later = await room.restart(false);
+    expect(await later.standing()).to.deep.equal(['I live in Bonn', 'I live in Rome']);
+    expect(later.log.entries.map(({ level, fields }) => [level, fields.damaged])).to.deep.equal([['warn', 2]]);
+    expect(filesIn(later.folder).filter((file) => file.includes('.corrupt-'))).to.have.lengthOf(1);
+  });
+
+  it('are not told any more once they are deleted, even when that cannot be written, and are gone when it can', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(BOB, 'I live in Rome');
+    const kept = readFileSync(fileOf(room), 'utf8');
+    rmSync(fileOf(room));
+    mkdirSync(fileOf(room));
+    expect(
+      await room.memories.messageDeleted(refOf('I live in Bonn')).catch((error: unknown) => error),
+    ).to.be.instanceOf(Error);
+    expect(await room.say(BOB, 'I love tea').catch((error: unknown) => error)).to.be.instanceOf(Error);
+    expect(await room.standing()).to.deep.equal(['I live in Rome']);
+    rmSync(fileOf(room), { recursive: true });
+    writeFileSync(fileOf(room), kept);
+    await using later = await room.restart();
+    expect(await later.standing()).to.deep.equal(['I live in Rome']);
+  });
+
+  it('are not added when the folder cannot be made, and can be later', async () => {
+    await using room = await openRoom();
+    writeFileSync(join(room.folder.path, '500'), 'in the way');
+    expect(await room.say(ANNA, 'I live in Bonn').catch((error: unknown) => error)).to.be.instanceOf(Error);
+    rmSync(join(room.folder.path, '500'));
+    mkdirSync(join(room.folder.path, '500'));
+    await room.say(ANNA, 'I live in Rome');
+    expect(await room.standing()).to.deep.equal(['I live in Rome']);
+  });
+
+  it('stay apart and right when many are added, asked for and deleted at once', async () => {
+    await using room = await openRoom();
+    await Promise.all(
+      Array.from({ length: 100 }, async (_, index) => {
+        const place = index % 2 === 0 ? GENERAL : ELSEWHERE;
+        await room.say(ANNA, `Event number ${index}`, { place });
+        await room.ask('event', { place });
+        if (index % 10 === 0) await room.memories.messageDeleted(refOf(`Event number ${index}`, place));
+      }),
+    );
+    await using later = await room.restart();
+    expect(await later.standing()).to.have.lengthOf(40);
+    expect(await later.standing(ELSEWHERE)).to.have.lengthOf(50);
+  });
+
+  it('are let go of when many guilds are active, and are there when they are asked for again', async () => {
+    await using room = await openRoom();
+    const places = Array.from({ length: 80 }, (_, index) => ({ ...GENERAL, guildId: String(10_000 + index) }));
+    for (const place of places) await room.say(ANNA, `I live in ${place.guildId}`, { place });
+    for (const place of places) expect(await room.standing(place)).to.deep.equal([`I live in ${place.guildId}`]);
+  });
+
+  it('lose nothing that was acknowledged, wherever a crash cuts the file off', async () => {
+    const texts = [
+      'I live in Bonn',
+      'I live in Rome',
+      'I love tea',
+      'I hate tea',
+      'I live in Bonn, really',
+      'Cats are fine',
+    ];
+    const steps = fc.array(fc.record({ text: fc.constantFrom(...texts), deletes: fc.boolean() }), {
+      minLength: 2,
+      maxLength: 8,
+    });
+    await fc.assert(
+      fc.asyncProperty(steps, fc.double({ min: 0, max: 1, noNaN: true }), async (all, cut) => {
+        await using room = await openRoom();
+        let acknowledged: readonly string[] = [];
+        let size = 0;
+        for (const { text, deletes } of all) {
+          acknowledged = await room.standing();
+          size = statSync(fileOf(room), { throwIfNoEntry: false })?.size ?? 0;
+          if (deletes) await room.memories.messageDeleted(refOf(text));
+          else await room.say(ANNA, text);
+        }
+        const whole = await room.standing();
+        const full = statSync(fileOf(room), { throwIfNoEntry: false })?.size ?? 0;
+        if (full === 0) return;
+        const end = size + Math.floor((full - size) * cut);
+        truncateSync(fileOf(room), end);
+        await using later = await room.restart(false);
+        const found = await later.standing();
+        // All but the line feed of the last line makes it whole.
+        expect(found).to.deep.equal(end >= full - 1 ? whole : acknowledged);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -1,0 +1,50 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { ANNA, BOB, DM, ELSEWHERE, filesIn, GENERAL, openRoom, STAFF } from './room.js';
+
+describe('persona: a member’s own memories', () => {
+  it('are exported wherever they are: what they said and what is about them', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(BOB, 'Anna sings', { place: STAFF, visibility: 'channel' });
+    await room.say(ANNA, 'I am ill', { place: DM });
+    await room.say(BOB, 'I live in Rome', { place: ELSEWHERE });
+    const exported = await room.memories.personalData.export(ANNA);
+    expect(exported).to.be.an('array').with.lengthOf(3);
+    expect(JSON.stringify(exported)).to.include('Bonn').and.include('sings').and.include('ill').and.not.include('Rome');
+  });
+
+  it('are gone after forgetting, from the files too, and what rests on them with them', async () => {
+    await using room = await openRoom();
+    const { memory } = await room.say(ANNA, 'I live in Bonn');
+    await room.say(ANNA, 'I live in Oslo');
+    await room.say(BOB, 'Anna sings in the shower');
+    await room.say(BOB, 'Lunch with <@1001> was loud', { subject: 'lunch' });
+    await room.say(BOB, 'I live in Rome');
+    await room.say(ANNA, 'I am ill', { place: DM });
+    await room.memories.reflect(GENERAL, [
+      { text: 'Somebody travels', subject: 'travel', evidence: [memory?.id ?? ''] },
+    ]);
+    await room.memories.personalData.forget(ANNA);
+    expect(await room.standing()).to.deep.equal(['I live in Rome']);
+    expect(await room.memories.personalData.export(ANNA)).to.deep.equal([]);
+    for (const file of filesIn(room.folder)) {
+      expect(readFileSync(file, 'utf8')).not.to.match(/Bonn|Oslo|shower|loud|travels|ill|1001|Anna/);
+    }
+    expect(await room.ask('Where does Anna live?')).not.to.include('I live in Bonn');
+  });
+
+  it('are gone from copies of damaged files as well', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(BOB, 'I live in Rome');
+    await room.memories.close();
+    const [file = ''] = filesIn(room.folder);
+    writeFileSync(file, `damaged\n${readFileSync(file, 'utf8')}`);
+    await using later = await room.restart(false);
+    expect(await later.standing()).to.have.lengthOf(2);
+    expect(filesIn(later.folder)).to.have.lengthOf(2);
+    await later.memories.personalData.forget(ANNA);
+    expect(filesIn(later.folder)).to.have.lengthOf(1);
+  });
+});

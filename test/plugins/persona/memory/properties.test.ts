@@ -1,0 +1,199 @@
+import type { Memory, NewMemory, Place, Visibility } from '@cinnabar/plugin-persona/memory/types';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ANNA, ANNABEL, BOB, DM, ELSEWHERE, GENERAL, openRoom, type Room, STAFF } from './room.js';
+
+const PLACES: readonly Place[] = [
+  GENERAL,
+  STAFF,
+  ELSEWHERE,
+  DM,
+  { ...DM, channelId: '802' },
+  { ...GENERAL, mind: '601' },
+];
+const PEOPLE = [ANNA, ANNABEL, BOB];
+const TEXTS = [
+  'I live in Bonn',
+  'I live in Rome',
+  'I moved to Oslo',
+  'I really live in Rome',
+  'I love tea',
+  "I don't love tea any more",
+  'Anna lives in Rome',
+  'Annabel loves tea',
+  'Bob: have you seen my cat?',
+];
+const MESSAGES = ['1', '2', '3', '4', '5', '6'];
+
+const adding = fc.record({
+  kind: fc.constant('add' as const),
+  place: fc.constantFrom(...PLACES),
+  speaker: fc.constantFrom(...PEOPLE),
+  text: fc.constantFrom(...TEXTS),
+  messageId: fc.constantFrom(...MESSAGES),
+  visibility: fc.constantFrom<Visibility>('guild', 'channel', 'dm'),
+  /** Hours ago, so that things are heard out of order. */
+  ago: fc.constantFrom(0, 0, 1, 2),
+  decides: fc.constantFrom('itself', 'itself', 'supersede', 'merge'),
+});
+const deleting = fc.record({
+  kind: fc.constant('delete' as const),
+  place: fc.constantFrom(...PLACES),
+  messageId: fc.constantFrom(...MESSAGES),
+});
+const removing = fc.record({
+  kind: fc.constantFrom('remove' as const, 'retract' as const, 'setAside' as const),
+  place: fc.constantFrom(...PLACES),
+  which: fc.nat(5),
+});
+const reflecting = fc.record({ kind: fc.constant('reflect' as const), place: fc.constantFrom(...PLACES) });
+const editing = fc.record({
+  kind: fc.constant('edit' as const),
+  place: fc.constantFrom(...PLACES),
+  messageId: fc.constantFrom(...MESSAGES),
+  text: fc.constantFrom(...TEXTS),
+});
+const histories = fc.array(fc.oneof({ arbitrary: adding, weight: 5 }, deleting, removing, reflecting, editing), {
+  minLength: 1,
+  maxLength: 25,
+});
+type Step = typeof histories extends fc.Arbitrary<readonly (infer S)[]> ? S : never;
+
+/** What happened to a message since it was last said. */
+type Gone = Set<string>;
+
+async function take(room: Room, step: Step, gone: Gone): Promise<void> {
+  const { memories } = room;
+  const { place } = step;
+  const { guildId, channelId } = place;
+  room.clock.advance(60_000);
+  if (step.kind === 'add') {
+    const { speaker, text, messageId, visibility, ago, decides } = step;
+    const given: NewMemory = {
+      place,
+      speaker,
+      text,
+      messageId: idAt(place, messageId),
+      visibility,
+      at: room.clock.now() - ago * 3_600_000,
+    };
+    const known = (await memories.list(place, { all: true })).slice(0, 2).map(({ id }) => id);
+    await memories.add(
+      given,
+      decides === 'itself'
+        ? undefined
+        : decides === 'merge'
+          ? { kind: 'merge', ids: known, text: 'Of it all' }
+          : { kind: 'supersede', ids: known },
+    );
+  } else if (step.kind === 'delete') {
+    const messageId = idAt(place, step.messageId);
+    gone.add(messageId);
+    await memories.messageDeleted({ guildId, channelId, messageId });
+  } else if (step.kind === 'edit') {
+    await memories.messageEdited({ guildId, channelId, messageId: idAt(place, step.messageId) }, step.text);
+  } else if (step.kind === 'reflect') {
+    const { evidence } = await memories.reflection(place);
+    await memories.reflect(place, [{ text: 'What it comes to', evidence: evidence.slice(0, 3).map(({ id }) => id) }]);
+  } else {
+    const one = (await memories.list(place, { all: true }))[step.which];
+    if (one !== undefined) await memories[step.kind](place, one.id);
+  }
+}
+
+/** Messages of different channels have different ids. */
+const idAt = ({ channelId }: Place, messageId: string) => `${channelId}${messageId}`;
+
+const everything = async ({ memories }: Room) =>
+  (await Promise.all(PLACES.map((place) => memories.list(place, { all: true })))).flat();
+
+async function withHistory(check: (room: Room, gone: Gone) => Promise<void>, runs = 60): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(histories, async (steps) => {
+      await using room = await openRoom();
+      const gone: Gone = new Set();
+      for (const step of steps) await take(room, step, gone);
+      await check(room, gone);
+    }),
+    { numRuns: runs },
+  );
+}
+
+describe('persona: whatever is remembered, deleted, edited and reflected on', () => {
+  it('is never told in another guild, another direct message, by another mind, or outside the channel it is for', async () => {
+    await withHistory(async (room) => {
+      for (const place of PLACES) {
+        for (const query of ['Where does Anna live?', 'tea', '', 'my cat']) {
+          const found = await room.memories.retrieve({ place, query, askedBy: ANNA, limit: 50 });
+          for (const { memory } of found) expectMayBeTold(memory, place);
+        }
+        for (const memory of await room.memories.list(place, { all: true })) expectMayBeTold(memory, place);
+      }
+    });
+  });
+
+  it('leaves nothing of a deleted message, nor of anything that rests on it, in memory or after a restart', async () => {
+    await withHistory(async (room, gone) => {
+      const check = async (one: Room) => {
+        for (const memory of await everything(one)) {
+          const sources = [memory.messageId, ...memory.evidence.map(({ messageId }) => messageId)];
+          expect(sources.filter((id) => id !== null && gone.has(id))).to.deep.equal([]);
+        }
+      };
+      await check(room);
+      await using later = await room.restart(false);
+      await check(later);
+    });
+  });
+
+  it('is never superseded by itself, by something earlier, or by something that is not there', async () => {
+    await withHistory(async (room) => {
+      const all = new Map((await everything(room)).map((memory) => [memory.id, memory]));
+      for (const memory of all.values()) {
+        if (memory.supersededBy !== null) {
+          const later = all.get(memory.supersededBy);
+          expect(later, 'what it was superseded by').not.to.equal(undefined);
+          expect([later?.at, later?.id] > [memory.at, memory.id] || (later?.at ?? 0) > memory.at).to.equal(true);
+        }
+        if (memory.duplicateOf === null) continue;
+        expect(all.get(memory.duplicateOf)?.duplicateOf, 'what speaks for it').to.equal(null);
+      }
+    });
+  });
+
+  it('is the same after a restart as before it', async () => {
+    await withHistory(async (room) => {
+      const before = await everything(room);
+      await using crashed = await room.restart(false);
+      const after = await everything(crashed);
+      await using settled = await crashed.restart();
+      const byId = (memories: readonly Memory[]) =>
+        memories
+          .map((memory) => [memory.id, memory.text, memory.supersededBy, memory.duplicateOf, memory.setAsideAt])
+          .sort();
+      expect(byId(after)).to.deep.equal(byId(before));
+      expect(byId(await everything(settled))).to.deep.equal(byId(before));
+    }, 40);
+  });
+
+  it('brings up nobody else’s facts when one person is asked about', async () => {
+    await withHistory(async (room) => {
+      for (const about of PEOPLE) {
+        const found = await room.memories.retrieve({
+          place: GENERAL,
+          query: `Where does <@${about}> live?`,
+          limit: 50,
+        });
+        for (const { memory } of found) expect([about, 'guild']).to.include(memory.subject);
+      }
+    });
+  });
+});
+
+function expectMayBeTold({ guildId, channelId, visibility }: Memory, place: Place): void {
+  expect(guildId).to.equal(place.guildId);
+  if (guildId === null)
+    expect({ channelId, visibility }).to.deep.equal({ channelId: place.channelId, visibility: 'dm' });
+  else if (visibility === 'channel') expect(channelId).to.equal(place.channelId);
+  else expect(visibility).to.equal('guild');
+}
