@@ -43,8 +43,8 @@ export interface LettaStandIn extends AsyncDisposable {
   started(count: number): Promise<LettaRunView>;
   /** Resolves when no run is under way; one that waits for an approval is not. */
   idle(): Promise<void>;
-  /** Resolves as soon as a script hangs. */
-  hanging(): Promise<void>;
+  /** Resolves as soon as so many scripts hang, by default one. */
+  hanging(count?: number): Promise<void>;
   /** Lets scripts that hang go on. */
   release(): void;
 }

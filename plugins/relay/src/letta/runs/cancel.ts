@@ -10,6 +10,7 @@ export async function cancelAtServer(talk: Talk): Promise<void> {
   try {
     const runId = talk.heard.runId ?? (await onlyRun(talk));
     if (runId === undefined) return;
+    talk.heard.runId = runId;
     await client.agents.messages.cancel(prompt.agentId, { run_ids: [runId] }, PATIENCE);
   } catch (error) {
     log.warn("the agent's run could not be cancelled", { agentId: prompt.agentId, runId: talk.heard.runId, error });

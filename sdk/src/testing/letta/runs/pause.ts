@@ -18,14 +18,14 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
 export interface Standing {
   /** Resolves on release, or when the signal aborts. */
   stand(signal: AbortSignal): Promise<void>;
-  /** Resolves as soon as one stands still. */
-  hanging(): Promise<void>;
+  /** Resolves as soon as so many stand still. */
+  hanging(count?: number): Promise<void>;
   release(): void;
 }
 
 export function createStanding(): Standing {
   const standing = new Set<() => void>();
-  let waiting: (() => void)[] = [];
+  const waiting = new Set<() => void>();
   return {
     stand: (signal) =>
       new Promise((resolve) => {
@@ -37,10 +37,18 @@ export function createStanding(): Standing {
         standing.add(go);
         signal.addEventListener('abort', go);
         if (signal.aborted) go();
-        for (const tell of waiting) tell();
-        waiting = [];
+        for (const look of [...waiting]) look();
       }),
-    hanging: () => (standing.size > 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    hanging: (count = 1) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (standing.size < count) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
     release() {
       for (const go of [...standing]) go();
     },

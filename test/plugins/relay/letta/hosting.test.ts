@@ -1,0 +1,136 @@
+import type { HostRegistration } from '@cinnabar/plugin-relay/letta/hosting/register';
+import { expect } from 'chai';
+import { type McpHost, startMcpHost } from '../../../sdk/letta/mcp-host.js';
+import { startWorld, tell, type WorldOptions } from './world.js';
+
+async function hosted(options: WorldOptions = {}) {
+  const world = await startWorld(options);
+  const host = await startMcpHost('bearer-of-ada');
+  return {
+    ...world,
+    host,
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
+      await host[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function registration(host: McpHost, agentId: string, more: Partial<HostRegistration> = {}): HostRegistration {
+  return {
+    agentId,
+    serverName: 'cinnabar',
+    url: host.url,
+    bearer: host.bearer,
+    offered: new Set(host.offered),
+    ...more,
+  };
+}
+
+describe("relay: the host's tools at the Letta server", () => {
+  it('are registered, given to the agent, and called with its bearer', async () => {
+    await using world = await hosted({ script: (turn) => turn.callTool('discord_send', { message: 'Hi!' }) });
+    const agent = world.letta.addAgent();
+    const registered = await world.agents.register(registration(world.host, agent.id));
+    expect(registered).to.deep.include({
+      attached: ['discord_send', 'discord_read_messages'],
+      detached: [],
+      missing: [],
+      dropped: [],
+    });
+    await tell(world.agents, agent.id, 'Say hi');
+    expect(world.host.sent).to.deep.equal(['Hi!']);
+  });
+
+  it('are only those that the agent is offered', async () => {
+    await using world = await hosted();
+    const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
+    await world.agents.register(registration(world.host, agent.id));
+    const again = registration(world.host, agent.id, { offered: new Set(['discord_send']) });
+    expect(await world.agents.register(again)).to.deep.include({
+      attached: ['discord_send'],
+      detached: ['discord_read_messages'],
+    });
+    expect(agent.tools, 'what else it has stays').to.have.members(['remember', 'discord_send']);
+  });
+
+  it('follow what the host offers', async () => {
+    await using world = await hosted();
+    const agent = world.letta.addAgent();
+    await world.agents.register(registration(world.host, agent.id));
+    world.host.offered = ['discord_send', 'discord_add_reaction'];
+    expect(await world.agents.register(registration(world.host, agent.id))).to.deep.include({
+      attached: ['discord_send', 'discord_add_reaction'],
+      dropped: ['discord_read_messages'],
+    });
+    expect(agent.tools).to.have.members(['discord_send', 'discord_add_reaction']);
+  });
+
+  it('never act as another agent, whoever was registered last', async () => {
+    await using world = await hosted({ script: (turn) => turn.callTool('discord_send', { message: turn.agentName }) });
+    const [ada, bob] = [world.letta.addAgent({ name: 'Ada' }), world.letta.addAgent({ name: 'Bob' })];
+    await world.agents.register(registration(world.host, ada.id));
+    world.host.bearer = 'bearer-of-bob';
+    await world.agents.register(registration(world.host, bob.id));
+    await tell(world.agents, ada.id, 'Say it', { key: 'batch-1' });
+    expect(world.host.sent, "Ada's bearer is not Bob's").to.deep.equal([]);
+    await tell(world.agents, bob.id, 'Say it', { key: 'batch-2' });
+    expect(world.host.sent).to.deep.equal(['Bob']);
+    world.host.bearer = 'bearer-of-ada';
+    await tell(world.agents, ada.id, 'Say it', { key: 'batch-3' });
+    expect(world.host.sent).to.deep.equal(['Bob', 'Ada']);
+  });
+
+  it('cannot be had by an agent that has no bearer', async () => {
+    await using world = await hosted({ script: (turn) => turn.callTool('discord_send', { message: 'Hi!' }) });
+    const [ada, eve] = [world.letta.addAgent({ name: 'Ada' }), world.letta.addAgent({ name: 'Eve' })];
+    await world.agents.register(registration(world.host, ada.id));
+    const { Letta } = await import('@letta-ai/letta-client');
+    const client = new Letta({ baseURL: world.letta.baseUrl, apiKey: 'any' });
+    for (const { id } of (await client.tools.list()).items) await client.agents.tools.attach(id, { agent_id: eve.id });
+    const said = await tell(world.agents, eve.id, 'Say hi');
+    expect(said.tools.map(({ ok }) => ok)).to.deep.equal([false]);
+    expect(world.host.sent).to.deep.equal([]);
+  });
+
+  it('are missing when the server cannot get them', async () => {
+    await using world = await hosted();
+    const agent = world.letta.addAgent();
+    const wrong = registration(world.host, agent.id, { bearer: 'guessed' });
+    expect(await world.agents.register(wrong)).to.deep.include({
+      attached: [],
+      missing: ['discord_send', 'discord_read_messages'],
+    });
+  });
+
+  it("are known by name for the prompt's hints, and asked for again after a minute", async () => {
+    await using world = await hosted();
+    const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
+    const asked = () => world.letta.requests.filter(({ route }) => route === '/v1/agents/:agentId/tools').length;
+    expect([...(await world.agents.toolsOf(agent.id))]).to.deep.equal(['remember']);
+    await world.agents.toolsOf(agent.id);
+    expect(asked()).to.equal(1);
+    world.clock.advance(60_000);
+    await world.agents.toolsOf(agent.id);
+    expect(asked()).to.equal(2);
+    await world.agents.register(registration(world.host, agent.id));
+    expect([...(await world.agents.toolsOf(agent.id))]).to.include('discord_send');
+  });
+
+  it('are unknown, and asked for again at once, while the server is down', async () => {
+    await using world = await hosted();
+    const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
+    world.letta.faults.fail(500);
+    expect([...(await world.agents.toolsOf(agent.id))]).to.deep.equal([]);
+    expect([...(await world.agents.toolsOf(agent.id))]).to.deep.equal(['remember']);
+  });
+
+  it('are gone when they are taken back', async () => {
+    await using world = await hosted();
+    const agent = world.letta.addAgent();
+    await world.agents.register(registration(world.host, agent.id));
+    await world.agents.unregister('cinnabar');
+    expect(agent.tools).to.deep.equal([]);
+    await world.agents.unregister('cinnabar');
+  });
+});

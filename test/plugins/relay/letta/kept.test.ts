@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { PLACE, startWorld, tell } from './world.js';
+
+const HIM = { ...PLACE, userId: '200' };
+
+describe('relay: what is kept of prompts', () => {
+  it('is exported and forgotten person by person, and never sent again for it', async () => {
+    await using world = await startWorld({ script: ({ prompt }) => `About ${prompt}` });
+    const agent = world.letta.addAgent();
+    await tell(world.agents, agent.id, 'her', { key: 'batch-1' });
+    await tell(world.agents, agent.id, 'him', { key: 'batch-2', place: HIM });
+    expect(JSON.stringify(await world.agents.of('100')))
+      .to.contain('About her')
+      .and.not.contain('About him');
+    await world.agents.forget('100');
+    expect(await world.agents.of('100')).to.deep.equal([]);
+    expect(await world.agents.of('200')).to.have.length(1);
+    const again = await tell(world.boot(), agent.id, 'her', { key: 'batch-1' });
+    expect(again).to.include({ status: 'done' }).and.have.property('texts').that.deep.equals([]);
+    expect(world.letta.runs).to.have.length(2);
+  });
+
+  it('is gone after a day', async () => {
+    await using world = await startWorld();
+    const agent = world.letta.addAgent();
+    await tell(world.agents, agent.id, 'Hello');
+    world.clock.advance(23 * 60 * 60_000);
+    await world.boot().recover();
+    expect(await world.agents.of('100')).to.have.length(1);
+    world.clock.advance(2 * 60 * 60_000);
+    const next = world.boot();
+    await next.recover();
+    expect(await next.of('100')).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,73 @@
+import { createConnect } from '@cinnabar/plugin-relay/letta/server/connect';
+import { expect } from 'chai';
+import { startWorld, tell } from './world.js';
+
+describe('relay: when a Letta server refuses', () => {
+  for (const { status, retry, says } of [
+    { status: 400, retry: false, says: 'did not take the message' },
+    { status: 401, retry: false, says: "does not accept the bot's key" },
+    { status: 404, retry: false, says: 'no such agent' },
+    { status: 409, retry: true, says: 'busy with something else' },
+    { status: 422, retry: false, says: 'did not take the message' },
+    { status: 429, retry: true, says: 'asked too much' },
+    { status: 500, retry: true, says: 'has a problem' },
+    { status: 503, retry: true, says: 'has a problem' },
+  ]) {
+    it(`${status}: ${retry ? 'tries again' : 'does not'}, with a sentence for people`, async () => {
+      await using world = await startWorld();
+      const agent = world.letta.addAgent();
+      world.letta.faults.fail(status);
+      const said = await tell(world.agents, agent.id, 'Hello');
+      expect(said).to.include({ status: 'failed', retry });
+      expect(said).to.have.property('sentence').that.contains(says);
+      expect(await tell(world.agents, agent.id, 'Hello')).to.include({ status: 'done' });
+      expect(world.letta.runs).to.have.length(1);
+    });
+  }
+
+  it('passes on how much patience it asks for', async () => {
+    await using world = await startWorld();
+    const agent = world.letta.addAgent();
+    world.letta.faults.fail(429, { retryAfterSeconds: 7 });
+    expect(await tell(world.agents, agent.id, 'Hello')).to.include({ retryAfterMs: 7_000 });
+  });
+
+  it('cannot be reached', async () => {
+    const world = await startWorld();
+    const agent = world.letta.addAgent();
+    await world[Symbol.asyncDispose]();
+    const said = await tell(world.agents, agent.id, 'Hello');
+    expect(said).to.include({ status: 'failed', retry: true, sentence: 'The agent cannot be reached at the moment.' });
+  });
+
+  it('has an agent, or has not', async () => {
+    await using world = await startWorld({ key: 'sk-right' });
+    const agent = world.letta.addAgent({ name: 'Ada', tools: { remember: () => 'Kept.' } });
+    expect(await world.agents.find(agent.id)).to.deep.equal({ id: agent.id, name: 'Ada', tools: ['remember'] });
+    expect(await world.agents.find('agent-00000000-0000-4000-8000-00000000ffff')).to.equal(undefined);
+    expect(await world.agents.find('Ada')).to.equal(undefined);
+    const stranger = world.boot({ key: 'sk-wrong' });
+    expect(await tell(stranger, agent.id, 'Hello')).to.include({ status: 'failed', retry: false });
+    expect(JSON.stringify(world.log.entries)).not.to.contain('sk-');
+  });
+});
+
+describe('relay: the address of a Letta server', () => {
+  for (const [baseUrl, says] of [
+    ['ftp://letta.example.org', 'http:// or https://'],
+    ['letta.example.org', 'http:// or https://'],
+    ['file:///etc/passwd', 'http:// or https://'],
+    ['https://bot:secret@letta.example.org', 'must not contain a user'],
+    ['https://api.letta.com', 'needs a key'],
+    [undefined, 'needs a key'],
+  ]) {
+    it(`${baseUrl ?? 'none, and no key'}: is refused at once`, () => {
+      expect(() => createConnect({ baseUrl })).to.throw(says ?? '');
+    });
+  }
+
+  it('may be one of the cloud with a key, or a server without', () => {
+    expect(() => createConnect({ apiKey: 'sk-let' })).not.to.throw();
+    expect(() => createConnect({ baseUrl: 'http://127.0.0.1:8283' })).not.to.throw();
+  });
+});

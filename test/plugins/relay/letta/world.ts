@@ -1,0 +1,53 @@
+import { openCollection } from '@cinnabar/core/internal/storage/documents/collection';
+import { createVault } from '@cinnabar/core/internal/storage/documents/vault';
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createAgents } from '@cinnabar/plugin-relay/letta/agents';
+import { lettaCollections } from '@cinnabar/plugin-relay/letta/collections';
+import type { AgentEvent, Agents, AskApproval, Prompt } from '@cinnabar/plugin-relay/letta/types';
+import { type LettaStandInOptions, startLettaStandIn } from '@cinnabar/sdk/testing';
+import { recordingLogger } from '../../../support/logs.js';
+import { watchedClock } from '../../../support/watched-clock.js';
+
+export interface WorldOptions extends Omit<LettaStandInOptions, 'clock'> {
+  readonly ask?: AskApproval;
+}
+
+/** The relay's side of a Letta server, the server itself, and what is kept between restarts. */
+export async function startWorld({ ask = deny, ...stand }: WorldOptions = {}) {
+  const clock = watchedClock();
+  const letta = await startLettaStandIn({ clock, ...stand });
+  const log = recordingLogger();
+  const driver = createMemoryDriver();
+  const open = () => {
+    const vault = createVault({ driver, log, onProblem: () => undefined });
+    const { lettaSent, lettaAsked } = lettaCollections;
+    return {
+      lettaSent: openCollection(vault, lettaSent, ['relay', 'sent']),
+      lettaAsked: openCollection(vault, lettaAsked, ['relay', 'asked']),
+    };
+  };
+  const boot = (options: { readonly ask?: AskApproval; readonly key?: string } = {}): Agents =>
+    createAgents({
+      address: { baseUrl: letta.baseUrl, apiKey: options.key ?? stand.key ?? 'any' },
+      store: open(),
+      ask: options.ask ?? ask,
+      clock,
+      log,
+    });
+  return { letta, clock, log, open, boot, agents: boot(), [Symbol.asyncDispose]: () => letta[Symbol.asyncDispose]() };
+}
+
+const deny: AskApproval = async () => ({ approve: false });
+
+export const PLACE = { guildId: '1', channelId: '10', userId: '100' };
+
+export interface Telling extends Partial<Prompt> {
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: AgentEvent) => void;
+}
+
+/** Tells an agent something, with defaults for what does not matter. */
+export function tell(agents: Agents, agentId: string, text: string, options: Telling = {}) {
+  const { signal = new AbortController().signal, onEvent, ...more } = options;
+  return agents.converse({ agentId, text, key: 'batch-1', timeoutMs: 60_000, place: PLACE, ...more }, signal, onEvent);
+}
