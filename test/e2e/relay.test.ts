@@ -1,19 +1,21 @@
 import type { AgentTurn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { type AgentBot, settleAgent, startAgentBot } from '../plugins/relay/surface/guild-with-agent.js';
+import {
+  type AgentBot,
+  answering,
+  namedIn,
+  settleAgent,
+  startAgentBot,
+} from '../plugins/relay/surface/guild-with-agent.js';
 
 /** What an agent in the field does: reads what there is, and answers as a reply. */
 const READS_AND_REPLIES = async (turn: AgentTurn) => {
-  const channelId =
-    /(?:\(ID: |\*\*Channel \(DM\) ID:\*\* )(\d+)/.exec(turn.prompt)?.[1] ?? /channelId (\d+)/.exec(turn.prompt)?.[1];
-  const messageId = /\*{0,2}Message ID:\*{0,2} (\d+)\n/.exec(turn.prompt)?.[1];
-  if (messageId === undefined)
-    return void (await turn.callTool('discord_send', { channelId, message: 'I am connected.' }));
+  const { channelId, messageId } = namedIn(turn.prompt);
+  if (messageId === undefined) return void (await answering('')(turn));
   const read = await turn.callTool('discord_read_messages', { channelId, limit: 10 });
-  const lines = read.text.split('\n').length;
   await turn.callTool('discord_send', {
     channelId,
-    message: read.status === 'success' ? `I have read ${lines > 0 ? 'it' : 'nothing'}.` : read.text,
+    message: /\d+ messages? in #/.test(read.text) ? 'I have read it.' : read.text,
     replyToMessageId: messageId,
   });
 };
@@ -82,7 +84,6 @@ describe('relay: an agent that lives in the guild', () => {
     ).to.not.include('✗');
 
     const dm = bot.alice.openDm(bot.application);
-    await bot.admin('!ai status');
     bot.alice.say(dm, '!ai use relay');
     await bot.quiet();
     const told = bot.prompts.length;

@@ -10,10 +10,8 @@ import {
   startLettaStandIn,
 } from '@cinnabar/sdk/testing';
 
-export interface AgentBotOptions extends Partial<Pick<TestHostOptions, 'world' | 'dataDir' | 'permissions'>> {
+export interface AgentBotOptions extends Partial<Pick<TestHostOptions, 'world' | 'dataDir' | 'permissions' | 'clock'>> {
   readonly script?: AgentScript;
-  /** Names of the agent's own tools that need an approval, each with what it answers. */
-  readonly approvals?: readonly string[];
   readonly letta?: LettaStandIn;
   readonly stand?: LettaStandInOptions;
   readonly plugins?: readonly string[];
@@ -33,7 +31,7 @@ export interface AgentBot extends TestHost {
 }
 
 export async function startAgentBot(options: AgentBotOptions = {}): Promise<AgentBot> {
-  const clock = options.world?.clock ?? createManualClock();
+  const clock = options.world?.clock ?? options.clock ?? createManualClock();
   const letta = options.letta ?? (await startLettaStandIn({ clock, ...options.stand, ...scriptOf(options.script) }));
   const host = await createTestHost({
     plugins: ['ai', 'relay', 'discord-tools', 'mcp', 'confirm', ...(options.plugins ?? [])],
@@ -76,18 +74,22 @@ export async function startAgentBot(options: AgentBotOptions = {}): Promise<Agen
 
 const scriptOf = (script: AgentScript | undefined) => (script === undefined ? {} : { script });
 
-/** Answers in the channel that the prompt names, as a reply where it names a message. */
+/** Posts in the channel that the prompt names, as a reply where it names a message. What it is told in `!relay setup` it does. */
 export const answering =
   (words: string): AgentScript =>
   async (turn) => {
-    const channelId = /(?:Channel: #.* \(ID: |\*\*Channel \(DM\) ID:\*\* )(\d+)/.exec(turn.prompt)?.[1];
-    const replyToMessageId = /\*?\*?Message ID:\*?\*? (\d+)/.exec(turn.prompt)?.[1];
-    await turn.callTool('discord_send', {
-      channelId,
-      message: words,
-      ...(replyToMessageId === undefined ? {} : { replyToMessageId }),
-    });
+    const { channelId, messageId } = namedIn(turn.prompt);
+    const isTrial = turn.prompt.startsWith('This is a test of your connection');
+    const reply = messageId === undefined ? {} : { replyToMessageId: messageId };
+    await turn.callTool('discord_send', { channelId, message: isTrial ? 'I am connected.' : words, ...reply });
   };
+
+/** The channel and the message that a prompt is about. */
+export function namedIn(prompt: string) {
+  const channel = /- Channel: .* \(ID: (\d+)\)|\*\*Channel \(DM\) ID:\*\* (\d+)|channelId (\d+)/.exec(prompt);
+  const messageId = /^\*{0,2}(?:- )?Message ID:\*{0,2} (\d+)$/m.exec(prompt)?.[1];
+  return { channelId: channel?.[1] ?? channel?.[2] ?? channel?.[3], messageId };
+}
 
 /** Lets an agent in and sets everything up, as the README says. @returns its id at the server */
 export async function settleAgent(bot: AgentBot, name = 'aurora', script?: AgentScript): Promise<string> {
