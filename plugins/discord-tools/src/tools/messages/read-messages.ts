@@ -36,9 +36,9 @@ export function readMessages(parts: Parts): ToolDefinition<typeof input, Read> {
     place: ({ channelId }) => channelPlace(parts.client, channelId),
     examples: [
       'read the last messages in {channelId}',
-      'what was said in {channelId}?',
+      'what was said in the channel {channelId}?',
       'show me the last {limit} messages in {channelId}',
-      'read {channelId}',
+      'read the channel {channelId}',
     ],
     present: {
       sentence: ({ channelId }) => `I'll read messages in ${channelInSentence(parts.client, channelId)}`,

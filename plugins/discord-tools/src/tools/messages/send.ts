@@ -24,9 +24,9 @@ export function send(parts: Parts): ToolDefinition<typeof input, Posted> {
     access: { member: ['ViewChannel', 'SendMessages'], bot: ['ViewChannel', 'SendMessages'] },
     place: ({ channelId }) => channelPlace(parts.client, channelId),
     examples: [
-      'send {message} to {channelId}',
-      'post {message} in {channelId}',
-      'say {message} in {channelId}',
+      'send {message} to the channel {channelId}',
+      'post {message} in the channel {channelId}',
+      'say {message} in the channel {channelId}',
       'write {message} in the channel {channelId}',
       'reply {message} to message {replyToMessageId} in {channelId}',
     ],
