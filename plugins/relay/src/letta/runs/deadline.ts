@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '@cinnabar/sdk';
 
 /** How long an agent may work. */
@@ -13,6 +14,8 @@ export interface Deadline {
 
 export function createDeadline(clock: Clock, limitMs: number, outer: AbortSignal): Deadline {
   const controller = new AbortController();
+  // Letta's client adds a listener for each request, and takes none of them back.
+  setMaxListeners(0, controller.signal);
   let reason: Deadline['reason'];
   let leftMs = limitMs;
   let since = clock.now();
