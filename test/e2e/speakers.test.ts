@@ -147,6 +147,8 @@ for (const { route, provider, api } of ROUTES) {
       await using model = await start({ script: () => say('Noted.') });
       const prefix = provider.toUpperCase();
       await using bot = await startWholeBot({
+        // So many tools make a prefix that is worth caching, and in a cached one people keep the names that they had.
+        without: ['discord-tools'],
         settings: { llm: { provider, api } },
         env: { [`${prefix}_API_KEY`]: 'k', [`${prefix}_BASE_URL`]: model.baseUrl, [`${prefix}_MODEL`]: 'stand-in' },
       });

@@ -2,40 +2,28 @@ import { z } from '@cinnabar/sdk';
 
 /** Arguments that many tools have. */
 
-export const channelField = z
-  .string()
-  .min(1)
-  .max(200)
-  .describe('The channel or thread: its id, its mention <#id>, or a Discord link to it');
+export const channelField = z.string().min(1).max(200).describe('Channel or thread: id, <#id> or link');
 
-export const messageField = z.string().min(1).max(200).describe('The message: its id, or a Discord link to it');
+export const messageField = z.string().min(1).max(200).describe('Message: id or link');
 
-export const threadField = z
-  .string()
-  .min(1)
-  .max(200)
-  .describe('The thread: its id, its mention <#id>, or a Discord link to it');
+export const threadField = z.string().min(1).max(200).describe('Thread: id, <#id> or link');
 
-export const forumField = z
-  .string()
-  .min(1)
-  .max(200)
-  .describe('The forum channel: its id, its mention <#id>, or a Discord link to it');
+export const forumField = z.string().min(1).max(200).describe('Forum channel: id, <#id> or link');
 
-export const categoryField = z.string().min(1).max(200).describe('The category: its id');
+export const categoryField = z.string().min(1).max(200).describe('Category: id');
 
-export const guildField = z.string().min(1).max(30).describe('The server (guild): its id');
+export const guildField = z.string().min(1).max(30).describe('Server (guild): id');
 
-export const userField = z.string().min(1).max(30).describe('The member: their user id');
+export const userField = z.string().min(1).max(30).describe('Member: user id');
 
-export const roleField = z.string().min(1).max(30).describe('The role: its id');
+export const roleField = z.string().min(1).max(30).describe('Role: id');
 
-export const webhookField = z.string().min(1).max(30).describe('The webhook: its id');
+export const webhookField = z.string().min(1).max(30).describe('Webhook: id');
 
-export const reasonField = z.string().max(400).optional().describe("Why, for the server's audit log");
+export const reasonField = z.string().max(400).optional().describe('For the audit log');
 
 export const textField = z
   .string()
   .min(1)
   .max(20_000)
-  .describe('The text, in Markdown. Over 2,000 characters it becomes several messages');
+  .describe('Text, in Markdown; over 2,000 characters it becomes several messages');

@@ -9,7 +9,7 @@ import { nameText } from '../../reading/names.js';
 /** What making and changing channels needs, of who asks and of the bot. */
 export const MANAGING = ['ViewChannel', 'ManageChannels'] as const;
 
-export const channelNameField = z.string().trim().min(1).max(100).describe('The name');
+export const channelNameField = z.string().trim().min(1).max(100).describe('Name');
 export const topicField = z.string().max(1024).optional().describe('What the channel is about');
 export const inCategoryField = z.string().max(30).optional().describe('The category to create it in: its id');
 

@@ -10,7 +10,7 @@ import { REACTING, type Reacted } from './reacting.js';
 const input = z.object({
   channelId: channelField,
   messageId: messageField,
-  emoji: z.string().min(1).max(100).describe('The emoji: 👍, <:name:id>, or the name of an emoji of this server'),
+  emoji: z.string().min(1).max(100).describe('Emoji: 👍, <:name:id>, or the name of one of this server'),
 });
 
 export function addReaction(parts: Parts): ToolDefinition<typeof input, Reacted> {

@@ -12,7 +12,7 @@ import type { Reacted } from './reacting.js';
 const input = z.object({
   channelId: channelField,
   messageId: messageField,
-  emoji: z.string().min(1).max(100).describe('The emoji: 👍, <:name:id>, or the name of an emoji of this server'),
+  emoji: z.string().min(1).max(100).describe('Emoji: 👍, <:name:id>, or the name of one of this server'),
   userId: z.string().max(30).optional().describe('Whose reaction: their user id. By default the bot’s own'),
 });
 

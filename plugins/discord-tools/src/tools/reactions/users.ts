@@ -10,7 +10,7 @@ import { reactionOf, readEmoji } from '../../sending/emoji.js';
 const input = z.object({
   channelId: channelField,
   messageId: messageField,
-  emoji: z.string().min(1).max(100).describe('The emoji: 👍, <:name:id>, or the name of an emoji of this server'),
+  emoji: z.string().min(1).max(100).describe('Emoji: 👍, <:name:id>, or the name of one of this server'),
   limit: z.number().int().min(1).max(100).default(100).describe('How many users, at most 100'),
 });
 

@@ -19,7 +19,7 @@ import {
 
 const input = z.object({
   guildId: guildField,
-  name: z.string().trim().min(1).max(100).describe('The name'),
+  name: z.string().trim().min(1).max(100).describe('Name'),
   color: colorField,
   hoist: hoistField,
   mentionable: mentionableField,

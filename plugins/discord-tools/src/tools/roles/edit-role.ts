@@ -21,7 +21,7 @@ import {
 const input = z.object({
   guildId: guildField,
   roleId: roleField,
-  name: z.string().trim().min(1).max(100).optional().describe('The new name'),
+  name: z.string().trim().min(1).max(100).optional().describe('New name'),
   color: colorField,
   hoist: hoistField,
   mentionable: mentionableField,

@@ -12,7 +12,7 @@ import { replyTarget } from '../../sending/reply-target.js';
 
 const input = z.object({
   channelId: channelField,
-  name: z.string().trim().min(1).max(100).describe('The name'),
+  name: z.string().trim().min(1).max(100).describe('Name'),
   messageId: z.string().max(200).optional().describe('The message of that channel to start it from: its id'),
   message: z.string().min(1).max(20_000).optional().describe('What to say in it first'),
   private: z.boolean().default(false).describe('Only for those who are invited'),

@@ -9,7 +9,7 @@ import { channelInSentence, channelText } from '../../reading/names.js';
 import { type ThreadView, threadText, viewThread } from '../../reading/thread.js';
 
 const input = z.object({
-  channelId: channelField.describe('The channel whose threads to list: its id, its mention <#id>, or a link'),
+  channelId: channelField,
   includeArchived: z.boolean().default(false).describe('Archived ones, too'),
   limit: z.number().int().min(1).max(100).default(50).describe('How many, at most 100'),
 });

@@ -13,7 +13,7 @@ import { avatarField, MANAGING_WEBHOOKS, tokenField, viewWebhook, type WebhookVi
 const input = z.object({
   webhookId: webhookField,
   webhookToken: tokenField,
-  name: z.string().trim().min(1).max(80).optional().describe('The new name'),
+  name: z.string().trim().min(1).max(80).optional().describe('New name'),
   avatar: avatarField,
   channelId: z.string().max(200).optional().describe('The channel to move it to: its id'),
   reason: reasonField,
