@@ -1,4 +1,4 @@
-import type { Logger } from '@cinnabar/sdk';
+import type { Clock, Logger } from '@cinnabar/sdk';
 import type { Shard } from './shard/shard.js';
 import { stands } from './table/order.js';
 import { decodeVector, encodeVector } from './table/vector.js';
@@ -15,19 +15,23 @@ export interface Embedding {
 }
 
 const BATCH = 64;
+/** A provider that fails is left alone for a while. */
+const REST_MS = 60_000;
 
-export function createEmbedding(embed: Embed | undefined, log: Logger): Embedding {
+export function createEmbedding(embed: Embed | undefined, clock: Pick<Clock, 'now'>, log: Logger): Embedding {
+  let restsUntil = Number.NEGATIVE_INFINITY;
   const running = new Map<Shard, Promise<void>>();
   const stopping = new AbortController();
 
   const vectorsOf = async (texts: readonly string[], signal: AbortSignal | undefined) => {
-    if (embed === undefined) return undefined;
+    if (embed === undefined || clock.now() < restsUntil) return undefined;
     try {
       const vectors = await embed(texts, signal);
       return vectors?.length === texts.length ? vectors : undefined;
     } catch (error) {
-      if (signal?.aborted !== true)
-        log.warn('no embeddings were made; words alone decide', { error, texts: texts.length });
+      if (signal?.aborted === true) return undefined;
+      restsUntil = clock.now() + REST_MS;
+      log.warn('no embeddings were made; words alone decide', { error, texts: texts.length });
       return undefined;
     }
   };

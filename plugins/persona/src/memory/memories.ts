@@ -40,7 +40,7 @@ const MOST_LIMIT = 50;
 export function createMemories(parts: Parts): Memories {
   const { clock, random, log, capacity = CAPACITY } = parts;
   const shards = createShards(parts);
-  const embedding = createEmbedding(parts.embed, log);
+  const embedding = createEmbedding(parts.embed, clock, log);
   const sources = createSources({ shards, addTo });
 
   /** Adds to a shard whose turn it is. */
@@ -152,6 +152,7 @@ export function createMemories(parts: Parts): Memories {
     const present = createDirectory();
     for (const person of people) present.add(person);
     const asked = query?.trim() ?? '';
+    embedding.follow(shard);
     const vector = asked === '' ? undefined : await embedding.of(asked, signal);
     const directory = joined(present, table.names);
     const question =

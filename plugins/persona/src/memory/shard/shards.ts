@@ -95,7 +95,7 @@ export function createShards({ folder, clock, log, after }: Parts): Shards {
   };
 
   return {
-    use: (place, task) => use(spaceOf(place), place.mind, task),
+    use: async (place, task) => use(spaceOf(place), place.mind, task),
     async useEach(space, task) {
       const results = [];
       for (const mind of [...((await known()).get(space) ?? [])]) {

@@ -34,7 +34,7 @@ const ATTRIBUTES: readonly Attribute[] = [
   {
     key: 'age',
     tells: tells(
-      String.raw`(?:i['’]?m|i am|is|turned|turning|turn|just turned|am) (?:now )?\d{1,2}(?: years? old|(?=\s*(?:[.!,]|$|now|today|yesterday|last)))`,
+      String.raw`(?:i['’]?m|i am|turned|turning|turn) (?:now )?\d{1,2}(?: years? old|(?=\s*(?:[.!,]|$|now|today|yesterday|last)))|is (?:now )?\d{1,2} years? old`,
     ),
     asks: asks(String.raw`how old\b|what age\b|(?:'s|his|her|my|their) age\b`),
   },
