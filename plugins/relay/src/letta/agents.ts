@@ -24,7 +24,7 @@ export interface AgentsParts extends Omit<TalkParts, 'server'> {
  */
 export function createAgents({ address, ...rest }: AgentsParts): Agents {
   const connect: Connect = createConnect(address);
-  const parts: TalkParts = { ...rest, server: { background: true } };
+  const parts: TalkParts = { ...rest, server: { background: true, free: new Set() } };
   const { store, clock, log } = parts;
   const lanes = createLanes();
   const knownTools = createKnownTools(connect, clock, log);

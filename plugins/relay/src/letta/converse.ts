@@ -7,6 +7,7 @@ import { look, reattach } from './runs/look.js';
 import { answered, givenUp, interrupted, unanswered } from './runs/outcome.js';
 import { send } from './runs/send.js';
 import type { Next, Talk, TalkParts } from './runs/talk.js';
+import { waitForOthers } from './runs/wait-for-others.js';
 import type { AgentEvent, Conversed, Prompt } from './types.js';
 
 /**
@@ -42,6 +43,7 @@ export async function converse(
     orphans: 0,
   };
   try {
+    if (!isKnown) await waitForOthers(talk);
     return await hearOut(talk, isKnown ? { do: 'look' } : { do: 'send' });
   } catch (error) {
     return deadline.signal.aborted ? await interrupted(talk) : await unanswered(talk, error);

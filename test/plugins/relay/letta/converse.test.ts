@@ -84,6 +84,30 @@ describe('relay: a conversation with an agent', () => {
     expect(world.letta.mostAtOnce).to.equal(2);
   });
 
+  it('waits for a run that an earlier process has left behind', async () => {
+    await using world = await startWorld({ script: (turn) => turn.hang() });
+    const agent = world.letta.addAgent();
+    const stop = new AbortController();
+    const first = tell(world.agents, agent.id, 'One', { signal: stop.signal });
+    await world.letta.hanging();
+    // The process dies: nothing of what it would still do gets through.
+    world.letta.faults.drop({ times: 100 });
+    stop.abort();
+    await first;
+    world.letta.faults.clear();
+    const second = tell(world.boot(), agent.id, 'Two', { key: 'batch-2' });
+    await world.clock.armed(1_000);
+    expect(world.letta.runs).to.have.length(1);
+    world.letta.release();
+    await world.letta.idle();
+    world.clock.advance(1_000);
+    await world.letta.started(2);
+    await world.letta.hanging();
+    world.letta.release();
+    expect(await second).to.include({ status: 'done' });
+    expect(world.letta.mostAtOnce).to.equal(1);
+  });
+
   it('cancels the run of an agent that takes too long', async () => {
     await using world = await startWorld({ script: (turn) => turn.hang() });
     const agent = world.letta.addAgent();

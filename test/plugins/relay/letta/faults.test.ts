@@ -4,6 +4,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { startWorld, tell } from './world.js';
 
+const MESSAGES = { route: '/v1/agents/:agentId/messages', method: 'POST' } as const;
+
 type Mishap = (faults: LettaFaults) => unknown;
 
 /** What happens to an attempt on its way. */
@@ -11,10 +13,11 @@ const MISHAPS = {
   none: () => undefined,
   'refused with 500': (faults) => faults.fail(500),
   'refused with 429': (faults) => faults.fail(429),
-  'lost before it arrives': (faults) => faults.drop(),
-  'lost after it has arrived': (faults) => faults.drop({ afterEffect: true }),
+  'cannot be asked first': (faults) => faults.drop(),
+  'lost before it arrives': (faults) => faults.drop(MESSAGES),
+  'lost after it has arrived': (faults) => faults.drop({ ...MESSAGES, afterEffect: true }),
   'both a few times': (faults) => {
-    faults.drop({ afterEffect: true, times: 2 });
+    faults.drop({ ...MESSAGES, afterEffect: true, times: 2 });
     faults.fail(502, { times: 2 });
   },
 } satisfies Record<string, Mishap>;
@@ -68,7 +71,7 @@ describe('relay: whatever goes wrong between it and the agent', () => {
           expect(agent.pending).to.equal(false);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 });

@@ -2,6 +2,8 @@ import { createConnect } from '@cinnabar/plugin-relay/letta/server/connect';
 import { expect } from 'chai';
 import { startWorld, tell } from './world.js';
 
+const MESSAGES = { route: '/v1/agents/:agentId/messages', method: 'POST' } as const;
+
 describe('relay: when a Letta server refuses', () => {
   for (const { status, retry, says } of [
     { status: 400, retry: false, says: 'did not take the message' },
@@ -16,7 +18,7 @@ describe('relay: when a Letta server refuses', () => {
     it(`${status}: ${retry ? 'tries again' : 'does not'}, with a sentence for people`, async () => {
       await using world = await startWorld();
       const agent = world.letta.addAgent();
-      world.letta.faults.fail(status);
+      world.letta.faults.fail(status, MESSAGES);
       const said = await tell(world.agents, agent.id, 'Hello');
       expect(said).to.include({ status: 'failed', retry });
       expect(said).to.have.property('sentence').that.contains(says);
@@ -28,7 +30,7 @@ describe('relay: when a Letta server refuses', () => {
   it('passes on how much patience it asks for', async () => {
     await using world = await startWorld();
     const agent = world.letta.addAgent();
-    world.letta.faults.fail(429, { retryAfterSeconds: 7 });
+    world.letta.faults.fail(429, { ...MESSAGES, retryAfterSeconds: 7 });
     expect(await tell(world.agents, agent.id, 'Hello')).to.include({ retryAfterMs: 7_000 });
   });
 

@@ -35,9 +35,7 @@ export async function look(talk: Talk): Promise<Next> {
   const running = items.find((run) => !isOver(run) && Date.parse(run.created_at ?? '') >= since);
   if (running === undefined) return notThere(talk);
   // A server keeps a message at the end of its first step: until then only the run shows that it is there.
-  talk.heard.runId = running.id;
   await overRun(client, clock, running.id, deadline.signal);
-  talk.heard = nothingHeard();
   const arrived = await pastOf(client, prompt.agentId, record.otid, deadline.signal);
   return arrived === undefined ? notThere(talk) : { do: 'look' };
 }

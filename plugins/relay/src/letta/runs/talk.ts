@@ -12,7 +12,11 @@ export interface TalkParts {
   readonly clock: Clock;
   readonly log: Logger;
   /** What was found out about the server. */
-  readonly server: { background: boolean };
+  readonly server: {
+    background: boolean;
+    /** Agents of which it is known that no run of an earlier process is under way. */
+    readonly free: Set<string>;
+  };
 }
 
 /** One prompt, from when it is an agent's turn until its outcome is known. */
