@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startLocalDiscord } from '@cinnabar/sdk/testing';
+import { createDice } from './confirm/dice.js';
+import type { CampaignOptions, CampaignResult } from './main.js';
+import { judge } from './tasks/judge.js';
+import { type Death, play, type Stage, type Traces } from './tasks/scene.js';
+
+/** At random moments a task is killed so often at most before it is let finish. */
+const MOST_KILLS = 6;
+const LATEST_KILL_MS = 700;
+/** Model and tools take a little then, so that there is something to be killed in the middle of. */
+const DELAY_MS = 8;
+
+interface Boundaries {
+  /** Every how many-th write boundary; 1 for all of them. */
+  readonly every?: number;
+}
+
+/**
+ * A task with tools, a question, approvals and an update, whose process is killed with SIGKILL: at every write boundary, just before the write and
+ * just after it, then at `rounds` random moments; and started again until it is done.
+ */
+export async function tasksCampaign(
+  { seed, rounds, log }: CampaignOptions,
+  { every = 1 }: Boundaries = {},
+): Promise<CampaignResult> {
+  const root = await mkdtemp(join(tmpdir(), 'cinnabar-campaign-tasks-'));
+  const violations: string[] = [];
+  const counts = {
+    'write boundaries': 0,
+    'kills at write boundaries': 0,
+    'kills at random moments': 0,
+    'tasks carried out': 0,
+    'effects marked unknown': 0,
+  };
+  let number = 0;
+  const scene = async (deaths: readonly Death[], delayMs: number, name: string, expected?: Traces) => {
+    await using stage = await openStage(root);
+    number += 1;
+    const traces = await play(stage, number, deaths, delayMs);
+    counts['tasks carried out'] += 1;
+    counts['effects marked unknown'] += traces.task.unknowns.length;
+    if (expected !== undefined) violations.push(...judge(traces, expected).map((what) => `${name}: ${what}`));
+    return traces;
+  };
+  const attempt = async (
+    deaths: readonly Death[],
+    delayMs: number,
+    name: string,
+    expected: Traces,
+  ): Promise<number> => {
+    try {
+      return (await scene(deaths, delayMs, name, expected)).kills;
+    } catch (error) {
+      violations.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      return deaths.length;
+    }
+  };
+
+  try {
+    const expected = await scene([], 0, 'undisturbed');
+    const boundaries = expected.writes;
+    counts['write boundaries'] = boundaries;
+    log(`undisturbed: ${boundaries} writes, ${expected.effects.length} effects`);
+    for (let write = 1 + (seed % every); write <= boundaries; write += every) {
+      for (const when of ['before', 'after'] as const) {
+        const name = `killed ${when} write ${write}`;
+        counts['kills at write boundaries'] += await attempt([{ kind: 'write', write, when }], 0, name, expected);
+      }
+      if (write % 10 === 0) log(`killed at write ${write} of ${boundaries}: ${violations.length} violations`);
+    }
+    const dice = createDice(seed);
+    for (let killed = 0; killed < rounds; ) {
+      const kills = Math.min(rounds - killed, dice.between(1, MOST_KILLS));
+      const deaths = Array.from(
+        { length: kills },
+        () => ({ kind: 'moment', afterMs: dice.between(0, LATEST_KILL_MS) }) as const,
+      );
+      const name = `killed after ${deaths.map(({ afterMs }) => afterMs).join(', ')} ms`;
+      const made = await attempt(deaths, DELAY_MS, name, expected);
+      killed += Math.max(1, made);
+      counts['kills at random moments'] += made;
+      log(`killed at ${killed} of ${rounds} random moments: ${violations.length} violations`);
+    }
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+  return { counts, violations };
+}
+
+async function openStage(root: string): Promise<Stage & AsyncDisposable> {
+  const discord = await startLocalDiscord();
+  discord.requests.enabled = false;
+  const you = discord.createUser({ name: 'you' });
+  const alice = discord.createUser({ name: 'alice' });
+  const application = discord.createApplication({ name: 'Cinnabar', owner: you });
+  const guild = discord.createGuild({ name: 'Night City', owner: you });
+  guild.invite(application);
+  guild.join(alice);
+  return { root, discord, application, guild, you, alice, [Symbol.asyncDispose]: () => discord.close() };
+}

@@ -1,0 +1,90 @@
+/** The bot that is killed: `node child.js '<Orders as JSON>'`. Says `ready`, then `write N` for each write that it counts. */
+import { writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { createHost } from '@cinnabar/core/internal/host';
+import type { Driver } from '@cinnabar/core/internal/storage/driver';
+import { createConfDriver } from '@cinnabar/core/internal/storage/drivers/conf/conf-driver';
+import { SettingsCatalog } from '@cinnabar/sdk';
+import { effectTools, scriptedModel } from './script.js';
+
+/** What one process is to do. */
+export interface Orders {
+  readonly api: string;
+  readonly token: string;
+  readonly dataDir: string;
+  readonly cacheDir: string;
+  readonly effects: string;
+  readonly owner: { readonly userId: string; readonly guildId: string; readonly channelId: string };
+  /** Dies at that write, counted from when it is ready: just before it reaches the disk, or just after. */
+  readonly dieAt?: { readonly write: number; readonly when: 'before' | 'after' };
+  /** How long the model and the tools take. */
+  readonly delayMs: number;
+}
+
+const orders: Orders = JSON.parse(process.argv[2] ?? '{}');
+const say = (line: string) => void writeSync(1, `${line}\n`);
+const clock = {
+  now: Date.now,
+  after(delayMs: number, task: () => void) {
+    const timer = setTimeout(task, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+const quiet = {
+  error: (message: string, fields?: object) => void writeSync(2, `${message} ${JSON.stringify(fields)}\n`),
+  warn: () => undefined,
+  info: () => undefined,
+  debug: () => undefined,
+  child: () => quiet,
+};
+
+let counting = false;
+let writes = 0;
+
+/** A disk that takes the process with it at the chosen write. */
+function deadly(disk: Driver): Driver {
+  const counted = async (write: () => Promise<void>) => {
+    if (!counting) return write();
+    writes += 1;
+    const due = orders.dieAt?.write === writes ? orders.dieAt.when : undefined;
+    if (due === 'before') process.kill(process.pid, 'SIGKILL');
+    await write();
+    if (due === 'after') process.kill(process.pid, 'SIGKILL');
+    say(`write ${writes}`);
+  };
+  return {
+    ...disk,
+    write: (path, stored) => counted(() => disk.write(path, stored)),
+    delete: (path) => counted(() => disk.delete(path)),
+  };
+}
+
+const host = createHost({
+  clock,
+  config: {
+    token: orders.token,
+    discordApi: orders.api,
+    root: process.cwd(),
+    botName: undefined,
+    configDir: join(orders.dataDir, 'config'),
+    dataDir: orders.dataDir,
+    cacheDir: orders.cacheDir,
+    logDir: join(orders.dataDir, 'logs'),
+    logLevel: 'warn',
+    prefixes: ['!'],
+    owners: [orders.owner.userId],
+    pluginFolders: [],
+    disabledPlugins: [],
+    presets: {},
+    presetPlace: (plugin, key) => `${plugin}.${key}`,
+    env: {},
+  },
+  plugins: [scriptedModel(orders.delayMs), effectTools(orders.effects, orders.delayMs)],
+  only: ['confirm', 'tasks', 'campaign-llm', 'effects'],
+  driver: deadly(createConfDriver({ root: join(orders.dataDir, 'documents'), clock, log: quiet })),
+});
+const { problems } = await host.start(orders.token);
+for (const { plugin, problem } of problems) quiet.error(`${plugin}: ${problem}`);
+await host.resolve(SettingsCatalog).set('tasks', 'stepDelayMs', '0', orders.owner);
+counting = true;
+say('ready');

@@ -1,0 +1,201 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { decodeStored } from '@cinnabar/core/internal/storage/envelope';
+import { type Task, taskSchema } from '@cinnabar/plugin-tasks/model/task';
+import type {
+  LocalApplication,
+  LocalChannel,
+  LocalDiscord,
+  LocalGuild,
+  LocalMessage,
+  LocalUser,
+} from '@cinnabar/sdk/testing';
+import type { Orders } from './child.js';
+import { APPROVED, CHOICE, DENIED, type Effect } from './script.js';
+
+/** Where scenes are played: one local Discord for all, in the process that is never killed. */
+export interface Stage {
+  readonly root: string;
+  readonly discord: LocalDiscord;
+  readonly application: LocalApplication;
+  readonly guild: LocalGuild;
+  readonly you: LocalUser;
+  readonly alice: LocalUser;
+}
+
+/** How one process is to end: by itself never. */
+export type Death =
+  | { readonly kind: 'write'; readonly write: number; readonly when: 'before' | 'after' }
+  | { readonly kind: 'moment'; readonly afterMs: number }
+  | { readonly kind: 'none' };
+
+/** What is left when a task is over. */
+export interface Traces {
+  readonly task: Task;
+  readonly effects: readonly Effect[];
+  /** What the task has said; cards and their answers are the host's. */
+  readonly said: readonly string[];
+  /** Writes of the last process, counted from when it was ready. */
+  readonly writes: number;
+  readonly kills: number;
+}
+
+const PROMPT = 'Tidy the shelves';
+const POLL_MS = 10;
+const PATIENCE_MS = 8_000;
+const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
+
+/**
+ * Plays the scripted task once: one process after another carries it out, each killed as `deaths` say, while a member answers, denies and approves.
+ * The last one lives until the task is over and that has been told.
+ */
+export async function play(stage: Stage, number: number, deaths: readonly Death[], delayMs: number): Promise<Traces> {
+  const dataDir = join(stage.root, `scene-${number}`);
+  await mkdir(dataDir, { recursive: true });
+  const effects = join(dataDir, 'effects.txt');
+  const channel = stage.guild.createChannel({ name: `scene-${number}` });
+  const owner = { userId: stage.you.id, guildId: stage.guild.id, channelId: channel.id };
+  const people = createPeople(stage, channel);
+  const readTask = () => readDocument(join(dataDir, 'documents', 'tasks', 'collections', 'global', 'tasks'));
+  const orders = {
+    api: stage.discord.api,
+    token: stage.application.token,
+    dataDir,
+    cacheDir: join(stage.root, 'cache'),
+    effects,
+    owner,
+    delayMs,
+  };
+  let kills = 0;
+  let writes = 0;
+  for (const death of [...deaths, { kind: 'none' } as const]) {
+    const bot = start(death.kind === 'write' ? { ...orders, dieAt: death } : orders);
+    const ended = await live(bot, death).finally(async () => {
+      if (!bot.isDead()) bot.process.kill('SIGKILL');
+      await bot.gone;
+    });
+    writes = bot.writes();
+    if (death.kind !== 'none') kills += 1;
+    if (ended) break;
+  }
+  const task = await readTask();
+  if (task === undefined) throw new Error('there is no task');
+  const lines = await readFile(effects, 'utf8').catch(() => '');
+  return {
+    task,
+    effects: lines.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)])),
+    said: people
+      .messages()
+      .filter(isOfTask)
+      .map(({ content }) => content),
+    writes,
+    kills,
+  };
+
+  /** Until it dies, or the task is over. `true` when it is. */
+  async function live(bot: Bot, death: Death): Promise<boolean> {
+    const started = Date.now();
+    let readyAt: number | undefined;
+    while (!bot.isDead()) {
+      if (Date.now() - started > PATIENCE_MS) {
+        const task = await readTask();
+        throw new Error(
+          `nothing comes of it: ${task?.status} ${JSON.stringify(task?.step)} ${bot.complaint()} ${JSON.stringify(people.messages().map(({ content }) => content))}`,
+        );
+      }
+      if (bot.isReady()) {
+        readyAt ??= Date.now();
+        people.begin();
+        people.decide();
+        const task = await readTask();
+        if (task?.ending?.told === true) return true;
+        if (death.kind === 'moment' && Date.now() - readyAt >= death.afterMs) return false;
+      }
+      await wait(POLL_MS);
+    }
+    return false;
+  }
+}
+
+/** Looked up in the files: a driver of one's own would clear away what the bot is just writing. */
+async function readDocument(folder: string): Promise<Task | undefined> {
+  const name = (await readdir(folder).catch(() => [])).find((file) => file.endsWith('.json'));
+  if (name === undefined) return undefined;
+  return taskSchema.parse(decodeStored(await readFile(join(folder, name), 'utf8')).data);
+}
+
+interface Bot {
+  readonly process: ChildProcess;
+  readonly gone: Promise<unknown>;
+  isReady(): boolean;
+  isDead(): boolean;
+  writes(): number;
+  complaint(): string;
+}
+
+function start(orders: Orders): Bot {
+  const child = spawn(process.execPath, [CHILD, JSON.stringify(orders)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let [ready, dead, writes, complaint] = [false, false, 0, ''];
+  createInterface(child.stdout).on('line', (line) => {
+    if (line === 'ready') ready = true;
+    else writes = Number(line.slice('write '.length));
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint += text;
+  });
+  const gone = once(child, 'close').then(() => {
+    dead = true;
+  });
+  return {
+    process: child,
+    gone,
+    isReady: () => ready,
+    isDead: () => dead,
+    writes: () => writes,
+    complaint: () => complaint,
+  };
+}
+
+const isOfTask = ({ content }: LocalMessage) => /^-# .* task \w+$/m.test(content) || content.startsWith('**Task ');
+
+/** A member who gives the task, answers its question, denies one note and approves the other, however often they are asked. */
+function createPeople({ guild, alice, application }: Stage, channel: LocalChannel) {
+  const clicked = new Map<string, number>();
+  let asked = false;
+  const messages = () =>
+    [channel, ...[...guild.threads.values()].filter(({ parent }) => parent === channel)].flatMap((place) =>
+      place.messages.filter(({ author }) => author.id === application.user.id),
+    );
+  const decisionOn = (message: LocalMessage): string | undefined => {
+    const buttons = JSON.stringify(message.components);
+    if (buttons.includes(`"label":"${CHOICE}"`)) return CHOICE;
+    if (!buttons.includes('"label":"Once"')) return undefined;
+    if (message.content.includes(DENIED)) return 'Deny';
+    return message.content.includes(APPROVED) ? 'Once' : undefined;
+  };
+  return {
+    messages,
+    begin() {
+      if (!asked) alice.say(channel, `!task ${PROMPT}`);
+      asked = true;
+    },
+    decide() {
+      for (const message of messages()) {
+        const decision = decisionOn(message);
+        // A click that nobody has heard is made again.
+        if (decision === undefined || Date.now() - (clicked.get(message.id) ?? 0) < 400) continue;
+        clicked.set(message.id, Date.now());
+        try {
+          alice.click(message, decision);
+        } catch {
+          // The bot is dead at the moment.
+        }
+      }
+    },
+  };
+}
