@@ -107,6 +107,17 @@ describe('discord-tools: forums and threads', () => {
     expect(await bench.refused(alice, 'discord_create_thread', again)).to.contain('Create Private Threads');
   });
 
+  it('writes in a locked thread only for who manages threads', async () => {
+    const { alice, mod, general, host } = bench;
+    const thread = alice.startThread(general, 'closed', { content: 'hi' });
+    await host.settled();
+    await bench.done(mod, 'discord_archive_thread', { threadId: thread.id, archived: false, locked: true });
+    const input = { channelId: thread.id, message: 'one more thing' };
+    expect(await bench.refused(alice, 'discord_send', input)).to.contain('Manage Threads');
+    await bench.done(mod, 'discord_send', input);
+    expect(thread.messages.at(-1)?.content).to.equal('one more thing');
+  });
+
   it('archives, opens, joins and deletes threads', async () => {
     const { alice, bob, mod, general, host } = bench;
     const thread = bob.startThread(general, 'busy', { content: 'hi' });

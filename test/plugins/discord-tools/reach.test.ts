@@ -88,6 +88,20 @@ describe('discord-tools: places', () => {
     await bench.refused(alice, 'discord_read_messages', { channelId: dm.id });
   });
 
+  it('lists, from a direct message, the servers that the person is in, and asks Discord once about each', async () => {
+    const { alice, host, stranger, guild } = bench;
+    const from = { channel: alice.openDm(host.bot) };
+    const far = host.discord.createGuild({ name: 'Far away', owner: stranger });
+    for (const name of ['one', 'two', 'three']) far.createChannel({ name });
+    far.invite(host.application);
+    await host.settled();
+    host.discord.requests.reset();
+    expect(await bench.done(alice, 'discord_list_servers', {}, from)).to.equal(`Night City (server ${guild.id})`);
+    const asked = host.discord.requests.of('GET', '/guilds/:guildId/members/:userId');
+    expect(asked.filter(({ path }) => path.includes(far.id))).to.have.length(1);
+    await bench.refused(alice, 'discord_get_server_info', { guildId: far.id }, from);
+  });
+
   it('keeps private threads to those in them, and to who manages threads', async () => {
     const { alice, bob, mod, general } = bench;
     const thread = bob.startThread(general, 'whispers', { private: true, content: 'psst' });

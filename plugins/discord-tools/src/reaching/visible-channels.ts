@@ -35,13 +35,21 @@ export async function seenGuild(
   guild: Guild | undefined,
   permissions: readonly PermissionsString[] = ['ViewChannel'],
 ): Promise<{ readonly guild: Guild; readonly channels: readonly GuildBasedChannel[] }> {
-  if (guild === undefined) throw new UserError(NO_SUCH_GUILD);
+  if (guild === undefined || !(await maySee(parts, caller, guild))) throw new UserError(NO_SUCH_GUILD);
   // Threads are in the cache as well, though not all of them.
   const own = guild.channels.cache.filter((channel) => !channel.isThread());
   const channels = await channelsWith(parts, caller, own.values(), permissions);
   if (channels.length === 0) throw new UserError(NO_SUCH_GUILD);
   await requireOpen(parts, caller, guild);
   return { guild, channels };
+}
+
+/**
+ * Whether there can be anything in a guild for whoever calls, at the cost of one decision: a person is in it, or not. For an agent only its
+ * channels tell.
+ */
+export async function maySee(parts: Pick<Parts, 'access'>, caller: Caller, { id }: Guild): Promise<boolean> {
+  return caller.actor.identity !== undefined || may(parts, caller, { guildId: id }, []);
 }
 
 /**

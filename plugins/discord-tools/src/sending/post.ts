@@ -1,7 +1,10 @@
-import { type ToolContext, UserError } from '@cinnabar/sdk';
+import { sentenceOf, type ToolContext, UserError } from '@cinnabar/sdk';
 import type { Message, MessageMentionOptions, PartialGroupDMChannel, SendableChannels } from 'discord.js';
 import type { Caller, Parts } from '../parts.js';
 import { sentenceFor } from '../reaching/discord-errors.js';
+import { demand } from '../reaching/may.js';
+import { placeOf } from '../reaching/places.js';
+import { stopWhenCancelled } from './cancelled.js';
 import { canSee, mentionsIn } from './mentions.js';
 import { messageParts, nonceFor } from './parts.js';
 
@@ -28,6 +31,8 @@ export async function post(
   { text, replyTo }: Post,
 ): Promise<Posted> {
   const contents = messageParts(text);
+  // The bot could: to it, as to moderators, a locked thread is open.
+  if (channel.isThread() && channel.locked === true) await demand(parts, caller, placeOf(channel), 'ManageThreads');
   const mentions = await mentionsIn(parts, caller, channel, text);
   const repliedUser = replyTo !== undefined && (channel.isDMBased() || (await canSee(channel, replyTo.author.id)));
   const allowedMentions = { ...mentions, repliedUser };
@@ -53,14 +58,14 @@ export async function postParts(
   const sent: string[] = [];
   try {
     for (const [index, content] of contents.entries()) {
-      signal.throwIfAborted();
+      stopWhenCancelled(signal);
       const reply = index === 0 && replyTo !== undefined ? { reply: { messageReference: replyTo.id } } : {};
       const message = await channel.send({ content, ...reply, allowedMentions, ...nonceFor(key, index) });
       sent.push(message.id);
     }
   } catch (error) {
     if (sent.length === 0) throw error;
-    const why = sentenceFor(error) ?? 'Then it was interrupted.';
+    const why = sentenceFor(error) ?? sentenceOf(error) ?? 'Then it was interrupted.';
     throw new UserError(`Only ${sent.length} of ${contents.length} messages were sent (${sent.join(', ')}). ${why}`, {
       cause: error,
     });

@@ -8,6 +8,7 @@ import { messageText } from '../../reading/message-text.js';
 import { channelsToSearch } from '../../searching/channels.js';
 import { createFilter, filterFields } from '../../searching/filter.js';
 import { walk } from '../../searching/walk.js';
+import { stopWhenCancelled } from '../../sending/cancelled.js';
 
 /** How much of a guild one search looks through: this many pages of 100 messages, or this long. */
 const MOST_PAGES = 60;
@@ -64,7 +65,7 @@ export function searchMessages(parts: Parts): ToolDefinition<typeof input, Found
         minId: idOf(given.minId) ?? 0n,
         maxId: idOf(given.maxId) ?? LAST_ID,
         goOn() {
-          signal.throwIfAborted();
+          stopWhenCancelled(signal);
           if (pages >= MOST_PAGES || parts.clock.now() - started > LONGEST_MS) return false;
           pages += 1;
           progress({ progress: pages, message: `reading page ${pages}` });

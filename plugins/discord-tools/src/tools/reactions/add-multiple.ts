@@ -4,6 +4,7 @@ import { messageOf } from '../../reaching/channels.js';
 import { channelField, messageField } from '../../reaching/fields.js';
 import { messagePlace } from '../../reaching/places.js';
 import { messageChannelInSentence } from '../../reading/names.js';
+import { stopWhenCancelled } from '../../sending/cancelled.js';
 import { readEmoji, requireUsable } from '../../sending/emoji.js';
 import { REACTING, type Reacted } from './reacting.js';
 
@@ -41,7 +42,7 @@ export function addMultipleReactions(parts: Parts): ToolDefinition<typeof input,
       const read = emojis.map((emoji) => readEmoji(parts.client, message, emoji));
       for (const emoji of read) await requireUsable(parts, { actor, tool }, message, emoji);
       for (const { key } of read) {
-        signal.throwIfAborted();
+        stopWhenCancelled(signal);
         await message.react(key);
       }
       return { channelId: message.channelId, messageId: message.id };

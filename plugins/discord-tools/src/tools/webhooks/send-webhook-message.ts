@@ -4,6 +4,7 @@ import type { Parts } from '../../parts.js';
 import { channelOf } from '../../reaching/channels.js';
 import { textField, webhookField } from '../../reaching/fields.js';
 import { webhookPlace } from '../../reaching/places.js';
+import { stopWhenCancelled } from '../../sending/cancelled.js';
 import { mentionsIn } from '../../sending/mentions.js';
 import { messageParts } from '../../sending/parts.js';
 import { idsText, type Posted } from '../../sending/post.js';
@@ -42,7 +43,7 @@ export function sendWebhookMessage(parts: Parts): ToolDefinition<typeof input, P
       const allowedMentions = { ...(await mentionsIn(parts, { actor, tool }, channel, content)), repliedUser: false };
       const messageIds: string[] = [];
       for (const part of messageParts(content)) {
-        signal.throwIfAborted();
+        stopWhenCancelled(signal);
         const message = await webhook.send({
           content: part,
           allowedMentions,
