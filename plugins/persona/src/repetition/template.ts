@@ -7,6 +7,7 @@ const LONGEST_SLOT = 4;
 
 /** Whether two texts are one sentence with other words in its slots. Where the slots hold nothing but numbers, it is news, not a repetition. */
 export function sameTemplate(one: Wording, other: Wording, asked: ReadonlySet<string>): boolean {
+  if (one.denies !== other.denies) return false;
   const longest = Math.max(one.words.length, other.words.length);
   if (Math.min(one.words.length, other.words.length) < FIXED * longest || longest < LEAST_FIXED) return false;
   const slots = slotsOf(one.words, other.words);

@@ -107,7 +107,7 @@ const idAt = ({ channelId }: Place, messageId: string) => `${channelId}${message
 const everything = async ({ memories }: Room) =>
   (await Promise.all(PLACES.map((place) => memories.list(place, { all: true })))).flat();
 
-async function withHistory(check: (room: Room, gone: Gone) => Promise<void>, runs = 60): Promise<void> {
+async function withHistory(check: (room: Room, gone: Gone) => Promise<void>, runs = 40): Promise<void> {
   await fc.assert(
     fc.asyncProperty(histories, async (steps) => {
       await using room = await openRoom();
@@ -173,7 +173,7 @@ describe('persona: whatever is remembered, deleted, edited and reflected on', ()
           .sort();
       expect(byId(after)).to.deep.equal(byId(before));
       expect(byId(await everything(settled))).to.deep.equal(byId(before));
-    }, 40);
+    }, 30);
   });
 
   it('brings up nobody else’s facts when one person is asked about', async () => {
