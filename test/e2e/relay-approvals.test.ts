@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentTurn, LettaStandIn } from '@cinnabar/sdk/testing';
@@ -15,15 +17,27 @@ const CAUTIOUS = async (turn: AgentTurn) => {
   await answering(`${wiped.status}: ${wiped.text}`)(turn);
 };
 
+/** The Letta server knows the bot's tools by their address, which a restart must not change. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
 describe('relay: tools of an agent’s own that need an approval', () => {
   let letta: LettaStandIn;
   let bot: AgentBot;
   let folder: string;
+  let port: number;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'cinnabar-relay-'));
     const clock = createManualClock();
     letta = await startLettaStandIn({ clock, script: CAUTIOUS });
-    bot = await startAgentBot({ letta, dataDir: folder, clock });
+    port = await freePort();
+    bot = await startAgentBot({ letta, dataDir: folder, clock, port });
     const { id } = letta.addAgent({ name: 'aurora', tools: { wipe_disk: () => 'The disk is wiped.' } });
     await bot.admin(`!relay agent ${id} aurora`);
     await bot.admin('!relay enable');
@@ -61,7 +75,7 @@ describe('relay: tools of an agent’s own that need an approval', () => {
   it('are not used when nobody decides in time', async () => {
     await bot.says(bot.alice, `${bot.bot} wipe it`);
     await cardOf();
-    await bot.advance(61_000);
+    await bot.advance(63_000);
     await bot.quiet();
     await bot.discord.expectMessage({ author: bot.bot, content: /^denied: / });
   });
@@ -72,10 +86,13 @@ describe('relay: tools of an agent’s own that need an approval', () => {
     const card = await cardOf();
     await bot.stop();
     const before = bot;
-    bot = await startAgentBot({ letta, dataDir: folder, world: before });
+    bot = await startAgentBot({ letta, dataDir: folder, world: before, port });
     await bot.quiet();
     expect(card.content).to.not.match(/React with/);
+    await bot.discord.expectMessage({ author: bot.bot, content: /^denied: .*The bot was restarted/ });
     await bot.says(bot.alice, `${bot.bot} are you there?`);
+    await bot.advance(2_000);
+    await bot.quiet();
     await bot.discord.expectMessage({ author: bot.bot, content: 'Here I am.', since: card });
     expect(letta.runs.at(-1)?.agentId).to.equal(agent);
     await before[Symbol.asyncDispose]();

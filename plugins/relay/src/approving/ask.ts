@@ -1,4 +1,12 @@
-import { type Actor, type Identities, type SettledOutcome, type Tools, z } from '@cinnabar/sdk';
+import {
+  type Actor,
+  type Clock,
+  type Identities,
+  type SettingsCatalog,
+  type SettledOutcome,
+  type Tools,
+  z,
+} from '@cinnabar/sdk';
 import { grantOf, guildIdentity, PLUGIN } from '../agents/identity.js';
 import type { Rosters } from '../agents/roster.js';
 import type { ApprovalDecision, ApprovalRequest, AskApproval } from '../letta/types.js';
@@ -8,6 +16,8 @@ export interface AskParts {
   readonly tools: Tools;
   readonly rosters: Rosters;
   readonly identities: Identities;
+  readonly catalog: SettingsCatalog;
+  readonly clock: Clock;
 }
 
 const read = z.record(z.string(), z.unknown());
@@ -20,16 +30,31 @@ export function createAsking(parts: AskParts): AskApproval {
   return async (request, signal) => {
     const actor = await actorOf(request, parts);
     if (actor === undefined) return { approve: false, reason: 'There is nobody who could approve it.' };
+    const patience = await patienceFor(actor, parts);
+    const late = new AbortController();
+    const stopTimer = parts.clock.after(patience, () => late.abort());
     const outcome = await parts.tools.invoke({
       name: APPROVE,
       arguments: { agent: nameOf(request, parts.rosters), tool: request.tool, arguments: argumentsOf(request.input) },
       actor,
       origin: PLUGIN,
       key: `${PLUGIN}:${request.key}:${request.callId}`,
-      signal,
+      signal: AbortSignal.any([signal, late.signal]),
     });
-    return decisionOf(outcome.status === 'deferred' ? await outcome.settled : outcome);
+    const settled = outcome.status === 'deferred' ? await outcome.settled : outcome;
+    stopTimer();
+    return late.signal.aborted ? { approve: false, reason: 'Nobody decided in time.' } : decisionOf(settled);
   };
+}
+
+const SLACK_MS = 2_000;
+const USUAL_SECONDS = 60;
+
+/** How long a person has to decide, and a little: a card that has run out is only taken away when its member is heard of again. */
+async function patienceFor(actor: Actor, { catalog }: AskParts): Promise<number> {
+  const rules = await catalog.describe('confirm', actor).catch(() => []);
+  const limit = rules.find(({ key }) => key === 'timeLimit')?.value;
+  return (typeof limit === 'number' ? limit : USUAL_SECONDS) * 1000 + SLACK_MS;
 }
 
 function decisionOf(outcome: SettledOutcome): ApprovalDecision {

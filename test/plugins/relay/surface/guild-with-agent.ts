@@ -14,6 +14,8 @@ export interface AgentBotOptions extends Partial<Pick<TestHostOptions, 'world' |
   readonly script?: AgentScript;
   readonly letta?: LettaStandIn;
   readonly stand?: LettaStandInOptions;
+  /** Where the tools are offered; a port of its own for each bot by default. */
+  readonly port?: number;
   readonly plugins?: readonly string[];
 }
 
@@ -35,7 +37,7 @@ export async function startAgentBot(options: AgentBotOptions = {}): Promise<Agen
   const letta = options.letta ?? (await startLettaStandIn({ clock, ...options.stand, ...scriptOf(options.script) }));
   const host = await createTestHost({
     plugins: ['ai', 'relay', 'discord-tools', 'mcp', 'confirm', ...(options.plugins ?? [])],
-    settings: { mcp: { listen: '127.0.0.1:0', callsPerMinute: 10_000 }, confirm: {} },
+    settings: { mcp: { listen: `127.0.0.1:${options.port ?? 0}`, callsPerMinute: 10_000 }, confirm: {} },
     env: { LETTA_BASE_URL: letta.baseUrl, LETTA_API_KEY: 'test-key' },
     ...(options.world === undefined ? { clock } : { world: options.world }),
     ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
@@ -91,12 +93,18 @@ export function namedIn(prompt: string) {
   return { channelId: channel?.[1] ?? channel?.[2] ?? channel?.[3], messageId };
 }
 
-/** Lets an agent in and sets everything up, as the README says. @returns its id at the server */
-export async function settleAgent(bot: AgentBot, name = 'aurora', script?: AgentScript): Promise<string> {
-  const { id } = bot.letta.addAgent({ name, ...scriptOf(script) });
+/** Lets an agent in and sends it what is said to the bot; it has no tools. @returns its id at the server */
+export async function letIn(bot: AgentBot, name = 'aurora'): Promise<string> {
+  const { id } = bot.letta.addAgent({ name });
   await bot.admin(`!relay agent ${id} ${name}`);
   await bot.admin('!relay enable');
   await bot.admin('!ai use relay');
+  return id;
+}
+
+/** The same, and gives it the bot's tools, as the README says. */
+export async function settleAgent(bot: AgentBot, name = 'aurora'): Promise<string> {
+  const id = await letIn(bot, name);
   await bot.admin(`!relay setup ${name}`);
   return id;
 }
