@@ -7,8 +7,6 @@ import { makeThings, type Things } from './things.js';
 const AGENT = 'test:aurora';
 const REAL_ID = /\d{16,20}/g;
 
-type Secret = Things & { readonly word: string };
-
 /** Tools that look over a whole guild: they answer, but only with what is in reach. */
 const LOOKING_OVER = [
   'discord_search_messages',
@@ -18,7 +16,7 @@ const LOOKING_OVER = [
 ] as const;
 
 /** Roundabout ways, beside the plain call in `CALLS`, to something that is out of reach. */
-const ROUNDABOUT: Readonly<Record<string, (secret: Secret, bench: Bench) => readonly Input[]>> = {
+const ROUNDABOUT: Readonly<Record<string, (secret: Things, bench: Bench) => readonly Input[]>> = {
   discord_send: ({ channel, message, thread }, { general }) => [
     { channelId: `<#${channel.id}>`, message: 'hi' },
     { channelId: link(channel), message: 'hi' },
@@ -116,36 +114,26 @@ describe('discord-tools: an agent that was let into #general only', () => {
   });
 
   for (const [tool, { input }] of Object.entries(CALLS)) {
-    it(`gets nothing beyond it through ${tool}`, async () => {
+    it(`gets nothing beyond it through ${tool}, nor learns whether there is something`, async () => {
       const secret = await makeThings(bench);
       const before = worldOf(bench);
       const looksOver = LOOKING_OVER.some((name) => name === tool);
 
-      const inputs = [input(secret), ...(ROUNDABOUT[tool]?.(secret, bench) ?? [])];
-      for (const attempt of inputs) {
+      for (const attempt of [input(secret), ...(ROUNDABOUT[tool]?.(secret, bench) ?? [])]) {
         const { status, text } = await asAgent(tool, attempt);
         const named = JSON.stringify(attempt);
-        expect(text, named).to.not.match(new RegExp(secret.word));
+        expect(text, named).to.not.contain(secret.word);
         for (const id of idsOf(secret)) if (!named.includes(id)) expect(text, named).to.not.contain(id);
         if (!looksOver) expect(status, `${named}: ${text}`).to.not.equal('done');
+        const invented = await asAgent(tool, inventIds(attempt, [secret.guildId, bench.general.id]));
+        const answers = [{ status, text }, invented].map((one) => `${one.status}: ${withoutIds(one.text)}`);
+        expect(answers[0], named).to.equal(answers[1]);
       }
       expect(worldOf(bench), 'the world').to.deep.equal(before);
 
       // The same call is a good one: the person for whom the agent acts may make it.
       const { status, text } = await bench.call(bench.owner, tool, input(secret));
       expect(status, text).to.equal('done');
-    });
-
-    it(`does not learn from ${tool} whether something out of reach exists`, async () => {
-      const secret = await makeThings(bench);
-      for (const attempt of [input(secret), ...(ROUNDABOUT[tool]?.(secret, bench) ?? [])]) {
-        const invented = inventIds(attempt, [secret.guildId, bench.general.id]);
-        const [real, other] = [await asAgent(tool, attempt), await asAgent(tool, invented)];
-        expect({ status: real.status, text: withoutIds(real.text) }, JSON.stringify(attempt)).to.deep.equal({
-          status: other.status,
-          text: withoutIds(other.text),
-        });
-      }
     });
   }
 
@@ -214,7 +202,7 @@ function idsOf({ channel, message, thread, forum, post, webhook, category, role,
 
 /** The same call with ids that belong to nothing. */
 function inventIds(input: Input, kept: readonly string[]): Input {
-  const text = JSON.stringify(input).replace(REAL_ID, (id) => (kept.includes(id) ? id : `1${id.slice(1, -4)}0007`));
+  const text = JSON.stringify(input).replace(REAL_ID, (id) => (kept.includes(id) ? id : `2${id.slice(1)}`));
   const parsed: unknown = JSON.parse(text);
   return Object.fromEntries(Object.entries(typeof parsed === 'object' && parsed !== null ? parsed : {}));
 }

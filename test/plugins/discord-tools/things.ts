@@ -3,6 +3,8 @@ import type { Bench } from './bench.js';
 
 /** Something of every kind for tools to work on, all of it in one channel, one forum and one category. */
 export interface Things {
+  /** In every name and text of the set, and in no other. */
+  readonly word: string;
   readonly guildId: string;
   readonly category: LocalChannel;
   readonly channel: LocalChannel;
@@ -24,11 +26,8 @@ export interface Things {
 
 let count = 0;
 
-/**
- * Makes a set of things whose names and texts all contain a word of their own.
- * @param hidden only the owner and the bot see them
- */
-export async function makeThings(bench: Bench, { hidden = false } = {}): Promise<Things & { readonly word: string }> {
+/** Makes a set of things whose names and texts all contain a word of their own. */
+export async function makeThings(bench: Bench): Promise<Things> {
   count += 1;
   const word = `zebra${count}`;
   const { host, guild, owner, bob } = bench;
@@ -52,14 +51,6 @@ export async function makeThings(bench: Bench, { hidden = false } = {}): Promise
   await host.settled();
   const made = await bench.call(owner, 'discord_create_webhook', { channelId: channel.id, name: `${word} hook` });
   const sent = await bench.call(owner, 'discord_send', { channelId: channel.id, message: `${word} says the bot` });
-  if (hidden) {
-    const [bot] = [...guild.roles.values()].filter(({ botId }) => botId !== undefined);
-    for (const place of [category, channel, forum]) {
-      guild.overwrite(place, { for: guild.everyone, deny: ['ViewChannel'] });
-      if (bot !== undefined) guild.overwrite(place, { for: bot, allow: ['ViewChannel'] });
-    }
-    await host.settled();
-  }
   return {
     word,
     guildId: guild.id,
