@@ -55,8 +55,8 @@ describe('Letta stand-in: tools of an MCP server', () => {
       },
     });
     const [send] = await bench.client.mcpServers.tools.list(bench.serverId);
-    const state = await bench.client.agents.tools.attach(send?.id ?? '', { agent_id: agent.id });
-    expect(state?.tools.map(({ name }) => name)).to.deep.equal(['discord_send']);
+    await bench.client.agents.tools.attach(send?.id ?? '', { agent_id: agent.id });
+    expect(agent.tools).to.deep.equal(['discord_send']);
     await bench.tell(agent.id, 'Say hi');
     expect(outcomes).to.deep.equal([
       { status: 'success', text: 'Sent as message 1' },

@@ -44,27 +44,17 @@ export const agents: readonly Route[] = [
     const agent = agentOf(world, request);
     const tool = toolOf(world, request);
     if (!agent.tools.includes(tool)) agent.tools.push(tool);
-    return { json: agentState(agent) };
+    // The server tells clients from 1.0 on nothing more.
+    return { json: null };
   }),
   route('PATCH', '/v1/agents/:agentId/tools/detach/:toolId', (request, world) => {
     const agent = agentOf(world, request);
     const at = agent.tools.indexOf(toolOf(world, request));
     if (at >= 0) agent.tools.splice(at, 1);
-    return { json: agentState(agent) };
-  }),
-  route('PATCH', '/v1/agents/:agentId/tools/approval/:toolName', (request, world) => {
-    const agent = agentOf(world, request);
-    const name = request.params.toolName ?? '';
-    if (request.query.get('requires_approval') === 'true' || wants(request.body)) agent.approvals.add(name);
-    else agent.approvals.delete(name);
-    return { json: agentState(agent) };
+    return { json: null };
   }),
 ];
 
 function included({ query }: LettaRequest): readonly string[] {
   return [...query.getAll('include'), ...query.getAll('include[]')];
-}
-
-function wants(body: unknown): boolean {
-  return typeof body === 'object' && body !== null && 'requires_approval' in body && body.requires_approval === true;
 }
