@@ -1,4 +1,4 @@
-import { type Place, UserError } from '@cinnabar/sdk';
+import { type Place, permissionName, UserError } from '@cinnabar/sdk';
 import type { PermissionsString } from 'discord.js';
 import { type Caller, type Parts, PLUGIN } from '../parts.js';
 
@@ -32,9 +32,4 @@ export async function demand(
 ): Promise<void> {
   if (await may(parts, caller, at, permissions)) return;
   throw new UserError(`You need ${permissions.map(permissionName).join(' and ')} for that.`);
-}
-
-/** `ManageMessages` as people know it: "Manage Messages". */
-export function permissionName(permission: PermissionsString): string {
-  return permission.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
 }
