@@ -93,6 +93,24 @@ describe("relay: the host's tools at the Letta server", () => {
     expect(world.host.sent).to.deep.equal([]);
   });
 
+  it('leave the secrets of an agent as they are', async () => {
+    await using world = await hosted();
+    const agent = world.letta.addAgent();
+    const { Letta } = await import('@letta-ai/letta-client');
+    const { agents } = new Letta({ baseURL: world.letta.baseUrl, apiKey: 'any' });
+    const secrets = async () =>
+      ((await agents.retrieve(agent.id, { include: ['agent.secrets'] })).secrets ?? []).map(({ key }) => key);
+    await agents.update(agent.id, { secrets: { COLOUR: 'red' } });
+    await world.agents.register(registration(world.host, agent.id));
+    expect(await secrets()).to.have.members(['COLOUR', 'CINNABAR_BEARER']);
+    await agents.update(agent.id, { secrets: { COLOUR: '********' } });
+    const error: unknown = await world.agents
+      .register(registration(world.host, agent.id))
+      .catch((error: unknown) => error);
+    expect(error).to.have.property('message').that.contains('would be lost');
+    expect(await secrets()).to.deep.equal(['COLOUR']);
+  });
+
   it('are missing when the server cannot get them', async () => {
     await using world = await hosted();
     const agent = world.letta.addAgent();
