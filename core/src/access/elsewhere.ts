@@ -2,7 +2,7 @@ import type { Actor, Clock } from '@cinnabar/sdk';
 import type { Client, Guild, GuildBasedChannel } from 'discord.js';
 import type { GuildStates } from '../contracts.js';
 import { GuildStanding, permissionsIn } from './guild-standing.js';
-import { mayEnter } from './private-threads.js';
+import { mayEnter } from './may-enter.js';
 import type { Vantage } from './reach.js';
 import { absent, type Found } from './standing.js';
 import { unlessUnknown } from './unless-unknown.js';
@@ -39,7 +39,7 @@ export function createElsewhere({ client, states, isOwner, clock, membersAreLive
     if (channelId === undefined) return stand(undefined);
     const channel = await channelIn(guild, channelId);
     if (channel === undefined) return absent('that channel is not in that server');
-    if (!(await mayEnter(channel, member))) return absent('you cannot see that channel');
+    if (!(await mayEnter(channel, member, force))) return absent('you cannot see that channel');
     return permissionsIn(channel, me).has('ViewChannel') ? stand(channel) : absent('I cannot see that channel');
   };
 }

@@ -3,6 +3,7 @@ import { type Channel, type Client, GatewayIntentBits, type Guild, type GuildMem
 import type { GuildStates } from '../contracts.js';
 import { createElsewhere } from './elsewhere.js';
 import { GuildStanding, type Position, permissionsIn } from './guild-standing.js';
+import { isPrivateThread, mayEnter } from './may-enter.js';
 import { IN_DIRECT_MESSAGES, NO_PERMISSIONS } from './permissions.js';
 import { absent, type Found } from './standing.js';
 import { unlessUnknown } from './unless-unknown.js';
@@ -13,6 +14,11 @@ interface Parts {
   readonly isOwner: (userId: string) => boolean;
   readonly clock: Clock;
 }
+
+const HIDDEN = 'you can no longer see this channel';
+
+/** Who is in it does not follow from permissions. */
+const isForFew = (channel: Channel) => !channel.isDMBased() && isPrivateThread(channel);
 
 /** Looks up where an actor stands: at once where everything is in memory. `fresh` asks Discord again wherever the cache may lag behind. */
 export function createStandings({ client, states, isOwner, clock }: Parts) {
@@ -27,8 +33,7 @@ export function createStandings({ client, states, isOwner, clock }: Parts) {
     if (channel.isDMBased() || channel.guildId !== guild.id) return absent('that channel is not in this server');
     if (member.user.bot) return absent('bots cannot use this');
     // In a cached decision they have just said or pressed something there.
-    if (fresh && !permissionsIn(channel, member).has('ViewChannel'))
-      return absent('you can no longer see this channel');
+    if (fresh && !permissionsIn(channel, member).has('ViewChannel')) return absent(HIDDEN);
     // Named one by one: with a spread, making this would cost more than the rest of the decision.
     return new GuildStanding({ guild, state, channel, member, me, isBotOwner: isOwner(member.id) }, clock);
   };
@@ -41,6 +46,7 @@ export function createStandings({ client, states, isOwner, clock }: Parts) {
     const member = known ?? (await unlessUnknown(guild.members.fetch({ user: userId, force: fresh })));
     if (member === undefined) return absent('you are no longer in this server');
     const me = guild.members.me ?? (await guild.members.fetchMe());
+    if (fresh && isForFew(channel) && !(await mayEnter(channel, member, !membersAreLive()))) return absent(HIDDEN);
     return standIn({ guild, state, member, me }, channel, fresh);
   };
 
@@ -53,7 +59,8 @@ export function createStandings({ client, states, isOwner, clock }: Parts) {
     const channel = client.channels.cache.get(actor.channelId);
     const { me } = guild.members;
     // As a rule all of it is known: then a command does not cost a promise for each part.
-    if (member === undefined || state === undefined || channel === undefined || me === null) {
+    const isKnown = member !== undefined && state !== undefined && channel !== undefined && me !== null;
+    if (!isKnown || (fresh && isForFew(channel))) {
       return lookUp(guild, actor, member, fresh);
     }
     return standIn({ guild, state, member, me }, channel, fresh);

@@ -10,8 +10,8 @@ const reading = (at?: Place): AccessSubject => {
 type Town = Awaited<ReturnType<typeof openTown>>;
 
 /** A channel for everybody, one that alice cannot see, and one of another guild of hers. */
-async function openTwoTowns() {
-  const town = await openTown();
+async function openTwoTowns(options: Parameters<typeof openTown>[0] = {}) {
+  const town = await openTown(options);
   const { guild, alice, application, discord } = town;
   const market = guild.createChannel({ name: 'market' });
   const cellar = guild.createChannel({ name: 'cellar', overwrites: [{ for: alice, deny: ['ViewChannel'] }] });
@@ -68,6 +68,33 @@ describe('what takes effect elsewhere', () => {
     expect(await ask(actor(bob), at(thread))).to.equal('allowed');
     expect(await ask(actor(you), at(thread))).to.equal('allowed');
     expect(await ask(actor(alice), at(thread))).to.equal('reach');
+  });
+
+  it('keeps a private thread from who was taken out of it, also where Discord does not tell of that, and who is in it themselves', async () => {
+    await using town = await openTwoTowns({ intents: ['Guilds', 'GuildMessages'] });
+    const { access, actor, bob, general, at, ask, client, discord } = town;
+    const thread = bob.startThread(general, 'secret', { private: true });
+    await discord.settled();
+    expect(await ask(actor(bob), at(thread))).to.equal('allowed');
+    const known = await client.channels.fetch(thread.id);
+    if (known?.isThread() !== true) throw new Error('unreachable');
+    await known.members.remove(bob.id);
+    await discord.settled();
+    expect((await access.decideFresh(actor(bob), reading(at(thread)))).allowed).to.equal(false);
+    expect((await access.decideFresh(actor(bob, thread.id), reading())).allowed).to.equal(false);
+  });
+
+  it('keeps what is said in a voice channel to who may join it', async () => {
+    await using town = await openTwoTowns();
+    const { actor, alice, bob, guild, at, ask, discord } = town;
+    const lounge = guild.createChannel({
+      name: 'lounge',
+      type: 'voice',
+      overwrites: [{ for: alice, deny: ['Connect'] }],
+    });
+    await discord.settled();
+    expect(await ask(actor(bob), at(lounge))).to.equal('allowed');
+    expect(await ask(actor(alice), at(lounge))).to.equal('reach');
   });
 });
 

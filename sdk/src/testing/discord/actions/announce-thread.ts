@@ -1,4 +1,4 @@
-import { ChannelType } from 'discord-api-types/v10';
+import { ChannelType, GatewayIntentBits } from 'discord-api-types/v10';
 import { audience, broadcastEach } from '../gateway/dispatch.js';
 import type { GatewaySession } from '../gateway/session.js';
 import { memberPayload } from '../payload/member.js';
@@ -14,7 +14,10 @@ export function announceThread(world: World, thread: LocalChannel): void {
   world.notify({ type: 'channelEdit', channel: thread });
 }
 
-/** THREAD_MEMBERS_UPDATE; a bot that loses sight of the thread by it must still hear, so the caller may name who hears. */
+/**
+ * THREAD_MEMBERS_UPDATE; a bot that loses sight of the thread by it must still hear, so the caller may name who hears. Without the intent for
+ * members a bot only hears of itself: https://docs.discord.com/developers/events/gateway-events#thread-members-update
+ */
 export function announceThreadMember(
   world: World,
   thread: LocalChannel,
@@ -42,5 +45,9 @@ export function announceThreadMember(
     ...(change.removed ? { removed_member_ids: [change.removed.id] } : {}),
   };
   const json = JSON.stringify(payload);
-  for (const session of heard) session.dispatch('THREAD_MEMBERS_UPDATE', json);
+  const changed = change.added ?? change.removed;
+  for (const session of heard) {
+    const hearsOfAll = (session.intents & GatewayIntentBits.GuildMembers) !== 0;
+    if (hearsOfAll || session.application.user === changed) session.dispatch('THREAD_MEMBERS_UPDATE', json);
+  }
 }
