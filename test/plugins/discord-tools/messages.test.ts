@@ -79,6 +79,14 @@ describe('discord-tools: messages', () => {
     expect(said).to.contain(slow.messages[0]?.id ?? 'nothing');
   });
 
+  it('does not make a sentence of what went wrong at Discord', async () => {
+    const { alice, general, host } = bench;
+    host.discord.faults.rest.fail(500, { method: 'POST', route: '/channels/:channelId/messages', times: 10 });
+    const said = await bench.refused(alice, 'discord_send', { channelId: general.id, message: 'hm' });
+    host.discord.faults.clear();
+    expect(said).to.contain('something went wrong inside');
+  });
+
   it('reads what there is to a message', async () => {
     const { alice, bob, general } = bench;
     const first = bob.say(general, 'the plan');

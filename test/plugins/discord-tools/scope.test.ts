@@ -155,6 +155,30 @@ describe('discord-tools: an agent that was let into #general only', () => {
     expect(guild.channels.get(general.id)?.parent).to.equal(undefined);
   });
 
+  it('has, in a category that it was let into, the channels there, and makes new ones only there', async () => {
+    const { guild, general } = bench;
+    const things = await makeThings(bench);
+    await letIn(bench, AGENT, [things.category.id]);
+    for (const channelId of [things.channel.id, things.thread.id, things.post.id]) {
+      expect((await asAgent('discord_read_messages', { channelId })).text).to.contain(things.word);
+    }
+    const seen = await asAgent('discord_get_server_info', { guildId: guild.id });
+    expect(seen.text).to.contain(`${things.word}-forum`).and.not.contain(general.id).and.not.contain('members');
+    const make = (input: Input) =>
+      asAgent('discord_create_text_channel', { guildId: guild.id, channelName: 'new', ...input });
+    expect((await make({ categoryId: things.category.id })).status).to.equal('done');
+    expect((await make({})).status).to.equal('denied');
+  });
+
+  it('has what its person has, when it was let in everywhere', async () => {
+    await letIn(bench, AGENT, 'all');
+    const things = await makeThings(bench);
+    for (const tool of ['discord_list_roles', 'discord_list_members', 'discord_read_messages', 'discord_assign_role']) {
+      const { status, text } = await asAgent(tool, CALLS[tool]?.input(things) ?? {});
+      expect(status, text).to.equal('done');
+    }
+  });
+
   it('loses it all when its grant is taken back', async () => {
     await letIn(bench, AGENT, []);
     const { status } = await asAgent('discord_read_messages', { channelId: bench.general.id });
