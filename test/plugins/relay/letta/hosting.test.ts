@@ -93,6 +93,22 @@ describe("relay: the host's tools at the Letta server", () => {
     expect(world.host.sent).to.deep.equal([]);
   });
 
+  it('are never registered with a bearer that anybody could use', async () => {
+    await using world = await hosted();
+    const agent = world.letta.addAgent();
+    await world.agents.register(registration(world.host, agent.id));
+    world.host.offered = ['discord_send', 'discord_add_reaction'];
+    await world.agents.register(registration(world.host, agent.id));
+    world.host.bearer = 'another';
+    await world.agents.register(
+      registration(world.host, agent.id, { offered: new Set(['discord_ban']), bearer: 'old' }),
+    );
+    const { Letta } = await import('@letta-ai/letta-client');
+    const { mcpServers } = new Letta({ baseURL: world.letta.baseUrl, apiKey: 'any' });
+    expect(await mcpServers.list()).to.have.length(1);
+    expect((await mcpServers.list())[0]).to.include({ auth_token: 'Bearer {{ CINNABAR_BEARER }}' });
+  });
+
   it('leave the secrets of an agent as they are', async () => {
     await using world = await hosted();
     const agent = world.letta.addAgent();

@@ -3,8 +3,15 @@ import type { Letta } from '@letta-ai/letta-client';
 
 const SECRET = 'CINNABAR_BEARER';
 
-/** What stands for the calling agent's bearer where a server is registered. An agent that has none is not let in. */
-export const BEARER_OF_AGENT = `{{ ${SECRET} }}`;
+/**
+ * What stands for the calling agent's bearer where a server is registered: an agent that has none is not let in.
+ * @param lister whose bearer it is where no agent calls, while the tools are listed
+ */
+export function bearerOfAgent(lister: string | undefined): string {
+  if (lister === undefined) return `{{ ${SECRET} }}`;
+  if (!/^[\w.~+/=-]+$/.test(lister)) throw new Error('a bearer has characters that it cannot have');
+  return `{{ ${SECRET} | ${lister} }}`;
+}
 
 /**
  * Gives an agent its bearer, beside the secrets that it has: the server replaces them all at once.

@@ -1,10 +1,8 @@
-import { UserError } from '@cinnabar/sdk';
 import type { Letta } from '@letta-ai/letta-client';
-import type { McpServerCreateParams } from '@letta-ai/letta-client/resources/mcp-servers/mcp-servers';
 import type { Tool } from '@letta-ai/letta-client/resources/tools';
-import { troubleOf } from '../server/trouble.js';
+import { announce, listAnew } from './announce.js';
 import { attachOnly } from './attach.js';
-import { BEARER_OF_AGENT, giveBearer } from './bearer.js';
+import { giveBearer } from './bearer.js';
 
 /** The host's tools, for one agent. */
 export interface HostRegistration {
@@ -41,19 +39,14 @@ export interface RegisteredHost {
 export async function registerHost(client: Letta, host: HostRegistration): Promise<RegisteredHost> {
   await giveBearer(client, host.agentId, host.bearer);
   const { serverId, isNew } = await announce(client, host);
-  try {
-    let tools = await client.mcpServers.tools.list(serverId);
-    let dropped: readonly string[] = [];
-    if (!isNew && missingIn(tools, host.offered).length > 0) {
-      dropped = droppedBy(await client.mcpServers.refresh(serverId));
-      tools = await client.mcpServers.tools.list(serverId);
-    }
-    const { attached, detached } = await attachOnly(client, host, tools);
-    return { serverId, attached, detached, missing: missingIn(tools, host.offered), dropped };
-  } finally {
-    // Only for listing it is this agent's bearer: nobody else may act as it.
-    await client.mcpServers.update(serverId, { config: configOf(host, BEARER_OF_AGENT) });
+  let tools = await client.mcpServers.tools.list(serverId);
+  let dropped: readonly string[] = [];
+  if (!isNew && missingIn(tools, host.offered).length > 0) {
+    dropped = await listAnew(client, host, serverId);
+    tools = await client.mcpServers.tools.list(serverId);
   }
+  const { attached, detached } = await attachOnly(client, host, tools);
+  return { serverId, attached, detached, missing: missingIn(tools, host.offered), dropped };
 }
 
 /** Takes the host's server, and with it its tools, from the Letta server. */
@@ -62,47 +55,7 @@ export async function unregisterHost(client: Letta, serverName: string): Promise
   if (server?.id !== undefined) await client.mcpServers.delete(server.id);
 }
 
-async function announce(
-  client: Letta,
-  host: HostRegistration,
-): Promise<{ readonly serverId: string; readonly isNew: boolean }> {
-  const { serverName } = host;
-  const known = (await client.mcpServers.list()).find(({ server_name }) => server_name === serverName);
-  const config = configOf(host, host.bearer);
-  try {
-    if (known?.id !== undefined) {
-      await client.mcpServers.update(known.id, { config });
-      return { serverId: known.id, isNew: false };
-    }
-    const created = await client.mcpServers.create({ server_name: serverName, config });
-    if (created.id === undefined) throw new Error('the Letta server gave the MCP server no id');
-    return { serverId: created.id, isNew: true };
-  } catch (error) {
-    if (troubleOf(error).kind !== 'refused') throw error;
-    throw new UserError(
-      `The Letta server does not take ${host.url} as the address of the bot's tools. It has to be one that the server can reach; newer ones refuse addresses of a private network.`,
-      { cause: error },
-    );
-  }
-}
-
-function configOf({ url }: HostRegistration, token: string) {
-  return {
-    mcp_server_type: 'streamable_http' as const,
-    server_url: url,
-    auth_header: 'Authorization',
-    auth_token: `Bearer ${token}`,
-  } satisfies McpServerCreateParams['config'];
-}
-
 function missingIn(tools: readonly Tool[], offered: ReadonlySet<string>): readonly string[] {
   const there = new Set(tools.map(({ name }) => name));
   return [...offered].filter((name) => !there.has(name));
-}
-
-function droppedBy(refreshed: unknown): readonly string[] {
-  if (typeof refreshed !== 'object' || refreshed === null || !('deleted' in refreshed)) return [];
-  const { deleted } = refreshed;
-  const names: readonly unknown[] = Array.isArray(deleted) ? deleted : [];
-  return names.map(String);
 }
