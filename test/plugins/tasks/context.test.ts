@@ -1,0 +1,76 @@
+import { compact, estimateTokens } from '@cinnabar/plugin-tasks/context/compact';
+import { messagesOf } from '@cinnabar/plugin-tasks/context/messages';
+import { systemPrompt } from '@cinnabar/plugin-tasks/context/prompt';
+import type { Entry } from '@cinnabar/plugin-tasks/model/task';
+import { expect } from 'chai';
+import fc from 'fast-check';
+
+const SELF = 'Cinnabar';
+const stepEntry = (n: number, result: string): Entry => ({
+  kind: 'step',
+  n,
+  text: `Step ${n} it is.`,
+  calls: [{ id: `c${n}`, name: 'look', input: { n }, state: 'done', attempt: 1, outcome: 'done', result }],
+});
+const remembered = (entries: Entry[], more: { scratchpad?: string[]; unknowns?: string[] } = {}) =>
+  messagesOf({ prompt: 'Tidy up', requester: 'alice', scratchpad: [], unknowns: [], ...more, entries }, SELF);
+const marks = (messages: ReturnType<typeof messagesOf>) =>
+  messages.flatMap(({ cacheControl }, index) => (cacheControl === undefined ? [] : [index]));
+
+describe('what a task tells its model', () => {
+  it('begins with the goal, and has the rules of agentic mode in its prompt', () => {
+    expect(JSON.stringify(remembered([])[0])).to.include('Tidy up');
+    const prompt = systemPrompt(SELF, { maxSteps: 50, maxMinutes: 30 });
+    for (const rule of ['## Agentic Mode', 'Do not guess.', 'task_complete', 'ask_user', 'send_update']) {
+      expect(prompt).to.include(rule);
+    }
+  });
+
+  it('only grows at its end, so that a provider can keep what came before', () => {
+    const entries = [1, 2, 3].map((n) => stepEntry(n, `result ${n}`));
+    const before = remembered(entries.slice(0, 2)).map(({ cacheControl: _mark, ...message }) => message);
+    const now = remembered(entries).map(({ cacheControl: _mark, ...message }) => message);
+    expect(now.slice(0, before.length)).to.deep.equal(before);
+  });
+
+  it('marks its end and the end that it had before, and no more', () => {
+    const entries = [1, 2, 3].map((n) => stepEntry(n, `result ${n}`));
+    const before = marks(remembered(entries.slice(0, 2)));
+    const now = marks(remembered(entries));
+    expect(now).to.have.length(2);
+    expect(now[0]).to.equal(before[1]);
+    expect(now[1]).to.equal(remembered(entries).length - 1);
+  });
+
+  it('is compacted when it grows: the goal, the unknowns and the latest steps stay, the rest is a line each', () => {
+    const entries = Array.from({ length: 30 }, (_, n) => stepEntry(n + 1, 'x'.repeat(1_000)));
+    const { entries: left, scratchpad } = compact({ entries, scratchpad: [] }, 4_000);
+    expect(left.length).to.be.below(entries.length);
+    expect(left.at(-1)).to.equal(entries.at(-1));
+    const told = JSON.stringify(remembered(left, { scratchpad, unknowns: ['stamp({}) in step 2'] }));
+    expect(told).to.include('Tidy up').and.include('Step 1: look').and.include('stamp({}) in step 2');
+  });
+
+  it('is below what is allowed after it was compacted, whatever the steps are like, and never without its latest ones', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 5_000 }), { maxLength: 40 }), (lengths) => {
+        const entries = lengths.map((length, n) => stepEntry(n + 1, 'y'.repeat(length)));
+        const { entries: left } = compact({ entries, scratchpad: [] }, 5_000);
+        expect(left).to.deep.equal(entries.slice(entries.length - left.length));
+        expect(left.length).to.be.at.least(Math.min(2, entries.length));
+        if (left.length > 2) expect(estimateTokens(left)).to.be.at.most(5_000);
+      }),
+    );
+  });
+
+  it('does not slide with each step: it is compacted seldom', () => {
+    let memory: { entries: Entry[]; scratchpad: string[] } = { entries: [], scratchpad: [] };
+    let compactions = 0;
+    for (let n = 1; n <= 100; n++) {
+      const grown = { ...memory, entries: [...memory.entries, stepEntry(n, 'z'.repeat(800))] };
+      memory = compact(grown, 5_000);
+      if (memory.entries.length < grown.entries.length) compactions += 1;
+    }
+    expect(compactions).to.be.within(1, 15);
+  });
+});
