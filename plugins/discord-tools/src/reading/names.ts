@@ -26,6 +26,30 @@ export function messageChannelInSentence(client: Client, channel: string, messag
   return named(client, channel, () => readMessage(channel, message).channel);
 }
 
+/** A member in such a sentence: "@alice". */
+export function memberInSentence(client: Client, guildId: string, userId: string): string {
+  const id = idIn(userId);
+  const name = client.guilds.cache.get(idIn(guildId))?.members.cache.get(id)?.displayName;
+  return name === undefined ? id : `@${name}`;
+}
+
+/** A role of a guild in such a sentence. */
+export function roleInSentence(client: Client, guildId: string, roleId: string): string {
+  const id = idIn(roleId);
+  return client.guilds.cache.get(idIn(guildId))?.roles.cache.get(id)?.name ?? id;
+}
+
+/** A role in such a sentence, of the guild that the channel is in. */
+export function channelRoleInSentence(client: Client, channel: string, roleId: string): string {
+  const found = client.channels.cache.get(idIn(channel));
+  return found === undefined || found.isDMBased() ? idIn(roleId) : roleInSentence(client, found.guildId, roleId);
+}
+
+/** The last id in a mention or a link, or the text itself. */
+function idIn(text: string): string {
+  return text.match(/\d{1,20}/g)?.at(-1) ?? text;
+}
+
 function named(client: Client, text: string, read: () => ChannelReference): string {
   try {
     const { channelId } = read();

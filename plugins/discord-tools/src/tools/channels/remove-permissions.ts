@@ -5,7 +5,7 @@ import { channelField, reasonField, roleField } from '../../reaching/fields.js';
 import { channelPlace } from '../../reaching/places.js';
 import { requireHeld } from '../../reaching/rank.js';
 import { auditReason } from '../../reaching/reason.js';
-import { channelInSentence, nameText } from '../../reading/names.js';
+import { channelInSentence, channelRoleInSentence, nameText } from '../../reading/names.js';
 import { governed, type Overwritten, PERMITTING } from './overwrites.js';
 
 const input = z.object({ channelId: channelField, roleId: roleField, reason: reasonField });
@@ -21,8 +21,8 @@ export function removeChannelPermissions(parts: Parts): ToolDefinition<typeof in
     access: { member: PERMITTING, bot: PERMITTING },
     place: ({ channelId }) => channelPlace(parts.client, channelId),
     present: {
-      sentence: ({ channelId }) =>
-        `I'll take back a role's own permissions in ${channelInSentence(parts.client, channelId)}`,
+      sentence: ({ channelId, roleId }) =>
+        `I'll take back the permissions of ${channelRoleInSentence(parts.client, channelId, roleId)} in ${channelInSentence(parts.client, channelId)}`,
       action: 'Remove channel permissions',
       success: (_, { channelId, role }) =>
         `✓ ${nameText(role)} has no permissions of its own in <#${channelId}> any more.`,

@@ -6,7 +6,7 @@ import { permissionsField, readPermissions } from '../../reaching/permissions.js
 import { channelPlace } from '../../reaching/places.js';
 import { requireHeld } from '../../reaching/rank.js';
 import { auditReason } from '../../reaching/reason.js';
-import { channelInSentence, nameText } from '../../reading/names.js';
+import { channelInSentence, channelRoleInSentence, nameText } from '../../reading/names.js';
 import { governed, type Overwritten, PERMITTING } from './overwrites.js';
 
 const input = z.object({
@@ -29,7 +29,8 @@ export function setChannelPermissions(parts: Parts): ToolDefinition<typeof input
     access: { member: PERMITTING, bot: PERMITTING },
     place: ({ channelId }) => channelPlace(parts.client, channelId),
     present: {
-      sentence: ({ channelId }) => `I'll change what a role may do in ${channelInSentence(parts.client, channelId)}`,
+      sentence: ({ channelId, roleId }) =>
+        `I'll change what ${channelRoleInSentence(parts.client, channelId, roleId)} may do in ${channelInSentence(parts.client, channelId)}`,
       action: 'Change channel permissions',
       success: (_, { channelId, role }) => `✓ Changed what ${nameText(role)} may do in <#${channelId}>.`,
       cancelled: () => 'Cancelled changing permissions.',

@@ -5,7 +5,7 @@ import { guildOf, memberOf } from '../../reaching/guilds.js';
 import { guildPlace } from '../../reaching/places.js';
 import { ranksIn, requireAboveMember } from '../../reaching/rank.js';
 import { auditReason } from '../../reaching/reason.js';
-import { nameText } from '../../reading/names.js';
+import { memberInSentence, nameText } from '../../reading/names.js';
 
 /** Discord's limit: 28 days. */
 const LONGEST_S = 28 * 24 * 60 * 60;
@@ -36,7 +36,8 @@ export function timeoutMember(parts: Parts): ToolDefinition<typeof input, TimedO
     place: ({ guildId }) => guildPlace(guildId),
     examples: ['put {userId} in time-out for {seconds} seconds in server {guildId}'],
     present: {
-      sentence: ({ seconds }) => `I'll put a member in time-out for ${seconds} seconds`,
+      sentence: ({ guildId, userId, seconds }) =>
+        `I'll put ${memberInSentence(parts.client, guildId, userId)} in time-out for ${seconds} seconds`,
       said: ['seconds'],
       action: 'Time out member',
       success: (_, { member, until }) => `✓ ${nameText(member)} is in time-out until ${until}.`,
@@ -61,7 +62,7 @@ export function removeTimeout(parts: Parts): ToolDefinition<typeof lifting, Time
     place: ({ guildId }) => guildPlace(guildId),
     examples: ['end the time-out of {userId} in server {guildId}'],
     present: {
-      sentence: () => "I'll end a member's time-out",
+      sentence: ({ guildId, userId }) => `I'll end the time-out of ${memberInSentence(parts.client, guildId, userId)}`,
       action: 'End time-out',
       success: (_, { member }) => `✓ ${nameText(member)} is not in time-out any more.`,
       cancelled: () => 'Cancelled: the time-out goes on.',

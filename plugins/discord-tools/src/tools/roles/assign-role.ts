@@ -5,7 +5,7 @@ import { guildOf, memberOf, roleOf } from '../../reaching/guilds.js';
 import { guildPlace } from '../../reaching/places.js';
 import { ranksIn, requireAboveRole } from '../../reaching/rank.js';
 import { auditReason } from '../../reaching/reason.js';
-import { nameText } from '../../reading/names.js';
+import { memberInSentence, nameText, roleInSentence } from '../../reading/names.js';
 import { MANAGING_ROLES } from './fields.js';
 
 const input = z.object({ guildId: guildField, userId: userField, roleId: roleField, reason: reasonField });
@@ -20,7 +20,7 @@ export function assignRole(parts: Parts): ToolDefinition<typeof input, Assigned>
     tool: 'discord_assign_role',
     change: 'add',
     description: 'Give a role to a member.',
-    intention: "I'll give a role to a member",
+    intention: (member, role) => `I'll give ${member} the role ${role}`,
     action: 'Give role',
     done: ({ member, role }) => `✓ ${nameText(member)} now has the role ${nameText(role)}.`,
     examples: ['give {userId} the role {roleId} in server {guildId}'],
@@ -32,7 +32,7 @@ export function removeRole(parts: Parts): ToolDefinition<typeof input, Assigned>
     tool: 'discord_remove_role',
     change: 'remove',
     description: 'Take a role from a member.',
-    intention: "I'll take a role from a member",
+    intention: (member, role) => `I'll take the role ${role} from ${member}`,
     action: 'Take role',
     done: ({ member, role }) => `✓ ${nameText(member)} no longer has the role ${nameText(role)}.`,
     examples: ['take the role {roleId} from {userId} in server {guildId}'],
@@ -43,7 +43,7 @@ interface Variant {
   readonly tool: string;
   readonly change: 'add' | 'remove';
   readonly description: string;
-  readonly intention: string;
+  intention(member: string, role: string): string;
   readonly action: string;
   done(assigned: Assigned): string;
   readonly examples: readonly string[];
@@ -63,7 +63,8 @@ function assigning(
     place: ({ guildId }) => guildPlace(guildId),
     examples,
     present: {
-      sentence: () => intention,
+      sentence: ({ guildId, userId, roleId }) =>
+        intention(memberInSentence(parts.client, guildId, userId), roleInSentence(parts.client, guildId, roleId)),
       action,
       success: (_, assigned) => done(assigned),
       cancelled: () => 'Cancelled: the roles stay as they are.',

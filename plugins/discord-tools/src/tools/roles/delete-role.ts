@@ -5,7 +5,7 @@ import { guildOf, roleOf } from '../../reaching/guilds.js';
 import { guildPlace } from '../../reaching/places.js';
 import { ranksIn, requireAboveRole } from '../../reaching/rank.js';
 import { auditReason } from '../../reaching/reason.js';
-import { nameText } from '../../reading/names.js';
+import { nameText, roleInSentence } from '../../reading/names.js';
 import { MANAGING_ROLES, type RoleResult } from './fields.js';
 
 const input = z.object({ guildId: guildField, roleId: roleField, reason: reasonField });
@@ -22,7 +22,7 @@ export function deleteRole(parts: Parts): ToolDefinition<typeof input, RoleResul
     place: ({ guildId }) => guildPlace(guildId),
     examples: ['delete the role {roleId} in server {guildId}'],
     present: {
-      sentence: () => "I'll delete a role",
+      sentence: ({ guildId, roleId }) => `I'll delete the role ${roleInSentence(parts.client, guildId, roleId)}`,
       action: 'Delete role',
       success: (_, { id, name }) => `✓ Deleted the role ${nameText(name)} (${id}).`,
       cancelled: () => 'Cancelled deleting the role.',

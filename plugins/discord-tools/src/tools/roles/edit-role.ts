@@ -7,7 +7,7 @@ import { readPermissions } from '../../reaching/permissions.js';
 import { guildPlace } from '../../reaching/places.js';
 import { type Ranks, ranksIn, requireAboveRole, requireBelow, requireHeld } from '../../reaching/rank.js';
 import { auditReason } from '../../reaching/reason.js';
-import { nameText } from '../../reading/names.js';
+import { nameText, roleInSentence } from '../../reading/names.js';
 import {
   colorField,
   hoistField,
@@ -42,7 +42,7 @@ export function editRole(parts: Parts): ToolDefinition<typeof input, RoleResult>
     place: ({ guildId }) => guildPlace(guildId),
     examples: ['rename the role {roleId} in server {guildId} to {name}'],
     present: {
-      sentence: () => "I'll change a role",
+      sentence: ({ guildId, roleId }) => `I'll change the role ${roleInSentence(parts.client, guildId, roleId)}`,
       action: 'Change role',
       success: (_, { id, name }) => `✓ Changed the role ${nameText(name)} (${id}).`,
       cancelled: () => 'Cancelled changing the role.',

@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { openBench } from './bench.js';
+
+describe('discord-tools: the cards that ask for a confirmation', () => {
+  it('name what a call is about, show every argument, and run it once confirmed', async () => {
+    await using bench = await openBench({ plugins: ['discord-tools', 'confirm'] });
+    const { host, guild, general, mod, alice } = bench;
+    const role = guild.createRole({ name: 'Netrunners', position: 4 });
+    alice.say(general, 'hello');
+    await host.settled();
+
+    const input = { guildId: guild.id, userId: alice.id, roleId: role.id };
+    expect((await bench.call(mod, 'discord_assign_role', input)).status).to.equal('deferred');
+    const card = general.messages.at(-1);
+    if (card === undefined) throw new Error('there is no card');
+    expect(card.content).to.contain("I'll give @alice the role Netrunners").and.contain(role.id).and.contain(alice.id);
+    expect(guild.memberOf(alice).roles.size).to.equal(0);
+
+    mod.react(card, '👍');
+    await host.settled();
+    expect([...guild.memberOf(alice).roles]).to.deep.equal([role]);
+  });
+
+  it('name the channel to which a link leads', async () => {
+    await using bench = await openBench({ plugins: ['discord-tools', 'confirm'] });
+    const { host, guild, general, mod, bob } = bench;
+    const side = guild.createChannel({ name: 'side' });
+    const message = bob.say(side, 'spam');
+    await host.settled();
+    const messageId = `https://discord.com/channels/${guild.id}/${side.id}/${message.id}`;
+    await bench.call(mod, 'discord_delete_message', { channelId: general.id, messageId });
+    expect(general.messages.at(-1)?.content).to.contain("I'll delete a message in #side");
+    expect(message.deleted).to.equal(false);
+  });
+});
