@@ -1,6 +1,5 @@
-import type { Interceptor, Settings, ToolCall, ToolPolicies } from '@cinnabar/sdk';
+import { createSequences, type Interceptor, type Settings, type ToolCall, type ToolPolicies } from '@cinnabar/sdk';
 import { type AskingParts, ask } from './asking/ask.js';
-import { createTurns } from './asking/turns.js';
 import { allowanceFor } from './session/allowance.js';
 import type { Grants } from './session/grants.js';
 import { type Rules, rulesIn, type settings } from './settings.js';
@@ -19,7 +18,7 @@ const MOST_WAITING = 1000;
 
 /** Holds calls until their requester has confirmed them. */
 export function createInterceptor(parts: Parts): Interceptor {
-  const inTurn = createTurns();
+  const cards = createSequences();
   return {
     name: 'confirm',
     order: 100,
@@ -44,7 +43,7 @@ export function createInterceptor(parts: Parts): Interceptor {
       const oldest = parts.board.surplus(call.actor, MOST_WAITING);
       if (oldest !== undefined) await parts.expiry.expire(oldest, REASONS.crowded);
       // Several calls of one answer come at once; their cards appear one after another.
-      return inTurn(call.actor.channelId, () => ask(parts, { call, run: next, rules, allowance }));
+      return cards.run(call.actor.channelId, () => ask(parts, { call, run: next, rules, allowance }));
     },
   };
 }

@@ -1,8 +1,15 @@
-import type { Clock, Logger, Outcome, SettledOutcome, ToolCall } from '@cinnabar/sdk';
+import {
+  type Clock,
+  type Logger,
+  type Outcome,
+  permissionName,
+  type SettledOutcome,
+  type ToolCall,
+} from '@cinnabar/sdk';
 import type { Client, PermissionsString } from 'discord.js';
 import { drawCard } from '../card/draw.js';
 import { missingPermission } from '../discord/errors.js';
-import { permissionName, placeOf } from '../discord/place.js';
+import { placeOf } from '../discord/place.js';
 import type { Allowance } from '../session/allowance.js';
 import type { Rules } from '../settings.js';
 import type { Board } from '../waiting/board.js';

@@ -1,7 +1,6 @@
-import type { ToolCall } from '@cinnabar/sdk';
+import { permissionName, type ToolCall } from '@cinnabar/sdk';
 import type { APIActionRowComponent, APIButtonComponentWithCustomId, PermissionsString } from 'discord.js';
 import { inert, shorten } from '../card/value.js';
-import { permissionName } from '../discord/place.js';
 import type { Allowance } from '../session/allowance.js';
 import type { Rules } from '../settings.js';
 

@@ -28,8 +28,3 @@ export async function channelOf(client: Client, channelId: string): Promise<Send
     throw error;
   }
 }
-
-/** "Add Reactions": what Discord's settings call it. */
-export function permissionName(permission: PermissionsString): string {
-  return permission.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
-}

@@ -1,5 +1,5 @@
-import type { Turn } from '@cinnabar/sdk';
-import { type Message, PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import { mayRefer, type Turn } from '@cinnabar/sdk';
+import type { Message } from 'discord.js';
 import { type BackoffOptions, withDiscordBackoff } from '../../history/discord-backoff.js';
 
 export type Backoff = BackoffOptions;
@@ -25,11 +25,4 @@ export function messageSender(turn: Turn, asked: Message, backoff: Backoff): (co
       backoff,
     );
   };
-}
-
-/** Discord lets one refer only to what one may read: without that, the answer stands by itself. */
-function mayRefer(channel: SendableChannels): boolean {
-  const me = channel.isDMBased() ? null : channel.guild.members.me;
-  if (channel.isDMBased() || me === null) return true;
-  return channel.permissionsFor(me).has(PermissionFlagsBits.ReadMessageHistory);
 }
