@@ -3,7 +3,7 @@ import { converse } from './converse.js';
 import { createKnownTools } from './hosting/known-tools.js';
 import { registerHost, unregisterHost } from './hosting/register.js';
 import { toolsAt } from './hosting/tools-at.js';
-import { forgetKept, keptOf, prune } from './kept.js';
+import { createPruning, forgetKept, keptOf } from './kept.js';
 import { createLanes } from './runs/lanes.js';
 import type { TalkParts } from './runs/talk.js';
 import { type Connect, createConnect, type ServerAddress } from './server/connect.js';
@@ -27,6 +27,7 @@ export function createAgents({ address, ...rest }: AgentsParts): Agents {
   const parts: TalkParts = { ...rest, server: { background: true, free: new Set() } };
   const { store, clock, log } = parts;
   const lanes = createLanes();
+  const prune = createPruning(store, clock, log);
   const knownTools = createKnownTools(connect, clock, log);
 
   return {
@@ -40,14 +41,17 @@ export function createAgents({ address, ...rest }: AgentsParts): Agents {
       };
       try {
         const client = await connect();
-        const said = await lanes.run(prompt.agentId, signal, () => converse(parts, client, prompt, signal, tell));
+        const said = await lanes.run(prompt.agentId, signal, async () => {
+          await prune();
+          return converse(parts, client, prompt, signal, tell);
+        });
         return said ?? notSent(new Error('the relay was stopped'));
       } catch (error) {
         return notSent(error);
       }
     },
     async recover() {
-      await prune(store, clock.now());
+      await prune();
       return recoverApprovals(parts, connect);
     },
     async find(agentId) {

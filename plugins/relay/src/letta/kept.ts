@@ -1,11 +1,24 @@
+import type { Clock, Logger } from '@cinnabar/sdk';
 import type { LettaStore } from './collections.js';
 
 /** A batch that is told again after this long is a new one to everybody. */
 const KEPT_MS = 24 * 60 * 60_000;
 
-/** Forgets prompts that nobody is going to tell again. */
-export async function prune({ lettaSent }: LettaStore, now: number): Promise<void> {
-  for await (const [key, { at }] of lettaSent.entries()) if (at < now - KEPT_MS) await lettaSent.of(key).delete();
+const PRUNED_EVERY_MS = 60 * 60_000;
+
+/** Forgets prompts that nobody is going to tell again, once an hour at most. Never throws. */
+export function createPruning({ lettaSent }: LettaStore, clock: Clock, log: Logger): () => Promise<void> {
+  let prunedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const now = clock.now();
+    if (now - prunedAt < PRUNED_EVERY_MS) return;
+    prunedAt = now;
+    try {
+      for await (const [key, { at }] of lettaSent.entries()) if (at < now - KEPT_MS) await lettaSent.of(key).delete();
+    } catch (error) {
+      log.warn('what was told to agents could not be pruned', { error });
+    }
+  };
 }
 
 /** What is kept of one person's prompts. */

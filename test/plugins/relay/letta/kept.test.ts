@@ -20,14 +20,17 @@ describe('relay: what is kept of prompts', () => {
     expect(world.letta.runs).to.have.length(2);
   });
 
-  it('is gone after a day', async () => {
+  it('is gone after a day, also while the bot runs on', async () => {
     await using world = await startWorld();
     const agent = world.letta.addAgent();
     await tell(world.agents, agent.id, 'Hello');
     world.clock.advance(23 * 60 * 60_000);
-    await world.boot().recover();
-    expect(await world.agents.of('100')).to.have.length(1);
+    await tell(world.agents, agent.id, 'Hello', { key: 'batch-2' });
+    expect(await world.agents.of('100')).to.have.length(2);
     world.clock.advance(2 * 60 * 60_000);
+    await tell(world.agents, agent.id, 'Hello', { key: 'batch-3' });
+    expect(await world.agents.of('100')).to.have.length(2);
+    world.clock.advance(30 * 60 * 60_000);
     const next = world.boot();
     await next.recover();
     expect(await next.of('100')).to.deep.equal([]);
