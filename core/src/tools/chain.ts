@@ -15,11 +15,14 @@ interface Parts {
 }
 type Next = () => Promise<SettledOutcome>;
 
-/** Leads a call through the interceptors that are switched on where it happens, and at last to `execute`. */
+/** Leads a call through the interceptors that are switched on where it was asked for or where it takes effect, and at last to `execute`. */
 export function createChain({ interceptors, enabledIn, boundary, execute, log }: Parts) {
   /** @param onDeferred gets the note of an interceptor that waits, as soon as it does, however far in it is */
   return function pass(call: LiveCall, onDeferred: (note: string) => void): Promise<SettledOutcome> {
-    const around = interceptors.all().filter(({ owner }) => enabledIn(call.actor.guildId, owner.plugin));
+    const { actor, at = actor } = call;
+    const around = interceptors
+      .all()
+      .filter(({ owner: { plugin } }) => enabledIn(actor.guildId, plugin) || enabledIn(at.guildId, plugin));
 
     const enter = (index: number): Promise<SettledOutcome> => {
       const here = around[index];

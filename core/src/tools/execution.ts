@@ -1,7 +1,8 @@
-import type { Clock, Logger, SettledOutcome, ToolProgress } from '@cinnabar/sdk';
+import type { Clock, Logger, Place, SettledOutcome, ToolProgress } from '@cinnabar/sdk';
 import type { Boundary } from '../contracts.js';
 import { readArguments } from './arguments.js';
 import type { LiveCall } from './call.js';
+import { effectOf, isSamePlace } from './effect.js';
 import type { Gate } from './gate.js';
 import { denied, failed } from './outcomes.js';
 import type { RegisteredTool, ToolRegistry } from './registry.js';
@@ -42,21 +43,30 @@ export function createExecution({ registry, gate, boundary, clock, log }: Parts)
     const tool = registry.get(call.tool.info.name);
     if (tool === undefined) return { refusal: failure(call, STOPPED) };
     if (tool !== call.tool && !isSameTool(tool, call)) return { refusal: failure(call, CHANGED) };
-    const at = await tool.definition.place?.(call.input);
+    const at = await effectOf(tool, call.input, actor);
+    // Whoever decided on it decided on that place.
+    if (!isSamePlace(at, call.at)) return { refusal: failure(call, CHANGED) };
     const place = await gate.place(id, tool, actor, at);
-    if ('refusal' in place) return place;
-    const decidedBy = call.row()?.decidedBy;
-    // Whoever approved needs the right as much as whoever asked.
-    for (const userId of new Set([actor.userId, decidedBy ?? actor.userId])) {
-      const person = await gate.person(id, tool, { ...actor, userId }, at, 'fresh');
-      call.trail.note({ access: person.reasons });
-      if ('refusal' in person) return person;
-    }
+    if (place.refusal !== undefined) return { refusal: place.refusal };
+    const refusal = await refusalOfPeople(call, tool, at);
+    if (refusal !== undefined) return { refusal };
     if (call.signal.aborted) return { refusal: failure(call, CANCELLED) };
     if (place.policy === 'confirm' && call.row()?.state === 'proposed') {
       return { refusal: denied(id, tool.info.name, 'it needs confirmation, and nothing here can ask for it') };
     }
     return { tool };
+  }
+
+  /** Whoever approved needs the right as much as whoever asked: as the person that they are, also where an agent asked. */
+  async function refusalOfPeople({ id, actor, row, trail }: LiveCall, tool: RegisteredTool, at: Place | undefined) {
+    const { userId, guildId, channelId } = actor;
+    const approver = { userId: row()?.decidedBy ?? userId, guildId, channelId };
+    for (const one of approver.userId === userId ? [actor] : [actor, approver]) {
+      const person = await gate.person(id, tool, one, at, 'fresh');
+      trail.note({ access: person.reasons });
+      if (person.refusal !== undefined) return person.refusal;
+    }
+    return undefined;
   }
 
   async function run(call: LiveCall, tool: RegisteredTool): Promise<SettledOutcome> {

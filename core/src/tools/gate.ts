@@ -1,6 +1,7 @@
 import type { Actor, DecisionReason, Place, SettledOutcome, ToolPolicy } from '@cinnabar/sdk';
 import { refusalReasons } from '../access/explain.js';
 import type { AccessRoom, EnabledIn, GuildStates } from '../contracts.js';
+import { whereAsked } from './effect.js';
 import { denied, failed } from './outcomes.js';
 import type { RegisteredTool } from './registry.js';
 
@@ -11,13 +12,14 @@ interface Parts {
   readonly guardsDown: (guildId: string | null) => readonly string[];
 }
 
-interface Refusal {
-  readonly refusal: SettledOutcome;
+interface Answer {
+  /** `undefined`: nothing stands against it. */
+  readonly refusal?: SettledOutcome;
 }
-interface PlaceAnswer {
+interface PlaceAnswer extends Answer {
   readonly policy: ToolPolicy | undefined;
 }
-interface PersonAnswer {
+interface PersonAnswer extends Answer {
   readonly reasons: readonly DecisionReason[];
 }
 
@@ -43,12 +45,7 @@ export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
 
   return {
     /** What the place says: plugin switched on, guards standing, policy not `deny`. */
-    async place(
-      callId: string,
-      tool: RegisteredTool,
-      actor: Actor,
-      at: Place | undefined,
-    ): Promise<PlaceAnswer | (PlaceAnswer & Refusal)> {
+    async place(callId: string, tool: RegisteredTool, actor: Actor, at: Place | undefined): Promise<PlaceAnswer> {
       const { name } = tool.info;
       const { guildId } = at ?? actor;
       const policy = await policyOf(tool, actor, at);
@@ -67,7 +64,7 @@ export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
       actor: Actor,
       at: Place | undefined,
       knowledge: 'cached' | 'fresh',
-    ): Promise<PersonAnswer | (PersonAnswer & Refusal)> {
+    ): Promise<PersonAnswer> {
       const subject = subjectOf(tool, at);
       const decision = await (knowledge === 'fresh'
         ? access.decideFresh(actor, subject)
@@ -82,8 +79,9 @@ export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
       if (definition.internal === true || !enabledIn(actor.guildId, tool.owner.plugin)) return false;
       if ((await policyOf(tool, actor, undefined)) === 'deny') return false;
       if (actor.identity === undefined && (await definition.offered?.(actor)) === false) return false;
+      if (definition.place === undefined)
+        return (await access.decide(actor, subjectOf(tool, whereAsked(actor)))).allowed;
       const subject = subjectOf(tool);
-      if (definition.place === undefined) return (await access.decide(actor, subject)).allowed;
       // Permissions are those in the place where it takes effect, and that is known only with the arguments.
       const { member: _member, bot: _bot, ...policy } = subject.policy;
       return (await access.decide(actor, { ...subject, policy })).allowed;

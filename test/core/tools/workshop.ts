@@ -27,10 +27,12 @@ export function countingIds(): () => string {
 interface Shared {
   readonly driver?: Driver;
   readonly ids?: () => string;
+  /** Instead of the one that lets in whoever is not shut out. */
+  readonly access?: Partial<AccessRoom>;
 }
 
 /** A tools room on real parts: manual time, documents in memory, and an access room that tests can turn against someone. */
-export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds() }: Shared = {}) {
+export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(), access: own }: Shared = {}) {
   const clock = createManualClock();
   const log = recordingLogger();
   const states = memoryGuildStates();
@@ -51,6 +53,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     isOwner: () => false,
     owners: () => [],
     loadOwners: async () => undefined,
+    ...own,
   };
   const inFlight = createInFlight(clock);
   const boundary = createBoundary({

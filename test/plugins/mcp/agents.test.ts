@@ -78,6 +78,18 @@ describe('an agent over MCP', function () {
     expect((await client.listTools()).tools).to.deep.equal([]);
   });
 
+  it('gets no tool that takes effect where its requests are shown, unless it was let in there', async () => {
+    const market = host.guild.createChannel({ name: 'market' });
+    await host.settled();
+    await letIn([market.id], { shout: 'allow', stamp: 'allow' });
+    const client = await connect((await host.resolve(McpEndpoint).issue('relay:v')).bearer);
+    expect((await client.listTools()).tools.map(({ name }) => name)).to.deep.equal(['shout']);
+    expect(await client.callTool({ name: 'stamp', arguments: {} })).to.include({ isError: true });
+    expect(await shout(client, market.id)).to.contain('relay:v');
+    await letIn([market.id, host.general.id], { stamp: 'allow' });
+    expect(await client.callTool({ name: 'stamp', arguments: {} })).not.to.include({ isError: true });
+  });
+
   it('waits for a 👍 where its grant says so', async () => {
     await letIn('all', { stamp: 'confirm' });
     const client = await connect((await host.resolve(McpEndpoint).issue('relay:v')).bearer);

@@ -1,0 +1,74 @@
+import type { AccessSubject, Actor, Place, ToolDefinition } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { alice, bob, GUILD, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';
+
+const THERE: Place = { guildId: '777', channelId: '778' };
+const request = { name: 'add_party_character', arguments: { name: 'V' }, actor: alice, origin: 'chat' };
+
+/** A workshop with a tool that takes effect in `place`, and access that keeps what it was asked. */
+function openWith(place: NonNullable<ToolDefinition['place']>) {
+  const asked: { readonly actor: Actor; readonly at: Place | undefined }[] = [];
+  const decide = async (actor: Actor, { at }: AccessSubject) => {
+    asked.push({ actor, at });
+    return { allowed: true, reasons: [] };
+  };
+  const shop = openWorkshop({ access: { decide, decideFresh: decide } });
+  const runs: unknown[] = [];
+  const held = holdingInterceptor();
+  shop.room.tool(shop.load('party'), recordingTool(runs, { place }));
+  shop.room.intercept(shop.load('confirm'), held.interceptor);
+  return { ...shop, asked, runs, held };
+}
+
+describe('a tool that takes effect elsewhere', () => {
+  it('is held by what is switched on there, though it is switched off where it is asked for', async () => {
+    const { room, states, runs } = openWith(() => THERE);
+    await states.update(GUILD, (draft) => ({ ...draft, plugins: { confirm: false } }));
+    expect(await room.invoke(request)).to.include({ status: 'deferred' });
+    expect(runs).to.deep.equal([]);
+  });
+
+  it('is held by what is switched on where it is asked for, though it is switched off there', async () => {
+    const { room, states, runs } = openWith(() => THERE);
+    await states.update('777', (draft) => ({ ...draft, plugins: { confirm: false } }));
+    expect(await room.invoke(request)).to.include({ status: 'deferred' });
+    expect(runs).to.deep.equal([]);
+  });
+
+  it('is not run when that has become another place since it was asked for', async () => {
+    let place: Place = THERE;
+    const { room, held, runs } = openWith(() => place);
+    const outcome = await room.invoke(request);
+    place = { ...THERE, channelId: '779' };
+    await held.calls[0]?.approve(alice.userId);
+    held.goOn();
+    expect(outcome.status === 'deferred' && (await outcome.settled)).to.have.nested.property(
+      'error.message',
+      'The tool add_party_character failed: it has changed since it was asked for, so it was not run; please ask again',
+    );
+    expect(runs).to.deep.equal([]);
+  });
+
+  it('is refused when it cannot say where', async () => {
+    // What a plugin in JavaScript can do.
+    const nowhere: ReturnType<NonNullable<ToolDefinition['place']>> = JSON.parse('{}');
+    const { room, asked, runs } = openWith(() => nowhere);
+    expect(await room.invoke(request)).to.include({ status: 'failed' });
+    expect([asked, runs]).to.deep.equal([[], []]);
+  });
+});
+
+describe('whoever approves what an agent asked for', () => {
+  it('is asked for their own rights in that place, not for those of the agent', async () => {
+    const { room, asked, held, runs } = openWith(() => ({ guildId: GUILD, channelId: '905' }));
+    const outcome = await room.invoke({ ...request, actor: { ...alice, identity: 'relay:v' } });
+    await held.calls[0]?.approve(bob.userId);
+    held.goOn();
+    expect(outcome.status === 'deferred' && (await outcome.settled)).to.include({ status: 'done' });
+    expect(asked.slice(-2)).to.deep.equal([
+      { actor: { ...alice, identity: 'relay:v' }, at: { guildId: GUILD, channelId: '905' } },
+      { actor: bob, at: { guildId: GUILD, channelId: '905' } },
+    ]);
+    expect(runs).to.have.length(1);
+  });
+});
