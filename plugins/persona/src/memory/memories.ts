@@ -51,7 +51,7 @@ export function createMemories(parts: Parts): Memories {
       return { outcome: 'refused', memory: undefined, replaced: [] };
     }
     const plan = planAdd(table, memory, decision, random.id);
-    await shard.commit({ put: plan.put, drop: plan.drop });
+    await shard.commit({ put: plan.put, drop: plan.drop, reflected: plan.reflected });
     const tooMuch = forgetLeast(table, capacity, clock.now());
     if (tooMuch !== undefined) await shard.commit(tooMuch);
     embedding.follow(shard);

@@ -52,7 +52,15 @@ describe('persona: what is added to its memory', () => {
     await room.say(ANNA, 'I love pizza');
     expect((await room.say(ANNA, 'i LOVE pizza!', { messageId: '1' })).outcome).to.equal('known');
     expect((await room.say(ANNA, 'I really love pizza', { messageId: '2' })).outcome).to.equal('merged');
-    expect(await room.standing()).to.deep.equal(['I love pizza']);
+    expect(await room.standing()).to.deep.equal(['I really love pizza']);
+  });
+
+  it('takes a word that is repeated for the latest, against what others said in between', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(BOB, 'Anna lives in Rome');
+    expect((await room.say(ANNA, 'I live in Bonn!', { messageId: '1' })).outcome).to.equal('known');
+    expect(await room.standing()).to.deep.equal(['I live in Bonn!']);
   });
 
   it('keeps the fuller of two that say the same', async () => {

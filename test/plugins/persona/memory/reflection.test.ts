@@ -23,6 +23,10 @@ describe('persona: reflection', () => {
     await room.say(ANNA, 'I have two brothers', { importance: 5 });
     await room.memories.messageDeleted(refOf('I have two brothers'));
     expect((await room.memories.reflection(GENERAL)).sum).to.equal(5);
+    const { evidence } = await room.memories.reflection(GENERAL);
+    await room.memories.reflect(GENERAL, [{ text: 'Anna eats', evidence: evidence.map(({ id }) => id) }]);
+    await room.say(ANNA, 'I love pizza!!', { importance: 5 });
+    expect((await room.memories.reflection(GENERAL)).sum).to.equal(0);
   });
 
   it('stores what came of it with its evidence, and counts anew, also after a restart', async () => {

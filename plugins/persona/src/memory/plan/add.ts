@@ -10,6 +10,8 @@ export interface Plan {
   readonly outcome: Added['outcome'];
   readonly put: readonly Memory[];
   readonly drop: readonly string[];
+  /** What was reflected on already, in other words. */
+  readonly reflected?: readonly string[];
   /** What stands afterwards. */
   readonly memory: Memory | undefined;
   readonly replaced: readonly Memory[];
@@ -44,27 +46,22 @@ function planByItself(table: Table, memory: Memory): Plan {
   const same = sameAs(table, memory);
   if (same === undefined) return planAttribute(table, memory);
   const [mine, theirs] = [table.gist(memory), table.gist(same)];
-  if (mine.terms.size <= theirs.terms.size || !isLater(memory, same)) {
-    const refreshed = { ...same, lastAccess: Math.max(same.lastAccess, memory.at) };
-    return {
-      outcome: mine.exact === theirs.exact ? 'known' : 'merged',
-      put: [{ ...memory, duplicateOf: same.id }, refreshed],
-      drop: tooMany(table, same),
-      memory: refreshed,
-      replaced: [],
-    };
-  }
-  // It says more: from now on it speaks for both.
-  const fuller = { ...memory, importance: Math.max(memory.importance, same.importance) };
-  const plan = planAttribute(table, fuller);
+  const outcome = mine.exact === theirs.exact ? 'known' : 'merged';
   const drop = tooMany(table, same);
+  if (mine.terms.size < theirs.terms.size || !isLater(memory, same)) {
+    const refreshed = { ...same, lastAccess: Math.max(same.lastAccess, memory.at) };
+    return { outcome, put: [{ ...memory, duplicateOf: same.id }, refreshed], drop, memory: refreshed, replaced: [] };
+  }
+  // It says no less, and confirms it: from now on it speaks for both, against whatever was said in between.
+  const plan = planAttribute(table, { ...memory, importance: Math.max(memory.importance, same.importance) });
   const moved = [...table.duplicatesOf(same.id), same]
     .filter(({ id }) => !drop.includes(id))
     .map((other) => ({ ...other, duplicateOf: memory.id }));
   const inherited = table.supersededBy(same.id).map((other) => ({ ...other, supersededBy: memory.id }));
   const untouched = plan.put.filter(({ id }) => id !== same.id);
   const replaced = plan.replaced.filter(({ id }) => id !== same.id);
-  return { ...plan, outcome: 'merged', put: [...untouched, ...moved, ...inherited], drop, replaced };
+  const reflected = table.isPending(same.id) ? [] : [memory.id];
+  return { ...plan, outcome, put: [...untouched, ...moved, ...inherited], drop, replaced, reflected };
 }
 
 /** The latest that stands and says the same. */

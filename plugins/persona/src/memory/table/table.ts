@@ -19,6 +19,7 @@ export interface Table {
   restingOn(id: string): readonly Memory[];
   /** Facts that no reflection has looked at, in the order in which they came. */
   pending(): readonly Memory[];
+  isPending(id: string): boolean;
   gist(memory: Memory): Gist;
   vector(id: string): Int8Array | undefined;
   readonly names: Directory;
@@ -90,6 +91,7 @@ export function createTable(): Table {
     duplicatesOf: (id) => of(groups.duplicatesOf(id)),
     restingOn: (id) => of(groups.restingOn(id)),
     pending: () => of(pending),
+    isPending: (id) => pending.has(id),
     gist(memory) {
       const known = gists.get(memory.id) ?? gistOf(memory.text);
       if (records.has(memory.id)) gists.set(memory.id, known);
