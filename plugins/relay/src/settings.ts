@@ -1,8 +1,9 @@
 import { type Settings, z } from '@cinnabar/sdk';
 
 const TIME = '(?:[01]?\\d|2[0-3]):[0-5]\\d';
+const HOURS = new RegExp(`^(?:${TIME}-${TIME})?$`);
 const whole = (min: number, max: number) => z.number().int().min(min).max(max);
-const address = z.url({ protocol: /^https?$/, error: 'expected an address such as https://letta.example.org' });
+const address = z.string().refine(isAddress, 'expected an address such as https://letta.example.org');
 
 export const settings = {
   global: z.object({
@@ -37,7 +38,7 @@ export const settings = {
       .describe('What becomes of the words of an agent that has ended without posting anything'),
     quietHours: z
       .string()
-      .regex(new RegExp(`^(?:${TIME}-${TIME})?$`), 'expected hours such as 22:00-07:00, or nothing')
+      .refine((hours) => HOURS.test(hours), 'expected hours such as 22:00-07:00')
       .default('')
       .describe('When only what is said to the agent reaches it: 22:00-07:00'),
     timeZone: z
@@ -81,4 +82,9 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false;
   }
+}
+
+function isAddress(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
