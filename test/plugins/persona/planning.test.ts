@@ -227,3 +227,22 @@ describe('persona: planning', () => {
     expect(state.appearance).to.equal('Green hair');
   });
 });
+
+describe('persona: when it is stopped', () => {
+  it('breaks off what it is doing, and leaves nothing behind', async () => {
+    await using stage = await setStage([plan([think('One moment.'), { action: 'SPEAK' }]), hang()]);
+    stage.alice.say(stage.general, '!ai Hello');
+    await stage.llm.hanging();
+    const unloaded = stage.plugins.unload('persona');
+    await stage.discord.settled();
+    // Work under way has a few seconds to end.
+    stage.clock.advance(10_000);
+    await unloaded;
+    await stage.settled();
+    expect(stage.plugins.list().find(({ id }) => id === 'persona')?.effects).to.deep.equal([]);
+    expect(told(stage.events).at(-1)).to.equal('finished');
+    await stage.plugins.load('persona');
+    stage.llm.push(plan([speak('I am back.')]));
+    expect(await stage.hears('Hello?')).to.deep.equal(['I am back.']);
+  });
+});

@@ -36,7 +36,7 @@ export const addMemory = (memories: Memories, store: PersonaStore) =>
       );
       if (memory !== undefined && (outcome === 'added' || outcome === 'updated')) {
         const change = { id: memory.id, channelId: memoryPlace.channelId, kind: 'added' } as const;
-        await store.note(place, author, `remembered: ${memory.text}`, change);
+        await store.note(place, author, change);
       }
       const old = replaced.length === 0 ? '' : `, in place of: ${replaced.map(({ text }) => text).join('; ')}`;
       return `${OUTCOMES[outcome]}: ${wanted.text}${old}`;

@@ -26,7 +26,7 @@ export interface OwnParts {
   readonly tools: Tools;
   readonly calls: CallLog;
   /** What a run works with: looked up when a call that had to wait has ended. */
-  held(): RunParts & { readonly signal: AbortSignal };
+  held(): RunParts;
 }
 
 /** Everything a persona can do by itself, in the order in which the planner reads it. */

@@ -16,7 +16,7 @@ export const removeMemory = (memories: Memories, store: PersonaStore) =>
         throw new UserError('There is no such memory.');
       }
       const change = { id, channelId: memoryPlace.channelId, kind: 'setAside' } as const;
-      await store.note(place, author, `forgot: ${memory.text}`, change);
+      await store.note(place, author, change);
       return `forgot: ${memory.text}`;
     },
   });

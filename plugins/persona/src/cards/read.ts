@@ -5,7 +5,7 @@ import { type Card, cardSchema } from './schema.js';
 /** A card of that size as an image; pictures may be large. */
 export const MOST_FILE_BYTES = 8 * 1024 * 1024;
 /** The card itself, unpacked. */
-export const MOST_CARD_BYTES = 2 * 1024 * 1024;
+const MOST_CARD_BYTES = 2 * 1024 * 1024;
 
 /**
  * Reads a character card: JSON, or a PNG image that carries it. Everything in it is somebody's text, and stays that.

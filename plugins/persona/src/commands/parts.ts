@@ -7,8 +7,6 @@ import type { Author } from '../state/store.js';
 export interface CommandParts extends RunParts {
   readonly access: Access;
   readonly cards: CardStore;
-  /** Aborts when the plugin stops. */
-  readonly signal: AbortSignal;
 }
 
 /** Who shapes personas in a guild. */

@@ -11,6 +11,6 @@ export const undoCommand = (parts: CommandParts) =>
     async run(ctx) {
       const undone = await parts.store.undo(placeOf(ctx));
       if (undone === undefined) await ctx.reply('There is nothing to undo.');
-      else await ctx.reply(['Taken back:', ...undone.what.map((what) => `• ${shown(what, 150)}`)].join('\n'));
+      else await ctx.reply(['Taken back:', ...undone.map((what) => `• ${shown(what, 150)}`)].join('\n'));
     },
   });

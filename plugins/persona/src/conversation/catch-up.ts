@@ -1,6 +1,7 @@
 import type { Actor, Commands, Logger, Prefixes } from '@cinnabar/sdk';
 import { type Message, MessageType, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import type { Memories } from '../memory/types.js';
+import type { TraceStore } from '../running/trace.js';
 import type { Line } from './schema.js';
 import { compareIds } from './snowflake.js';
 import type { ConversationStore } from './store.js';
@@ -10,6 +11,7 @@ export interface CatchUpParts {
   readonly commands: Pick<Commands, 'matches'>;
   readonly prefixes: Pick<Prefixes, 'get'>;
   readonly memories: Pick<Memories, 'messageDeleted'>;
+  readonly traces: Pick<TraceStore, 'forgetMessages'>;
   readonly log: Logger;
 }
 
@@ -24,7 +26,7 @@ export async function catchUp(
   channel: SendableChannels,
   reader: Actor | undefined,
   untilId: string | null,
-  { conversations, memories, commands, prefixes, log }: CatchUpParts,
+  { conversations, memories, traces, commands, prefixes, log }: CatchUpParts,
 ): Promise<void> {
   if (!(await mayRead(channel, reader))) return;
   try {
@@ -34,6 +36,7 @@ export async function catchUp(
     if (gone.length > 0) {
       const guildId = channel.isDMBased() ? null : channel.guild.id;
       await conversations.forgetMessages(channel.id, gone);
+      await traces.forgetMessages(channel.id, gone);
       await memories.messageDeleted(gone.map((messageId) => ({ guildId, channelId: channel.id, messageId })));
     }
     const fresh = fetched.filter(

@@ -28,6 +28,7 @@ export function followChanges({ on, conversations, memories, traces, commands, p
     const text = spokenText(message, prefixes.get(guildId), commands);
     if (text === undefined) return gone(guildId, channelId, [id]);
     await conversations.edit(channelId, id, text);
+    await traces.forgetMessages(channelId, [id]);
     await memories.messageEdited({ guildId, channelId, messageId: id }, text);
   });
   on('channelDelete', async (channel) => {

@@ -6,7 +6,7 @@ import { planningGuidance, toolGuidance } from './guidance.js';
  * Who the model is, in the persona's own voice. About as long as has proved itself (230 words): a character, a few don'ts, and leave to be silent.
  * What is particular to one persona is data, and stands in the situation.
  */
-export function personaPrompt(self: string): string {
+function personaPrompt(self: string): string {
   return [
     `I am ${self}. I live in a Discord server among people whom I get to know over time. My character, mood, goals, desires and memories are in <state> and <memories>; they are mine, they change with what happens, and I act from them rather than talk about them.`,
     'I am one of several people here, no assistant on duty. I care about who said what, pick up on tone, and remember what matters to those I talk to. I may be curious, moved, amused, tired or annoyed, and I may change my mind.',

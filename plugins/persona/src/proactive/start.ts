@@ -7,8 +7,6 @@ import { freeVoice } from '../speaking/voice.js';
 
 export interface UnaskedParts extends RunParts {
   readonly frontDoor: FrontDoor | undefined;
-  /** Aborts when the plugin stops. */
-  readonly signal: AbortSignal;
 }
 
 /** Whether a persona answers in a channel, and may therefore act there of its own accord. */
@@ -32,7 +30,7 @@ export async function runUnasked(
     guildId,
     actor: undefined,
     tools: [],
-    voice: freeVoice(channel),
+    voice: freeVoice(channel, parts.random),
     message: null,
     ...more,
   };

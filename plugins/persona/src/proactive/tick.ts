@@ -12,16 +12,26 @@ export interface TickParts extends UnaskedParts {
 /** How often it is looked whether a persona has something to do of its own accord. */
 export const TICK_MS = 60_000;
 
+/** In how many guilds at a time. */
+const AT_ONCE = 4;
+
 /** One round over the guilds of this process. */
 export async function tick(parts: TickParts): Promise<void> {
-  for (const guild of [...parts.client.guilds.cache.values()]) {
-    if (parts.signal.aborted) return;
-    if (!parts.plugins.enabledIn(guild.id, 'persona')) continue;
-    const settings = await parts.settingsFor(guild.id);
-    if (settings.home === undefined || (settings.timerMinutes === 0 && !settings.reflection)) continue;
-    const home = homeIn(guild, settings.home);
-    if (home !== undefined && (await livesIn(home, parts))) await visit(guild.id, home, settings, parts);
-  }
+  const waiting = [...parts.client.guilds.cache.values()];
+  const work = async () => {
+    for (let guild = waiting.pop(); guild !== undefined && !parts.signal.aborted; guild = waiting.pop()) {
+      await look(guild, parts).catch((error: unknown) => parts.log.warn('a guild was passed over', { error }));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+async function look(guild: Guild, parts: TickParts): Promise<void> {
+  if (!parts.plugins.enabledIn(guild.id, 'persona')) return;
+  const settings = await parts.settingsFor(guild.id);
+  if (settings.home === undefined || (settings.timerMinutes === 0 && !settings.reflection)) return;
+  const home = homeIn(guild, settings.home);
+  if (home !== undefined && (await livesIn(home, parts))) await visit(guild.id, home, settings, parts);
 }
 
 async function visit(

@@ -24,7 +24,7 @@ export async function resume(
   { trigger, place, actor }: TurnRun,
   tool: string,
   outcome: SettledOutcome,
-  parts: RunParts & { readonly signal: AbortSignal },
+  parts: RunParts,
 ): Promise<void> {
   if (outcome.status !== 'done' && outcome.status !== 'failed') return;
   if (parts.signal.aborted || (trigger.type !== 'user_input' && trigger.type !== 'tool_result')) return;
@@ -38,7 +38,7 @@ export async function resume(
         guildId: place.guildId,
         actor,
         tools: [],
-        voice: freeVoice(channel, trigger.messageId ?? undefined),
+        voice: freeVoice(channel, parts.random, trigger.messageId ?? undefined),
         message: null,
         signal: parts.signal,
       },

@@ -33,5 +33,7 @@ export interface RunParts {
   readonly store: PersonaStore;
   readonly tools: Pick<Tools, 'offered'>;
   readonly traces: TraceStore;
+  /** Aborts when the plugin stops. */
+  readonly signal: AbortSignal;
   settingsFor(guildId: string | null): Promise<PersonaSettings>;
 }

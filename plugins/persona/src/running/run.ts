@@ -15,7 +15,7 @@ import { payerOf, type RunRecord, settle } from './settle.js';
 import { situationOf } from './situation.js';
 import { createSpeech } from './speech.js';
 
-export const NO_MODEL =
+const NO_MODEL =
   'No language model is set up, so I cannot think. The owner of the bot can load the `llm` plugin and configure one.';
 const TOO_LONG = 'I could not make up my mind in time. Please ask again.';
 
@@ -40,7 +40,7 @@ export async function runPersona(occasion: Occasion, parts: RunParts): Promise<R
 
 async function runOnce(occasion: Occasion, parts: ReadyParts): Promise<RunEnd> {
   const { maxSeconds } = await parts.settingsFor(occasion.guildId);
-  const deadline = createDeadline(parts.clock, maxSeconds * 1_000, [occasion.signal]);
+  const deadline = createDeadline(parts.clock, maxSeconds * 1_000, [occasion.signal, parts.signal]);
   try {
     const scene = await setScene(occasion, deadline.signal, parts);
     return await stage(scene, occasion, deadline, parts);

@@ -76,7 +76,7 @@ export function selfName(own: string, channel: SendableChannels): string {
 }
 
 /** Whose words led to the run. */
-export function speakerOf({ trigger }: Pick<Occasion, 'trigger'>): PersonaContact | undefined {
+function speakerOf({ trigger }: Pick<Occasion, 'trigger'>): PersonaContact | undefined {
   switch (trigger.type) {
     case 'user_input':
     case 'tool_result':

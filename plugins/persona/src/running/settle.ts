@@ -26,7 +26,7 @@ export function payerOf({ run }: Scene): Actor {
 /** After a run: the minutes, the receipt, the trace. What fails is logged; what was said stays said. */
 export async function settle(record: RunRecord, parts: RunParts): Promise<void> {
   const { scene, ask, teller } = record;
-  const { names, self, place, signal, sessionId, trigger } = scene.run;
+  const { names, self, place, signal, sessionId, lines } = scene.run;
   const { channelId } = place;
   const attempt = async (what: string, task: () => Promise<unknown>) => {
     try {
@@ -40,10 +40,10 @@ export async function settle(record: RunRecord, parts: RunParts): Promise<void> 
     await attempt('the minutes', () => foldWhenLong(channelId, { ...parts, ask, names, self, historyMessages }));
   }
   await attempt('the receipt', () => keepReceipt(record, parts));
-  const messageId = 'messageId' in trigger ? trigger.messageId : null;
+  const messageIds = lines.flatMap((line) => line.messageIds);
   const userIds = [...new Set(userIdsIn(scene))];
   await attempt('the trace', () =>
-    parts.traces.keep(channelId, { sessionId, userIds, messageId, events: teller.events }),
+    parts.traces.keep(channelId, { sessionId, userIds, messageIds, events: teller.events }),
   );
 }
 

@@ -6,9 +6,10 @@ import { happening } from '../triggers/describe.js';
 import type { Scene } from './scene.js';
 
 /** The state as its persona is told of it. Cards name their character `{{char}}`, and whoever it talks to `{{user}}`. */
-export function describeState(state: State, self: string, other: string): Readonly<Record<string, unknown>> {
+function describeState(state: State, self: string, other: string): Readonly<Record<string, unknown>> {
   const { description, mood, appearance, environment, goals, desires, profile } = state;
-  const filled = (text: string) => text.replaceAll(/\{\{char\}\}/gi, self).replaceAll(/\{\{user\}\}/gi, other);
+  const filled = (text: string) =>
+    text.replaceAll(/\{\{char\}\}/gi, () => self).replaceAll(/\{\{user\}\}/gi, () => other);
   const written = {
     name: self,
     description: filled(description),

@@ -33,7 +33,7 @@ const trace = z.object({
       z.object({
         sessionId: z.string(),
         userIds: z.array(z.string()),
-        messageId: z.string().nullable(),
+        messageIds: z.array(z.string()),
         events: z.array(event),
       }),
     )
@@ -51,12 +51,13 @@ export interface TraceStore {
     run: {
       readonly sessionId: string;
       readonly userIds: readonly string[];
-      readonly messageId: string | null;
+      /** Those that it had read. */
+      readonly messageIds: readonly string[];
       readonly events: readonly PersonaEvent[];
     },
   ): Promise<void>;
   recent(channelId: string): Promise<readonly PersonaEvent[]>;
-  /** Those that answered one of these messages. */
+  /** Those that had read one of these messages. */
   forgetMessages(channelId: string, messageIds: readonly string[]): Promise<void>;
   clear(channelId: string): Promise<void>;
   /** Runs in which a member had a part. */
@@ -76,11 +77,11 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>): Trac
     });
   };
   return {
-    async keep(channelId, { sessionId, userIds, messageId, events }) {
+    async keep(channelId, { sessionId, userIds, messageIds, events }) {
       const run = {
         sessionId,
         userIds: [...userIds],
-        messageId,
+        messageIds: [...messageIds],
         events: events.slice(0, KEPT_EVENTS).map((one) => ({ ...one })),
       };
       await collection.of(channelId).update((draft) => {
@@ -89,7 +90,7 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>): Trac
     },
     recent: async (channelId) => (await collection.of(channelId).get()).runs.flatMap(({ events }) => events),
     forgetMessages: (channelId, messageIds) =>
-      drop(channelId, ({ messageId }) => messageId !== null && messageIds.includes(messageId)),
+      drop(channelId, (run) => run.messageIds.some((id) => messageIds.includes(id))),
     clear: (channelId) => collection.of(channelId).delete(),
     async export(userId) {
       const found: Record<string, unknown> = {};

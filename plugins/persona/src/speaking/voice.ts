@@ -1,7 +1,8 @@
-import { splitMessage, type Turn } from '@cinnabar/sdk';
+import { type Random, splitMessage, type Turn } from '@cinnabar/sdk';
 import type { Message, SendableChannels } from 'discord.js';
 
 const DISCORD_LIMIT = 2_000;
+const MOST_NONCE = 25;
 /** Nobody reads more of a persona at once. */
 const MOST_PARTS = 4;
 
@@ -14,11 +15,19 @@ export function answeringVoice({ reply }: Pick<Turn, 'reply'>): Voice {
 }
 
 /** Speaks up unasked, or after a while; pings nobody. @param replyTo message that it is about */
-export function freeVoice(channel: SendableChannels, replyTo?: string): Voice {
+export function freeVoice(channel: SendableChannels, random: Pick<Random, 'id'>, replyTo?: string): Voice {
   let reply = replyTo === undefined ? {} : { reply: { messageReference: replyTo, failIfNotExists: false } };
   return (text) =>
     inParts(text, (content) => {
-      const options = { content, allowedMentions: { parse: [], repliedUser: false }, ...reply };
+      // A request that is repeated makes no second message.
+      const nonce = random.id().slice(-MOST_NONCE);
+      const options = {
+        content,
+        nonce,
+        enforceNonce: true,
+        allowedMentions: { parse: [], repliedUser: false },
+        ...reply,
+      };
       reply = {};
       return channel.send(options);
     });

@@ -1,7 +1,7 @@
 import { z } from '@cinnabar/sdk';
 
 /** The longest texts that are kept; longer ones are cut. */
-export const LIMITS = { name: 40, short: 400, description: 6_000, profile: 12_000, items: 20, mood: 60 } as const;
+export const LIMITS = { name: 40, short: 400, description: 6_000, profile: 8_000, items: 20, mood: 60 } as const;
 
 /** A goal or desire, and whose words led to it. */
 const item = z.object({ text: z.string(), userId: z.string().nullable() });
@@ -17,7 +17,6 @@ const profile = z.object({
   instructions: z.string(),
   closing: z.string(),
 });
-export type Profile = z.output<typeof profile>;
 
 const shape = z.object({
   /** Empty: the bot's own name. */

@@ -39,9 +39,9 @@ export interface PersonaStore {
   /** Changes it; written when it resolves. When `change` throws, nothing is. @param what in words: "mood: glad (6)" */
   change(place: PersonaPlace, author: Author, what: string, change: (draft: State) => void): Promise<StoredPersona>;
   /** Notes what has been done to the memories, so that it can be undone with the rest. */
-  note(place: PersonaPlace, author: Author, what: string, change: MemoryChange): Promise<void>;
-  /** Takes the latest revision back, with what it did to the memories. `undefined` when there is none. */
-  undo(place: PersonaPlace): Promise<Revision | undefined>;
+  note(place: PersonaPlace, author: Author, change: MemoryChange): Promise<void>;
+  /** Takes the latest revision back, with what it did to the memories. Resolves with what it was, in words; `undefined` when there is none. */
+  undo(place: PersonaPlace): Promise<readonly string[] | undefined>;
   /** Back to a new persona; can be undone. */
   reset(place: PersonaPlace, author: Author): Promise<void>;
 }
@@ -50,12 +50,13 @@ export interface StoreParts {
   readonly collections: PersonaCollections;
   readonly client: Client;
   readonly clock: Pick<Clock, 'now'>;
-  readonly memories: Pick<Memories, 'retract' | 'restore'>;
+  readonly memories: Pick<Memories, 'find' | 'retract' | 'restore'>;
   settingsFor(guildId: string | null): Promise<PersonaSettings>;
 }
 
 const MAX_REVISIONS = 25;
-const MAX_WORDS = 40;
+const MAX_ENTRIES = 40;
+const MAX_LENGTH = 200;
 
 export function createPersonaStore({ collections, client, clock, memories, settingsFor }: StoreParts): PersonaStore {
   /** A thread has its parent's. */
@@ -84,7 +85,7 @@ export function createPersonaStore({ collections, client, clock, memories, setti
       const revision = openRevision(draft, author, clock.now());
       apply(draft, revision);
       for (const key of changedKeys(before, draft.state)) keepOld(revision, before, key);
-      revision.what = [...revision.what, what].slice(-MAX_WORDS);
+      if (what !== '') revision.what = [...revision.what, what.slice(0, MAX_LENGTH)].slice(-MAX_ENTRIES);
       draft.version += 1;
     });
 
@@ -93,25 +94,29 @@ export function createPersonaStore({ collections, client, clock, memories, setti
     read: async (place) => (await documentOf(place)).get(),
     memoryPlace,
     change: (place, author, what, change) => revise(place, author, what, ({ state }) => change(state)),
-    async note(place, author, what, change) {
-      await revise(place, author, what, (_draft, revision) => void revision.memories.push(change));
+    async note(place, author, change) {
+      // What it says is kept in one place alone: there it can be deleted.
+      await revise(place, author, '', (_draft, revision) => void revision.memories.push(change));
     },
     async undo(place) {
       const document = await documentOf(place);
       const latest = (await document.get()).history.at(-1);
+      const what: string[] = [];
       // Memories first: taking one back twice does no harm, forgetting to would.
       for (const { id, channelId, kind } of latest?.memories.toReversed() ?? []) {
         const there = await memoryPlace({ ...place, channelId });
+        const memory = await memories.find(there, id);
         await (kind === 'added' ? memories.retract(there, id) : memories.restore(there, id));
+        if (memory !== undefined) what.push(`${kind === 'added' ? 'remembered' : 'forgot'}: ${memory.text}`);
       }
-      let undone: Revision | undefined;
+      let isUndone = false;
       await document.update((draft) => {
         if (latest === undefined || draft.history.at(-1)?.sessionId !== latest.sessionId) return;
-        undone = draft.history.pop();
-        Object.assign(draft.state, undone?.before);
+        Object.assign(draft.state, draft.history.pop()?.before);
+        isUndone = true;
         draft.version += 1;
       });
-      return undone;
+      return isUndone ? [...(latest?.what ?? []), ...what] : undefined;
     },
     async reset(place, author) {
       await revise(place, author, 'everything as new', (draft) => {
