@@ -103,7 +103,8 @@ export function createInvoke({
     return createLiveCall({ ledger, log, trail, proposal });
   }
 
-  return (request) => once(request, () => begin(request));
+  return (request) =>
+    once(request, () => begin(request)).catch((error: unknown) => thrownOutcome('', request.name, error, log));
 }
 
 /** To anybody but its own plugin an internal tool does not exist. */

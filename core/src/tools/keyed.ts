@@ -1,4 +1,11 @@
-import { CinnabarError, type LedgerEntry, type Outcome, type SettledOutcome, type ToolRequest } from '@cinnabar/sdk';
+import {
+  type Actor,
+  CinnabarError,
+  type LedgerEntry,
+  type Outcome,
+  type SettledOutcome,
+  type ToolRequest,
+} from '@cinnabar/sdk';
 import { readArguments } from './arguments.js';
 import type { CallLedger } from './ledger/ledger.js';
 import { failed, failedWith } from './outcomes.js';
@@ -20,18 +27,29 @@ export const keyOf = ({ key, attempt = 1 }: ToolRequest): string | undefined =>
 export function createKeyed({ ledger, registry }: Parts) {
   const underWay = new Map<string, { readonly request: ToolRequest; readonly outcome: Promise<Outcome> }>();
 
-  const fits = (row: Pick<LedgerEntry, 'tool' | 'argumentsHash' | 'actor'>, request: ToolRequest) => {
-    if (row.tool !== request.name || row.actor.userId !== request.actor.userId) return false;
-    // A tool that is gone cannot read its arguments any more; what its call came to still counts.
-    const definition = registry.get(request.name)?.definition;
-    if (definition === undefined) return true;
-    const read = readArguments(definition.input, request.arguments);
-    return read.ok && read.hash === row.argumentsHash;
+  const hashIn = ({ name, arguments: given }: ToolRequest) => {
+    const definition = registry.get(name)?.definition;
+    // A tool that is gone cannot read its arguments any more.
+    if (definition === undefined) return 'gone';
+    const read = readArguments(definition.input, given);
+    return read.ok ? read.hash : undefined;
   };
 
+  const fits = (row: LedgerEntry, request: ToolRequest) => {
+    if (row.tool !== request.name || !isSameAsker(row.actor, request.actor)) return false;
+    const hash = hashIn(request);
+    return hash === row.argumentsHash || hash === 'gone';
+  };
+
+  const isSameRequest = (one: ToolRequest, other: ToolRequest) =>
+    one.name === other.name && isSameAsker(one.actor, other.actor) && hashIn(one) === hashIn(other);
+
   const earlier = async (key: string, request: ToolRequest): Promise<Outcome | undefined> => {
-    const row = await ledger.byKey(key);
-    if (row === undefined) return (request.attempt ?? 1) > 1 ? refusalOfAttempt(request) : undefined;
+    const known = await ledger.byKey(key);
+    if (known === undefined) return (request.attempt ?? 1) > 1 ? refusalOfAttempt(request) : undefined;
+    const { callId, row } = known;
+    // What became of it is damaged or forgotten, which is no reason to make it again.
+    if (row === undefined) return failed(callId, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool: request.name });
     return fits(row, request) ? outcomeOf(row) : belongsToAnother(request);
   };
 
@@ -39,10 +57,12 @@ export function createKeyed({ ledger, registry }: Parts) {
   async function refusalOfAttempt(request: ToolRequest): Promise<SettledOutcome | undefined> {
     const before = await ledger.byKey(keyOf({ ...request, attempt: (request.attempt ?? 1) - 1 }) ?? '');
     if (before === undefined) return refused(request, 'there is no attempt before this one');
-    if (!fits(before, request)) return belongsToAnother(request);
-    const notRun = before.state === 'expired' || before.state === 'denied';
-    const repeatable = before.state === 'unknown' && registry.get(request.name)?.info.idempotent === true;
-    return notRun || repeatable ? undefined : refused(request, `the attempt before this one is ${before.state}`);
+    const { row } = before;
+    if (row !== undefined && !fits(row, request)) return belongsToAnother(request);
+    const { state } = row ?? { state: 'unknown' };
+    const notRun = state === 'expired' || state === 'denied';
+    const repeatable = state === 'unknown' && registry.get(request.name)?.info.idempotent === true;
+    return notRun || repeatable ? undefined : refused(request, `the attempt before this one is ${state}`);
   }
 
   /** Whoever learns of the end and asks again is told by the ledger: so it is over here before anybody learns of it. */
@@ -59,12 +79,14 @@ export function createKeyed({ ledger, registry }: Parts) {
     }
   };
 
-  return function once(request: ToolRequest, invoke: () => Promise<Outcome>): Promise<Outcome> {
+  return async function once(request: ToolRequest, invoke: () => Promise<Outcome>): Promise<Outcome> {
     const key = keyOf(request);
     if (key === undefined) return invoke();
+    const { attempt = 1 } = request;
+    if (!Number.isInteger(attempt) || attempt < 1) return refused(request, 'attempts are counted from 1');
     const same = underWay.get(key);
     if (same !== undefined) {
-      return isSameRequest(same.request, request) ? same.outcome : Promise.resolve(belongsToAnother(request));
+      return isSameRequest(same.request, request) ? same.outcome : belongsToAnother(request);
     }
     const outcome = answer(key, request, invoke);
     underWay.set(key, { request, outcome });
@@ -94,5 +116,8 @@ const refused = ({ name }: ToolRequest, detail: string): SettledOutcome =>
 
 const belongsToAnother = (request: ToolRequest) => refused(request, 'it belongs to another call');
 
-const isSameRequest = (a: ToolRequest, b: ToolRequest) =>
-  a.name === b.name && a.actor.userId === b.actor.userId && JSON.stringify(a.arguments) === JSON.stringify(b.arguments);
+/** An agent is who it is, whoever let it in where its call takes effect. */
+function isSameAsker(one: Actor, other: Actor): boolean {
+  if (one.identity !== other.identity) return false;
+  return one.identity !== undefined || (one.userId === other.userId && one.guildId === other.guildId);
+}

@@ -50,6 +50,17 @@ describe('a call with a key', () => {
     expect([runs.length, held.calls.length]).to.deep.equal([1, 1]);
   });
 
+  it('is one call however its arguments are put', async () => {
+    const { runs, open } = openProcesses();
+    const { room } = open();
+    const [one, other] = await Promise.all([
+      room.invoke({ ...request, arguments: { name: 'V', role: 'Solo' } }),
+      room.invoke({ ...request, arguments: '{"role":"Solo","name":"V"}' }),
+    ]);
+    expect(other).to.deep.equal(one);
+    expect(runs).to.have.length(1);
+  });
+
   it('tells its tool the key, the same at every attempt', async () => {
     const keys: string[] = [];
     const { open } = openProcesses({ run: (_, { key }) => void keys.push(key) });
@@ -62,7 +73,15 @@ describe('a call with a key', () => {
     const { open, runs } = openProcesses();
     const { room } = open();
     await room.invoke(request);
-    for (const change of [{ actor: bob }, { arguments: { name: 'Johnny' } }, { name: 'view_party' }]) {
+    const agent = { ...alice, identity: 'relay:v' };
+    const abroad = { ...alice, guildId: '777' };
+    for (const change of [
+      { actor: bob },
+      { actor: agent },
+      { actor: abroad },
+      { arguments: { name: 'Johnny' } },
+      { name: 'view_party' },
+    ]) {
       const outcome = await room.invoke({ ...request, ...change });
       expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_KEY');
     }
@@ -122,6 +141,15 @@ describe('a call with a key', () => {
     const { open, runs } = openProcesses();
     const outcome = await open().room.invoke({ ...request, attempt: 2 });
     expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_KEY');
+    expect(runs).to.deep.equal([]);
+  });
+
+  it('counts its attempts from 1', async () => {
+    const { open, runs } = openProcesses();
+    const { room } = open();
+    for (const attempt of [0, -1, 1.5, Number.NaN]) {
+      expect(await room.invoke({ ...request, attempt })).to.have.nested.property('error.code', 'CINNABAR_TOOL_KEY');
+    }
     expect(runs).to.deep.equal([]);
   });
 

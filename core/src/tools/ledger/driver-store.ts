@@ -1,17 +1,12 @@
-import { createHash } from 'node:crypto';
 import { CALL_STATES, type LedgerEntry, type Logger, z } from '@cinnabar/sdk';
 import { DamagedDocument, type DocumentPath, type Driver } from '../../storage/driver.js';
+import { createKeyStore, keyNameOf } from './key-store.js';
 import { isFinal } from './states.js';
 import type { LedgerStore } from './store.js';
 
 const VERSION = 1;
 const OPEN: DocumentPath = ['@host', 'ledger', 'open'];
 const ENDED: DocumentPath = ['@host', 'ledger', 'ended'];
-const KEYS: DocumentPath = ['@host', 'ledger', 'keys'];
-
-const keySchema = z.object({ callId: z.string() });
-/** Keys are anybody's text, and may be long. */
-const pathOfKey = (key: string): DocumentPath => [...KEYS, createHash('sha256').update(key).digest('hex')];
 
 const rowSchema: z.ZodType<LedgerEntry> = z.object({
   id: z.string(),
@@ -35,12 +30,17 @@ const rowSchema: z.ZodType<LedgerEntry> = z.object({
   text: z.string().exactOptional(),
 });
 
+/** What stays, for as long as its row would, of a call that was to be forgotten: its key must not be taken for a new one. */
+const forgottenSchema = z.strictObject({ keyName: z.string(), updatedAt: z.number() });
+type Forgotten = z.output<typeof forgottenSchema>;
+const documentSchema = z.union([rowSchema, forgottenSchema]);
+
 /** A document per call. Open and ended ones apart, so that a start reads only what it has to resolve. */
 export function createDriverStore(driver: Driver, log: Logger): LedgerStore {
-  const read = async (path: DocumentPath, again = true): Promise<LedgerEntry | undefined> => {
+  const read = async (path: DocumentPath, again = true): Promise<LedgerEntry | Forgotten | undefined> => {
     try {
       const stored = await driver.read(path);
-      return stored === undefined ? undefined : rowSchema.parse(stored.data);
+      return stored === undefined ? undefined : documentSchema.parse(stored.data);
     } catch (error) {
       if (!(error instanceof DamagedDocument || error instanceof z.ZodError)) throw error;
       const place = await driver.setAside(path);
@@ -52,39 +52,63 @@ export function createDriverStore(driver: Driver, log: Logger): LedgerStore {
   const idsBelow = async (prefix: DocumentPath) =>
     (await driver.list(prefix)).flatMap((path) => path.slice(prefix.length, prefix.length + 1));
 
-  const forgetKey = async (callId: string) => {
-    const key = (await read([...ENDED, callId]))?.key;
-    if (key !== undefined) await driver.erase(pathOfKey(key));
+  const readRow = async (path: DocumentPath): Promise<LedgerEntry | undefined> => {
+    const found = await read(path);
+    return found === undefined || 'keyName' in found ? undefined : found;
   };
+
+  const keys = createKeyStore({
+    driver,
+    log,
+    async search(keyName) {
+      for (const folder of [OPEN, ENDED]) {
+        for (const id of (await idsBelow(folder)).sort().reverse()) {
+          if (keyNameIn(await read([...folder, id])) === keyName) return id;
+        }
+      }
+      return undefined;
+    },
+  });
 
   return {
     async unfinished() {
-      const rows = await Promise.all((await idsBelow(OPEN)).map((id) => read([...OPEN, id])));
+      const rows = await Promise.all((await idsBelow(OPEN)).map((id) => readRow([...OPEN, id])));
       return rows.filter((row) => row !== undefined);
     },
     async save(entry) {
-      // The key first: a row that nobody finds under its key would be run again.
-      if (entry.state === 'proposed' && entry.key !== undefined) {
-        await driver.write(pathOfKey(entry.key), { version: VERSION, data: { callId: entry.id } });
+      if (!isFinal(entry.state)) {
+        await driver.write([...OPEN, entry.id], { version: VERSION, data: entry });
+        // After its row, and before it can run: a key without a row is that of a call whose row was lost.
+        if (entry.state === 'proposed' && entry.key !== undefined) await keys.write(keyNameOf(entry.key), entry.id);
+        return;
       }
-      if (!isFinal(entry.state)) return driver.write([...OPEN, entry.id], { version: VERSION, data: entry });
       // In this order: dying in between leaves both, and the ended one counts.
       await driver.write([...ENDED, entry.id], { version: VERSION, data: entry });
       await driver.delete([...OPEN, entry.id]);
     },
-    get: async (callId) => (await read([...ENDED, callId])) ?? (await read([...OPEN, callId])),
+    get: async (callId) => (await readRow([...ENDED, callId])) ?? (await readRow([...OPEN, callId])),
     finished: async () => (await idsBelow(ENDED)).sort(),
-    async byKey(key) {
-      const stored = await driver.read(pathOfKey(key));
-      return stored === undefined ? undefined : keySchema.parse(stored.data).callId;
-    },
+    endedAt: async (callId) => (await read([...ENDED, callId]))?.updatedAt,
+    byKey: (key) => keys.find(keyNameOf(key)),
     async remove(callId) {
-      await forgetKey(callId);
+      const keyName = keyNameIn(await read([...ENDED, callId]));
+      if (keyName !== undefined) await keys.release(keyName, callId);
       await driver.delete([...ENDED, callId]);
     },
     async erase(callId) {
-      await forgetKey(callId);
-      await driver.erase([...ENDED, callId]);
+      const path = [...ENDED, callId];
+      const found = await read(path);
+      const keyName = keyNameIn(found);
+      await driver.erase(path);
+      if (found === undefined || keyName === undefined) return;
+      const { updatedAt } = found;
+      await driver.write(path, { version: VERSION, data: { keyName, updatedAt } satisfies Forgotten });
     },
   };
+}
+
+function keyNameIn(found: LedgerEntry | Forgotten | undefined): string | undefined {
+  if (found === undefined) return undefined;
+  if ('keyName' in found) return found.keyName;
+  return found.key === undefined ? undefined : keyNameOf(found.key);
 }

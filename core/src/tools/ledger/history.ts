@@ -19,8 +19,8 @@ export function createHistory({ store, clock, log }: Parts) {
   let sincePruned = 0;
 
   const tooOld = async (callId: string) => {
-    const entry = await store.get(callId);
-    return entry === undefined || entry.updatedAt < clock.now() - KEPT_MS;
+    const endedAt = await store.endedAt(callId);
+    return endedAt === undefined || endedAt < clock.now() - KEPT_MS;
   };
 
   const prune = async () => {

@@ -14,6 +14,11 @@ export type FirstRow = Omit<LedgerEntry, 'state' | 'createdAt' | 'updatedAt' | '
 /** What a move adds to the row. */
 export type RowDetails = Partial<Pick<LedgerEntry, 'decidedBy' | 'reason' | 'text'>>;
 
+export interface KeyedRow {
+  readonly callId: string;
+  readonly row: LedgerEntry | undefined;
+}
+
 /** The book of calls. Rows are saved before they are seen, so what it says has always happened. */
 export interface CallLedger extends Ledger {
   /** The first row of a call: `proposed`. @throws CINNABAR_STORAGE_WRITE */
@@ -23,8 +28,8 @@ export interface CallLedger extends Ledger {
    * `undefined` when it is not (any more). @throws CINNABAR_STORAGE_WRITE, and nothing has moved
    */
   move(callId: string, from: readonly CallState[], to: CallState, add?: RowDetails): Promise<LedgerEntry | undefined>;
-  /** The row of the call with that key, however long ago. */
-  byKey(key: string): Promise<LedgerEntry | undefined>;
+  /** The call with that key, until 30 days after its end; without its row when that was damaged or forgotten. */
+  byKey(key: string): Promise<KeyedRow | undefined>;
   /** The row of a call under way in this process; `undefined` once it has ended. */
   underWay(callId: string): LedgerEntry | undefined;
   /** What one person asked for, and its removal: all that has ended. */
@@ -77,7 +82,7 @@ export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
     get,
     async byKey(key) {
       const callId = await store.byKey(key);
-      return callId === undefined ? undefined : get(callId);
+      return callId === undefined ? undefined : { callId, row: await get(callId) };
     },
     recent,
     personalData: {

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createDriverStore } from '@cinnabar/core/internal/tools/ledger/driver-store';
+import { expect } from 'chai';
+import { recordingLogger } from '../../support/logs.js';
+import { alice, countingIds, openWorkshop, recordingTool } from './workshop.js';
+
+const request = {
+  name: 'add_party_character',
+  arguments: { name: 'V' },
+  actor: alice,
+  origin: 'tasks',
+  key: 'task-1:3:1',
+};
+const LEDGER = ['@host', 'ledger'];
+const keyDocument = [...LEDGER, 'keys', createHash('sha256').update(`${request.key}#1`).digest('hex')];
+const UNKNOWN = 'CINNABAR_TOOL_UNKNOWN_OUTCOME';
+
+/** Rooms that share documents and ids: processes, one after another. */
+function openProcesses(driver = createMemoryDriver()) {
+  const ids = countingIds();
+  const runs: unknown[] = [];
+  const open = (own = driver) => {
+    const shop = openWorkshop({ driver: own, ids });
+    shop.room.tool(shop.load('party'), recordingTool(runs));
+    return shop;
+  };
+  return { driver, runs, open };
+}
+
+describe('a call with a key, of which something got lost,', () => {
+  it('is found again when the document of its key is damaged', async () => {
+    const { driver, runs, open } = openProcesses();
+    const first = await open().room.invoke(request);
+    driver.damage(keyDocument, 'torn', { lastGood: true });
+    const { room } = open();
+    for (const _ of [1, 2]) expect(await room.invoke(request)).to.include({ status: 'done', callId: first.callId });
+    expect(runs).to.have.length(1);
+  });
+
+  for (const folder of ['open', 'ended']) {
+    it(`is unknown, and not made again, when its row among those that are ${folder} is damaged`, async () => {
+      const { driver, runs, open } = openProcesses();
+      const { callId } = await open().room.invoke(request);
+      if (folder === 'open') await driver.delete([...LEDGER, 'ended', callId]);
+      driver.damage([...LEDGER, folder, callId], 'torn', { lastGood: true });
+      const { room } = open();
+      await room.recover();
+      for (const _ of [1, 2]) expect(await room.invoke(request)).to.have.nested.property('error.code', UNKNOWN);
+      expect(await room.invoke({ ...request, attempt: 2 })).to.have.nested.property('error.code', 'CINNABAR_TOOL_KEY');
+      expect(runs).to.have.length(1);
+    });
+  }
+
+  it('is unknown, and not made again, when its member has wanted it forgotten; nothing of theirs is left', async () => {
+    const { driver, runs, open } = openProcesses();
+    const { room } = open();
+    const { callId } = await room.invoke({ ...request, actor: { ...alice, userId: '4711' } });
+    await room.personalData.forget('4711');
+    expect(await room.invoke(request)).to.have.nested.property('error.code', UNKNOWN);
+    expect(runs).to.have.length(1);
+    const left = await Promise.all((await driver.list([])).map((path) => driver.read(path)));
+    expect(JSON.stringify(left)).not.to.match(/4711|"V"|task-1/);
+    expect(await room.ledger.get(callId)).to.equal(undefined);
+    expect(await room.ledger.recent({ limit: 5 })).to.deep.equal([]);
+  });
+
+  it('leaves nothing once it is old, forgotten or not', async () => {
+    const { driver, open } = openProcesses();
+    const { room, clock } = open();
+    await room.invoke(request);
+    await room.personalData.forget(alice.userId);
+    await room.invoke({ ...request, key: 'another' });
+    clock.advance(31 * 24 * 60 * 60 * 1000);
+    await room.recover();
+    expect(await driver.list([])).to.deep.equal([]);
+  });
+
+  it('has not run when its key could not be written, and runs when it is asked for again', async () => {
+    const { driver, runs, open } = openProcesses();
+    const { room } = open();
+    driver.failWrites(new Error('disk full'), 1, keyDocument);
+    expect(await room.invoke(request)).to.include({ status: 'failed' });
+    expect(runs).to.deep.equal([]);
+    const next = open().room;
+    await next.recover();
+    expect(await next.invoke(request)).to.include({ status: 'done' });
+    expect(await next.invoke(request)).to.include({ status: 'done' });
+    expect(runs).to.have.length(1);
+  });
+
+  it('keeps its key when an earlier call of that key goes', async () => {
+    const store = createDriverStore(createMemoryDriver(), recordingLogger());
+    const row = { tool: 'roll', plugin: 'dice', origin: 'chat', input: {}, argumentsHash: 'abc', actor: alice };
+    const times = { createdAt: 0, updatedAt: 0 };
+    for (const id of ['1', '2']) {
+      await store.save({ ...row, ...times, id, key: 'k#1', state: 'proposed' });
+      await store.save({ ...row, ...times, id, key: 'k#1', state: 'expired' });
+    }
+    await store.remove('1');
+    expect(await store.byKey('k#1')).to.equal('2');
+    await store.remove('2');
+    expect(await store.byKey('k#1')).to.equal(undefined);
+  });
+
+  it('fails in words, and not with an exception, when the ledger cannot be read', async () => {
+    const { driver, runs, open } = openProcesses();
+    const read = async () => {
+      throw new Error('the disk is gone');
+    };
+    const { room } = open({ ...driver, read });
+    expect(await room.invoke(request)).to.include({ status: 'failed' });
+    expect(runs).to.deep.equal([]);
+  });
+});
