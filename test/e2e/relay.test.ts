@@ -1,3 +1,4 @@
+import { Identities } from '@cinnabar/sdk';
 import type { AgentTurn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import {
@@ -15,7 +16,7 @@ const READS_AND_REPLIES = async (turn: AgentTurn) => {
   const read = await turn.callTool('discord_read_messages', { channelId, limit: 10 });
   await turn.callTool('discord_send', {
     channelId,
-    message: /\d+ messages? in #/.test(read.text) ? 'I have read it.' : read.text,
+    message: /\d+ messages? in /.test(read.text) ? 'I have read it.' : read.text,
     replyToMessageId: messageId,
   });
 };
@@ -23,7 +24,7 @@ const READS_AND_REPLIES = async (turn: AgentTurn) => {
 describe('relay: an agent that lives in the guild', () => {
   let bot: AgentBot;
   beforeEach(async () => {
-    bot = await startAgentBot({ script: READS_AND_REPLIES });
+    bot = await startAgentBot({ script: READS_AND_REPLIES, plugins: ['accounts'] });
   });
   afterEach(() => bot[Symbol.asyncDispose]());
 
@@ -94,6 +95,48 @@ describe('relay: an agent that lives in the guild', () => {
     await bot.quiet();
     const answer = await bot.discord.expectMessage({ channel: dm, content: 'I have read it.' });
     expect(answer.replyTo).to.equal(asked);
+    const [grant] = (await bot.resolve(Identities).get('relay:dm'))?.grants ?? [];
+    expect(grant)
+      .to.include({ guildId: null, userId: bot.alice.id, channelId: dm.id })
+      .and.deep.include({ channels: [dm.id] });
     expect(bot.prompts.at(-1)).to.match(/^You received a direct message on Discord\.\n\n\*\*From:\*\* alice/);
+  });
+
+  it('reaches nothing but the conversation that it is told of', async () => {
+    const tried: string[] = [];
+    const owners = bot.you.openDm(bot.application);
+    const own = bot.letta.addAgent({
+      name: 'confidant',
+      script: async (turn) => {
+        for (const channelId of [bot.general.id, owners.id]) {
+          for (const [tool, more] of [
+            ['discord_read_messages', {}],
+            ['discord_send', { message: 'Listen' }],
+          ] as const) {
+            const { status } = await turn.callTool(tool, { channelId, ...more });
+            if (turn.prompt.includes('alice')) tried.push(status);
+          }
+        }
+        await answering('Here.')(turn);
+      },
+    });
+    await bot.admin(`!relay dm agent ${own.id}`);
+    await bot.admin('!ai use relay', owners);
+    bot.you.say(owners, '!relay dm setup');
+    await bot.quiet();
+    const dm = bot.alice.openDm(bot.application);
+    for (const said of ['!relay dm on', '!ai use relay', 'Hello']) await bot.says(bot.alice, said, dm);
+    await bot.discord.expectMessage({ channel: dm, content: 'Here.' });
+    expect(tried).to.deep.equal(['error', 'error', 'error', 'error']);
+  });
+
+  it('tells why it answered, and what it used', async () => {
+    await settleAgent(bot);
+    await bot.says(bot.alice, `${bot.bot} hello`);
+    const answer = await bot.discord.expectMessage({ author: bot.bot, content: 'I have read it.' });
+    const since = bot.alice.say(bot.general, '!why', { replyTo: answer, ping: false });
+    await bot.quiet();
+    const { content } = await bot.discord.expectMessage({ author: bot.bot, since });
+    expect(content).to.include('I was mentioned').and.include('discord\\_send');
   });
 });

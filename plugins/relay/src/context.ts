@@ -1,4 +1,5 @@
 import {
+  Accounts,
   Clock,
   Commands,
   Files,
@@ -16,6 +17,7 @@ import type { collections } from './collections.js';
 import type { settings } from './settings.js';
 
 export const inject = {
+  accounts: optional(Accounts),
   catalog: SettingsCatalog,
   clock: Clock,
   commands: Commands,

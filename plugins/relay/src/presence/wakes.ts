@@ -53,7 +53,7 @@ export async function wakeDue(parts: WakeParts): Promise<void> {
 }
 
 async function wakeIn(guildId: string, parts: WakeParts): Promise<void> {
-  const { wakes: kept, settings, budget, clock, log, offer } = parts;
+  const { wakes: kept, settings, budget, clock, log } = parts;
   const now = clock.now();
   const known = await kept.of(guildId).find();
   const due = known?.planned.filter(({ dueAt }) => dueAt <= now) ?? [];
@@ -66,11 +66,19 @@ async function wakeIn(guildId: string, parts: WakeParts): Promise<void> {
     if (isQuiet(now, rules)) log.info('a wake-up was left out: the hours are quiet', { guildId, wake: one.id });
     else if (!(await budget.takeWake(guildId)))
       log.info('a wake-up was left out: there were enough today', { guildId, wake: one.id });
-    else await wakeUp(guildId, one, parts, offer);
+    else await tryToWake(guildId, one, parts);
   }
 }
 
-async function wakeUp(guildId: string, one: Wake, { client, clock, log }: WakeParts, offer: WakeParts['offer']) {
+async function tryToWake(guildId: string, one: Wake, parts: WakeParts): Promise<void> {
+  try {
+    await wakeUp(guildId, one, parts);
+  } catch (error) {
+    parts.log.info('a wake-up was left out', { guildId, wake: one.id, error });
+  }
+}
+
+async function wakeUp(guildId: string, one: Wake, { client, clock, log, offer }: WakeParts): Promise<void> {
   const channel = client.channels.cache.get(one.channelId);
   if (channel === undefined || channel.isDMBased()) {
     log.warn('a wake-up was left out: its channel is gone', { guildId, wake: one.id, channelId: one.channelId });

@@ -6,7 +6,7 @@ import type { Rosters } from '../agents/roster.js';
 import type { Drop } from '../queue/drops.js';
 import type { Failure } from '../queue/options.js';
 import type { ErrorLog } from '../resilience/error-log.js';
-import type { EventKind } from '../types.js';
+import { isAsked } from './asked.js';
 import { sayAt } from './say.js';
 
 export interface FailureParts {
@@ -17,9 +17,6 @@ export interface FailureParts {
   readonly log: Logger;
 }
 
-/** Who has said something to the agent waits for an answer. */
-const ASKED: ReadonlySet<EventKind> = new Set(['mention', 'reply', 'dm']);
-
 /** Tells each member who has asked, once, that there will be no answer; keeps it for `relay errors`. */
 export async function onFailed(
   { events, sentence, error }: Failure,
@@ -28,7 +25,7 @@ export async function onFailed(
   const [{ guildId, channelId, agent }] = events;
   log.warn('an agent could not be told', { guildId, channelId, agent, events: events.map(({ id }) => id), error });
   if (guildId !== null) await errors.record(guildId, { channelId, agent, sentence }, error);
-  const newest = new Map(events.filter(({ kind }) => ASKED.has(kind)).map((event) => [event.userId, event]));
+  const newest = new Map(events.filter(isAsked).map((event) => [event.userId, event]));
   for (const event of newest.values()) {
     await sayAt(event, sentence, `failed:${event.id}`, client).catch((problem: unknown) =>
       log.info('it could not be said that an agent was not told', { channelId, error: problem }),

@@ -3,6 +3,7 @@ import type { Agents } from '../letta/types.js';
 import { renderPrompt } from '../prompts/render.js';
 import type { GuildRules } from '../settings.js';
 import type { Batch } from '../types.js';
+import { isAsked } from './asked.js';
 
 /** The prompt as the agent gets it. A tool is only named when the agent has it at the server, and here the right to use it. */
 export async function promptFor(
@@ -13,5 +14,5 @@ export async function promptFor(
 ): Promise<string> {
   const attached = enabled ? await agents.toolsOf(agentId) : new Set<string>();
   const tools = new Set([...granted].filter((name) => attached.has(name)));
-  return renderPrompt(batch, { tools, enabled, postsForIt: whenSilent === 'post' });
+  return renderPrompt(batch, { tools, enabled, postsForIt: whenSilent === 'post' && batch.some(isAsked) });
 }

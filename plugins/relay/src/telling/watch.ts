@@ -6,13 +6,20 @@ export interface Watch {
   /** To be told of every call that is over. */
   settled(call: SettledCall): Promise<void>;
   /** Looks out for what an identity writes in a channel, until `end`. */
-  during(identity: string, channelId: string): { posted(): boolean; end(): void };
+  during(identity: string, channelId: string): Looking;
+}
+
+/** A look-out for what is written. */
+export interface Looking {
+  posted(): boolean;
+  messageIds(): readonly string[];
+  end(): void;
 }
 
 interface Run {
   readonly identity: string;
   readonly channelId: string;
-  posted: boolean;
+  messageIds: readonly string[];
 }
 
 /** @param keyOf an agent's key in its roster, by its identity; `undefined` for identities of others */
@@ -25,14 +32,15 @@ export function createWatch(posts: Posts, keyOf: (identity: string) => string | 
       const written = key === undefined ? undefined : writtenBy(call);
       if (key === undefined || written === undefined) return;
       for (const run of runs) {
-        if (run.identity === identity && run.channelId === written.channelId) run.posted = true;
+        if (run.identity === identity && run.channelId === written.channelId)
+          run.messageIds = [...run.messageIds, ...written.messageIds];
       }
       await posts.note(written.channelId, key, written.messageIds);
     },
     during(identity, channelId) {
-      const run: Run = { identity, channelId, posted: false };
+      const run: Run = { identity, channelId, messageIds: [] };
       runs.add(run);
-      return { posted: () => run.posted, end: () => runs.delete(run) };
+      return { posted: () => run.messageIds.length > 0, messageIds: () => run.messageIds, end: () => runs.delete(run) };
     },
   };
 }

@@ -29,6 +29,16 @@ describe('relay: what reaches an agent though nobody has said it to it', () => {
     expect(last()).to.include('which was not said to you').and.include('alice: Somebody asked');
   });
 
+  it('is nothing that the agent itself has written, however it is asked', async () => {
+    await settleAgent(bot);
+    await bot.admin('!relay mode always');
+    const told = bot.prompts.length;
+    await bot.says(bot.alice, 'Answer me');
+    await later(3_000);
+    expect((await bot.discord.expectMessage({ author: bot.bot, content: 'Noted.' })).author.id).to.equal(bot.bot.id);
+    expect(bot.prompts).to.have.length(told + 1);
+  });
+
   it('is nothing where the mode is off, not even a mention', async () => {
     await letIn(bot);
     await bot.admin('!relay mode off');
