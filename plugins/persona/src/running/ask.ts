@@ -1,4 +1,5 @@
 import { CinnabarError, type Llm, type LlmRequest, type z } from '@cinnabar/sdk';
+import { inert } from '../conversation/render.js';
 import type { PersonaSettings } from '../settings.js';
 import type { Bounds } from './bounds.js';
 
@@ -61,7 +62,7 @@ export function createAsk({ llm, self, bounds, settings, signal }: AskParts): As
   return async (question) => {
     const first = await once(question, '');
     if (first.kind !== 'malformed') return first;
-    const repair = `\n\nMy answer could not be used (${JSON.stringify(first.detail)}). I answer again, with nothing but JSON of the form asked for.`;
+    const repair = `\n\nMy answer could not be used (${inert(first.detail)}). I answer again, with nothing but JSON of the form asked for.`;
     const second = await once(question, repair);
     return second.kind === 'bound' ? first : second;
   };

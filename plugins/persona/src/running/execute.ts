@@ -1,5 +1,6 @@
 import { CinnabarError, type CompletedAction, type Logger, sentenceOf } from '@cinnabar/sdk';
 import type { PreparedAction, TurnRun } from '../actions/action.js';
+import { inert } from '../conversation/render.js';
 import type { PlannedAction } from '../planning/sequence.js';
 import type { AnalyseRepetition, RepetitionPattern } from '../repetition/types.js';
 import type { Answer, Ask } from './ask.js';
@@ -76,7 +77,7 @@ async function resultOf({ action, context, result }: PlannedAction, stage: Stage
     schema: action.result,
     system: stage.system,
     situation: await stage.situation(
-      `I carry out ${action.name} now (${action.description}). Focus: ${JSON.stringify(context)}\nIts result:`,
+      `I carry out ${action.name} now (${action.description}). Focus: ${inert(context)}\nIts result:`,
     ),
   });
   if (answer.kind !== 'answer') return answer;

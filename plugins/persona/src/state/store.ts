@@ -105,9 +105,10 @@ export function createPersonaStore({ collections, client, clock, memories, setti
       // Memories first: taking one back twice does no harm, forgetting to would.
       for (const { id, channelId, kind } of latest?.memories.toReversed() ?? []) {
         const there = await memoryPlace({ ...place, channelId });
-        const memory = await memories.find(there, id);
+        // Told only as far as it may be told here.
+        const memory = await memories.find(await memoryPlace(place), id);
         await (kind === 'added' ? memories.retract(there, id) : memories.restore(there, id));
-        if (memory !== undefined) what.push(`${kind === 'added' ? 'remembered' : 'forgot'}: ${memory.text}`);
+        what.push(`${kind === 'added' ? 'remembered' : 'forgot'}: ${memory?.text ?? 'something of another channel'}`);
       }
       let isUndone = false;
       await document.update((draft) => {
