@@ -102,12 +102,13 @@ export default definePlugin({
       approvals,
       clock,
       log,
+      signal,
       selfName,
       tell: messages.tell,
       settle,
     };
     const crew = createCrew(runParts);
-    const ends = createEnds({ crew, journal, log });
+    const ends = createEnds({ crew, journal });
     const nameOf = async ({ userId, guildId }: Actor) => {
       const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
       const member = guild?.members.cache.get(userId);
@@ -149,8 +150,7 @@ export default definePlugin({
     every(SWEEP_MS, whenReady(createSweep(parts)));
     every(PRUNE_MS, async () => pruneEnded(journal, (await context.settings.global.get()).keepEnded));
     defer(async () => {
-      await crew.leave();
-      await board.close();
+      await Promise.all([crew.leave(), board.close()]);
       await runs.end();
     });
   },

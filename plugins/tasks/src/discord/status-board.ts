@@ -13,8 +13,8 @@ const LEAST_BETWEEN_MS = 1_000;
 export interface StatusBoard {
   /** Shows the task as it is now, at once or as soon as it may. */
   show(task: Task): void;
-  /** Shows it for the last time, and forgets it. Resolves when it has been shown. */
-  finish(task: Task): Promise<void>;
+  /** Shows it for the last time, and forgets it. Resolves when it has been shown, with `false` when the board was closed before. */
+  finish(task: Task): Promise<boolean>;
   /** Nothing is shown any more. Resolves when no edit is under way. */
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ interface Shown {
   editedAt: number;
   cancel: (() => void) | undefined;
   edit: Promise<void> | undefined;
-  waiting: (() => void)[];
+  waiting: ((shown: boolean) => void)[];
 }
 
 export function createStatusBoard({ client, clock, log, components, placeOf }: StatusBoardParts): StatusBoard {
@@ -63,7 +63,7 @@ export function createStatusBoard({ client, clock, log, components, placeOf }: S
     one.edit = edit(one);
     await one.edit;
     one.edit = undefined;
-    for (const tell of told) tell();
+    for (const tell of told) tell(true);
     // It has changed again meanwhile.
     if (one.waiting.length > 0 || one.content !== lookOf(one)) schedule(one);
   };
@@ -94,18 +94,19 @@ export function createStatusBoard({ client, clock, log, components, placeOf }: S
       if (task.statusId !== undefined && task.ending?.told !== true) schedule(take(task));
     },
     async finish(task) {
-      if (closed || task.statusId === undefined) return;
+      if (closed || task.statusId === undefined) return !closed;
       const one = take(task);
-      const done = new Promise<void>((resolve) => one.waiting.push(resolve));
+      const done = new Promise<boolean>((resolve) => one.waiting.push(resolve));
       schedule(one);
-      await done;
+      const isShown = await done;
       shown.delete(task.id);
+      return isShown;
     },
     async close() {
       closed = true;
       for (const { cancel, waiting } of shown.values()) {
         cancel?.();
-        for (const tell of waiting.splice(0)) tell();
+        for (const tell of waiting.splice(0)) tell(false);
       }
       await Promise.all([...shown.values()].map((one) => one.edit));
     },

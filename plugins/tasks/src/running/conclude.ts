@@ -1,7 +1,7 @@
 import type { Outcome } from '@cinnabar/sdk';
 import { isFinal } from '../model/status.js';
 import type { Call, Task } from '../model/task.js';
-import type { RunControl } from './control.js';
+import { type RunControl, until } from './control.js';
 import { logStep, settleCall } from './finish.js';
 import type { RunParts } from './parts.js';
 import { messageOf } from './say.js';
@@ -12,7 +12,7 @@ const GRACE_MS = 3_000;
 
 /**
  * Tells the channel, once, that a task is over: what it has done, what was halted, what nobody knows. What it leaves behind is cleared: its
- * approvals, its room, and all that only a task under way needs.
+ * approvals, its room, and all that only a task under way needs. @throws Interrupted when the plugin stops before that
  */
 export async function conclude(parts: RunParts, control: RunControl, id: string): Promise<void> {
   const { journal, slots, approvals, speaker, board } = parts;
@@ -23,7 +23,8 @@ export async function conclude(parts: RunParts, control: RunControl, id: string)
   await approvals?.end(id);
   await speaker.dropQuestion(ended);
   const { text, ids } = await speaker.sayEnding(ended, { recognise: control.recognise });
-  await board.finish(ended);
+  // Nobody has seen it yet: whoever goes on after this run shows it, and finds what has been said.
+  if (!(await board.finish(ended))) return;
   const over = await journal.amend(id, (draft) => {
     if (draft.ending !== undefined) draft.ending.told = true;
     draft.lastId = ids.at(-1) ?? draft.lastId ?? '0';
@@ -44,7 +45,9 @@ async function learnOfHalted(parts: RunParts, control: RunControl, id: string): 
   const begun = task?.step?.calls.filter(({ state, name }) => state === 'begun' && name !== 'task_complete') ?? [];
   if (task?.ending?.told !== false || begun.length === 0) return;
   for (const call of begun) {
-    const outcome = control.underWay?.callId === call.id ? await inTime(parts, control.underWay.outcome) : undefined;
+    const { underWay } = control;
+    const outcome =
+      underWay?.callId === call.id ? await until(inTime(parts, underWay.outcome), parts.signal) : undefined;
     await journal.amend(id, (draft) => note(draft, call, outcome));
   }
   control.underWay = undefined;

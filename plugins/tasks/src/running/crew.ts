@@ -50,25 +50,28 @@ export function createCrew(parts: CrewParts): Crew {
     } finally {
       slots.release(id);
     }
-    if (leaving) return;
-    await end(id, control).catch((error: unknown) =>
-      log.error('the end of a task could not be told', { taskId: id, error }),
-    );
+    await end(id, control);
   };
 
   const onError = async (id: string, control: RunControl, error: unknown) => {
     if (control.left.aborted) return;
     if (error instanceof Superseded) return;
     const task = journal.peek(id);
-    if (error instanceof Interrupted || control.interrupted.aborted) {
-      if (task?.pausing === true) await pauseNow(id);
-      return;
+    const interrupted = error instanceof Interrupted || control.interrupted.aborted;
+    if (interrupted && task?.pausing !== true) return;
+    try {
+      if (interrupted) await pauseNow(id);
+      else await fail(id, error);
+    } catch (cause) {
+      if (!(cause instanceof Superseded))
+        log.error('what became of a task could not be written', { taskId: id, error: cause });
     }
+  };
+
+  const fail = async (id: string, error: unknown) => {
     const sentence = sentenceOf(error);
     log[sentence === undefined ? 'error' : 'info']('a task failed', { taskId: id, error });
-    await finish(parts, id, 'error', { kind: 'failed', text: sentence ?? BROKEN }).catch((cause: unknown) =>
-      log.error('a task that failed could not be ended', { taskId: id, error: cause }),
-    );
+    await finish(parts, id, 'error', { kind: 'failed', text: sentence ?? BROKEN });
   };
 
   const pauseNow = async (id: string) => {
@@ -77,10 +80,13 @@ export function createCrew(parts: CrewParts): Crew {
     });
   };
 
+  /** What cannot be told now is told at the next start. */
   const end = async (id: string, control: RunControl) => {
     const task = journal.peek(id);
-    if (task === undefined || !isFinal(task.status)) return;
-    await conclude(parts, control, id);
+    if (leaving || task === undefined || !isFinal(task.status)) return;
+    await conclude(parts, control, id).catch((error: unknown) => {
+      if (!leaving) log.error('the end of a task could not be told', { taskId: id, error });
+    });
   };
 
   const goesOn = (id: string): boolean => {

@@ -1,4 +1,3 @@
-import type { Logger } from '@cinnabar/sdk';
 import type { Journal } from '../journal/journal.js';
 import type { Ending } from '../model/task.js';
 import type { Crew } from './crew.js';
@@ -12,7 +11,7 @@ export interface Ends {
   told(): Promise<void>;
 }
 
-export function createEnds({ crew, journal, log }: { crew: Crew; journal: Journal; log: Logger }): Ends {
+export function createEnds({ crew, journal }: { crew: Crew; journal: Journal }): Ends {
   const underWay = new Set<Promise<void>>();
   return {
     async end(id, status, ending) {
@@ -20,9 +19,7 @@ export function createEnds({ crew, journal, log }: { crew: Crew; journal: Journa
       try {
         await finish({ journal }, id, status, ending);
       } finally {
-        const telling = conclude()
-          .catch((error: unknown) => log.error('the end of a task could not be told', { taskId: id, error }))
-          .finally(() => underWay.delete(telling));
+        const telling = conclude().finally(() => underWay.delete(telling));
         underWay.add(telling);
       }
     },

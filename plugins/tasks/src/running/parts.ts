@@ -19,6 +19,8 @@ export interface RunParts {
   readonly approvals: Approvals | undefined;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Aborts when the plugin stops. */
+  readonly signal: AbortSignal;
   /** What the bot is called where the task is. */
   selfName(guildId: string | null): string;
   /** Tells other surfaces what a task has said. */

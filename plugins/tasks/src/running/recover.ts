@@ -21,7 +21,7 @@ export async function recover({ journal, runs, crew, client }: Parts): Promise<v
     if (actor.guildId !== null && !client.guilds.cache.has(actor.guildId)) continue;
     const task = await journal.claim(id, isFree);
     if (task === undefined) continue;
-    if (isFinal(task.status)) await crew.halt(id)();
+    if (isFinal(task.status)) void crew.halt(id)();
     else if (task.status !== 'paused') crew.launch(id, true);
   }
 }

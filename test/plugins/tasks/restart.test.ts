@@ -1,0 +1,177 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import type { ModelScript } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { createMortalDriver } from '../../campaign/confirm/mortal-driver.js';
+import { askUser, type Deed, done, type Office, openOffice, update, use } from './office.js';
+
+/** A model that goes on from what it is shown: what it did before the restart is in there. */
+function scripted(...steps: ReturnType<typeof use>[]): ModelScript {
+  let made = 0;
+  return () => {
+    const step = steps[made];
+    made += 1;
+    if (step === undefined) throw new Error('the script is over');
+    return step;
+  };
+}
+
+describe('a task after a restart', () => {
+  const disk = { current: createMemoryDriver() };
+  let driver = createMortalDriver(disk.current);
+  let dataDir: string;
+  let deeds: Deed[];
+  let office: Office;
+  let first: Office['host'];
+
+  const open = async (steps: ModelScript, onDeed: (deed: Deed) => unknown = () => undefined) => {
+    office = await openOffice({ steps, deeds, onDeed, driver, dataDir });
+    first = office.host;
+  };
+  /** The process dies: nothing that it does from now on reaches the disk. */
+  const restart = async (steps: ModelScript, onDeed: (deed: Deed) => unknown = () => undefined) => {
+    driver.kill();
+    await office.host.stop();
+    driver = createMortalDriver(disk.current);
+    office = await openOffice({ steps, deeds, onDeed, driver, dataDir, world: office.host });
+  };
+
+  beforeEach(async () => {
+    disk.current = createMemoryDriver();
+    driver = createMortalDriver(disk.current);
+    dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-tasks-'));
+    deeds = [];
+  });
+  afterEach(async () => {
+    await office.host.stop();
+    await first.discord.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it('goes on where it was: what was done is not done again, and the model is told of it', async () => {
+    await open(scripted(use('stamp', 'one'), askUser('Shall I go on?')));
+    const { id } = await office.give('Stamp two things');
+    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    await office.host.settled();
+    await restart(scripted(use('stamp', 'two'), done('Two stamps.')));
+
+    const thread = await office.thread(id);
+    office.host.alice.say(thread, 'Yes, please');
+    const { status, stepCount } = await office.over(id);
+    expect([status, stepCount]).to.deep.equal(['completed', 4]);
+    expect(deeds.map(({ what }) => what)).to.deep.equal(['one', 'two']);
+    expect(JSON.stringify(office.llm.requests[0])).to.include('stamp did one').and.include('Yes, please');
+    expect(office.said(thread).filter(({ content }) => content.includes('Shall I go on?'))).to.have.length(1);
+  });
+
+  it('takes an answer that was given while nobody was there to act upon it', async () => {
+    await open(scripted(askUser('Which one?', ['This', 'That'])));
+    const { id } = await office.give('Choose');
+    const { channelId } = await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    await office.host.settled();
+    // The answer is written, and then the process is gone before it goes on.
+    const answered = office.tasks.answer(id, 'That', { ...office.actor(), channelId });
+    await answered;
+    await restart(scripted(done('That one.')));
+    const { status } = await office.over(id);
+    expect(status).to.equal('completed');
+  });
+
+  it('asks anew for an approval whose card went down with the process', async () => {
+    await open(scripted(use('send_note', 'a note')));
+    const { id } = await office.give('Send a note');
+    const thread = await office.thread(id);
+    await office.when(id, ({ status }) => status === 'waiting_approval');
+    await office.host.settled();
+    await restart(scripted(done('Sent.')));
+    await office.when(id, ({ status }) => status === 'waiting_approval');
+    await office.host.settled();
+    expect(deeds).to.deep.equal([]);
+    office.host.alice.click(office.saying(thread, 'a note'), 'Once');
+    const { status } = await office.over(id);
+    expect(status).to.equal('completed');
+    expect(deeds.map(({ what }) => what)).to.deep.equal(['a note']);
+  });
+
+  it('does not repeat a call of which nobody knows how it ended, and tells the model and the people', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let begun = () => {};
+    const running = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    await open(scripted(use('stamp', 'half')), () => {
+      begun();
+      return held;
+    });
+    const { id } = await office.give('Stamp something');
+    const thread = await office.thread(id);
+    await running;
+    driver.kill();
+    release();
+    await restart(scripted(done('I could not tell.')));
+    const { unknowns } = await office.over(id);
+    expect(deeds.map(({ what }) => what)).to.deep.equal(['half']);
+    expect(unknowns).to.have.length(1);
+    expect(JSON.stringify(office.llm.requests[0])).to.include('Nobody knows whether stamp has run');
+    expect(office.saying(thread, 'Task complete').content).to.include('Nobody knows').and.include('stamp');
+  });
+
+  it('repeats one that does no more when it is made twice, under the same key', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let begun = () => {};
+    const running = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    await open(scripted(use('ring', 'the bell')), () => {
+      begun();
+      return held;
+    });
+    const { id } = await office.give('Ring the bell');
+    await running;
+    driver.kill();
+    release();
+    await restart(scripted(done('It rang.')));
+    const { unknowns } = await office.over(id);
+    expect(unknowns).to.deep.equal([]);
+    expect(deeds).to.have.length(2);
+    expect(deeds[0]?.key).to.equal(deeds[1]?.key);
+  });
+
+  it('says nothing twice that it had said when the process died', async () => {
+    await open(scripted(update('Half way.'), askUser('Really?')));
+    const { id } = await office.give('Say something');
+    const thread = await office.thread(id);
+    // The update reaches Discord, and the process dies before it can write that it did.
+    office.host.discord.observe((event) => {
+      if (event.type === 'messageCreate' && event.message.content.startsWith('Half way.')) driver.kill();
+    });
+    await office.host.discord.expectMessage({ channel: thread, content: /Half way/ });
+    await office.host.discord.settled();
+    await restart(scripted(done('Said.')));
+    await office.over(id);
+    expect(office.said(thread).filter(({ content }) => content.startsWith('Half way.'))).to.have.length(1);
+  });
+
+  it('tells of its end when the process died before it could', async () => {
+    await open(scripted(done('All done.')));
+    office.host.discord.observe((event) => {
+      if (event.type === 'messageCreate' && event.message.content.includes('Task complete')) driver.kill();
+    });
+    const { id } = await office.give('Be done');
+    const thread = await office.thread(id);
+    await office.host.discord.expectMessage({ channel: thread, content: /Task complete/ });
+    await office.host.discord.settled();
+    await restart(scripted());
+    await office.over(id);
+    expect(office.said(thread).filter(({ content }) => content.includes('Task complete'))).to.have.length(1);
+    expect(office.saying(office.host.general, 'Be done').content).to.include('Task complete');
+  });
+});
