@@ -45,13 +45,12 @@ export function createReach({ identities, client }: Parts) {
     // Before anything is said of the place: a tool that it has nowhere must not tell which places there are.
     if (grants.length > 0 && (kind !== 'tool' || !grants.some(has(name)))) return notGranted(name);
     const grant = grants.find(({ guildId }) => guildId === place.guildId);
-    if (place.guildId === actor.guildId && grant !== undefined && actor.userId !== grant.userId) return notLetIn;
-    if (at === undefined) {
-      if (grant === undefined) return notLetIn;
-      return has(name)(grant) ? vantageOf(grant.userId, place, false) : notGranted(name);
-    }
-    const isWithin = grant !== undefined && has(name)(grant) && reaches(grant, at);
-    return isWithin ? vantageOf(grant.userId, place, true) : OUT_OF_REACH;
+    if (grant === undefined) return at === undefined ? notLetIn : OUT_OF_REACH;
+    if (place.guildId === actor.guildId && actor.userId !== grant.userId) return notLetIn;
+    if (at === undefined) return has(name)(grant) ? vantageOf(grant.userId, place, false) : notGranted(name);
+    if (has(name)(grant) && reaches(grant, at)) return vantageOf(grant.userId, at, true);
+    // Where it is, it knows.
+    return isSamePlace(actor, at) ? notLetInHere : OUT_OF_REACH;
   };
 
   const reaches = ({ channels, channelId: home }: IdentityGrant, { guildId, channelId }: Place) => {
@@ -90,6 +89,12 @@ const notLetIn: DecisionReason = {
   rule: 'identity',
   allowed: false,
   text: 'this agent has not been let in here, or not any more',
+};
+
+const notLetInHere: DecisionReason = {
+  rule: 'identity',
+  allowed: false,
+  text: 'this agent has not been let into the channel in which it would act',
 };
 
 const has =

@@ -80,7 +80,7 @@ export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
       if ((await policyOf(tool, actor, undefined)) === 'deny') return false;
       if (actor.identity === undefined && (await definition.offered?.(actor)) === false) return false;
       if (definition.place === undefined)
-        return (await access.decide(actor, subjectOf(tool, whereAsked(actor)))).allowed;
+        return (await access.decide(actor, subjectOf(tool, whereAsked(definition, actor)))).allowed;
       const subject = subjectOf(tool);
       // Permissions are those in the place where it takes effect, and that is known only with the arguments.
       const { member: _member, bot: _bot, ...policy } = subject.policy;

@@ -20,6 +20,7 @@ const desk = definePlugin({
       run: ({ channelId }, { actor }) => `${actor.identity} in ${channelId} for ${actor.userId}`,
     });
     tool({ ...plain, name: 'stamp', input: z.object({}), run: () => 'stamped' });
+    tool({ ...plain, name: 'look', risk: 'read', input: z.object({}), run: () => 'all quiet' });
   },
 });
 
@@ -78,13 +79,21 @@ describe('an agent over MCP', function () {
     expect((await client.listTools()).tools).to.deep.equal([]);
   });
 
-  it('gets no tool that takes effect where its requests are shown, unless it was let in there', async () => {
+  it('gets no tool that changes something where its requests are shown, unless it was let in there', async () => {
     const market = host.guild.createChannel({ name: 'market' });
     await host.settled();
-    await letIn([market.id], { shout: 'allow', stamp: 'allow' });
+    await letIn([market.id], { shout: 'allow', stamp: 'allow', look: 'allow' });
     const client = await connect((await host.resolve(McpEndpoint).issue('relay:v')).bearer);
-    expect((await client.listTools()).tools.map(({ name }) => name)).to.deep.equal(['shout']);
-    expect(await client.callTool({ name: 'stamp', arguments: {} })).to.include({ isError: true });
+    expect((await client.listTools()).tools.map(({ name }) => name)).to.deep.equal(['shout', 'look']);
+    expect(await client.callTool({ name: 'stamp', arguments: {} })).to.deep.include({
+      isError: true,
+      content: [
+        {
+          type: 'text',
+          text: 'The tool stamp may not be used: this agent has not been let into the channel in which it would act',
+        },
+      ],
+    });
     expect(await shout(client, market.id)).to.contain('relay:v');
     await letIn([market.id, host.general.id], { stamp: 'allow' });
     expect(await client.callTool({ name: 'stamp', arguments: {} })).not.to.include({ isError: true });
