@@ -102,6 +102,7 @@ export default definePlugin({
       ...services,
       analyse: analyseRepetition,
       calls,
+      cards: createCardStore(collections, store, random),
       client,
       conversations,
       hub,
@@ -119,7 +120,7 @@ export default definePlugin({
       description: 'Plans what to do: thinks, feels, remembers, speaks or stays silent',
       respond: (turn) => respond(turn, parts),
     });
-    registerCommands(context, { ...parts, cards: createCardStore(collections, store) });
+    registerCommands(context, parts);
     followChanges({ ...context, ...parts });
     defer(showThoughts({ ...parts, threads: collections.thoughtThreads }));
     const proactive = { ...parts, allowance: createAllowance(collections.initiatives, clock) };

@@ -78,12 +78,31 @@ describe('persona: character cards', () => {
     expect((await state()).goals).to.deep.equal(['Fix the jukebox']);
   });
 
+  it('tell what their book has to say on what is talked about', async () => {
+    const entries = [
+      { keys: ['afterlife'], content: 'The Afterlife is a bar in an old morgue.', enabled: true, insertion_order: 2 },
+      { keys: [], constant: true, content: 'It is the year 2077.', enabled: true, insertion_order: 1 },
+      { keys: ['who'], content: 'Switched off.', enabled: false },
+      { keys: ['(w+)+$'], use_regex: true, content: 'A pattern.', enabled: true },
+      { keys: 'who', content: 4 },
+      'nonsense',
+    ];
+    await take(json(cardV2({ character_book: { extensions: {}, entries } })), 'judy.json');
+    expect(await situation())
+      .to.include('It is the year 2077.')
+      .and.not.match(/Afterlife is|Switched off|A pattern/);
+    await stage.hears('Meet me at the Afterlife');
+    const told = JSON.stringify(stage.llm.requests.at(-1)?.messages);
+    expect(told).to.match(/2077.*an old morgue/);
+  });
+
   it('can be undone', async () => {
-    await take(json(cardV2({ name: 'First' })), 'a.json');
-    await take(json(cardV2({ name: 'Second' })), 'b.json');
+    await take(json(cardV2({ name: 'First', creator: 'one' })), 'a.json');
+    await take(json(cardV2({ name: 'Second', creator: 'two' })), 'b.json');
     stage.you.say(stage.general, '!persona undo');
     await stage.settled();
     expect((await state()).name).to.equal('First');
+    expect((await exported('v2')).card.data.creator, 'with all that its card held').to.equal('one');
   });
 
   describe('that are hostile', () => {

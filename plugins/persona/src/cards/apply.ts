@@ -6,6 +6,7 @@ import { type Card, ownExtension } from './schema.js';
 
 /** A card as a persona, and what is kept of it beside that. */
 export interface ImportedCard {
+  /** Without the id under which the rest is kept. */
   readonly state: State;
   /** What only an export needs: greetings, tags, the author, extensions; JSON. Empty when it is too long to be kept. */
   readonly rest: string;
@@ -36,6 +37,7 @@ export function applyCard(card: Card): ImportedCard {
         : { name: tidy(own.mood.name, LIMITS.mood), intensity: own.mood.intensity },
     appearance: tidy(own?.appearance ?? '', LIMITS.short),
     environment: tidy(own?.environment ?? '', LIMITS.short),
+    card: '',
     goals: items(own?.goals),
     desires: items(own?.desires),
     profile: {

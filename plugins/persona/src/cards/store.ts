@@ -1,7 +1,7 @@
-import { type Collection, type PersonaPlace, z } from '@cinnabar/sdk';
+import { type Collection, type PersonaPlace, type Random, z } from '@cinnabar/sdk';
 import type { PersonaStore } from '../state/store.js';
 
-const kept = z.object({ rest: z.string() });
+const kept = z.object({ cards: z.array(z.object({ id: z.string(), rest: z.string() })).default([]) });
 type Kept = z.output<typeof kept>;
 
 /** What imported cards held beside the character. To be declared among the plugin's collections. */
@@ -16,20 +16,37 @@ export interface CardCollections {
 }
 
 export interface CardStore {
-  /** Empty when no card was imported. */
+  /** What the card held that the persona of that place is from; empty for one that was made here. */
   rest(place: PersonaPlace): Promise<string>;
-  keep(place: PersonaPlace, rest: string): Promise<void>;
+  /** Keeps it; the id belongs into the state, so that undoing an import finds the card before. */
+  keep(place: PersonaPlace, rest: string): Promise<string>;
 }
 
-export function createCardStore(collections: CardCollections, store: Pick<PersonaStore, 'home'>): CardStore {
+/** As far as imports are likely to be undone. */
+const KEPT_CARDS = 4;
+
+export function createCardStore(
+  collections: CardCollections,
+  store: Pick<PersonaStore, 'home' | 'read'>,
+  random: Pick<Random, 'id'>,
+): CardStore {
   const documentOf = async (place: PersonaPlace) => {
     const { kind, id } = await store.home(place);
     return kind === 'guild' ? collections.guildCards.of(id) : collections.channelCards.of(id);
   };
   return {
-    rest: async (place) => (await (await documentOf(place)).find())?.rest ?? '',
+    async rest(place) {
+      const { card } = (await store.read(place)).state;
+      if (card === '') return '';
+      const { cards } = await (await documentOf(place)).get();
+      return cards.find(({ id }) => id === card)?.rest ?? '';
+    },
     async keep(place, rest) {
-      await (await documentOf(place)).set({ rest });
+      const id = random.id();
+      await (await documentOf(place)).update((draft) => {
+        draft.cards = [...draft.cards, { id, rest }].slice(-KEPT_CARDS);
+      });
+      return id;
     },
   };
 }

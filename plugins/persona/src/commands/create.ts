@@ -24,7 +24,6 @@ export const createCommand = (parts: CommandParts) =>
           description: tidy(description, LIMITS.description),
         });
       });
-      await parts.cards.keep(placeOf(ctx), '');
       await ctx.reply(`**${shown(stored.state.name)}** is here now. \`${ctx.prefix}ai use persona\` lets it answer.`);
     },
   });

@@ -17,10 +17,11 @@ export const importCommand = (parts: CommandParts) =>
       const api = parts.client.options.rest?.api;
       const bytes = await download(card, { api, clock: parts.clock, signal: parts.signal });
       const { state, rest, notes } = applyCard(readCard(bytes));
-      await parts.store.change(placeOf(ctx), authorOf(ctx, parts), `imported ${state.name}`, (draft) => {
-        Object.assign(draft, state);
+      const place = placeOf(ctx);
+      const id = await parts.cards.keep(place, rest);
+      await parts.store.change(place, authorOf(ctx, parts), `imported ${state.name}`, (draft) => {
+        Object.assign(draft, state, { card: id });
       });
-      await parts.cards.keep(placeOf(ctx), rest);
       await ctx.reply([`**${shown(state.name)}** is here now.`, ...notes].join('\n'));
     },
   });

@@ -1,12 +1,10 @@
 import type { Access, CommandContext, PersonaPlace } from '@cinnabar/sdk';
 import { CinnabarError } from '@cinnabar/sdk';
-import type { CardStore } from '../cards/store.js';
 import type { RunParts } from '../running/parts.js';
 import type { Author } from '../state/store.js';
 
 export interface CommandParts extends RunParts {
   readonly access: Access;
-  readonly cards: CardStore;
 }
 
 /** Who shapes personas in a guild. */

@@ -23,7 +23,6 @@ export const resetCommand = (parts: CommandParts) =>
       if (all || what === 'memories') await parts.memories.clear(await parts.store.memoryPlace(place));
       if (all || what === 'state') {
         await parts.store.reset(place, authorOf(ctx, parts));
-        await parts.cards.keep(place, '');
       }
       await ctx.reply(SENTENCES[what]);
     },

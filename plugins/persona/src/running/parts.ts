@@ -1,6 +1,7 @@
 import type { Accounts, Clock, Commands, Ledger, Llm, Logger, Prefixes, Random, Tools } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { ActionRegistry } from '../actions/registry.js';
+import type { CardStore } from '../cards/store.js';
 import type { ConversationStore } from '../conversation/store.js';
 import type { Memories } from '../memory/types.js';
 import type { AnalyseRepetition } from '../repetition/types.js';
@@ -16,6 +17,7 @@ export interface RunParts {
   readonly accounts: Accounts | undefined;
   readonly analyse: AnalyseRepetition;
   readonly calls: CallLog;
+  readonly cards: CardStore;
   readonly client: Client;
   readonly clock: Clock;
   readonly commands: Pick<Commands, 'matches'>;

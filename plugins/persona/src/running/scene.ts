@@ -1,6 +1,7 @@
 import { type PersonaContact, type PersonaPlace, sanitizeName } from '@cinnabar/sdk';
 import { ChannelType, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import type { TurnRun } from '../actions/action.js';
+import { loreFor } from '../cards/lore.js';
 import { catchUp } from '../conversation/catch-up.js';
 import { namesIn } from '../conversation/names.js';
 import type { Line } from '../conversation/schema.js';
@@ -16,6 +17,8 @@ export interface Scene {
   readonly place: PersonaPlace;
   readonly summary: string;
   readonly recalled: readonly Recalled[];
+  /** What the persona's card has to say on what is being talked about. */
+  readonly lore: readonly string[];
   /** What every action knows; what it focuses on comes with its plan. */
   readonly run: Omit<TurnRun, 'context' | 'completed' | 'say'>;
 }
@@ -49,6 +52,7 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
     place,
     summary: summary.text,
     recalled,
+    lore: loreFor(await parts.cards.rest(place), heardIn(lines, trigger.content)),
     run: {
       sessionId,
       trigger: named(trigger, names),
@@ -67,6 +71,12 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
       reflection: occasion.reflection,
     },
   };
+}
+
+const LATEST = 6;
+
+function heardIn(lines: readonly Line[], content: string): string {
+  return [...lines.slice(-LATEST).map(({ text }) => text), content].join('\n');
 }
 
 /** What a persona is called where it has no name of its own: as the bot is. */

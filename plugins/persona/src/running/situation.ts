@@ -30,7 +30,7 @@ function describeState(state: State, self: string, other: string): Readonly<Reco
 
 /** Everything particular to this moment, built from fresh state: blocks of data, and the question last. */
 export async function situationOf(
-  { run, summary, recalled }: Scene,
+  { run, summary, recalled, lore }: Scene,
   state: State,
   completed: readonly CompletedAction[],
   question: string,
@@ -41,6 +41,7 @@ export async function situationOf(
   const block = (name: string, content: string) => (content === '' ? [] : [`<${name}>\n${content}\n</${name}>`]);
   return [
     ...block('state', inert(describeState(state, self, speaker?.name ?? 'whoever is there'))),
+    ...block('lore', lore.map((text) => inert(text)).join('\n')),
     ...block('memories', recalled.map((one) => describeMemory(one, withSelf)).join('\n')),
     ...block('earlier', summary === '' ? '' : inert(summary)),
     ...block('conversation', await renderLines(lines, withSelf, self, ledger)),

@@ -28,6 +28,8 @@ const shape = z.object({
   goals: z.array(item),
   desires: z.array(item),
   profile,
+  /** The imported card that it is from; empty for one that was made here. */
+  card: z.string(),
 });
 export type State = z.output<typeof shape>;
 export type StateKey = keyof State;
@@ -41,6 +43,7 @@ export const NEW_STATE: State = {
   goals: [],
   desires: [],
   profile: { personality: '', scenario: '', greeting: '', examples: '', instructions: '', closing: '' },
+  card: '',
 };
 
 const memoryChange = z.object({ id: z.string(), channelId: z.string(), kind: z.enum(['added', 'setAside']) });

@@ -146,6 +146,7 @@ function changedKeys(before: State, after: State): readonly StateKey[] {
     'goals',
     'desires',
     'profile',
+    'card',
   ];
   return keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
 }

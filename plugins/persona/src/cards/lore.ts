@@ -1,0 +1,47 @@
+import { z } from '@cinnabar/sdk';
+import { tidy } from '../actions/text.js';
+
+const entry = z.object({
+  keys: z.array(z.string()).catch([]),
+  content: z.string().catch(''),
+  enabled: z.boolean().catch(true),
+  constant: z.boolean().catch(false),
+  use_regex: z.boolean().catch(false),
+  insertion_order: z.number().catch(0),
+});
+const book = z.object({ character_book: z.object({ entries: z.array(z.unknown()).catch([]) }) });
+
+const MOST_ENTRIES = 1_000;
+const MOST_TOLD = 12;
+const MOST_CHARACTERS = 4_000;
+
+/**
+ * What a card's book has to say on what is being talked about: entries of which a key occurs in the text, and those that always hold, in the
+ * book's order. Keys are words, never patterns: a pattern of a stranger's could take for ever.
+ * @param rest as `applyCard` gave it
+ */
+export function loreFor(rest: string, text: string): readonly string[] {
+  if (!rest.includes('"character_book"')) return [];
+  const found = book.safeParse(JSON.parse(rest)).data?.character_book.entries ?? [];
+  const heard = text.toLowerCase();
+  const told = found
+    .slice(0, MOST_ENTRIES)
+    .flatMap((one) => entry.safeParse(one).data ?? [])
+    .filter(
+      ({ enabled, constant, use_regex: isPattern, keys }) =>
+        enabled && (constant || (!isPattern && keys.some((key) => occurs(key, heard)))),
+    )
+    .sort((a, b) => a.insertion_order - b.insertion_order)
+    .map(({ content }) => tidy(content, MOST_CHARACTERS))
+    .filter((content) => content !== '');
+  let room = MOST_CHARACTERS;
+  return told.slice(0, MOST_TOLD).filter((content) => {
+    room -= content.length;
+    return room >= 0;
+  });
+}
+
+function occurs(key: string, heard: string): boolean {
+  const word = key.trim().toLowerCase();
+  return word !== '' && heard.includes(word);
+}
