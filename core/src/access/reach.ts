@@ -47,7 +47,11 @@ export function createReach({ identities, client }: Parts) {
     const grant = grants.find(({ guildId }) => guildId === place.guildId);
     if (grant === undefined) return at === undefined ? notLetIn : OUT_OF_REACH;
     if (place.guildId === actor.guildId && actor.userId !== grant.userId) return notLetIn;
-    if (at === undefined) return has(name)(grant) ? vantageOf(grant.userId, place, false) : notGranted(name);
+    if (at !== undefined) return within(grant, name, actor, at);
+    return has(name)(grant) ? vantageOf(grant.userId, place, false) : notGranted(name);
+  };
+
+  const within = (grant: IdentityGrant, name: string, actor: Actor, at: Place): Vantage | DecisionReason => {
     if (has(name)(grant) && reaches(grant, at)) return vantageOf(grant.userId, at, true);
     // Where it is, it knows.
     return isSamePlace(actor, at) ? notLetInHere : OUT_OF_REACH;
