@@ -1,4 +1,5 @@
-import MiniSearch from 'minisearch';
+import { termsOf } from '@cinnabar/plugin-persona/memory/text/words';
+import MiniSearch, { type Options } from 'minisearch';
 import type { Corpus, Query, Speaker, Utterance } from './corpus.js';
 
 /** Finds messages for a question; the ids, best first. */
@@ -15,8 +16,18 @@ export function plainQuestion({ text, askedBy, about }: Query, speakers: readonl
 }
 
 /** BM25 over all that was said and not deleted, each line with its speaker's name. */
-export function bm25(corpus: Corpus): Finder {
+export const bm25 = (corpus: Corpus): Finder => finderOf('BM25 over everything', corpus, {});
+
+/** The same with the words as our own index has them: stems, without empty words. */
+export const stemmedBm25 = (corpus: Corpus): Finder =>
+  finderOf('stemmed BM25 over everything', corpus, {
+    tokenize: (text) => [...termsOf(text)],
+    processTerm: (term) => term,
+  });
+
+function finderOf(name: string, corpus: Corpus, options: Partial<Options<Utterance>>): Finder {
   const index = new MiniSearch<Utterance>({
+    ...options,
     idField: 'messageId',
     fields: ['line'],
     extractField: (utterance, field) =>
@@ -24,7 +35,7 @@ export function bm25(corpus: Corpus): Finder {
   });
   index.addAll(standing(corpus));
   return {
-    name: 'BM25 over everything',
+    name,
     find: async (query, limit) =>
       index
         .search(plainQuestion(query, corpus.speakers))
