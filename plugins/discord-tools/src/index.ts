@@ -1,4 +1,5 @@
 import { Access, Clock, definePlugin, ToolPolicies } from '@cinnabar/sdk';
+import { offeredBy, settings } from './offering.js';
 import { PLUGIN } from './parts.js';
 import { createSentMessages, sentCollection } from './sending/sent.js';
 import { allTools } from './tools/all.js';
@@ -29,11 +30,13 @@ export default definePlugin({
       'ModerateMembers',
     ],
   },
+  settings,
   collections: { sent: sentCollection },
   inject: { access: Access, clock: Clock, policies: ToolPolicies },
-  setup({ client, collections, services, tool, on, personalData }) {
+  setup({ client, settings, collections, services, tool, on, personalData }) {
     const sent = createSentMessages(collections.sent);
-    for (const definition of allTools({ ...services, client, sent })) tool(definition);
+    const whereWorthIt = offeredBy(settings.guild);
+    for (const definition of allTools({ ...services, client, sent })) tool(whereWorthIt(definition));
     on('channelDelete', ({ id }) => sent.forgetChannel(id));
     on('threadDelete', ({ id }) => sent.forgetChannel(id));
     personalData(sent.personalData);
