@@ -55,6 +55,15 @@ describe('persona: what becomes of a memory when its message goes', () => {
     expect(await room.standing()).to.deep.equal(['I live in Bonn']);
   });
 
+  it('does not bring back what is outdated by what others said meanwhile', async () => {
+    await using room = await openRoom();
+    await room.say(BOB, 'Anna lives in Oslo');
+    await room.say(ANNA, 'I live in Bonn');
+    await room.say(BOB, 'Anna lives in Porto');
+    await room.memories.messageDeleted(refOf('I live in Bonn'));
+    expect(await room.standing()).to.deep.equal(['Anna lives in Porto']);
+  });
+
   it('never brings back what was itself deleted', async () => {
     await using room = await openRoom();
     await room.say(ANNA, 'I live in Bonn');

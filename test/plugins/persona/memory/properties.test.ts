@@ -208,7 +208,7 @@ describe('persona: whatever is remembered, deleted, edited and reflected on', ()
         await room.memories.messageDeleted(refs);
         expect(await room.standing()).to.deep.equal(await unheard.standing());
       }),
-      { numRuns: 50 },
+      { numRuns: 60 },
     );
   });
 

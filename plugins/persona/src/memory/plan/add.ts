@@ -98,7 +98,8 @@ function planAttribute(table: Table, memory: Memory): Plan {
   return { outcome: 'outdated', put, drop: [], memory: next, replaced };
 }
 
-function mayReplace(later: Memory, earlier: Memory): boolean {
+/** Whether a later word takes an earlier one's place: all who were told that are told this, and nobody is overruled by hearsay. */
+export function mayReplace(later: Memory, earlier: Memory): boolean {
   return covers(later, earlier) && (isFirstHand(later) || !isFirstHand(earlier));
 }
 

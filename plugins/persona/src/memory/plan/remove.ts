@@ -1,7 +1,10 @@
+import { sameAudience } from '../table/audience.js';
 import type { Change } from '../table/change.js';
-import { byTime, isLater } from '../table/order.js';
+import { byTime, isLater, stands } from '../table/order.js';
 import type { Table } from '../table/table.js';
+import { saysTheSame } from '../text/similar.js';
 import type { Memory } from '../types.js';
+import { mayReplace } from './add.js';
 
 /**
  * Takes memories back as though they had never been said. What rests on them goes with them; what they took the place of stands again, unless
@@ -36,8 +39,36 @@ export function unsay(table: Table, ids: Iterable<string>): Change {
     const after = taker === null ? undefined : table.get(taker);
     amend(heir, { duplicateOf: null, supersededBy: after !== undefined && isLater(after, heir) ? taker : null });
   }
+  settleRevived(table, going, changed);
   return { drop: [...going], put: [...changed.values()] };
 }
+
+/** What stands again finds its place among what was said later, as though it had just been heard: it may be known by then, or outdated. */
+function settleRevived(table: Table, going: ReadonlySet<string>, changed: Map<string, Memory>): void {
+  const now = (memory: Memory) => changed.get(memory.id) ?? memory;
+  const revived = [...changed.values()].filter(stands).sort(byTime).reverse();
+  for (const memory of revived) {
+    const later = table
+      .about(memory.subject)
+      .map(now)
+      .filter((other) => !going.has(other.id) && stands(other) && other.kind === memory.kind && isLater(other, memory))
+      .sort(byTime);
+    const same = later.findLast((other) => saysItAgain(table, other, memory));
+    if (same !== undefined) {
+      changed.set(memory.id, { ...memory, duplicateOf: same.id });
+      for (const other of [...table.duplicatesOf(memory.id), ...changed.values()].map(now)) {
+        if (other.duplicateOf !== memory.id || going.has(other.id)) continue;
+        changed.set(other.id, { ...other, duplicateOf: same.id });
+      }
+      continue;
+    }
+    const next = later.find((other) => other.attribute === memory.attribute && mayReplace(other, memory));
+    if (memory.attribute !== null && next !== undefined) changed.set(memory.id, { ...memory, supersededBy: next.id });
+  }
+}
+
+const saysItAgain = (table: Table, one: Memory, other: Memory): boolean =>
+  one.speaker === other.speaker && sameAudience(one, other) && saysTheSame(table.gist(one), table.gist(other));
 
 /** Deletes a memory and all that it took the place of, so that nothing older comes up in its stead. */
 export function removeWhole(table: Table, id: string): Change {
