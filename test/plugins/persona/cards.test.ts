@@ -127,7 +127,7 @@ describe('persona: character cards', () => {
       const long = 'x'.repeat(3 * 1024 * 1024);
       await expectRefused(json(cardV2({ description: long })), /longer than 2048 KB/);
       await expectRefused(png(tEXt('chara', base64(cardV2({ description: long })))), /longer than/);
-      const bomb = Buffer.alloc(300 * 1024 * 1024);
+      const bomb = Buffer.alloc(64 * 1024 * 1024);
       await expectRefused(png(zTXt('chara', bomb)), /longer than/);
       await expectRefused(png(iTXt('ccv3', bomb)), /longer than/);
       await expectRefused(Buffer.alloc(9 * 1024 * 1024), /too large/);

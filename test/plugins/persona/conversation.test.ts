@@ -74,6 +74,27 @@ describe('persona: the conversation', () => {
     expect(lines(second)).to.have.length(1);
   });
 
+  it('lets go of what the persona said when a part of it is deleted', async () => {
+    const long = Array.from({ length: 500 }, (_, index) => `word${index}`).join(' ');
+    await using stage = await setStage([plan([speak(long)]), plan([])]);
+    const parts = await stage.hears('Tell me everything');
+    expect(parts).to.have.length(2);
+    expect(parts.join(' ')).to.equal(long);
+    const last = stage.general.messages.at(-1);
+    if (last !== undefined) stage.you.delete(last);
+    await stage.settled();
+    await stage.hears('Thanks');
+    expect(lines(stage).map(({ said }) => said)).to.deep.equal(['Tell me everything', 'Thanks']);
+  });
+
+  it('pings nobody but whoever asked', async () => {
+    await using stage = await setStage([plan([speak('@everyone come and see, <@&1>!')])]);
+    await stage.hears('Call them all');
+    const said = stage.general.messages.at(-1);
+    expect(said?.content).to.include('@everyone');
+    expect(said?.mentions.everyone).to.equal(false);
+  });
+
   it('has edits', async () => {
     await using stage = await setStage([plan([]), plan([])]);
     const message = stage.alice.say(stage.general, '!ai I like tea');

@@ -218,6 +218,13 @@ describe('persona: planning', () => {
     expect(asked.reactions.map(({ emoji }) => emoji.name)).to.deep.equal(['👀']);
   });
 
+  it('answers a slash command also when it stays silent', async () => {
+    await using stage = await setStage([plan([think('Nothing to add.')])]);
+    const interaction = stage.alice.slash(stage.general, 'ai', { text: 'Good night' });
+    await stage.settled();
+    expect(interaction.messages.map(({ content }) => content)).to.deep.equal(['*(says nothing)*']);
+  });
+
   it('keeps its state across a restart', async () => {
     await using first = await setStage([plan([{ action: 'UPDATE_APPEARANCE', result: { appearance: 'Green hair' } }])]);
     await first.hears('Dye your hair green!');
