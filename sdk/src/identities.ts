@@ -30,7 +30,11 @@ export interface Identities {
   get(id: string): Promise<Identity | undefined>;
   /** Those with a grant there. */
   list(guildId: string | null): Promise<readonly Identity[]>;
-  /** Written before it holds. @throws CINNABAR_NAME_INVALID, CINNABAR_NAME_TAKEN when another plugin has one of that id */
+  /**
+   * Written before it holds.
+   * @throws CINNABAR_NAME_INVALID, CINNABAR_NAME_TAKEN when another plugin has one of that id, CINNABAR_DOCUMENT_INVALID when it has two
+   *   grants for one guild
+   */
   save(identity: Identity): Promise<void>;
   remove(id: string): Promise<void>;
 }

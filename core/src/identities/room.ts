@@ -1,4 +1,12 @@
-import { CinnabarError, type Collection, type Identities, type Identity, type PersonalData, z } from '@cinnabar/sdk';
+import {
+  CinnabarError,
+  type Collection,
+  createSequences,
+  type Identities,
+  type Identity,
+  type PersonalData,
+  z,
+} from '@cinnabar/sdk';
 
 const grant = z.object({
   guildId: z.string().nullable(),
@@ -13,7 +21,7 @@ export const identitySchema = z.object({
   id: z.string(),
   plugin: z.string(),
   name: z.string(),
-  grants: z.array(grant).readonly(),
+  grants: z.array(grant).readonly().refine(isOneForEachGuild, 'there is more than one grant for a guild'),
 });
 
 /** The characters of the id become part of a file's name. */
@@ -40,22 +48,13 @@ export function createIdentities(documents: Collection<z.output<typeof identityS
     return known;
   };
 
-  const save = async (identity: Identity) => {
-    const { id, plugin } = identity;
-    if (!ID.test(id)) {
-      const detail = 'lower case letters, digits, ":", "_" and "-", at most 100';
-      throw new CinnabarError('CINNABAR_NAME_INVALID', { kind: 'identity', name: id, detail });
-    }
-    const known = await all();
-    const taken = known.get(id);
-    if (taken !== undefined && taken.plugin !== plugin) {
-      throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'identity', name: id, plugin: taken.plugin });
-    }
-    const saved = await documents.of(id).set({ ...identity });
-    known.set(id, saved);
+  // One change of an identity at a time, in memory as on the disk: none may bring back what another one takes away.
+  const changes = createSequences();
+
+  const write = async (known: Map<string, Identity>, identity: Identity) => {
+    known.set(identity.id, await documents.of(identity.id).set({ ...identity }));
   };
-  const remove = async (id: string) => {
-    const known = await all();
+  const erase = async (known: Map<string, Identity>, id: string) => {
     // What cannot be deleted must not go on holding: it is gone here first.
     known.delete(id);
     await documents.of(id).delete();
@@ -68,15 +67,42 @@ export function createIdentities(documents: Collection<z.output<typeof identityS
     async list(guildId) {
       return [...(await all()).values()].filter(({ grants }) => grants.some((one) => one.guildId === guildId));
     },
-    save,
-    remove,
+    save: (identity) =>
+      changes.run(identity.id, async () => {
+        const known = await all();
+        check(identity, known.get(identity.id));
+        await write(known, identity);
+      }),
+    remove: (id) => changes.run(id, async () => erase(await all(), id)),
     personalData: {
       export: grantedBy,
       async forget(userId) {
-        for (const identity of await grantedBy(userId)) {
-          await save({ ...identity, grants: identity.grants.filter((one) => one.userId !== userId) });
+        const known = await all();
+        for (const { id } of await grantedBy(userId)) {
+          await changes.run(id, async () => {
+            const identity = known.get(id);
+            const grants = identity?.grants.filter((one) => one.userId !== userId) ?? [];
+            // Its id may name the one person whose agent it was.
+            await (identity === undefined || grants.length === 0
+              ? erase(known, id)
+              : write(known, { ...identity, grants }));
+          });
         }
       },
     },
   };
+}
+
+function check({ id, plugin }: Identity, taken: Identity | undefined): void {
+  if (!ID.test(id)) {
+    const detail = 'lower case letters, digits, ":", "_" and "-", at most 100';
+    throw new CinnabarError('CINNABAR_NAME_INVALID', { kind: 'identity', name: id, detail });
+  }
+  if (taken !== undefined && taken.plugin !== plugin) {
+    throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'identity', name: id, plugin: taken.plugin });
+  }
+}
+
+function isOneForEachGuild(grants: readonly { readonly guildId: string | null }[]): boolean {
+  return new Set(grants.map(({ guildId }) => guildId)).size === grants.length;
 }
