@@ -61,7 +61,10 @@ export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
   readonly access?: AccessPolicy;
   /**
    * Where the call takes effect, for tools that can reach beyond the channel in which they are called: `access`, the guild's policy
-   * and an identity's scope are then decided for that place, when it is asked for and again before it runs. Throw `UserError` where there is no such place.
+   * and an identity's scope are then decided for that place, when it is asked for and again before it runs; it is not run when that is another
+   * place by then. Throw `UserError` for an argument that cannot name a place at all; for one that there is not, give a place that nobody
+   * reaches, so that the refusal does not tell what exists. A tool without `place` takes effect where it is called, and changes nothing for an
+   * agent that was not let in there; one that only reads asks `Access` itself how far whoever calls may look.
    */
   place?(input: z.output<S>): Place | Promise<Place>;
   /** Running it twice with the same `ToolContext.key` does no more than running it once. By default only what reads is. */
