@@ -57,6 +57,8 @@ export async function openDigests(parts: DigestParts): Promise<Digests> {
     await kept.of(channelId).delete();
   };
   const send = async (channelId: string, open: Gathering) => {
+    // Another process looks after the guild, or Discord has trouble with it.
+    if (client.guilds.cache.get(open.guildId)?.available !== true) return;
     const roster = rosters.enabled(open.guildId);
     const channel = client.channels.cache.get(channelId);
     if (channel === undefined || channel.isDMBased() || !channel.isTextBased()) return forget(channelId);

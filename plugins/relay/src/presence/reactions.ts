@@ -1,6 +1,7 @@
 import type { Clock, Logger, Registrar } from '@cinnabar/sdk';
 import type { MessageReaction, PartialMessageReaction, PartialUser, User } from 'discord.js';
-import type { Rosters } from '../agents/roster.js';
+import { placesOf } from '../agents/places.js';
+import { modeOf, type Rosters } from '../agents/roster.js';
 import { authorFacts, namesOf, placeFacts } from '../events/facts.js';
 import { linkOf } from '../events/message-event.js';
 import { nameOr } from '../events/names.js';
@@ -42,8 +43,9 @@ export function listenForReactions(parts: ReactionParts): void {
   };
 
   on('messageReactionAdd', async (reaction, user) => {
-    const { id, guildId, channelId } = reaction.message;
-    if (rosters.enabled(guildId) === undefined || user.bot === true) return;
+    const { id, guildId, channelId, channel } = reaction.message;
+    const roster = rosters.enabled(guildId);
+    if (roster === undefined || user.bot === true || modeOf(roster, placesOf(channel)) === 'off') return;
     const agent = await posts.agentOf(channelId, id);
     if (agent === undefined) return;
     const rules = await rulesIn(settings, guildId);

@@ -149,6 +149,12 @@ describe('relay: what reaches an agent though nobody has said it to it', () => {
     await bot.settled();
     await later(3_000);
     expect(last()).to.include('🔥');
+    await bot.admin('!relay mode off');
+    bot.bob.react(answer, '🌊');
+    await bot.settled();
+    await later(3_000);
+    expect(last()).to.not.include('🌊');
+    await bot.admin('!relay mode mention');
     await config('reactionEvents false');
     const before = bot.prompts.length;
     bot.bob.react(answer, '🧊');
