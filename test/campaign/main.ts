@@ -27,6 +27,8 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   },
   relay: { rounds: 200, load: async () => (await import('./relay.js')).relayCampaign },
   reload: { rounds: 200, load: async () => (await import('./reload.js')).reloadCampaign },
+  stops: { rounds: 200, load: async () => (await import('./stops.js')).stopsCampaign },
+  tasks: { rounds: 500, load: async () => (await import('./tasks.js')).tasksCampaign },
   settings: { rounds: 200, load: async () => (await import('./settings.js')).settingsCampaign },
 };
 

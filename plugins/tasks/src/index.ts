@@ -13,10 +13,12 @@ import {
   Tasks,
   Tools,
 } from '@cinnabar/sdk';
+import { registerBuiltinTools } from './builtin/register.js';
 import { registerCommands } from './commands/register.js';
 import { answerButtons, answeredBy, answerForm } from './discord/answering.js';
 import { createComponents } from './discord/components.js';
 import { controlButtons } from './discord/control-buttons.js';
+import { isStillThere } from './discord/membership.js';
 import { createPlaces } from './discord/place.js';
 import { createSpeaker } from './discord/speaker.js';
 import { createStatusBoard } from './discord/status-board.js';
@@ -27,6 +29,7 @@ import { createRuns, HEARTBEAT_MS, runsCollection } from './journal/runs.js';
 import { createMessages } from './messages.js';
 import { registerResponders } from './mode/responders.js';
 import { registerStartTool } from './mode/start-tool.js';
+import { isFinal } from './model/status.js';
 import { tasksCollection } from './model/task.js';
 import { createCrew } from './running/crew.js';
 import { createEnds } from './running/end.js';
@@ -104,6 +107,7 @@ export default definePlugin({
       log,
       signal,
       selfName,
+      isStillThere: (actor: Actor) => isStillThere(client, actor),
       tell: messages.tell,
       settle,
     };
@@ -130,6 +134,7 @@ export default definePlugin({
     registerCommands(context, { tasks: service, approvals });
     registerResponders(context, { tasks: service, llm, selfName });
     registerStartTool(context, service);
+    registerBuiltinTools(context, clock);
     const unclaim = frontDoor?.claim((message) => answeredBy(message, journal) !== undefined);
     if (unclaim !== undefined) defer(unclaim);
     on('messageCreate', async (message) => {
@@ -137,6 +142,12 @@ export default definePlugin({
       if (task === undefined) return;
       const by = { userId: message.author.id, guildId: message.guildId, channelId: message.channelId };
       await service.answer(task.id, message.content, by);
+    });
+    on('guildMemberRemove', async ({ id, guild }) => {
+      for (const { id: taskId, actor, status } of journal.live()) {
+        if (actor.userId !== id || actor.guildId !== guild.id || isFinal(status)) continue;
+        await ends.end(taskId, 'cancelled', { kind: 'gone', text: 'Whoever asked for this has left.' });
+      }
     });
     context.personalData(personalTasks({ journal, ends }));
     context.provide(Tasks, service);

@@ -18,6 +18,7 @@ import {
   type LocalUser,
   type ModelScript,
   type ModelStep,
+  type ReplyStep,
   type ScriptedLlm,
   scriptedLlm,
 } from '@cinnabar/sdk/testing';
@@ -181,9 +182,9 @@ function tools(deeds: Deed[], onDeed: NonNullable<OfficeOptions['onDeed']>): Plu
 }
 
 /** The model calls one tool of the office. */
-export const use = (tool: string, what: string, text?: string): ModelStep =>
+export const use = (tool: string, what: string, text?: string): ReplyStep =>
   callTools([{ name: tool, arguments: { what } }], text === undefined ? {} : { text });
-export const done = (summary: string): ModelStep => callTools([{ name: 'task_complete', arguments: { summary } }]);
-export const update = (message: string): ModelStep => callTools([{ name: 'send_update', arguments: { message } }]);
-export const askUser = (question: string, choices?: readonly string[]): ModelStep =>
+export const done = (summary: string): ReplyStep => callTools([{ name: 'task_complete', arguments: { summary } }]);
+export const update = (message: string): ReplyStep => callTools([{ name: 'send_update', arguments: { message } }]);
+export const askUser = (question: string, choices?: readonly string[]): ReplyStep =>
   callTools([{ name: 'ask_user', arguments: choices === undefined ? { question } : { question, choices } }]);

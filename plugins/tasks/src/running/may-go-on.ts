@@ -13,8 +13,16 @@ export type Leave =
   | { readonly is: 'off' }
   | { readonly is: 'gone'; readonly because: string };
 
-/** Whether who asked may still have the task done where it works: they may have left, or not be allowed to write there any more. */
-export async function leaveOf({ access }: Pick<RunParts, 'access'>, task: Task): Promise<Leave> {
+/**
+ * Whether who asked may still have the task done where it works: they may have left, or not be allowed to write there any more.
+ * @param fresh whether Discord is asked if they are still there
+ */
+export async function leaveOf(
+  { access, isStillThere }: Pick<RunParts, 'access' | 'isStillThere'>,
+  task: Task,
+  fresh: boolean,
+): Promise<Leave> {
+  if (fresh && !(await isStillThere(task.actor))) return { is: 'gone', because: 'Whoever asked for this has left.' };
   const { reasons, allowed } = await access.decide(actorOf(task), SUBJECT);
   if (allowed) return { is: 'given' };
   const denying = reasons.filter((reason) => !reason.allowed);
@@ -24,8 +32,12 @@ export async function leaveOf({ access }: Pick<RunParts, 'access'>, task: Task):
 }
 
 /** A plugin that is switched off in a guild pauses its tasks there; whoever has no right to a task any more has none. */
-export async function mayGoOn(parts: Pick<RunParts, 'access' | 'journal'>, task: Task): Promise<boolean> {
-  const leave = await leaveOf(parts, task);
+export async function mayGoOn(
+  parts: Pick<RunParts, 'access' | 'journal' | 'isStillThere'>,
+  task: Task,
+): Promise<boolean> {
+  // Once for each step: tools ask for themselves.
+  const leave = await leaveOf(parts, task, task.step === undefined);
   if (leave.is === 'off') {
     await parts.journal.move(task.id, 'paused', (draft) => {
       draft.pausedByHost = true;

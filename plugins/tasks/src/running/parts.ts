@@ -1,4 +1,4 @@
-import type { Access, Accounts, Approvals, Clock, Llm, Logger, TaskMessage, Tools } from '@cinnabar/sdk';
+import type { Access, Accounts, Actor, Approvals, Clock, Llm, Logger, TaskMessage, Tools } from '@cinnabar/sdk';
 import type { Speaker } from '../discord/speaker.js';
 import type { StatusBoard } from '../discord/status-board.js';
 import type { Journal } from '../journal/journal.js';
@@ -21,6 +21,8 @@ export interface RunParts {
   readonly log: Logger;
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
+  /** Whether a person is still in the guild; asks Discord. */
+  isStillThere(actor: Actor): Promise<boolean>;
   /** What the bot is called where the task is. */
   selfName(guildId: string | null): string;
   /** Tells other surfaces what a task has said. */

@@ -10,6 +10,8 @@ import type { RunParts } from './parts.js';
 import { resumeTask } from './resume.js';
 
 export const SWEEP_MS = 10_000;
+/** So often Discord is asked whether those for whom tasks wait are still there. */
+const FRESH_MS = 300_000;
 
 export interface SweepParts extends RunParts {
   readonly crew: Crew;
@@ -18,10 +20,13 @@ export interface SweepParts extends RunParts {
 
 /** Looks after tasks that nothing else moves. */
 export function createSweep(parts: SweepParts): () => Promise<void> {
+  let freshAt = parts.clock.now();
   return async () => {
+    const fresh = parts.clock.now() - freshAt >= FRESH_MS;
+    if (fresh) freshAt = parts.clock.now();
     for (const task of parts.journal.live()) {
       if (isFinal(task.status)) continue;
-      await lookAfter(parts, task).catch((error: unknown) => {
+      await lookAfter(parts, task, fresh).catch((error: unknown) => {
         if (!(error instanceof Superseded))
           parts.log.warn('a task could not be looked after', { taskId: task.id, error });
       });
@@ -30,10 +35,10 @@ export function createSweep(parts: SweepParts): () => Promise<void> {
 }
 
 /** Those that wait for people who have gone, those that the host has paused, and those whose time runs out in the middle of a tool. */
-async function lookAfter(parts: SweepParts, task: Task): Promise<void> {
+async function lookAfter(parts: SweepParts, task: Task, fresh: boolean): Promise<void> {
   const { ends, settings, clock } = parts;
   const { id, status, actor, pausedByHost } = task;
-  const leave = await leaveOf(parts, task);
+  const leave = await leaveOf(parts, task, fresh);
   if (leave.is === 'gone') return ends.end(id, 'cancelled', { kind: 'gone', text: leave.because });
   if (leave.is === 'given' && pausedByHost) return resumeTask(parts, id);
   if (status !== 'tool_executing') return;

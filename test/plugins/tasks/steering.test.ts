@@ -1,0 +1,185 @@
+import { hang, say } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { askUser, done, isOver, type Office, openOffice, update, use } from './office.js';
+
+describe('steering a task', () => {
+  let office: Office;
+
+  afterEach(async () => {
+    office.llm.release();
+    await office[Symbol.asyncDispose]();
+  });
+
+  const statusOf = (prompt: string) => office.saying(office.host.general, prompt);
+
+  it('stops while the model thinks: its request is cancelled, and none follows', async () => {
+    office = await openOffice({ steps: [hang(done('Too late.'))] });
+    const { id } = await office.give('Think for ever');
+    await office.llm.hanging();
+    const { alice } = office.host;
+    await alice.click(statusOf('Think for ever'), 'Stop').answered();
+    expect(office.llm.requests[0]?.signal?.aborted).to.equal(true);
+    const { status } = await office.over(id);
+    expect(status).to.equal('cancelled');
+    expect(office.llm.requests).to.have.length(1);
+  });
+
+  it('takes the request for approval back when it is stopped', async () => {
+    office = await openOffice({ steps: [use('send_note', 'a note')] });
+    const { id } = await office.give('Send a note');
+    const thread = await office.thread(id);
+    await office.when(id, ({ status }) => status === 'waiting_approval');
+    await office.host.settled();
+    office.host.alice.say(thread, '!task stop');
+    await office.over(id);
+    const card = office.saying(thread, 'a note');
+    expect(card.components).to.have.length(0);
+    expect(office.deeds).to.deep.equal([]);
+    expect(office.saying(thread, 'Task stopped').content).to.include('Halted: `send_note` (expired)');
+  });
+
+  it('lets nobody else stop, pause or look into it, but those whom the server trusts with it', async () => {
+    office = await openOffice({ steps: [askUser('Well?')] });
+    const { host } = office;
+    const { id } = await office.give('Ask me');
+    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    await host.settled();
+    for (const label of ['Stop', 'Pause', 'Details']) {
+      const click = host.bob.click(statusOf('Ask me'), label);
+      await click.answered();
+      expect(click.response?.content, label).to.include('Only the member who asked for this task can');
+    }
+    const thread = await office.thread(id);
+    host.bob.say(thread, 'I say yes', { replyTo: office.saying(thread, 'Well?') });
+    await host.settled();
+    expect((await office.tasks.get(id))?.status).to.equal('waiting_user');
+    host.you.say(thread, '!task stop');
+    const { status, ending } = await office.over(id);
+    expect(status).to.equal('cancelled');
+    expect(ending).to.include(host.you.id);
+  });
+
+  it('pauses between two steps and goes on where it was', async () => {
+    office = await openOffice({
+      steps: [use('look', 'one'), hang(use('look', 'two')), use('look', 'two'), done('Both.')],
+    });
+    const { host } = office;
+    const { id } = await office.give('Look twice');
+    await office.llm.hanging();
+    await host.alice.click(statusOf('Look twice'), 'Pause').answered();
+    await office.when(id, ({ status }) => status === 'paused');
+    await host.advance(5_000);
+    expect(statusOf('Look twice').content).to.include('paused');
+    expect(office.llm.requests).to.have.length(2);
+    await host.alice.click(statusOf('Look twice'), 'Resume').answered();
+    const { status, stepCount } = await office.over(id);
+    expect([status, stepCount]).to.deep.equal(['completed', 3]);
+    expect(office.deeds.map(({ what }) => what)).to.deep.equal(['one', 'two']);
+  });
+
+  it('lets a tool end before it pauses', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let begun = () => {};
+    const running = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    office = await openOffice({
+      steps: [use('stamp', 'one'), done('One.')],
+      onDeed() {
+        begun();
+        return held;
+      },
+    });
+    const { id } = await office.give('Stamp one');
+    await running;
+    await office.tasks.pause(id, office.actor());
+    release();
+    await office.when(id, ({ status }) => status === 'paused');
+    expect(office.llm.requests).to.have.length(1);
+    await office.tasks.resume(id, office.actor());
+    const { status } = await office.over(id);
+    expect(status).to.equal('completed');
+    expect(office.deeds).to.have.length(1);
+  });
+
+  it('takes an answer from the form', async () => {
+    office = await openOffice({ steps: [askUser('What is its name?'), done('Thanks.')] });
+    const { host } = office;
+    const { id } = await office.give('Ask me');
+    const thread = await office.thread(id);
+    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    await host.settled();
+    const form = host.alice.click(office.saying(thread, 'What is its name?'), 'Answer…');
+    await form.answered();
+    host.alice.submit(form, { Answer: 'V' });
+    await office.over(id);
+    expect(JSON.stringify(office.llm.requests[1])).to.include('The user answered: V');
+    expect(office.saying(thread, 'What is its name?').components).to.have.length(0);
+  });
+
+  it('takes an answer by reply, which is no turn for the chat as well', async () => {
+    office = await openOffice({ steps: [askUser('What is its name?'), done('Thanks.')], plugins: ['ai', 'chat'] });
+    const { host } = office;
+    await office.configure('threads', 'false');
+    const { id } = await office.give('Ask me');
+    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    await host.settled();
+    host.alice.say(host.general, 'It is V', { replyTo: office.saying(host.general, 'What is its name?') });
+    await office.over(id);
+    expect(JSON.stringify(office.llm.requests[1])).to.include('The user answered: It is V');
+    expect(office.llm.requests).to.have.length(2);
+  });
+
+  it('shows its steps behind Details, for who asked alone, and edits its status at most once a second', async () => {
+    office = await openOffice({ steps: [use('look', 'one'), update('One.'), use('look', 'two'), done('Two.')] });
+    const { host } = office;
+    const edits = () => host.discord.requests.of('PATCH', '/channels/:channelId/messages/:messageId').length;
+    const { id } = await office.give('Look');
+    await office.when(id, isOver);
+    await host.settled();
+    expect(edits()).to.equal(1);
+    await office.over(id);
+    expect(edits()).to.equal(2);
+    const click = host.alice.click(statusOf('Look'), 'Details');
+    await click.answered();
+    expect(click.response?.ephemeral).to.equal(true);
+    expect(click.response?.content).to.include('look did one').and.include('look did two');
+  });
+
+  it('is over when the model only talks: with a reason, not for ever', async () => {
+    office = await openOffice({ steps: () => say('Hmm.') });
+    await office.configure('maxIdleSteps', '3');
+    const { id } = await office.give('Talk');
+    const { status, ending, stepCount } = await office.over(id);
+    expect([status, stepCount]).to.deep.equal(['error', 3]);
+    expect(ending).to.include('I got nowhere for 3 steps');
+  });
+
+  it('ends at its limits, and warns before the money is gone', async () => {
+    office = await openOffice({ steps: (prompt) => use('look', String(prompt.results.length + Math.random())) });
+    await office.configure('maxSteps', '5');
+    const { id } = await office.give('Look for ever');
+    const { status, ending, stepCount } = await office.over(id);
+    expect([status, stepCount]).to.deep.equal(['completed', 5]);
+    expect(ending).to.equal('I have reached the maximum number of steps. Stopping here.');
+    await office.configure('maxSteps', '50');
+    await office.configure('maxTokens', '1000');
+    await office.configure('warnAt', '0.5');
+    await office.configure('maxSteps', '500');
+    await office.configure('maxIdleSteps', '100');
+    office.llm.push(
+      ...Array.from({ length: 100 }, (_, n) => ({
+        ...use('look', `it ${n}`),
+        usage: { inputTokens: 190, outputTokens: 10 },
+      })),
+    );
+    const next = await office.give('Spend');
+    const spent = await office.over(next.id);
+    expect(spent.tokens).to.equal(1_000);
+    expect(spent.ending).to.include('1,000 tokens');
+    expect(office.messages.filter(({ kind }) => kind === 'warning')).to.have.length(1);
+  });
+});
