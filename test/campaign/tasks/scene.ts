@@ -47,7 +47,7 @@ export interface Traces {
 
 const PROMPT = 'Tidy the shelves';
 const POLL_MS = 10;
-const PATIENCE_MS = 8_000;
+const PATIENCE_MS = 60_000;
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 
 /**
