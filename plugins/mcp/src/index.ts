@@ -76,6 +76,7 @@ export default definePlugin({
     };
     const endpoint = await openEndpoint();
     context.provide(McpEndpoint, agents.endpoint);
+    context.every(SWEEP_MS, agents.sweep);
     context.group({
       name: 'mcp',
       description: 'MCP servers, and the own tools over MCP',

@@ -58,6 +58,12 @@ describe('an agent over MCP', function () {
     clients.push(client);
     return client;
   }
+  /** What it was refused with; `undefined` when it was not. */
+  const refusalOf = (asked: Promise<unknown>) =>
+    asked.then(
+      () => undefined,
+      (error: unknown) => String(error),
+    );
   const shout = async (client: Client, channelId: string) => {
     const { content } = await client.callTool({ name: 'shout', arguments: { channelId } });
     return z.array(z.object({ text: z.string() })).parse(content)[0]?.text;
@@ -75,8 +81,35 @@ describe('an agent over MCP', function () {
     expect(await shout(client, host.general.id)).to.contain('relay:v');
     await letIn('all', { stamp: 'allow' });
     expect((await client.listTools()).tools.map(({ name }) => name)).to.deep.equal(['stamp']);
-    await host.resolve(Identities).remove('relay:v');
+    await letIn('all', {});
     expect((await client.listTools()).tools).to.deep.equal([]);
+  });
+
+  it('whom nobody has let in any more has no bearer, also when another one gets its name', async () => {
+    const { bearer } = await host.resolve(McpEndpoint).issue('relay:v');
+    const client = await connect(bearer);
+    await host.resolve(Identities).remove('relay:v');
+    expect(await refusalOf(client.listTools())).to.match(/401|token/i);
+    await letIn('all');
+    expect(await refusalOf(connect(bearer))).to.match(/401|token/i);
+    expect(await host.resolve(McpEndpoint).has('relay:v')).to.equal(false);
+  });
+
+  it('has no bearer left a minute after it was sent away, whether it came again or not', async () => {
+    const { bearer } = await host.resolve(McpEndpoint).issue('relay:v');
+    await host.resolve(Identities).remove('relay:v');
+    await host.advance(60_000);
+    await letIn('all');
+    expect(await refusalOf(connect(bearer))).to.match(/401|token/i);
+  });
+
+  it('gets one bearer when two are asked for at once, and none when it is sent away meanwhile', async () => {
+    const endpoint = host.resolve(McpEndpoint);
+    const issued = await Promise.all([endpoint.issue('relay:v'), endpoint.issue('relay:v')]);
+    const refusals = await Promise.all(issued.map(({ bearer }) => refusalOf(connect(bearer))));
+    expect(refusals.filter((one) => one === undefined)).to.have.length(1);
+    await Promise.all([endpoint.issue('relay:v'), endpoint.revoke('relay:v')]);
+    expect(await endpoint.has('relay:v')).to.equal(false);
   });
 
   it('gets no tool that changes something where its requests are shown, unless it was let in there', async () => {

@@ -1,4 +1,4 @@
-import { type Clock, type Collection, type Identities, type McpEndpoint, z } from '@cinnabar/sdk';
+import { type Clock, type Collection, createSequences, type Identities, type McpEndpoint, z } from '@cinnabar/sdk';
 import type { Caller, Verify } from './caller.js';
 import { hashOf, isSameHash, newSecret, newTokenId } from './secret.js';
 
@@ -25,7 +25,11 @@ const BEARER = /^cinnabar_agent_([0-9a-f]{8})-([\w-]{43})$/;
 export function createAgentTokens({ store, identities, clock, url, closeOf }: Parts): {
   readonly endpoint: McpEndpoint;
   readonly verify: Verify;
+  /** Ends the bearers of identities that are gone: who gets the name next must not find them valid. */
+  sweep(): Promise<void>;
 } {
+  // Two who issue at once, or one who revokes meanwhile, must not leave a bearer of which nobody knows.
+  const changes = createSequences();
   const tokensOf = async (identity: string) => {
     const ids: string[] = [];
     for await (const [id, token] of store.entries()) if (token.identity === identity) ids.push(id);
@@ -37,6 +41,8 @@ export function createAgentTokens({ store, identities, clock, url, closeOf }: Pa
       await closeOf(id);
     }
   };
+
+  const isGone = async (identity: string) => (await identities.get(identity)) === undefined;
 
   const callerOf = (id: string, identity: string): Caller => ({
     id,
@@ -55,21 +61,27 @@ export function createAgentTokens({ store, identities, clock, url, closeOf }: Pa
       get url() {
         return url();
       },
-      async issue(identity) {
-        const before = await tokensOf(identity);
-        const [id, secret] = [newTokenId(), newSecret()];
-        await store.of(id).set({ identity, hash: hashOf(secret), createdAt: clock.now() });
-        await end(before);
-        return { bearer: `cinnabar_agent_${id}-${secret}` };
-      },
-      revoke: async (identity) => end(await tokensOf(identity)),
+      issue: (identity) =>
+        changes.run(identity, async () => {
+          const before = await tokensOf(identity);
+          const [id, secret] = [newTokenId(), newSecret()];
+          await store.of(id).set({ identity, hash: hashOf(secret), createdAt: clock.now() });
+          await end(before);
+          return { bearer: `cinnabar_agent_${id}-${secret}` };
+        }),
+      revoke: (identity) => changes.run(identity, async () => end(await tokensOf(identity))),
       has: async (identity) => (await tokensOf(identity)).length > 0,
     },
     async verify(bearer) {
       const [, id, secret = ''] = BEARER.exec(bearer) ?? [];
       const token = id === undefined ? undefined : await store.of(id).find();
       if (id === undefined || token === undefined || !isSameHash(token.hash, hashOf(secret))) return undefined;
-      return callerOf(id, token.identity);
+      if (!(await isGone(token.identity))) return callerOf(id, token.identity);
+      await end([id]);
+      return undefined;
+    },
+    async sweep() {
+      for await (const [id, { identity }] of store.entries()) if (await isGone(identity)) await end([id]);
     },
   };
 }
