@@ -124,9 +124,9 @@ export default definePlugin({
     followChanges({ ...context, ...parts });
     defer(showThoughts({ ...parts, threads: collections.thoughtThreads }));
     const proactive = { ...parts, allowance: createAllowance(collections.initiatives, clock) };
-    noticeJoins(context, proactive);
+    const joins = noticeJoins(context, proactive);
     noticeReactions(context, proactive);
-    every(TICK_MS, () => tick(proactive));
+    every(TICK_MS, () => tick({ ...proactive, joins }));
     provide(PersonaActions, registry);
     provide(Personas, createPersonas(parts));
     context.personalData(personalData({ collections, conversations, traces, memories }));

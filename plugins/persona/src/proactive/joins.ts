@@ -1,15 +1,23 @@
-import { type Registrar, sanitizeName } from '@cinnabar/sdk';
+import { type Disposer, type Registrar, sanitizeName } from '@cinnabar/sdk';
 import { type GuildMember, MessageType } from 'discord.js';
-import { livesIn, runUnasked } from './start.js';
-import type { TickParts } from './tick.js';
+import type { Allowance } from './allowance.js';
+import { livesIn, runUnasked, type UnaskedParts } from './start.js';
 
 const REMEMBERED = 200;
+
+export interface Joins {
+  /** Whether any guild wants it: only then are messages looked at for it. */
+  watch(isWanted: boolean): Promise<void>;
+}
 
 /**
  * Notices new members, in the home channel. Discord tells of them by an event, where the bot may receive those (a privileged intent, which this
  * plugin does not ask for), and by a message in the guild's system channel.
  */
-export function noticeJoins({ on }: Pick<Registrar, 'on'>, parts: TickParts): void {
+export function noticeJoins(
+  { on }: Pick<Registrar, 'on'>,
+  parts: UnaskedParts & { readonly allowance: Allowance },
+): Joins {
   const noticed = new Set<string>();
 
   const notice = async (member: GuildMember) => {
@@ -33,7 +41,17 @@ export function noticeJoins({ on }: Pick<Registrar, 'on'>, parts: TickParts): vo
   };
 
   on('guildMemberAdd', notice);
-  on('messageCreate', ({ type, member }) =>
-    type === MessageType.UserJoin && member !== null ? notice(member) : undefined,
-  );
+  let stopWatching: Disposer | undefined;
+  return {
+    async watch(isWanted) {
+      if (isWanted === (stopWatching !== undefined)) return;
+      const stop = stopWatching;
+      stopWatching = isWanted
+        ? on('messageCreate', (message) =>
+            message.type === MessageType.UserJoin && message.member !== null ? notice(message.member) : undefined,
+          )
+        : undefined;
+      await stop?.();
+    },
+  };
 }

@@ -1,9 +1,12 @@
 import { type Registrar, sanitizeName } from '@cinnabar/sdk';
-import { livesIn, runUnasked } from './start.js';
-import type { TickParts } from './tick.js';
+import type { Allowance } from './allowance.js';
+import { livesIn, runUnasked, type UnaskedParts } from './start.js';
 
 /** Notices what people think of what the persona has said. */
-export function noticeReactions({ on }: Pick<Registrar, 'on'>, parts: TickParts): void {
+export function noticeReactions(
+  { on }: Pick<Registrar, 'on'>,
+  parts: UnaskedParts & { readonly allowance: Allowance },
+): void {
   on('messageReactionAdd', async ({ message, emoji }, user) => {
     const { guildId, channelId, channel } = message;
     if (guildId === null || user.bot === true || !channel.isSendable()) return;

@@ -2,11 +2,13 @@ import type { Plugins } from '@cinnabar/sdk';
 import type { Guild, SendableChannels } from 'discord.js';
 import type { PersonaSettings } from '../settings.js';
 import type { Allowance } from './allowance.js';
+import type { Joins } from './joins.js';
 import { livesIn, runUnasked, type UnaskedParts } from './start.js';
 
 export interface TickParts extends UnaskedParts {
   readonly allowance: Allowance;
   readonly plugins: Pick<Plugins, 'enabledIn'>;
+  readonly joins: Joins;
 }
 
 /** How often it is looked whether a persona has something to do of its own accord. */
@@ -18,17 +20,24 @@ const AT_ONCE = 4;
 /** One round over the guilds of this process. */
 export async function tick(parts: TickParts): Promise<void> {
   const waiting = [...parts.client.guilds.cache.values()];
+  let welcomes = false;
   const work = async () => {
     for (let guild = waiting.pop(); guild !== undefined && !parts.signal.aborted; guild = waiting.pop()) {
-      await look(guild, parts).catch((error: unknown) => parts.log.warn('a guild was passed over', { error }));
+      try {
+        const settings = await parts.settingsFor(guild.id);
+        welcomes ||= settings.onJoin;
+        await look(guild, settings, parts);
+      } catch (error) {
+        parts.log.warn('a guild was passed over', { guildId: guild.id, error });
+      }
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
+  if (!parts.signal.aborted) await parts.joins.watch(welcomes);
 }
 
-async function look(guild: Guild, parts: TickParts): Promise<void> {
+async function look(guild: Guild, settings: PersonaSettings, parts: TickParts): Promise<void> {
   if (!parts.plugins.enabledIn(guild.id, 'persona')) return;
-  const settings = await parts.settingsFor(guild.id);
   if (settings.home === undefined || (settings.timerMinutes === 0 && !settings.reflection)) return;
   const home = homeIn(guild, settings.home);
   if (home !== undefined && (await livesIn(home, parts))) await visit(guild.id, home, settings, parts);

@@ -78,12 +78,16 @@ async function keepReceipt({ scene, bounds, speech, completed, teller }: RunReco
     tools,
     details: [
       `Actions: ${completed.map(({ action }) => action).join(', ') || 'none'}`,
-      `Read: ${run.lines.length} messages, ${scene.recalled.length} memories`,
+      `Read: ${count(run.lines.length, 'message', 'messages')}, ${count(scene.recalled.length, 'memory', 'memories')}`,
     ],
     notes: teller.events.flatMap((event) =>
       event.type === 'system' && NOTED.has(event.event) ? [`${event.event}: ${event.message}`] : [],
     ),
   });
+}
+
+function count(number: number, one: string, several: string): string {
+  return `${number} ${number === 1 ? one : several}`;
 }
 
 const NOTED: ReadonlySet<string> = new Set([
