@@ -122,7 +122,7 @@ export interface ToolRequest {
   readonly origin: string;
   /**
    * Names the call, so that asking again does not run it again: who asks with the same key, tool and arguments, also after a restart and
-   * for at least as long as the ledger keeps the call, gets what became of the first one; of an output only its text is kept. "Who" is the
+   * for at least as long as the ledger keeps the call, gets what became of the first one; of an output only the first 4,000 characters of its text are kept. "Who" is the
    * person in their guild, or the identity. Of a call whose record is damaged or was to be forgotten it is told that nobody knows how it
    * ended. A call that was refused before it was proposed is not one yet.
    */

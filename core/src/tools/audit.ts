@@ -1,4 +1,13 @@
-import type { Actor, Clock, DecisionReason, Logger, SettledOutcome, ToolPolicy, ToolRequest } from '@cinnabar/sdk';
+import type {
+  Actor,
+  Clock,
+  DecisionReason,
+  Logger,
+  Place,
+  SettledOutcome,
+  ToolPolicy,
+  ToolRequest,
+} from '@cinnabar/sdk';
 
 /** What is kept of every call, also of one that did not get as far as the ledger. A type alias, so that it fits a log entry's fields. */
 export type AuditEntry = AuditFacts & {
@@ -23,6 +32,9 @@ export type AuditFacts = {
   /** Absent when there is no such tool. */
   readonly plugin?: string;
   readonly argumentsHash?: string;
+  /** Where it takes effect, when that was decided for itself; and for whom an agent acts there. */
+  readonly at?: Place;
+  readonly actor?: Actor;
   readonly policy?: ToolPolicy | undefined;
   /** Why access was granted or refused: the last decision that was made. */
   readonly access?: readonly DecisionReason[];

@@ -1,6 +1,6 @@
 import type { Logger, Outcome, Random, SettledOutcome, ToolRequest, Tools } from '@cinnabar/sdk';
 import type { AccessRoom } from '../contracts.js';
-import { readArguments } from './arguments.js';
+import { type Arguments, readArguments } from './arguments.js';
 import type { AuditTrail } from './audit.js';
 import { createLiveCall, type LiveCall, type Proposal } from './call.js';
 import { renderCard } from './card.js';
@@ -72,8 +72,7 @@ export function createInvoke({
     if (!read.ok) return failed(id, 'CINNABAR_TOOL_ARGUMENTS', { tool: name, detail: read.detail });
     trail.note({ argumentsHash: read.hash });
     const { input, hash: argumentsHash } = read;
-    const at = await effectOf(tool, input, request.actor);
-    const actor = at === undefined ? request.actor : await access.actorAt(request.actor, at);
+    const { at, actor } = await actorOf(request, tool, input, trail);
     // First whether the place is within reach: what holds there is nobody's business for whom it is not.
     const person = await gate.person(id, tool, actor, at, 'cached');
     trail.note({ access: person.reasons });
@@ -101,6 +100,15 @@ export function createInvoke({
       onProgress: request.onProgress,
     };
     return createLiveCall({ ledger, log, trail, proposal });
+  }
+
+  /** Where it takes effect, and who acts there. */
+  async function actorOf({ actor: asked }: ToolRequest, tool: RegisteredTool, input: Arguments, trail: AuditTrail) {
+    const at = await effectOf(tool, input, asked);
+    if (at === undefined) return { at, actor: asked };
+    const actor = await access.actorAt(asked, at);
+    trail.note({ at, actor });
+    return { at, actor };
   }
 
   return (request) =>

@@ -49,6 +49,15 @@ describe('a tool that takes effect elsewhere', () => {
     expect(runs).to.deep.equal([]);
   });
 
+  it('is on record with that place, and with whoever it acts for there', async () => {
+    const there: Actor = { userId: '3', guildId: '777', channelId: '779', identity: 'relay:v' };
+    const { room, audits, load } = openWorkshop({ access: { actorAt: async () => there } });
+    room.tool(load('party'), recordingTool([], { place: () => THERE }));
+    const { callId } = await room.invoke({ ...request, actor: { ...alice, identity: 'relay:v' } });
+    expect(audits[0]).to.deep.include({ at: THERE, actor: there });
+    expect(await room.ledger.get(callId)).to.deep.include({ actor: there });
+  });
+
   it('is refused when it cannot say where', async () => {
     // What a plugin in JavaScript can do.
     const nowhere: ReturnType<NonNullable<ToolDefinition['place']>> = JSON.parse('{}');
