@@ -121,10 +121,10 @@ export interface ToolRequest {
   /** Where the request comes from, for the audit: `chat`, `mcp`. */
   readonly origin: string;
   /**
-   * Names the call, so that asking again does not run it again: who asks with the same key, tool and arguments, also after a restart and
-   * for at least as long as the ledger keeps the call, gets what became of the first one; of an output only the first 4,000 characters of its text are kept. "Who" is the
-   * person in their guild, or the identity. Of a call whose record is damaged or was to be forgotten it is told that nobody knows how it
-   * ended. A call that was refused before it was proposed is not one yet.
+   * Names the call, so that asking again does not run it again: who asks with the same key, tool and arguments, also after a restart and for
+   * as long as the ledger keeps the call (30 days, and 10,000 calls), gets what became of the first one; of an output only the first 4,000
+   * characters of its text are kept. "Who" is the person in their guild, or the identity. Where the record of a call is damaged or was to be
+   * forgotten, they are told that nobody knows how it ended. A call that was refused before it was proposed is not one yet.
    */
   readonly key?: string;
   /**
