@@ -4,6 +4,7 @@ import {
   createSequences,
   type Identities,
   type Identity,
+  type IdentityGrant,
   type PersonalData,
   z,
 } from '@cinnabar/sdk';
@@ -59,14 +60,14 @@ export function createIdentities(documents: Collection<z.output<typeof identityS
     known.delete(id);
     await documents.of(id).delete();
   };
-  const grantedBy = async (userId: string) =>
-    [...(await all()).values()].filter(({ grants }) => grants.some((one) => one.userId === userId));
+  // Copies: what somebody does to theirs grants nothing.
+  const having = async (isMeant: (grant: IdentityGrant) => boolean) =>
+    [...(await all()).values()].filter(({ grants }) => grants.some(isMeant)).map((one) => structuredClone(one));
+  const grantedBy = (userId: string) => having((one) => one.userId === userId);
 
   return {
-    get: async (id) => (await all()).get(id),
-    async list(guildId) {
-      return [...(await all()).values()].filter(({ grants }) => grants.some((one) => one.guildId === guildId));
-    },
+    get: async (id) => structuredClone((await all()).get(id)),
+    list: (guildId) => having((one) => one.guildId === guildId),
     save: (identity) =>
       changes.run(identity.id, async () => {
         const known = await all();

@@ -101,6 +101,15 @@ describe('identities', () => {
     expect(await room.get('relay:900:v')).to.deep.equal(agent());
   });
 
+  it('do not change by what is done to those that were handed out', async () => {
+    const room = open();
+    await room.save(agent());
+    for (const one of [await room.get('relay:900:v'), ...(await room.list('900'))]) {
+      Object.assign(one?.grants[0]?.tools ?? {}, { ban: 'allow' });
+    }
+    expect(await room.get('relay:900:v')).to.deep.equal(agent());
+  });
+
   it('are gone at once when they are removed, even if that cannot be written', async () => {
     const driver = createMemoryDriver();
     const room = open(driver);
