@@ -1,5 +1,7 @@
+import { Personas } from '@cinnabar/sdk';
+import { hang } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { plan, result, type Stage, set, setStage, speak } from './stage.js';
+import { plan, result, type Stage, set, setStage, speak, think } from './stage.js';
 
 describe('persona: the conversation', () => {
   /** What the model was told last. */
@@ -93,6 +95,18 @@ describe('persona: the conversation', () => {
     const said = stage.general.messages.at(-1);
     expect(said?.content).to.include('@everyone');
     expect(said?.mentions.everyone).to.equal(false);
+  });
+
+  it('keeps no trace of a message that is deleted while it is thinking of it', async () => {
+    await using stage = await setStage([hang(plan([think('They live in Watson.')]))]);
+    const secret = stage.alice.say(stage.general, '!ai I live in Watson');
+    await stage.llm.hanging();
+    stage.alice.delete(secret);
+    await stage.discord.settled();
+    stage.llm.release();
+    await stage.settled();
+    expect(stage.events).to.not.have.length(0);
+    expect(await stage.resolve(Personas).recent(stage.general.id)).to.deep.equal([]);
   });
 
   it('has edits', async () => {

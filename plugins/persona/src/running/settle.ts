@@ -42,9 +42,17 @@ export async function settle(record: RunRecord, parts: RunParts): Promise<void> 
   await attempt('the receipt', () => keepReceipt(record, parts));
   const messageIds = lines.flatMap((line) => line.messageIds);
   const userIds = [...new Set(userIdsIn(scene))];
-  await attempt('the trace', () =>
-    parts.traces.keep(channelId, { sessionId, userIds, messageIds, events: teller.events }),
-  );
+  await attempt('the trace', async () => {
+    if (await isGone(messageIds, channelId, parts)) return;
+    await parts.traces.keep(channelId, { sessionId, userIds, messageIds, events: teller.events });
+  });
+}
+
+/** Whether something that the run had read was deleted while it went on. */
+async function isGone(messageIds: readonly string[], channelId: string, { conversations }: RunParts): Promise<boolean> {
+  const { lines, summary } = await conversations.read(channelId);
+  const there = new Set([...summary.messageIds, ...lines.flatMap((line) => line.messageIds)]);
+  return messageIds.some((id) => !there.has(id));
 }
 
 /** Whose words a run may speak of. */
