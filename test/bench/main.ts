@@ -12,6 +12,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   footprint: async () => (await import('./start.js')).footprint,
   reload: async () => (await import('./reload.js')).reload,
   cache: async () => (await import('./cache.js')).cache,
+  tasks: async () => (await import('./tasks.js')).tasks,
   context: async () => (await import('./context.js')).context,
   relay: async () => (await import('./relay.js')).relay,
   memory: async () => (await import('./memory.js')).memory,
