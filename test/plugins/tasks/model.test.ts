@@ -37,7 +37,7 @@ describe('the life of a task', () => {
 
   it('runs a tool only while it works: neither from a question, nor from a pause, nor out of the line', () => {
     for (const from of TASK_STATUSES) {
-      if (from === 'running' || from === 'tool_executing') continue;
+      if (from === 'running' || from === 'thinking' || from === 'tool_executing') continue;
       expect(mayFollow(from, 'tool_executing'), from).to.equal(false);
     }
   });

@@ -6,8 +6,10 @@ import type { TaskComponents } from './components.js';
 import { isGone } from './errors.js';
 import { statusText } from './sentences.js';
 
-/** At most one edit in this time, so that a busy task does not use up Discord's patience. */
+/** At most one edit of a message in this time, so that a busy task does not use up Discord's patience. */
 const LEAST_BETWEEN_MS = 1_000;
+/** With many tasks each is shown less often: Discord's limits hold for all that the bot does, and answers to people go first. */
+const SHARE_MS = 100;
 
 /** The status messages, kept in line with how their tasks stand. */
 export interface StatusBoard {
@@ -71,7 +73,8 @@ export function createStatusBoard({ client, clock, log, components, placeOf }: S
     statusText(one.latest, placeOf(one.latest.id)) + JSON.stringify(components.statusRows(one.latest));
   const schedule = (one: Shown) => {
     if (closed || one.cancel !== undefined || one.edit !== undefined) return;
-    const waitMs = Math.max(0, one.editedAt + LEAST_BETWEEN_MS - clock.now());
+    const leastMs = one.waiting.length > 0 ? LEAST_BETWEEN_MS : Math.max(LEAST_BETWEEN_MS, shown.size * SHARE_MS);
+    const waitMs = Math.max(0, one.editedAt + leastMs - clock.now());
     if (waitMs === 0) void flush(one);
     else one.cancel = clock.after(waitMs, () => void flush(one));
   };
@@ -97,6 +100,9 @@ export function createStatusBoard({ client, clock, log, components, placeOf }: S
       if (closed || task.statusId === undefined) return !closed;
       const one = take(task);
       const done = new Promise<boolean>((resolve) => one.waiting.push(resolve));
+      // What was to be shown later is shown as the last.
+      one.cancel?.();
+      one.cancel = undefined;
       schedule(one);
       const isShown = await done;
       shown.delete(task.id);

@@ -1,6 +1,6 @@
 import { type Registrar, type Tasks, z } from '@cinnabar/sdk';
 import { TASK_POLICY } from '../running/may-go-on.js';
-import { START_TOOL } from '../running/think.js';
+import { START_TOOL } from '../running/start-tool.js';
 
 /** By which `chat`, `persona` and other minds hand over what takes several steps. */
 export function registerStartTool({ tool }: Pick<Registrar, 'tool'>, tasks: Tasks): void {

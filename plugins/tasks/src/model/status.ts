@@ -10,7 +10,7 @@ const ALWAYS = ['queued', 'paused', 'cancelled', 'error'] as const;
 export const TRANSITIONS: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   queued: ['running', 'paused', 'cancelled', 'error'],
   running: [...ALWAYS, 'thinking', 'tool_executing', 'waiting_user', 'completed'],
-  thinking: [...ALWAYS, 'running', 'completed'],
+  thinking: [...ALWAYS, 'running', 'tool_executing', 'completed'],
   tool_executing: [...ALWAYS, 'running', 'waiting_approval'],
   waiting_approval: [...ALWAYS, 'running'],
   waiting_user: [...ALWAYS, 'running'],

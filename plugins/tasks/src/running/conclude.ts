@@ -1,11 +1,12 @@
 import type { Outcome } from '@cinnabar/sdk';
 import { isFinal } from '../model/status.js';
 import type { Call, Task } from '../model/task.js';
+import { changeCall, settleCall } from './close.js';
 import { type RunControl, until } from './control.js';
-import { logStep, settleCall } from './finish.js';
+import { logStep } from './finish.js';
 import type { RunParts } from './parts.js';
 import { messageOf } from './say.js';
-import { changeCall, told } from './tool-call.js';
+import { told } from './tool-call.js';
 
 /** A tool that was told to stop gets so long to do it before it counts as unknown. */
 const GRACE_MS = 3_000;
@@ -45,7 +46,14 @@ async function learnOfHalted(parts: RunParts, control: RunControl, id: string): 
   const begun = task?.step?.calls.filter(({ state, name }) => state === 'begun' && name !== 'task_complete') ?? [];
   if (task?.ending?.told !== false || begun.length === 0) return;
   for (const call of begun) {
-    const { underWay } = control;
+    const { underWay, begunNow } = control;
+    if (underWay === undefined && begunNow === call.id) {
+      await journal.amend(
+        id,
+        changeCall(call.id, (one) => settleCall(one, 'failed', 'It was stopped before it ran.')),
+      );
+      continue;
+    }
     const outcome =
       underWay?.callId === call.id ? await until(inTime(parts, underWay.outcome), parts.signal) : undefined;
     await journal.amend(id, (draft) => note(draft, call, outcome));

@@ -1,43 +1,41 @@
 import { z } from '@cinnabar/sdk';
 import { CONTROL, type ControlName } from '../control/definitions.js';
 import type { Call, Task } from '../model/task.js';
+import type { Rules } from '../settings.js';
+import { endCall } from './close.js';
 import { Interrupted, type RunControl, until } from './control.js';
-import { finish, settleCall } from './finish.js';
+import { finish } from './finish.js';
 import type { RunParts } from './parts.js';
 import { say } from './say.js';
-import { changeCall } from './tool-call.js';
+
+export interface ControlScene {
+  readonly parts: RunParts;
+  readonly control: RunControl;
+  readonly task: Task;
+  readonly call: Call;
+  readonly rules: Rules;
+}
 
 /** Carries out one of the calls by which the model steers its task. */
-export async function callControl(
-  parts: RunParts,
-  control: RunControl,
-  task: Task,
-  call: Call,
-  name: ControlName,
-): Promise<void> {
+export async function callControl(scene: ControlScene, name: ControlName): Promise<void> {
+  const { parts, control, task, call, rules } = scene;
   switch (name) {
     case 'task_complete': {
       const read = CONTROL.task_complete.schema.safeParse(call.input);
-      if (!read.success) return refuse(parts, task.id, call, read.error);
+      if (!read.success) return refuse(scene, read.error);
       return finish(parts, task.id, 'completed', { kind: 'complete', text: read.data.summary });
     }
     case 'send_update': {
       const read = CONTROL.send_update.schema.safeParse(call.input);
-      if (!read.success) return refuse(parts, task.id, call, read.error);
+      if (!read.success) return refuse(scene, read.error);
       const saying = { key: `call:${call.id}`, kind: 'update', text: read.data.message } as const;
-      return say(
-        parts,
-        control,
-        task,
-        saying,
-        changeCall(call.id, (one) => settleCall(one, 'told', 'It was shown.')),
-      );
+      return say(parts, control, task, saying, endCall(call.id, 'told', 'It was shown.', rules));
     }
     default: {
       const read = CONTROL.ask_user.schema.safeParse(call.input);
-      if (!read.success) return refuse(parts, task.id, call, read.error);
+      if (!read.success) return refuse(scene, read.error);
       const { question, choices = [] } = read.data;
-      return ask(parts, control, task, call, { text: question, choices });
+      return ask(scene, { text: question, choices });
     }
   }
 }
@@ -47,10 +45,7 @@ export async function callControl(
  * before it is acted upon, so both survive a restart.
  */
 async function ask(
-  parts: RunParts,
-  control: RunControl,
-  before: Task,
-  call: Call,
+  { parts, control, task: before, call, rules }: ControlScene,
   asked: { readonly text: string; readonly choices: readonly string[] },
 ): Promise<void> {
   const { journal, slots } = parts;
@@ -77,7 +72,7 @@ async function ask(
   const { answer, messageIds = [] } = await answered(parts, control, id);
   await parts.speaker.closeQuestion(task, messageIds, saying, answer);
   await journal.move(id, 'running', (draft) => {
-    changeCall(call.id, (one) => settleCall(one, 'told', `The user answered: ${answer.text}`))(draft);
+    endCall(call.id, 'told', `The user answered: ${answer.text}`, rules)(draft);
     delete draft.question;
   });
 }
@@ -93,9 +88,6 @@ async function answered({ journal }: RunParts, control: RunControl, id: string) 
   }
 }
 
-async function refuse({ journal }: RunParts, id: string, call: Call, error: z.ZodError): Promise<void> {
-  await journal.note(
-    id,
-    changeCall(call.id, (one) => settleCall(one, 'failed', `Not carried out: ${z.prettifyError(error)}`)),
-  );
+async function refuse({ parts, task, call, rules }: ControlScene, error: z.ZodError): Promise<void> {
+  await parts.journal.note(task.id, endCall(call.id, 'failed', `Not carried out: ${z.prettifyError(error)}`, rules));
 }

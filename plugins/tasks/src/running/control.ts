@@ -24,6 +24,8 @@ export interface RunControl {
   wake(): void;
   /** The tool call that is under way, so that whoever stops the task can learn how it ended. */
   underWay: { readonly callId: string; readonly outcome: Promise<Outcome> } | undefined;
+  /** The call that was begun in the write of its step, by this runner: nobody has asked for it before. */
+  begunNow: string | undefined;
   /** What may have been said before a crash is looked for before it is said. */
   recognise: boolean;
 }
@@ -48,6 +50,7 @@ export function createControl(recognise: boolean): RunControl {
       }),
     wake: () => wake(),
     underWay: undefined,
+    begunNow: undefined,
     recognise,
   };
 }

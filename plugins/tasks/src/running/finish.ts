@@ -1,5 +1,5 @@
 import type { TaskStatus } from '@cinnabar/sdk';
-import type { Call, Ending, Step, Task } from '../model/task.js';
+import type { Ending, Step, Task } from '../model/task.js';
 import type { RunParts } from './parts.js';
 
 export type FinalStatus = Extract<TaskStatus, 'completed' | 'cancelled' | 'error'>;
@@ -39,12 +39,6 @@ export function logStep(draft: Task, { n, calls }: Pick<Step, 'n' | 'calls'>): v
     result: cut(call.result ?? ''),
   }));
   draft.log = [...draft.log, ...lines].slice(-MOST_LOGGED);
-}
-
-export function settleCall(call: Call, outcome: NonNullable<Call['outcome']>, result: string): void {
-  call.state = 'done';
-  call.outcome = outcome;
-  call.result = result;
 }
 
 const cut = (text: string) => (text.length <= LONGEST_LOGGED ? text : `${text.slice(0, LONGEST_LOGGED)}…`);

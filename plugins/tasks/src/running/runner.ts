@@ -1,3 +1,4 @@
+import { brokenBy } from '../breakers/breakers.js';
 import { isFinal } from '../model/status.js';
 import type { Task } from '../model/task.js';
 import { type Rules, rulesIn } from '../settings.js';
@@ -38,6 +39,8 @@ async function stride(parts: RunParts, control: RunControl, task: Task): Promise
   if (!parts.slots.has(id)) return findRoom(parts, control, task);
   if (!(await mayGoOn(parts, task))) return;
   if (task.step !== undefined) return advance(parts, control, task, rules);
+  const broken = brokenBy(task.circles, rules);
+  if (broken !== undefined) return finish(parts, id, 'error', { kind: 'breaker', text: `${broken} Stopping here.` });
   const limit = limitReached(task, rules, parts.clock.now());
   if (limit !== undefined) return finish(parts, id, 'completed', { kind: 'limit', text: limit });
   const warning = task.warned ? undefined : warningOf(task, rules);

@@ -13,20 +13,20 @@ import { countFailure } from '../breakers/breakers.js';
 import { estimateTokens } from '../context/compact.js';
 import { messagesOf } from '../context/messages.js';
 import { systemPrompt } from '../context/prompt.js';
-import { controlTools } from '../control/definitions.js';
+import { controlTools, isControl } from '../control/definitions.js';
 import { actorOf } from '../model/actor.js';
-import type { Call, Task } from '../model/task.js';
+import type { Call, Step, Task } from '../model/task.js';
 import type { Rules } from '../settings.js';
 import { type RunControl, until } from './control.js';
 import { finish } from './finish.js';
 import type { RunParts } from './parts.js';
 import { pause } from './pause.js';
 import { receiptOf } from './receipt.js';
+import { START_TOOL } from './start-tool.js';
+import { beginCall } from './tool-call.js';
 
 /** The longest answer that a reservation of money reckons with. */
 const ANSWER_TOKENS = 4_096;
-/** A task starts no tasks. */
-export const START_TOOL = 'start_task';
 const FIRST_PAUSE_MS = 2_000;
 const NO_MODEL = 'No language model is set up. The owner of the bot can load the `llm` plugin and configure one.';
 
@@ -48,12 +48,17 @@ export async function think(parts: RunParts, control: RunControl, id: string, ru
     // Recorded first: when the process dies in between, the request is repeated and takes its place.
     await accounts?.record(receiptOf(task, completion, bill, parts.clock.now()));
     if (control.stopped.aborted) return;
-    await journal.move(id, 'running', (draft) => {
+    const step = { text: textOf(completion), calls: callsOf(completion) };
+    // A tool with which the step begins is begun in the same write.
+    const first = control.interrupted.aborted ? undefined : firstTool(step);
+    control.begunNow = first?.id;
+    await journal.move(id, first === undefined ? 'running' : 'tool_executing', (draft) => {
       draft.stepCount += 1;
       draft.usage = addUsage(draft.usage, completion.usage);
       draft.cost = draft.cost === null || bill.cost === null ? null : draft.cost + bill.cost;
       draft.circles.failures = 0;
-      draft.step = { n: draft.stepCount, text: textOf(completion), calls: callsOf(completion) };
+      draft.step = { n: draft.stepCount, ...step };
+      if (first !== undefined) beginCall(first.id)(draft);
     });
   } catch (error) {
     await onFailure(parts, control, id, error);
@@ -101,6 +106,13 @@ const HOPELESS: ReadonlySet<string> = new Set([
   'CINNABAR_LLM_REFUSED',
   'CINNABAR_LLM_UNSUPPORTED',
 ]);
+
+/** The tool of the host that is to be carried out before anything else, if there is one. */
+function firstTool({ text, calls }: Pick<Step, 'text' | 'calls'>): Call | undefined {
+  const [call] = calls;
+  if (call === undefined || text !== '' || call.unreadable !== undefined) return undefined;
+  return isControl(call.name) || call.name === START_TOOL ? undefined : call;
+}
 
 const textOf = ({ content }: LlmCompletion) =>
   content

@@ -1,10 +1,11 @@
 import type { Outcome, SettledOutcome, ToolInfo } from '@cinnabar/sdk';
 import { actorOf } from '../model/actor.js';
 import type { Call, Step, Task } from '../model/task.js';
+import type { Rules } from '../settings.js';
+import { changeCall, endCall } from './close.js';
 import { Interrupted, type RunControl, until } from './control.js';
-import { settleCall } from './finish.js';
 import type { RunParts } from './parts.js';
-import { START_TOOL } from './think.js';
+import { START_TOOL } from './start-tool.js';
 
 const MOST_ATTEMPTS = 3;
 /** More of a result than this would crowd out everything else. */
@@ -17,6 +18,7 @@ interface CallScene {
   readonly task: Task;
   readonly step: Step;
   readonly call: Call;
+  readonly rules: Rules;
 }
 
 /**
@@ -28,16 +30,18 @@ export async function callTool(scene: CallScene): Promise<void> {
   const { id } = task;
   if (call.name === START_TOOL) return settle(scene, { kind: 'failed', text: 'A task cannot start another task.' });
   if (control.interrupted.aborted) throw new Interrupted();
-  await parts.journal.move(
-    id,
-    'tool_executing',
-    changeCall(call.id, (draft) => {
-      draft.state = 'begun';
-    }),
-  );
-  const result = told(await outcomeOf(scene, call.attempt, call.state === 'begun'));
+  const begunNow = control.begunNow === call.id;
+  if (!begunNow || task.status !== 'tool_executing') await parts.journal.move(id, 'tool_executing', beginCall(call.id));
+  const result = told(await outcomeOf(scene, call.attempt, call.state === 'begun' && !begunNow));
   const what = `${call.name}(${JSON.stringify(call.input).slice(0, 200)}) in step ${step.n}`;
   await settle(scene, result, result.kind === 'unknown' ? what : undefined);
+}
+
+/** Written before it is carried out. */
+export function beginCall(callId: string): (draft: Task) => void {
+  return changeCall(callId, (call) => {
+    call.state = 'begun';
+  });
 }
 
 /** @param repeated it was begun before a restart */
@@ -84,12 +88,12 @@ async function settled({ parts, control, task, call }: CallScene, asked: Promise
 }
 
 async function settle(
-  { parts, control, task, call }: CallScene,
+  { parts, control, task, call, rules }: CallScene,
   { kind, text }: Told,
   unknown?: string,
 ): Promise<void> {
   await parts.journal.move(task.id, 'running', (draft) => {
-    changeCall(call.id, (one) => settleCall(one, kind, text))(draft);
+    endCall(call.id, kind, text, rules)(draft);
     if (unknown !== undefined) draft.unknowns.push(unknown);
   });
   control.underWay = undefined;
@@ -98,14 +102,6 @@ async function settle(
 interface Told {
   readonly kind: NonNullable<Call['outcome']>;
   readonly text: string;
-}
-
-/** Changes one call of the step that is under way. */
-export function changeCall(callId: string, change: (call: Call) => void): (draft: Task) => void {
-  return ({ step }) => {
-    const call = step?.calls.find(({ id }) => id === callId);
-    if (call !== undefined) change(call);
-  };
 }
 
 /**
