@@ -1,15 +1,10 @@
 import type { Disposer, Logger } from '@cinnabar/sdk';
 import type { Client, ClientEvents, Interaction, Message } from 'discord.js';
-import type { Boundary, EnabledIn, Events, GuildStates, Owner } from '../contracts.js';
+import type { Boundary, EnabledIn, Events, GuildStates } from '../contracts.js';
+import { createAudience, type Listener } from './audience.js';
 import { guildIdOf } from './guild-of.js';
 
 type EventName = keyof ClientEvents;
-interface Listener {
-  readonly owner: Owner;
-  readonly label: string;
-  readonly call: (args: readonly unknown[]) => unknown;
-}
-
 interface Parts {
   readonly client: Client;
   readonly states: GuildStates;
@@ -24,13 +19,14 @@ interface Parts {
 /** Builds the fan-out: one discord.js listener per event type, the checks, then the plugins' handlers in order of registration. */
 export function createEvents({ client, states, enabledIn, boundary, log, onMessage, onInteraction }: Parts): Events {
   const listeners = new Map<EventName, readonly Listener[]>();
+  const audience = createAudience(states, enabledIn);
 
   const fanOut = (event: EventName, guildId: string | null, args: readonly unknown[]) => {
     const registered = listeners.get(event);
     if (registered === undefined) return;
     let following = false;
-    for (const { owner, label, call } of registered) {
-      if (!enabledIn(guildId, owner.plugin) || boundary.suspended(owner.id, guildId)) continue;
+    for (const { owner, label, call } of audience(event, guildId, registered)) {
+      if (boundary.suspended(owner.id, guildId)) continue;
       void boundary.run(owner, guildId, label, () => call(args), following);
       following = true;
     }

@@ -2,6 +2,9 @@ import type { Random, TurnTrigger } from '@cinnabar/sdk';
 import { type Message, MessageType } from 'discord.js';
 import type { Rules } from './rules.js';
 
+/** Looked up once: the enumeration is behind several getters, and this is asked with every message. */
+const SAID: ReadonlySet<MessageType> = new Set([MessageType.Default, MessageType.Reply]);
+
 /**
  * Why a message is answered that `ai` does not take by itself; `undefined` when it is not. People: when they say the bot's name, or by
  * chance. Bots: when they say its name or mention it, as long as not too many bots have spoken in a row. Webhooks never.
@@ -14,7 +17,7 @@ export function triggerOf(
 ): TurnTrigger | undefined {
   const { author, webhookId, type, mentions, content } = message;
   if (author.id === botId || webhookId !== null) return undefined;
-  if (type !== MessageType.Default && type !== MessageType.Reply) return undefined;
+  if (!SAID.has(type)) return undefined;
   const isAddressed = mentions.users.has(botId) || mentions.repliedUser?.id === botId;
   if (author.bot) {
     if (chain > botChainLength) return undefined;
