@@ -1,4 +1,4 @@
-import type { AccessPolicy, Actor } from './access.js';
+import type { AccessPolicy, Actor, Place } from './access.js';
 import { defineToken } from './token.js';
 import type { ToolContent, ToolProgress } from './tool-content.js';
 import type { Risk, TerminalNames } from './tool-definition.js';
@@ -60,6 +60,8 @@ export interface ToolCall {
   /** SHA-256 of the canonical arguments, hex. */
   readonly argumentsHash: string;
   readonly actor: Actor;
+  /** Where it takes effect, when that is not where the actor is: what the admins there have decided holds for it. */
+  readonly at: Place | undefined;
   /** The message after which it was made, when who asked has said so. */
   readonly messageId: string | undefined;
   readonly signal: AbortSignal;

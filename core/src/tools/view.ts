@@ -17,6 +17,7 @@ export function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
     input: call.input,
     argumentsHash: call.argumentsHash,
     actor: call.actor,
+    at: call.at,
     origin: call.origin,
     session: call.session,
     messageId: call.messageId,

@@ -23,7 +23,7 @@ export function createInterceptor(parts: Parts): Interceptor {
     name: 'confirm',
     order: 100,
     async handle(call, next) {
-      const rules = await rulesIn(parts.guildSettings, call.actor.guildId);
+      const rules = await rulesIn(parts.guildSettings, (call.at ?? call.actor).guildId);
       if (!needsConfirmation(call, rules)) return next();
       const allowance = await allowanceFor(call, rules, parts.policies);
       const approval = await parts.grants.covering(call, allowance);

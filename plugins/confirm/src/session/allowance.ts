@@ -19,14 +19,15 @@ const NOTHING: Allowance = { any: false, like: false, loosen: false };
  * say that each call has to be confirmed, an approval for a task is one only if the guild says `always`.
  */
 export async function allowanceFor(
-  { session, tool, policy, actor }: ToolCall,
+  { session, tool, policy, actor, at }: ToolCall,
   { sessionApprovals }: Rules,
   policies: ToolPolicies,
 ): Promise<Allowance> {
   if (session === undefined || sessionApprovals === 'never') return NOTHING;
   if (policy === 'confirm' && sessionApprovals !== 'always') {
     if (actor.identity !== undefined) return NOTHING;
-    if (actor.guildId !== null && (await policies.get(actor.guildId, tool.name)) === 'confirm') return NOTHING;
+    const { guildId } = at ?? actor;
+    if (guildId !== null && (await policies.get(guildId, tool.name)) === 'confirm') return NOTHING;
   }
   if (tool.risk === 'destructive') return { any: false, like: true, loosen: false };
   return { any: sessionApprovals !== 'like-this', like: true, loosen: true };
