@@ -24,7 +24,10 @@ export async function* tasks(): AsyncGenerator<Figure> {
     const idle = await turns(world, TURNS);
     const ids = await start(world, AT_ONCE, 'Work without end');
     await wait(2_000);
+    const before = await steps(world);
     const busy = await turns(world, TURNS);
+    const made = (await steps(world)) - before;
+    if (made < AT_ONCE) throw new Error(`the tasks made ${made} steps meanwhile: they were not at work`);
     const what = `a chat turn, while ${AT_ONCE} tasks work: 95th percentile`;
     yield compare({ name: what, unit: 'ms', ours: p95(busy), peer: p95(idle), peerName: 'an idle host', atMost: 1.2 });
     const { userId, guildId, channelId } = world.actor;
@@ -72,6 +75,10 @@ async function start({ host, actor }: TasksWorld, count: number, prompt: string)
     ids.push(id);
   }
   return ids;
+}
+
+async function steps({ host }: TasksWorld): Promise<number> {
+  return (await host.resolve(Tasks).list({})).reduce((sum, { stepCount }) => sum + stepCount, 0);
 }
 
 /** How long each of some questions waits for its answer. */

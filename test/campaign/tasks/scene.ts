@@ -99,28 +99,26 @@ export async function play(stage: Stage, number: number, deaths: readonly Death[
 
   /** Until it dies, or the task is over. `true` when it is. */
   async function live(bot: Bot, death: Death): Promise<boolean> {
-    const started = Date.now();
+    const deadline = Date.now() + PATIENCE_MS;
     let readyAt: number | undefined;
     while (!bot.isDead()) {
-      if (Date.now() - started > PATIENCE_MS) {
-        const task = await readTask();
-        throw new Error(
-          `nothing comes of it: ${task?.status} ${JSON.stringify(task?.step)} ${bot.complaint()} ${JSON.stringify(people.messages().map(({ content }) => content))}`,
-        );
-      }
+      const task = await readTask();
+      if (Date.now() > deadline) throw new Error(`nothing comes of it: ${task?.status} ${bot.complaint()}`);
       if (bot.isReady()) {
+        // A command that was heard by a process which died before it wrote anything is given again.
+        if (readyAt === undefined && task === undefined) people.begin();
         readyAt ??= Date.now();
-        people.begin();
         people.decide();
-        const task = await readTask();
-        if (task?.ending?.told === true) return true;
-        if (death.kind === 'moment' && Date.now() - readyAt >= death.afterMs) return false;
+        if (isOver(task) || isDue(death, readyAt)) return isOver(task);
       }
       await wait(POLL_MS);
     }
     return false;
   }
 }
+
+const isOver = (task: Task | undefined) => task?.ending?.told === true;
+const isDue = (death: Death, readyAt: number) => death.kind === 'moment' && Date.now() - readyAt >= death.afterMs;
 
 /** Looked up in the files: a driver of one's own would clear away what the bot is just writing. */
 async function readDocument(folder: string): Promise<Task | undefined> {
@@ -166,7 +164,6 @@ const isOfTask = ({ content }: LocalMessage) => /^-# .* task \w+$/m.test(content
 /** A member who gives the task, answers its question, denies one note and approves the other, however often they are asked. */
 function createPeople({ guild, alice, application }: Stage, channel: LocalChannel) {
   const clicked = new Map<string, number>();
-  let asked = false;
   const messages = () =>
     [channel, ...[...guild.threads.values()].filter(({ parent }) => parent === channel)].flatMap((place) =>
       place.messages.filter(({ author }) => author.id === application.user.id),
@@ -181,8 +178,7 @@ function createPeople({ guild, alice, application }: Stage, channel: LocalChanne
   return {
     messages,
     begin() {
-      if (!asked) alice.say(channel, `!task ${PROMPT}`);
-      asked = true;
+      alice.say(channel, `!task ${PROMPT}`);
     },
     decide() {
       for (const message of messages()) {

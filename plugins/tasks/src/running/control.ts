@@ -26,6 +26,8 @@ export interface RunControl {
   underWay: { readonly callId: string; readonly outcome: Promise<Outcome> } | undefined;
   /** The call that was begun in the write of its step, by this runner: nobody has asked for it before. */
   begunNow: string | undefined;
+  /** When Discord was last asked whether the person is still there. */
+  askedAt: number;
   /** What may have been said before a crash is looked for before it is said. */
   recognise: boolean;
 }
@@ -51,6 +53,7 @@ export function createControl(recognise: boolean): RunControl {
     wake: () => wake(),
     underWay: undefined,
     begunNow: undefined,
+    askedAt: Number.NEGATIVE_INFINITY,
     recognise,
   };
 }

@@ -1,11 +1,14 @@
 import type { AccessPolicy } from '@cinnabar/sdk';
 import { actorOf } from '../model/actor.js';
 import type { Task } from '../model/task.js';
+import type { RunControl } from './control.js';
 import { finish } from './finish.js';
 import type { RunParts } from './parts.js';
 
 /** Who may have tasks: whoever may write where they work. */
 export const TASK_POLICY: AccessPolicy = { member: ['SendMessages'] };
+/** So often, while a task works. */
+const FRESH_MS = 60_000;
 export const SUBJECT = { kind: 'command', name: 'task', plugin: 'tasks', policy: TASK_POLICY } as const;
 
 export type Leave =
@@ -33,11 +36,14 @@ export async function leaveOf(
 
 /** A plugin that is switched off in a guild pauses its tasks there; whoever has no right to a task any more has none. */
 export async function mayGoOn(
-  parts: Pick<RunParts, 'access' | 'journal' | 'isStillThere'>,
+  parts: Pick<RunParts, 'access' | 'journal' | 'isStillThere' | 'clock'>,
+  control: RunControl,
   task: Task,
 ): Promise<boolean> {
-  // Once for each step: tools ask for themselves.
-  const leave = await leaveOf(parts, task, task.step === undefined);
+  // Not at every step: tools ask for themselves.
+  const fresh = parts.clock.now() - control.askedAt >= FRESH_MS;
+  if (fresh) control.askedAt = parts.clock.now();
+  const leave = await leaveOf(parts, task, fresh);
   if (leave.is === 'off') {
     await parts.journal.move(task.id, 'paused', (draft) => {
       draft.pausedByHost = true;

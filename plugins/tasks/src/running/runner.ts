@@ -37,7 +37,7 @@ async function stride(parts: RunParts, control: RunControl, task: Task): Promise
   // Who waits for a person needs no room.
   if (isAsking(task)) return advance(parts, control, task, rules);
   if (!parts.slots.has(id)) return findRoom(parts, control, task);
-  if (!(await mayGoOn(parts, task))) return;
+  if (!(await mayGoOn(parts, control, task))) return;
   if (task.step !== undefined) return advance(parts, control, task, rules);
   const broken = brokenBy(task.circles, rules);
   if (broken !== undefined) return finish(parts, id, 'error', { kind: 'breaker', text: `${broken} Stopping here.` });
