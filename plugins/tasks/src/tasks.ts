@@ -85,6 +85,8 @@ export function createTasks(parts: TasksParts): Tasks {
       try {
         await parts.settle(task, false);
       } catch (error) {
+        // Stopped as soon as it could be seen.
+        if (error instanceof Superseded) return info(await known(task.id));
         await journal.remove(task.id);
         throw unplaced(error);
       }
