@@ -32,6 +32,7 @@ import { noticeJoins } from './proactive/joins.js';
 import { noticeReactions } from './proactive/reactions.js';
 import { TICK_MS, tick } from './proactive/tick.js';
 import { analyseRepetition } from './repetition/analyse.js';
+import { createBackground } from './running/background.js';
 import { createCallLog } from './running/calls.js';
 import { createEventHub } from './running/events.js';
 import { createInTurn } from './running/in-turn.js';
@@ -92,6 +93,7 @@ export default definePlugin({
     const conversations = createConversationStore(collections.conversations);
     const traces = createTraceStore(collections.traces);
     const hub = createEventHub(log);
+    const background = createBackground(log);
     const calls = createCallLog();
     const inTurn = createInTurn();
     const registry = createRegistry(
@@ -101,6 +103,7 @@ export default definePlugin({
     const parts = {
       ...services,
       analyse: analyseRepetition,
+      background,
       calls,
       cards: createCardStore(collections, store, random),
       client,
@@ -122,6 +125,7 @@ export default definePlugin({
     });
     registerCommands(context, parts);
     followChanges({ ...context, ...parts });
+    defer(background.idle);
     defer(showThoughts({ ...parts, threads: collections.thoughtThreads }));
     const proactive = { ...parts, allowance: createAllowance(collections.initiatives, clock) };
     const joins = noticeJoins(context, proactive);

@@ -46,7 +46,10 @@ export function ownActions({ memories, store, tools, calls, held }: OwnParts): r
     useTool({
       tools,
       onHeld: (run, tool, callId) => noteHeld(run, tool, callId, held()),
-      onSettled: (run, tool, outcome) => void resume(run, tool, outcome, held()),
+      onSettled(run, tool, outcome) {
+        const parts = held();
+        parts.background.run('thinking about the end of a call', () => resume(run, tool, outcome, parts));
+      },
       onCall: ({ sessionId }, tool, outcome) => calls.note(sessionId, tool, outcome),
     }),
     speak,

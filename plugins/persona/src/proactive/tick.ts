@@ -1,4 +1,3 @@
-import type { Plugins } from '@cinnabar/sdk';
 import type { Guild, SendableChannels } from 'discord.js';
 import type { PersonaSettings } from '../settings.js';
 import type { Allowance } from './allowance.js';
@@ -7,7 +6,6 @@ import { livesIn, runUnasked, type UnaskedParts } from './start.js';
 
 export interface TickParts extends UnaskedParts {
   readonly allowance: Allowance;
-  readonly plugins: Pick<Plugins, 'enabledIn'>;
   readonly joins: Joins;
 }
 

@@ -2,7 +2,7 @@ import { shortened } from './speech.js';
 import type { PastAction, RepetitionPattern } from './types.js';
 import { likeness, paraphrases, saysExactly, wordingOf } from './wording.js';
 
-/** As many as the seed of this plugin looks at. */
+/** What lies further back is no circle any more. */
 const RECENT = 5;
 /** So many of a kind in a row are thinking in circles, unless each is for something else. */
 const RUN = 3;

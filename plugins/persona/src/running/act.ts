@@ -1,6 +1,7 @@
 import { nextBatch } from '../planning/sequence.js';
 import { carryOutAll } from './batch.js';
 import { type ActParts, beginCourse, type Course, extendCourse, takeIn } from './course.js';
+import { assertGoing } from './deadline.js';
 
 const UNUSABLE = 'I could not make up my mind about that. Please say it again, or put it differently.';
 const NO_ROOM = 'I did not get to an answer: my plan was longer than I may go on for. Please ask for less at once.';
@@ -31,7 +32,8 @@ export async function act(parts: ActParts): Promise<string | undefined> {
 
 /** Carries out the next batch. Says why the run has to stop, if it has. */
 async function nextStep(course: Course, parts: ActParts): Promise<'bound' | 'end' | undefined> {
-  const { limits, teller, completed } = parts;
+  const { limits, teller, completed, run } = parts;
+  assertGoing(run.signal);
   const room = Math.max(0, limits.maxActions - completed.length);
   const batch = nextBatch(course.queue).slice(0, room);
   if (batch.length === 0) {

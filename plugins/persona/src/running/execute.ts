@@ -4,6 +4,7 @@ import { inert } from '../conversation/render.js';
 import type { PlannedAction } from '../planning/sequence.js';
 import type { AnalyseRepetition, RepetitionPattern } from '../repetition/types.js';
 import type { Answer, Ask } from './ask.js';
+import { assertGoing } from './deadline.js';
 import type { Teller } from './events.js';
 
 /** How an action ended. */
@@ -29,7 +30,7 @@ export interface Stage {
   situation(question: string): Promise<string>;
 }
 
-/** From the seed: with fewer actions nothing can have gone round yet. */
+/** With fewer actions nothing can have gone round yet. */
 const LEAST_FOR_LOOPS = 2;
 
 /** Carries out one action: looks for repetition, gets its result, executes it, tells of it. @throws when the run was cancelled */
@@ -55,6 +56,7 @@ async function perform(planned: PlannedAction, stage: Stage): Promise<Carried> {
   const pattern = prepared.words === undefined ? undefined : repetition(planned, prepared.words, stage);
   if (pattern !== undefined) return { kind: 'repetition', pattern };
   const { name } = planned.action;
+  assertGoing(stage.run.signal);
   try {
     const summary = await prepared.execute({ ...stage.run, context: planned.context });
     return { kind: 'done', completed: { action: name, context: planned.context, summary } };

@@ -27,7 +27,8 @@ export async function resume(
   parts: RunParts,
 ): Promise<void> {
   if (outcome.status !== 'done' && outcome.status !== 'failed') return;
-  if (parts.signal.aborted || (trigger.type !== 'user_input' && trigger.type !== 'tool_result')) return;
+  if (parts.signal.aborted || !parts.plugins.enabledIn(place.guildId, 'persona')) return;
+  if (trigger.type !== 'user_input' && trigger.type !== 'tool_result') return;
   const channel = parts.client.channels.cache.get(place.channelId);
   if (channel?.isSendable() !== true || !(await parts.settingsFor(place.guildId)).toolResults) return;
   try {

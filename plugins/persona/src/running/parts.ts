@@ -1,4 +1,4 @@
-import type { Accounts, Clock, Commands, Ledger, Llm, Logger, Prefixes, Random, Tools } from '@cinnabar/sdk';
+import type { Accounts, Clock, Commands, Ledger, Llm, Logger, Plugins, Prefixes, Random, Tools } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { ActionRegistry } from '../actions/registry.js';
 import type { CardStore } from '../cards/store.js';
@@ -7,6 +7,7 @@ import type { Memories } from '../memory/types.js';
 import type { AnalyseRepetition } from '../repetition/types.js';
 import type { PersonaSettings } from '../settings.js';
 import type { PersonaStore } from '../state/store.js';
+import type { Background } from './background.js';
 import type { CallLog } from './calls.js';
 import type { EventHub } from './events.js';
 import type { InTurn } from './in-turn.js';
@@ -16,6 +17,7 @@ import type { TraceStore } from './trace.js';
 export interface RunParts {
   readonly accounts: Accounts | undefined;
   readonly analyse: AnalyseRepetition;
+  readonly background: Background;
   readonly calls: CallLog;
   readonly cards: CardStore;
   readonly client: Client;
@@ -29,6 +31,7 @@ export interface RunParts {
   readonly llm: Llm | undefined;
   readonly log: Logger;
   readonly memories: Memories;
+  readonly plugins: Pick<Plugins, 'enabledIn'>;
   readonly prefixes: Pick<Prefixes, 'get'>;
   readonly random: Pick<Random, 'id'>;
   readonly registry: ActionRegistry;

@@ -7,7 +7,7 @@ import type { RunParts } from './parts.js';
 /** The thread of each channel in which thoughts can be read. To be declared among the plugin's collections. */
 export const thoughtThreads = { scope: 'channel', version: 1, schema: z.object({ threadId: z.string() }) } as const;
 
-export interface ThoughtParts extends Pick<RunParts, 'client' | 'settingsFor' | 'log'> {
+export interface ThoughtParts extends Pick<RunParts, 'background' | 'client' | 'settingsFor'> {
   readonly hub: EventHub;
   readonly threads: Collection<{ threadId: string }, 'channel'>;
   readonly signal: AbortSignal;
@@ -17,7 +17,7 @@ const DISCORD_LIMIT = 2_000;
 
 /** Lets people read along, in a thread, where a guild has chosen that. @returns stops it */
 export function showThoughts(parts: ThoughtParts): () => void {
-  const { hub, settingsFor, client, log, signal } = parts;
+  const { background, hub, settingsFor, client, signal } = parts;
   const inTurn = createInTurn();
   const show = async ({ channelId, guildId }: PersonaPlace, thought: string) => {
     if (signal.aborted || guildId === null || (await settingsFor(guildId)).thoughts !== 'thread') return;
@@ -29,9 +29,7 @@ export function showThoughts(parts: ThoughtParts): () => void {
   };
   return hub.subscribe({}, (event: PersonaEvent) => {
     if (event.type !== 'text' || !event.isThought) return;
-    inTurn(event.channelId, () => show(event, event.content)).catch((error: unknown) =>
-      log.warn('a thought could not be shown', { channelId: event.channelId, error }),
-    );
+    background.run('showing a thought', () => inTurn(event.channelId, () => show(event, event.content)));
   });
 }
 

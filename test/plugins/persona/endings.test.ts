@@ -1,0 +1,101 @@
+import { definePlugin, PersonaActions, Personas, z } from '@cinnabar/sdk';
+import { hang } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { createShelf, decide } from '../chat/shelf.js';
+import { plan, result, type Stage, set, setStage, speak, told } from './stage.js';
+
+describe('persona: how runs end', () => {
+  /** An action that takes until it is let go. */
+  const createWait = () => {
+    let begun: () => void = () => undefined;
+    let letGo: () => void = () => undefined;
+    const under = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const plugin = definePlugin({
+      manifest: { id: 'waiting', version: '1.0.0', description: 'Waits' },
+      inject: { actions: PersonaActions },
+      setup({ services, defer }) {
+        const action = {
+          name: 'WAIT',
+          description: 'Wait',
+          contextNeeded: 'Nothing',
+          result: z.object({}),
+          execute: async () => {
+            begun();
+            await held;
+            return 'waited';
+          },
+        };
+        defer(services.actions.register('waiting', action));
+      },
+    });
+    return { plugin, under, letGo };
+  };
+  const mood = { action: 'UPDATE_MOOD', result: { mood: 'late', intensity: 9 } };
+
+  it('does nothing more, and says nothing, once its time is up', async () => {
+    const wait = createWait();
+    await using stage = await setStage([plan([{ action: 'WAIT' }, mood, speak('Here I am, late.')])], {
+      more: [wait.plugin],
+    });
+    await set(stage, 'maxSeconds', 10);
+    stage.alice.say(stage.general, '!ai Hello?');
+    await wait.under;
+    stage.clock.advance(10_000);
+    wait.letGo();
+    await stage.settled();
+    expect(told(stage.events)).to.deep.equal([
+      'started',
+      'planned',
+      'started WAIT',
+      'finished WAIT',
+      'bound_reached',
+      'finished',
+    ]);
+    const { mood: now } = await stage.resolve(Personas).state({ guildId: stage.guild.id, channelId: stage.general.id });
+    expect(now.name).to.equal('calm');
+    expect(stage.general.messages.map(({ content }) => content)).to.not.include('Here I am, late.');
+  });
+
+  it('is stopped with the plugin when nobody waits for it, and has put down by then what it did', async () => {
+    const shelf = createShelf();
+    const begin = (): Promise<Stage> =>
+      setStage(
+        [
+          plan([{ action: 'USE_TOOL', result: { tool: 'take', arguments: { thing: 'book' } } }, { action: 'SPEAK' }]),
+          result({ message: 'As soon as you agree.' }),
+          hang(),
+        ],
+        { more: [shelf.plugin, 'confirm'] },
+      );
+    await using first = await begin();
+    await first.hears('Take the book');
+    const card = first.general.messages.findLast(({ reactions }) => reactions.length > 0);
+    if (card === undefined) throw new Error('There is no card.');
+    first.alice.react(card, '👍');
+    await first.llm.hanging();
+    await first.stop();
+    expect(told(first.events).slice(-2)).to.deep.equal(['stopped', 'finished']);
+    await using second = await setStage([], { world: first, dataDir: first.dataDir });
+    const kept = await second.resolve(Personas).recent(second.general.id);
+    expect(told(kept).slice(-2)).to.deep.equal(['stopped', 'finished']);
+  });
+
+  it('does not think about the end of a call where it has been switched off meanwhile', async () => {
+    const shelf = createShelf();
+    await using stage = await setStage(
+      [plan([{ action: 'USE_TOOL', result: { tool: 'take', arguments: { thing: 'book' } } }])],
+      { more: [shelf.plugin, 'confirm'] },
+    );
+    await stage.hears('Take the book');
+    stage.you.say(stage.general, '!plugin disable persona');
+    await stage.settled();
+    await decide(stage, '👍');
+    expect(shelf.taken).to.deep.equal(['book']);
+    expect(stage.llm.requests).to.have.length(1);
+  });
+});
