@@ -26,7 +26,7 @@ describe('discord-tools: forums and threads', () => {
   it('lists forums and their tags', async () => {
     const { alice, guild } = bench;
     const forums = await bench.done(alice, 'discord_get_forum_channels', { guildId: guild.id });
-    expect(forums).to.contain(`feedback (forum ${forum.id})`).and.contain('Bug, Idea, Official');
+    expect(forums).to.contain(`**feedback** (forum ${forum.id})`).and.contain('**Bug**, **Idea**, **Official**');
     expect(await bench.done(alice, 'discord_get_forum_tags', { forumChannelId: forum.id })).to.contain(
       'for moderators',
     );
@@ -43,7 +43,7 @@ describe('discord-tools: forums and threads', () => {
     const { alice, mod } = bench;
     const given = (tags: string[]) => ({ forumChannelId: forum.id, title: 'Tagged', content: 'hi', tags });
     expect(await bench.refused(alice, 'discord_create_forum_post', given(['Nonsense']))).to.contain(
-      'Bug, Idea, Official',
+      '**Bug**, **Idea**, **Official**',
     );
     expect(await bench.refused(alice, 'discord_create_forum_post', given(['Official']))).to.contain('moderators');
     await bench.done(mod, 'discord_create_forum_post', given(['Official']));
@@ -56,7 +56,7 @@ describe('discord-tools: forums and threads', () => {
     await bench.done(bob, 'discord_reply_to_forum', { threadId: post.id, message: 'Me, too.' });
     const text = await bench.done(alice, 'discord_get_forum_post', { threadId: post.id });
     expect(text).to.match(
-      /Question \(thread \d+\).*tags Idea[\s\S]*> It broke\.[\s\S]*latest answers[\s\S]*> Me, too\./,
+      /Question\*\* \(thread \d+\).*tags \*\*Idea\*\*[\s\S]*> It broke\.[\s\S]*latest answers[\s\S]*> Me, too\./,
     );
     const list = await bench.done(alice, 'discord_list_forum_threads', { forumChannelId: forum.id });
     expect(list).to.contain('Question');
@@ -89,7 +89,7 @@ describe('discord-tools: forums and threads', () => {
     const text = await bench.done(mod, 'discord_set_forum_tags', { forumChannelId: forum.id, tags });
     expect(forum.availableTags.map(({ name }) => name)).to.deep.equal(['Bug', 'Question']);
     expect(forum.availableTags[0]).to.include({ id: bug?.id, emojiName: '🐛' });
-    expect(text).to.contain('🐛 Bug').and.contain('for moderators');
+    expect(text).to.contain('🐛 **Bug**').and.contain('for moderators');
   });
 
   it('starts threads: open, private, or from a message', async () => {

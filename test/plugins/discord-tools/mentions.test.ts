@@ -35,6 +35,15 @@ describe('discord-tools: whom a message pings', () => {
     expect((await pinged(alice, `${alice} ${bob} ${mod}`, thread)).users).to.have.members(['alice', 'mona']);
   });
 
+  it('no role into a private thread, except by who may let everybody in', async () => {
+    const { alice, owner, guild, general } = bench;
+    const role = guild.createRole({ name: 'Onlookers', mentionable: true, position: 3 });
+    const thread = alice.startThread(general, 'just us', { private: true });
+    await bench.host.settled();
+    expect((await pinged(alice, `<@&${role.id}> look`, thread)).roles).to.deep.equal([]);
+    expect((await pinged(owner, `<@&${role.id}> look`, thread)).roles).to.deep.equal(['Onlookers']);
+  });
+
   it('never everyone, nor a role, for who may not', async () => {
     const { alice, modRole } = bench;
     const nobody = { everyone: false, users: [], roles: [] };

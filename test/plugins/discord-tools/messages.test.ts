@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { MessageFlags } from 'discord.js';
 import { type Bench, openBench } from './bench.js';
 import { firstId } from './things.js';
 
@@ -65,6 +66,22 @@ describe('discord-tools: messages', () => {
     expect(request?.body).to.have.property('nonce').that.has.length.within(1, 25);
   });
 
+  it('shows what a link leads to only for who may embed links', async () => {
+    const { alice, owner, guild, host } = bench;
+    const plain = guild.createChannel({ name: 'plain' });
+    guild.overwrite(plain, { for: guild.everyone, deny: ['EmbedLinks'] });
+    await host.settled();
+    const flagsOf = async (user: typeof alice, message: string) => {
+      host.discord.requests.reset();
+      await bench.done(user, 'discord_send', { channelId: plain.id, message });
+      const body: unknown = host.discord.requests.of('POST', '/channels/:channelId/messages')[0]?.body;
+      return typeof body === 'object' && body !== null && 'flags' in body ? body.flags : 0;
+    };
+    expect(await flagsOf(alice, 'see https://example.com')).to.equal(MessageFlags.SuppressEmbeds);
+    expect(await flagsOf(owner, 'see https://example.com')).to.equal(0);
+    expect(await flagsOf(alice, 'nothing to see')).to.equal(0);
+  });
+
   it('tells which messages were sent when it breaks off', async () => {
     const { alice, guild, host } = bench;
     const slow = guild.createChannel({ name: 'slow' });
@@ -97,7 +114,7 @@ describe('discord-tools: messages', () => {
     const text = await bench.done(alice, 'discord_read_message', { channelId: general.id, messageId: answer.id });
     expect(text).to.contain(`**alice** (user ${alice.id}) · message ${answer.id} · 2026`);
     expect(text).to.contain(`reply to ${first.id}`).and.contain('> here').and.contain('reactions 🎉 1');
-    expect(text).to.match(/attachment map\.png · image\/png · 2 KB · https?:\/\//);
+    expect(text).to.match(/attachment \*\*map\.png\*\* · image\/png · 2 KB · https?:\/\//);
   });
 
   it('reads the latest messages oldest first, or those around one', async () => {
@@ -202,7 +219,7 @@ describe('discord-tools: messages', () => {
     bob.react(message, '👍');
     await host.settled();
     expect(await bench.done(alice, 'discord_get_reaction_users', { ...on, emoji: '👍' })).to.contain(
-      `bob (user ${bob.id})`,
+      `**bob** (user ${bob.id})`,
     );
     const bobs = { ...on, emoji: '👍', userId: bob.id };
     expect(await bench.refused(alice, 'discord_remove_reaction', bobs)).to.contain('Manage Messages');
@@ -210,6 +227,18 @@ describe('discord-tools: messages', () => {
     await bench.done(alice, 'discord_remove_reaction', { ...on, emoji: '👍' });
     expect(message.reactedBy('👍')).to.deep.equal([]);
     expect(await bench.done(alice, 'discord_get_reaction_users', { ...on, emoji: '👍' })).to.contain('Nobody');
+  });
+
+  it('asks for an emoji where something else was given', async () => {
+    const { alice, bob, general, host } = bench;
+    const message = bob.say(general, 'vote again');
+    await host.settled();
+    for (const emoji of ['100%', 'two words', '<:nameless:>', '']) {
+      const input = { channelId: general.id, messageId: message.id, emoji };
+      expect(await bench.refused(alice, 'discord_add_reaction', input), emoji).to.match(
+        /An emoji is given as itself|emoji/,
+      );
+    }
   });
 
   it('uses emoji of other servers only for who may use them', async () => {

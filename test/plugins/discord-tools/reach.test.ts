@@ -96,7 +96,7 @@ describe('discord-tools: places', () => {
     far.invite(host.application);
     await host.settled();
     host.discord.requests.reset();
-    expect(await bench.done(alice, 'discord_list_servers', {}, from)).to.equal(`Night City (server ${guild.id})`);
+    expect(await bench.done(alice, 'discord_list_servers', {}, from)).to.equal(`**Night City** (server ${guild.id})`);
     const asked = host.discord.requests.of('GET', '/guilds/:guildId/members/:userId');
     expect(asked.filter(({ path }) => path.includes(far.id))).to.have.length(1);
     await bench.refused(alice, 'discord_get_server_info', { guildId: far.id }, from);

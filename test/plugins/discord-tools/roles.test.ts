@@ -20,7 +20,7 @@ describe('discord-tools: roles', () => {
 
   it('lists them, the highest first', async () => {
     const text = await bench.done(bench.alice, 'discord_list_roles', on({}));
-    const names = text.split('\n').map((line) => line.split(' (role')[0]);
+    const names = text.split('\n').map((line) => /^\*\*(.*?)\*\* \(role/.exec(line)?.[1]);
     expect(names).to.deep.equal(['Cinnabar', 'Admins', 'Moderators', 'Guests', '@everyone'.replace('@', '\\@')]);
     expect(text).to.contain('Administrator').and.contain('managed');
   });

@@ -49,6 +49,21 @@ describe('discord-tools: webhooks', () => {
     expect(general.messages.at(-1)?.author).to.include({ name: 'Johnny', avatar: avatarURL });
   });
 
+  it('tells which messages were sent when it breaks off', async () => {
+    const { mod, general, host } = bench;
+    const webhookId = await create();
+    const sending = { method: 'POST', route: '/webhooks/:webhookId/:token' };
+    // The first request is taken by the hold, which ends at once; the second one fails.
+    const release = host.discord.faults.rest.hold(sending);
+    host.discord.faults.rest.fail(403, { ...sending, body: { message: 'Missing Permissions', code: 50013 } });
+    release();
+    const input = { webhookId, content: 'word '.repeat(900) };
+    const said = await bench.refused(mod, 'discord_send_webhook_message', input);
+    expect(said)
+      .to.match(/^Only 1 of 3 messages were sent/)
+      .and.contain(general.messages.at(-1)?.id);
+  });
+
   it('speaks in a thread of its channel', async () => {
     const { mod, alice, general } = bench;
     const webhookId = await create();

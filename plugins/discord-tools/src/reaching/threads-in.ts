@@ -35,7 +35,15 @@ export async function threadsIn(
 
 /** For whom a thread is to change: who had it made, whoever started it themselves, and who manages threads. @throws UserError */
 export async function requireThreadRights(parts: Parts, caller: Caller, thread: AnyThreadChannel): Promise<void> {
-  if (thread.ownerId === caller.actor.userId) return;
-  if ((await parts.sent.whose(thread.id, thread.id, caller.actor)) === 'own') return;
-  await demand(parts, caller, placeOf(thread), 'ManageThreads');
+  if (await isTheirs(parts, caller, thread)) await requireUnlocked(parts, caller, thread);
+  else await demand(parts, caller, placeOf(thread), 'ManageThreads');
+}
+
+/** To the bot, as to moderators, a locked thread is open. It is not for everybody who asks. @throws UserError */
+export async function requireUnlocked(parts: Pick<Parts, 'access'>, caller: Caller, channel: Channel): Promise<void> {
+  if (channel.isThread() && channel.locked === true) await demand(parts, caller, placeOf(channel), 'ManageThreads');
+}
+
+async function isTheirs({ sent }: Parts, { actor }: Caller, { id, ownerId }: AnyThreadChannel): Promise<boolean> {
+  return ownerId === actor.userId || (await sent.whose(id, id, actor)) === 'own';
 }

@@ -15,9 +15,7 @@ export function messageText(message: MessageView): string {
   if (message.content !== '') lines.push(quoted(message.content));
   if (message.forwarded !== undefined) lines.push('forwarded:', quoted(message.forwarded));
   for (const { name, bytes, type, url } of message.attachments) {
-    lines.push(
-      `attachment ${nameText(name)} · ${type === null ? 'unknown type' : nameText(type)} · ${sizeText(bytes)} · ${url}`,
-    );
+    lines.push(`attachment ${nameText(name)} · ${typeText(type)} · ${sizeText(bytes)} · ${url}`);
   }
   for (const embed of message.embeds) lines.push('embed:', quoted(embedText(embed)));
   if (message.reactions.length > 0) {
@@ -29,7 +27,7 @@ export function messageText(message: MessageView): string {
 function heading(message: MessageView): string {
   const { author } = message;
   const facts = [
-    `**${nameText(author.name)}** (${author.kind} ${author.id})`,
+    `${nameText(author.name)} (${author.kind} ${author.id})`,
     `message ${message.id}`,
     message.createdAt,
     ...(message.editedAt === undefined ? [] : ['edited']),
@@ -54,6 +52,11 @@ export function quoted(text: string): string {
 function embedText({ title, description, url, fields }: MessageView['embeds'][number]): string {
   const parts = [title, url, description, ...fields.map(({ name, value }) => `${name}: ${value}`)];
   return parts.filter((part) => part !== null && part !== '').join('\n');
+}
+
+/** Some are whatever the sender's application has said. */
+function typeText(type: string | null): string {
+  return type?.match(/^[\w.+-]+\/[\w.+-]+/)?.[0] ?? 'unknown type';
 }
 
 function sizeText(bytes: number): string {

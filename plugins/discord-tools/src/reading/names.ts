@@ -2,15 +2,18 @@ import { plainText, visible } from '@cinnabar/sdk';
 import type { Channel, Client } from 'discord.js';
 import { type ChannelReference, readChannel, readMessage } from '../reaching/references.js';
 
-/** A name that somebody chose, as text within a line. */
+/**
+ * A name or topic that somebody chose, within a line of a result: in bold, which nothing in it can end, so that it cannot pose as
+ * what the line says after it.
+ */
 export function nameText(name: string): string {
-  return plainText(visible(name));
+  return `**${plainText(visible(name))}**`;
 }
 
 /** "#general", "the direct message". */
 export function channelText(channel: Channel): string {
   if (channel.isDMBased()) return 'the direct message';
-  return `#${nameText(channel.name)}`;
+  return `#${plainText(visible(channel.name))}`;
 }
 
 /**

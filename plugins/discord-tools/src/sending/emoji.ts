@@ -17,12 +17,24 @@ export function readEmoji(client: Client, message: Message, text: string): ReadE
   const own = message.guild?.emojis.cache.find(({ name }) => name === given.replace(/^:|:$/g, ''));
   const custom = own ?? client.emojis.cache.get(/^\d{1,20}$/.test(given) ? given : '');
   if (custom !== undefined) return { key: `${custom.name}:${custom.id}`, id: custom.id };
-  const parsed = parseEmoji(given) ?? undefined;
-  if (parsed === undefined || parsed.name === '' || /\s/.test(given)) {
-    throw new UserError('An emoji is given as itself (👍), or as <:name:id>.');
+  const { id, name } = parsedEmoji(given);
+  return id === undefined ? { key: name, id: undefined } : { key: `${name}:${id}`, id };
+}
+
+/** The parts of 👍, `<:name:id>` or `name:id`. @throws UserError */
+export function parsedEmoji(text: string): { readonly name: string; readonly id: string | undefined } {
+  const { name = '', id } = parsed(text) ?? {};
+  if (name === '' || /\s/.test(text)) throw new UserError('An emoji is given as itself (👍), or as <:name:id>.');
+  return { name, id: id ?? undefined };
+}
+
+function parsed(text: string) {
+  try {
+    return parseEmoji(text);
+  } catch {
+    // It takes a percent sign for the beginning of an escape.
+    return null;
   }
-  const { id, name } = parsed;
-  return id === undefined || id === null ? { key: name, id: undefined } : { key: `${name}:${id}`, id };
 }
 
 /** Emoji of other servers are for those who may use them here. @throws UserError */

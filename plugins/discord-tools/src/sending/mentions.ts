@@ -26,10 +26,15 @@ export async function mentionsIn(
   text: string,
 ): Promise<MessageMentionOptions> {
   if (channel.isDMBased()) return { parse: [], users: idsIn(text, PEOPLE).slice(0, MOST_PEOPLE), repliedUser: true };
-  const mayMentionAll =
-    /@everyone|@here|<@&/.test(text) && (await may(parts, caller, placeOf(channel), ['MentionEveryone']));
-  const roles = idsIn(text, ROLES).filter(
-    (id) => mayMentionAll || channel.guild.roles.cache.get(id)?.mentionable === true,
+  const at = placeOf(channel);
+  const mayMentionAll = /@everyone|@here|<@&/.test(text) && (await may(parts, caller, at, ['MentionEveryone']));
+  const named = idsIn(text, ROLES);
+  // A mention lets everybody who has the role into a private thread.
+  const isForAll =
+    named.length > 0 &&
+    (channel.type !== ChannelType.PrivateThread || (await may(parts, caller, at, ['ManageThreads'])));
+  const roles = named.filter(
+    (id) => isForAll && (mayMentionAll || channel.guild.roles.cache.get(id)?.mentionable === true),
   );
   const people = idsIn(text, PEOPLE).slice(0, MOST_PEOPLE);
   const seeing = await Promise.all(people.map(async (id) => ((await canSee(channel, id)) ? [id] : [])));

@@ -1,11 +1,11 @@
 import { sentenceOf, type ToolContext, UserError } from '@cinnabar/sdk';
-import type { Message, MessageMentionOptions, PartialGroupDMChannel, SendableChannels } from 'discord.js';
+import type { Message, PartialGroupDMChannel, SendableChannels } from 'discord.js';
 import type { Caller, Parts } from '../parts.js';
 import { sentenceFor } from '../reaching/discord-errors.js';
-import { demand } from '../reaching/may.js';
-import { placeOf } from '../reaching/places.js';
+import { requireUnlocked } from '../reaching/threads-in.js';
 import { stopWhenCancelled } from './cancelled.js';
-import { canSee, mentionsIn } from './mentions.js';
+import { type Manner, mannerOf } from './manner.js';
+import { canSee } from './mentions.js';
 import { messageParts, nonceFor } from './parts.js';
 
 type Channel = Exclude<SendableChannels, PartialGroupDMChannel>;
@@ -31,37 +31,58 @@ export async function post(
   { text, replyTo }: Post,
 ): Promise<Posted> {
   const contents = messageParts(text);
-  // The bot could: to it, as to moderators, a locked thread is open.
-  if (channel.isThread() && channel.locked === true) await demand(parts, caller, placeOf(channel), 'ManageThreads');
-  const mentions = await mentionsIn(parts, caller, channel, text);
+  await requireUnlocked(parts, caller, channel);
+  const { allowedMentions, ...manner } = await mannerOf(parts, caller, channel, text);
   const repliedUser = replyTo !== undefined && (channel.isDMBased() || (await canSee(channel, replyTo.author.id)));
-  const allowedMentions = { ...mentions, repliedUser };
-  const messageIds = await postParts(parts, caller, sending, channel, { contents, allowedMentions, replyTo });
+  const messageIds = await postParts(parts, caller, sending, channel, {
+    contents,
+    manner: { ...manner, allowedMentions: { ...allowedMentions, repliedUser } },
+    replyTo,
+  });
   return { channelId: channel.id, messageIds };
 }
 
 interface PostParts {
   readonly contents: readonly string[];
-  readonly allowedMentions: MessageMentionOptions;
+  readonly manner: Manner;
   /** What the first of them answers. */
   readonly replyTo?: Message | undefined;
 }
 
-/** Sends texts one after another, and remembers for whom. @throws UserError that tells which were sent when a later one fails */
+/** Sends texts one after another, and remembers for whom. @throws UserError as `sendInTurn` */
 export async function postParts(
   parts: Parts,
   { actor }: Caller,
   { key, signal }: Sending,
   channel: Channel,
-  { contents, allowedMentions, replyTo }: PostParts,
+  { contents, manner, replyTo }: PostParts,
 ): Promise<readonly string[]> {
   const sent: string[] = [];
   try {
+    await sendInTurn(contents, signal, sent, (content, index) => {
+      const reply = index === 0 && replyTo !== undefined ? { reply: { messageReference: replyTo.id } } : {};
+      return channel.send({ content, ...reply, ...manner, ...nonceFor(key, index) });
+    });
+  } finally {
+    await parts.sent.remember(channel.id, sent, actor);
+  }
+  return sent;
+}
+
+/**
+ * @param sent is given the id of each message, also of those before one that fails
+ * @throws UserError that tells which were sent when a later one fails
+ */
+export async function sendInTurn(
+  contents: readonly string[],
+  signal: AbortSignal,
+  sent: string[],
+  send: (content: string, index: number) => Promise<Pick<Message, 'id'>>,
+): Promise<void> {
+  try {
     for (const [index, content] of contents.entries()) {
       stopWhenCancelled(signal);
-      const reply = index === 0 && replyTo !== undefined ? { reply: { messageReference: replyTo.id } } : {};
-      const message = await channel.send({ content, ...reply, allowedMentions, ...nonceFor(key, index) });
-      sent.push(message.id);
+      sent.push((await send(content, index)).id);
     }
   } catch (error) {
     if (sent.length === 0) throw error;
@@ -69,10 +90,7 @@ export async function postParts(
     throw new UserError(`Only ${sent.length} of ${contents.length} messages were sent (${sent.join(', ')}). ${why}`, {
       cause: error,
     });
-  } finally {
-    await parts.sent.remember(channel.id, sent, actor);
   }
-  return sent;
 }
 
 /** "message 123", "messages 123, 124". */

@@ -5,7 +5,7 @@ import { forumField, textField } from '../../reaching/fields.js';
 import { channelPlace } from '../../reaching/places.js';
 import { auditReason } from '../../reaching/reason.js';
 import { channelInSentence, nameText } from '../../reading/names.js';
-import { mentionsIn } from '../../sending/mentions.js';
+import { mannerOf } from '../../sending/manner.js';
 import { messageParts } from '../../sending/parts.js';
 import { postParts } from '../../sending/post.js';
 import { MOST_TAGS, tagIds } from './tags.js';
@@ -48,18 +48,18 @@ export function createForumPost(parts: Parts): ToolDefinition<typeof input, Crea
       const caller = { actor: context.actor, tool };
       const forum = await forumChannel(parts.client, forumChannelId);
       const appliedTags = await tagIds(parts, caller, forum, tags);
-      const allowedMentions = { ...(await mentionsIn(parts, caller, forum, content)), repliedUser: false };
+      const manner = await mannerOf(parts, caller, forum, content);
       const [first, ...rest] = messageParts(content);
       if (first === undefined) throw new UserError('There is nothing to post.');
       const thread = await forum.threads.create({
         name: title,
-        message: { content: first, allowedMentions },
+        message: { content: first, ...manner },
         appliedTags,
         reason: auditReason(parts, caller, undefined),
       });
       // A post and its first message have the same id.
       await parts.sent.remember(thread.id, [thread.id], context.actor);
-      const further = await postParts(parts, caller, context, thread, { contents: rest, allowedMentions });
+      const further = await postParts(parts, caller, context, thread, { contents: rest, manner });
       return { threadId: thread.id, title: thread.name, messageIds: [thread.id, ...further] };
     },
   };

@@ -1,11 +1,12 @@
 import { type ToolDefinition, z } from '@cinnabar/sdk';
-import { type GuildForumTagData, parseEmoji } from 'discord.js';
+import type { GuildForumTagData } from 'discord.js';
 import type { Parts } from '../../parts.js';
 import { type Forum, forumChannel } from '../../reaching/channels.js';
 import { forumField, reasonField } from '../../reaching/fields.js';
 import { channelPlace } from '../../reaching/places.js';
 import { auditReason } from '../../reaching/reason.js';
 import { channelInSentence } from '../../reading/names.js';
+import { parsedEmoji } from '../../sending/emoji.js';
 import { type TagView, tagsText, viewTags } from './tags.js';
 
 const tag = z.object({
@@ -51,13 +52,13 @@ export function setForumTags(parts: Parts): ToolDefinition<typeof input, Tags> {
 
 function tagData(forum: Forum, { name, moderated, emoji }: z.output<typeof tag>): GuildForumTagData {
   const present = forum.availableTags.find((one) => one.name.toLowerCase() === name.toLowerCase());
-  const parsed = emoji === undefined ? null : parseEmoji(emoji);
+  const parsed = emoji === undefined ? undefined : parsedEmoji(emoji.trim());
   return {
     ...present,
     name,
     ...(moderated === undefined ? {} : { moderated }),
-    ...(parsed === null
+    ...(parsed === undefined
       ? {}
-      : { emoji: parsed.id == null ? { id: null, name: parsed.name } : { id: parsed.id, name: null } }),
+      : { emoji: parsed.id === undefined ? { id: null, name: parsed.name } : { id: parsed.id, name: null } }),
   };
 }

@@ -5,7 +5,7 @@ import { channelField, messageField } from '../../reaching/fields.js';
 import { demand } from '../../reaching/may.js';
 import { messagePlace, placeOf } from '../../reaching/places.js';
 import { messageChannelInSentence } from '../../reading/names.js';
-import { mentionsIn } from '../../sending/mentions.js';
+import { mannerOf } from '../../sending/manner.js';
 
 const MESSAGE_LIMIT = 2000;
 const input = z.object({
@@ -50,8 +50,7 @@ export function editMessage(parts: Parts): ToolDefinition<typeof input, Edited> 
       if (whose === 'unknown')
         throw new UserError('I only edit messages that were sent with discord_send, and not too long ago.');
       if (whose === 'others') await demand(parts, caller, placeOf(message.channel), 'ManageMessages');
-      const allowedMentions = { ...(await mentionsIn(parts, caller, message.channel, content)), repliedUser: false };
-      await message.edit({ content, allowedMentions });
+      await message.edit({ content, ...(await mannerOf(parts, caller, message.channel, content)) });
       return { channelId: message.channelId, messageId: message.id };
     },
   };

@@ -5,6 +5,7 @@ import { guildField } from '../../reaching/fields.js';
 import { may } from '../../reaching/may.js';
 import { readId } from '../../reaching/references.js';
 import { seenGuild } from '../../reaching/visible-channels.js';
+import { quoted } from '../../reading/message-text.js';
 import { nameText } from '../../reading/names.js';
 
 const input = z.object({ guildId: guildField });
@@ -94,9 +95,9 @@ function inOrder(channels: readonly GuildBasedChannel[]): readonly GuildBasedCha
 }
 
 function infoText({ id, name, channels, whole }: ServerInfo): string {
-  const lines = [`**${nameText(name)}** (server ${id})`];
+  const lines = [`${nameText(name)} (server ${id})`];
   if (whole !== undefined) {
-    if (whole.description !== null) lines.push(nameText(whole.description));
+    if (whole.description !== null) lines.push(quoted(whole.description));
     lines.push(
       `${whole.members} members · ${whole.roles} roles · ${whole.boosts} boosts · owner ${whole.ownerId} · since ${whole.createdAt}`,
     );

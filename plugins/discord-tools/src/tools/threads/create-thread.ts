@@ -60,6 +60,8 @@ export function createThread(parts: Parts): ToolDefinition<typeof input, Created
       const about = { name, reason: auditReason(parts, caller, reason) };
       const thread = await (from?.startThread(about) ?? startIn(channel, isPrivate, about));
       await parts.sent.remember(thread.id, [thread.id], context.actor);
+      // The bot has started it: without this they could not even see it.
+      if (isPrivate) await thread.members.add(context.actor.userId);
       const posted = message === undefined ? undefined : await post(parts, caller, context, thread, { text: message });
       return { id: thread.id, name: thread.name, messageIds: posted?.messageIds ?? [] };
     },

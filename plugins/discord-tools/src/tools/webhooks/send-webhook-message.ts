@@ -4,10 +4,10 @@ import type { Parts } from '../../parts.js';
 import { channelOf } from '../../reaching/channels.js';
 import { textField, webhookField } from '../../reaching/fields.js';
 import { webhookPlace } from '../../reaching/places.js';
-import { stopWhenCancelled } from '../../sending/cancelled.js';
-import { mentionsIn } from '../../sending/mentions.js';
+import { requireUnlocked } from '../../reaching/threads-in.js';
+import { mannerOf } from '../../sending/manner.js';
 import { messageParts } from '../../sending/parts.js';
-import { idsText, type Posted } from '../../sending/post.js';
+import { idsText, type Posted, sendInTurn } from '../../sending/post.js';
 import { MANAGING_WEBHOOKS, tokenField, webhookOf } from './webhook.js';
 
 const input = z.object({
@@ -36,23 +36,26 @@ export function sendWebhookMessage(parts: Parts): ToolDefinition<typeof input, P
       cancelled: () => 'Cancelled the message.',
     },
     async run({ webhookId, webhookToken, content, username, avatarURL, threadId }, { actor, signal }) {
+      const caller = { actor, tool };
       const webhook = await webhookOf(parts.client, webhookId, webhookToken);
-      if (webhook.token === null) throw new UserError('Only webhooks that I have created can be spoken through.');
+      if (webhook.token === null)
+        throw new UserError(
+          'Discord does not let me speak through this webhook: another application has made it, or another server.',
+        );
       const channel = await channelOf(parts.client, threadId ?? webhook.channelId);
       const avatar = avatarURL === undefined ? undefined : readHttpsUrl(avatarURL).href;
-      const allowedMentions = { ...(await mentionsIn(parts, { actor, tool }, channel, content)), repliedUser: false };
+      await requireUnlocked(parts, caller, channel);
+      const manner = await mannerOf(parts, caller, channel, content);
       const messageIds: string[] = [];
-      for (const part of messageParts(content)) {
-        stopWhenCancelled(signal);
-        const message = await webhook.send({
+      await sendInTurn(messageParts(content), signal, messageIds, (part) =>
+        webhook.send({
           content: part,
-          allowedMentions,
+          ...manner,
           ...(username === undefined ? {} : { username }),
           ...(avatar === undefined ? {} : { avatarURL: avatar }),
           ...(threadId === undefined ? {} : { threadId: channel.id }),
-        });
-        messageIds.push(message.id);
-      }
+        }),
+      );
       return { channelId: channel.id, messageIds };
     },
   };
