@@ -4,6 +4,7 @@ import {
   type Actor,
   Approvals,
   Clock,
+  Commands,
   definePlugin,
   FrontDoor,
   Llm,
@@ -13,9 +14,10 @@ import {
   Tasks,
   Tools,
 } from '@cinnabar/sdk';
+import type { Message } from 'discord.js';
 import { registerBuiltinTools } from './builtin/register.js';
 import { registerCommands } from './commands/register.js';
-import { answerButtons, answeredBy, answerForm } from './discord/answering.js';
+import { answerButtons, answerBy, answeredBy, answerForm } from './discord/answering.js';
 import { createComponents } from './discord/components.js';
 import { controlButtons } from './discord/control-buttons.js';
 import { isStillThere } from './discord/membership.js';
@@ -64,6 +66,7 @@ export default definePlugin({
     accounts: optional(Accounts),
     approvals: optional(Approvals),
     clock: Clock,
+    commands: Commands,
     frontDoor: optional(FrontDoor),
     llm: optional(Llm),
     random: Random,
@@ -72,7 +75,7 @@ export default definePlugin({
   provides: [Tasks],
   setup(context) {
     const { client, collections, component, services, log, signal, on, every, defer } = context;
-    const { access, accounts, approvals, clock, frontDoor, llm, random, tools } = services;
+    const { access, accounts, approvals, clock, commands, frontDoor, llm, random, tools } = services;
     const run = random.id();
     const journal = createJournal({ tasks: collections.tasks, run, clock, log });
     const runs = createRuns({ runs: collections.runs, run, clock });
@@ -135,13 +138,12 @@ export default definePlugin({
     registerResponders(context, { tasks: service, llm, selfName });
     registerStartTool(context, service);
     registerBuiltinTools(context, clock);
-    const unclaim = frontDoor?.claim((message) => answeredBy(message, journal) !== undefined);
+    const answered = (message: Message) => (commands.matches(message) ? undefined : answeredBy(message, journal));
+    const unclaim = frontDoor?.claim((message) => answered(message) !== undefined);
     if (unclaim !== undefined) defer(unclaim);
-    on('messageCreate', async (message) => {
-      const task = answeredBy(message, journal);
-      if (task === undefined) return;
-      const by = { userId: message.author.id, guildId: message.guildId, channelId: message.channelId };
-      await service.answer(task.id, message.content, by);
+    on('messageCreate', (message) => {
+      const task = answered(message);
+      return task === undefined ? undefined : answerBy(service, task, message, log);
     });
     on('guildMemberRemove', async ({ id, guild }) => {
       for (const { id: taskId, actor, status } of journal.live()) {

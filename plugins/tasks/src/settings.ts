@@ -21,7 +21,7 @@ const guild = z.object({
   perMember: whole(1, 100, 2, 'How many tasks of one member may work at the same time'),
   perGuild: whole(1, 500, 5, 'How many tasks of this server may work at the same time'),
   maxOpen: whole(1, 1_000, 10, 'How many tasks one member may have open, waiting ones included'),
-  contextTokens: whole(2_000, 1_000_000, 60_000, 'From how many tokens on what a task remembers is compacted'),
+  contextTokens: whole(2_000, 1_000_000, 40_000, 'From how many tokens on what a task remembers is compacted'),
   controlTier: z
     .enum(TIERS)
     .default('mod')

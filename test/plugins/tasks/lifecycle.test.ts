@@ -56,6 +56,26 @@ describe('tasks in a server', () => {
     expect(list[1]).to.include('The first one').and.include('complete').and.include(ended.link);
   });
 
+  it('are not listed for who may not see where they are', async () => {
+    office = await openOffice({ steps: [done('Done.')] });
+    const { host } = office;
+    const secret = host.guild.createChannel({ name: 'secret' });
+    host.guild.overwrite(secret, { for: host.bob, deny: ['ViewChannel'] });
+    await host.settled();
+    const actor = { ...office.actor(), channelId: secret.id };
+    const { id } = await office.tasks.start({ prompt: 'A surprise for bob', actor, origin: 'test' });
+    await office.over(id);
+    for (const [who, sees] of [
+      [host.bob, false],
+      [host.alice, true],
+    ] as const) {
+      who.say(host.general, '!tasks');
+      await host.settled();
+      const list = office.said(host.general).at(-1)?.content ?? '';
+      expect(list.includes('A surprise')).to.equal(sees);
+    }
+  });
+
   it('pause when the plugin is switched off, and go on when it is switched on again', async () => {
     office = await openOffice({
       steps: [use('look', 'one'), hang(use('look', 'two')), use('look', 'three'), done('All.')],

@@ -1,3 +1,4 @@
+import { Accounts } from '@cinnabar/sdk';
 import { hang, say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { askUser, done, isOver, type Office, openOffice, update, use } from './office.js';
@@ -36,6 +37,44 @@ describe('steering a task', () => {
     expect(card.components).to.have.length(0);
     expect(office.deeds).to.deep.equal([]);
     expect(office.saying(thread, 'Task stopped').content).to.include('Halted: `send_note` (expired)');
+  });
+
+  it('asks once for what was allowed for the whole task, until that is taken back', async () => {
+    const notes = ['one', 'two', 'three'].map((what) => use('send_note', what));
+    office = await openOffice({ steps: [...notes.slice(0, 2), askUser('More?'), ...notes.slice(2), done('Sent.')] });
+    const { host } = office;
+    const { id } = await office.give('Send notes');
+    const thread = await office.thread(id);
+    await office.when(id, ({ status }) => status === 'waiting_approval');
+    await host.settled();
+    host.alice.click(office.saying(thread, 'one'), 'For this task');
+    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    expect(office.deeds.map(({ what }) => what)).to.deep.equal(['one', 'two']);
+    await host.settled();
+    host.alice.say(host.general, '!task approvals');
+    await host.settled();
+    office.saying(host.general, 'send\\_note');
+    host.alice.say(host.general, '!task revoke 1');
+    await host.settled();
+    office.saying(host.general, 'Taken back');
+    await office.tasks.answer(id, 'Yes', office.actor());
+    await office.when(id, ({ status }) => status === 'waiting_approval');
+    await host.settled();
+    host.alice.click(office.saying(thread, 'three'), 'Deny');
+    const { status } = await office.over(id);
+    expect(status).to.equal('completed');
+    expect(office.deeds).to.have.length(2);
+  });
+
+  it('keeps a receipt of each step', async () => {
+    office = await openOffice({ steps: [use('look', 'one'), done('One.')], plugins: ['accounts'] });
+    const { id } = await office.give('Look');
+    const { channelId } = await office.over(id);
+    const receipts = await office.host.resolve(Accounts).receipts(channelId, 'tasks');
+    expect(receipts.map(({ trigger }) => trigger.replace(/task \w+/, 'task'))).to.deep.equal([
+      'I worked on the task, step 2',
+      'I worked on the task, step 1',
+    ]);
   });
 
   it('lets nobody else stop, pause or look into it, but those whom the server trusts with it', async () => {
@@ -103,6 +142,23 @@ describe('steering a task', () => {
     const { status } = await office.over(id);
     expect(status).to.equal('completed');
     expect(office.deeds).to.have.length(1);
+  });
+
+  it('takes no command for an answer, and nothing from whom it has not asked', async () => {
+    office = await openOffice({ steps: [askUser('Well?'), done('Thanks.')] });
+    const { host } = office;
+    const { id } = await office.give('Ask me');
+    const thread = await office.thread(id);
+    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    await host.settled();
+    const question = office.saying(thread, 'Well?');
+    for (let times = 0; times < 12; times++) host.bob.say(thread, 'Me, me!', { replyTo: question });
+    host.alice.say(thread, '!tasks');
+    await host.settled();
+    expect((await office.tasks.get(id))?.status).to.equal('waiting_user');
+    host.alice.say(thread, 'Yes');
+    const { status } = await office.over(id);
+    expect(status).to.equal('completed');
   });
 
   it('takes an answer from the form', async () => {

@@ -89,12 +89,20 @@ async function approvalsOf({ approvals }: CommandParts, taskId: string, revoked:
   return given.map(({ pattern }, index) => `${index + 1}. ${plainText(visible(pattern))}`).join('\n');
 }
 
-async function listOf(tasks: Tasks, { actor }: CommandContext): Promise<string> {
+async function listOf(tasks: Tasks, ctx: CommandContext): Promise<string> {
+  const { actor } = ctx;
   const where = actor.guildId === null ? { guildId: null, userId: actor.userId } : { guildId: actor.guildId };
-  const all = await tasks.list(where);
+  const all = (await tasks.list(where)).filter((task) => maySee(ctx, task));
   if (all.length === 0) return 'There are no tasks here.';
   const more = all.length > LISTED ? [`… and ${all.length - LISTED} more`] : [];
   return [...all.slice(0, LISTED).map(lineOf), ...more].join('\n');
+}
+
+/** What was asked for in a channel is for those who can read there. */
+function maySee({ guild, member }: CommandContext, { actor }: TaskInfo): boolean {
+  if (guild === null || actor.userId === member?.id) return true;
+  const channel = guild.channels.cache.get(actor.channelId);
+  return channel !== undefined && member !== null && channel.permissionsFor(member).has('ViewChannel');
 }
 
 function lineOf(task: TaskInfo): string {

@@ -1,4 +1,4 @@
-import type { ComponentDefinition, ComponentHandle, Tasks } from '@cinnabar/sdk';
+import { type ComponentDefinition, type ComponentHandle, type Logger, sentenceOf, type Tasks } from '@cinnabar/sdk';
 import { ComponentType, type Message, MessageType, TextInputStyle } from 'discord.js';
 import type { Journal } from '../journal/journal.js';
 import type { Task } from '../model/task.js';
@@ -52,6 +52,7 @@ export function answerForm(tasks: Tasks): ComponentDefinition['run'] {
  * there. Runs for every message, so it looks at tasks only, of which there are few.
  */
 export function answeredBy(message: Message, journal: Journal): Task | undefined {
+  if (journal.live().length === 0) return undefined;
   if (message.author.bot || message.webhookId !== null || message.content.trim() === '') return undefined;
   if (message.type !== MessageType.Default && message.type !== MessageType.Reply) return undefined;
   return journal.live().find((task) => {
@@ -63,4 +64,15 @@ export function answeredBy(message: Message, journal: Journal): Task | undefined
     // A thread that was made for the task has the id of its status message.
     return workId === statusId && message.author.id === actor.userId;
   });
+}
+
+/** Takes a message for the answer. From somebody who was not asked it is none, and nobody need be told: they have just said something. */
+export async function answerBy(tasks: Tasks, { id }: Task, message: Message, log: Logger): Promise<void> {
+  const { author, guildId, channelId, content } = message;
+  try {
+    await tasks.answer(id, content, { userId: author.id, guildId, channelId });
+  } catch (error) {
+    if (sentenceOf(error) === undefined) throw error;
+    log.debug('a message did not answer a question', { taskId: id, messageId: message.id, error });
+  }
 }
