@@ -25,10 +25,14 @@ describe('a call from a direct message that takes effect in a server', () => {
     let place = { guildId: '', channelId: '' };
     const desk = await openDesk({ plugins: [courier(() => place)] });
     const { host } = desk;
-    place = { guildId: host.guild.id, channelId: host.general.id };
+    const home = { guildId: host.guild.id, channelId: host.general.id };
+    place = home;
     const channel = host.alice.openDm(host.bot);
     const deliver = () => desk.call(host.alice, { what: 'milk' }, { tool: 'deliver', channel, session });
-    return { ...desk, channel, deliver };
+    const reachTo = (there: typeof place = home) => {
+      place = there;
+    };
+    return { ...desk, channel, deliver, reachTo };
   };
 
   it('is asked for where it was called, under the rules of the server', async () => {
@@ -45,5 +49,21 @@ describe('a call from a direct message that takes effect in a server', () => {
     await desk.host.resolve(ToolPolicies).set(desk.host.guild.id, 'deliver', 'confirm');
     await desk.deliver();
     expect(JSON.stringify(desk.latest(desk.channel).components)).not.to.contain('For this task');
+  });
+
+  it('is let through in the server for which that was allowed, and in no other', async () => {
+    await using desk = await open();
+    const { alice, discord, application, settled } = desk.host;
+    const other = discord.createGuild({ name: 'Elsewhere', owner: alice });
+    other.invite(application);
+    const channelId = other.createChannel({ name: 'lobby' }).id;
+    await settled();
+    await desk.deliver();
+    alice.click(desk.latest(desk.channel), 'For this task');
+    await settled();
+    desk.reachTo({ guildId: other.id, channelId });
+    expect(await desk.deliver()).to.include({ status: 'deferred' });
+    desk.reachTo();
+    expect(await desk.deliver()).to.include({ status: 'done' });
   });
 });

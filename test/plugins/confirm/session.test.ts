@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Approvals, PersonalDataStore, ToolPolicies } from '@cinnabar/sdk';
 import type { LocalMessage } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
@@ -257,6 +258,23 @@ describe('what is allowed for a task', () => {
     await approvals.end(session.id);
     expect(await approvals.list(session.id)).to.deep.equal([]);
     expect(await desk.call(alice, { what: 'bread' }, { session })).to.have.property('status', 'deferred');
+  });
+
+  it('is not kept for a task that is stopped while it is being allowed', async () => {
+    await using desk = await openDesk();
+    const { alice, settled } = desk.host;
+    const approvals = desk.host.resolve(Approvals);
+    for (let moment = 0; moment < 12; moment++) {
+      const task = { id: `task-${moment}`, name: 'a task' };
+      const stopping = new AbortController();
+      await desk.call(alice, { what: 'milk' }, { session: task, signal: stopping.signal });
+      alice.click(desk.latest(), 'For this task');
+      for (let turn = 0; turn < moment; turn++) await nextTurn();
+      stopping.abort();
+      await approvals.end(task.id);
+      await settled();
+      expect(await approvals.list(task.id), `after ${moment} turns`).to.deep.equal([]);
+    }
   });
 
   it('survives a restart', async () => {

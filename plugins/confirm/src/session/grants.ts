@@ -27,6 +27,7 @@ const grantSchema = z.object({
   tool: z.string(),
   plugin: z.string(),
   risk: z.string(),
+  /** In which the calls take effect. */
   guildId: z.string().nullable(),
   identity: z.string().nullable(),
   /** Who asked, and allowed it: nobody else may decide their cards. */
@@ -75,10 +76,12 @@ export function createGrants(
   return {
     async add(call, pattern) {
       const { session } = call;
-      if (session === undefined) return;
+      if (session === undefined || call.signal.aborted) return;
       const grant = { ...keyOf(call), id: random.id(), pattern: patternSchema.parse(pattern), at: clock.now() };
       if (!fits(grant.pattern, call)) throw new Error('a pattern does not fit the call that it was made of');
       await approvals.of(session.id).update((draft) => {
+        // Stopped while this waited for its turn: then the end of the task may have come first.
+        if (call.signal.aborted) return;
         draft.grants = [...draft.grants, grant].slice(-MOST_PER_SESSION);
       });
     },
@@ -112,8 +115,9 @@ export function createGrants(
   };
 }
 
-function keyOf({ origin, tool, actor }: Pick<ToolCall, 'origin' | 'tool' | 'actor'>) {
-  const { guildId, userId, identity = null } = actor;
+function keyOf({ origin, tool, actor, at }: Pick<ToolCall, 'origin' | 'tool' | 'actor' | 'at'>) {
+  const { userId, identity = null } = actor;
+  const { guildId } = at ?? actor;
   return { origin, tool: tool.name, plugin: tool.plugin, risk: tool.risk, guildId, identity, userId };
 }
 
