@@ -97,7 +97,10 @@ export default definePlugin({
     const calls = createCallLog();
     const inTurn = createInTurn();
     const registry = createRegistry(
-      { actions: ownActions({ memories, store, tools: services.tools, calls, held: () => parts }), chains: CHAINS },
+      {
+        actions: ownActions({ memories, store, conversations, tools: services.tools, calls, held: () => parts }),
+        chains: CHAINS,
+      },
       plugins,
     );
     const parts = {

@@ -1,4 +1,6 @@
-import { z } from '@cinnabar/sdk';
+import { UserError, z } from '@cinnabar/sdk';
+import type { Line } from '../conversation/schema.js';
+import type { ConversationStore } from '../conversation/store.js';
 import type { Memories, NewMemory } from '../memory/types.js';
 import type { PersonaStore } from '../state/store.js';
 import { defineAction, type TurnRun } from './action.js';
@@ -21,7 +23,7 @@ const result = z.object({
     .describe('Ids of my memories that are no longer true because of it'),
 });
 
-export const addMemory = (memories: Memories, store: PersonaStore) =>
+export const addMemory = (memories: Memories, store: PersonaStore, conversations: Pick<ConversationStore, 'stand'>) =>
   defineAction({
     name: 'ADD_MEMORY',
     description: 'Store an important detail, or correct what I remember',
@@ -30,8 +32,10 @@ export const addMemory = (memories: Memories, store: PersonaStore) =>
     parallel: true,
     async execute(wanted, run) {
       const { place, author, memoryPlace } = run;
+      const line = lineOf(wanted.source, run);
+      if (line !== undefined && !(await conversations.stand(place.channelId, [line]))) throw new UserError(CHANGED);
       const { outcome, memory, replaced } = await memories.add(
-        asMemory(wanted, run),
+        asMemory(wanted, line, run),
         wanted.replaces.length > 0 ? { kind: 'supersede', ids: wanted.replaces } : undefined,
       );
       if (memory !== undefined && (outcome === 'added' || outcome === 'updated')) {
@@ -53,12 +57,34 @@ const OUTCOMES = {
   refused: 'not remembered, because its message is gone',
 } as const;
 
+const CHANGED = 'that has been edited or deleted since';
+/** Otherwise it would stay when what was said is deleted. */
+const UNSAID = 'of what is about somebody, the line has to be given in which it was said';
+
+/** Where it was said: in the line that the model names, or in what has just happened. @throws UserError when there is no such line */
+function lineOf(source: number | null, { lines, trigger }: TurnRun): Line | undefined {
+  if (source !== null) {
+    const line = lines[source - 1];
+    if (line === undefined) throw new UserError(`there is no line ${source}`);
+    return line;
+  }
+  if (trigger.type !== 'user_input' && trigger.type !== 'tool_result') return undefined;
+  const { messageId } = trigger;
+  return messageId === null ? undefined : lines.find(({ messageIds }) => messageIds.includes(messageId));
+}
+
 /** Speaker and source are taken from the record, never from the model's words. */
-function asMemory({ text, about, importance, source }: z.output<typeof result>, run: TurnRun): NewMemory {
-  const line = source === null ? undefined : run.lines[source - 1];
-  const trigger = 'messageId' in run.trigger ? run.trigger : undefined;
+function asMemory(
+  { text, about, importance }: z.output<typeof result>,
+  line: Line | undefined,
+  run: TurnRun,
+): NewMemory {
   const speaker = line === undefined ? (run.speaker?.userId ?? run.botId) : (line.userId ?? run.botId);
+  const trigger = 'messageId' in run.trigger ? run.trigger : undefined;
   const subject = subjectOf(about, run);
+  if (line === undefined && run.speaker === undefined && subject !== undefined && run.names.has(subject.id)) {
+    throw new UserError(UNSAID);
+  }
   return {
     place: run.memoryPlace,
     text,

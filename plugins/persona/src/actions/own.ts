@@ -1,4 +1,5 @@
 import type { Tools } from '@cinnabar/sdk';
+import type { ConversationStore } from '../conversation/store.js';
 import type { Memories } from '../memory/types.js';
 import type { CallLog } from '../running/calls.js';
 import { noteHeld, resume } from '../running/held-calls.js';
@@ -23,6 +24,7 @@ import { useTool } from './use-tool.js';
 export interface OwnParts {
   readonly memories: Memories;
   readonly store: PersonaStore;
+  readonly conversations: ConversationStore;
   readonly tools: Tools;
   readonly calls: CallLog;
   /** What a run works with: looked up when a call that had to wait has ended. */
@@ -30,11 +32,11 @@ export interface OwnParts {
 }
 
 /** Everything a persona can do by itself, in the order in which the planner reads it. */
-export function ownActions({ memories, store, tools, calls, held }: OwnParts): readonly Action[] {
+export function ownActions({ memories, store, conversations, tools, calls, held }: OwnParts): readonly Action[] {
   return [
     think,
     updateMood(store),
-    addMemory(memories, store),
+    addMemory(memories, store, conversations),
     removeMemory(memories, store),
     updateAppearance(store),
     updateEnvironment(store),

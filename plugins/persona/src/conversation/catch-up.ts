@@ -1,17 +1,12 @@
-import type { Actor, Commands, Logger, Prefixes } from '@cinnabar/sdk';
-import { type Message, MessageType, PermissionFlagsBits, type SendableChannels } from 'discord.js';
-import type { Memories } from '../memory/types.js';
-import type { TraceStore } from '../running/trace.js';
-import type { Line } from './schema.js';
+import type { Actor, Logger, Prefixes } from '@cinnabar/sdk';
+import { type Message, PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import { type ChangeParts, followDeletion, followEdit } from './changes.js';
+import type { Conversation, Line } from './schema.js';
 import { compareIds } from './snowflake.js';
-import type { ConversationStore } from './store.js';
+import { spokenText } from './spoken.js';
 
-export interface CatchUpParts {
-  readonly conversations: ConversationStore;
-  readonly commands: Pick<Commands, 'matches'>;
+export interface CatchUpParts extends ChangeParts {
   readonly prefixes: Pick<Prefixes, 'get'>;
-  readonly memories: Pick<Memories, 'messageDeleted'>;
-  readonly traces: Pick<TraceStore, 'forgetMessages'>;
   readonly log: Logger;
 }
 
@@ -19,25 +14,26 @@ export interface CatchUpParts {
 const LOOK_BACK = 50;
 
 /**
- * Takes in what people have said in the channel since it was last looked at, up to `untilId`; and lets go of what was deleted meanwhile. Reads only
- * where the bot and the one who asks may. What fails is logged: a conversation can be had without it.
+ * Takes in what people have said in the channel since it was last looked at, up to `untilId`; and follows what was deleted or edited meanwhile.
+ * Reads only where the bot and the one who asks may. What fails is logged: a conversation can be had without it.
  */
 export async function catchUp(
   channel: SendableChannels,
   reader: Actor | undefined,
   untilId: string | null,
-  { conversations, memories, traces, commands, prefixes, log }: CatchUpParts,
+  parts: CatchUpParts,
 ): Promise<void> {
+  const { conversations, commands, prefixes, log } = parts;
   if (!(await mayRead(channel, reader))) return;
   try {
     const known = await conversations.read(channel.id);
     const fetched = [...(await channel.messages.fetch({ limit: LOOK_BACK, cache: false })).values()];
-    const gone = deletedSince(known.lines, fetched);
-    if (gone.length > 0) {
-      const guildId = channel.isDMBased() ? null : channel.guild.id;
-      await conversations.forgetMessages(channel.id, gone);
-      await traces.forgetMessages(channel.id, gone);
-      await memories.messageDeleted(gone.map((messageId) => ({ guildId, channelId: channel.id, messageId })));
+    const guildId = channel.isDMBased() ? null : channel.guild.id;
+    const spoken = (message: Message) => spokenText(message, prefixes.get(guildId), commands);
+    const place = { guildId, channelId: channel.id };
+    await followDeletion(place, deletedSince(known, fetched), parts);
+    for (const message of editedSince(known, fetched)) {
+      await followEdit({ ...place, messageId: message.id }, spoken(message), parts);
     }
     const fresh = fetched.filter(
       ({ id }) => compareIds(id, known.seenId) > 0 && (untilId === null || compareIds(id, untilId) <= 0),
@@ -47,9 +43,8 @@ export async function catchUp(
       .sort(compareIds)
       .at(-1);
     if (seenId === undefined) return;
-    const guildPrefixes = prefixes.get(channel.isDMBased() ? null : channel.guild.id);
     const lines = fresh.flatMap((message) => {
-      const text = spokenText(message, guildPrefixes, commands);
+      const text = spoken(message);
       return text === undefined ? [] : [lineOf(message, text)];
     });
     await conversations.add(channel.id, lines, seenId);
@@ -64,29 +59,18 @@ function lineOf(message: Message, text: string): Line {
   return { messageIds: [id], userId: author.id, displayName, username: author.username, text, at: createdTimestamp };
 }
 
-/** What a person said to whoever is there; `undefined` for what is no conversation: bots, commands, asides that start with a full stop. */
-export function spokenText(
-  message: Message,
-  prefixes: readonly string[],
-  commands: Pick<Commands, 'matches'>,
-): string | undefined {
-  const { author, webhookId, type, content } = message;
-  if (author.bot || webhookId !== null || (type !== MessageType.Default && type !== MessageType.Reply))
-    return undefined;
-  const text = content.trim();
-  if (text === '' || text.startsWith('.')) return undefined;
-  const prefix = prefixes.find((candidate) => text.startsWith(candidate));
-  const said =
-    prefix === undefined ? undefined : /^ai\s+(?!use\b|status\b)([\s\S]+)/i.exec(text.slice(prefix.length))?.[1];
-  if (said !== undefined) return said;
-  return commands.matches(message) ? undefined : text;
-}
-
 /** Of what is kept, in the stretch that was read: what is not there any more. */
-function deletedSince(lines: readonly Line[], fetched: readonly Message[]): readonly string[] {
+function deletedSince({ lines, summary }: Conversation, fetched: readonly Message[]): readonly string[] {
   const ids = new Set(fetched.map(({ id }) => id));
   const oldest = fetched.length < LOOK_BACK ? '0' : ([...ids].sort(compareIds)[0] ?? '0');
-  return lines.flatMap(({ messageIds }) => messageIds.filter((id) => compareIds(id, oldest) >= 0 && !ids.has(id)));
+  const kept = [...summary.messageIds, ...lines.flatMap(({ messageIds }) => messageIds)];
+  return kept.filter((id) => compareIds(id, oldest) >= 0 && !ids.has(id));
+}
+
+/** People's lines that read otherwise now. */
+function editedSince({ lines }: Conversation, fetched: readonly Message[]): readonly Message[] {
+  const known = new Set(lines.flatMap(({ userId, messageIds }) => (userId === null ? [] : messageIds)));
+  return fetched.filter(({ id, editedTimestamp }) => editedTimestamp !== null && known.has(id));
 }
 
 async function mayRead(channel: SendableChannels, reader: Actor | undefined): Promise<boolean> {

@@ -11,11 +11,14 @@ export interface ConversationStore {
   read(channelId: string): Promise<Conversation>;
   /** Adds what is not there yet, in the order of time. */
   add(channelId: string, lines: readonly Line[], seenId?: string): Promise<void>;
-  /** Puts a summary in the place of the lines that it was made from. */
-  fold(channelId: string, folded: readonly Line[], summary: Summary): Promise<void>;
+  /** Puts a summary in the place of what it was made from, unless any of that has been edited or deleted meanwhile. */
+  fold(channelId: string, from: Pick<Conversation, 'lines' | 'summary'>, summary: Summary): Promise<void>;
+  /** Whether these lines are still there, word for word or in the summary: not edited, deleted or cleared since they were read. */
+  stand(channelId: string, lines: readonly Line[]): Promise<boolean>;
   /** Messages were deleted: what was said in them, and what was made of that, goes. */
   forgetMessages(channelId: string, messageIds: readonly string[]): Promise<void>;
-  edit(channelId: string, messageId: string, text: string): Promise<void>;
+  /** Says whether that is news: `false` where the message is known to say just that. */
+  edit(channelId: string, messageId: string, text: string): Promise<boolean>;
   /** Forgets all of it; what was said up to `seenId` is not looked at again. */
   clear(channelId: string, seenId?: string): Promise<void>;
   export(userId: string): Promise<unknown>;
@@ -46,14 +49,25 @@ export function createConversationStore(collection: ConversationCollection): Con
         if (seenId !== undefined && compareIds(seenId, draft.seenId) > 0) draft.seenId = seenId;
       });
     },
-    async fold(channelId, folded, summary) {
-      const gone = new Set(folded.map(keyOf));
+    async fold(channelId, from, summary) {
+      const folded = new Set(from.lines.map(keyOf));
       await collection.of(channelId).update((draft) => {
-        // Something of it may have been deleted while the summary was made.
-        const left = draft.lines.filter((line) => gone.has(keyOf(line))).length;
-        draft.lines = draft.lines.filter((line) => !gone.has(keyOf(line)));
-        draft.summary = left === gone.size ? summary : NO_SUMMARY;
+        const texts = textsOf(draft.lines);
+        const isAsRead = from.lines.every((line) => texts.get(keyOf(line)) === line.text);
+        if (draft.summary.text !== from.summary.text || !isAsRead) return;
+        draft.lines = draft.lines.filter((line) => !folded.has(keyOf(line)));
+        draft.summary = summary;
       });
+    },
+    async stand(channelId, lines) {
+      const there = await collection.of(channelId).get();
+      const texts = textsOf(there.lines);
+      const summarised = new Set(there.summary.messageIds);
+      // What came by slash command has no message that could be edited, and cannot be found in a summary.
+      return lines.every(
+        ({ messageIds: [id], text }) =>
+          id === undefined || texts.get(id) === text || (!texts.has(id) && summarised.has(id)),
+      );
     },
     async forgetMessages(channelId, messageIds) {
       const ids = new Set(messageIds);
@@ -69,15 +83,15 @@ export function createConversationStore(collection: ConversationCollection): Con
     },
     async edit(channelId, messageId, text) {
       const isIt = (line: Line) => line.userId !== null && line.messageIds.includes(messageId);
-      await ofThoseThatAre(
-        channelId,
-        ({ lines, summary }) =>
-          summary.messageIds.includes(messageId) || lines.some((line) => isIt(line) && line.text !== text),
-        (draft) => {
-          draft.lines = draft.lines.map((line) => (isIt(line) ? cut({ ...line, text }) : line));
-          if (draft.summary.messageIds.includes(messageId)) draft.summary = NO_SUMMARY;
-        },
-      );
+      const { lines, summary } = await collection.of(channelId).get();
+      const known = lines.filter(isIt);
+      if (known.length > 0 && known.every((line) => line.text === cut({ ...line, text }).text)) return false;
+      if (known.length === 0 && !summary.messageIds.includes(messageId)) return true;
+      await collection.of(channelId).update((draft) => {
+        draft.lines = draft.lines.map((line) => (isIt(line) ? cut({ ...line, text }) : line));
+        if (draft.summary.messageIds.includes(messageId)) draft.summary = NO_SUMMARY;
+      });
+      return true;
     },
     async clear(channelId, seenId) {
       if (seenId === undefined) await collection.of(channelId).delete();
@@ -118,4 +132,8 @@ function cut(line: Line): Line {
 
 function keyOf({ messageIds, at, text }: Line): string {
   return messageIds[0] ?? `${at}:${text}`;
+}
+
+function textsOf(lines: readonly Line[]): ReadonlyMap<string, string> {
+  return new Map(lines.map((line) => [keyOf(line), line.text]));
 }

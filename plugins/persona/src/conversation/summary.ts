@@ -42,11 +42,15 @@ export async function foldWhenLong(channelId: string, parts: FoldParts): Promise
   const situation = `<earlier>${inert(text)}</earlier>\n<conversation>\n${said.join('\n')}\n</conversation>\nThe minutes, those of earlier included:`;
   const answer = await ask({ name: 'minutes', schema, system: SYSTEM, situation });
   if (answer.kind !== 'answer') return;
-  await conversations.fold(channelId, folded, {
-    text: answer.value.summary.slice(0, MOST_CHARACTERS),
-    messageIds: [...messageIds, ...folded.flatMap((line) => line.messageIds)],
-    userIds: [...new Set([...userIds, ...folded.flatMap(({ userId }) => (userId === null ? [] : [userId]))])],
-  });
+  await conversations.fold(
+    channelId,
+    { lines: folded, summary: there.summary },
+    {
+      text: answer.value.summary.slice(0, MOST_CHARACTERS),
+      messageIds: [...messageIds, ...folded.flatMap((line) => line.messageIds)],
+      userIds: [...new Set([...userIds, ...folded.flatMap(({ userId }) => (userId === null ? [] : [userId]))])],
+    },
+  );
 }
 
 function carried({ summary }: Conversation, folded: readonly Line[]) {

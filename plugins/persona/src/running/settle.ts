@@ -19,8 +19,8 @@ export interface RunRecord {
 
 /** In whose name it is counted: where nobody asked, in the bot's own. */
 export function payerOf({ run }: Scene): Actor {
-  const { actor, place, speaker, botId } = run;
-  return actor ?? { ...place, userId: speaker?.userId ?? botId };
+  const { actor, place, botId } = run;
+  return actor ?? { ...place, userId: botId };
 }
 
 /** After a run: the minutes, the receipt, the trace. What fails is logged; what was said stays said. */
@@ -43,16 +43,10 @@ export async function settle(record: RunRecord, parts: RunParts): Promise<void> 
   const messageIds = lines.flatMap((line) => line.messageIds);
   const userIds = [...new Set(userIdsIn(scene))];
   await attempt('the trace', async () => {
-    if (await isGone(messageIds, channelId, parts)) return;
     await parts.traces.keep(channelId, { sessionId, userIds, messageIds, events: teller.events });
+    // What is edited or deleted from now on takes the trace along; what was meanwhile could not.
+    if (!(await parts.conversations.stand(channelId, lines))) await parts.traces.forgetRun(channelId, sessionId);
   });
-}
-
-/** Whether something that the run had read was deleted while it went on. */
-async function isGone(messageIds: readonly string[], channelId: string, { conversations }: RunParts): Promise<boolean> {
-  const { lines, summary } = await conversations.read(channelId);
-  const there = new Set([...summary.messageIds, ...lines.flatMap((line) => line.messageIds)]);
-  return messageIds.some((id) => !there.has(id));
 }
 
 /** Whose words a run may speak of. */

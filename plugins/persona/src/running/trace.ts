@@ -59,6 +59,7 @@ export interface TraceStore {
   recent(channelId: string): Promise<readonly PersonaEvent[]>;
   /** Those that had read one of these messages. */
   forgetMessages(channelId: string, messageIds: readonly string[]): Promise<void>;
+  forgetRun(channelId: string, sessionId: string): Promise<void>;
   clear(channelId: string): Promise<void>;
   /** Runs in which a member had a part. */
   export(userId: string): Promise<unknown>;
@@ -91,6 +92,7 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>): Trac
     recent: async (channelId) => (await collection.of(channelId).get()).runs.flatMap(({ events }) => events),
     forgetMessages: (channelId, messageIds) =>
       drop(channelId, (run) => run.messageIds.some((id) => messageIds.includes(id))),
+    forgetRun: (channelId, sessionId) => drop(channelId, (run) => run.sessionId === sessionId),
     clear: (channelId) => collection.of(channelId).delete(),
     async export(userId) {
       const found: Record<string, unknown> = {};

@@ -1,0 +1,33 @@
+import type { Commands, PersonaPlace } from '@cinnabar/sdk';
+import type { Memories, MessageRef } from '../memory/types.js';
+import type { TraceStore } from '../running/trace.js';
+import type { ConversationStore } from './store.js';
+
+export interface ChangeParts {
+  readonly conversations: ConversationStore;
+  readonly memories: Pick<Memories, 'messageDeleted' | 'messageEdited'>;
+  readonly traces: Pick<TraceStore, 'forgetMessages'>;
+  readonly commands: Pick<Commands, 'matches'>;
+}
+
+/** What was said in these messages goes, and all that was made of it. */
+export async function followDeletion(
+  { guildId, channelId }: PersonaPlace,
+  messageIds: readonly string[],
+  { conversations, memories, traces }: ChangeParts,
+): Promise<void> {
+  if (messageIds.length === 0) return;
+  await conversations.forgetMessages(channelId, messageIds);
+  await traces.forgetMessages(channelId, messageIds);
+  await memories.messageDeleted(messageIds.map((messageId) => ({ guildId, channelId, messageId })));
+}
+
+/** A message may read otherwise now. @param text what a person says in it; `undefined` when that is nothing to a conversation any more */
+export async function followEdit(ref: MessageRef, text: string | undefined, parts: ChangeParts): Promise<void> {
+  const { channelId, messageId } = ref;
+  if (text === undefined) return followDeletion(ref, [messageId], parts);
+  // Discord tells of messages anew for many reasons.
+  if (!(await parts.conversations.edit(channelId, messageId, text))) return;
+  await parts.traces.forgetMessages(channelId, [messageId]);
+  await parts.memories.messageEdited(ref, text);
+}
