@@ -61,6 +61,22 @@ describe('persona: how runs end', () => {
     expect(stage.general.messages.map(({ content }) => content)).to.not.include('Here I am, late.');
   });
 
+  it('tells of the end of every action that it has told of the beginning of', async () => {
+    await using stage = await setStage([plan([{ action: 'UPDATE_MOOD' }]), hang()]);
+    await set(stage, 'maxSeconds', 10);
+    stage.alice.say(stage.general, '!ai Hello?');
+    await stage.llm.hanging();
+    await stage.advance(10_000);
+    expect(told(stage.events)).to.deep.equal([
+      'started',
+      'planned',
+      'started UPDATE_MOOD',
+      'failed UPDATE_MOOD',
+      'bound_reached',
+      'finished',
+    ]);
+  });
+
   it('is stopped with the plugin when nobody waits for it, and has put down by then what it did', async () => {
     const shelf = createShelf();
     const begin = (): Promise<Stage> =>

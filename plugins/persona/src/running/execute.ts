@@ -43,9 +43,14 @@ export async function carryOut(planned: PlannedAction, stage: Stage): Promise<Ca
   }
   const { teller, toolId } = stage;
   if (action.telling === 'tool') teller.started(toolId, action.name, planned.context);
-  const carried = await perform(planned, stage);
-  tellOf(carried, planned, stage);
-  return carried;
+  try {
+    const carried = await perform(planned, stage);
+    tellOf(carried, planned, stage);
+    return carried;
+  } catch (error) {
+    if (action.telling === 'tool') teller.finished(toolId, action.name, 'not done: the run broke off', true);
+    throw error;
+  }
 }
 
 async function perform(planned: PlannedAction, stage: Stage): Promise<Carried> {
