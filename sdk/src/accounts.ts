@@ -23,7 +23,7 @@ export interface Bill {
 
 /** What one piece of work of a mind (an answer, a step of a task, a thought that led to nothing) cost, and why it was done. */
 export interface Receipt extends Bill {
-  /** Unique in the channel. Recorded again under the same id, it takes the place of the one before: only the difference is added to the sums. */
+  /** Unique for the mind in the channel. Recorded again under the same id, it takes the place of the one before: only the difference is added to the sums. */
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly at: number;

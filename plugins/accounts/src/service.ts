@@ -4,10 +4,9 @@ import { limitedAccounts } from './limited.js';
 import type { LimitsInForce } from './limits/in-force.js';
 import { judge } from './limits/judge.js';
 import { strictest } from './limits/strictest.js';
-import { keepReceipt, receiptsOf } from './receipts/store.js';
+import { keepReceipt, knownReceipt, receiptsOf } from './receipts/store.js';
 import { decide, type ReserveParts, reserve } from './reserve.js';
-import { enter, enterChannel } from './sums/days.js';
-import { usedBy } from './sums/used.js';
+import { type Account, enter, enterChannel } from './sums/days.js';
 
 export interface AccountsParts extends ReserveParts {
   readonly stores: AccountStores;
@@ -28,14 +27,15 @@ export function createAccounts({ stores, limitsInForce, clock, random }: Account
     reserve: async (actor, most, limits) => reserve(await limited(actor, limits), most, { clock, random }),
     async record(receipt) {
       const { guildId, channelId, userId } = receipt.actor;
-      const used = usedBy(receipt, await keepReceipt(stores.receipts, receipt));
-      await stores.channelAccounts.of(channelId).update((account) => enter(account, receipt, used));
-      if (guildId === null) return;
-      await stores.memberAccounts.of({ userId, guildId }).update((account) => enter(account, receipt, used));
-      await stores.guildAccounts.of(guildId).update((account) => {
-        enter(account, receipt, used);
-        enterChannel(account, receipt, used);
-      });
+      const before = await knownReceipt(stores.receipts, receipt);
+      const count = (account: Account) => enter(account, receipt, before);
+      await stores.channelAccounts.of(channelId).update((account) => void count(account));
+      if (guildId !== null) {
+        await stores.memberAccounts.of({ userId, guildId }).update((account) => void count(account));
+        await stores.guildAccounts.of(guildId).update((account) => enterChannel(account, receipt, count(account)));
+      }
+      // Last: a receipt that is there has been counted everywhere.
+      await keepReceipt(stores.receipts, receipt);
     },
     receipts: (channelId, mind) => receiptsOf(stores.receipts, channelId, mind),
   };

@@ -31,7 +31,7 @@ const receiptSchema = z.object({
 }) satisfies z.ZodType<Receipt>;
 
 export const receiptsSchema = z.object({
-  /** Of one channel, in the order in which they were first recorded. */
+  /** Of one channel, in the order in which they were last recorded. */
   receipts: z.array(receiptSchema).default([]),
 });
 export type StoredReceipts = z.output<typeof receiptsSchema>;

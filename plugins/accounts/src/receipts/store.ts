@@ -7,18 +7,23 @@ const KEPT_MS = 31 * 24 * 60 * 60_000;
 
 export type ReceiptStore = Collection<StoredReceipts, 'channel'>;
 
-/** Resolves with the receipt that it takes the place of. */
-export async function keepReceipt(store: ReceiptStore, receipt: Receipt): Promise<Receipt | undefined> {
-  let before: Receipt | undefined;
+/** The receipt that this one takes the place of. */
+export async function knownReceipt(store: ReceiptStore, receipt: Receipt): Promise<Receipt | undefined> {
+  const { receipts } = await store.of(receipt.actor.channelId).get();
+  return receipts.find((one) => isSame(one, receipt));
+}
+
+export async function keepReceipt(store: ReceiptStore, receipt: Receipt): Promise<void> {
   await store.of(receipt.actor.channelId).update((draft) => {
-    const kept = draft.receipts.filter(({ at }) => at > receipt.at - KEPT_MS);
-    const index = kept.findIndex(({ id, mind }) => id === receipt.id && mind === receipt.mind);
-    before = kept[index];
-    const all = index < 0 ? [...kept, receipt] : kept.with(index, receipt);
+    const others = draft.receipts.filter((one) => one.at > receipt.at - KEPT_MS && !isSame(one, receipt));
+    const all = [...others, receipt];
     const dropped = all.filter(({ mind }) => mind === receipt.mind).slice(0, -MAX_RECEIPTS);
     draft.receipts = all.filter((one) => !dropped.includes(one));
   });
-  return before;
+}
+
+function isSame(one: Receipt, other: Receipt): boolean {
+  return one.id === other.id && one.mind === other.mind;
 }
 
 /** The newest first. */

@@ -1,8 +1,11 @@
 import { addUsage, NO_USAGE, type Receipt, z } from '@cinnabar/sdk';
 import { usageSchema } from '../receipts/schema.js';
+import { difference, wholeOf } from './used.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 const KEPT_DAYS = 31;
+/** Of more pieces of work than are ever under way at once in one place. */
+const COUNTED_KEPT = 64;
 
 const sum = z.object({
   /** Pieces of work: answers, and whatever else a mind has a receipt of. */
@@ -16,6 +19,9 @@ const sum = z.object({
 export type Sum = Readonly<z.output<typeof sum>>;
 export const NO_USE: Sum = sum.parse({});
 
+/** What an account has counted of a receipt. */
+const counted = z.object({ receipt: z.string(), sum });
+
 const hold = z.object({ id: z.string(), tokens: z.number(), usd: z.number(), until: z.number() });
 
 /** The account of a guild, channel or member. */
@@ -24,6 +30,8 @@ export const accountSchema = z.object({
   days: z.record(z.string(), sum).default({}),
   /** Of a guild: today's tokens by channel. */
   channels: z.object({ day: z.string(), tokens: z.record(z.string(), z.number()) }).optional(),
+  /** The latest ones: a receipt that is recorded again, be it because a crash came between the accounts, is counted once in each. */
+  counted: z.array(counted).default([]),
   /** Room for work that is under way. */
   held: z.array(hold).default([]),
 });
@@ -43,12 +51,24 @@ export function lastDays(at: number, count: number): readonly string[] {
   return Array.from({ length: count }, (_, back) => dayOf(at - back * DAY_MS));
 }
 
-/** Adds what a receipt has used to the account's day, and lets go of what is too old. */
-export function enter(account: Account, { at }: Receipt, used: Sum): void {
-  const day = dayOf(at);
-  account.days[day] = addSums([account.days[day] ?? NO_USE, used]);
+/**
+ * Adds a receipt to the account's day, as far as the account has not counted it yet, and lets go of what is too old.
+ * @param before the receipt that it takes the place of
+ * @returns what was added
+ */
+export function enter(account: Account, receipt: Receipt, before: Receipt | undefined): Sum {
+  const day = dayOf(receipt.at);
+  const { actor, mind, id } = receipt;
+  const name = `${actor.channelId}/${mind}/${id}`;
+  const whole = wholeOf(receipt);
+  const known = account.counted.find((one) => one.receipt === name)?.sum;
+  const added = difference(whole, known ?? (before === undefined ? NO_USE : wholeOf(before)));
+  account.days[day] = addSums([account.days[day] ?? NO_USE, added]);
   const newest = Object.keys(account.days).sort().slice(-KEPT_DAYS);
   account.days = Object.fromEntries(newest.flatMap((date) => toEntry(date, account.days[date])));
+  const others = account.counted.filter((one) => one.receipt !== name);
+  account.counted = [...others, { receipt: name, sum: whole }].slice(-COUNTED_KEPT);
+  return added;
 }
 
 function toEntry<T>(key: string, value: T | undefined): readonly (readonly [string, T])[] {
