@@ -136,6 +136,9 @@ describe('llm embeddings: who makes them', () => {
     expect(await routeOf({}, { ...talks, OPENAI_EMBEDDING_MODEL: 'embed-o' })).to.equal('embed-o by openai');
     expect(await routeOf({}, { ANTHROPIC_API_KEY: 'a', OPENAI_EMBEDDING_MODEL: 'embed-o' })).to.equal(undefined);
     const both = { ...talks, GOOGLE_API_KEY: 'g', OPENAI_EMBEDDING_MODEL: 'eo', GOOGLE_EMBEDDING_MODEL: 'eg' };
+    const misplaced = { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'sk-ant-1', OPENAI_EMBEDDING_MODEL: 'eo' };
+    expect(await routeOf({}, misplaced)).to.equal(undefined);
+    expect(await routeOf({ openaiBaseUrl: 'http://localhost:1/v1' }, misplaced)).to.equal('eo by openai');
     expect(await routeOf({ provider: 'google' }, both)).to.equal('eg by google');
     expect(await routeOf({ provider: 'openai' }, both)).to.equal('eo by openai');
     expect(await routeOf({ provider: 'google', embeddingModel: 'mine' }, both)).to.equal('mine by google');

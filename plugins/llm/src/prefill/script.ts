@@ -20,7 +20,7 @@ const NO_RESULT = 'no result recorded';
 const GAP = '\n\n';
 
 /**
- * Prefill mode of the seed's middleware: `Alice: Hello`, a blank line, `Bob: Hi`, and so on to `Claude:`. Calls and results are lines
+ * Prefill mode: `Alice: Hello`, a blank line, `Bob: Hi`, and so on to `Claude:`. Calls and results are lines
  * of the same text. An image ends a message of the prompt, and the text after it begins the next one.
  */
 export function toScript(request: LlmRequest, imageRule: ImageRule): Script {

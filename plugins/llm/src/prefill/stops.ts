@@ -3,7 +3,7 @@ import { castOf } from './cast.js';
 import { resultLabel } from './margin.js';
 
 /**
- * Where the model has to stop: where another speaker's line would begin, or a result. The seed's `Alice:` is looked for at the start
+ * Where the model has to stop: where another speaker's line would begin, or a result. `Alice:` is looked for at the start
  * of a line only, so that a sentence may say it; sequences of that form that the caller gives mean the same.
  * @param atMost what the provider takes; the latest speakers are the likeliest
  */

@@ -14,7 +14,7 @@ const YOUR_TURN: Turn = {
 };
 
 /**
- * Chat mode of the seed's middleware: participants become roles by `self`, names stay in the text of grouped user turns, and
+ * Chat mode: participants become roles by `self`, names stay in the text of grouped user turns, and
  * results move directly behind their calls whatever was said in between. Empty messages of the model (the completion target)
  * vanish; calls without a result get one that says so; results without a call are left out. A cache mark stays at the end of what its
  * participant said, whatever that is merged with; where there are marks, each message is a part of its own, since a provider compares

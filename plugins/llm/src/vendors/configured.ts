@@ -57,14 +57,14 @@ function impliedProvider(name: string, config: VendorConfig): ProviderName | und
 }
 
 function ownParts(provider: ProviderName, config: VendorConfig): SourceParts {
-  const seedKeys = {
+  const keyOf = {
     anthropic: config.anthropic_api_key,
     openai: config.openai_api_key,
     google: config.google_api_key,
     bedrock: undefined,
   };
   return {
-    key: config.apiKey ?? seedKeys[provider],
+    key: config.apiKey ?? keyOf[provider],
     baseUrl: config.baseUrl,
     api: config.api,
     region: config.region ?? config.aws_region,

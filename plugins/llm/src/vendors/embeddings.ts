@@ -1,5 +1,5 @@
 import type { Environment, GlobalSettings } from '../settings.js';
-import { partsFrom } from './single.js';
+import { isAnthropicKey, partsFrom } from './single.js';
 import { type Source, sourceOf, type Vendor } from './source.js';
 
 /** Who makes embeddings, with which model. */
@@ -28,7 +28,8 @@ export function embeddingRoute(
   for (const provider of order) {
     const parts = partsFrom(provider, settings, env);
     const model = wanted || settings.embeddingModel || modelsFrom(env)[provider];
-    if (model && (parts.key !== undefined || parts.baseUrl !== undefined)) {
+    const isSetUp = (parts.key !== undefined || parts.baseUrl !== undefined) && !isAnthropicKey(provider, parts);
+    if (model && isSetUp) {
       return { model, vendor: { name: provider, source: sourceOf(provider, parts) } };
     }
   }

@@ -114,9 +114,14 @@ function demand(provider: ProviderName, { key, baseUrl, accessKeyId, secretAcces
       `${names.key} is not set. Set it to your key, or ${names.baseUrl} to the address of a compatible server`,
     );
   }
-  if (provider === 'openai' && baseUrl === undefined && key?.startsWith('sk-ant-') === true) {
+  if (isAnthropicKey(provider, { key, baseUrl })) {
     throw notConfigured('OPENAI_API_KEY holds a key of Anthropic: put it into ANTHROPIC_API_KEY');
   }
+}
+
+/** Whether OpenAI would be sent a key of Anthropic's. */
+export function isAnthropicKey(provider: ProviderName, { key, baseUrl }: SourceParts): boolean {
+  return provider === 'openai' && baseUrl === undefined && key?.startsWith('sk-ant-') === true;
 }
 
 export function notConfigured(detail: string): CinnabarError {
