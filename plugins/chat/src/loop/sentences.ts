@@ -2,7 +2,7 @@ import type { StopReason } from '@cinnabar/sdk';
 
 export const NO_MODEL =
   'No language model is set up, so I cannot answer. The owner of the bot can load the `llm` plugin and configure one.';
-/** From the seed, for calls whose arguments cannot be read. */
+/** For calls whose arguments cannot be read. */
 export const MALFORMED = "I couldn't process that request. Please try again.";
 export const CUT_OFF = '-# My answer reached its length limit.';
 

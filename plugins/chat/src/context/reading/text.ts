@@ -10,7 +10,7 @@ export interface Wording {
   isShown(attachment: HistoryAttachment, message: HistoryMessage): boolean;
 }
 
-/** The text of an entry; empty when there is none. Parts of what the bot said are joined by a space, as the seed has it. */
+/** The text of an entry; empty when there is none. Parts of what the bot said are joined by a space. */
 export function textOf(entry: Entry, previous: HistoryMessage | undefined, wording: Wording): string {
   const [message] = entry.messages;
   if (entry.own) return ownText(entry, wording);

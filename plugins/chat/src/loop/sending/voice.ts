@@ -3,7 +3,7 @@ import type { Message } from 'discord.js';
 import { withDiscordBackoff } from '../../history/discord-backoff.js';
 import { type Backoff, messageSender } from './sender.js';
 
-/** From the seed: well below Discord's 2,000. */
+/** Well below Discord's 2,000. */
 export const PART_LIMIT = 1_800;
 
 /** How the bot speaks in the course of one turn. */
