@@ -1,5 +1,6 @@
 import type { Personas } from '@cinnabar/sdk';
 import type { RunParts } from './running/parts.js';
+import { toldIn } from './state/items.js';
 
 /** What pages and other plugins may see of personas. */
 export function createPersonas({
@@ -12,7 +13,7 @@ export function createPersonas({
     async state(place) {
       const { state, version } = await store.read(place);
       const { name, description, mood, appearance, environment, goals, desires } = state;
-      const texts = (items: typeof goals) => items.map(({ text }) => text);
+      const texts = (items: typeof goals) => toldIn(items, place.channelId).map(({ text }) => text);
       return {
         name: name || (client.user?.displayName ?? ''),
         description,

@@ -1,11 +1,13 @@
 import type { PersonaAction, PersonaContact, PersonaRun, ToolInfo, z } from '@cinnabar/sdk';
 import type { Line } from '../conversation/schema.js';
 import type { Place, ReflectionState, Visibility } from '../memory/types.js';
+import type { Origin } from '../state/schema.js';
 import type { Author } from '../state/store.js';
 
 /** What the persona's own actions know beside what every action knows. */
 export interface TurnRun extends PersonaRun {
   readonly author: Author;
+  readonly origin: Origin;
   /** Whose words are answered. */
   readonly speaker: PersonaContact | undefined;
   readonly botId: string;

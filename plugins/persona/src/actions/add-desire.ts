@@ -12,9 +12,10 @@ export const addDesire = (store: PersonaStore) =>
     contextNeeded: 'What I want right now, and what woke that want',
     result: z.object({ desire: tidyText(LIMITS.short).describe('The desire in one sentence') }),
     parallel: true,
-    async execute({ desire }, { place, author }) {
+    async execute({ desire }, { place, author, origin }) {
+      const { channelId } = place;
       await store.change(place, author, `new desire: ${desire}`, ({ desires }) =>
-        addItem(desires, desire, author.userId, 'desire'),
+        addItem(desires, { text: desire, userId: author.userId, channelId, origin }, 'desire'),
       );
       return `new desire: ${desire}`;
     },

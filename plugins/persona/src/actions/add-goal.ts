@@ -12,9 +12,10 @@ export const addGoal = (store: PersonaStore) =>
     contextNeeded: 'What I want to achieve, and what led to it',
     result: z.object({ goal: tidyText(LIMITS.short).describe('The goal in one sentence') }),
     parallel: true,
-    async execute({ goal }, { place, author }) {
+    async execute({ goal }, { place, author, origin }) {
+      const { channelId } = place;
       await store.change(place, author, `new goal: ${goal}`, ({ goals }) =>
-        addItem(goals, goal, author.userId, 'goal'),
+        addItem(goals, { text: goal, userId: author.userId, channelId, origin }, 'goal'),
       );
       return `new goal: ${goal}`;
     },

@@ -18,7 +18,7 @@ export const removeDesire = (store: PersonaStore) =>
     async execute({ desire, outcome }, { place, author }) {
       let removed = '';
       await store.change(place, author, `desire ${outcome}: ${desire}`, ({ desires }) => {
-        removed = removeItem(desires, desire, 'desire');
+        removed = removeItem(desires, desire, place.channelId, 'desire');
       });
       return `desire ${outcome}: ${removed}`;
     },

@@ -18,7 +18,7 @@ export const removeGoal = (store: PersonaStore) =>
     async execute({ goal, outcome }, { place, author }) {
       let removed = '';
       await store.change(place, author, `goal ${outcome}: ${goal}`, ({ goals }) => {
-        removed = removeItem(goals, goal, 'goal');
+        removed = removeItem(goals, goal, place.channelId, 'goal');
       });
       return `goal ${outcome}: ${removed}`;
     },

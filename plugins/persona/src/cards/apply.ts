@@ -56,7 +56,7 @@ export function applyCard(card: Card): ImportedCard {
 
 function items(texts: readonly string[] = []): Item[] {
   return texts
-    .map((text) => ({ text: tidy(text, LIMITS.short), userId: null }))
+    .map((text) => ({ text: tidy(text, LIMITS.short), userId: null, origin: null }))
     .filter(({ text }) => text !== '')
     .slice(0, LIMITS.items);
 }

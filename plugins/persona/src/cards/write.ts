@@ -43,6 +43,7 @@ export function writeCard(state: State, name: string, rest: string, version: Car
   return `${JSON.stringify(card, null, 2)}\n`;
 }
 
+/** What it came by in talk stays where that was. */
 function textsOf(items: State['goals']): readonly string[] {
-  return items.map(({ text }) => text);
+  return items.filter(({ origin }) => origin === null).map(({ text }) => text);
 }

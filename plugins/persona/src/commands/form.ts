@@ -67,7 +67,7 @@ async function takeIn(interaction: ModalSubmitInteraction, { store, random }: Co
       : fieldOf(state, field);
     return text === fieldOf(state, field) ? [] : [{ field, text }];
   });
-  const author = { sessionId: random.id(), userId: interaction.user.id };
+  const author = { sessionId: random.id(), userId: interaction.user.id, channelId: null };
   const { state: changed } = await store.change(
     place,
     author,

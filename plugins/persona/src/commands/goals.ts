@@ -1,6 +1,6 @@
 import { option, subcommand, UserError, z } from '@cinnabar/sdk';
 import { tidy } from '../actions/text.js';
-import { addItem, removeItem } from '../state/items.js';
+import { addItem, removeItem, toldIn } from '../state/items.js';
 import { LIMITS } from '../state/schema.js';
 import { assertMayShape, authorOf, type CommandParts, placeOf } from './parts.js';
 import { listed } from './show-text.js';
@@ -20,15 +20,16 @@ export const goalsCommand = (parts: CommandParts) =>
         const text = tidy(goal ?? '', LIMITS.short);
         if (text === '') throw new UserError('Which goal? Write it after the word.');
         const author = authorOf(ctx, parts);
+        const { channelId } = ctx.actor;
         await parts.store.change(placeOf(ctx), author, `${change} goal: ${text}`, ({ goals }) => {
-          if (change === 'add') addItem(goals, text, ctx.actor.userId, 'goal');
-          else removeItem(goals, text, 'goal');
+          if (change === 'add') addItem(goals, { text, userId: ctx.actor.userId, channelId }, 'goal');
+          else removeItem(goals, text, channelId, 'goal');
         });
       }
       const { goals } = (await parts.store.read(placeOf(ctx))).state;
       const lines = listed(
         'Goals',
-        goals.map(({ text }) => text),
+        toldIn(goals, ctx.actor.channelId).map(({ text }) => text),
       );
       await ctx.reply(lines.length === 0 ? 'It has no goals.' : lines.join('\n'));
     },

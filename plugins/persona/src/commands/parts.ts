@@ -16,7 +16,7 @@ export function placeOf({ actor }: Pick<CommandContext, 'actor'>): PersonaPlace 
 
 /** What one command changes is undone together. */
 export function authorOf({ actor }: Pick<CommandContext, 'actor'>, { random }: Pick<CommandParts, 'random'>): Author {
-  return { sessionId: random.id(), userId: actor.userId };
+  return { sessionId: random.id(), userId: actor.userId, channelId: null };
 }
 
 /** For commands that everybody may use to look, and fewer to change. @throws CINNABAR_ACCESS_DENIED with the reasons */

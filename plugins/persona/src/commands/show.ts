@@ -1,5 +1,6 @@
 import { type CommandContext, subcommand } from '@cinnabar/sdk';
 import { selfName } from '../running/scene.js';
+import { toldIn } from '../state/items.js';
 import { type CommandParts, placeOf } from './parts.js';
 import { listed, shown } from './show-text.js';
 
@@ -20,11 +21,11 @@ export const showCommand = (parts: CommandParts) =>
           ...(environment === '' ? [] : [`**Environment** ${shown(environment)}`]),
           ...listed(
             'Goals',
-            state.goals.map(({ text }) => text),
+            toldIn(state.goals, ctx.actor.channelId).map(({ text }) => text),
           ),
           ...listed(
             'Desires',
-            state.desires.map(({ text }) => text),
+            toldIn(state.desires, ctx.actor.channelId).map(({ text }) => text),
           ),
         ].join('\n'),
       );

@@ -1,12 +1,14 @@
 import type { Commands, PersonaPlace } from '@cinnabar/sdk';
 import type { Memories, MessageRef } from '../memory/types.js';
 import type { TraceStore } from '../running/trace.js';
+import type { PersonaStore } from '../state/store.js';
 import type { ConversationStore } from './store.js';
 
 export interface ChangeParts {
   readonly conversations: ConversationStore;
   readonly memories: Pick<Memories, 'messageDeleted' | 'messageEdited'>;
   readonly traces: Pick<TraceStore, 'forgetMessages'>;
+  readonly store: Pick<PersonaStore, 'forgetMessages'>;
   readonly commands: Pick<Commands, 'matches'>;
 }
 
@@ -14,11 +16,12 @@ export interface ChangeParts {
 export async function followDeletion(
   { guildId, channelId }: PersonaPlace,
   messageIds: readonly string[],
-  { conversations, memories, traces }: ChangeParts,
+  { conversations, memories, traces, store }: ChangeParts,
 ): Promise<void> {
   if (messageIds.length === 0) return;
   await conversations.forgetMessages(channelId, messageIds);
   await traces.forgetMessages(channelId, messageIds);
+  await store.forgetMessages({ guildId, channelId }, messageIds);
   await memories.messageDeleted(messageIds.map((messageId) => ({ guildId, channelId, messageId })));
 }
 
@@ -29,5 +32,6 @@ export async function followEdit(ref: MessageRef, text: string | undefined, part
   // Discord tells of messages anew for many reasons.
   if (!(await parts.conversations.edit(channelId, messageId, text))) return;
   await parts.traces.forgetMessages(channelId, [messageId]);
+  await parts.store.forgetMessages(ref, [messageId]);
   await parts.memories.messageEdited(ref, text);
 }

@@ -40,6 +40,8 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
   const speaker = speakerOf(occasion);
   const names = namesIn(lines, [], self);
   const memoryPlace = await store.memoryPlace(place);
+  const visibility = visibilityOf(channel);
+  const origin = { channelId: channel.id, messageId, isPrivate: visibility === 'channel' };
   const recalled = await recall(memories, {
     place: memoryPlace,
     query: trigger.content.slice(0, MOST_QUERY),
@@ -59,7 +61,8 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
       place,
       actor,
       signal,
-      author: { sessionId, userId: speaker?.userId ?? null },
+      author: { sessionId, userId: speaker?.userId ?? null, channelId: origin.isPrivate ? channel.id : null },
+      origin,
       speaker: speaker && withName(speaker, names),
       botId: client.user?.id ?? '',
       self,
@@ -67,7 +70,7 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
       names,
       tools,
       memoryPlace,
-      visibility: visibilityOf(channel),
+      visibility,
       reflection: occasion.reflection,
     },
   };

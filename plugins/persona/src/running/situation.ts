@@ -1,12 +1,15 @@
 import type { CompletedAction, Ledger } from '@cinnabar/sdk';
 import { inert, renderLines } from '../conversation/render.js';
 import type { Recalled } from '../memory/types.js';
+import { toldIn } from '../state/items.js';
 import type { State } from '../state/schema.js';
 import { happening } from '../triggers/describe.js';
 import type { Scene } from './scene.js';
 
 /** The state as its persona is told of it. Cards name their character `{{char}}`, and whoever it talks to `{{user}}`. */
-function describeState(state: State, self: string, other: string): Readonly<Record<string, unknown>> {
+function describeState(state: State, { self, speaker, place }: Scene['run']): Readonly<Record<string, unknown>> {
+  const other = speaker?.name ?? 'whoever is there';
+  const textsOf = (items: State['goals']) => toldIn(items, place.channelId).map(({ text }) => text);
   const { description, mood, appearance, environment, goals, desires, profile } = state;
   const filled = (text: string) =>
     text.replaceAll(/\{\{char\}\}/gi, () => self).replaceAll(/\{\{user\}\}/gi, () => other);
@@ -16,8 +19,8 @@ function describeState(state: State, self: string, other: string): Readonly<Reco
     mood: `${mood.name}, ${mood.intensity} of 10`,
     appearance,
     environment,
-    goals: goals.map(({ text }) => text),
-    desires: desires.map(({ text }) => text),
+    goals: textsOf(goals),
+    desires: textsOf(desires),
     personality: filled(profile.personality),
     scenario: filled(profile.scenario),
     'how I greet': filled(profile.greeting),
@@ -36,11 +39,11 @@ export async function situationOf(
   question: string,
   ledger: Pick<Ledger, 'get'>,
 ): Promise<string> {
-  const { self, names, lines, trigger, botId, speaker, reflection } = run;
+  const { self, names, lines, trigger, botId, reflection } = run;
   const withSelf = new Map([...names, [botId, self]]);
   const block = (name: string, content: string) => (content === '' ? [] : [`<${name}>\n${content}\n</${name}>`]);
   return [
-    ...block('state', inert(describeState(state, self, speaker?.name ?? 'whoever is there'))),
+    ...block('state', inert(describeState(state, run))),
     ...block('lore', lore.map((text) => inert(text)).join('\n')),
     ...block('memories', recalled.map((one) => describeMemory(one, withSelf)).join('\n')),
     ...block('earlier', summary === '' ? '' : inert(summary)),

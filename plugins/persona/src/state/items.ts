@@ -1,21 +1,36 @@
 import { UserError } from '@cinnabar/sdk';
-import { type Item, LIMITS } from './schema.js';
+import { type Item, LIMITS, type Origin } from './schema.js';
 
 /** Adds a goal or desire. @throws UserError when it is there already, or there are too many */
-export function addItem(items: Item[], text: string, userId: string | null, what: string): void {
-  if (items.some((item) => sameText(item.text, text))) throw new UserError(`That is a ${what} already.`);
+export function addItem(items: Item[], given: Given, what: string): void {
+  const { text, userId, channelId, origin = null } = given;
+  if (toldIn(items, channelId).some((item) => sameText(item.text, text)))
+    throw new UserError(`That is a ${what} already.`);
   if (items.length >= LIMITS.items) {
     throw new UserError(`There are ${LIMITS.items} ${what}s already: one has to go before another is added.`);
   }
-  items.push({ text: text.slice(0, LIMITS.short), userId });
+  items.push({ text: text.slice(0, LIMITS.short), userId, origin });
 }
 
-/** Removes the one of that text or number (from 1), and returns it. @throws UserError when there is none */
-export function removeItem(items: Item[], named: string, what: string): string {
-  const index = indexOf(items, named.trim());
-  const [removed] = index < 0 ? [] : items.splice(index, 1);
-  if (removed === undefined) throw new UserError(`There is no such ${what}.`);
-  return removed.text;
+interface Given {
+  readonly text: string;
+  readonly userId: string | null;
+  readonly channelId: string;
+  readonly origin?: Origin;
+}
+
+/** Those that may be told in a channel. */
+export function toldIn(items: readonly Item[], channelId: string): readonly Item[] {
+  return items.filter(({ origin }) => origin === null || !origin.isPrivate || origin.channelId === channelId);
+}
+
+/** Removes the one of that text or number (from 1) among those told in the channel, and returns it. @throws UserError when there is none */
+export function removeItem(items: Item[], named: string, channelId: string, what: string): string {
+  const told = toldIn(items, channelId);
+  const item = told[indexOf(told, named.trim())];
+  if (item === undefined) throw new UserError(`There is no such ${what}.`);
+  items.splice(items.indexOf(item), 1);
+  return item.text;
 }
 
 function indexOf(items: readonly Item[], named: string): number {

@@ -1,4 +1,5 @@
-import type { Item, StoredPersona } from './schema.js';
+import { dropItems } from './drop.js';
+import type { StoredPersona } from './schema.js';
 import type { PersonaCollections } from './store.js';
 
 /** What a persona's state holds that came from one member: goals and desires, and what they changed. */
@@ -19,15 +20,9 @@ export async function exportFromStates(collections: PersonaCollections, userId: 
 
 /** Takes it out; changes that a member made stay made, but cannot be undone any more. */
 export async function forgetInStates(collections: PersonaCollections, userId: string): Promise<void> {
-  const others = (items: readonly Item[]) => items.filter((item) => item.userId !== userId);
   const strip = (draft: StoredPersona) => {
-    draft.state.goals = others(draft.state.goals);
-    draft.state.desires = others(draft.state.desires);
     draft.history = draft.history.filter((revision) => revision.userId !== userId);
-    for (const { before } of draft.history) {
-      if (before.goals !== undefined) before.goals = others(before.goals);
-      if (before.desires !== undefined) before.desires = others(before.desires);
-    }
+    dropItems(draft, (item) => item.userId === userId);
   };
   for (const collection of [collections.guildPersonas, collections.channelPersonas]) {
     for await (const [id, stored] of collection.entries()) {

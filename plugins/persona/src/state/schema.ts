@@ -3,8 +3,23 @@ import { z } from '@cinnabar/sdk';
 /** The longest texts that are kept; longer ones are cut. */
 export const LIMITS = { name: 40, short: 400, description: 6_000, profile: 8_000, items: 20, mood: 60 } as const;
 
+const origin = z.object({
+  channelId: z.string(),
+  /** When it is deleted or edited, what came of it goes. */
+  messageId: z.string().nullable(),
+  /** Not everybody may read that channel: it is told there alone. */
+  isPrivate: z.boolean(),
+});
+/** Where a persona came by something in talk. */
+export type Origin = z.output<typeof origin>;
+
 /** A goal or desire, and whose words led to it. */
-const item = z.object({ text: z.string(), userId: z.string().nullable() });
+const item = z.object({
+  text: z.string(),
+  userId: z.string().nullable(),
+  /** `null`: it was given by command or card. */
+  origin: origin.nullable().default(null),
+});
 export type Item = z.output<typeof item>;
 
 /** What somebody wrote of the persona beforehand, as character cards have it. */
@@ -55,6 +70,8 @@ const revision = z.object({
   sessionId: z.string(),
   /** The member who changed it by command, or whose words the persona answered; `null`: nobody's. */
   userId: z.string().nullable(),
+  /** The channel that alone may be told of it; `null`: every channel. */
+  channelId: z.string().nullable().default(null),
   /** In words: "mood: glad (6)". */
   what: z.array(z.string()),
   /** The changed parts as they were. */

@@ -2,7 +2,9 @@ import type { Clock, Collection, Document, PersonaPlace } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Memories, Place as MemoryPlace } from '../memory/types.js';
 import type { PersonaSettings } from '../settings.js';
+import { dropItems, itemsIn } from './drop.js';
 import {
+  type Item,
   type MemoryChange,
   NEW_STATE,
   type Revision,
@@ -28,6 +30,8 @@ export interface Author {
   /** Changes of one session are undone together. */
   readonly sessionId: string;
   readonly userId: string | null;
+  /** The channel that alone may be told of it; `null`: every channel. */
+  readonly channelId: string | null;
 }
 
 export interface PersonaStore {
@@ -42,6 +46,8 @@ export interface PersonaStore {
   note(place: PersonaPlace, author: Author, change: MemoryChange): Promise<void>;
   /** Takes the latest revision back, with what it did to the memories. Resolves with what it was, in words; `undefined` when there is none. */
   undo(place: PersonaPlace): Promise<readonly string[] | undefined>;
+  /** What came of these messages goes: goals and desires, and what is kept of them to be undone. */
+  forgetMessages(place: PersonaPlace, messageIds: readonly string[]): Promise<void>;
   /** Back to a new persona; can be undone. */
   reset(place: PersonaPlace, author: Author): Promise<void>;
 }
@@ -54,6 +60,7 @@ export interface StoreParts {
   settingsFor(guildId: string | null): Promise<PersonaSettings>;
 }
 
+const ELSEWHERE = 'something of another channel';
 const MAX_REVISIONS = 25;
 const MAX_ENTRIES = 40;
 const MAX_LENGTH = 200;
@@ -108,7 +115,7 @@ export function createPersonaStore({ collections, client, clock, memories, setti
         // Told only as far as it may be told here.
         const memory = await memories.find(await memoryPlace(place), id);
         await (kind === 'added' ? memories.retract(there, id) : memories.restore(there, id));
-        what.push(`${kind === 'added' ? 'remembered' : 'forgot'}: ${memory?.text ?? 'something of another channel'}`);
+        what.push(`${kind === 'added' ? 'remembered' : 'forgot'}: ${memory?.text ?? ELSEWHERE}`);
       }
       let isUndone = false;
       await document.update((draft) => {
@@ -117,7 +124,16 @@ export function createPersonaStore({ collections, client, clock, memories, setti
         isUndone = true;
         draft.version += 1;
       });
-      return isUndone ? [...(latest?.what ?? []), ...what] : undefined;
+      if (latest === undefined || !isUndone) return undefined;
+      const isTold = latest.channelId === null || latest.channelId === place.channelId;
+      return [...(isTold ? latest.what : latest.what.slice(0, 1).map(() => ELSEWHERE)), ...what];
+    },
+    async forgetMessages(place, messageIds) {
+      const document = await documentOf(place);
+      const stored = await document.find();
+      const isGone = ({ origin }: Item) => origin?.messageId != null && messageIds.includes(origin.messageId);
+      if (stored !== undefined && itemsIn(stored).some(isGone))
+        await document.update((draft) => dropItems(draft, isGone));
     },
     async reset(place, author) {
       await revise(place, author, 'everything as new', (draft) => {
@@ -128,10 +144,10 @@ export function createPersonaStore({ collections, client, clock, memories, setti
 }
 
 /** The revision that this session has begun, or a new one. */
-function openRevision(draft: StoredPersona, { sessionId, userId }: Author, at: number): Revision {
+function openRevision(draft: StoredPersona, { sessionId, userId, channelId }: Author, at: number): Revision {
   const latest = draft.history.at(-1);
   if (latest?.sessionId === sessionId) return latest;
-  const revision: Revision = { at, sessionId, userId, what: [], before: {}, memories: [] };
+  const revision: Revision = { at, sessionId, userId, channelId, what: [], before: {}, memories: [] };
   draft.history = [...draft.history, revision].slice(-MAX_REVISIONS);
   return revision;
 }
