@@ -136,6 +136,22 @@ describe('tasks in a server', () => {
     expect(ending).to.include('has left');
   });
 
+  it('end when who asked for them may not write there any more, and that is still so a little later', async () => {
+    office = await openOffice({ steps: [askUser('Well?')] });
+    const { host } = office;
+    const { id } = await office.give('Ask me');
+    await asked(id);
+    await host.settled();
+    host.guild.overwrite(host.general, { for: host.alice, deny: ['SendMessagesInThreads'] });
+    await host.settled();
+    await host.advance(10_000);
+    expect((await office.tasks.get(id))?.status).to.equal('waiting_user');
+    await host.advance(10_000);
+    const { status, ending } = await office.over(id);
+    expect(status).to.equal('cancelled');
+    expect(ending).to.include('may not have it done here any more');
+  });
+
   it('are part of what a member can export and have forgotten', async () => {
     office = await openOffice({ steps: [askUser('Well?'), askUser('And you?')] });
     const { host } = office;

@@ -4,17 +4,21 @@ import type { Task } from '../model/task.js';
 import type { RunControl } from './control.js';
 import { finish } from './finish.js';
 import type { RunParts } from './parts.js';
+import { pause } from './pause.js';
 
 /** Who may have tasks: whoever may write where they work. */
 export const TASK_POLICY: AccessPolicy = { member: ['SendMessages'] };
 /** So often, while a task works. */
 const FRESH_MS = 60_000;
+/** Before a right counts as lost, it is looked for once more. */
+const DOUBT_MS = 10_000;
 export const SUBJECT = { kind: 'command', name: 'task', plugin: 'tasks', policy: TASK_POLICY } as const;
 
 export type Leave =
   | { readonly is: 'given' }
   | { readonly is: 'off' }
-  | { readonly is: 'gone'; readonly because: string };
+  /** Not `certain`: it may also be that it could not be found out just now. */
+  | { readonly is: 'gone'; readonly because: string; readonly certain: boolean };
 
 /**
  * Whether who asked may still have the task done where it works: they may have left, or not be allowed to write there any more.
@@ -25,13 +29,18 @@ export async function leaveOf(
   task: Task,
   fresh: boolean,
 ): Promise<Leave> {
-  if (fresh && !(await isStillThere(task.actor))) return { is: 'gone', because: 'Whoever asked for this has left.' };
+  if (fresh && !(await isStillThere(task.actor)))
+    return { is: 'gone', because: 'Whoever asked for this has left.', certain: true };
   const { reasons, allowed } = await access.decide(actorOf(task), SUBJECT);
   if (allowed) return { is: 'given' };
   const denying = reasons.filter((reason) => !reason.allowed);
   if (denying.every(({ rule }) => rule === 'plugin-enabled')) return { is: 'off' };
   const because = denying.map(({ text }) => text).join('; ');
-  return { is: 'gone', because: `Whoever asked for this may not have it done here any more: ${because}.` };
+  return {
+    is: 'gone',
+    because: `Whoever asked for this may not have it done here any more: ${because}.`,
+    certain: false,
+  };
 }
 
 /** A plugin that is switched off in a guild pauses its tasks there; whoever has no right to a task any more has none. */
@@ -43,7 +52,11 @@ export async function mayGoOn(
   // Not at every step: tools ask for themselves.
   const fresh = parts.clock.now() - control.askedAt >= FRESH_MS;
   if (fresh) control.askedAt = parts.clock.now();
-  const leave = await leaveOf(parts, task, fresh);
+  let leave = await leaveOf(parts, task, fresh);
+  if (leave.is === 'gone' && !leave.certain) {
+    await pause(parts.clock, DOUBT_MS, control.interrupted);
+    leave = await leaveOf(parts, task, true);
+  }
   if (leave.is === 'off') {
     await parts.journal.move(task.id, 'paused', (draft) => {
       draft.pausedByHost = true;

@@ -21,12 +21,13 @@ export interface SweepParts extends RunParts {
 /** Looks after tasks that nothing else moves. */
 export function createSweep(parts: SweepParts): () => Promise<void> {
   let freshAt = parts.clock.now();
+  const doubted = new Set<string>();
   return async () => {
     const fresh = parts.clock.now() - freshAt >= FRESH_MS;
     if (fresh) freshAt = parts.clock.now();
     for (const task of parts.journal.live()) {
       if (isFinal(task.status)) continue;
-      await lookAfter(parts, task, fresh).catch((error: unknown) => {
+      await lookAfter(parts, task, fresh, doubted).catch((error: unknown) => {
         if (!(error instanceof Superseded))
           parts.log.warn('a task could not be looked after', { taskId: task.id, error });
       });
@@ -35,10 +36,14 @@ export function createSweep(parts: SweepParts): () => Promise<void> {
 }
 
 /** Those that wait for people who have gone, those that the host has paused, and those whose time runs out in the middle of a tool. */
-async function lookAfter(parts: SweepParts, task: Task, fresh: boolean): Promise<void> {
+async function lookAfter(parts: SweepParts, task: Task, fresh: boolean, doubted: Set<string>): Promise<void> {
   const { ends, settings, clock } = parts;
   const { id, status, actor, pausedByHost } = task;
   const leave = await leaveOf(parts, task, fresh);
+  const doubtful = leave.is === 'gone' && !leave.certain && !doubted.has(id);
+  doubted.delete(id);
+  // It is looked for once more, next time.
+  if (doubtful) return void doubted.add(id);
   if (leave.is === 'gone') return ends.end(id, 'cancelled', { kind: 'gone', text: leave.because });
   if (leave.is === 'given' && pausedByHost) return resumeTask(parts, id);
   if (status !== 'tool_executing') return;
