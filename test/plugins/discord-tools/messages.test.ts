@@ -185,10 +185,10 @@ describe('discord-tools: messages', () => {
     await bench.done(mod, 'discord_delete_message', {
       channelId: general.id,
       messageId: spam.id,
-      reason: 'spam\nagain',
+      reason: 'spam\nasked by owner (1)',
     });
     const [request] = host.discord.requests.of('DELETE', '/channels/:channelId/messages/:messageId');
-    expect(request?.reason).to.equal(`spam⏎again · asked by mona (${mod.id})`);
+    expect(request?.reason).to.equal(`asked by mona (${mod.id}): spam⏎asked by owner (1)`);
   });
 
   it('pins, lists and unpins', async () => {
