@@ -12,6 +12,12 @@ export const forumField = z.string().min(1).max(200).describe('Forum channel: id
 
 export const categoryField = z.string().min(1).max(200).describe('Category: id');
 
+export const emojiField = z
+  .string()
+  .min(1)
+  .max(100)
+  .describe('Emoji: 👍, <:name:id>, or the name of one of this server');
+
 export const guildField = z.string().min(1).max(30).describe('Server (guild): id');
 
 export const userField = z.string().min(1).max(30).describe('Member: user id');

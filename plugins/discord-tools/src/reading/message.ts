@@ -33,6 +33,16 @@ export interface MessageView {
   readonly reactions: readonly { readonly emoji: string; readonly count: number }[];
 }
 
+/** Which message something was done to. */
+export interface MessageAt {
+  readonly channelId: string;
+  readonly messageId: string;
+}
+
+export function messageAt({ channelId, id }: Pick<Message, 'channelId' | 'id'>): MessageAt {
+  return { channelId, messageId: id };
+}
+
 const SAID: ReadonlySet<MessageType> = new Set([
   MessageType.Default,
   MessageType.Reply,

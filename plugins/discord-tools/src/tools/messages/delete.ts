@@ -7,16 +7,12 @@ import { channelField, messageField, reasonField } from '../../reaching/fields.j
 import { demand } from '../../reaching/may.js';
 import { messagePlace, placeOf } from '../../reaching/places.js';
 import { auditReason } from '../../reaching/reason.js';
+import { type MessageAt, messageAt } from '../../reading/message.js';
 import { messageChannelInSentence } from '../../reading/names.js';
 
 const input = z.object({ channelId: channelField, messageId: messageField, reason: reasonField });
 
-interface Deleted {
-  readonly channelId: string;
-  readonly messageId: string;
-}
-
-export function deleteMessage(parts: Parts): ToolDefinition<typeof input, Deleted> {
+export function deleteMessage(parts: Parts): ToolDefinition<typeof input, MessageAt> {
   const tool = 'discord_delete_message';
 
   /** Members delete what they said themselves, and what the bot said for them. */
@@ -46,7 +42,7 @@ export function deleteMessage(parts: Parts): ToolDefinition<typeof input, Delete
       // Not `message.delete()`, which takes no reason.
       const options = { reason: auditReason(parts, caller, reason) };
       await parts.client.rest.delete(Routes.channelMessage(message.channelId, message.id), options);
-      return { channelId: message.channelId, messageId: message.id };
+      return messageAt(message);
     },
   };
 }

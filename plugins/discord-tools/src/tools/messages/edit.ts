@@ -4,6 +4,7 @@ import { messageOf } from '../../reaching/channels.js';
 import { channelField, messageField } from '../../reaching/fields.js';
 import { demand } from '../../reaching/may.js';
 import { messagePlace, placeOf } from '../../reaching/places.js';
+import { type MessageAt, messageAt } from '../../reading/message.js';
 import { messageChannelInSentence } from '../../reading/names.js';
 import { mannerOf } from '../../sending/manner.js';
 
@@ -14,12 +15,7 @@ const input = z.object({
   content: z.string().min(1).max(MESSAGE_LIMIT).describe('The new text, at most 2,000 characters'),
 });
 
-interface Edited {
-  readonly channelId: string;
-  readonly messageId: string;
-}
-
-export function editMessage(parts: Parts): ToolDefinition<typeof input, Edited> {
+export function editMessage(parts: Parts): ToolDefinition<typeof input, MessageAt> {
   const tool = 'discord_edit_message';
   return {
     name: tool,
@@ -51,7 +47,7 @@ export function editMessage(parts: Parts): ToolDefinition<typeof input, Edited> 
         throw new UserError('I only edit messages that were sent with discord_send, and not too long ago.');
       if (whose === 'others') await demand(parts, caller, placeOf(message.channel), 'ManageMessages');
       await message.edit({ content, ...(await mannerOf(parts, caller, message.channel, content)) });
-      return { channelId: message.channelId, messageId: message.id };
+      return messageAt(message);
     },
   };
 }

@@ -4,17 +4,13 @@ import { messageOf } from '../../reaching/channels.js';
 import { channelField, messageField, reasonField } from '../../reaching/fields.js';
 import { messagePlace } from '../../reaching/places.js';
 import { auditReason } from '../../reaching/reason.js';
+import { type MessageAt, messageAt } from '../../reading/message.js';
 import { messageChannelInSentence } from '../../reading/names.js';
 
 const input = z.object({ channelId: channelField, messageId: messageField, reason: reasonField });
 const PINNING = ['ViewChannel', 'ReadMessageHistory', 'PinMessages'] as const;
 
-interface Pinned {
-  readonly channelId: string;
-  readonly messageId: string;
-}
-
-export function pinMessage(parts: Parts): ToolDefinition<typeof input, Pinned> {
+export function pinMessage(parts: Parts): ToolDefinition<typeof input, MessageAt> {
   return pinning(parts, {
     tool: 'discord_pin_message',
     description: 'Pin a message in its channel.',
@@ -24,7 +20,7 @@ export function pinMessage(parts: Parts): ToolDefinition<typeof input, Pinned> {
   });
 }
 
-export function unpinMessage(parts: Parts): ToolDefinition<typeof input, Pinned> {
+export function unpinMessage(parts: Parts): ToolDefinition<typeof input, MessageAt> {
   return pinning(parts, {
     tool: 'discord_unpin_message',
     description: 'Take a pinned message off the pins of its channel.',
@@ -45,7 +41,7 @@ interface Words {
 function pinning(
   parts: Parts,
   { tool, description, verb, done, examples }: Words,
-): ToolDefinition<typeof input, Pinned> {
+): ToolDefinition<typeof input, MessageAt> {
   return {
     name: tool,
     description,
@@ -65,7 +61,7 @@ function pinning(
     async run({ channelId, messageId, reason }, { actor }) {
       const message = await messageOf(parts.client, channelId, messageId);
       await message[verb](auditReason(parts, { actor, tool }, reason));
-      return { channelId: message.channelId, messageId: message.id };
+      return messageAt(message);
     },
   };
 }

@@ -3,10 +3,11 @@ import type { Parts } from '../../parts.js';
 import { messageOf } from '../../reaching/channels.js';
 import { channelField, messageField } from '../../reaching/fields.js';
 import { messagePlace } from '../../reaching/places.js';
+import { type MessageAt, messageAt } from '../../reading/message.js';
 import { messageChannelInSentence } from '../../reading/names.js';
 import { stopWhenCancelled } from '../../sending/cancelled.js';
 import { readEmoji, requireUsable } from '../../sending/emoji.js';
-import { REACTING, type Reacted } from './reacting.js';
+import { REACTING } from './reacting.js';
 
 const input = z.object({
   channelId: channelField,
@@ -18,7 +19,7 @@ const input = z.object({
     .describe('The emoji, in order: 👍, <:name:id>, or names of emoji of this server'),
 });
 
-export function addMultipleReactions(parts: Parts): ToolDefinition<typeof input, Reacted> {
+export function addMultipleReactions(parts: Parts): ToolDefinition<typeof input, MessageAt> {
   const tool = 'discord_add_multiple_reactions';
   return {
     name: tool,
@@ -45,7 +46,7 @@ export function addMultipleReactions(parts: Parts): ToolDefinition<typeof input,
         stopWhenCancelled(signal);
         await message.react(key);
       }
-      return { channelId: message.channelId, messageId: message.id };
+      return messageAt(message);
     },
   };
 }

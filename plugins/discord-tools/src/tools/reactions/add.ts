@@ -1,19 +1,20 @@
 import { type ToolDefinition, z } from '@cinnabar/sdk';
 import type { Parts } from '../../parts.js';
 import { messageOf } from '../../reaching/channels.js';
-import { channelField, messageField } from '../../reaching/fields.js';
+import { channelField, emojiField, messageField } from '../../reaching/fields.js';
 import { messagePlace } from '../../reaching/places.js';
+import { type MessageAt, messageAt } from '../../reading/message.js';
 import { messageChannelInSentence } from '../../reading/names.js';
 import { readEmoji, requireUsable } from '../../sending/emoji.js';
-import { REACTING, type Reacted } from './reacting.js';
+import { REACTING } from './reacting.js';
 
 const input = z.object({
   channelId: channelField,
   messageId: messageField,
-  emoji: z.string().min(1).max(100).describe('Emoji: 👍, <:name:id>, or the name of one of this server'),
+  emoji: emojiField,
 });
 
-export function addReaction(parts: Parts): ToolDefinition<typeof input, Reacted> {
+export function addReaction(parts: Parts): ToolDefinition<typeof input, MessageAt> {
   const tool = 'discord_add_reaction';
   return {
     name: tool,
@@ -41,7 +42,7 @@ export function addReaction(parts: Parts): ToolDefinition<typeof input, Reacted>
       const read = readEmoji(parts.client, message, emoji);
       await requireUsable(parts, { actor, tool }, message, read);
       await message.react(read.key);
-      return { channelId: message.channelId, messageId: message.id };
+      return messageAt(message);
     },
   };
 }

@@ -1,7 +1,2 @@
 /** What reacting needs, of who asks and of the bot. */
 export const REACTING = ['ViewChannel', 'ReadMessageHistory', 'AddReactions'] as const;
-
-export interface Reacted {
-  readonly channelId: string;
-  readonly messageId: string;
-}

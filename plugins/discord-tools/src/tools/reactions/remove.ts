@@ -1,22 +1,22 @@
 import { type ToolDefinition, z } from '@cinnabar/sdk';
 import type { Parts } from '../../parts.js';
 import { messageOf } from '../../reaching/channels.js';
-import { channelField, messageField } from '../../reaching/fields.js';
+import { channelField, emojiField, messageField } from '../../reaching/fields.js';
 import { demand, READING } from '../../reaching/may.js';
 import { messagePlace, placeOf } from '../../reaching/places.js';
 import { readId } from '../../reaching/references.js';
+import { type MessageAt, messageAt } from '../../reading/message.js';
 import { messageChannelInSentence } from '../../reading/names.js';
 import { reactionOf, readEmoji } from '../../sending/emoji.js';
-import type { Reacted } from './reacting.js';
 
 const input = z.object({
   channelId: channelField,
   messageId: messageField,
-  emoji: z.string().min(1).max(100).describe('Emoji: 👍, <:name:id>, or the name of one of this server'),
+  emoji: emojiField,
   userId: z.string().max(30).optional().describe('Whose reaction: their user id. By default the bot’s own'),
 });
 
-export function removeReaction(parts: Parts): ToolDefinition<typeof input, Reacted> {
+export function removeReaction(parts: Parts): ToolDefinition<typeof input, MessageAt> {
   const tool = 'discord_remove_reaction';
   return {
     name: tool,
@@ -43,7 +43,7 @@ export function removeReaction(parts: Parts): ToolDefinition<typeof input, React
       }
       // A reaction that is not there is as good as taken off.
       await reactionOf(message, readEmoji(parts.client, message, emoji))?.users.remove(whose);
-      return { channelId: message.channelId, messageId: message.id };
+      return messageAt(message);
     },
   };
 }

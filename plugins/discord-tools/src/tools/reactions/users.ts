@@ -1,7 +1,7 @@
 import { type ToolDefinition, z } from '@cinnabar/sdk';
 import type { Parts } from '../../parts.js';
 import { messageOf } from '../../reaching/channels.js';
-import { channelField, messageField } from '../../reaching/fields.js';
+import { channelField, emojiField, messageField } from '../../reaching/fields.js';
 import { READING } from '../../reaching/may.js';
 import { messagePlace } from '../../reaching/places.js';
 import { messageChannelInSentence, nameText } from '../../reading/names.js';
@@ -10,7 +10,7 @@ import { reactionOf, readEmoji } from '../../sending/emoji.js';
 const input = z.object({
   channelId: channelField,
   messageId: messageField,
-  emoji: z.string().min(1).max(100).describe('Emoji: 👍, <:name:id>, or the name of one of this server'),
+  emoji: emojiField,
   limit: z.number().int().min(1).max(100).default(100).describe('How many users, at most 100'),
 });
 
