@@ -1,5 +1,5 @@
 import { Accounts } from '@cinnabar/sdk';
-import { hang, say } from '@cinnabar/sdk/testing';
+import { callTools, hang, say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { askUser, done, isOver, type Office, openOffice, update, use } from './office.js';
 
@@ -203,6 +203,17 @@ describe('steering a task', () => {
     await click.answered();
     expect(click.response?.ephemeral).to.equal(true);
     expect(click.response?.content).to.include('look did one').and.include('look did two');
+  });
+
+  it('tells calls apart that the model gives the same id, and answers one that cannot be read', async () => {
+    const look = (what: string) => ({ id: 'same', name: 'look', arguments: { what } });
+    const broken = { id: 'same', name: 'look', raw: '{"what": ' };
+    office = await openOffice({ steps: [callTools([look('one'), look('two'), broken]), done('Both.')] });
+    const { id } = await office.give('Look twice');
+    const { status } = await office.over(id);
+    expect(status).to.equal('completed');
+    expect(office.deeds.map(({ what }) => what)).to.deep.equal(['one', 'two']);
+    expect(JSON.stringify(office.llm.requests[1])).to.include('the arguments could not be read');
   });
 
   it('is over when the model only talks: with a reason, not for ever', async () => {

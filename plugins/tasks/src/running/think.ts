@@ -120,10 +120,14 @@ const textOf = ({ content }: LlmCompletion) =>
     .join('')
     .trim();
 
+/** Their ids tell the calls of a step apart, whatever the model calls them. */
 function callsOf({ content }: LlmCompletion): Call[] {
+  const used = new Set<string>();
   return content.flatMap((block): Call[] => {
     if (block.type === 'text') return [];
-    const { id, name } = block;
+    const { name } = block;
+    const id = used.has(block.id) ? `${block.id}_${used.size}` : block.id;
+    used.add(id);
     if (block.type === 'tool_use') return [{ id, name, input: { ...block.input }, state: 'open', attempt: 1 }];
     return [{ id, name, input: {}, unreadable: block.reason, state: 'open', attempt: 1 }];
   });
