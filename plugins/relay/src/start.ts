@@ -8,6 +8,7 @@ import { registerCommands } from './commands/register.js';
 import type { RelayContext } from './context.js';
 import { createAgents } from './letta/agents.js';
 import { createBudget } from './presence/budget.js';
+import { createOwnThreads } from './presence/own-threads.js';
 import { createPosts } from './presence/posts.js';
 import { startPresence } from './presence/start.js';
 import { createBreakers } from './resilience/breakers.js';
@@ -47,6 +48,7 @@ export async function start(context: RelayContext): Promise<void> {
     rosters,
     directs,
     posts,
+    ownThreads: createOwnThreads(collections.startedThreads, client),
     watch,
     letta,
     wakes: collections.wakes,

@@ -49,6 +49,8 @@ export interface EventFacts {
   readonly messageId: string | null;
   /** What was said; for a digest or a wake-up, what there is to tell. */
   readonly content: string;
+  /** What several people did, after `content`, a line each: so that each can be taken out when its author wants to be forgotten. */
+  readonly lines?: readonly { readonly authorId: string; readonly text: string }[] | undefined;
   /** Oldest first. */
   readonly chain: readonly ChainLink[];
   readonly attachments: readonly { readonly name: string; readonly url: string; readonly contentType: string | null }[];
@@ -82,6 +84,8 @@ export type Delivery =
       readonly retryAfterMs?: number;
       readonly sentence: string;
       readonly error: unknown;
+      /** Whether the agent had posted something before it failed: then nobody waits for an answer any more. */
+      readonly posted?: boolean;
     };
 
 /** Tells an agent. Everything that can go wrong is a delivery. */

@@ -1,4 +1,4 @@
-import type { Identities } from '@cinnabar/sdk';
+import type { Identities, IdentityGrant } from '@cinnabar/sdk';
 import type { RelaySettings } from '../settings.js';
 import type { RelayEvent } from '../types.js';
 import { byKey } from './choose.js';
@@ -15,6 +15,8 @@ export interface Target {
   readonly name: string;
   /** Whom it answers to: the member who caused the event, else who let the agent in. */
   readonly userId: string | undefined;
+  /** The channels that it has been let into. */
+  readonly channels: IdentityGrant['channels'];
   /** Names of the tools that it was granted. */
   readonly granted: ReadonlySet<string>;
 }
@@ -42,6 +44,7 @@ async function guildTarget(event: RelayEvent, guildId: string, { rosters, identi
     identity,
     name: chosen.agent.name,
     userId: event.userId ?? grant?.userId,
+    channels: grant?.channels ?? [],
     granted: new Set(Object.keys(grant?.tools ?? {})),
   };
 }
@@ -50,6 +53,7 @@ async function directTarget({ userId, channelId }: RelayEvent, { directs, settin
   if (userId === null || (await settings.user(userId).get()).dm !== 'on') return undefined;
   const agent = await directs.agentOf(userId);
   if (agent === undefined) return undefined;
-  const granted = new Set(Object.keys(directGrant(userId, channelId).tools));
-  return { agentId: agent.agentId, identity: agent.identity, name: 'agent', userId, granted };
+  const { channels, tools } = directGrant(userId, channelId);
+  const granted = new Set(Object.keys(tools));
+  return { agentId: agent.agentId, identity: agent.identity, name: 'agent', userId, channels, granted };
 }

@@ -60,7 +60,7 @@ export function registerCommands({ group }: Pick<Registrar, 'group'>, parts: Com
   group({
     name: 'relay',
     description: 'Letta agents that live here',
-    help: 'Set one up in five steps: `relay agent <id>`, `relay setup`, `relay enable`, `ai use relay`, and say something to me.',
+    help: 'Set one up in five steps: `relay agent <id>`, `relay enable`, `ai use relay`, `relay setup`, and say something to me.',
     commands: [
       ...agentCommands(desk),
       setupCommand(desk),

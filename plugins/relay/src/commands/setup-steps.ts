@@ -1,7 +1,7 @@
 import type { McpEndpoint } from '@cinnabar/sdk';
 import type { Channel } from 'discord.js';
 import { directGrant, grantOf, PLUGIN, saveGrant } from '../agents/identity.js';
-import { containersOf } from '../agents/places.js';
+import { isLetInto } from '../agents/places.js';
 import type { Agents } from '../letta/types.js';
 import type { AgentDesk } from './agents.js';
 
@@ -110,9 +110,7 @@ async function mayWriteHere(
   channel: Channel,
 ): Promise<Step> {
   const channels = (await grantOf(identities, identity, guildId))?.channels ?? [];
-  const ids = channel.isDMBased() ? [channel.id] : containersOf(channel);
-  if (channels === 'all' || ids.some((id) => channels.includes(id)))
-    return { ok: true, text: 'It has been let into this channel.' };
+  if (isLetInto(channels, channel)) return { ok: true, text: 'It has been let into this channel.' };
   return {
     ok: false,
     text: 'It has not been let into this channel.',

@@ -10,6 +10,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { chooseAgent } from '../agents/choose.js';
+import { assertLetIn } from '../agents/let-in.js';
 import { placesOf } from '../agents/places.js';
 import { readPlan } from '../presence/planned.js';
 import type { Wakes } from '../presence/wakes.js';
@@ -51,7 +52,7 @@ export function wakeCommand(desk: WakeDesk): Subcommand {
 }
 
 async function plan(
-  { wakes, rosters, settings, clock }: WakeDesk,
+  { wakes, rosters, identities, settings, clock }: WakeDesk,
   ctx: CommandContext,
   when: string,
   text: string | undefined,
@@ -63,6 +64,7 @@ async function plan(
     throw new UserError('There is no agent here yet. Let one in with `relay agent <id> [name]`.');
   if (text === undefined)
     throw new UserError('Write what the agent is to be told: `relay wake "every day 9:00" Say good morning`.');
+  await assertLetIn(identities, guildId, chosen, ctx.channel);
   if (text.length > LONGEST) throw new UserError(`That is longer than ${LONGEST} characters.`);
   const dueAt = readPlan(when, (await rulesIn(settings, guildId)).timeZone).after(clock.now());
   const { last } = await wakes.of(guildId).update((draft) => {

@@ -32,9 +32,11 @@ async function lookUp(
   }
 }
 
-function isGone(error: unknown): boolean {
+/** Whether Discord says that there is no such message, or channel any more. */
+export function isGone(error: unknown): boolean {
   if (!(error instanceof DiscordAPIError)) return false;
-  return error.code === RESTJSONErrorCodes.UnknownMessage || error.code === RESTJSONErrorCodes.UnknownChannel;
+  const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
+  return error.code === UnknownMessage || error.code === UnknownChannel;
 }
 
 function edited(event: RelayEvent, message: Message): RelayEvent {

@@ -5,6 +5,8 @@ import { messageEvent } from './message-event.js';
 
 export interface TurnEventOptions {
   readonly agent: string;
+  /** Whether it is the first message in a thread that the bot has started. */
+  readonly opensThread: boolean;
   /** How many messages of the reply chain are read. */
   readonly depth: number;
   readonly clock: Clock;
@@ -12,9 +14,12 @@ export interface TurnEventOptions {
 }
 
 /** What an agent is told of a turn; a slash command has no message to reply to. */
-export async function turnEvent(turn: Turn, { agent, depth, clock, log }: TurnEventOptions): Promise<RelayEvent> {
+export async function turnEvent(
+  turn: Turn,
+  { agent, opensThread, depth, clock, log }: TurnEventOptions,
+): Promise<RelayEvent> {
   const { message, trigger, actor, user, member, channel, guild, text } = turn;
-  const kind = kindOf(turn);
+  const kind = opensThread ? 'thread' : kindOf(turn);
   if (message !== null) {
     return messageEvent(message, { kind, agent, depth, log, ...(trigger === 'command' ? { said: text } : {}) });
   }
@@ -37,10 +42,9 @@ export async function turnEvent(turn: Turn, { agent, depth, clock, log }: TurnEv
   };
 }
 
-/** `continue` is what the own listeners hand in: a thread, or a channel whose every message is for the agent. */
-function kindOf({ trigger, actor, channel }: Turn): EventKind {
+/** `random` is what the own listeners hand in where every message is for the agent. */
+function kindOf({ trigger, actor }: Turn): EventKind {
   if (actor.guildId === null) return 'dm';
   if (trigger === 'reply') return 'reply';
-  if (trigger !== 'random') return 'mention';
-  return channel.isThread() ? 'thread' : 'message';
+  return trigger === 'random' ? 'message' : 'mention';
 }

@@ -1,4 +1,4 @@
-import { type Clock, type Collection, type Logger, z } from '@cinnabar/sdk';
+import { type Clock, type Collection, type Logger, UserError, z } from '@cinnabar/sdk';
 import type { Client, GuildTextBasedChannel, Message } from 'discord.js';
 import { chooseAgent } from '../agents/choose.js';
 import { placesOf } from '../agents/places.js';
@@ -67,11 +67,23 @@ export async function openDigests(parts: DigestParts): Promise<Digests> {
     const chosen = chooseAgent(roster, places, '');
     if (isQuiet(clock.now(), await rulesIn(settings, open.guildId))) return;
     // What is said from here on belongs to the next one.
-    await forget(channelId);
-    if (chosen !== undefined) await offer(await digestOf(channel, chosen.key, open, clock.now()));
+    gathering.delete(channelId);
+    const digest = chosen === undefined ? undefined : await digestOf(channel, chosen.key, open, clock.now());
+    // Taken by the queue first: it knows a digest that comes again after a crash.
+    if (digest !== undefined) await offer(digest);
+    // Where something was said meanwhile, the next one has been noted in its place.
+    if (!gathering.has(channelId)) await forget(channelId);
   };
-  const trySend = (channelId: string, open: Gathering) =>
-    send(channelId, open).catch((error: unknown) => log.warn('a digest was not sent', { channelId, error }));
+  const trySend = async (channelId: string, open: Gathering) => {
+    try {
+      await send(channelId, open);
+    } catch (error) {
+      log.warn('a digest was not sent', { channelId, error });
+      // No budget, no room: that is as good as told. Everything else may pass.
+      if (error instanceof UserError) await forget(channelId);
+      else gathering.set(channelId, open);
+    }
+  };
 
   return {
     async note({ channelId, guildId, id }) {
@@ -92,19 +104,22 @@ export async function openDigests(parts: DigestParts): Promise<Digests> {
   };
 }
 
+/** Of the latest messages; `undefined` when all of them were deleted again. */
 async function digestOf(
   channel: GuildTextBasedChannel,
   agent: string,
   open: OpenDigest,
   now: number,
-): Promise<RelayEvent> {
-  const after = (BigInt(open.firstId) - 1n).toString();
-  const read = await channel.messages.fetch({ after, limit: MOST_READ });
-  const all = [...read.values()].sort((a, b) => a.createdTimestamp - b.createdTimestamp);
-  const said = all.filter(({ author }) => author.id !== channel.client.user.id);
+): Promise<RelayEvent | undefined> {
+  const read = await channel.messages.fetch({ limit: MOST_READ });
+  const all = [...read.values()].filter(({ id }) => BigInt(id) >= BigInt(open.firstId));
+  const said = all
+    .filter(({ author }) => author.id !== channel.client.user.id)
+    .sort((a, b) => a.createdTimestamp - b.createdTimestamp);
+  if (said.length === 0) return undefined;
   const shown = said.slice(-SHOWN);
   const people = new Set(said.map(({ author }) => author.id)).size;
-  const count = `${said.length}${read.size === MOST_READ ? ' or more' : ''} ${said.length === 1 ? 'message' : 'messages'}`;
+  const count = `${said.length} ${said.length === 1 ? 'message' : 'messages'}${all.length === MOST_READ ? ' or more' : ''}`;
   const names = namesOf(shown);
   return {
     id: `digest:${channel.id}:${open.firstId}`,

@@ -5,12 +5,18 @@ import type { Client, Message } from 'discord.js';
 export const startedThreads = {
   scope: 'channel',
   version: 1,
-  schema: z.object({ begun: z.boolean() }),
+  schema: z.object({
+    begun: z.boolean(),
+    /** The message that was the first, where it was seen. */
+    firstId: z.string().optional(),
+  }),
 } as const;
 
 export interface OwnThreads {
   /** Whether a message is the first that a person writes in a thread that the bot has started. Says so once. */
   isFirst(message: Message<true>): Promise<boolean>;
+  /** Whether that was said of the message. */
+  wasFirst(message: Message): Promise<boolean>;
 }
 
 const LOOKED_AT = 20;
@@ -33,11 +39,13 @@ export function createOwnThreads(
       try {
         if ((await kept.of(channelId).find()) !== undefined) return false;
         const first = await wasQuiet(message);
-        await kept.of(channelId).set({ begun: true });
+        await kept.of(channelId).set({ begun: true, ...(first ? { firstId: message.id } : {}) });
         return first;
       } finally {
         judging.delete(channelId);
       }
     },
+    wasFirst: async ({ channel, channelId, id }) =>
+      channel.isThread() && (await kept.of(channelId).find())?.firstId === id,
   };
 }

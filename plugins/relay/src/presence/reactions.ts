@@ -23,7 +23,8 @@ interface Gathered {
   readonly agent: string;
   readonly first: MessageReaction | PartialMessageReaction;
   readonly by: User | PartialUser;
-  readonly lines: Set<string>;
+  /** By their text: who takes a reaction back and gives it again has reacted once. */
+  readonly lines: Map<string, { readonly authorId: string; readonly text: string }>;
 }
 
 /** Tells agents of reactions to their messages: all of a message within a while together. Others' messages cost a look-up or two. */
@@ -50,11 +51,11 @@ export function listenForReactions(parts: ReactionParts): void {
     if (agent === undefined) return;
     const rules = await rulesIn(settings, guildId);
     if (!rules.reactionEvents || isQuiet(clock.now(), rules)) return;
-    const line = await lineOf(reaction, user);
+    const line = { authorId: user.id, text: await lineOf(reaction, user) };
     const known = gathered.get(id);
-    if (known !== undefined) known.lines.add(line);
+    if (known !== undefined) known.lines.set(line.text, line);
     else {
-      gathered.set(id, { agent, first: reaction, by: user, lines: new Set([line]) });
+      gathered.set(id, { agent, first: reaction, by: user, lines: new Map([[line.text, line]]) });
       after(rules.reactionSeconds * 1000, () => tell(id));
     }
   });
@@ -83,7 +84,8 @@ async function reactionEvent({ agent, first, by, lines }: Gathered, now: number)
       author: authorFacts(user, message.guild?.members.cache.get(user.id) ?? null),
       ...placeFacts(message.channel, message.guild),
       messageId: message.id,
-      content: [...lines].join('\n'),
+      content: '',
+      lines: [...lines.values()],
       chain: [linkOf(message, namesOf([message]))],
       attachments: [],
     },

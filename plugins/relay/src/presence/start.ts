@@ -7,7 +7,7 @@ import type { RelayEvent } from '../types.js';
 import type { Budget } from './budget.js';
 import { openDigests } from './digests.js';
 import { listenForMore } from './listen.js';
-import { createOwnThreads } from './own-threads.js';
+import type { OwnThreads } from './own-threads.js';
 import type { Posts } from './posts.js';
 import { listenForReactions } from './reactions.js';
 import { wakeDue } from './wakes.js';
@@ -16,6 +16,7 @@ export interface PresenceParts extends Pick<Registrar, 'on' | 'after' | 'every'>
   readonly collections: Collections<typeof collections>;
   readonly rosters: Rosters;
   readonly settings: RelaySettings;
+  readonly ownThreads: OwnThreads;
   readonly posts: Posts;
   readonly budget: Budget;
   readonly client: Client;
@@ -31,10 +32,9 @@ const LOOK_MS = 30_000;
 
 /** Everything that reaches agents though nobody has said it to them. */
 export async function startPresence(parts: PresenceParts): Promise<void> {
-  const { collections, client, frontDoor, every } = parts;
+  const { collections, frontDoor, every } = parts;
   const digests = await openDigests({ ...parts, digests: collections.digests });
-  const ownThreads = createOwnThreads(collections.startedThreads, client);
-  if (frontDoor !== undefined) listenForMore({ ...parts, frontDoor, digests, ownThreads });
+  if (frontDoor !== undefined) listenForMore({ ...parts, frontDoor, digests });
   listenForReactions(parts);
   every(LOOK_MS, async () => {
     await digests.sendDue();

@@ -1,7 +1,7 @@
 import type { RelayEvent } from '../types.js';
 import { attachmentsOf, authorOf, chainOf, QUOTING, type Reader, timeOf, words } from './parts.js';
 
-/** One direct message: the seed's template. */
+/** One direct message. */
 export function directMessage(event: RelayEvent, reader: Reader): readonly string[] {
   const author = authorOf(event);
   const { channel, messageId, at, content } = event.facts;

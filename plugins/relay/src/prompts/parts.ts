@@ -23,6 +23,11 @@ export function authorOf({ facts: { author } }: RelayEvent): AuthorFacts {
   return author ?? { id: 'unknown', username: 'somebody', displayName: 'somebody', roles: [], isBot: false };
 }
 
+/** All that there is to tell of an event. */
+export function toldOf({ facts: { content, lines = [] } }: RelayEvent): string {
+  return [content, ...lines.map(({ text }) => text)].filter((line) => line !== '').join('\n');
+}
+
 /** What was said, behind its author's name. */
 export function spoken(label: string, content: string, { readable }: Reader): string {
   const { text, note } = cut(content, LONGEST_MESSAGE, readable);

@@ -7,7 +7,7 @@ import { type Guidance, guidance } from './tools.js';
 import { unasked } from './unasked.js';
 
 /**
- * The prompt for a batch, as it is sent: by the templates of the design, sections parted by an empty line. Nothing that a member has written
+ * The prompt for a batch, as it is sent: sections parted by an empty line. Nothing that a member has written
  * or is called can make a line that passes for one of its own.
  */
 export function renderPrompt(batch: Batch, options: Guidance): string {

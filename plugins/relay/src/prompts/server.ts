@@ -31,7 +31,7 @@ export function whereLines({ facts: { guild, channel } }: RelayEvent): readonly 
   return [...server, `- Channel: #${channel.name} (ID: ${channel.id})`];
 }
 
-/** One message in a server: the seed's template for a mention. */
+/** One message in a server, with where it was said and by whom. */
 export function serverMessage(event: RelayEvent, reader: Reader): readonly string[] {
   const author = authorOf(event);
   const { messageId, at, content } = event.facts;

@@ -1,5 +1,5 @@
 import type { Batch, RelayEvent } from '../types.js';
-import { attachmentsOf, chainOf, QUOTING, type Reader, rolesOf, spoken, timeOf } from './parts.js';
+import { attachmentsOf, chainOf, QUOTING, type Reader, rolesOf, spoken, timeOf, toldOf } from './parts.js';
 import { whereLines } from './server.js';
 
 /** Several messages of one channel that have come while the agent was busy: each with its author, id and time. */
@@ -36,7 +36,8 @@ const MANNER: Readonly<Partial<Record<RelayEvent['kind'], string>>> = {
 };
 
 function one(event: RelayEvent, reader: Reader): string {
-  const { author, messageId, at, content } = event.facts;
+  const { author, messageId, at } = event.facts;
+  const content = toldOf(event);
   const time = timeOf(at);
   if (author === null) return spoken(`- ${event.kind === 'digest' ? 'Digest' : 'Wake-up'} (${time})`, content, reader);
   const roles = event.guildId === null ? '' : `, Roles: ${rolesOf(author)}`;

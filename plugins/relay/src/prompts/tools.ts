@@ -1,4 +1,4 @@
-/** What an agent can use the tools for in a server, by the seed's list of tools; their own descriptions say the rest. */
+/** What an agent can use the tools for in a server, in few words; their own descriptions say the rest. */
 const IN_A_SERVER: Readonly<Record<string, string>> = {
   'discord_read_messages(channelId, limit)': 'Read recent channel messages for context',
   'discord_get_server_info(guildId)': 'Get detailed server information including channels',

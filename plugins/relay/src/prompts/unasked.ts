@@ -1,5 +1,5 @@
 import type { RelayEvent } from '../types.js';
-import { listed, QUOTING, type Reader, timeOf, words } from './parts.js';
+import { listed, QUOTING, type Reader, timeOf, toldOf, words } from './parts.js';
 import { whereLines } from './server.js';
 
 interface Wording {
@@ -28,7 +28,8 @@ const WORDING: Readonly<Record<'reaction' | 'digest' | 'wake', Wording>> = {
 
 /** What nobody has said to the agent: reactions, a digest, a wake-up. */
 export function unasked(event: RelayEvent, kind: keyof typeof WORDING, reader: Reader): readonly string[] {
-  const { at, content, chain } = event.facts;
+  const { at, chain } = event.facts;
+  const content = toldOf(event);
   const wording = WORDING[kind];
   const place = event.guildId === null ? [`- Channel (DM) ID: ${event.facts.channel.id}`] : whereLines(event);
   return [

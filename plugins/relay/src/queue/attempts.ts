@@ -4,7 +4,7 @@ import type { Batch, Delivery, RelayEvent } from '../types.js';
 import type { Book, Entry, Parcel } from './book.js';
 import type { Choice } from './choice.js';
 import { endOrGrace } from './grace.js';
-import type { RelayQueueOptions, Write } from './options.js';
+import type { Failure, RelayQueueOptions, Write } from './options.js';
 
 /** What an agent is being told. */
 export interface Flight {
@@ -60,11 +60,11 @@ export function createAttempts(tools: Tools): Attempts {
     }
   };
 
-  const fail = async (events: readonly RelayEvent[], sentence: string, error: unknown) => {
+  const fail = async (events: readonly RelayEvent[], { sentence, error, posted }: Omit<Failure, 'events'>) => {
     const [first, ...others] = events;
     if (first === undefined) return;
     try {
-      await onFailed({ events: [first, ...others], sentence, error });
+      await onFailed({ events: [first, ...others], sentence, error, posted });
     } catch (problem) {
       log.error('nobody could be told of a failure of the relay', { channelId: first.channelId, error: problem });
     }
@@ -77,29 +77,31 @@ export function createAttempts(tools: Tools): Attempts {
       return true;
     }
     // A probe that failed is the breaker's business: it waits with the others, and has not used up a retry.
+    const posted = parcel.posted || delivery.posted === true;
     const failures = parcel.failures + (probed && delivery.retry ? 0 : 1);
     const delayMs = probed ? 0 : retryDelayMs(failures, random, delivery.retryAfterMs);
     log.warn('the agent could not be told', { key, attempt, failures, error: delivery.error });
     if (delivery.retry && delayMs !== undefined) {
-      book.postpone(key, failures, clock.now() + delayMs);
+      book.postpone(key, { failures, posted, readyAt: clock.now() + delayMs });
       return false;
     }
     await write({ is: 'ended', key });
-    await fail(eventsOf(parcel.entries), delivery.sentence, delivery.error);
+    await fail(eventsOf(parcel.entries), { ...delivery, posted });
     return true;
   };
 
   return {
     flights,
     async attempt(channelId, what, breaker) {
-      const { key, entries, attempt, failures } =
-        what.is === 'parcel' ? what.parcel : { key: random.id(), entries: what.entries, attempt: 0, failures: 0 };
+      const fresh = { attempt: 0, failures: 0, posted: false };
+      const { key, entries, attempt, failures, posted } =
+        what.is === 'parcel' ? what.parcel : { key: random.id(), entries: what.entries, ...fresh };
       const probed = breaker.probing;
       const controller = new AbortController();
       flights.set(channelId, { key, agent: what.agent, since: clock.now(), controller });
       try {
         const delivery = await breaker.run(async () => {
-          await write({ is: 'sent', key, of: entries.map(({ n }) => n), attempt: attempt + 1, failures });
+          await write({ is: 'sent', key, of: entries.map(({ n }) => n), attempt: attempt + 1, failures, posted });
           const [first, ...others] = eventsOf(parcelOf(channelId, key)?.entries ?? []);
           return first === undefined ? NOTHING_LEFT : deliver([first, ...others], key, controller);
         });
@@ -118,7 +120,10 @@ export function createAttempts(tools: Tools): Attempts {
       const written = parcels.map(({ key }) => write({ is: 'ended', key }));
       if (entries.length > 0) written.push(write({ is: 'dropped', of: entries.map(({ n }) => n) }));
       await Promise.all(written);
-      await fail(eventsOf([...parcels.flatMap((parcel) => parcel.entries), ...entries]), sentence, error);
+      const told = parcels.filter(({ posted }) => posted).flatMap((parcel) => parcel.entries);
+      const untold = parcels.filter(({ posted }) => !posted).flatMap((parcel) => parcel.entries);
+      await fail(eventsOf(told), { sentence, error, posted: true });
+      await fail(eventsOf([...untold, ...entries]), { sentence, error, posted: false });
     },
   };
 }

@@ -16,6 +16,8 @@ export interface Parcel {
   readonly entries: readonly Entry[];
   readonly attempt: number;
   readonly failures: number;
+  /** Whether the agent has posted something at an attempt that failed. */
+  readonly posted: boolean;
   /** Not to be tried again before this, in milliseconds since the Unix epoch. A restart does not know it any more. */
   readonly readyAt: number;
 }
@@ -36,7 +38,7 @@ export interface Book {
   /** Takes an entry back that could not be written down: the event may be offered again. */
   withdraw(n: number): void;
   /** Notes a failure, which the record of the next attempt will write down. */
-  postpone(key: string, failures: number, readyAt: number): void;
+  postpone(key: string, change: Pick<Parcel, 'failures' | 'posted' | 'readyAt'>): void;
   /** The shortest journal that adds up to the same. */
   snapshot(): readonly QueueRecord[];
   /** The place that the next entry gets. */
@@ -86,11 +88,11 @@ export function createBook(): Book {
     next = Math.max(next, entry.n + 1);
   };
 
-  const send = ({ key, of, attempt, failures }: QueueRecord & { readonly is: 'sent' }) => {
+  const send = ({ key, of, attempt, failures, posted = false }: QueueRecord & { readonly is: 'sent' }) => {
     const entries = of.flatMap((n) => live.get(n) ?? []);
     const line = lines.get(entries[0]?.event.channelId ?? '');
     if (line === undefined) return;
-    const parcel = { key, entries, attempt, failures, readyAt: 0 };
+    const parcel = { key, entries, attempt, failures, posted, readyAt: 0 };
     const parcels = [...line.parcels.filter((one) => one.key !== key), parcel];
     const waiting = line.waiting.filter(({ n }) => !of.includes(n));
     put({ ...line, waiting, parcels: parcels.sort(byPlace) });
@@ -151,18 +153,18 @@ export function createBook(): Book {
       drop([n]);
       if (id !== undefined) known.delete(id);
     },
-    postpone(key, failures, readyAt) {
+    postpone(key, change) {
       const found = find(key);
       if (found === undefined) return;
-      const parcels = found.line.parcels.map((one) => (one === found.parcel ? { ...one, failures, readyAt } : one));
+      const parcels = found.line.parcels.map((one) => (one === found.parcel ? { ...one, ...change } : one));
       put({ ...found.line, parcels });
     },
     snapshot: () => [
       ...(known.size > 0 ? [{ is: 'known' as const, ids: [...known] }] : []),
       ...[...live.values()].map((entry) => ({ is: 'taken' as const, ...entry })),
       ...[...lines.values()].flatMap(({ parcels }) =>
-        parcels.map(({ key, entries, attempt, failures }) => {
-          return { is: 'sent' as const, key, of: entries.map(({ n }) => n), attempt, failures };
+        parcels.map(({ key, entries, attempt, failures, posted }) => {
+          return { is: 'sent' as const, key, of: entries.map(({ n }) => n), attempt, failures, posted };
         }),
       ),
     ],

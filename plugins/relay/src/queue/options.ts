@@ -13,6 +13,8 @@ export interface Failure {
   readonly sentence: string;
   /** For the log. */
   readonly error: unknown;
+  /** Whether the agent has posted something all the same: then members need not be told. */
+  readonly posted: boolean;
 }
 
 export interface RelayQueueOptions {

@@ -36,6 +36,7 @@ const event: z.ZodType<RelayEvent> = z.looseObject({
     guild: z.object({ id: z.string(), name: z.string() }).nullable(),
     messageId: z.string().nullable(),
     content: z.string(),
+    lines: z.array(z.object({ authorId: z.string(), text: z.string() })).optional(),
     chain: z.array(
       z.object({
         messageId: z.string(),
@@ -62,6 +63,8 @@ const record = z.discriminatedUnion('is', [
     of: numbers,
     attempt: z.number().int(),
     failures: z.number().int(),
+    /** Whether the agent has posted something at an earlier attempt. */
+    posted: z.boolean().optional(),
   }),
   /** What was sent under `key` has ended, well or not. */
   z.object({ is: z.literal('ended'), key: z.string() }),

@@ -1,10 +1,11 @@
 import { type Clock, type Identities, type Logger, type Turn, UserError } from '@cinnabar/sdk';
 import { byKey, type Chosen, chooseAgent, namedIn } from '../agents/choose.js';
 import type { Directs } from '../agents/directs.js';
-import { grantOf, guildIdentity } from '../agents/identity.js';
-import { containersOf, placesOf } from '../agents/places.js';
+import { assertLetIn } from '../agents/let-in.js';
+import { placesOf } from '../agents/places.js';
 import { modeOf, type Roster, type Rosters } from '../agents/roster.js';
 import { turnEvent } from '../events/turn-event.js';
+import type { OwnThreads } from '../presence/own-threads.js';
 import type { Posts } from '../presence/posts.js';
 import { type RelaySettings, rulesIn } from '../settings.js';
 import type { RelayEvent } from '../types.js';
@@ -14,6 +15,7 @@ export interface RespondParts {
   readonly rosters: Rosters;
   readonly directs: Directs;
   readonly identities: Identities;
+  readonly ownThreads: Pick<OwnThreads, 'wasFirst'>;
   readonly posts: Posts;
   readonly settings: RelaySettings;
   readonly consent: Consent;
@@ -29,7 +31,8 @@ export async function respond(turn: Turn, parts: RespondParts): Promise<void> {
   const agent = guildId === null ? await directAgent(turn, parts) : await guildAgent(turn, guildId, parts);
   if (agent === undefined) return;
   const { reply_thread_depth: depth } = await rulesIn(settings, guildId);
-  await offer(await turnEvent(turn, { agent, depth, clock, log }));
+  const opensThread = turn.message !== null && (await parts.ownThreads.wasFirst(turn.message));
+  await offer(await turnEvent(turn, { agent, opensThread, depth, clock, log }));
 }
 
 /** `undefined` when the person is asked first: their message comes in again once they agree. */
@@ -54,12 +57,7 @@ async function guildAgent(turn: Turn, guildId: string, parts: RespondParts): Pro
   const chosen = await chosenFor(turn, roster, parts);
   if (chosen === undefined)
     throw new UserError('No agent answers here yet. An admin can let one in with `relay agent <id>`.');
-  if (!(await reaches(turn, guildId, chosen, parts))) {
-    const name = chosen.agent.name;
-    throw new UserError(
-      `\`${name}\` has not been let into this channel. An admin can do that: \`relay grant channel\` <#${channel.id}> \`${name}\`.`,
-    );
-  }
+  await assertLetIn(parts.identities, guildId, chosen, channel);
   parts.log.debug('a turn is for an agent', { turnId: turn.id, trigger, agent: chosen.key });
   return chosen.key;
 }
@@ -73,17 +71,4 @@ async function chosenFor(
   const repliedTo = message?.reference?.messageId;
   const author = repliedTo === undefined ? undefined : await posts.agentOf(channel.id, repliedTo);
   return namedIn(roster, text) ?? byKey(roster, author) ?? chooseAgent(roster, placesOf(channel), text);
-}
-
-/** Whether the agent could answer there at all. What it really may do is decided for each of its calls. */
-async function reaches(
-  { channel }: Turn,
-  guildId: string,
-  { key }: Chosen,
-  { identities }: RespondParts,
-): Promise<boolean> {
-  const grant = await grantOf(identities, guildIdentity(guildId, key), guildId);
-  if (grant === undefined || channel.isDMBased()) return false;
-  const { channels } = grant;
-  return channels === 'all' || containersOf(channel).some((id) => channels.includes(id));
 }

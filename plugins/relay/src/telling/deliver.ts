@@ -1,6 +1,8 @@
 import { createSequences, sentenceOf } from '@cinnabar/sdk';
-import { type TargetParts, targetOf } from '../agents/target.js';
-import { asItIsNow } from '../events/as-it-is-now.js';
+import type { Client } from 'discord.js';
+import { isLetInto } from '../agents/places.js';
+import { type Target, type TargetParts, targetOf } from '../agents/target.js';
+import { asItIsNow, isGone } from '../events/as-it-is-now.js';
 import type { Batch, Delivering, Delivery, RelayEvent } from '../types.js';
 import { type TellParts, tellAgent } from './tell.js';
 
@@ -17,8 +19,8 @@ export function createDelivering(parts: DeliverParts): Delivering {
   const deliver: Delivering['deliver'] = async (batch, key, signal) => {
     await parts.connected;
     const target = await targetOf(batch[0], parts);
-    // Switched off, sent away or not wanted any more while it waited.
-    if (target === undefined) return NOTHING;
+    // Switched off, sent away or not wanted any more while it waited; or never let in where it happened.
+    if (target === undefined || !(await hears(target, batch[0], parts.client))) return NOTHING;
     const now = await Promise.all(batch.map((event) => asItIsNow(event, parts.client, parts.log)));
     const left = now.filter((event) => event !== undefined);
     if (!isSome(left)) return NOTHING;
@@ -36,6 +38,15 @@ export function createDelivering(parts: DeliverParts): Delivering {
       }
     },
   };
+}
+
+/** Of a channel that it has not been let into, an agent is told nothing, whatever happened there. */
+async function hears({ channels }: Target, { channelId }: RelayEvent, client: Client): Promise<boolean> {
+  const channel = await client.channels.fetch(channelId).catch((error: unknown) => {
+    if (isGone(error)) return null;
+    throw error;
+  });
+  return channel !== null && isLetInto(channels, channel);
 }
 
 function isSome(events: readonly RelayEvent[]): events is Batch {

@@ -17,14 +17,15 @@ export interface FailureParts {
   readonly log: Logger;
 }
 
-/** Tells each member who has asked, once, that there will be no answer; keeps it for `relay errors`. */
+/** Keeps it for `relay errors`; where the agent has posted nothing, tells each member who has asked, once, that there will be no answer. */
 export async function onFailed(
-  { events, sentence, error }: Failure,
+  { events, sentence, error, posted }: Failure,
   { client, errors, log }: FailureParts,
 ): Promise<void> {
   const [{ guildId, channelId, agent }] = events;
   log.warn('an agent could not be told', { guildId, channelId, agent, events: events.map(({ id }) => id), error });
   if (guildId !== null) await errors.record(guildId, { channelId, agent, sentence }, error);
+  if (posted) return;
   const newest = new Map(events.filter(isAsked).map((event) => [event.userId, event]));
   for (const event of newest.values()) {
     await sayAt(event, sentence, `failed:${event.id}`, client).catch((problem: unknown) =>

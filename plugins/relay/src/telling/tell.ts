@@ -53,14 +53,17 @@ export async function tellAgent(
     const timeoutMs = rules.agent_timeout * 1000;
     const end = await agents.converse({ agentId: target.agentId, text, key, timeoutMs, place }, signal);
     const tools = end.tools.map(({ name }) => name);
+    // Before a restart it may have posted, unseen by this process.
+    const posted = looking.posted() || end.tools.some(({ name, ok }) => name === 'discord_send' && ok === true);
     log.info('an agent has been told', { key, channelId, agent: target.name, status: end.status, tools });
     if (end.status === 'failed') {
-      const { retry, retryAfterMs, sentence, error } = end;
-      return { status: 'failed', retry, sentence, error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+      if (!end.retry) await parts.budget.spend(guildId, 0);
+      return { ...end, posted };
     }
-    const said = await sayForIt(end, batch, key, rules, looking.posted(), parts);
-    await recordTelling({ target, batch, key, end, messageIds: [...looking.messageIds(), ...said] }, parts);
-    return { status: 'done', posted: looking.posted() || said.length > 0, tokens: end.tokens, steps: end.steps };
+    const said = posted ? [] : await sayForIt(end, batch, key, rules, parts);
+    await recordTelling({ target, batch, key, end, messageIds: [...looking.messageIds(), ...(said ?? [])] }, parts);
+    if (said === undefined) return UNPOSTED;
+    return { status: 'done', posted: posted || said.length > 0, tokens: end.tokens, steps: end.steps };
   } finally {
     looking.end();
     await stopTyping?.();
@@ -76,24 +79,36 @@ async function assertBudget({ userId }: Target, batch: Batch, { budget, accounts
   if (decision?.allowed === false) throw new UserError(budgetRefusal(decision));
 }
 
-/** Posts the last words of an agent that has posted nothing, where that is wanted. @returns the ids of the messages */
+/**
+ * Posts the last words of an agent that has posted nothing, where that is wanted.
+ * @returns the ids of the messages; `undefined` when Discord refuses them
+ */
 async function sayForIt(
-  { texts, tools }: Answered,
+  { texts }: Answered,
   batch: Batch,
   key: string,
   { whenSilent }: GuildRules,
-  posted: boolean,
-  { client, posts }: TellParts,
-): Promise<readonly string[]> {
+  { client, posts, log }: TellParts,
+): Promise<readonly string[] | undefined> {
   const words = texts.at(-1) ?? '';
-  // Before a restart it may have posted, unseen by this process.
-  const hasPosted = posted || tools.some(({ name, ok }) => name === 'discord_send' && ok === true);
   const asked = batch.filter(isAsked).at(-1);
-  if (whenSilent !== 'post' || asked === undefined || hasPosted || words.trim() === '') return [];
-  const said = await sayAt(asked, words, key, client);
-  await posts.note(asked.channelId, asked.agent, said);
-  return said;
+  if (whenSilent !== 'post' || asked === undefined || words.trim() === '') return [];
+  try {
+    const said = await sayAt(asked, words, key, client);
+    await posts.note(asked.channelId, asked.agent, said);
+    return said;
+  } catch (error) {
+    log.warn("an agent's words could not be posted", { channelId: asked.channelId, error });
+    return undefined;
+  }
 }
+
+const UNPOSTED: Delivery = {
+  status: 'failed',
+  retry: false,
+  sentence: 'The agent has answered, but I could not post it.',
+  error: new Error('Discord did not take the words of the agent'),
+};
 
 /** Nobody waits for an answer to a digest, or to a reaction. */
 function isWaitedFor({ kind }: Batch[number]): boolean {

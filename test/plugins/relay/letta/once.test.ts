@@ -124,4 +124,27 @@ describe('relay: an agent never answers twice', () => {
     expect(await tell(world.agents, agent.id, 'Hello')).to.include({ status: 'failed', retry: false });
     expect(world.letta.runs).to.have.length(1);
   });
+
+  it('is told although a run of an earlier process hangs for ever', async () => {
+    await using world = await startWorld({
+      script: (turn) => (turn.prompt === 'Hello' ? turn.hang() : turn.say('Yes.')),
+    });
+    const agent = world.letta.addAgent();
+    const first = new AbortController();
+    const lost = tell(world.agents, agent.id, 'Hello', { signal: first.signal });
+    await world.letta.hanging();
+    world.letta.faults.drop({ times: 100 });
+    first.abort();
+    await lost;
+    world.letta.faults.clear();
+    const agents = world.boot();
+    const told = tell(agents, agent.id, 'Are you there?', { key: 'batch-2', timeoutMs: 3_000 });
+    for (let second = 0; second < 3; second += 1) {
+      await world.clock.armed(1_000);
+      world.clock.advance(1_000);
+    }
+    expect(await told).to.include({ status: 'done' });
+    expect(await tell(agents, agent.id, 'And now?', { key: 'batch-3' })).to.include({ status: 'done' });
+    world.letta.release();
+  });
 });

@@ -1,3 +1,4 @@
+import { PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { ChannelType } from 'discord.js';
 import { type AgentBot, answering, letIn, settleAgent, startAgentBot } from '../surface/guild-with-agent.js';
@@ -27,6 +28,14 @@ describe('relay: what reaches an agent though nobody has said it to it', () => {
     await bot.says(bot.alice, 'Somebody asked');
     expect(bot.prompts).to.have.length(1);
     expect(last()).to.include('which was not said to you').and.include('alice: Somebody asked');
+  });
+
+  it('is not said to it in a thread either, where the mode is always', async () => {
+    await letIn(bot);
+    await bot.admin('!relay mode always');
+    const thread = bot.alice.startThread(bot.general, 'aside');
+    await bot.says(bot.alice, 'To ourselves', thread);
+    expect(last()).to.include('which was not said to you').and.not.include('a thread that you started');
   });
 
   it('is nothing that the agent itself has written, however it is asked', async () => {
@@ -160,6 +169,25 @@ describe('relay: what reaches an agent though nobody has said it to it', () => {
     bot.bob.react(answer, '🧊');
     await later(30_000);
     expect(bot.prompts).to.have.length(before);
+  });
+
+  it('is no reaction of somebody who wants to be forgotten', async () => {
+    await settleAgent(bot);
+    await bot.says(bot.alice, `${bot.bot} note this`);
+    const answer = await bot.discord.expectMessage({ author: bot.bot, content: 'Noted.' });
+    await bot.admin('!relay pause');
+    bot.alice.react(answer, '🎉');
+    await bot.settled();
+    bot.bob.react(answer, '👀');
+    await bot.settled();
+    await later(30_000);
+    const store = bot.resolve(PersonalDataStore);
+    expect(JSON.stringify(await store.export(bot.bob.id))).to.include('👀');
+    await store.forget(bot.bob.id);
+    expect(JSON.stringify(await store.export(bot.bob.id))).to.not.include('👀');
+    await bot.admin('!relay resume');
+    await bot.quiet();
+    expect(last()).to.include('reacted with 🎉').and.not.include('👀').and.not.include(bot.bob.id);
   });
 
   it('is not a reaction to what the bot says otherwise', async () => {

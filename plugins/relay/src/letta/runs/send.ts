@@ -7,7 +7,7 @@ import { STREAM_TIMEOUT_MS } from './follow.js';
 import { listen } from './listen.js';
 import { keep, type Next, type Talk, type TalkParts } from './talk.js';
 
-/** Most steps of a run, by the seed. */
+/** Most steps of a run, so that an agent cannot go round in circles. */
 const MAX_STEPS = 50;
 const MOST_ORPHANS = 3;
 
