@@ -127,9 +127,16 @@ export default definePlugin({
       respond: (turn) => respond(turn, parts),
     });
     registerCommands(context, parts);
-    followChanges({ ...context, ...parts });
+    const { channelPersonas, channelCards, thoughtThreads: threads } = collections;
+    followChanges({
+      ...context,
+      ...parts,
+      async forgetChannel(id) {
+        await Promise.all([channelPersonas, channelCards, threads].map((collection) => collection.of(id).delete()));
+      },
+    });
     defer(background.idle);
-    defer(showThoughts({ ...parts, threads: collections.thoughtThreads }));
+    defer(showThoughts({ ...parts, threads }));
     const proactive = { ...parts, allowance: createAllowance(collections.initiatives, clock) };
     const joins = noticeJoins(context, proactive);
     noticeReactions(context, proactive);

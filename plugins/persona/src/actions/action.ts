@@ -24,6 +24,8 @@ export interface TurnRun extends PersonaRun {
   readonly visibility: Visibility;
   /** What to reflect on; `undefined` when the run is not for that. */
   readonly reflection: ReflectionState | undefined;
+  /** The run speaks of a memory: its trace goes with that. */
+  noteMemory(id: string): void;
   /** Says something in the channel, once and for all. */
   say(text: string): Promise<void>;
 }

@@ -38,6 +38,7 @@ export const addMemory = (memories: Memories, store: PersonaStore, conversations
         asMemory(wanted, line, run),
         wanted.replaces.length > 0 ? { kind: 'supersede', ids: wanted.replaces } : undefined,
       );
+      for (const one of memory === undefined ? replaced : [memory, ...replaced]) run.noteMemory(one.id);
       if (memory !== undefined && (outcome === 'added' || outcome === 'updated')) {
         const change = { id: memory.id, channelId: memoryPlace.channelId, kind: 'added' } as const;
         await store.note(place, author, change);

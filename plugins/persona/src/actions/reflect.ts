@@ -21,8 +21,9 @@ export const reflect = (memories: Memories) =>
         .describe('At most five; none when nothing follows'),
     }),
     isOffered: ({ reflection }) => reflection !== undefined,
-    async execute({ insights }, { memoryPlace }) {
+    async execute({ insights }, { memoryPlace, noteMemory }) {
       const kept = await memories.reflect(memoryPlace, insights);
+      for (const { id } of kept) noteMemory(id);
       return kept.length === 0 ? 'nothing follows' : kept.map(({ text }) => text).join(' · ');
     },
   });

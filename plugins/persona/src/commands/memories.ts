@@ -44,13 +44,14 @@ async function forget(ctx: CommandContext, id: string | undefined, parts: Comman
   if (id === undefined) throw new UserError('Which one? Its id stands in front of it; `all` deletes all of yours.');
   const place = await parts.store.memoryPlace(placeOf(ctx));
   const theirs = await mine(ctx, parts);
-  let gone = 0;
-  if (id === 'all') for (const memory of theirs) gone += await parts.memories.remove(place, memory.id);
-  else {
+  const ids = id === 'all' ? theirs.map((memory) => memory.id) : [id];
+  if (id !== 'all') {
     const isTheirs = theirs.some((memory) => memory.id === id);
     if (!isTheirs && !(await isMod(ctx, parts))) throw new UserError('There is no memory of yours with that id.');
-    gone = await parts.memories.remove(place, id);
   }
+  let gone = 0;
+  for (const each of ids) gone += await parts.memories.remove(place, each);
+  await parts.traces.forgetEverywhere({ memoryIds: ids });
   if (gone === 0) throw new UserError('There is nothing to forget.');
   return gone === 1 ? 'Forgotten for good.' : `${gone} memories are forgotten for good.`;
 }

@@ -1,5 +1,6 @@
-import { type CommandContext, subcommand, z } from '@cinnabar/sdk';
+import { subcommand, z } from '@cinnabar/sdk';
 import { authorOf, type CommandParts, placeOf, SHAPE } from './parts.js';
+import { resetConversation, resetEverywhere, resetMemories } from './resetting.js';
 
 export const resetCommand = (parts: CommandParts) =>
   subcommand({
@@ -7,7 +8,7 @@ export const resetCommand = (parts: CommandParts) =>
     description: 'Start the persona afresh',
     help: [
       '`state` (what is meant by default): who it is and how it feels; `persona undo` brings it back.',
-      '`conversation`: what was said in this channel. `memories`: all that it remembers. Neither can be brought back. `everything`: all of that.',
+      '`conversation`: what was said in this channel. `memories`: all that it remembers. `everything`: all of that, in every channel where it lives, for good.',
     ].join('\n'),
     access: SHAPE,
     options: {
@@ -15,22 +16,13 @@ export const resetCommand = (parts: CommandParts) =>
     },
     async run(ctx, { what }) {
       const place = placeOf(ctx);
-      const all = what === 'everything';
-      if (all || what === 'conversation') {
-        await parts.conversations.clear(place.channelId, newestIn(ctx));
-        await parts.traces.clear(place.channelId);
-      }
-      if (all || what === 'memories') await parts.memories.clear(await parts.store.memoryPlace(place));
-      if (all || what === 'state') {
-        await parts.store.reset(place, authorOf(ctx, parts));
-      }
+      if (what === 'state') await parts.store.reset(place, authorOf(ctx, parts));
+      else if (what === 'conversation') await resetConversation(place.channelId, ctx.message?.id, parts);
+      else if (what === 'memories') await resetMemories(place, parts);
+      else await resetEverywhere(place, ctx.message?.id, parts);
       await ctx.reply(SENTENCES[what]);
     },
   });
-
-function newestIn({ channel, message }: CommandContext): string {
-  return message?.id ?? ('lastMessageId' in channel ? channel.lastMessageId : null) ?? '0';
-}
 
 const SENTENCES = {
   state: 'The persona is as new. `persona undo` brings back who it was.',

@@ -11,6 +11,7 @@ export const undoCommand = (parts: CommandParts) =>
     async run(ctx) {
       const undone = await parts.store.undo(placeOf(ctx));
       if (undone === undefined) await ctx.reply('There is nothing to undo.');
+      else if (undone.length === 0) await ctx.reply('Taken back.');
       else await ctx.reply(['Taken back:', ...undone.map((what) => `• ${shown(what, 150)}`)].join('\n'));
     },
   });

@@ -7,7 +7,7 @@ import type { ConversationStore } from './store.js';
 export interface ChangeParts {
   readonly conversations: ConversationStore;
   readonly memories: Pick<Memories, 'messageDeleted' | 'messageEdited'>;
-  readonly traces: Pick<TraceStore, 'forgetMessages'>;
+  readonly traces: Pick<TraceStore, 'forgetMessages' | 'forgetEverywhere'>;
   readonly store: Pick<PersonaStore, 'forgetMessages'>;
   readonly commands: Pick<Commands, 'matches'>;
 }
@@ -22,7 +22,8 @@ export async function followDeletion(
   await conversations.forgetMessages(channelId, messageIds);
   await traces.forgetMessages(channelId, messageIds);
   await store.forgetMessages({ guildId, channelId }, messageIds);
-  await memories.messageDeleted(messageIds.map((messageId) => ({ guildId, channelId, messageId })));
+  const learned = await memories.messageDeleted(messageIds.map((messageId) => ({ guildId, channelId, messageId })));
+  if (learned > 0) await traces.forgetEverywhere({ messageIds });
 }
 
 /** A message may read otherwise now. @param text what a person says in it; `undefined` when that is nothing to a conversation any more */
@@ -33,5 +34,6 @@ export async function followEdit(ref: MessageRef, text: string | undefined, part
   if (!(await parts.conversations.edit(channelId, messageId, text))) return;
   await parts.traces.forgetMessages(channelId, [messageId]);
   await parts.store.forgetMessages(ref, [messageId]);
-  await parts.memories.messageEdited(ref, text);
+  const learned = await parts.memories.messageEdited(ref, text);
+  if (learned > 0) await parts.traces.forgetEverywhere({ messageIds: [messageId] });
 }

@@ -5,9 +5,11 @@ import { type ChangeParts, followDeletion, followEdit } from './changes.js';
 import { spokenText } from './spoken.js';
 
 export interface FollowParts extends ChangeParts, Pick<Registrar, 'on'> {
-  readonly memories: ChangeParts['memories'] & Pick<Memories, 'channelDeleted'>;
+  readonly memories: ChangeParts['memories'] & Pick<Memories, 'channelDeleted' | 'clear'>;
   readonly traces: ChangeParts['traces'] & Pick<TraceStore, 'clear'>;
   readonly prefixes: Pick<Prefixes, 'get'>;
+  /** Lets go of the persona that lived in a channel alone. */
+  forgetChannel(channelId: string): Promise<void>;
 }
 
 /** What is deleted or edited on Discord is deleted and edited here: in the conversation, its summary and the memories. */
@@ -27,7 +29,11 @@ export function followChanges(parts: FollowParts): void {
   on('channelDelete', async (channel) => {
     await conversations.clear(channel.id);
     await traces.clear(channel.id);
-    if (!channel.isDMBased()) await memories.channelDeleted(channel.guildId, channel.id);
+    await parts.forgetChannel(channel.id);
+    if (channel.isDMBased()) return;
+    await memories.channelDeleted(channel.guildId, channel.id);
+    // What its own persona remembers, of threads too.
+    await memories.clear({ mind: channel.id, guildId: channel.guildId, channelId: channel.id });
   });
   on('threadDelete', async ({ id, guildId }) => {
     await conversations.clear(id);

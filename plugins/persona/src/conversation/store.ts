@@ -1,4 +1,5 @@
 import type { Collection } from '@cinnabar/sdk';
+import { keysOf } from '../state/keys.js';
 import { type Conversation, conversation, type Line, NO_SUMMARY, type Summary } from './schema.js';
 import { compareIds } from './snowflake.js';
 
@@ -21,6 +22,8 @@ export interface ConversationStore {
   edit(channelId: string, messageId: string, text: string): Promise<boolean>;
   /** Forgets all of it; what was said up to `seenId` is not looked at again. */
   clear(channelId: string, seenId?: string): Promise<void>;
+  /** Those in which something has been said. */
+  channels(): Promise<readonly string[]>;
   export(userId: string): Promise<unknown>;
   forget(userId: string): Promise<void>;
 }
@@ -97,6 +100,7 @@ export function createConversationStore(collection: ConversationCollection): Con
       if (seenId === undefined) await collection.of(channelId).delete();
       else await collection.of(channelId).set({ lines: [], summary: NO_SUMMARY, seenId });
     },
+    channels: () => keysOf(collection),
     async export(userId) {
       const found: Record<string, readonly Line[]> = {};
       for await (const [channelId, { lines }] of collection.entries()) {

@@ -68,12 +68,15 @@ async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts
   const teller = createTeller(parts.hub, place, sessionId, clock);
   const { channelId } = place;
   const speech = createSpeech({ voice: occasion.voice, conversations, channelId, self, clock });
-  const record: RunRecord = { scene, bounds, teller, speech, completed, ask };
+  const memoryIds = new Set(
+    [...scene.recalled.map(({ memory }) => memory), ...(run.reflection?.evidence ?? [])].map(({ id }) => id),
+  );
+  const record: RunRecord = { scene, memoryIds, bounds, teller, speech, completed, ask };
   teller.system('started', reasonFor(trigger));
   try {
     const refusal = await act({
       ...parts,
-      run: { ...run, say: speech.say },
+      run: { ...run, say: speech.say, noteMemory: (id) => void memoryIds.add(id) },
       planner: createPlanner({ ask, system, trigger, situation }),
       repertoire,
       limits: settings,

@@ -20,7 +20,7 @@ export interface Scene {
   /** What the persona's card has to say on what is being talked about. */
   readonly lore: readonly string[];
   /** What every action knows; what it focuses on comes with its plan. */
-  readonly run: Omit<TurnRun, 'context' | 'completed' | 'say'>;
+  readonly run: Omit<TurnRun, 'context' | 'completed' | 'say' | 'noteMemory'>;
 }
 
 const MOST_QUERY = 1_000;

@@ -13,6 +13,8 @@ export interface RunRecord {
   readonly bounds: Bounds;
   readonly teller: Teller;
   readonly speech: Speech;
+  /** Those that it had in mind, added, or let go of. */
+  readonly memoryIds: ReadonlySet<string>;
   readonly completed: readonly CompletedAction[];
   readonly ask: Ask;
 }
@@ -26,7 +28,7 @@ export function payerOf({ run }: Scene): Actor {
 /** After a run: the minutes, the receipt, the trace. What fails is logged; what was said stays said. */
 export async function settle(record: RunRecord, parts: RunParts): Promise<void> {
   const { scene, ask, teller } = record;
-  const { names, self, place, signal, sessionId, lines } = scene.run;
+  const { names, self, place, signal, sessionId } = scene.run;
   const { channelId } = place;
   const attempt = async (what: string, task: () => Promise<unknown>) => {
     try {
@@ -40,13 +42,31 @@ export async function settle(record: RunRecord, parts: RunParts): Promise<void> 
     await attempt('the minutes', () => foldWhenLong(channelId, { ...parts, ask, names, self, historyMessages }));
   }
   await attempt('the receipt', () => keepReceipt(record, parts));
-  const messageIds = lines.flatMap((line) => line.messageIds);
-  const userIds = [...new Set(userIdsIn(scene))];
   await attempt('the trace', async () => {
-    await parts.traces.keep(channelId, { sessionId, userIds, messageIds, events: teller.events });
+    await parts.traces.keep(channelId, {
+      sessionId,
+      askedBy: scene.run.author.userId,
+      userIds: [...new Set(userIdsIn(scene))],
+      messageIds: [...new Set(messageIdsIn(scene))],
+      memoryIds: [...record.memoryIds],
+      events: teller.events,
+    });
     // What is edited or deleted from now on takes the trace along; what was meanwhile could not.
-    if (!(await parts.conversations.stand(channelId, lines))) await parts.traces.forgetRun(channelId, sessionId);
+    if (!(await isAsRead(scene, parts))) await parts.traces.forgetRun(channelId, sessionId);
   });
+}
+
+async function isAsRead({ run, recalled }: Scene, { conversations, memories }: RunParts): Promise<boolean> {
+  const known = await Promise.all(recalled.map(({ memory }) => memories.find(run.memoryPlace, memory.id)));
+  return !known.includes(undefined) && (await conversations.stand(run.place.channelId, run.lines));
+}
+
+/** What the run had read, and what it had in mind was learned from. */
+function* messageIdsIn({ run, recalled }: Scene): Iterable<string> {
+  for (const { messageIds } of run.lines) yield* messageIds;
+  for (const { memory } of recalled) {
+    for (const { messageId } of [memory, ...memory.evidence]) if (messageId !== null) yield messageId;
+  }
 }
 
 /** Whose words a run may speak of. */

@@ -1,4 +1,5 @@
 import { type Collection, PERSONA_SYSTEM_EVENTS, type PersonaEvent, z } from '@cinnabar/sdk';
+import { keysOf } from '../state/keys.js';
 
 const base = { guildId: z.string().nullable(), channelId: z.string(), sessionId: z.string(), at: z.number() };
 const event = z.discriminatedUnion('type', [
@@ -32,8 +33,13 @@ const trace = z.object({
     .array(
       z.object({
         sessionId: z.string(),
+        /** Whose words led to it. */
+        askedBy: z.string().nullable().default(null),
+        /** Of whose words it may speak. */
         userIds: z.array(z.string()),
+        /** What it had read, and what the memories were learned from that it had in mind. */
         messageIds: z.array(z.string()),
+        memoryIds: z.array(z.string()).default([]),
         events: z.array(event),
       }),
     )
@@ -50,19 +56,28 @@ export interface TraceStore {
     channelId: string,
     run: {
       readonly sessionId: string;
+      readonly askedBy: string | null;
       readonly userIds: readonly string[];
-      /** Those that it had read. */
       readonly messageIds: readonly string[];
+      readonly memoryIds: readonly string[];
       readonly events: readonly PersonaEvent[];
     },
   ): Promise<void>;
   recent(channelId: string): Promise<readonly PersonaEvent[]>;
   /** Those that had read one of these messages. */
   forgetMessages(channelId: string, messageIds: readonly string[]): Promise<void>;
+  /** Those of any channel that had one of these messages or memories in mind. Looks through everything: for what is rare. */
+  forgetEverywhere(gone: {
+    readonly messageIds?: readonly string[];
+    readonly memoryIds?: readonly string[];
+  }): Promise<void>;
+  /** Those of which there are traces. */
+  channels(): Promise<readonly string[]>;
   forgetRun(channelId: string, sessionId: string): Promise<void>;
   clear(channelId: string): Promise<void>;
-  /** Runs in which a member had a part. */
+  /** Runs that a member's words led to. Others may speak of them, too, but are told where the member may not read. */
   export(userId: string): Promise<unknown>;
+  /** Runs that may speak of a member's words. */
   forget(userId: string): Promise<void>;
 }
 
@@ -78,9 +93,11 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>): Trac
     });
   };
   return {
-    async keep(channelId, { sessionId, userIds, messageIds, events }) {
+    async keep(channelId, { sessionId, askedBy, userIds, messageIds, memoryIds, events }) {
       const run = {
         sessionId,
+        askedBy,
+        memoryIds: [...memoryIds],
         userIds: [...userIds],
         messageIds: [...messageIds],
         events: events.slice(0, KEPT_EVENTS).map((one) => ({ ...one })),
@@ -92,12 +109,22 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>): Trac
     recent: async (channelId) => (await collection.of(channelId).get()).runs.flatMap(({ events }) => events),
     forgetMessages: (channelId, messageIds) =>
       drop(channelId, (run) => run.messageIds.some((id) => messageIds.includes(id))),
+    async forgetEverywhere({ messageIds = [], memoryIds = [] }) {
+      const [messages, memories] = [new Set(messageIds), new Set(memoryIds)];
+      for await (const [channelId] of collection.entries()) {
+        await drop(
+          channelId,
+          (run) => run.messageIds.some((id) => messages.has(id)) || run.memoryIds.some((id) => memories.has(id)),
+        );
+      }
+    },
+    channels: () => keysOf(collection),
     forgetRun: (channelId, sessionId) => drop(channelId, (run) => run.sessionId === sessionId),
     clear: (channelId) => collection.of(channelId).delete(),
     async export(userId) {
       const found: Record<string, unknown> = {};
       for await (const [channelId, { runs }] of collection.entries()) {
-        const theirs = runs.filter(({ userIds }) => userIds.includes(userId));
+        const theirs = runs.filter(({ askedBy }) => askedBy === userId);
         if (theirs.length > 0) found[channelId] = theirs;
       }
       return found;

@@ -50,6 +50,8 @@ export interface PersonaStore {
   forgetMessages(place: PersonaPlace, messageIds: readonly string[]): Promise<void>;
   /** Back to a new persona; can be undone. */
   reset(place: PersonaPlace, author: Author): Promise<void>;
+  /** Deletes it, and all that could be undone. */
+  wipe(place: PersonaPlace): Promise<void>;
 }
 
 export interface StoreParts {
@@ -112,10 +114,10 @@ export function createPersonaStore({ collections, client, clock, memories, setti
       // Memories first: taking one back twice does no harm, forgetting to would.
       for (const { id, channelId, kind } of latest?.memories.toReversed() ?? []) {
         const there = await memoryPlace({ ...place, channelId });
-        // Told only as far as it may be told here.
+        // Told only as far as it may be told here; not at all when it was deleted meanwhile.
         const memory = await memories.find(await memoryPlace(place), id);
-        await (kind === 'added' ? memories.retract(there, id) : memories.restore(there, id));
-        what.push(`${kind === 'added' ? 'remembered' : 'forgot'}: ${memory?.text ?? ELSEWHERE}`);
+        const done = await (kind === 'added' ? memories.retract(there, id) : memories.restore(there, id));
+        if (Number(done) > 0) what.push(`${kind === 'added' ? 'remembered' : 'forgot'}: ${memory?.text ?? ELSEWHERE}`);
       }
       let isUndone = false;
       await document.update((draft) => {
@@ -135,6 +137,7 @@ export function createPersonaStore({ collections, client, clock, memories, setti
       if (stored !== undefined && itemsIn(stored).some(isGone))
         await document.update((draft) => dropItems(draft, isGone));
     },
+    wipe: async (place) => (await documentOf(place)).delete(),
     async reset(place, author) {
       await revise(place, author, 'everything as new', (draft) => {
         draft.state = structuredClone(NEW_STATE);

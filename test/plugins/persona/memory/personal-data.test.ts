@@ -11,7 +11,22 @@ describe('persona: a member’s own memories', () => {
     await room.say(BOB, 'I live in Rome', { place: ELSEWHERE });
     const exported = await room.memories.personalData.export(ANNA);
     expect(exported).to.be.an('array').with.lengthOf(3);
-    expect(JSON.stringify(exported)).to.include('Bonn').and.include('sings').and.include('ill').and.not.include('Rome');
+    expect(JSON.stringify(exported)).to.include('Bonn').and.include('ill').and.not.include('Rome');
+  });
+
+  it('are exported without what others have said of them in confidence: that there is something, not what', async () => {
+    await using room = await openRoom();
+    const { memory: open } = await room.say(BOB, 'Anna sings');
+    const { memory: closed } = await room.say(BOB, 'Anna snores', { place: STAFF, visibility: 'channel' });
+    await room.say(BOB, 'Anna is late again', { place: DM });
+    await room.memories.reflect(STAFF, [{ text: 'Anna is a nuisance', evidence: [open?.id ?? '', closed?.id ?? ''] }]);
+    const exported = await room.memories.personalData.export(ANNA);
+    expect(exported).to.be.an('array').with.lengthOf(4);
+    expect(JSON.stringify(exported))
+      .to.include('sings')
+      .and.not.match(/snores|late|nuisance/);
+    await room.memories.personalData.forget(ANNA);
+    expect(await room.standing(STAFF)).to.deep.equal([]);
   });
 
   it('are gone after forgetting, from the files too, and what rests on them with them', async () => {
