@@ -1,64 +1,16 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { CampaignOptions, CampaignResult } from './main.js';
-import { startAgent } from './relay/agent.js';
-import { violationsOf } from './relay/checks.js';
-import { live } from './relay/life.js';
-import { createChance } from './settings/chance.js';
+import { hostRounds } from './relay/hosts.js';
+import { queueRounds } from './relay/queues.js';
 
-const EVENTS = 100;
-const MOST_KILLS_A_RUN = 8;
-/** Moments in an undisturbed run, roughly: acknowledgements, what comes to the agent, its answers. */
-const MOMENTS = 180;
+/** Of five kills of the queue, one more is of the whole bot: starting it takes longer. */
+const QUEUE_TO_HOST = 5;
 
-/**
- * A process takes 100 events and tells them to an agent that fails now and then, and is killed with SIGKILL at moments of all kinds, one a
- * round; what was not acknowledged is offered again to the next. In the end every event was handled, none came to the agent under two
- * keys, no key came with different events, each channel was told in order, and nothing of what was said is left on the disk.
- */
+/** The relay under SIGKILL: `rounds` times the queue alone, and a fifth as often the whole bot, with cards and posts. */
 export async function relayCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
-  const chance = createChance(seed);
-  const violations: string[] = [];
-  const counts = { kills: 0, runs: 0, events: 0, handled: 0, 'given up': 0, 'came to the agent': 0, 'came again': 0 };
-
-  const run = async (most: number): Promise<void> => {
-    const number = counts.runs;
-    const ids = Array.from({ length: EVENTS }, (_, n) => `run-${number}#${n}`);
-    const acknowledged = new Set<string>();
-    const failed = new Set<string>();
-    const folder = await mkdtemp(join(tmpdir(), 'cinnabar-campaign-relay-'));
-    await using agent = await startAgent(chance);
-    try {
-      for (let kills = 0, wasKilled = true; wasKilled; kills += 1) {
-        const killAt = kills < most ? 1 + chance.below(MOMENTS / 2) : Number.POSITIVE_INFINITY;
-        const left = ids.filter((id) => !acknowledged.has(id));
-        const life = await live(folder, agent, left, killAt);
-        for (const id of life.taken) acknowledged.add(id);
-        for (const id of life.failed) failed.add(id);
-        if (life.complaint !== '') violations.push(`run ${number}: the process complained: ${life.complaint}`);
-        wasKilled = life.wasKilled;
-        if (wasKilled) counts.kills += 1;
-      }
-      const journal = await readFile(join(folder, 'queue.jsonl'), 'utf8');
-      if (journal.includes('text of')) violations.push(`run ${number}: text is left in the journal`);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-    const problems = violationsOf(ids, agent.seen, agent.done, failed);
-    violations.push(...problems.map((problem) => `run ${number}: ${problem}`));
-    counts.runs += 1;
-    counts.events += ids.length;
-    counts.handled += ids.filter((id) => agent.done.has(id)).length;
-    counts['given up'] += failed.size;
-    counts['came to the agent'] += agent.seen.length;
-    counts['came again'] += agent.seen.length - new Set(agent.seen.map(({ key }) => key)).size;
+  const queue = await queueRounds({ seed, rounds, log });
+  const host = await hostRounds({ seed, rounds: Math.ceil(rounds / QUEUE_TO_HOST), log });
+  return {
+    counts: { ...queue.counts, ...host.counts },
+    violations: [...queue.violations, ...host.violations],
   };
-
-  // A run may end before its kills are used up: then there is another.
-  while (counts.kills < rounds) {
-    await run(Math.min(rounds - counts.kills, 1 + chance.below(MOST_KILLS_A_RUN)));
-    if (counts.runs % 10 === 0) log(`${counts.runs} runs, ${counts.kills} kills`);
-  }
-  return { counts, violations };
 }

@@ -115,7 +115,7 @@ async function digestOf(
   const all = [...read.values()].filter(({ id }) => BigInt(id) >= BigInt(open.firstId));
   const said = all
     .filter(({ author }) => author.id !== channel.client.user.id)
-    .sort((a, b) => a.createdTimestamp - b.createdTimestamp);
+    .sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
   if (said.length === 0) return undefined;
   const shown = said.slice(-SHOWN);
   const people = new Set(said.map(({ author }) => author.id)).size;

@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { createBook } from '@cinnabar/plugin-relay/queue/book';
+import { decodeRecords } from '@cinnabar/plugin-relay/queue/record';
+
+/** What the queue's journal says at this moment. */
+export interface JournalView {
+  /** Ids of all events that it knows of. */
+  readonly taken: readonly string[];
+  /** Ids of those that are not done. */
+  readonly open: readonly string[];
+}
+
+export async function readJournal(path: string): Promise<JournalView> {
+  const { records } = decodeRecords(await readFile(path, 'utf8').catch(() => ''));
+  const book = createBook();
+  for (const record of records) book.apply(record);
+  const taken = records.flatMap((record) => {
+    if (record.is === 'taken') return [record.event.id];
+    return record.is === 'known' ? record.ids : [];
+  });
+  const open = [...book.lines()].flatMap(({ parcels, waiting }) =>
+    [...parcels.flatMap(({ entries }) => entries), ...waiting].map(({ event }) => event.id),
+  );
+  return { taken, open };
+}

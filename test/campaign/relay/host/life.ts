@@ -1,0 +1,143 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { LocalChannel } from '@cinnabar/sdk/testing';
+import { type Bot, startBot } from './bot.js';
+import { readJournal } from './journal.js';
+import { type createPeople, isOpenCard } from './people.js';
+import type { Stage } from './stage.js';
+
+export type People = ReturnType<typeof createPeople>;
+
+/** How one process ends: at its so-manieth moment, so long after it is ready, or so long after it was started. */
+export type Death =
+  | { readonly kind: 'moment'; readonly number: number }
+  | { readonly kind: 'ready'; readonly afterMs: number }
+  | { readonly kind: 'start'; readonly afterMs: number };
+
+const POLL_MS = 5;
+const PATIENCE_MS = 60_000;
+
+/** Prepares the guild as the README says, with two agents. Ends the process in which that was done. */
+export async function furnish(stage: Stage): Promise<void> {
+  const { you, channels, application } = stage;
+  const [general, maps] = channels;
+  const [aurora, scout] = [stage.addAgent('aurora'), stage.addAgent('scout')];
+  const bot = startBot(stage.orders);
+  try {
+    await until(stage, bot, 'logging in', () => bot.isReady());
+    const lines: readonly (readonly [LocalChannel, string])[] = [
+      [general, `!relay agent ${aurora.id} aurora`],
+      [general, `!relay agent ${scout.id} scout <#${maps.id}>`],
+      [general, '!relay grant everywhere aurora'],
+      [general, '!relay enable'],
+      [general, '!ai use relay'],
+      [general, '!relay config rate_limit_seconds 0'],
+      [general, '!relay config agent_timeout 600'],
+      [general, '!relay config whenSilent post'],
+      [general, '!relay setup aurora'],
+      [maps, '!relay setup scout'],
+    ];
+    for (const [channel, line] of lines) {
+      const said = you.say(channel, line);
+      const answers = () =>
+        channel.messages
+          .slice(channel.messages.indexOf(said) + 1)
+          .filter(({ author, content }) => author.id === application.user.id && content !== 'I am connected.');
+      await until(stage, bot, `an answer to ${line}`, () => answers().length > 0);
+      const [answer] = answers();
+      if (line.includes('setup') && answer?.content.includes('✗') !== false) {
+        throw new Error(`an agent could not be set up: ${answer?.content}`);
+      }
+    }
+  } finally {
+    bot.kill();
+    await bot.gone;
+  }
+}
+
+/** One process of the bot, in which alice gives some orders, and which is killed. @returns the ids of the events that it has taken */
+export async function live(stage: Stage, people: People, orders: number, death: Death): Promise<readonly string[]> {
+  const bot = startBot(stage.orders);
+  let moments = 0;
+  stage.watch(() => {
+    moments += 1;
+    if (death.kind === 'moment' && moments >= death.number) bot.kill();
+  });
+  const startedAt = Date.now();
+  let readyAt: number | undefined;
+  let left = orders;
+  const isDue = () => {
+    if (death.kind === 'start') return Date.now() - startedAt >= death.afterMs;
+    return death.kind === 'ready' && readyAt !== undefined && Date.now() - readyAt >= death.afterMs;
+  };
+  const isOver = async () => left === 0 && (await isQuiet(stage));
+  const step = () => {
+    if (!bot.isReady()) return;
+    readyAt ??= Date.now();
+    if (left > 0 && stage.chance.below(6) === 0) {
+      people.order();
+      left -= 1;
+    }
+    people.decide();
+  };
+  try {
+    while (!bot.isDead() && !isDue() && !(await isOver())) {
+      if (Date.now() - startedAt > PATIENCE_MS) {
+        throw new Error(`a life does not end: ${await stateOf(stage, bot)}`);
+      }
+      step();
+      await wait(POLL_MS);
+    }
+  } finally {
+    stage.watch(() => undefined);
+    bot.kill();
+    await bot.gone;
+  }
+  return (await readJournal(stage.journal)).taken;
+}
+
+/** The last process, which lives until there is nothing left to do. */
+export async function finish(stage: Stage, people: People): Promise<readonly string[]> {
+  const bot = startBot(stage.orders);
+  try {
+    await until(stage, bot, 'the end', async () => {
+      if (bot.isReady()) people.decide();
+      return bot.isReady() && (await isQuiet(stage));
+    });
+  } finally {
+    bot.kill();
+    await bot.gone;
+  }
+  return (await readJournal(stage.journal)).taken;
+}
+
+/** Nothing waits, no agent is at work or waits for a decision, and no card is open. */
+async function isQuiet({ journal, letta, agents, posted }: Stage): Promise<boolean> {
+  if (agents().some(({ pending }) => pending)) return false;
+  if (letta.runs.some(({ status }) => status === 'running' || status === 'created')) return false;
+  return (await readJournal(journal)).open.length === 0 && !posted().some(isOpenCard);
+}
+
+/** What there is left, for whoever reads an error. */
+async function stateOf({ journal, letta, agents, posted }: Stage, bot: Bot): Promise<string> {
+  const { open } = await readJournal(journal);
+  return [
+    bot.isReady() ? 'logged in' : 'not logged in',
+    `${open.length} events open`,
+    `runs ${letta.runs.map(({ status }) => status).filter((status) => status !== 'completed')}`,
+    ...agents().map(({ name, pending }) => `${name} ${pending ? 'waits' : 'is free'}`),
+    ...posted()
+      .filter(isOpenCard)
+      .map(({ content }) => `open card ${JSON.stringify(content)}`),
+    bot.complaint(),
+  ].join('; ');
+}
+
+/** @param what for whoever reads the error @throws when it does not come to that */
+async function until(stage: Stage, bot: Bot, what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const startedAt = Date.now();
+  while (!(await holds())) {
+    const isLate = Date.now() - startedAt > PATIENCE_MS;
+    if (bot.isDead() || isLate) throw new Error(`it never came to ${what}: ${await stateOf(stage, bot)}`);
+    await wait(POLL_MS);
+  }
+}

@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AddedAgent, type LocalMessage, startLettaStandIn, startLocalDiscord } from '@cinnabar/sdk/testing';
+import type { Chance } from '../../settings/chance.js';
+import { createFastClock } from '../fast-clock.js';
+import { createAgents } from './agents.js';
+import type { Orders } from './child.js';
+
+/** Where the bot plays: a local Discord and a Letta server, in the process that is never killed. */
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
+/** Fifty milliseconds are a second. */
+const TIMES = 20;
+
+export async function openStage(chance: Chance) {
+  const pace = { times: TIMES, since: Date.now() };
+  const clock = createFastClock(pace);
+  const root = await mkdtemp(join(tmpdir(), 'cinnabar-campaign-relay-host-'));
+  const discord = await startLocalDiscord({ clock });
+  discord.requests.enabled = false;
+  const you = discord.createUser({ name: 'you' });
+  const alice = discord.createUser({ name: 'alice' });
+  const application = discord.createApplication({ name: 'Cinnabar', owner: you });
+  const guild = discord.createGuild({ name: 'Night City', owner: you });
+  guild.invite(application);
+  guild.join(alice);
+  const [general, maps, attic] = ['general', 'maps', 'attic'].map((name) => guild.createChannel({ name }));
+  if (general === undefined || maps === undefined || attic === undefined) throw new Error('there are no channels');
+  const channels = [general, maps, attic] as const;
+
+  let onMoment: () => void = () => undefined;
+  const agents = createAgents(chance, () => onMoment());
+  const letta = await startLettaStandIn({ clock, script: agents.script });
+  const added: AddedAgent[] = [];
+  const stopObserving = discord.observe((event) => {
+    if ((event.type === 'messageCreate' || event.type === 'messageEdit') && event.message.author.bot) onMoment();
+  });
+  const orders: Orders = {
+    discordApi: discord.api,
+    token: application.token,
+    letta: letta.baseUrl,
+    dataDir: join(root, 'data'),
+    cacheDir: join(root, 'cache'),
+    port: await freePort(),
+    pace,
+    admin: { userId: you.id, guildId: guild.id, channelId: general.id },
+  };
+  return {
+    chance,
+    letta,
+    diary: agents.diary,
+    you,
+    alice,
+    application,
+    channels,
+    orders,
+    journal: join(root, 'data', 'relay', 'queue', 'queue.jsonl'),
+    agents: () => added,
+    addAgent(name: string) {
+      const agent = letta.addAgent({ name, tools: agents.tools });
+      added.push(agent);
+      return agent;
+    },
+    /** Everything that the bot has posted. */
+    posted: (): readonly LocalMessage[] =>
+      channels.flatMap(({ messages }) => messages.filter(({ author }) => author.id === application.user.id)),
+    /** Whatever happens next: something that an agent does, or that the bot posts. */
+    watch(listener: () => void) {
+      onMoment = listener;
+    },
+    async [Symbol.asyncDispose]() {
+      stopObserving();
+      await letta[Symbol.asyncDispose]();
+      await discord.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

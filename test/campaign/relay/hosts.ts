@@ -1,0 +1,45 @@
+import type { CampaignOptions, CampaignResult } from '../main.js';
+import { createChance } from '../settings/chance.js';
+import { judge } from './host/judge.js';
+import { type Death, finish, furnish, live } from './host/life.js';
+import { createPeople } from './host/people.js';
+import { openStage } from './host/stage.js';
+
+const MOST_ORDERS_A_LIFE = 4;
+const SEND = { method: 'POST', route: '/v1/agents/:agentId/messages' } as const;
+
+/**
+ * The whole bot in a process that is killed with SIGKILL `rounds` times and started again, while a member gives orders to two agents: they
+ * post through the bot's tools, and ask for approvals, of which cards are approved, denied or left alone; now and then the Letta server
+ * fails. In the end every event that was taken was handled, none was sent under two keys, nothing was posted or done twice, and no agent
+ * and no card waits for anybody.
+ */
+export async function hostRounds({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
+  const chance = createChance(seed);
+  await using stage = await openStage(chance);
+  await furnish(stage);
+  const people = createPeople(stage);
+  const taken = new Set<string>();
+  for (let kills = 0; kills < rounds; kills += 1) {
+    misbehave();
+    for (const id of await live(stage, people, 1 + chance.below(MOST_ORDERS_A_LIFE), nextDeath())) taken.add(id);
+    if (kills % 10 === 9) log(`the whole bot was killed ${kills + 1} times`);
+  }
+  for (const id of await finish(stage, people)) taken.add(id);
+  const { counts, violations } = judge(stage, people, taken);
+  return { counts: { 'kills of the whole bot': rounds, ...counts }, violations };
+
+  function nextDeath(): Death {
+    const fate = chance.below(10);
+    if (fate < 6) return { kind: 'moment', number: 1 + chance.below(14) };
+    return fate < 9 ? { kind: 'ready', afterMs: chance.below(900) } : { kind: 'start', afterMs: chance.below(800) };
+  }
+
+  /** One life in four has a Letta server that fails once, or loses an answer. */
+  function misbehave() {
+    const fate = chance.below(8);
+    stage.letta.faults.clear();
+    if (fate === 0) stage.letta.faults.fail(503, SEND);
+    if (fate === 1) stage.letta.faults.drop({ ...SEND, afterEffect: true });
+  }
+}
