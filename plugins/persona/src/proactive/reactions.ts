@@ -10,6 +10,8 @@ export function noticeReactions(
   on('messageReactionAdd', async ({ message, emoji }, user) => {
     const { guildId, channelId, channel } = message;
     if (guildId === null || user.bot === true || !channel.isSendable()) return;
+    // Most reactions are to what people say: those cost no look at the settings.
+    if (message.author != null && message.author.id !== message.client.user.id) return;
     const settings = await parts.settingsFor(guildId);
     if (!settings.onReaction) return;
     const { lines } = await parts.conversations.read(channelId);

@@ -204,4 +204,23 @@ describe('persona: what is added to its memory', () => {
     expect(all).not.to.include('I live in Bonn');
     expect(all).not.to.include('Remark number 0');
   });
+
+  it('does not put hearsay in the place of what people say of themselves, whatever a model decides', async () => {
+    await using room = await openRoom();
+    const { memory: own } = await room.say(ANNA, 'I live in Bonn');
+    const { memory: other } = await room.say(BOB, 'Anna has a cat', { subject: ANNA });
+    const ids = [own?.id ?? '', other?.id ?? ''];
+    const added = await room.memories.add(
+      {
+        place: GENERAL,
+        text: 'Anna is homeless, and her cat is dead',
+        speaker: BOB,
+        subject: ANNA,
+        visibility: 'guild',
+      },
+      { kind: 'supersede', ids },
+    );
+    expect(added.replaced.map(({ text }) => text)).to.deep.equal(['Anna has a cat']);
+    expect(await room.standing()).to.include('I live in Bonn');
+  });
 });

@@ -38,7 +38,7 @@ export function planAdd(table: Table, memory: Memory, decision: Decision | undef
   if (decision.kind === 'merge') return mergeOf(memory, others, decision.text, newId()) ?? planAlone(memory);
   return planReplacing(
     memory,
-    others.filter((other) => covers(memory, other) && isLater(memory, other)),
+    others.filter((other) => covers(memory, other) && isLater(memory, other) && mayOverrule(memory, other)),
   );
 }
 
@@ -97,6 +97,10 @@ function planAttribute(table: Table, memory: Memory): Plan {
   const { put } = planReplacing({ ...memory, supersededBy: next.id }, replaced);
   return { outcome: 'outdated', put, drop: [], memory: next, replaced };
 }
+
+/** Whoever decides: what people say of themselves is theirs to take back. */
+const mayOverrule = (later: Memory, earlier: Memory): boolean =>
+  !isFirstHand(earlier) || later.speaker === earlier.speaker;
 
 /** Whether a later word takes an earlier one's place: all who were told that are told this, and nobody is overruled by hearsay. */
 export function mayReplace(later: Memory, earlier: Memory): boolean {
