@@ -82,6 +82,23 @@ describe('discord-tools: messages', () => {
     expect(await flagsOf(alice, 'nothing to see')).to.equal(0);
   });
 
+  it('waits for slow mode with whoever it speaks for, but with no moderator', async () => {
+    const { alice, bob, mod, guild, host } = bench;
+    const slow = guild.createChannel({ name: 'slowly', slowmodeSeconds: 60 });
+    await host.settled();
+    const input = { channelId: slow.id, message: 'word '.repeat(500) };
+    await bench.done(alice, 'discord_send', input);
+    await host.advance(20_000);
+    expect(await bench.refused(alice, 'discord_send', input)).to.equal(
+      'The channel is in slow mode; please wait 40 seconds.',
+    );
+    await bench.done(bob, 'discord_send', input);
+    await bench.done(mod, 'discord_send', input);
+    await bench.done(mod, 'discord_send', input);
+    await host.advance(40_000);
+    await bench.done(alice, 'discord_send', input);
+  });
+
   it('tells which messages were sent when it breaks off', async () => {
     const { alice, guild, host } = bench;
     const slow = guild.createChannel({ name: 'slow' });

@@ -7,6 +7,7 @@ import { stopWhenCancelled } from './cancelled.js';
 import { type Manner, mannerOf } from './manner.js';
 import { canSee } from './mentions.js';
 import { messageParts, nonceFor } from './parts.js';
+import { requirePause } from './slow-mode.js';
 
 type Channel = Exclude<SendableChannels, PartialGroupDMChannel>;
 type Sending = Pick<ToolContext, 'key' | 'signal'>;
@@ -32,6 +33,7 @@ export async function post(
 ): Promise<Posted> {
   const contents = messageParts(text);
   await requireUnlocked(parts, caller, channel);
+  await requirePause(parts, caller, channel);
   const { allowedMentions, ...manner } = await mannerOf(parts, caller, channel, text);
   const repliedUser = replyTo !== undefined && (channel.isDMBased() || (await canSee(channel, replyTo.author.id)));
   const messageIds = await postParts(parts, caller, sending, channel, {

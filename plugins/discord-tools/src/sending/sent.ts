@@ -16,6 +16,8 @@ export interface SentMessages {
   remember(channelId: string, ids: readonly string[], actor: Actor): Promise<void>;
   /** `own` when it was sent for the same person through the same agent. */
   whose(channelId: string, id: string, actor: Actor): Promise<'own' | 'others' | 'unknown'>;
+  /** The id of the latest message that was sent for a person there, through whatever agent. */
+  latestFor(channelId: string, person: Pick<Actor, 'userId'>): Promise<string | undefined>;
   forgetChannel(channelId: string): Promise<void>;
   readonly personalData: PersonalData;
 }
@@ -33,6 +35,9 @@ export function createSentMessages(documents: SentCollection): SentMessages {
       const found = (await documents.of(channelId).find())?.messages.find((message) => message.id === id);
       if (found === undefined) return 'unknown';
       return found.userId === userId && found.identity === identity ? 'own' : 'others';
+    },
+    async latestFor(channelId, { userId }) {
+      return (await documents.of(channelId).find())?.messages.findLast((message) => message.userId === userId)?.id;
     },
     forgetChannel: (channelId) => documents.of(channelId).delete(),
     personalData: {
