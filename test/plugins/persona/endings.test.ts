@@ -114,4 +114,20 @@ describe('persona: how runs end', () => {
     expect(shelf.taken).to.deep.equal(['book']);
     expect(stage.llm.requests).to.have.length(1);
   });
+
+  it('knows what it has said when the rest of that could not be sent', async () => {
+    const long = Array.from({ length: 500 }, (_, index) => `word${index}`).join(' ');
+    await using stage = await setStage([plan([speak(long)]), plan([])]);
+    const messages = { method: 'POST', route: '/channels/:channelId/messages' };
+    const failNext = ({ method, path }: { method: string; path: string }) => {
+      if (method !== 'POST' || !path.endsWith('/messages')) return;
+      stage.client.rest.off('response', failNext);
+      stage.discord.faults.rest.fail(400, messages);
+    };
+    stage.client.rest.on('response', failNext);
+    const [part, ...others] = await stage.hears('Tell me everything');
+    expect(others, 'no excuse after the first part').to.deep.equal([]);
+    await stage.hears('Go on');
+    expect(JSON.stringify(stage.llm.requests.at(-1)?.messages)).to.include(part);
+  });
 });

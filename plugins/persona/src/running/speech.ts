@@ -1,4 +1,5 @@
 import type { Clock } from '@cinnabar/sdk';
+import type { Message } from 'discord.js';
 import type { ConversationStore } from '../conversation/store.js';
 import type { Voice } from '../speaking/voice.js';
 
@@ -21,15 +22,25 @@ export interface SpeechParts {
 export function createSpeech({ voice, conversations, channelId, self, clock }: SpeechParts): Speech {
   const texts: string[] = [];
   const messageIds: string[] = [];
+  const keep = async (text: string, sent: readonly Message[]) => {
+    const ids = sent.map(({ id }) => id);
+    texts.push(text);
+    messageIds.push(...ids);
+    const at = sent.at(-1)?.createdTimestamp ?? clock.now();
+    const line = { messageIds: ids, userId: null, displayName: self, username: '', text, at };
+    await conversations.add(channelId, [line]);
+  };
   return {
     async say(text) {
-      const sent = await voice(text);
-      const ids = sent.map(({ id }) => id);
-      texts.push(text);
-      messageIds.push(...ids);
-      const at = sent.at(-1)?.createdTimestamp ?? clock.now();
-      const line = { messageIds: ids, userId: null, displayName: self, username: '', text, at };
-      await conversations.add(channelId, [line]);
+      const sent: Message[] = [];
+      let said = '';
+      try {
+        await voice(text, (message) => void sent.push(message));
+        said = text;
+      } finally {
+        // What could be said has been said, also where the rest of it failed.
+        if (sent.length > 0) await keep(said || sent.map(({ content }) => content).join('\n'), sent);
+      }
     },
     texts,
     messageIds,
