@@ -1,7 +1,7 @@
 import type { Actor } from './access.js';
 import { defineToken } from './token.js';
 
-/** How a task stands. The seed's seven, and what waiting for room, for a decision and for a person's leave adds to them. */
+/** How a task stands. */
 export const TASK_STATUSES = [
   'queued',
   'running',

@@ -15,6 +15,7 @@ import {
   Tools,
 } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
+import { followUpsCollection } from './builtin/follow-ups/store.js';
 import { registerBuiltinTools } from './builtin/register.js';
 import { registerCommands } from './commands/register.js';
 import { answerButtons, answerBy, answeredBy, answerForm } from './discord/answering.js';
@@ -60,7 +61,7 @@ export default definePlugin({
     ],
   },
   settings,
-  collections: { tasks: tasksCollection, runs: runsCollection },
+  collections: { followUps: followUpsCollection, tasks: tasksCollection, runs: runsCollection },
   inject: {
     access: Access,
     accounts: optional(Accounts),
@@ -137,8 +138,12 @@ export default definePlugin({
     registerCommands(context, { tasks: service, approvals });
     registerResponders(context, { tasks: service, llm, selfName });
     registerStartTool(context, service);
-    registerBuiltinTools(context, clock);
-    const answered = (message: Message) => (commands.matches(message) ? undefined : answeredBy(message, journal));
+    const followUps = { store: collections.followUps, tasks: service, client, clock, random, log };
+    registerBuiltinTools(context, followUps);
+    const answered = (message: Message) => {
+      const task = answeredBy(message, journal);
+      return task === undefined || commands.matches(message) ? undefined : task;
+    };
     const unclaim = frontDoor?.claim((message) => answered(message) !== undefined);
     if (unclaim !== undefined) defer(unclaim);
     on('messageCreate', (message) => {

@@ -51,6 +51,18 @@ describe('what a task tells its model', () => {
     expect(told).to.include('Tidy up').and.include('Step 1: look').and.include('stamp({}) in step 2');
   });
 
+  it('keeps notes word for word, however much is left behind', () => {
+    const note = 'The invoice is number 4711, and alice wants it in euros. '.repeat(10).trim();
+    const call = { id: 'n', name: 'take_note', input: { note }, state: 'done', attempt: 1, outcome: 'told' } as const;
+    const taking: Entry = { kind: 'step', n: 1, text: '', calls: [{ ...call, result: 'Noted.' }] };
+    let memory: { entries: Entry[]; scratchpad: string[] } = { entries: [taking], scratchpad: [] };
+    for (let n = 2; n < 500; n += 1) {
+      memory = compact({ ...memory, entries: [...memory.entries, stepEntry(n, 'x'.repeat(1_000))] }, 4_000);
+    }
+    expect(memory.scratchpad[0]).to.equal(`Note: ${note}`);
+    expect(JSON.stringify(remembered(memory.entries, memory))).to.include(note);
+  });
+
   it('is below what is allowed after it was compacted, whatever the steps are like, and never without its latest ones', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 5_000 }), { maxLength: 40 }), (lengths) => {

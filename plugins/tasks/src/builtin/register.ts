@@ -1,6 +1,8 @@
 import { lookup } from 'node:dns/promises';
-import type { Clock, Registrar } from '@cinnabar/sdk';
+import type { Registrar } from '@cinnabar/sdk';
 import { calculateTool } from './calculate/calculate.js';
+import { type DueParts, startDue } from './follow-ups/due.js';
+import { cancelTool, listTool, type PlanParts, planTool } from './follow-ups/tools.js';
 import { fetchUrlTool } from './web/fetch-url.js';
 import { isPublicAddress } from './web/public-address.js';
 import type { WebReader } from './web/reader.js';
@@ -10,8 +12,16 @@ const TIMEOUT_MS = 20_000;
 /** Where web servers are, beside the ports of http and https. */
 const PORTS = [8080, 8443];
 
+type FollowUpParts = DueParts & PlanParts;
+
+const LOOK_FOR_DUE_MS = 15_000;
+
 /** Tools of its own that are worth having for every mind. The reader's library is loaded with the first page. */
-export function registerBuiltinTools({ tool, defer }: Pick<Registrar, 'tool' | 'defer'>, clock: Clock): void {
+export function registerBuiltinTools(
+  { tool, defer, every }: Pick<Registrar, 'tool' | 'defer' | 'every'>,
+  followUps: FollowUpParts,
+): void {
+  const { clock, client } = followUps;
   let opened: Promise<WebReader> | undefined;
   const open = async () => {
     const { createWebReader } = await import('./web/reader.js');
@@ -34,5 +44,10 @@ export function registerBuiltinTools({ tool, defer }: Pick<Registrar, 'tool' | '
     }),
   );
   tool(calculateTool);
+  tool(planTool(followUps));
+  tool(listTool(followUps));
+  tool(cancelTool(followUps));
+  // Until it is known where this process is, nothing can be started.
+  every(LOOK_FOR_DUE_MS, () => (client.isReady() ? startDue(followUps) : undefined));
   defer(async () => (await opened)?.close());
 }

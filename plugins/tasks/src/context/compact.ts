@@ -8,6 +8,9 @@ const CHARACTERS_PER_TOKEN = 4;
 const KEPT_STEPS = 2;
 const LINE_LENGTH = 300;
 const MOST_LINES = 200;
+const MOST_NOTES = 50;
+/** No other line begins like this. */
+const NOTE = 'Note: ';
 
 export function estimateTokens(entries: readonly Entry[]): number {
   return Math.ceil(entries.reduce((sum, entry) => sum + JSON.stringify(entry).length, 0) / CHARACTERS_PER_TOKEN);
@@ -33,17 +36,20 @@ export function compact({ entries, scratchpad }: Memory, mostTokens: number): Me
 function linesOf(entry: Entry): readonly string[] {
   if (entry.kind === 'note') return [];
   const said = entry.text === '' ? [] : [cut(`Step ${entry.n}: you said: ${oneLine(entry.text)}`)];
-  const called = entry.calls.map(({ name, input, outcome, result = '' }) =>
-    cut(`Step ${entry.n}: ${name}(${JSON.stringify(input)}) → ${outcome ?? 'nothing'}: ${oneLine(result)}`),
-  );
+  const called = entry.calls.map(({ name, input, outcome, result = '' }) => {
+    if (name === 'take_note' && outcome === 'told') return `${NOTE}${oneLine(String(input.note))}`;
+    return cut(`Step ${entry.n}: ${name}(${JSON.stringify(input)}) → ${outcome ?? 'nothing'}: ${oneLine(result)}`);
+  });
   return [...said, ...called];
 }
 
-/** The first lines tell how it began; of the others the latest matter. */
+/** Notes stay; of the other lines the first tell how it began, and the latest matter. */
 function bounded(lines: readonly string[]): string[] {
-  if (lines.length <= MOST_LINES) return [...lines];
+  const isNote = (line: string) => line.startsWith(NOTE);
+  const [notes, others] = [lines.filter(isNote).slice(-MOST_NOTES), lines.filter((line) => !isNote(line))];
+  if (others.length <= MOST_LINES) return [...notes, ...others];
   const kept = MOST_LINES / 2;
-  return [...lines.slice(0, kept), `(${lines.length - 2 * kept} lines left out)`, ...lines.slice(-kept)];
+  return [...notes, ...others.slice(0, kept), `(${others.length - 2 * kept} lines left out)`, ...others.slice(-kept)];
 }
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();

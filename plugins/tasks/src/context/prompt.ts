@@ -1,6 +1,6 @@
 import type { Rules } from '../settings.js';
 
-/** What the model is told about itself: the seed's rules of agentic mode. The same in every step, so that providers can cache it. */
+/** What the model is told about itself: the rules of agentic mode. The same in every step, so that providers can cache it. */
 export function systemPrompt(self: string, { maxSteps, maxMinutes }: Pick<Rules, 'maxSteps' | 'maxMinutes'>): string {
   return [
     `You are ${self}, an assistant on Discord that works on a task for one of the members.`,
@@ -23,6 +23,7 @@ export function systemPrompt(self: string, { maxSteps, maxMinutes }: Pick<Rules,
       '- task_complete: Call this when the task is finished. Include a summary of what was accomplished.',
       '- ask_user: Call this when you need input from the user. Include a clear question.',
       '- send_update: Call this to send a progress message without stopping work.',
+      '- take_note: Call this to keep something in mind word for word, however long the task takes.',
     ].join('\n'),
   ].join('\n\n');
 }

@@ -12,6 +12,7 @@ const ask = z.object({
     .optional()
     .describe('Answers to choose from, shown as buttons. Leave out where any answer is possible'),
 });
+const note = z.object({ note: z.string().min(1).max(1_000).describe('What must not be forgotten') });
 const update = z.object({ message: z.string().min(1).max(8_000).describe('Where things stand, for people') });
 
 /** The tools by which a task steers itself: part of its loop, and no business of the host's. */
@@ -24,6 +25,11 @@ export const CONTROL = {
     schema: ask,
     description:
       'Call this when you need input from the user. Include a clear question. Work goes on when it is answered.',
+  },
+  take_note: {
+    schema: note,
+    description:
+      'Call this to keep something in mind for the rest of the task, word for word, however long the task takes.',
   },
   send_update: { schema: update, description: 'Call this to send a progress message without stopping work.' },
 } as const;

@@ -4,7 +4,7 @@ import type { TaskStatus } from '@cinnabar/sdk';
 const ALWAYS = ['queued', 'paused', 'cancelled', 'error'] as const;
 
 /**
- * Where a task can go from each status. A status that leads nowhere is final. Limits end a task as `completed`, as in the seed; what goes
+ * Where a task can go from each status. A status that leads nowhere is final. Limits end a task as `completed`; what goes
  * wrong, as `error`; what a person or the loss of their rights ends, as `cancelled`.
  */
 export const TRANSITIONS: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {

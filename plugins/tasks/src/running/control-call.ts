@@ -25,6 +25,13 @@ export async function callControl(scene: ControlScene, name: ControlName): Promi
       if (!read.success) return refuse(scene, read.error);
       return finish(parts, task.id, 'completed', { kind: 'complete', text: read.data.summary });
     }
+    case 'take_note': {
+      const read = CONTROL.take_note.schema.safeParse(call.input);
+      if (!read.success) return refuse(scene, read.error);
+      // The call itself is the note: it stays in the transcript, and whole in what is made of that.
+      await parts.journal.note(task.id, endCall(call.id, 'told', 'Noted.', rules));
+      return;
+    }
     case 'send_update': {
       const read = CONTROL.send_update.schema.safeParse(call.input);
       if (!read.success) return refuse(scene, read.error);

@@ -2,7 +2,7 @@ import { type Actor, type Clock, type Logger, sentenceOf, type Tasks } from '@ci
 import type { Client } from 'discord.js';
 import { dropFollowUp, type FollowUp, type FollowUpStore } from './store.js';
 
-interface Parts {
+export interface DueParts {
   readonly store: FollowUpStore;
   readonly tasks: Pick<Tasks, 'start' | 'list'>;
   readonly client: Client;
@@ -16,7 +16,7 @@ const originOf = ({ id }: FollowUp) => `follow-up ${id}`;
  * Starts the tasks of the follow-ups that are due. Each is marked before its task is started and taken away after: one that was marked by a
  * process that died is started only if its task is not there.
  */
-export async function startDue(parts: Parts): Promise<void> {
+export async function startDue(parts: DueParts): Promise<void> {
   const { store, clock } = parts;
   const due: (readonly [userId: string, FollowUp])[] = [];
   for await (const [userId, { planned }] of store.entries()) {
@@ -25,7 +25,7 @@ export async function startDue(parts: Parts): Promise<void> {
   for (const [userId, one] of due) await startOne(userId, one, parts);
 }
 
-async function startOne(userId: string, one: FollowUp, parts: Parts): Promise<void> {
+async function startOne(userId: string, one: FollowUp, parts: DueParts): Promise<void> {
   const { store, tasks, log } = parts;
   const { guildId, channelId, goal } = one;
   const actor: Actor = { userId, guildId, channelId };

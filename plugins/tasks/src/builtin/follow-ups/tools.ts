@@ -19,14 +19,14 @@ const planInput = z.object({
 });
 const cancelInput = z.object({ id: z.string().min(1).max(64).describe('As list_follow_ups gives it') });
 
-interface Parts {
+export interface PlanParts {
   readonly store: FollowUpStore;
   readonly clock: Clock;
   readonly random: Random;
 }
 
 /** Tasks that begin later, for whoever asks. */
-export function planTool({ store, clock, random }: Parts): ToolDefinition<typeof planInput, FollowUp> {
+export function planTool({ store, clock, random }: PlanParts): ToolDefinition<typeof planInput, FollowUp> {
   return {
     name: 'schedule_follow_up',
     description: 'Plans a task that begins by itself later, in this channel, with the rights of the member who asks.',
@@ -51,7 +51,7 @@ export function planTool({ store, clock, random }: Parts): ToolDefinition<typeof
   };
 }
 
-export function listTool({ store }: Parts): ToolDefinition<z.ZodObject, readonly FollowUp[]> {
+export function listTool({ store }: PlanParts): ToolDefinition<z.ZodObject, readonly FollowUp[]> {
   return {
     name: 'list_follow_ups',
     description: 'Lists the tasks that the member who asks has planned for later.',
@@ -72,7 +72,7 @@ export function listTool({ store }: Parts): ToolDefinition<z.ZodObject, readonly
   };
 }
 
-export function cancelTool({ store }: Parts): ToolDefinition<typeof cancelInput, FollowUp> {
+export function cancelTool({ store }: PlanParts): ToolDefinition<typeof cancelInput, FollowUp> {
   return {
     name: 'cancel_follow_up',
     description: 'Cancels a task that the member who asks has planned for later.',
