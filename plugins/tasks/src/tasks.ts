@@ -2,6 +2,7 @@ import {
   type Access,
   type Actor,
   type Clock,
+  type Llm,
   type Random,
   type TaskInfo,
   type TaskMessage,
@@ -30,6 +31,7 @@ export interface TasksParts {
   readonly settle: SettlePlace;
   readonly settings: TaskSettings;
   readonly access: Access;
+  readonly llm: Pick<Llm, 'current'> | undefined;
   readonly clock: Clock;
   readonly random: Random;
   /** What the model calls a person. */
@@ -38,11 +40,14 @@ export interface TasksParts {
 }
 
 const LONGEST_PROMPT = 4_000;
+/** The provider that stands in where none is set up. */
+const OFFLINE = 'offline';
 const OVER = 'This task is over.';
+const NO_MODEL = 'A task needs a language model, and none is connected: the offline one only matches fixed requests.';
 
 /** The service: every surface, in Discord or elsewhere, acts on tasks through it. */
 export function createTasks(parts: TasksParts): Tasks {
-  const { journal, crew, ends, slots, settings, access } = parts;
+  const { journal, crew, ends, slots, settings, access, llm } = parts;
   const info = (task: Task): TaskInfo => infoOf(task, slots.placeOf(task.id));
   const known = async (id: string): Promise<Task> => {
     const task = await journal.find(id);
@@ -73,6 +78,7 @@ export function createTasks(parts: TasksParts): Tasks {
       if (prompt.length > LONGEST_PROMPT) {
         throw new UserError(`A task is described in at most ${LONGEST_PROMPT.toLocaleString('en-US')} characters.`);
       }
+      if (llm === undefined || llm.current.provider === OFFLINE) throw new UserError(NO_MODEL);
       const { actor } = request;
       await assertMayStart(access, actor, SUBJECT);
       const { maxOpen } = await rulesIn(settings, actor.guildId);
