@@ -26,7 +26,7 @@ export async function hostRounds({ seed, rounds, log }: CampaignOptions): Promis
     if (kills % 10 === 9) log(`the whole bot was killed ${kills + 1} times`);
   }
   for (const id of await finish(stage, people)) taken.add(id);
-  const { counts, violations } = judge(stage, people, taken);
+  const { counts, violations } = await judge(stage, people, taken);
   return { counts: { 'kills of the whole bot': rounds, ...counts }, violations };
 
   function nextDeath(): Death {

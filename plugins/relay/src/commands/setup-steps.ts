@@ -4,6 +4,7 @@ import { directGrant, grantOf, PLUGIN, saveGrant } from '../agents/identity.js';
 import { isLetInto } from '../agents/places.js';
 import type { Agents } from '../letta/types.js';
 import type { AgentDesk } from './agents.js';
+import { othersWith, whileListing } from './listing.js';
 
 /** An agent where it lives. */
 export interface Place {
@@ -66,8 +67,10 @@ export async function* setUp(
     await saveGrant(desk.identities, place.identity, place.name, directGrant(place.userId, channel.id));
   const access = await mayWriteHere(desk, place, channel);
   yield access;
-  const connected = await connect(desk, endpoint, url, place);
+  const connected = await connect(desk, endpoint, url, place, channel.id);
   yield connected;
+  const dropped = await othersOf(desk, place, connected.dropped ?? []);
+  if (dropped !== undefined) yield dropped;
   if (!connected.ok || !access.ok) return;
   yield await trial(desk, place, channel.id, signal);
 }
@@ -118,20 +121,57 @@ async function mayWriteHere(
   };
 }
 
-async function connect(desk: SetupDesk, endpoint: McpEndpoint, url: string, place: Place): Promise<Step> {
+interface Connected extends Step {
+  /** Tools that the server has taken from all agents. */
+  readonly dropped?: readonly string[];
+}
+
+async function connect(
+  desk: SetupDesk,
+  endpoint: McpEndpoint,
+  url: string,
+  place: Place,
+  channelId: string,
+): Promise<Connected> {
   const { agents, identities, tools, serverName, troubleOf } = desk;
-  const { agentId, identity, guildId } = place;
+  const { agentId, identity, guildId, userId } = place;
   try {
     const granted = (await grantOf(identities, identity, guildId))?.tools ?? {};
     const offered = new Set(tools.list().flatMap(({ name }) => (Object.hasOwn(granted, name) ? [name] : [])));
     const { bearer } = await endpoint.issue(identity);
+    const known = await agents();
     const host = { agentId, serverName: serverName(), url, bearer, offered };
-    const { attached, missing } = await (await agents()).register(host);
-    if (missing.length === 0) return { ok: true, text: `It has ${attached.length} tools: ${attached.join(', ')}.` };
-    return { ok: false, text: `The Letta server does not see these tools: ${missing.join(', ')}.`, todo: REACH };
+    const { attached, missing, dropped } = await whileListing(
+      { ...desk, endpoint, at: { guildId, userId, channelId } },
+      (lister) => known.register({ ...host, lister }),
+    );
+    if (missing.length > 0)
+      return {
+        ok: false,
+        text: `The Letta server does not see these tools: ${missing.join(', ')}.`,
+        todo: REACH,
+        dropped,
+      };
+    return { ok: true, text: `It has ${attached.length} tools: ${attached.join(', ')}.`, dropped };
   } catch (error) {
     return { ok: false, text: `It could not be given its tools. ${troubleOf(error)}`, todo: REACH };
   }
+}
+
+/** The server keeps one list of the tools for all agents: what it drops from it, it takes from all of them. */
+async function othersOf(desk: SetupDesk, place: Place, dropped: readonly string[]): Promise<Step | undefined> {
+  if (dropped.length === 0) return undefined;
+  const { here, elsewhere } = await othersWith(dropped, { ...desk, ...place });
+  if (here.length === 0 && !elsewhere) return undefined;
+  const again = here.map((name) => `\`relay setup ${name}\``).join(', ');
+  return {
+    ok: false,
+    text: `The Letta server does not see these tools any more, and has taken them from other agents: ${dropped.join(', ')}.`,
+    todo: [
+      ...(here.length === 0 ? [] : [`Set those up again, where the tools can be used: ${again}.`]),
+      ...(elsewhere ? ['There are such agents in other places, too.'] : []),
+    ].join(' '),
+  };
 }
 
 const REACH =

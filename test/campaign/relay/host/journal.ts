@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createBook } from '@cinnabar/plugin-relay/queue/book';
 import { decodeRecords } from '@cinnabar/plugin-relay/queue/record';
 
@@ -22,4 +22,9 @@ export async function readJournal(path: string): Promise<JournalView> {
     [...parcels.flatMap(({ entries }) => entries), ...waiting].map(({ event }) => event.id),
   );
   return { taken, open };
+}
+
+/** How many cards wait for a decision, or to be shown as over. @param folder where `confirm` keeps them */
+export async function countOpenCards(folder: string): Promise<number> {
+  return (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json')).length;
 }

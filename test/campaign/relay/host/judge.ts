@@ -1,7 +1,8 @@
 import { z } from '@cinnabar/sdk';
+import type { LettaRunView } from '@cinnabar/sdk/testing';
+import { countOpenCards } from './journal.js';
 import type { People } from './life.js';
 import { ordersIn } from './orders.js';
-import { isOpenCard } from './people.js';
 import type { Stage } from './stage.js';
 
 const prompt = z.object({
@@ -16,7 +17,8 @@ export interface Verdict {
 }
 
 /** @param taken ids of all events that were ever written down as taken */
-export function judge(stage: Stage, people: People, taken: ReadonlySet<string>): Verdict {
+export async function judge(stage: Stage, people: People, taken: ReadonlySet<string>): Promise<Verdict> {
+  const openCards = await countOpenCards(stage.cards);
   const { diary } = stage;
   const posted = stage.posted();
   const keys = [...keysByOrder(stage)];
@@ -41,7 +43,7 @@ export function judge(stage: Stage, people: People, taken: ReadonlySet<string>):
     violations: [
       ...known
         .filter((number) => !isTold(number) && !isRefused(number))
-        .map((number) => `order ${number} was taken, and nothing came of it`),
+        .map((number) => `order ${number} was taken, and nothing came of it${historyOf(number, stage)}`),
       ...keys
         .filter(([, used]) => used.size > 1)
         .map(([number, used]) => `order ${number} was sent under ${[...used.keys()].join(' and ')}`),
@@ -52,9 +54,16 @@ export function judge(stage: Stage, people: People, taken: ReadonlySet<string>):
         .map((number) => `the tool was used for order ${number}, and nobody had approved it`),
       ...twice(answers).map((content) => `"${content}" was posted twice`),
       ...stage.agents().flatMap(({ name, pending }) => (pending ? [`${name} still waits for an approval`] : [])),
-      ...posted.filter(isOpenCard).map(({ content }) => `a card is still open: ${content}`),
+      ...(openCards === 0 ? [] : [`${openCards} cards are still open`]),
     ],
   };
+}
+
+/** What the Letta server knows of an order. */
+function historyOf(number: number, { letta }: Stage): string {
+  const isMeant = ({ prompt }: LettaRunView) => ordersIn(prompt ?? '').some((order) => order.number === number);
+  const runs = letta.runs.filter(isMeant).map(({ id, otids, status, stopReason }) => [id, otids, status, stopReason]);
+  return runs.length === 0 ? ': it was never sent' : `: ${JSON.stringify(runs)}`;
 }
 
 /** Under which keys each order was sent, and how often. A key that is tried anew gets a number behind it. */

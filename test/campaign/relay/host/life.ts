@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LocalChannel } from '@cinnabar/sdk/testing';
 import { type Bot, startBot } from './bot.js';
-import { readJournal } from './journal.js';
-import { type createPeople, isOpenCard } from './people.js';
+import { countOpenCards, readJournal } from './journal.js';
+import type { createPeople } from './people.js';
 import type { Stage } from './stage.js';
 
 export type People = ReturnType<typeof createPeople>;
@@ -99,9 +99,12 @@ export async function live(stage: Stage, people: People, orders: number, death: 
 export async function finish(stage: Stage, people: People): Promise<readonly string[]> {
   const bot = startBot(stage.orders);
   try {
+    await until(stage, bot, 'logging in', () => bot.isReady());
+    // Cards that have run out are taken away when their member is heard of.
+    people.mumble();
     await until(stage, bot, 'the end', async () => {
-      if (bot.isReady()) people.decide();
-      return bot.isReady() && (await isQuiet(stage));
+      people.decide();
+      return isQuiet(stage);
     });
   } finally {
     bot.kill();
@@ -111,23 +114,21 @@ export async function finish(stage: Stage, people: People): Promise<readonly str
 }
 
 /** Nothing waits, no agent is at work or waits for a decision, and no card is open. */
-async function isQuiet({ journal, letta, agents, posted }: Stage): Promise<boolean> {
+async function isQuiet({ journal, cards, letta, agents }: Stage): Promise<boolean> {
   if (agents().some(({ pending }) => pending)) return false;
   if (letta.runs.some(({ status }) => status === 'running' || status === 'created')) return false;
-  return (await readJournal(journal)).open.length === 0 && !posted().some(isOpenCard);
+  return (await readJournal(journal)).open.length === 0 && (await countOpenCards(cards)) === 0;
 }
 
 /** What there is left, for whoever reads an error. */
-async function stateOf({ journal, letta, agents, posted }: Stage, bot: Bot): Promise<string> {
+async function stateOf({ journal, cards, letta, agents }: Stage, bot: Bot): Promise<string> {
   const { open } = await readJournal(journal);
   return [
     bot.isReady() ? 'logged in' : 'not logged in',
     `${open.length} events open`,
     `runs ${letta.runs.map(({ status }) => status).filter((status) => status !== 'completed')}`,
     ...agents().map(({ name, pending }) => `${name} ${pending ? 'waits' : 'is free'}`),
-    ...posted()
-      .filter(isOpenCard)
-      .map(({ content }) => `open card ${JSON.stringify(content)}`),
+    `${await countOpenCards(cards)} cards open`,
     bot.complaint(),
   ].join('; ');
 }

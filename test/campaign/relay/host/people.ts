@@ -4,17 +4,17 @@ import type { Stage } from './stage.js';
 
 /** How often alice says the same about a card: one that nobody has heard is said again. */
 const AGAIN_MS = 150;
+const MOST_TRIES = 5;
 
-/** What a card that waits for a decision looks like. */
-export const isOpenCard = ({ content }: LocalMessage) =>
-  content.includes('use its tool wipe') && /React with/.test(content);
+/** What a card looks like that was not struck through. */
+const isCard = ({ content }: LocalMessage) => content.includes('use its tool wipe') && content.startsWith('📋');
 
 /** Alice, who gives orders and decides about cards: of ten she approves six, denies two and forgets two. */
 export function createPeople({ alice, application, channels, chance, posted }: Stage) {
   const said = new Map<number, LocalMessage>();
   const minds = new Map<string, '👍' | '👎' | undefined>();
   const approved = new Set<number>();
-  const latest = new Map<string, number>();
+  const tries = new Map<string, number[]>();
 
   const mindAbout = ({ id }: LocalMessage) => {
     const fate = chance.below(10);
@@ -23,11 +23,11 @@ export function createPeople({ alice, application, channels, chance, posted }: S
   };
   const decideAbout = (card: LocalMessage) => {
     const mind = mindAbout(card);
-    const before = latest.get(card.id);
-    if (mind === undefined || Date.now() - (before ?? 0) < AGAIN_MS) return;
+    const before = tries.get(card.id) ?? [];
+    if (mind === undefined || before.length >= MOST_TRIES || Date.now() - (before.at(-1) ?? 0) < AGAIN_MS) return;
     // Another one of the same kind is no new reaction.
-    if (before !== undefined) alice.unreact(card, mind);
-    latest.set(card.id, Date.now());
+    if (before.length > 0) alice.unreact(card, mind);
+    tries.set(card.id, [...before, Date.now()]);
     if (mind === '👍') approved.add(Number(/order\D*(\d+)/i.exec(card.content)?.[1]));
     alice.react(card, mind);
   };
@@ -42,8 +42,12 @@ export function createPeople({ alice, application, channels, chance, posted }: S
       const channel = chance.pick(channels);
       said.set(order.number, alice.say(channel, `${application.user} ${worded(order)}`));
     },
+    /** A word to nobody: whoever waits for her hears that she is there. */
+    mumble() {
+      for (const channel of channels) alice.say(channel, 'hm');
+    },
     decide() {
-      for (const card of posted().filter(isOpenCard)) decideAbout(card);
+      for (const card of posted().filter(isCard)) decideAbout(card);
     },
   };
 }

@@ -59,6 +59,7 @@ export async function openStage(chance: Chance) {
     orders,
     journal: join(root, 'data', 'relay', 'queue', 'queue.jsonl'),
     agents: () => added,
+    cards: join(root, 'data', 'documents', 'confirm', 'collections', 'global', 'cards'),
     addAgent(name: string) {
       const agent = letta.addAgent({ name, tools: agents.tools });
       added.push(agent);

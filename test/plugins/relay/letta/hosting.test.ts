@@ -22,6 +22,7 @@ function registration(host: McpHost, agentId: string, more: Partial<HostRegistra
     serverName: 'cinnabar',
     url: host.url,
     bearer: host.bearer,
+    lister: host.bearer,
     offered: new Set(host.offered),
     ...more,
   };
@@ -101,7 +102,7 @@ describe("relay: the host's tools at the Letta server", () => {
     await world.agents.register(registration(world.host, agent.id));
     world.host.bearer = 'another';
     await world.agents.register(
-      registration(world.host, agent.id, { offered: new Set(['discord_ban']), bearer: 'old' }),
+      registration(world.host, agent.id, { offered: new Set(['discord_ban']), bearer: 'old', lister: 'old' }),
     );
     const { Letta } = await import('@letta-ai/letta-client');
     const { mcpServers } = new Letta({ baseURL: world.letta.baseUrl, apiKey: 'any' });
@@ -130,7 +131,7 @@ describe("relay: the host's tools at the Letta server", () => {
   it('are missing when the server cannot get them', async () => {
     await using world = await hosted();
     const agent = world.letta.addAgent();
-    const wrong = registration(world.host, agent.id, { bearer: 'guessed' });
+    const wrong = registration(world.host, agent.id, { bearer: 'guessed', lister: 'guessed' });
     expect(await world.agents.register(wrong)).to.deep.include({
       attached: [],
       missing: ['discord_send', 'discord_read_messages'],

@@ -20,7 +20,7 @@ export async function announce(
       await client.mcpServers.update(known.id, { config: configOf(host) });
       return { serverId: known.id, isNew: false };
     }
-    const created = await client.mcpServers.create({ server_name: serverName, config: configOf(host, host.bearer) });
+    const created = await client.mcpServers.create({ server_name: serverName, config: configOf(host, host.lister) });
     if (created.id === undefined) throw new Error('the Letta server gave the MCP server no id');
     await client.mcpServers.update(created.id, { config: configOf(host) });
     return { serverId: created.id, isNew: true };
@@ -35,7 +35,7 @@ export async function announce(
 
 /** Has the Letta server ask for the tools again. @returns the names of those that it has dropped for all agents */
 export async function listAnew(client: Letta, host: HostRegistration, serverId: string): Promise<readonly string[]> {
-  await client.mcpServers.update(serverId, { config: configOf(host, host.bearer) });
+  await client.mcpServers.update(serverId, { config: configOf(host, host.lister) });
   try {
     return droppedBy(await client.mcpServers.refresh(serverId));
   } catch (error) {

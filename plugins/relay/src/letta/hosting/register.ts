@@ -13,6 +13,8 @@ export interface HostRegistration {
   readonly url: string;
   /** The agent's own: whatever it calls, it calls as this identity. */
   readonly bearer: string;
+  /** With whose bearer the tools are listed, once and now: one that sees those of all agents. */
+  readonly lister: string;
   /** Names of the tools that the identity is offered. */
   readonly offered: ReadonlySet<string>;
 }
@@ -25,7 +27,7 @@ export interface RegisteredHost {
   readonly detached: readonly string[];
   /** Offered, but the Letta server does not see them: it cannot reach the host, or has not been let in. */
   readonly missing: readonly string[];
-  /** Names of tools that the Letta server has dropped for all agents, since this one is not offered them. */
+  /** Names of tools that the Letta server has dropped for all agents, since whoever listed them did not see them. */
   readonly dropped: readonly string[];
 }
 
