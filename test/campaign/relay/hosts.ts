@@ -31,8 +31,8 @@ export async function hostRounds({ seed, rounds, log }: CampaignOptions): Promis
 
   function nextDeath(): Death {
     const fate = chance.below(10);
-    if (fate < 6) return { kind: 'moment', number: 1 + chance.below(14) };
-    return fate < 9 ? { kind: 'ready', afterMs: chance.below(900) } : { kind: 'start', afterMs: chance.below(800) };
+    if (fate < 6) return { kind: 'moment', number: 1 + chance.below(30) };
+    return fate < 9 ? { kind: 'ready', afterMs: chance.below(2_500) } : { kind: 'start', afterMs: chance.below(800) };
   }
 
   /** One life in four has a Letta server that fails once, or loses an answer. */

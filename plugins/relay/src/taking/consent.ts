@@ -1,7 +1,7 @@
 import { type ComponentHandle, type ComponentInteraction, type FrontDoor, type Turn, UserError } from '@cinnabar/sdk';
 import { ActionRowBuilder, ButtonBuilder, ButtonStyle, type Client } from 'discord.js';
 import type { Directs } from '../agents/directs.js';
-import { PLUGIN } from '../agents/identity.js';
+import { directKey, PLUGIN } from '../agents/identity.js';
 import type { Rosters } from '../agents/roster.js';
 import { OFF, ON } from '../commands/direct.js';
 import { type RelaySettings, rulesIn } from '../settings.js';
@@ -28,17 +28,23 @@ export async function consentTo(turn: Turn, parts: Consent): Promise<boolean> {
   const { dm } = await settings.user(userId).get();
   if (dm === 'on') return true;
   if (dm === 'off') throw new UserError(OFF);
+  const own = (await directs.agentOf(userId))?.key === directKey(userId);
   if (!(await directs.ask(userId))) {
     throw new UserError(
       'You have not said yet whether an agent may read your direct messages: `relay dm on`, or `relay dm off`.',
     );
   }
   await turn.reply({
-    content:
-      'An agent can answer you here. What you write in this conversation is then sent to a Letta server, and the agent remembers it. Do you want that?',
+    content: `An agent can answer you here. What you write in this conversation is then sent to a Letta server, and the agent remembers it. ${shares(own)} Do you want that?`,
     components: [buttons(parts.button, turn.message?.id ?? '')],
   });
   return false;
+}
+
+function shares(own: boolean): string {
+  return own
+    ? 'It answers nobody else.'
+    : 'It answers other people, too, with the same memory: write nothing that they must not learn.';
 }
 
 function buttons(button: ComponentHandle, messageId: string): ActionRowBuilder<ButtonBuilder> {

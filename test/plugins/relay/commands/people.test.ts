@@ -19,6 +19,7 @@ describe('relay: what people can rely on', () => {
     await bot.says(bot.alice, '!ai use relay', dm);
     await bot.says(bot.alice, 'Hello', dm);
     const question = await bot.discord.expectMessage({ channel: dm, content: /An agent can answer you here/ });
+    expect(question.content).to.include('It answers other people, too, with the same memory');
     await bot.says(bot.alice, 'Hello?', dm);
     await bot.discord.expectMessage({ channel: dm, content: /You have not said yet/ });
     bot.alice.click(question, 'No');
@@ -29,6 +30,14 @@ describe('relay: what people can rely on', () => {
       content: 'No agent reads your direct messages. `relay dm on` changes that.',
     });
     expect(bot.prompts).to.have.length(0);
+  });
+
+  it('whoever has an agent of their own is told that it is nobody else’s', async () => {
+    await bot.admin(`!relay dm agent ${bot.letta.addAgent({ name: 'own' }).id} ${bot.alice}`);
+    const dm = bot.alice.openDm(bot.application);
+    await bot.says(bot.alice, '!ai use relay', dm);
+    await bot.says(bot.alice, 'Hello', dm);
+    await bot.discord.expectMessage({ channel: dm, content: /It answers nobody else/ });
   });
 
   it('what was waiting for an answer is not told after all when its author says no meanwhile', async () => {
