@@ -181,4 +181,14 @@ describe('persona: what its memory brings up', () => {
       }
     });
   });
+
+  it('puts the later of two of one matter first, and keeps both: nobody knows whether it is a correction', async () => {
+    await using room = await openRoom();
+    await room.say(ANNA, 'cannot start a day without coffee', { importance: 4 });
+    await room.say(ANNA, 'cannot start a day without tea', { importance: 3 });
+    expect(await room.ask('What does Anna drink?')).to.deep.equal([
+      'cannot start a day without tea',
+      'cannot start a day without coffee',
+    ]);
+  });
 });

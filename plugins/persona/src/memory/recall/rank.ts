@@ -5,7 +5,9 @@ import { isFirstHand, isLater, stands } from '../table/order.js';
 import type { Table } from '../table/table.js';
 import { cosine } from '../table/vector.js';
 import { isQuestion } from '../text/attributes.js';
+import { topicsOf } from '../text/topics.js';
 import type { Memory, Place, Recalled } from '../types.js';
+import { laterFirst, likeness } from './later-first.js';
 import type { Question } from './question.js';
 import type { Search } from './search.js';
 
@@ -56,7 +58,7 @@ export function rank(wanted: Wanted): readonly Recalled[] {
     best.splice(at < 0 ? best.length : at, 0, recalled);
     if (best.length > most) best.pop();
   }
-  return varied(best, table, limit);
+  return laterFirst(varied(best, table, limit), new Set(topicsOf(question?.terms ?? [])), table);
 }
 
 /** Takes the best, but prefers what adds something to what has been taken: five times the same joke would leave no room for an answer. */
@@ -71,13 +73,6 @@ function varied(best: readonly Recalled[], table: Table, limit: number): readonl
     for (const other of left) other.sameness = Math.max(other.sameness, likeness(next.terms, other.terms));
   }
   return taken;
-}
-
-/** The share of words that two have in common. */
-function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
-  let common = 0;
-  for (const term of one) if (other.has(term)) common++;
-  return common / Math.max(1, one.size + other.size - common);
 }
 
 function* everything(table: Table, isWanted: (memory: Memory) => boolean): Generator<readonly [Memory, number]> {
