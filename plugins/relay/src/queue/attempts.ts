@@ -25,7 +25,7 @@ export interface Attempts {
   attempt(channelId: string, what: Exclude<Choice, { readonly is: 'none' }>, breaker: Breaker): Promise<boolean>;
   /** Aborts all that are under way, each by a signal of its own. */
   interrupt(reason: Error): void;
-  /** Writes down that these are not tried again, and says so. */
+  /** Says that these are not tried again, and writes it down. */
   giveUp(parcels: readonly Parcel[], entries: readonly Entry[], sentence: string, error: unknown): Promise<void>;
 }
 
@@ -85,8 +85,9 @@ export function createAttempts(tools: Tools): Attempts {
       book.postpone(key, { failures, posted, readyAt: clock.now() + delayMs });
       return false;
     }
-    await write({ is: 'ended', key });
+    // Said before it is written down: whoever is killed in between says it again, which Discord takes for the same message.
     await fail(eventsOf(parcel.entries), { ...delivery, posted });
+    await write({ is: 'ended', key });
     return true;
   };
 
@@ -117,13 +118,13 @@ export function createAttempts(tools: Tools): Attempts {
       for (const { controller } of flights.values()) controller.abort(reason);
     },
     async giveUp(parcels, entries, sentence, error) {
-      const written = parcels.map(({ key }) => write({ is: 'ended', key }));
-      if (entries.length > 0) written.push(write({ is: 'dropped', of: entries.map(({ n }) => n) }));
-      await Promise.all(written);
       const told = parcels.filter(({ posted }) => posted).flatMap((parcel) => parcel.entries);
       const untold = parcels.filter(({ posted }) => !posted).flatMap((parcel) => parcel.entries);
       await fail(eventsOf(told), { sentence, error, posted: true });
       await fail(eventsOf([...untold, ...entries]), { sentence, error, posted: false });
+      const written = parcels.map(({ key }) => write({ is: 'ended', key }));
+      if (entries.length > 0) written.push(write({ is: 'dropped', of: entries.map(({ n }) => n) }));
+      await Promise.all(written);
     },
   };
 }

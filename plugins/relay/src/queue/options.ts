@@ -39,7 +39,7 @@ export interface RelayQueueOptions {
   /** How often at most a guild's drops are told of. */
   readonly dropsEveryMs?: number;
   readonly onDropped: (drop: Drop) => unknown;
-  /** Called once the failure is written down. */
+  /** Called before the failure is written down: of one that a crash interrupts, it is called again. */
   readonly onFailed: (failure: Failure) => unknown;
 }
 

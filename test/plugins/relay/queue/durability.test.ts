@@ -1,7 +1,7 @@
 import type { QueueStore } from '@cinnabar/plugin-relay/queue/journal';
 import type { QueueRecord } from '@cinnabar/plugin-relay/queue/record';
 import { expect } from 'chai';
-import { DONE, event, events, FAILED, openTown } from './town.js';
+import { DONE, event, events, FAILED, openTown, REFUSED } from './town.js';
 
 const MINUTE = 60_000;
 
@@ -65,6 +65,20 @@ describe('a queue whose process is killed', () => {
     expect(town.told.length).to.equal(2 + 3);
     expect(new Set(town.told.map(({ key }) => key)).size).to.equal(1);
     expect(town.failures).to.have.lengthOf(1);
+  });
+
+  it('says again of what it was saying that the agent could not be told', async () => {
+    let said = 0;
+    const onFailed = () => {
+      said += 1;
+      return said === 1 ? new Promise(() => undefined) : undefined;
+    };
+    await using town = await openTown({ answer: () => REFUSED, queue: { onFailed } });
+    await town.offer(event('m1'));
+    await town.pass(1_000);
+    await town.crash();
+    await town.drain();
+    expect(said).to.equal(2);
   });
 });
 
