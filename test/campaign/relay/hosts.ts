@@ -20,14 +20,20 @@ export async function hostRounds({ seed, rounds, log }: CampaignOptions): Promis
   await furnish(stage);
   const people = createPeople(stage);
   const taken = new Set<string>();
-  for (let kills = 0; kills < rounds; kills += 1) {
-    misbehave();
-    for (const id of await live(stage, people, 1 + chance.below(MOST_ORDERS_A_LIFE), nextDeath())) taken.add(id);
-    if (kills % 10 === 9) log(`the whole bot was killed ${kills + 1} times`);
+  const stuck: string[] = [];
+  let kills = 0;
+  try {
+    for (; kills < rounds; kills += 1) {
+      misbehave();
+      for (const id of await live(stage, people, 1 + chance.below(MOST_ORDERS_A_LIFE), nextDeath())) taken.add(id);
+      if (kills % 10 === 9) log(`the whole bot was killed ${kills + 1} times`);
+    }
+    for (const id of await finish(stage, people)) taken.add(id);
+  } catch (error) {
+    stuck.push(error instanceof Error ? error.message : String(error));
   }
-  for (const id of await finish(stage, people)) taken.add(id);
   const { counts, violations } = await judge(stage, people, taken);
-  return { counts: { 'kills of the whole bot': rounds, ...counts }, violations };
+  return { counts: { 'kills of the whole bot': kills, ...counts }, violations: [...stuck, ...violations] };
 
   function nextDeath(): Death {
     const fate = chance.below(10);

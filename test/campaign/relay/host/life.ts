@@ -14,6 +14,7 @@ export type Death =
   | { readonly kind: 'start'; readonly afterMs: number };
 
 const POLL_MS = 5;
+/** Real time: far more than any life takes, on a busy machine, too. */
 const PATIENCE_MS = 60_000;
 
 /** Prepares the guild as the README says, with two agents. Ends the process in which that was done. */
