@@ -14,6 +14,7 @@ export type Death =
   | { readonly kind: 'start'; readonly afterMs: number };
 
 const POLL_MS = 5;
+const LAST_ORDERS = 3;
 /** Real time: far more than any life takes, on a busy machine, too. */
 const PATIENCE_MS = 60_000;
 
@@ -96,13 +97,19 @@ export async function live(stage: Stage, people: People, orders: number, death: 
   return (await readJournal(stage.journal)).taken;
 }
 
-/** The last process, which lives until there is nothing left to do. */
+/** The last process, which takes some orders more, and lives until there is nothing left to do. */
 export async function finish(stage: Stage, people: People): Promise<readonly string[]> {
   const bot = startBot(stage.orders);
   try {
     await until(stage, bot, 'logging in', () => bot.isReady());
     // Cards that have run out are taken away when their member is heard of.
     people.mumble();
+    // After all that, the agents answer.
+    for (let order = 0; order < LAST_ORDERS; order += 1) people.order();
+    await until(stage, bot, 'taking the last orders', async () => {
+      const { taken } = await readJournal(stage.journal);
+      return [...people.said.values()].slice(-LAST_ORDERS).every(({ id }) => taken.includes(`message:${id}`));
+    });
     await until(stage, bot, 'the end', async () => {
       people.decide();
       return isQuiet(stage);
