@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from '@cinnabar/sdk';
 import { type Fingerprint, sha256 } from './fingerprint.js';
@@ -33,10 +33,11 @@ export async function readCacheFile(file: string): Promise<CachedBundle | undefi
   }
 }
 
-/** Writes a cache file, whole or not at all. */
+/** Writes a cache file, whole or not at all: whoever reads it meanwhile has the old one. What a crash leaves beside it is written over. */
 export async function writeCacheFile(file: string, { code, madeBy, inputs }: CachedBundle): Promise<void> {
   const trailer: z.input<typeof trailerSchema> = { madeBy, codeHash: sha256(code), inputs: [...inputs] };
-  const { writeFile } = await import('atomically');
+  const unfinished = `${file}.${process.pid}.tmp`;
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, `${code}${TRAILER}${JSON.stringify(trailer)}\n`, { mode: 0o600 });
+  await writeFile(unfinished, `${code}${TRAILER}${JSON.stringify(trailer)}\n`, { mode: 0o600 });
+  await rename(unfinished, file);
 }
