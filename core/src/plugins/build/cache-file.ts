@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from '@cinnabar/sdk';
@@ -33,10 +34,10 @@ export async function readCacheFile(file: string): Promise<CachedBundle | undefi
   }
 }
 
-/** Writes a cache file, whole or not at all: whoever reads it meanwhile has the old one. What a crash leaves beside it is written over. */
+/** Writes a cache file, whole or not at all: whoever reads it meanwhile has the old one. */
 export async function writeCacheFile(file: string, { code, madeBy, inputs }: CachedBundle): Promise<void> {
   const trailer: z.input<typeof trailerSchema> = { madeBy, codeHash: sha256(code), inputs: [...inputs] };
-  const unfinished = `${file}.${process.pid}.tmp`;
+  const unfinished = `${file}.${randomUUID()}.tmp`;
   await mkdir(dirname(file), { recursive: true });
   await writeFile(unfinished, `${code}${TRAILER}${JSON.stringify(trailer)}\n`, { mode: 0o600 });
   await rename(unfinished, file);
