@@ -40,7 +40,6 @@ export function registerBuiltinTools(
         opened ??= open();
         return (await opened).read(url, signal);
       },
-      close: async () => (await opened)?.close(),
     }),
   );
   tool(calculateTool);

@@ -16,7 +16,7 @@ interface Excerpt {
 const MOST_CHARACTERS = 15_000;
 
 /** `fetch_url`: the words of a public page, a part at a time. */
-export function fetchUrlTool(reader: WebReader): ToolDefinition<typeof input, Excerpt> {
+export function fetchUrlTool(reader: Pick<WebReader, 'read'>): ToolDefinition<typeof input, Excerpt> {
   return {
     name: 'fetch_url',
     description:
