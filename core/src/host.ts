@@ -1,6 +1,14 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
-import { type Clock, type Logger, type Plugin, type Random, type Token, UserError } from '@cinnabar/sdk';
+import {
+  type Clock,
+  type Logger,
+  type OwnerAlert,
+  type Plugin,
+  type Random,
+  type Token,
+  UserError,
+} from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { container as root } from 'tsyringe';
 import { createSystemClock, createSystemRandom } from './clock/system-clock.js';
@@ -94,9 +102,9 @@ export function createHost(options: HostOptions): Host {
       log.warn(`stopping although ${boundary.inFlight()} handlers are under way`);
     await upkeep.close();
     await plugins.stop();
+    await container.resolve(KEYS.notices).close();
     await container.resolve(KEYS.storage).flush();
     await gateway.close();
-    container.resolve(KEYS.notices).close();
     container.resolve(KEYS.blockage).stop();
     await driver.close();
   };
@@ -120,6 +128,8 @@ export function createHost(options: HostOptions): Host {
     },
     async start(token) {
       lock = lockData(config.dataDir, clock);
+      await container.resolve(KEYS.notices).open();
+      if (lock.abandonedAt !== undefined) container.resolve(KEYS.notices).alert(crashAlert(lock.abandonedAt));
       await container.resolve(KEYS.tools).recover();
       for (const plugin of inMemory) plugins.add(plugin, { path: '(memory)' });
       const report = await plugins.boot(only === undefined ? {} : { only });
@@ -147,5 +157,13 @@ export function createHost(options: HostOptions): Host {
       await upkeep.idle();
       return busy;
     },
+  };
+}
+
+function crashAlert(lastSeenMs: number): OwnerAlert {
+  return {
+    kind: 'restart-after-crash',
+    text: `The bot was started again after a run that did not stop cleanly (last sign of life <t:${Math.floor(lastSeenMs / 1000)}:f>): it crashed, was killed, ran out of memory, or the power failed.`,
+    remedy: 'The end of the error log, and the log of the system (`journalctl`, `docker logs`), say which.',
   };
 }

@@ -23,6 +23,7 @@ export * from './logger.js';
 export * from './manifest.js';
 export * from './mcp-endpoint.js';
 export * from './options.js';
+export * from './owner-notices.js';
 export * from './persona.js';
 export * from './personal-data.js';
 export * from './plugins.js';

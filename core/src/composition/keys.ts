@@ -20,7 +20,7 @@ import type { GatewayClient } from '../gateway/client.js';
 import type { InFlight } from '../gateway/in-flight.js';
 import type { IdentityRoom } from '../identities/room.js';
 import type { Logs } from '../observability/logs.js';
-import type { OwnerNotices } from '../observability/owner-notices.js';
+import type { HostNotices } from '../observability/owner-notices.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { PluginServices } from '../plugins/services.js';
 import type { Driver } from '../storage/driver.js';
@@ -37,7 +37,7 @@ export const KEYS = {
   random: key<Random>('random'),
   logs: key<Logs>('logs'),
   driver: key<Driver>('driver'),
-  notices: key<OwnerNotices>('owner notices'),
+  notices: key<HostNotices>('owner notices'),
   storage: key<StorageRoom>('storage'),
   files: key<Files>('files'),
   guildStates: key<GuildStates>('guild states'),

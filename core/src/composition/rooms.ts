@@ -16,7 +16,7 @@ import { createEnabledIn, createGuildStates, guildStateSchema } from '../gateway
 import { createInFlight } from '../gateway/in-flight.js';
 import { createPrefixes } from '../gateway/prefixes.js';
 import { createIdentities, identitySchema } from '../identities/room.js';
-import { createOwnerNotices } from '../observability/owner-notices.js';
+import { createOwnerNotices, noticesSchema } from '../observability/owner-notices.js';
 import { createContext } from '../plugins/context.js';
 import { createDiscovery } from '../plugins/discovery/discovery.js';
 import { createGuardStore } from '../plugins/guard-store.js';
@@ -78,15 +78,20 @@ function registerState(room: Room): void {
       hasRole: (guildId, roleId) =>
         get(KEYS.gateway).client.guilds.cache.get(guildId)?.roles.cache.has(roleId) === true,
       onProblem: ({ document, detail, keptAs }) =>
-        get(KEYS.notices).tell(
-          `The stored document ${document} was damaged (${detail}). It was put aside${keptAs === undefined ? '' : ` as ${keptAs}`}; its last good copy is used.`,
-        ),
+        get(KEYS.notices).alert({
+          kind: 'document-damaged',
+          text: `The stored document ${document} was damaged (${detail}). It was put aside${keptAs === undefined ? '' : ` as ${keptAs}`}; its last good copy is used.`,
+          remedy: 'If this happens again, check the disk.',
+        }),
     }),
   );
   room(KEYS.notices, (get) =>
     createOwnerNotices({
       client: get(KEYS.gateway).client,
       owners: () => get(KEYS.access).owners(),
+      document: () =>
+        get(KEYS.storage).collection('notices', { scope: 'global', version: 1, schema: noticesSchema }).of('owners'),
+      redact: (text) => get(KEYS.logs).redactor.text(text),
       clock: get(KEYS.clock),
       log: get(KEYS.logs).logger('host'),
     }),
@@ -126,6 +131,7 @@ function registerGateway(room: Room): void {
       log: get(KEYS.logs).logger('host'),
       inFlight: get(KEYS.inFlight),
       blockage: get(KEYS.blockage),
+      alert: (alert) => get(KEYS.notices).alert(alert),
     }),
   );
   room(KEYS.events, (get) =>

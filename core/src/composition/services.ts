@@ -6,6 +6,7 @@ import {
   Files,
   Identities,
   Ledger,
+  OwnerNotices,
   PersonalDataStore,
   Plugins,
   Prefixes,
@@ -34,6 +35,7 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(Ledger, () => container.resolve(KEYS.tools).ledger);
   provide(ToolPolicies, () => container.resolve(KEYS.toolPolicies));
   provide(SettingsCatalog, () => container.resolve(KEYS.storage).catalog);
+  provide(OwnerNotices, () => container.resolve(KEYS.notices));
   provide(Files, () => container.resolve(KEYS.files));
   provide(PersonalDataStore, () => container.resolve(KEYS.personalData));
   provide(Plugins, () => container.resolve(KEYS.plugins));

@@ -11,6 +11,8 @@ const SILENT_MS = 60_000;
 
 /** The right to write to a folder of data. */
 export interface DataLock {
+  /** When the process that held it before gave its last sign of life, if it ended without releasing it; in milliseconds since the Unix epoch. */
+  readonly abandonedAt: number | undefined;
   /** Idempotent. */
   release(): void;
 }
@@ -27,7 +29,11 @@ export function lockData(dataDir: string, clock: Clock): DataLock {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   if (held.has(path)) throw inUse(dataDir, thisProcess());
   const own = JSON.stringify(thisProcess());
-  while (!create(path, own)) removeAbandoned(dataDir, path, clock);
+  let abandonedAt: number | undefined;
+  while (!create(path, own)) {
+    const touchedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (removeAbandoned(dataDir, path, clock)) abandonedAt = touchedAt;
+  }
   held.add(path);
 
   let cancel: () => void = () => undefined;
@@ -37,6 +43,7 @@ export function lockData(dataDir: string, clock: Clock): DataLock {
   };
   beat();
   return {
+    abandonedAt,
     release() {
       cancel();
       if (!held.delete(path)) return;
@@ -61,10 +68,13 @@ function create(path: string, content: string): boolean {
   }
 }
 
-/** @throws CINNABAR_DATA_IN_USE unless the lock was left behind, or is gone by now */
-function removeAbandoned(dataDir: string, path: string, clock: Clock): void {
+/**
+ * @returns whether this process has removed it
+ * @throws CINNABAR_DATA_IN_USE unless the lock was left behind, or is gone by now
+ */
+function removeAbandoned(dataDir: string, path: string, clock: Clock): boolean {
   const text = textOf(path);
-  if (text === undefined) return;
+  if (text === undefined) return false;
   const holder = readHolder(text);
   const state = stateOf(holder);
   if (state === 'running' || (state === 'unknown' && silentForMs(path, clock) < SILENT_MS))
@@ -75,11 +85,13 @@ function removeAbandoned(dataDir: string, path: string, clock: Clock): void {
     renameSync(path, aside);
   } catch {
     // Somebody else was faster.
-    return;
+    return false;
   }
   // Between the look and the move a third process may have put its own there: that one is given back.
-  if (textOf(aside) !== text) linkSync(aside, path);
+  const isOther = textOf(aside) !== text;
+  if (isOther) linkSync(aside, path);
   rmSync(aside, { force: true });
+  return !isOther;
 }
 
 function silentForMs(path: string, clock: Clock): number {

@@ -1,4 +1,4 @@
-import { type Clock, type Logger, sentenceOf } from '@cinnabar/sdk';
+import { type Clock, type Logger, type OwnerAlert, sentenceOf } from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../contracts.js';
 import type { BlockageWatch } from './blockage.js';
 import type { InFlight } from './in-flight.js';
@@ -9,10 +9,12 @@ interface Parts {
   readonly log: Logger;
   readonly inFlight: InFlight;
   readonly blockage: BlockageWatch;
+  /** The way to the bot's owners. */
+  readonly alert: (alert: OwnerAlert) => void;
 }
 
 /** Builds the wall between plugin code and the process: see `Boundary`. */
-export function createBoundary({ clock, log, inFlight, blockage }: Parts): Boundary {
+export function createBoundary({ clock, log, inFlight, blockage, alert }: Parts): Boundary {
   const suspensions = createSuspensions(clock);
 
   const fail = (owner: Owner, guildId: string | null, label: string, error: unknown) => {
@@ -25,6 +27,11 @@ export function createBoundary({ clock, log, inFlight, blockage }: Parts): Bound
       log.warn(`${owner.id} failed 10 times within a minute; its listeners pause for a minute in this guild`, {
         plugin: owner.id,
         guildId,
+      });
+      alert({
+        kind: 'plugin-suspended',
+        text: `The plugin ${owner.id} failed 10 times within a minute ${guildId === null ? 'in direct messages' : `in the server ${guildId}`}; its listeners pause there for a minute.`,
+        remedy: `The error log has the reason; until it is mended, \`!plugin disable ${owner.id}\` keeps it quiet.`,
       });
     }
   };

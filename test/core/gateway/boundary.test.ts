@@ -12,7 +12,7 @@ function setUp() {
   const inFlight = createInFlight(clock);
   const time = { now: 0 };
   const blockage = watchBlockage(log, inFlight.busy, () => time.now);
-  const boundary = createBoundary({ clock, log, inFlight, blockage });
+  const boundary = createBoundary({ clock, log, inFlight, blockage, alert: () => undefined });
   return { clock, log, time, blockage, boundary, owner: ownerOf('flaky') };
 }
 

@@ -1,9 +1,44 @@
 import { readdirSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { createTestHost } from '@cinnabar/core/testing';
-import { Plugins } from '@cinnabar/sdk';
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { definePlugin, OwnerNotices, Plugins } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { makeFolder } from '../../support/folder.js';
 import { ownerOf } from '../../support/owners.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** A plugin that raises alerts as members say them: `kind: text`. */
+const watchman = definePlugin({
+  manifest: { id: 'watchman', version: '1.0.0', description: 'Warns', intents: ['GuildMessages', 'MessageContent'] },
+  inject: { notices: OwnerNotices },
+  setup({ on, services }) {
+    on('messageCreate', ({ content, author }) => {
+      if (author.bot) return;
+      if (content === 'fail') throw new Error('boom');
+      const [kind = '', text = ''] = content.split(': ');
+      services.notices.alert({ kind, text, remedy: 'Do something.' });
+    });
+  },
+});
+
+/** What the owner of the bot has been sent so far. */
+function received(host: TestHost): readonly string[] {
+  return host.you.openDm(host.application).messages.map(({ content }) => content);
+}
+
+async function say(host: TestHost, ...lines: readonly string[]): Promise<void> {
+  for (const line of lines) host.alice.say(host.general, line);
+  await host.settled();
+}
+
+/** Leaves the data as a process does that was killed. */
+function leaveLocked(dataDir: string): void {
+  writeFileSync(join(dataDir, 'lock'), JSON.stringify({ pid: 4_194_303, host: hostname(), birth: 'another boot' }));
+}
 
 describe("notices to the bot's owner", () => {
   it('tell of a damaged document, which stops nothing', async () => {
@@ -22,5 +57,102 @@ describe("notices to the bot's owner", () => {
     await second.advance(5_000);
     const notice = await second.discord.expectMessage({ author: second.bot, content: /was damaged/ });
     expect(notice.channel.recipients).to.include(second.you);
+  });
+
+  it('send a burst of alerts as one message, with what to do', async () => {
+    await using host = await createTestHost({ plugins: [watchman] });
+    await say(host, 'disk-full: The disk is full.', 'disk-full: The disk is full.', 'disk-full: The disk is full.');
+    await say(host, 'model-resting: The model a failed.', 'model-resting: The model b failed.');
+    await host.advance(5_000);
+    expect(received(host)).to.deep.equal([
+      '⚠️ The disk is full. Do something. (and 2 more times)\n⚠️ The model a failed. Do something.\nThe model b failed. Do something.',
+    ]);
+  });
+
+  it('send each kind at most once an hour, and then what came in between', async () => {
+    await using host = await createTestHost({ plugins: [watchman] });
+    await say(host, 'disk-full: Full.');
+    await host.advance(5_000);
+    await say(host, 'disk-full: Full.', 'other: Something else.');
+    await host.advance(5_000);
+    await say(host, ...['1', '2', '3', '4'].map((number) => `disk-full: Still full ${number}.`));
+    await host.advance(HOUR - 10_000);
+    expect(received(host)).to.deep.equal(['⚠️ Full. Do something.', '⚠️ Something else. Do something.']);
+    await host.advance(10_000);
+    const at = `(<t:${Date.UTC(2026, 0, 1, 0, 0, 5) / 1000}:f>)`;
+    const after = `(<t:${Date.UTC(2026, 0, 1, 0, 0, 10) / 1000}:f>)`;
+    expect(received(host).slice(2)).to.deep.equal([
+      `⚠️ Full. ${at} Do something.\nStill full 1. ${after} Do something.\nStill full 2. ${after} Do something.\n… and 2 more times of this kind: the log has them.`,
+    ]);
+    await host.advance(HOUR);
+    expect(received(host)).to.have.length(3);
+  });
+
+  it('wait until Discord can be reached, and then say when it was', async () => {
+    await using host = await createTestHost({ plugins: [watchman] });
+    host.discord.faults.rest.fail(503, { method: 'POST', times: Number.POSITIVE_INFINITY });
+    await say(host, 'gateway-away: The gateway was away.');
+    // The library itself tries four times before it gives up.
+    await host.advance(5_000);
+    expect(received(host)).to.deep.equal([]);
+    host.discord.faults.clear();
+    await host.advance(MINUTE);
+    expect(received(host)).to.deep.equal([
+      `⚠️ The gateway was away. (<t:${Date.UTC(2026, 0, 1) / 1000}:f>) Do something.`,
+    ]);
+    await host.advance(HOUR);
+    expect(received(host)).to.have.length(1);
+  });
+
+  it('tell of a start after a crash, once an hour in a crash loop', async () => {
+    using folder = makeFolder();
+    await using world = await createTestHost({ plugins: [] });
+    await world.stop();
+    const dataDir = folder.path;
+    for (let start = 0; start < 4; start++) {
+      leaveLocked(dataDir);
+      await using host = await createTestHost({ plugins: [], world, dataDir });
+      await host.advance(5_000);
+      await host.stop();
+    }
+    expect(received(world)).to.have.length(1);
+    expect(received(world)[0]).to.match(/^⚠️ The bot was started again after a run that did not stop cleanly/);
+
+    await using clean = await createTestHost({ plugins: [], world, dataDir });
+    await clean.advance(HOUR);
+    expect(received(world)).to.have.length(2);
+    expect(received(world)[1]).to.match(/^⚠️ The bot was started again .* \(and 2 more times\)$/);
+    await clean.stop();
+    await using again = await createTestHost({ plugins: [], world, dataDir });
+    await again.advance(2 * HOUR);
+    expect(received(world)).to.have.length(2);
+  });
+
+  it('tell of a plugin whose listeners were suspended', async () => {
+    await using host = await createTestHost({ plugins: [watchman] });
+    await say(host, ...Array.from({ length: 10 }, () => 'fail'));
+    await host.advance(5_000);
+    expect(received(host)).to.have.length(1);
+    expect(received(host)[0]).to.match(/^⚠️ The plugin watchman failed 10 times within a minute in the server \d+/);
+  });
+
+  it('are sent once an hour too while nothing can be saved', async () => {
+    const driver = createMemoryDriver();
+    let attempts = 0;
+    const failing = {
+      ...driver,
+      async write() {
+        attempts += 1;
+        throw new Error('ENOSPC: no space left on device');
+      },
+    };
+    await using host = await createTestHost({ plugins: [watchman], driver: failing });
+    const before = attempts;
+    await say(host, 'disk-full: Full.');
+    await host.advance(5_000);
+    await say(host, 'disk-full: Full.');
+    await host.advance(MINUTE);
+    expect(received(host)).to.deep.equal(['⚠️ Full. Do something.']);
+    expect(attempts - before).to.be.at.most(4);
   });
 });
