@@ -27,7 +27,7 @@ export interface HistoryParts {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
-  /** 200 channels and 100,000 messages by default. */
+  /** 200 channels, 100,000 messages and 64 MB in all, 8 MB of one channel, by default. */
   readonly limits?: LogLimits;
 }
 
@@ -54,6 +54,9 @@ export function createChannelHistory({ on, client, clock, log, limits = LOG_LIMI
   };
 
   return {
+    get held() {
+      return logs.size;
+    },
     async window(channel, options) {
       let restCalls = 0;
       const notes = new Set<string>();

@@ -80,6 +80,8 @@ export interface ChannelHistory {
    * @param names what this bot is called in `.config NAME`; by default its names on Discord
    */
   pinnedConfigs(channel: SendableChannels, names?: readonly string[]): Promise<readonly PinnedConfig[]>;
+  /** How much is kept of all channels, in memory. */
+  readonly held: { readonly messages: number; readonly bytes: number };
 }
 
 export interface CachedImage {

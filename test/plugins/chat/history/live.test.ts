@@ -1,3 +1,4 @@
+import { LOG_LIMITS } from '@cinnabar/plugin-chat/history/store/logs';
 import { expect } from 'chai';
 import { chatter, type HistoryRoom, openRoom } from './room.js';
 
@@ -107,7 +108,7 @@ describe('chat history: kept live', () => {
 
   it('does not care how many messages discord.js keeps', async () => {
     const { host, read } = room;
-    await read();
+    await read(host.general, { limit: 700 });
     chatter(host.bob, host.general, 700);
     expect((await read(host.general, { limit: 700 })).messages).to.have.length(700);
     expect(room.pages()).to.equal(1);
@@ -121,7 +122,7 @@ describe('chat history: kept live', () => {
   });
 
   it('forgets the channel that was read longest ago when it holds too many', async () => {
-    await using small = await openRoom({ channels: 2, messages: 10_000 });
+    await using small = await openRoom({ ...LOG_LIMITS, channels: 2 });
     const { host, read } = small;
     const [one, two] = [host.guild.createChannel({ name: 'one' }), host.guild.createChannel({ name: 'two' })];
     for (const channel of [host.general, one, two]) await read(channel);
@@ -129,6 +130,63 @@ describe('chat history: kept live', () => {
     expect((await read(two)).restCalls).to.equal(0);
     expect((await read(one)).restCalls).to.equal(0);
     expect((await read(host.general)).restCalls).to.equal(1);
+  });
+
+  it('lets go of what live messages make older than readers need, and reads it again when one does', async () => {
+    const { host, read, history } = room;
+    chatter(host.bob, host.general, 50);
+    await read(host.general, { limit: 50 });
+    chatter(host.bob, host.general, 1_000);
+    await host.settled();
+    expect(history.held.messages).to.be.within(50, 300);
+    room.pages();
+    expect((await read(host.general, { limit: 50 })).restCalls).to.equal(0);
+    const all = await read(host.general, { limit: 1_000 });
+    expect(all.messages.map(({ id }) => id)).to.deep.equal(host.general.messages.slice(-1_000).map(({ id }) => id));
+    expect(all.restCalls).to.be.within(7, 10);
+    expect((await read(host.general, { limit: 1_000 })).restCalls).to.equal(0);
+  });
+
+  it('keeps what an older anchor needs for as long as readers ask for it', async () => {
+    const { host, read } = room;
+    const [anchor] = chatter(host.bob, host.general, 300);
+    const options = { limit: 50, from: anchor?.id ?? '' };
+    await read(host.general, options);
+    for (let round = 0; round < 5; round += 1) {
+      chatter(host.bob, host.general, 90);
+      expect((await read(host.general, options)).restCalls).to.equal(0);
+    }
+  });
+
+  it('is bounded in all channels together, by messages and by bytes: those read longest ago go first', async () => {
+    for (const all of [
+      { messages: 500, bytes: 1e9 },
+      { messages: 1e6, bytes: 250_000 },
+    ]) {
+      await using small = await openRoom({ ...LOG_LIMITS, all });
+      const { host, read, history } = small;
+      const channels = Array.from({ length: 8 }, (_, at) => host.guild.createChannel({ name: `many-${at}` }));
+      for (const channel of channels) await read(channel, { limit: 100 });
+      for (const channel of channels) chatter(host.bob, channel, 120);
+      await host.settled();
+      expect(history.held.messages).to.be.at.most(all.messages);
+      expect(history.held.bytes).to.be.at.most(all.bytes);
+      small.pages();
+      expect((await read(channels.at(-1), { limit: 100 })).restCalls).to.equal(0);
+      expect((await read(channels[0], { limit: 100 })).messages).to.have.length(100);
+      expect(small.pages()).to.equal(1);
+    }
+  });
+
+  it('is bounded in one channel by bytes, whatever its readers want', async () => {
+    await using small = await openRoom({ ...LOG_LIMITS, channelBytes: 100_000 });
+    const { host, read, history } = small;
+    await read(host.general, { limit: 1_000 });
+    chatter(host.bob, host.general, 200, 'x'.repeat(1_500));
+    await host.settled();
+    expect(history.held.bytes).to.be.at.most(100_000);
+    expect((await read(host.general, { limit: 200 })).messages).to.have.length(200);
+    expect(history.held.bytes).to.be.at.most(100_000);
   });
 
   it('shares one fetch among those who ask at the same time', async () => {

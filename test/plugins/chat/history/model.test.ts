@@ -43,23 +43,19 @@ describe('chat history: whatever happens in whatever order', () => {
   after(() => room[Symbol.asyncDispose]());
 
   /** What Discord has: the last `limit` messages, with the emoji that others than the bot put under them. */
-  const truth = (channel: LocalChannel, limit: number) =>
+  const truth = (channel: LocalChannel, limit: number, { host }: HistoryRoom = room) =>
     channel.messages.slice(-limit).map(({ id, content, reactions }) => [
       id,
       content,
       reactions
-        .filter(({ users }) => [...users].some((user) => user !== room.host.bot))
+        .filter(({ users }) => [...users].some((user) => user !== host.bot))
         .map(({ emoji }) => emoji.name)
         .sort(),
     ]);
-  const seen = async (channel: LocalChannel, limit: number) =>
-    (await room.read(channel, { limit })).messages.map(({ id, content, reactions }) => [
-      id,
-      content,
-      [...reactions].sort(),
-    ]);
+  const seen = async (channel: LocalChannel, limit: number, { read }: HistoryRoom = room) =>
+    (await read(channel, { limit })).messages.map(({ id, content, reactions }) => [id, content, [...reactions].sort()]);
 
-  const play = async (channel: LocalChannel, happenings: readonly Happening[]) => {
+  const play = async (channel: LocalChannel, happenings: readonly Happening[], room: HistoryRoom) => {
     const { host } = room;
     const { rest } = host.discord.faults;
     const people = [host.alice, host.bob, host.bot];
@@ -115,7 +111,7 @@ describe('chat history: whatever happens in whatever order', () => {
           chatter(room.host.bob, channel, before);
           await room.host.settled();
           room.host.discord.faults.rest.latencyMs = latencyMs;
-          await play(channel, happenings);
+          await play(channel, happenings, room);
           expect(await seen(channel, limit)).to.deep.equal(truth(channel, limit));
           expect(await seen(channel, 400)).to.deep.equal(truth(channel, 400));
           expect((await room.read(channel)).restCalls).to.equal(0);
@@ -138,15 +134,36 @@ describe('chat history: whatever happens in whatever order', () => {
           const channel = room.host.guild.createChannel({ name: `lost-${runs}` });
           chatter(room.host.bob, channel, 30);
           await room.host.settled();
-          await play(channel, [...before, { kind: 'read', limit: 100 }]);
+          await play(channel, [...before, { kind: 'read', limit: 100 }], room);
           const unheard = during.filter(({ kind }) => !['read', 'hold', 'release', 'settle', 'pass'].includes(kind));
-          await room.loseSession(() => void play(channel, unheard));
-          await play(channel, after);
+          await room.loseSession(() => void play(channel, unheard, room));
+          await play(channel, after, room);
           expect(await seen(channel, 400)).to.deep.equal(truth(channel, 400));
           expect((await room.read(channel)).restCalls).to.equal(0);
         },
       ),
       { numRuns: 5 },
+    );
+  });
+
+  it('shows what Discord has when it may keep next to nothing', async function () {
+    this.timeout(20_000);
+    const limits = { channels: 2, all: { messages: 60, bytes: 60_000 }, channelBytes: 20_000 };
+    await using tight = await openRoom(limits);
+    const channels = ['a', 'b', 'c'].map((name) => tight.host.guild.createChannel({ name }));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...channels),
+        fc.array(happening, { minLength: 5, maxLength: 60 }),
+        fc.integer({ min: 1, max: 150 }),
+        async (channel, happenings, limit) => {
+          await play(channel, happenings, tight);
+          expect(await seen(channel, limit, tight)).to.deep.equal(truth(channel, limit, tight));
+          expect(tight.history.held.messages).to.be.at.most(limits.all.messages);
+          expect(tight.history.held.bytes).to.be.at.most(limits.channelBytes * limits.channels);
+        },
+      ),
+      { numRuns: 25 },
     );
   });
 });

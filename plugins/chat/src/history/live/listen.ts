@@ -9,19 +9,19 @@ import type { Logs } from '../store/logs.js';
  * Everything comes from the events themselves: what discord.js has cached does not matter.
  */
 export function listen(on: Registrar['on'], logs: Logs): void {
-  const tell = (channelId: string, change: Change) => logs.peek(channelId)?.apply(change);
+  const tell = (channelId: string, change: Change) => logs.apply(channelId, change);
 
   on('messageCreate', (message) => {
     const log = logs.peek(message.channelId);
     if (log === undefined) return;
-    if (isHistory(message)) log.apply({ kind: 'created', id: message.id, held: toHeld(message) });
+    if (isHistory(message)) tell(message.channelId, { kind: 'created', id: message.id, held: toHeld(message) });
     else log.heardOf(message.id);
   });
   on('messageUpdate', (_old, message) => {
     const log = logs.peek(message.channelId);
     // Without content it is not an edit, only a change of something that history does not show.
     if (log === undefined || message.partial || !isHistory(message)) return;
-    log.apply({ kind: 'updated', id: message.id, held: toHeld(message) });
+    tell(message.channelId, { kind: 'updated', id: message.id, held: toHeld(message) });
   });
   on('messageDelete', ({ id, channelId }) => tell(channelId, { kind: 'deleted', id }));
   on('messageDeleteBulk', (messages, channel) => {

@@ -15,12 +15,20 @@ export interface Held {
   /** Own, with buttons or menus. */
   readonly controls: boolean;
   readonly tallies: ReadonlyMap<string, Tally>;
+  /** About how much memory it takes. */
+  readonly bytes: number;
 }
 
 export type MessageFacts = Omit<HistoryMessage, 'reactions' | 'card'>;
 
 const NONE: readonly string[] = [];
 const NO_TALLIES: ReadonlyMap<string, Tally> = new Map();
+
+/** The objects that make up a message, measured; and what a list, a tally or an attachment adds. */
+const MESSAGE_BYTES = 500;
+const ITEM_BYTES = 200;
+/** Of text that is not Latin-1; other text takes half of it. */
+const CHARACTER_BYTES = 2;
 
 export function hold(facts: MessageFacts, controls: boolean, tallies: ReadonlyMap<string, Tally>): Held {
   const counted = [...tallies.values()];
@@ -29,7 +37,14 @@ export function hold(facts: MessageFacts, controls: boolean, tallies: ReadonlyMa
   const card = facts.author.self && (controls || asked);
   const reactions = byOthers.length === 0 ? NONE : byOthers;
   const message: HistoryMessage = { ...facts, reactions, ...(card ? { card } : {}) };
-  return { message, controls, tallies: tallies.size === 0 ? NO_TALLIES : tallies };
+  const bytes = bytesOf(facts, tallies.size);
+  return { message, controls, tallies: tallies.size === 0 ? NO_TALLIES : tallies, bytes };
+}
+
+function bytesOf({ content, extras, attachments }: MessageFacts, tallies: number): number {
+  const texts = [content, ...extras, ...attachments.flatMap(({ url, name }) => [url, name])];
+  const characters = texts.reduce((sum, { length }) => sum + length, 0);
+  return MESSAGE_BYTES + ITEM_BYTES * (extras.length + attachments.length + tallies) + CHARACTER_BYTES * characters;
 }
 
 /** An edit: new words, the same reactions. */

@@ -5,6 +5,7 @@ import { idAfter, olderId } from '../snowflake.js';
 import type { Held } from '../store/held.js';
 import type { ChannelLog, LogPlace } from '../store/log.js';
 import type { Logs } from '../store/logs.js';
+import { positionOf, type Stretch } from '../store/stretch.js';
 import type { Channels } from './channels.js';
 import { findCommand } from './command.js';
 import { fetchPage, PAGE } from './page.js';
@@ -35,13 +36,17 @@ const SPARE_TURNS = 20;
  * Reads a place backwards: from the store, and page by page from Discord what is not there, no more than wanted.
  * @throws what discord.js threw when Discord does not answer
  */
-export async function readPlace(place: Place, want: Want, trip: Trip, parts: WalkParts): Promise<Read> {
+export function readPlace(place: Place, want: Want, trip: Trip, parts: WalkParts): Promise<Read> {
+  return parts.logs.reading(place.channel.id, () => readOn(place, want, trip, parts));
+}
+
+async function readOn(place: Place, want: Want, trip: Trip, parts: WalkParts): Promise<Read> {
   const { channel, upTo } = place;
   for (let turn = 0; turn < want.most / PAGE + SPARE_TURNS; turn += 1) {
-    const log = parts.logs.use(placeOf(channel));
-    if (log.at(undefined) !== undefined && hasGap(log, channel)) log.doubt(log.newest);
+    const log = logOf(channel, parts.logs);
     const stretch = log.at(upTo);
     const taken = stretch === undefined ? NOTHING : take(stretch, place, want);
+    if (stretch?.to === undefined) log.needed(reachOf(stretch, taken, upTo === undefined ? want.count : 0));
     const command = await findCommand(taken.messages, channel, trip, parts);
     if (command !== undefined) return { messages: taken.messages.slice(command.at), full: false, next: command.next };
     if (taken.complete) return { messages: taken.messages, full: false, next: parentOf(place) };
@@ -52,6 +57,13 @@ export async function readPlace(place: Place, want: Want, trip: Trip, parts: Wal
     parts.logs.grown(log, want.most);
   }
   throw new Error(`The history of channel ${channel.id} changes faster than it can be read`);
+}
+
+/** How many of the newest messages a reader needs to find these again, or as many as it wants where there are not so many yet. */
+function reachOf(stretch: Stretch | undefined, taken: Taken, wanted: number): number {
+  const messages = stretch?.messages ?? [];
+  const [oldest] = taken.messages;
+  return Math.max(wanted, oldest === undefined ? 0 : messages.length - positionOf(messages, oldest.message.id));
 }
 
 /** One request at a time for a channel: whoever finds one under way waits for it, and looks again. */
@@ -65,6 +77,13 @@ async function extend(log: ChannelLog, fetch: () => Promise<void>): Promise<void
   });
   log.busy = mine;
   await mine;
+}
+
+/** The channel's log, in doubt where Discord has gone on without it. */
+function logOf(channel: SendableChannels, logs: Logs): ChannelLog {
+  const log = logs.use(placeOf(channel));
+  if (log.at(undefined) !== undefined && hasGap(log, channel)) log.doubt(log.newest);
+  return log;
 }
 
 function placeOf(channel: SendableChannels): LogPlace {
