@@ -163,6 +163,10 @@ describe('local Discord: messages', () => {
 
     expect(second.id).to.equal(first.id);
     expect(city.general.messages).to.have.lengthOf(1);
+    expect(second.nonce).to.equal('n1');
+    channel().messages.cache.clear();
+    const [again] = (await channel().messages.fetch({ limit: 1, cache: false })).values();
+    expect(again?.nonce).to.equal(null);
   });
 
   it('holds people, but not bots, to slowmode', async () => {

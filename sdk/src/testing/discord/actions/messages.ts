@@ -38,7 +38,7 @@ export function postMessage(world: World, channel: LocalChannel, sender: Sender,
   checkLimits(draft);
   checkComponentsV2(flags, draft);
   validateAllowedMentions(draft.allowedMentions);
-  const repeated = findByNonce(channel, sender, draft);
+  const repeated = findByNonce(world, sender, draft);
   if (repeated) return repeated;
 
   const reply = resolveReply(channel, draft);
@@ -49,6 +49,7 @@ export function postMessage(world: World, channel: LocalChannel, sender: Sender,
   message.tts = draft.tts ?? false;
   message.flags = sender.ephemeral ? flags | MessageFlags.Ephemeral : flags;
   message.nonce = draft.nonce;
+  rememberNonce(world, message);
   message.webhookId = sender.webhookId;
   message.applicationId = sender.applicationId;
   message.interaction = sender.interaction;
@@ -62,13 +63,28 @@ export function postMessage(world: World, channel: LocalChannel, sender: Sender,
   return message;
 }
 
-/** With `enforce_nonce` a repeated request returns the message that it already made. */
-function findByNonce(channel: LocalChannel, sender: Sender, draft: MessageDraft): LocalMessage | undefined {
+/** For how long a nonce is compared; Discord says "the past few minutes". */
+const NONCE_KEPT_MS = 3 * 60_000;
+
+const nonceKey = (authorId: string, nonce: string | number) => `${authorId}:${nonce}`;
+
+/** With `enforce_nonce` a request whose author has lately used the nonce, wherever that was, returns the message that it made then. */
+function findByNonce(world: World, sender: Sender, draft: MessageDraft): LocalMessage | undefined {
   if (!draft.enforceNonce || draft.nonce === undefined) return undefined;
-  for (const message of channel.messagesById.values()) {
-    if (message.nonce === draft.nonce && message.author.id === sender.author.id) return message;
+  const message = world.nonces.get(nonceKey(sender.author.id, draft.nonce));
+  if (message === undefined || message.deleted) return undefined;
+  return world.clock.now() - message.createdAt <= NONCE_KEPT_MS ? message : undefined;
+}
+
+function rememberNonce({ nonces, clock }: World, message: LocalMessage): void {
+  if (message.nonce === undefined) return;
+  for (const [key, { createdAt }] of nonces) {
+    if (clock.now() - createdAt <= NONCE_KEPT_MS) break;
+    nonces.delete(key);
   }
-  return undefined;
+  const key = nonceKey(message.author.id, message.nonce);
+  nonces.delete(key);
+  nonces.set(key, message);
 }
 
 function linkReply(message: LocalMessage, replied: LocalMessage, draft: MessageDraft): void {

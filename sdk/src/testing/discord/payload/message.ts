@@ -21,15 +21,24 @@ export interface MessageViewer {
   content(message: LocalMessage): boolean;
 }
 
-/** A message as REST returns it. */
+/** A message as REST returns it. Its nonce is not kept with it: only the answer to the request that made it has that. */
 export function messagePayload(message: LocalMessage, viewer: MessageViewer): APIMessage {
   return { ...withReferenced(message, viewer), mentions: message.mentions.users.map(userPayload) };
+}
+
+/** The same for who has just made it. */
+export function createdMessagePayload(message: LocalMessage, viewer: MessageViewer): APIMessage {
+  return { ...messagePayload(message, viewer), ...nonceOf(message) };
+}
+
+function nonceOf({ nonce }: LocalMessage): Pick<APIMessage, 'nonce'> {
+  return nonce === undefined ? {} : { nonce };
 }
 
 /** A message as the gateway sends it: with guild, author's member and the mentioned members. Ephemeral ones go without. */
 export function messageEventPayload(message: LocalMessage, viewer: MessageViewer): GatewayMessageCreateDispatchData {
   // Discord sends the channel's type too; without it discord.js cannot make a direct message's channel.
-  const base = { ...withReferenced(message, viewer), ...channelType(message.channel.type) };
+  const base = { ...withReferenced(message, viewer), ...nonceOf(message), ...channelType(message.channel.type) };
   const guild = message.ephemeral ? undefined : message.channel.guild;
   if (!guild) return { ...base, mentions: message.mentions.users.map(userPayload) };
   const member = guild.members.get(message.author.id);
@@ -92,7 +101,6 @@ function baseMessage(message: LocalMessage, viewer: MessageViewer): Omit<APIMess
     pinned: message.pinned,
     flags: flagBits(message),
     ...(message.reactionsByKey.size > 0 ? { reactions: reactionsPayload(message, viewer.userId) } : {}),
-    ...(message.nonce === undefined ? {} : { nonce: message.nonce }),
     ...(message.webhookId === undefined ? {} : { webhook_id: message.webhookId }),
     ...(message.applicationId === undefined ? {} : { application_id: message.applicationId }),
     ...(message.thread ? { thread: channelPayload(message.thread, viewer.userId) } : {}),

@@ -6,6 +6,7 @@ import type { LocalAttachment } from './attachment.js';
 import type { LocalChannel } from './channel.js';
 import type { LocalGuild } from './guild.js';
 import type { LocalInteraction } from './interaction.js';
+import type { LocalMessage } from './message.js';
 import { createSnowflakes } from './snowflake.js';
 import type { LocalUser } from './user.js';
 import type { LocalWebhook } from './webhook.js';
@@ -32,6 +33,8 @@ export interface World {
   readonly webhooks: Map<string, LocalWebhook>;
   /** By interaction id. */
   readonly interactions: Map<string, LocalInteraction>;
+  /** The latest message of each author and nonce of the last minutes, the oldest first. */
+  readonly nonces: Map<string, LocalMessage>;
   /** By the path on the CDN. */
   readonly files: Map<string, LocalAttachment>;
   readonly sessions: Set<GatewaySession>;
@@ -59,6 +62,7 @@ export function createWorld(options: WorldInit): World {
     channels: new Map(),
     webhooks: new Map(),
     interactions: new Map(),
+    nonces: new Map(),
     files: new Map(),
     sessions: new Set(),
     notify: options.notify,

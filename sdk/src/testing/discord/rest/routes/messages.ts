@@ -5,7 +5,7 @@ import { findChannel, findMessage } from '../../actions/find.js';
 import { messageHistory } from '../../actions/history.js';
 import { sendMessage } from '../../actions/send-message.js';
 import { startTyping } from '../../actions/typing.js';
-import { messagePayload } from '../../payload/message.js';
+import { createdMessagePayload, messagePayload } from '../../payload/message.js';
 import { restViewer } from '../../rules/message-content.js';
 import { requireInChannel } from '../../rules/permissions.js';
 import type { RestContext } from '../context.js';
@@ -39,7 +39,7 @@ export const messageRoutes = [
   route('POST', '/channels/:channelId/messages', (context) => {
     const draft = toDraft(context.form(messageForm), context.files);
     const message = sendMessage(context.world, context.user, channelOf(context), draft);
-    return messagePayload(message, restViewer(context.application));
+    return createdMessagePayload(message, restViewer(context.application));
   }),
   route('GET', '/channels/:channelId/messages/:messageId', (context) => {
     requireInChannel(channelOf(context), context.user, context.world.clock.now(), 'ReadMessageHistory');
