@@ -102,6 +102,7 @@ export function createHost(options: HostOptions): Host {
       log.warn(`stopping although ${boundary.inFlight()} handlers are under way`);
     await upkeep.close();
     await plugins.stop();
+    await container.resolve(KEYS.tools).idle();
     await container.resolve(KEYS.notices).close();
     await container.resolve(KEYS.storage).flush();
     await gateway.close();
@@ -142,6 +143,7 @@ export function createHost(options: HostOptions): Host {
       await login(gateway, token);
       await container.resolve(KEYS.access).loadOwners();
       upkeep.loggedIn();
+      await container.resolve(KEYS.tools).tellRecovered();
       container.resolve(KEYS.blockage).start();
       log.info(`ready as ${gateway.client.user?.tag}`, { plugins: report.running, intents: gateway.intents });
       return report;
