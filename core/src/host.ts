@@ -22,6 +22,7 @@ import { createLogs } from './observability/logs.js';
 import { createRedactor, secretsOf } from './observability/redactor.js';
 import type { BootReport } from './plugins/lifecycle/boot.js';
 import type { PluginManager } from './plugins/manager.js';
+import { watchedDriver } from './storage/disk-watch.js';
 import type { Driver } from './storage/driver.js';
 import { createConfDriver } from './storage/drivers/conf/conf-driver.js';
 
@@ -82,8 +83,9 @@ export function createHost(options: HostOptions): Host {
   container.register(KEYS.logs, { useValue: logs });
   const driver =
     options.driver ?? createConfDriver({ root: join(config.dataDir, 'documents'), clock, log: logs.logger('storage') });
-  container.register(KEYS.driver, { useValue: driver });
   registerRooms(container, (change) => upkeep.pluginsChanged(change));
+  const diskWatch = container.resolve(KEYS.diskWatch);
+  container.register(KEYS.driver, { useValue: watchedDriver(driver, diskWatch) });
 
   const gateway = container.resolve(KEYS.gateway);
   const plugins = container.resolve(KEYS.plugins);
