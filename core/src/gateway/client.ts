@@ -6,10 +6,10 @@ import {
   type ClientOptions,
   type GatewayIntentsString,
   IntentsBitField,
-  Options,
   Partials,
   SimpleShardingStrategy,
 } from 'discord.js';
+import { cacheOptions, sweepDirectMessages } from './caches.js';
 import { createIdentifyThrottler } from './identify-throttler.js';
 
 export interface GatewayClient {
@@ -23,9 +23,6 @@ export interface GatewayClient {
   manager(): WebSocketManager | undefined;
 }
 
-/** Keeps memory bounded on large bots; the chat plugin reads at most this many messages from the cache. */
-const MESSAGES_PER_CHANNEL = 400;
-
 /**
  * Builds the discord.js client. It exists before login, so that plugins can be set up first and the intents be the union of what they need.
  * @param discordApi REST base of a proxy or Discord-compatible server, without version
@@ -38,7 +35,7 @@ export function createGatewayClient(discordApi: string | undefined, clock: Clock
     // Reactions on old messages and direct messages arrive as partials: without these they would be dropped.
     partials: [Partials.Channel, Partials.Message, Partials.Reaction, Partials.User, Partials.GuildMember],
     allowedMentions: { parse: [], repliedUser: true },
-    makeCache: Options.cacheWithLimits({ ...Options.DefaultMakeCacheSettings, MessageManager: MESSAGES_PER_CHANNEL }),
+    ...cacheOptions(),
     ws: {
       buildStrategy: (manager) => {
         connections = manager;
@@ -55,6 +52,7 @@ export function createGatewayClient(discordApi: string | undefined, clock: Clock
     ...(discordApi === undefined ? {} : { rest: restOptions(discordApi) }),
   };
   const client = new Client(options);
+  const stopSweeping = sweepDirectMessages(client);
 
   return {
     client,
@@ -74,6 +72,7 @@ export function createGatewayClient(discordApi: string | undefined, clock: Clock
     async close() {
       // A shard that is between two connections overlooks destroy() and would connect again, but it asks for its session first.
       if (connections !== undefined) connections.options.retrieveSessionInfo = () => new Promise(() => undefined);
+      stopSweeping();
       await client.destroy();
     },
     manager: () => connections,

@@ -15,7 +15,7 @@ export function equalOptions(api: string) {
       GatewayIntentBits.DirectMessageReactions,
     ],
     partials: [Partials.Channel, Partials.Message, Partials.Reaction, Partials.User, Partials.GuildMember],
-    makeCache: Options.cacheWithLimits({ ...Options.DefaultMakeCacheSettings, MessageManager: 400 }),
+    makeCache: Options.cacheWithLimits({ ...Options.DefaultMakeCacheSettings, MessageManager: 100 }),
     rest: { api },
   } satisfies ClientOptions;
 }
