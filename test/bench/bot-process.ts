@@ -28,17 +28,22 @@ export interface BotProcess {
 
 const STOP_WITHIN_MS = 15_000;
 
-/** @param dataDir where it keeps its data; a new folder, removed at the end, when left out */
+/**
+ * @param dataDir where it keeps its data; a new folder, removed at the end, when left out
+ * @param env more variables of its environment; Cinnabar alone reads them
+ */
 export async function startBot(
   name: BotName,
   discord: LocalDiscord,
   application: LocalApplication,
   dataDir?: string,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<BotProcess> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'cinnabar-bench-'));
   const script = fileURLToPath(new URL(`./bots/${name}.js`, import.meta.url));
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const started = performance.now();
-  const child = fork(script, [discord.api, application.token, folder], {
+  const child = fork(script, [discord.api, application.token, folder, ...variables], {
     execArgv: ['--expose-gc'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

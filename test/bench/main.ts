@@ -1,8 +1,9 @@
-/** `npm run bench [-- NAME … [FOLDER]] [--json]`: measures, each figure against its peer in the same run. */
+/** `npm run bench [-- NAME … [FOLDER]] [--rounds N] [--json]`: measures, each figure against its peer in the same run. */
+import { parseArgs } from 'node:util';
 import { asLine, type Figure } from './report.js';
 
-/** Those that replay data take the folder that it is in. */
-type Bench = (folder?: string) => AsyncIterable<Figure>;
+/** Those that replay data take the folder that it is in, those that go on for long how long. */
+type Bench = (folder: string | undefined, rounds: number | undefined) => AsyncIterable<Figure>;
 
 /** Loaded one at a time, so that no bench carries another's code in memory. */
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
@@ -17,13 +18,17 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   relay: async () => (await import('./relay.js')).relay,
   memory: async () => (await import('./memory.js')).memory,
   repetition: async () => (await import('./repetition.js')).repetition,
+  soak: async () => (await import('./soak.js')).soak,
 };
 
-const args = process.argv.slice(2);
-const asJson = args.includes('--json');
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean', default: false }, rounds: { type: 'string' } },
+});
 const isPath = (arg: string) => /[/\\.]/.test(arg);
-const names = args.filter((arg) => !arg.startsWith('--') && !isPath(arg));
-const folder = args.find(isPath);
+const names = positionals.filter((arg) => !isPath(arg));
+const folder = positionals.find(isPath);
+const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
 const unknown = names.filter((name) => !(name in BENCHES));
 
 if (unknown.length > 0) {
@@ -33,8 +38,8 @@ if (unknown.length > 0) {
   for (const [name, load] of Object.entries(BENCHES)) {
     if (names.length > 0 && !names.includes(name)) continue;
     process.stderr.write(`bench ${name} …\n`);
-    for await (const figure of (await load())(folder)) {
-      process.stdout.write(`${asJson ? JSON.stringify(figure) : asLine(figure)}\n`);
+    for await (const figure of (await load())(folder, rounds)) {
+      process.stdout.write(`${values.json ? JSON.stringify(figure) : asLine(figure)}\n`);
     }
   }
 }

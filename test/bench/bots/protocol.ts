@@ -17,11 +17,19 @@ export interface BotArguments {
   readonly token: string;
   /** A folder of its own for data. */
   readonly dataDir: string;
+  /** More variables of its environment. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export function readArguments(): BotArguments {
-  const [api = '', token = '', dataDir = ''] = process.argv.slice(2);
-  return { api, token, dataDir };
+  const [api = '', token = '', dataDir = '', ...variables] = process.argv.slice(2);
+  const env = Object.fromEntries(variables.map((variable) => splitOnce(variable, '=')));
+  return { api, token, dataDir, env };
+}
+
+function splitOnce(text: string, separator: string): readonly [string, string] {
+  const at = text.indexOf(separator);
+  return [text.slice(0, at), text.slice(at + separator.length)];
 }
 
 /**

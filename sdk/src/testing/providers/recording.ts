@@ -21,16 +21,23 @@ export interface RecordedRequest {
 
 export interface Recording {
   readonly requests: readonly RecordedRequest[];
+  /** How many there have been, those that are no longer kept included. */
+  readonly count: number;
   add(request: Omit<RecordedRequest, 'ending' | 'ended'>): (ending: Ending) => void;
   /** Resolves with the `count`-th request (from 1) as soon as it is there. */
   arrived(count: number): Promise<RecordedRequest>;
 }
 
-export function createRecording(): Recording {
+/** @param keep how many of the latest requests are kept */
+export function createRecording(keep = Number.POSITIVE_INFINITY): Recording {
   const requests: RecordedRequest[] = [];
+  let dropped = 0;
   const waiting = new Set<() => void>();
   return {
     requests,
+    get count() {
+      return dropped + requests.length;
+    },
     add(request) {
       let ending: Ending | undefined;
       let settle: (ending: Ending) => void = () => undefined;
@@ -45,6 +52,10 @@ export function createRecording(): Recording {
         },
       });
       for (const look of waiting) look();
+      while (requests.length > keep) {
+        requests.shift();
+        dropped += 1;
+      }
       return (how) => {
         ending ??= how;
         settle(ending);
@@ -53,7 +64,7 @@ export function createRecording(): Recording {
     arrived(count) {
       return new Promise((resolve) => {
         const look = () => {
-          const request = requests[count - 1];
+          const request = requests[count - 1 - dropped];
           if (request === undefined) return;
           waiting.delete(look);
           resolve(request);

@@ -18,6 +18,8 @@ export interface StandInOptions extends ScriptOptions, EmbeddingOptions {
   readonly refusesForcedTools?: boolean;
   /** Whether the model goes on with an answer that is begun for it (Anthropic, Bedrock). Current models refuse that. */
   readonly prefill?: boolean;
+  /** How many of the latest requests are kept; all unless told. */
+  readonly keepRequests?: number;
 }
 
 /** A provider's API on loopback. */
@@ -49,7 +51,7 @@ export async function startStandIn(
   basePath: string,
   { documents = {}, embeddings }: MoreEndpoints = {},
 ): Promise<StandIn> {
-  const recording = createRecording();
+  const recording = createRecording(options.keepRequests);
   const queue = createStepQueue(options);
   const held = createHeld();
   const failure = (step: FailStep) => wires[0]?.failure(step);
@@ -76,7 +78,7 @@ export async function startStandIn(
       wire,
       response,
       ...match,
-      serial: recording.requests.length,
+      serial: recording.count,
       released: () =>
         held.hold((gone) => {
           response.once('close', gone);

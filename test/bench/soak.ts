@@ -1,0 +1,44 @@
+import { startBot } from './bot-process.js';
+import { compare, type Figure } from './report.js';
+import { openSoakTown } from './soak/town.js';
+
+const MESSAGES = 300_000;
+const PARTS = 10;
+const MIB = 1024 * 1024;
+const AT_MOST = 1.15;
+/** A mark of the curve for so many MiB. */
+const MIB_PER_MARK = 4;
+
+/**
+ * The bot's heap over a long run, each time after a garbage collection: ordinary talk in 50 channels of five guilds, with mentions, commands,
+ * tool calls, cards, a persona in some channels, tasks, direct messages, edits, deletions and reactions. The curve must be flat.
+ */
+export async function* soak(_folder?: string, messages = MESSAGES): AsyncGenerator<Figure> {
+  await using town = await openSoakTown();
+  const bot = await startBot('cinnabar', town.discord, town.application, undefined, town.env);
+  try {
+    await town.furnish();
+    let first: number | undefined;
+    for (let part = 1; part <= PARTS; part += 1) {
+      await town.live(Math.round(messages / PARTS));
+      const heapMib = (await bot.memory()).heapBytes / MIB;
+      first ??= heapMib;
+      const said = (Math.round(messages / PARTS) * part).toLocaleString('en-US');
+      process.stderr.write(
+        `${said.padStart(9)} ${heapMib.toFixed(1).padStart(7)} MiB ${'█'.repeat(heapMib / MIB_PER_MARK)}\n`,
+      );
+      yield compare({
+        name: `soak: heap after ${said} messages`,
+        unit: 'MiB',
+        ours: heapMib,
+        peer: first,
+        peerName: 'after the first tenth',
+        ...(part === PARTS ? { atMost: AT_MOST } : {}),
+      });
+    }
+    const counts = Object.entries(town.counts).map(([what, count]) => `${count} ${what}`);
+    process.stderr.write(`${counts.join(', ')}\n`);
+  } finally {
+    await bot.stop();
+  }
+}
