@@ -22,7 +22,6 @@ import { createLogs } from './observability/logs.js';
 import { createRedactor, secretsOf } from './observability/redactor.js';
 import type { BootReport } from './plugins/lifecycle/boot.js';
 import type { PluginManager } from './plugins/manager.js';
-import { watchedDriver } from './storage/disk-watch.js';
 import type { Driver } from './storage/driver.js';
 import { createConfDriver } from './storage/drivers/conf/conf-driver.js';
 
@@ -83,9 +82,8 @@ export function createHost(options: HostOptions): Host {
   container.register(KEYS.logs, { useValue: logs });
   const driver =
     options.driver ?? createConfDriver({ root: join(config.dataDir, 'documents'), clock, log: logs.logger('storage') });
+  container.register(KEYS.driver, { useValue: driver });
   registerRooms(container, (change) => upkeep.pluginsChanged(change));
-  const diskWatch = container.resolve(KEYS.diskWatch);
-  container.register(KEYS.driver, { useValue: watchedDriver(driver, diskWatch) });
 
   const gateway = container.resolve(KEYS.gateway);
   const plugins = container.resolve(KEYS.plugins);
@@ -104,7 +102,6 @@ export function createHost(options: HostOptions): Host {
       log.warn(`stopping although ${boundary.inFlight()} handlers are under way`);
     await upkeep.close();
     await plugins.stop();
-    await container.resolve(KEYS.tools).idle();
     await container.resolve(KEYS.notices).close();
     await container.resolve(KEYS.storage).flush();
     await gateway.close();
@@ -145,7 +142,6 @@ export function createHost(options: HostOptions): Host {
       await login(gateway, token);
       await container.resolve(KEYS.access).loadOwners();
       upkeep.loggedIn();
-      await container.resolve(KEYS.tools).tellRecovered();
       container.resolve(KEYS.blockage).start();
       log.info(`ready as ${gateway.client.user?.tag}`, { plugins: report.running, intents: gateway.intents });
       return report;

@@ -78,6 +78,8 @@ export interface LlmRequest {
   readonly cache?: { readonly tools?: CacheControl; readonly system?: CacheControl };
   /** Per attempt. */
   readonly timeoutMs?: number;
+  /** When the answer has to be there, by the clock in ms: repetitions, pauses and fallbacks included. The owner's setting bounds it, too. */
+  readonly deadlineAt?: number;
   /** How often a failed attempt that may be retried is repeated. */
   readonly retries?: number;
   /** Cancels the HTTP request. */

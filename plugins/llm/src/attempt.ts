@@ -41,6 +41,21 @@ export function interrupted(why: Interruption, { timeoutMs }: Bounds): Attempt<n
   return { ok: false, failure: why === 'cancelled' ? CANCELLED : timedOut(timeoutMs) };
 }
 
+/** With less time than this, a model that does not answer is not thought to be down. */
+const CONCLUSIVE_MS = 10_000;
+
+/** Bounds an attempt by its own time limit, and by the deadline of the whole request. */
+export function boundsUntil(deadlineAt: number, { clock, timeoutMs, signals }: Bounds): Bounds {
+  return { clock, timeoutMs: Math.max(0, Math.min(timeoutMs, deadlineAt - clock.now())), signals };
+}
+
+/** A deadline that left hardly any time says nothing about the model. */
+export function judged<R>(attempt: Attempt<R>, { timeoutMs }: Bounds, given: Bounds): Attempt<R> {
+  if (attempt.ok || attempt.failure.code !== 'CINNABAR_LLM_TIMEOUT') return attempt;
+  if (given.timeoutMs >= Math.min(timeoutMs, CONCLUSIVE_MS)) return attempt;
+  return { ok: false, failure: { ...attempt.failure, inconclusive: true } };
+}
+
 function wasAsked(refused: Refusal, { mode, request, temperature, topP }: ProviderCall): boolean {
   if (refused === 'forcedTool') return request.output !== undefined;
   return refused === 'sampling' ? temperature !== undefined || topP !== undefined : mode === 'prefill';

@@ -71,6 +71,7 @@ export function planCall(
     forceTool: !learned.refuses(name, 'forcedTool'),
     assistantImages: !learned.refuses(name, 'assistantImages'),
     cache: traits.cache,
+    maxBytes: settings.maxAnswerBytes,
     signal,
   };
 }

@@ -1,5 +1,5 @@
 import { CinnabarError, type Clock, type Embeddings, type Llm, type Logger } from '@cinnabar/sdk';
-import { interrupted } from './attempt.js';
+import { boundsUntil, interrupted } from './attempt.js';
 import type { Setup } from './candidate.js';
 import { unreadable } from './providers/http-failure.js';
 import type { Attempt, Provider } from './providers/provider.js';
@@ -25,17 +25,18 @@ export function createEmbed(parts: EmbedParts): Llm['embed'] {
     const provider = route === undefined ? undefined : setup.providerFor(route.vendor.source);
     if (route === undefined || provider?.embed === undefined) return undefined;
     const { vendor, model } = route;
-    const { timeoutMs, retries, retryDelayMs } = setup.settings;
+    const { timeoutMs, retries, retryDelayMs, deadlineMs } = setup.settings;
     const signals = [parts.signal, ...(options.signal === undefined ? [] : [options.signal])];
     const log = parts.log.child({ provider: provider.name, model });
-    const bounds = { clock, timeoutMs, signals };
-    const rules = { retries, retryDelayMs, clock, signals, log };
-    const breaker = breakers.for(vendor);
+    const breaker = breakers.for(vendor, model);
 
     let all: Embeddings = { vectors: [], model, tokens: 0 };
     for (const batch of batchesOf(texts, provider.mostTexts)) {
+      const deadlineAt = clock.now() + Math.max(deadlineMs, timeoutMs);
+      const rules = { retries, retryDelayMs, deadlineAt, clock, signals, log };
       const attempt = await withRetries(rules, () =>
         breaker.run(async (): Promise<Attempt<Embeddings>> => {
+          const bounds = boundsUntil(deadlineAt, { clock, timeoutMs, signals });
           const end = await within(bounds, (signal) => askFor(provider, { model, texts: batch, signal }));
           return end.done ? end.value : interrupted(end.why, bounds);
         }),

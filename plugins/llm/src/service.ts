@@ -8,7 +8,7 @@ import {
   type Random,
   sentenceOf,
 } from '@cinnabar/sdk';
-import { attemptOnce } from './attempt.js';
+import { attemptOnce, boundsUntil, judged } from './attempt.js';
 import { type Candidate, candidateFor, planCall, type Setup } from './candidate.js';
 import { finishCompletion } from './completion.js';
 import { createEmbed } from './embedding.js';
@@ -31,6 +31,9 @@ export interface ServiceParts {
   readonly signal: AbortSignal;
 }
 
+/** Of the time that is left, what a model may take while there are others to ask. */
+const FIRST_SHARE = 2 / 3;
+
 /** Failures that another model may not have. */
 const ASK_ANOTHER: ReadonlySet<ErrorCode> = new Set([
   'CINNABAR_LLM_RATE_LIMITED',
@@ -44,29 +47,50 @@ export function createLlm(parts: ServiceParts): Llm {
   const { clock, random, breakers } = parts;
   const learned = createLearned();
 
-  const answer = async (request: LlmRequest, candidate: Candidate, setup: Setup, listener: Listener | undefined) => {
+  const answer = async (
+    request: LlmRequest,
+    candidate: Candidate,
+    {
+      setup,
+      listener,
+      deadlineAt,
+    }: { readonly setup: Setup; readonly listener: Listener | undefined; readonly deadlineAt: number },
+  ) => {
     const { settings } = setup;
     const log = parts.log.child({ provider: candidate.provider.name, model: candidate.model });
     const signals = [parts.signal, ...(request.signal === undefined ? [] : [request.signal])];
     const bounds = { clock, timeoutMs: request.timeoutMs ?? settings.timeoutMs, signals };
-    const breaker = breakers.for(candidate.vendor);
+    const breaker = breakers.for(candidate.vendor, candidate.model);
     let mode: Mode = 'chat';
     const onStart = (started: Mode) => {
       mode = started;
       listener?.begin(started);
     };
-    const attemptParts = { setup, learned, bounds, log, onStart, onText: listener?.push };
+    const attemptParts = { setup, learned, log, onStart, onText: listener?.push };
     const rules = {
       retries: request.retries ?? settings.retries,
       retryDelayMs: settings.retryDelayMs,
+      deadlineAt,
       clock,
       signals,
       log,
     };
     const startedMs = clock.now();
-    const attempt = await withRetries(rules, () => breaker.run(() => attemptOnce(candidate, request, attemptParts)));
+    const attempt = await withRetries(rules, () =>
+      breaker.run(async () => {
+        const given = boundsUntil(deadlineAt, bounds);
+        return judged(await attemptOnce(candidate, request, { ...attemptParts, bounds: given }), bounds, given);
+      }),
+    );
     if (!attempt.ok) return attempt;
-    const completion = finishCompletion(request, candidate.provider.name, attempt.reply, mode, () => random.id());
+    const completion = finishCompletion(
+      request,
+      candidate.provider.name,
+      attempt.reply,
+      mode,
+      () => random.id(),
+      settings.maxAnswerBytes,
+    );
     const { stopReason, usage } = completion;
     log.debug('model answered', { stopReason, mode, ...usage, ms: clock.now() - startedMs });
     return { ok: true as const, completion };
@@ -79,9 +103,15 @@ export function createLlm(parts: ServiceParts): Llm {
     async complete(request) {
       const setup = await parts.setup();
       const listener = request.onText && createListener(request, request.onText);
+      const endAt = endOf(request, setup);
+      let others = request.fallbacks?.length ?? 0;
       let failed: Failure | undefined;
       for (const candidate of candidates(setup, request)) {
-        const outcome = await answer(request, candidate, setup, listener);
+        const leftMs = endAt - clock.now();
+        // A model that hangs must leave the others time to answer.
+        const deadlineAt = others > 0 ? clock.now() + leftMs * FIRST_SHARE : endAt;
+        others -= 1;
+        const outcome = await answer(request, candidate, { setup, listener, deadlineAt });
         if (outcome.ok) {
           listener?.finish(outcome.completion.content);
           return outcome.completion;
@@ -103,6 +133,11 @@ export function createLlm(parts: ServiceParts): Llm {
       return { provider: provider.name, model, mode: call.mode, body: await provider.render(call) };
     },
   };
+
+  /** When the answer has to be there. One attempt may always take its own time limit, unless the caller has less. */
+  function endOf({ deadlineAt = Number.POSITIVE_INFINITY, timeoutMs }: LlmRequest, { settings }: Setup): number {
+    return Math.min(deadlineAt, clock.now() + Math.max(settings.deadlineMs, timeoutMs ?? settings.timeoutMs));
+  }
 
   /** The model asked for, then the others; one that nobody provides is passed over, but for the first. */
   function* candidates(setup: Setup, request: LlmRequest): Generator<Candidate> {

@@ -49,6 +49,13 @@ export const GLOBAL_SETTINGS = z.object({
     .max(1_000_000)
     .optional()
     .describe('The longest answer, in tokens; by default as long as the provider allows, 8192 for Anthropic'),
+  maxAnswerBytes: z
+    .number()
+    .int()
+    .min(10_000)
+    .max(50_000_000)
+    .default(1_000_000)
+    .describe('How much of an answer is read, in bytes; a longer one ends there, as at its length limit'),
   timeoutMs: z
     .number()
     .int()
@@ -56,6 +63,15 @@ export const GLOBAL_SETTINGS = z.object({
     .max(3_600_000)
     .default(120_000)
     .describe('How long one attempt may take, in milliseconds'),
+  deadlineMs: z
+    .number()
+    .int()
+    .min(1_000)
+    .max(3_600_000)
+    .default(120_000)
+    .describe(
+      'How long a request may take in all, with repetitions, pauses and fallback models, in milliseconds; never less than timeoutMs',
+    ),
   retries: z.number().int().min(0).max(10).default(3).describe('How often a failed request is repeated'),
   retryDelayMs: z
     .number()

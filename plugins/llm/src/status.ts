@@ -23,7 +23,7 @@ export async function describeStatus(
 function describe(
   routes: Routes,
   breakers: Breakers,
-  { timeoutMs, retries, retryDelayMs, stream }: GlobalSettings,
+  { timeoutMs, retries, retryDelayMs, deadlineMs, stream }: GlobalSettings,
 ): string {
   const { source, name } = routes.vendorFor(routes.model);
   const several = routes.vendors.length > 1 || name !== source.provider;
@@ -41,11 +41,11 @@ function describe(
     ...(several
       ? routes.vendors.map(
           (vendor) =>
-            `**${vendor.name}** (${patternList(vendor.provides)}): ${place(vendor)}; ${breakers.for(vendor).state}`,
+            `**${vendor.name}** (${patternList(vendor.provides)}): ${place(vendor)}; ${breakers.stateOf(vendor)}`,
         )
-      : singleVendor(source, breakers.for({ name, source }).state)),
+      : singleVendor(source, breakers.stateOf({ name, source }))),
     `**Embeddings:** ${embeddings(routes)}`,
-    `**Each attempt:** up to ${timeoutMs / 1000} s${stream ? ', streamed' : ''}; ${retries} more after ${retryDelayMs / 1000} s`,
+    `**Each attempt:** up to ${timeoutMs / 1000} s${stream ? ', streamed' : ''}; ${retries} more after ${retryDelayMs / 1000} s, ${Math.max(deadlineMs, timeoutMs) / 1000} s in all`,
   ].join('\n');
 }
 

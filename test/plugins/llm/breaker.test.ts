@@ -43,6 +43,11 @@ describe('llm breaker', () => {
     await times(9, bad('CINNABAR_LLM_REFUSED'));
     await times(9, bad('CINNABAR_LLM_RATE_LIMITED'));
     await times(9, { ok: false, failure: CANCELLED });
+    // A deadline of the caller that left no time to answer.
+    await times(9, {
+      ok: false,
+      failure: { code: 'CINNABAR_LLM_TIMEOUT', params: {}, retry: true, inconclusive: true },
+    });
     expect(breaker.state).to.equal('answers');
   });
 

@@ -113,6 +113,32 @@ for (const route of ROUTES) {
       });
     }
 
+    it('ends at the deadline, repetitions and pauses included', async () => {
+      await using bench = await openRoute(route, {
+        steps: [fail(500), hang(), say('too late')],
+        settings: { retryDelayMs: DELAY_MS, timeoutMs: 20_000, retries: 9 },
+      });
+      const deadlineAt = bench.clock.now() + 20_000 + DELAY_MS;
+      const answer = failure('CINNABAR_LLM_TIMEOUT', () => bench.llm.complete({ ...HELLO, deadlineAt }));
+      await bench.clock.armed(DELAY_MS);
+      bench.clock.advance(DELAY_MS);
+      await bench.api.arrived(2);
+      bench.clock.advance(20_000);
+      await answer;
+      expect(bench.clock.now()).to.equal(deadlineAt);
+      expect(bench.clock.pending).to.equal(0);
+      expect(bench.api.requests).to.have.length(2);
+    });
+
+    it('takes two minutes in all where the caller says nothing', async () => {
+      await using bench = await openRoute(route, { steps: [hang(), say('too late')] });
+      const answer = failure('CINNABAR_LLM_TIMEOUT', () => bench.llm.complete(HELLO));
+      await bench.api.arrived(1);
+      bench.clock.advance(120_000);
+      await answer;
+      expect(bench.api.requests).to.have.length(1);
+    });
+
     it('says how long it waited when no attempt made it in time', async () => {
       await using bench = await openRoute(route, { steps: [hang()] });
       const answer = failure('CINNABAR_LLM_TIMEOUT', () =>

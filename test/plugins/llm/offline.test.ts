@@ -26,6 +26,7 @@ async function reply(request: LlmRequest) {
     forceTool: true,
     assistantImages: true,
     cache: { kind: 'none', breakpoints: 0, minTokens: 0, ttls: [], lookBackBlocks: 0 },
+    maxBytes: 1_000_000,
     signal: new AbortController().signal,
   });
   if (!attempt.ok) throw new Error('the offline model never fails');

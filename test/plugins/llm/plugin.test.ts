@@ -108,7 +108,7 @@ describe('llm plugin', () => {
     await host.settled();
     const status = await host.discord.expectMessage({ author: host.bot, content: /Provider/ });
     expect(status.content)
-      .to.match(/\*\*local\*\* \(`llama-3`, `llama\.\*`\): openai at 127\.0\.0\.1:\d+, key set; did not answer/)
+      .to.match(/\*\*local\*\* \(`llama-3`, `llama\.\*`\): openai at 127\.0\.0\.1:\d+, key set; llama-3 did not answer/)
       .and.to.match(/\*\*claude\*\* \(`claude-\.\*`\): anthropic at api\.anthropic\.com, key set; answers/)
       .and.not.to.match(/secret|hush/);
     const actor = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };

@@ -39,6 +39,16 @@ for (const route of STREAMED) {
       expect(ear.counts.trim()).to.equal(LONG);
     });
 
+    it('stops reading an answer that has no end, and has its beginning', async () => {
+      const endless = 'An endless answer. '.repeat(50_000);
+      await using bench = await openRoute(route, { steps: [say(endless)], settings: { maxAnswerBytes: 20_000 } });
+      const completion = await bench.llm.complete(ask([from('Alice', 'hi')]));
+      expect(textOf(completion)).to.have.length(20_000);
+      expect(endless.startsWith(textOf(completion))).to.equal(true);
+      expect(completion.stopReason).to.equal('max_tokens');
+      expect(bench.api.requests).to.have.length(1);
+    });
+
     it('starts over with a repeated attempt', async () => {
       await using bench = await openRoute(route, {
         steps: [cutMidway(say('I was saying something else, at some length.')), say(LONG)],

@@ -1,8 +1,18 @@
+import { createBreakers } from '@cinnabar/plugin-llm/resilience/breakers';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from '@cinnabar/plugin-llm/settings';
 import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
-import { fail, type StandIn, say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/sdk/testing';
+import {
+  createManualClock,
+  fail,
+  hang,
+  type StandIn,
+  say,
+  startAnthropicStandIn,
+  startOpenAiStandIn,
+} from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
+import { recordingLogger } from '../../support/logs.js';
 import { ask, from, openRoute, ROUTES } from './bench.js';
 
 const [, , CHAT] = ROUTES;
@@ -174,20 +184,40 @@ describe('llm vendors', () => {
       await failure('CINNABAR_LLM_RATE_LIMITED', () => bench.llm.complete(request));
     });
 
-    it('let one that is down rest without silencing the others, and try it again with a single request', async () => {
+    it('let a model that is down rest without silencing the others, and try it again with a single request', async () => {
       await using bench = await openTwo({ script: () => fail(500) }, { script: () => say('ok') });
       const llama = { ...HELLO, model: 'llama-3' };
       for (const _ of [1, 2, 3, 4, 5]) await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete(llama));
       const resting = await failure('CINNABAR_LLM_PAUSED', () => bench.llm.complete(llama));
       expect(resting.message).to.include('30 s');
       expect(bench.openai.requests).to.have.length(5);
+      // Another model of the same vendor is another matter.
+      await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete({ ...HELLO, model: 'llama-4' }));
       expect((await bench.llm.complete(HELLO)).provider).to.equal('anthropic');
       expect((await bench.llm.complete({ ...llama, fallbacks: ['claude-3-opus'] })).provider).to.equal('anthropic');
 
       bench.clock.advance(30_000);
       await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete(llama));
       await failure('CINNABAR_LLM_PAUSED', () => bench.llm.complete(llama));
-      expect(bench.openai.requests).to.have.length(6);
+      expect(bench.openai.requests).to.have.length(7);
     });
+
+    it('leave a fallback time to answer when the first model hangs', async () => {
+      await using bench = await openTwo({ script: () => hang() }, { script: () => say('claude') });
+      const answer = bench.llm.complete({ ...HELLO, model: 'llama-3', fallbacks: ['claude-3-opus'] });
+      await bench.openai.arrived(1);
+      bench.clock.advance(80_000);
+      expect((await answer).provider).to.equal('anthropic');
+    });
+  });
+
+  it('keep the breakers of two keys apart', () => {
+    const clock = createManualClock();
+    const breakers = createBreakers(clock, recordingLogger());
+    const vendor = (key: string) =>
+      ({ name: 'claude', source: { provider: 'anthropic', baseUrl: 'http://a', key } }) as const;
+    expect(breakers.for(vendor('one'), 'm')).to.equal(breakers.for(vendor('one'), 'm'));
+    expect(breakers.for(vendor('one'), 'm')).not.to.equal(breakers.for(vendor('two'), 'm'));
+    expect(breakers.for(vendor('one'), 'm')).not.to.equal(breakers.for(vendor('one'), 'n'));
   });
 });

@@ -31,6 +31,8 @@ export interface ProviderCall {
   readonly forceTool: boolean;
   /** What the model caches, and how it is told. */
   readonly cache: ModelTraits['cache'];
+  /** How much of a streamed answer is read. */
+  readonly maxBytes: number;
   /** Wants the text as it comes in; what a provider gives is raw, as it comes. */
   readonly onText?: (piece: string) => void;
   /** Ends the HTTP request at once. */
@@ -56,6 +58,8 @@ export interface Failure {
   readonly status?: number;
   /** The model refuses this each time: without it the request would work. */
   readonly refuses?: Refusal;
+  /** It says nothing about the model: there was hardly any time to answer. */
+  readonly inconclusive?: true;
 }
 
 export type Attempt<R = ProviderReply> =

@@ -6,7 +6,7 @@ import { CANCELLED } from './retries.js';
 const FAILURES_IN_A_ROW = 5;
 const PAUSE_MS = 30_000;
 
-/** Keeps requests from a vendor that does not answer, so that people hear at once, and one probe at a time finds out when it is back. */
+/** Keeps requests from a model that does not answer, so that people hear at once, and one probe at a time finds out when it is back. */
 export interface Breaker {
   /** For status lines: `answers`, or what is the matter. */
   readonly state: string;
@@ -61,7 +61,7 @@ export function createBreaker(vendor: string, clock: Clock, log: Logger): Breake
       try {
         return await policy.execute(async () => {
           const result = await attempt();
-          if (!result.ok && (isDown(result.failure) || (probing && result.failure === CANCELLED))) {
+          if (!result.ok && (isDown(result.failure) || (probing && showsNothing(result.failure)))) {
             throw new VendorFailed(result.failure);
           }
           return result;
@@ -70,13 +70,18 @@ export function createBreaker(vendor: string, clock: Clock, log: Logger): Breake
         if (error instanceof BrokenCircuitError) return paused();
         if (!(error instanceof VendorFailed)) throw error;
         // A probe that was called off has shown nothing: the next request may be one.
-        if (error.failure === CANCELLED) openUntilMs = clock.now();
+        if (showsNothing(error.failure)) openUntilMs = clock.now();
         return { ok: false, failure: error.failure };
       }
     },
   };
 }
 
-function isDown({ code }: Failure): boolean {
+function showsNothing(failure: Failure): boolean {
+  return failure === CANCELLED || failure.inconclusive === true;
+}
+
+function isDown({ code, inconclusive }: Failure): boolean {
+  if (inconclusive === true) return false;
   return code === 'CINNABAR_LLM_UNAVAILABLE' || code === 'CINNABAR_LLM_TIMEOUT';
 }

@@ -11,6 +11,8 @@ export interface RetryRules {
   readonly retries: number;
   /** The same before each repetition; longer only where the provider asks for it. */
   readonly retryDelayMs: number;
+  /** Nothing is begun that would have to wait until then. */
+  readonly deadlineAt: number;
   readonly clock: Clock;
   readonly signals: readonly AbortSignal[];
   readonly log: Logger;
@@ -28,11 +30,16 @@ class AttemptFailed extends Error {
 /** Repeats an attempt as long as its failure allows it. Each repetition is logged. */
 export async function withRetries<R>(rules: RetryRules, attempt: () => Promise<Attempt<R>>): Promise<Attempt<R>> {
   let delayMs = 0;
+  const pauseAfter = ({ retryAfterMs = 0 }: Failure) => Math.max(rules.retryDelayMs, retryAfterMs);
+  const isWorthRepeating = ({ failure }: AttemptFailed) =>
+    failure.retry &&
+    (failure.retryAfterMs ?? 0) <= LONGEST_WAIT_MS &&
+    rules.clock.now() + pauseAfter(failure) < rules.deadlineAt;
   const policy = retry(handleType(AttemptFailed, isWorthRepeating), { maxAttempts: rules.retries });
   policy.onRetry((reason) => {
     if (!('error' in reason) || !(reason.error instanceof AttemptFailed)) return;
-    const { code, status, retryAfterMs = 0 } = reason.error.failure;
-    delayMs = Math.max(rules.retryDelayMs, retryAfterMs);
+    const { code, status } = reason.error.failure;
+    delayMs = pauseAfter(reason.error.failure);
     rules.log.warn('model call failed, trying again', {
       attempt: reason.attempt,
       of: rules.retries,
@@ -57,7 +64,3 @@ export async function withRetries<R>(rules: RetryRules, attempt: () => Promise<A
 }
 
 export const CANCELLED: Failure = { code: 'CINNABAR_LLM_CANCELLED', params: {}, retry: false };
-
-function isWorthRepeating({ failure }: AttemptFailed): boolean {
-  return failure.retry && (failure.retryAfterMs ?? 0) <= LONGEST_WAIT_MS;
-}

@@ -1,7 +1,6 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createBook } from '@cinnabar/plugin-relay/queue/book';
-import { queueRecord } from '@cinnabar/plugin-relay/queue/record';
-import { openJournal } from '@cinnabar/sdk';
+import { decodeRecords } from '@cinnabar/plugin-relay/queue/record';
 
 /** What the queue's journal says at this moment. */
 export interface JournalView {
@@ -12,7 +11,7 @@ export interface JournalView {
 }
 
 export async function readJournal(path: string): Promise<JournalView> {
-  const { records } = await openJournal(path, queueRecord).read();
+  const { records } = decodeRecords(await readFile(path, 'utf8').catch(() => ''));
   const book = createBook();
   for (const record of records) book.apply(record);
   const taken = records.flatMap((record) => {

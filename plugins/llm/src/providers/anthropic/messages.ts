@@ -1,11 +1,12 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { LlmCompletion, StopReason, Usage } from '@cinnabar/sdk';
+import { bounded } from '../../streaming/bounded.js';
 import { CONNECTION_LOST, unreadable } from '../http-failure.js';
 import type { Attempt, ProviderCall, ProviderReply } from '../provider.js';
 import { checkToolCall, readToolCall } from '../tool-call.js';
 import type { OutputForm } from './output-form.js';
 import { toMessagesParams } from './request.js';
-import { type AnswerBlock, collect, type MessagesAnswer } from './stream.js';
+import { type AnswerBlock, collect, type MessagesAnswer, textsOf } from './stream.js';
 
 /** What is needed of a client: Bedrock's has it, too. */
 export interface MessagesClient {
@@ -21,7 +22,9 @@ export async function sendMessages(client: MessagesClient, call: ProviderCall): 
     return { ok: true, reply: toReply(answer, form) };
   }
   const events = await client.messages.create({ ...params, stream: true }, { signal: call.signal });
-  const answer = await collect(events, form.kind === 'tool' ? undefined : call.onText);
+  const read = bounded(events, call.maxBytes, textsOf);
+  const answer = await collect(read, form.kind === 'tool' ? undefined : call.onText);
+  if (read.isCut) return { ok: true, reply: toReply({ ...answer, stopReason: 'max_tokens' }, form) };
   // The SDK ends quietly when the connection does; an answer has an end of its own.
   if (answer.stopReason === null) return { ok: false, failure: CONNECTION_LOST };
   return { ok: true, reply: toReply(answer, form) };

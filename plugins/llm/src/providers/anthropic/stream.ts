@@ -22,6 +22,13 @@ export type AnswerBlock =
 
 type GrowingBlock = { type: 'text'; text: string } | { type: 'tool_use'; id: string; name: string; raw: string };
 
+/** What of an event becomes part of the answer. */
+export function textsOf(event: Anthropic.RawMessageStreamEvent): readonly string[] {
+  if (event.type !== 'content_block_delta') return [];
+  if (event.delta.type === 'text_delta') return [event.delta.text];
+  return event.delta.type === 'input_json_delta' ? [event.delta.partial_json] : [];
+}
+
 /** Puts the pieces of a streamed answer together. The SDK's own helper throws on malformed tool arguments; here they stay text. */
 export async function collect(
   events: AsyncIterable<Anthropic.RawMessageStreamEvent>,

@@ -16,6 +16,11 @@ export interface GeminiAnswer {
   readonly model: string | undefined;
 }
 
+/** What of a piece becomes part of the answer. */
+export function textsOf({ candidates }: GenerateContentResponse): readonly (string | undefined)[] {
+  return (candidates?.[0]?.content?.parts ?? []).map(({ text }) => text);
+}
+
 /** Puts the pieces of an answer together. Thoughts are dropped. */
 export async function collect(
   pieces: AsyncIterable<GenerateContentResponse> | Iterable<GenerateContentResponse>,

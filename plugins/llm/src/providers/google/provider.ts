@@ -1,9 +1,10 @@
 import type { Clock } from '@cinnabar/sdk';
 import type { GenerateContentParameters, GoogleGenAI } from '@google/genai';
+import { bounded } from '../../streaming/bounded.js';
 import { CONNECTION_LOST, isConnectionLost, toFailure, unreadable } from '../http-failure.js';
 import { once } from '../once.js';
 import type { Attempt, Provider, ProviderCall } from '../provider.js';
-import { collect, toReply } from './answer.js';
+import { collect, type GeminiAnswer, textsOf, toReply } from './answer.js';
 import { type GeminiBody, toGeminiBody } from './body.js';
 import { createClient, type GoogleSdk, type GoogleSource, problemOf, vendorOf } from './client.js';
 import { sendEmbeddings } from './embeddings.js';
@@ -44,9 +45,13 @@ export function createGoogleProvider(source: GoogleSource, load: () => Promise<G
 
 async function generate(client: GoogleGenAI, call: ProviderCall): Promise<Attempt> {
   const params = toParams(call.model, toGeminiBody(call), call.signal);
-  const answer = call.stream
-    ? await collect(await client.models.generateContentStream(params), call.onText)
-    : await collect([await client.models.generateContent(params)]);
+  if (!call.stream) return finished(call, await collect([await client.models.generateContent(params)]));
+  const read = bounded(await client.models.generateContentStream(params), call.maxBytes, textsOf);
+  const answer = await collect(read, call.onText);
+  return finished(call, read.isCut ? { ...answer, finishReason: 'MAX_TOKENS' } : answer);
+}
+
+function finished(call: ProviderCall, answer: GeminiAnswer): Attempt {
   if (answer.finishReason === undefined) {
     // An answer has an end of its own, also where a stream simply stops.
     return { ok: false, failure: call.stream ? CONNECTION_LOST : unreadable('it is not an answer of the Gemini API') };

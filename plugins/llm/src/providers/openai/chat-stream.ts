@@ -19,6 +19,12 @@ export interface ChatAnswer {
   readonly model: string;
 }
 
+/** What of a piece becomes part of the answer. */
+export function textsOf({ choices }: Chunk): readonly (string | null | undefined)[] {
+  const delta = choices?.[0]?.delta;
+  return [delta?.content, delta?.refusal, ...(delta?.tool_calls ?? []).map((call) => call.function?.arguments)];
+}
+
 /** Puts the pieces of a streamed answer together. */
 export async function collect(stream: AsyncIterable<Chunk>, onText?: (piece: string) => void): Promise<ChatAnswer> {
   let text = '';

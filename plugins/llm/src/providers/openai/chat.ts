@@ -1,10 +1,11 @@
 import type { StopReason, Usage } from '@cinnabar/sdk';
 import type OpenAI from 'openai';
+import { bounded } from '../../streaming/bounded.js';
 import { CONNECTION_LOST, unreadable } from '../http-failure.js';
 import type { Attempt, ProviderCall, ProviderReply } from '../provider.js';
 import { readToolCall } from '../tool-call.js';
 import { toChatParams } from './chat-request.js';
-import { type ChatAnswer, collect } from './chat-stream.js';
+import { type ChatAnswer, collect, textsOf } from './chat-stream.js';
 
 const STREAMED = { stream: true, stream_options: { include_usage: true } } as const;
 
@@ -17,7 +18,9 @@ export async function sendChat(client: OpenAI, call: ProviderCall, genuine: bool
     return { ok: true, reply: toReply(answer) };
   }
   const stream = await client.chat.completions.create({ ...params, ...STREAMED }, { signal: call.signal });
-  const answer = await collect(stream, call.onText);
+  const read = bounded(stream, call.maxBytes, textsOf);
+  const answer = await collect(read, call.onText);
+  if (read.isCut) return { ok: true, reply: toReply({ ...answer, finishReason: 'length' }) };
   // The SDK ends quietly when the connection does; an answer has an end of its own.
   if (answer.finishReason === null) return { ok: false, failure: CONNECTION_LOST };
   return { ok: true, reply: toReply(answer) };

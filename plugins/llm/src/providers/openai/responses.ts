@@ -1,4 +1,5 @@
 import type OpenAI from 'openai';
+import { bounded } from '../../streaming/bounded.js';
 import { CONNECTION_LOST, type HttpProblem, unreadable } from '../http-failure.js';
 import type { Attempt, Failure, ProviderCall } from '../provider.js';
 import { toReply } from './responses-reply.js';
@@ -18,9 +19,16 @@ export async function sendResponses(client: OpenAI, call: ProviderCall, explain:
   }
   const stream = await client.responses.create({ ...params, stream: true }, { signal: call.signal });
   const items: OutputItem[] = [];
-  for await (const event of stream) {
-    if (event.type === 'response.output_text.delta') call.onText?.(event.delta);
-    else if (event.type === 'response.output_item.done') items.push(event.item);
+  const read = bounded(stream, call.maxBytes, (event) =>
+    'delta' in event && typeof event.delta === 'string' ? [event.delta] : [],
+  );
+  let text = '';
+  for await (const event of read) {
+    if (event.type === 'response.output_text.delta') {
+      text += event.delta;
+      call.onText?.(event.delta);
+    }
+    if (event.type === 'response.output_item.done') items.push(event.item);
     else if (event.type === 'error') return failed(event.code, event.message, explain);
     else if (
       event.type === 'response.completed' ||
@@ -31,6 +39,12 @@ export async function sendResponses(client: OpenAI, call: ProviderCall, explain:
       const { response } = event;
       return finish(response, response.output?.length > 0 ? response.output : items, stops, explain);
     }
+  }
+  if (read.isCut) {
+    const content = text === '' ? [] : [{ type: 'text' as const, text }];
+    // What it took is told at the end of an answer.
+    const usage = { inputTokens: 0, outputTokens: 0 };
+    return { ok: true, reply: { content, stopReason: 'max_tokens', usage, model: call.model } };
   }
   // The SDK ends quietly when the connection does; an answer has an end of its own.
   return { ok: false, failure: CONNECTION_LOST };

@@ -1,10 +1,10 @@
-import type { Clock, Files, Logger } from '@cinnabar/sdk';
+import { rm } from 'node:fs/promises';
+import type { Clock, Logger } from '@cinnabar/sdk';
 import { createSearch, type Search } from '../recall/search.js';
 import { type Change, isEmpty } from '../table/change.js';
 import { createTable, type Table } from '../table/table.js';
 import { encodeVector } from '../table/vector.js';
-import { changeSchema } from './change-schema.js';
-import { copyAside, removeAll, removeCopiesWith } from './copies.js';
+import { appendChange, copiesOf, copyAside, readChanges, readIfThere, replaceChanges } from './file.js';
 
 /** One mind's memories of one guild or direct message: in memory, and in a file that is only ever added to until it is worth writing anew. */
 export interface Shard {
@@ -26,13 +26,10 @@ export interface Shard {
   wipe(): Promise<void>;
   /** Deletes copies of a damaged file that speak of somebody. Within `run`. */
   removeCopies(text: string): Promise<void>;
-  /** Lets go of the file; the next change opens it again. */
-  release(): Promise<void>;
 }
 
 interface Parts {
   readonly path: string;
-  readonly files: Pick<Files, 'journal'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
   /** Asks for `maintain` in a while. */
@@ -42,7 +39,7 @@ interface Parts {
 /** Lines beyond twice what is remembered at which a file is written anew. */
 const SLACK_LINES = 1_000;
 
-export async function openShard({ path, files, clock, log, schedule }: Parts): Promise<Shard> {
+export async function openShard({ path, clock, log, schedule }: Parts): Promise<Shard> {
   const table = createTable();
   const search = createSearch(table);
   const seen = new Map<string, number>();
@@ -50,9 +47,8 @@ export async function openShard({ path, files, clock, log, schedule }: Parts): P
   let tainted = false;
   let last: Promise<unknown> = Promise.resolve();
 
-  const journal = files.journal(path, changeSchema);
-  const { records, damaged, torn } = await journal.read();
-  for (const change of records) {
+  const { changes, damaged, torn } = await readChanges(path);
+  for (const change of changes) {
     table.apply(change);
     lines++;
     tainted ||= (change.drop?.length ?? 0) > 0;
@@ -67,10 +63,10 @@ export async function openShard({ path, files, clock, log, schedule }: Parts): P
   const write = async (change: Change) => {
     if (isEmpty(change)) return;
     try {
-      await journal.append(change);
+      await appendChange(path, change);
       lines++;
     } catch (error) {
-      // What was erased in memory although it could not be written has to go from the file, too.
+      // Nobody knows how much of it is there: the file is written anew from what is in memory.
       tainted = true;
       schedule();
       throw error;
@@ -81,7 +77,7 @@ export async function openShard({ path, files, clock, log, schedule }: Parts): P
   const rewrite = async () => {
     seen.clear();
     const snapshot = [...snapshotOf(table)];
-    await journal.rewrite(snapshot);
+    await replaceChanges(path, snapshot);
     lines = snapshot.length;
     tainted = false;
   };
@@ -123,13 +119,14 @@ export async function openShard({ path, files, clock, log, schedule }: Parts): P
       }),
     async wipe() {
       table.apply({ drop: [...table.all()].map(({ id }) => id) });
-      await journal.release();
-      await removeAll(path);
+      for (const file of [path, ...(await copiesOf(path))]) await rm(file, { force: true });
       lines = 0;
       tainted = false;
     },
-    removeCopies: (text) => removeCopiesWith(path, text),
-    release: () => journal.release(),
+    async removeCopies(text) {
+      for (const copy of await copiesOf(path))
+        if ((await readIfThere(copy)).includes(text)) await rm(copy, { force: true });
+    },
   };
 }
 
