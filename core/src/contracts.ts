@@ -99,6 +99,8 @@ export interface Boundary {
   ): void | Promise<void>;
   /** Like `run` for work whose result matters: counted as in flight, errors rethrown to the caller. */
   track<T>(owner: Owner, task: () => Promise<T>): Promise<T>;
+  /** Suspends the plugin's listeners everywhere for a minute. */
+  suspend(plugin: string): void;
   /** Whether the plugin's listeners are suspended in the guild. */
   suspended(plugin: string, guildId: string | null): boolean;
   /** Handlers under way: of one plugin, or of all. */

@@ -22,6 +22,7 @@ import { createLogs } from './observability/logs.js';
 import { createRedactor, secretsOf } from './observability/redactor.js';
 import type { BootReport } from './plugins/lifecycle/boot.js';
 import type { PluginManager } from './plugins/manager.js';
+import { createUncaught, type UncaughtKind } from './process/uncaught.js';
 import type { Driver } from './storage/driver.js';
 import { createConfDriver } from './storage/drivers/conf/conf-driver.js';
 
@@ -45,6 +46,8 @@ export interface Host {
   readonly client: Client;
   readonly plugins: PluginManager;
   readonly log: Logger;
+  /** Takes an error that nothing caught: logs it, and lets the plugin pay that it comes from. */
+  readonly uncaught: (error: unknown, kind: UncaughtKind) => void;
   /** A service, as a plugin would inject it. @throws when nothing provides it */
   resolve<T>(token: Token<T>): T;
   /**
@@ -121,6 +124,13 @@ export function createHost(options: HostOptions): Host {
     client: gateway.client,
     plugins,
     log,
+    uncaught: createUncaught({
+      plugins: () => plugins.list(),
+      boundary,
+      alert: (alert) => container.resolve(KEYS.notices).alert(alert),
+      clock,
+      log,
+    }),
     resolve: <T>(token: Token<T>) => {
       const { service } = container.resolve(KEYS.services).resolve({ service: token });
       // The token's own type is what its provider was checked against.

@@ -1,8 +1,8 @@
 import type { HostConfig } from '../config/host-config.js';
 import { createHost } from '../host.js';
+import { guardProcess } from '../process/guard.js';
+import { untilStopped } from '../process/signals.js';
 import { HOST_VERSION } from '../version.js';
-import { guardProcess } from './process-guard.js';
-import { untilStopped } from './signals.js';
 
 /**
  * Runs the bot on Discord until it is told to stop.
@@ -13,7 +13,7 @@ export async function runBot(
   process: NodeJS.Process,
 ): Promise<number> {
   const host = createHost({ config, terminal: { stream: process.stderr, level: config.logLevel } });
-  const release = guardProcess(host.log);
+  const release = guardProcess(process, host.uncaught);
   const stopped = untilStopped(process);
   try {
     // Somebody who stops it while it logs in does not want to wait for that.

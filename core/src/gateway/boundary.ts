@@ -1,5 +1,6 @@
 import { type Clock, type Logger, type OwnerAlert, sentenceOf } from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../contracts.js';
+import { runAs } from '../process/origin.js';
 import type { BlockageWatch } from './blockage.js';
 import type { InFlight } from './in-flight.js';
 import { createSuspensions } from './suspensions.js';
@@ -41,7 +42,7 @@ export function createBoundary({ clock, log, inFlight, blockage, alert }: Parts)
       const started = blockage.enter(following);
       let result: unknown;
       try {
-        result = task();
+        result = runAs(owner.id, task);
       } catch (error) {
         fail(owner, guildId, label, error);
         return;
@@ -59,11 +60,12 @@ export function createBoundary({ clock, log, inFlight, blockage, alert }: Parts)
     async track(owner, task) {
       inFlight.enter(owner.id);
       try {
-        return await task();
+        return await runAs(owner.id, task);
       } finally {
         inFlight.leave(owner.id);
       }
     },
+    suspend: suspensions.suspend,
     suspended: suspensions.active,
     inFlight: inFlight.count,
     drained: inFlight.drained,

@@ -7,13 +7,24 @@ const PAUSE_MS = 60_000;
 export interface Suspensions {
   /** Counts an error; `true` when it is the one that suspends. */
   count(plugin: string, guildId: string | null): boolean;
+  /** Suspends a plugin everywhere, for a minute from now. */
+  suspend(plugin: string): void;
   active(plugin: string, guildId: string | null): boolean;
 }
+
+const EVERYWHERE = '*';
 
 /** Ten errors of one plugin in one guild within a minute suspend its listeners there for a minute. */
 export function createSuspensions(clock: Clock): Suspensions {
   const errors = new Map<string, number[]>();
   const until = new Map<string, number>();
+  const holds = (place: string): boolean => {
+    const end = until.get(place);
+    if (end === undefined) return false;
+    if (clock.now() < end) return true;
+    until.delete(place);
+    return false;
+  };
   const key = (plugin: string, guildId: string | null) => `${plugin} ${guildId ?? 'dm'}`;
 
   return {
@@ -30,15 +41,13 @@ export function createSuspensions(clock: Clock): Suspensions {
       until.set(place, now + PAUSE_MS);
       return true;
     },
+    suspend(plugin) {
+      until.set(key(plugin, EVERYWHERE), clock.now() + PAUSE_MS);
+    },
     active(plugin, guildId) {
       // Nearly always nobody is suspended: then no key is built.
       if (until.size === 0) return false;
-      const place = key(plugin, guildId);
-      const end = until.get(place);
-      if (end === undefined) return false;
-      if (clock.now() < end) return true;
-      until.delete(place);
-      return false;
+      return holds(key(plugin, guildId)) || holds(key(plugin, EVERYWHERE));
     },
   };
 }

@@ -1,5 +1,6 @@
 import { CinnabarError, type Clock } from '@cinnabar/sdk';
 import type { Scope } from '../contracts.js';
+import { runAs } from '../process/origin.js';
 import { withinLimit } from './time-limit.js';
 
 export interface ScopeOptions {
@@ -29,7 +30,7 @@ export function createScope({ plugin, clock, disposeTimeoutMs = 5_000 }: ScopeOp
 
   const run = async (effect: Effect) => {
     try {
-      const { inTime } = await withinLimit(clock, disposeTimeoutMs, Promise.resolve(effect.dispose()));
+      const { inTime } = await withinLimit(clock, disposeTimeoutMs, Promise.resolve(runAs(plugin, effect.dispose)));
       if (inTime) return;
       const seconds = disposeTimeoutMs / 1000;
       throw new CinnabarError('CINNABAR_DISPOSE_TIMEOUT', { label: effect.label, seconds });

@@ -60,6 +60,15 @@ describe('the error boundary', () => {
     expect(boundary.suspended('flaky', 'g1')).to.equal(false);
   });
 
+  it('suspends a plugin everywhere for a minute when it is told to', () => {
+    const { boundary, clock } = world;
+    boundary.suspend('flaky');
+    expect([boundary.suspended('flaky', 'g1'), boundary.suspended('flaky', null)]).to.deep.equal([true, true]);
+    expect(boundary.suspended('other', 'g1')).to.equal(false);
+    clock.advance(60_000);
+    expect(boundary.suspended('flaky', 'g1')).to.equal(false);
+  });
+
   it('counts what is under way, and tells when nothing is', async () => {
     const { boundary, owner } = world;
     const gate = deferred();

@@ -5,9 +5,9 @@ import { createShiftableClock } from '../../clock/shiftable-clock.js';
 import { createSystemClock } from '../../clock/system-clock.js';
 import type { HostConfig } from '../../config/host-config.js';
 import { createHost } from '../../host.js';
+import { guardProcess } from '../../process/guard.js';
+import { untilStopped } from '../../process/signals.js';
 import { HOST_VERSION } from '../../version.js';
-import { guardProcess } from '../process-guard.js';
-import { untilStopped } from '../signals.js';
 import { ConsoleError } from './instruction.js';
 import { createSession, type Session } from './session.js';
 import { createSettled } from './settled.js';
@@ -49,7 +49,7 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process): 
     clock,
     terminal: { stream: terminal.stderr, level: 'warn' },
   });
-  const release = guardProcess(host.log);
+  const release = guardProcess(terminal, host.uncaught);
   const interactive = terminal.stdin.isTTY === true;
   const settled = createSettled(stage.discord, host);
   const session = createSession({

@@ -3,6 +3,9 @@ import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createPluginRequire } from './plugin-require.js';
 
+/** Node drops a module's source map together with the module object: it is kept for as long as what the module exports is in use. */
+const modules = new WeakMap<object, NodeJS.Module>();
+
 /**
  * Runs a bundle anew and returns what it exports.
  *
@@ -15,16 +18,21 @@ import { createPluginRequire } from './plugin-require.js';
 export function evaluate(file: string, entry: string): unknown {
   const require = createRequire(file);
   const resolved = require.resolve(file);
-  const load = (): unknown => {
+  const load = () => {
     try {
-      return require(resolved);
+      const run: unknown = require(resolved);
+      return { run, loaded: require.cache[resolved] };
     } finally {
       delete require.cache[resolved];
     }
   };
-  const run = load();
+  const { run, loaded } = load();
   if (typeof run !== 'function') throw new TypeError('the cache file holds no bundle');
   const module: { exports: unknown } = { exports: {} };
   run(createPluginRequire(entry), module, module.exports, entry, dirname(entry), pathToFileURL(entry).href);
-  return module.exports;
+  const { exports } = module;
+  const definition =
+    typeof exports === 'object' && exports !== null && 'default' in exports ? exports.default : exports;
+  if (loaded !== undefined && typeof definition === 'object' && definition !== null) modules.set(definition, loaded);
+  return exports;
 }

@@ -1,5 +1,6 @@
 import { CinnabarError, type ErrorCode, type Plugin } from '@cinnabar/sdk';
 import type { Owner } from '../../contracts.js';
+import { runAs } from '../../process/origin.js';
 import { createScope } from '../scope.js';
 import { withinLimit } from '../time-limit.js';
 import { closeScope } from './close-scope.js';
@@ -32,7 +33,7 @@ async function setUp(room: LifecycleRoom, owner: Owner): Promise<void> {
   const work = async () => {
     const context = await room.createContext(owner);
     // The context may have come too late: then the scope is closed, and the plugin need not learn it the hard way.
-    if (!owner.scope.signal.aborted) await owner.plugin.setup(context);
+    if (!owner.scope.signal.aborted) await runAs(owner.id, () => owner.plugin.setup(context));
   };
   const { inTime } = await withinLimit(room.clock, room.startTimeoutMs, work());
   if (inTime) return;

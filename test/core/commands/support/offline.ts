@@ -13,6 +13,7 @@ const openAccess: Access = {
 const plainBoundary: Boundary = {
   run: (_owner, _guildId, _label, task) => void task(),
   track: (_owner, task) => task(),
+  suspend: () => undefined,
   suspended: () => false,
   inFlight: () => 0,
   drained: async () => true,

@@ -1,0 +1,52 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Only the id: whatever a plugin leaves behind (a socket in a pool, a timer) keeps this, and must not keep its code. */
+const running = new AsyncLocalStorage<string>();
+
+/** Runs a plugin's code, so that the timers, sockets and promises that it leaves behind are known to be its own. */
+export function runAs<T>(plugin: string, task: () => T): T {
+  return running.run(plugin, task);
+}
+
+/** Where an error comes from. */
+export interface ErrorOrigin {
+  readonly plugin: string;
+  /** `/plugins/dice/index.ts:12:5`, when the plugin's own code is on the stack. */
+  readonly at: string | undefined;
+}
+
+/** A plugin's id and the folder of its sources. */
+export interface PluginFolder {
+  readonly id: string;
+  readonly path: string;
+}
+
+/**
+ * The plugin whose code threw an error: the first on its stack or on that of its causes, else the one that began what the process is at now.
+ * To be called where the error arrives (`uncaughtException`, `unhandledRejection`), in its asynchronous context.
+ */
+export function originOf(error: unknown, plugins: readonly PluginFolder[]): ErrorOrigin | undefined {
+  for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth += 1) {
+    const origin = originOfStack(one.stack ?? '', plugins);
+    if (origin !== undefined) return origin;
+  }
+  const plugin = running.getStore();
+  return plugin === undefined ? undefined : { plugin, at: undefined };
+}
+
+/** `at name (/path/index.ts:3:7)`, `at /path/index.ts:3:7`, `at async file:///path/index.js:3:7` */
+const FRAME = /^ +at .*?(?:\(|async )?((?:file:\/\/|\/|[A-Za-z]:\\).*?):(\d+):(\d+)\)?$/gm;
+
+/** The first frame that is in a plugin's folder. Dependencies in there are the plugin's, too. */
+export function originOfStack(stack: string, plugins: readonly PluginFolder[]): ErrorOrigin | undefined {
+  for (const [, place = '', line, column] of stack.matchAll(FRAME)) {
+    const file = place.startsWith('file://') ? fileURLToPath(place) : place;
+    const inside = plugins.filter(({ path }) => file.startsWith(path.endsWith(sep) ? path : path + sep));
+    // A folder of plugins may itself be in one.
+    const [nearest] = inside.sort((a, b) => b.path.length - a.path.length);
+    if (nearest !== undefined) return { plugin: nearest.id, at: `${file}:${line}:${column}` };
+  }
+  return undefined;
+}

@@ -1,0 +1,79 @@
+import type { Clock, Logger, OwnerAlert } from '@cinnabar/sdk';
+import type { Boundary } from '../contracts.js';
+import { type ErrorOrigin, originOf, type PluginFolder } from './origin.js';
+
+const WINDOW_MS = 60_000;
+/** A bare timer can fail a thousand times a second: of each plugin, only so many errors a minute are logged one by one. */
+const LOGGED = 10;
+
+export type UncaughtKind = 'exception' | 'rejection';
+
+export interface UncaughtParts {
+  /** Those that are known, running or not. */
+  readonly plugins: () => readonly PluginFolder[];
+  readonly boundary: Pick<Boundary, 'suspend'>;
+  readonly alert: (alert: OwnerAlert) => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What an origin has thrown within the last minute. */
+interface Window {
+  readonly from: number;
+  count: number;
+}
+
+/**
+ * Builds what is done about an error that nothing caught: a bare callback's, an emitter's or a stream's, a promise's that nothing waits for. It
+ * is logged with the plugin and the line of its source, and costs that plugin a minute of its listeners. What is no plugin's is logged, and the
+ * bot goes on: its state is on the disk before it is announced, so there is nothing that a restart would mend.
+ */
+export function createUncaught({ plugins, boundary, alert, clock, log }: UncaughtParts) {
+  const windows = new Map<string, Window>();
+
+  /** Which one of its origin it is within a minute. */
+  const count = (origin: string): number => {
+    const now = clock.now();
+    const window = windows.get(origin);
+    if (window !== undefined && now - window.from < WINDOW_MS) return ++window.count;
+    if (window !== undefined && window.count > LOGGED)
+      log.error(`${origin}: ${window.count - LOGGED} more errors that nothing caught within a minute`);
+    windows.set(origin, { from: now, count: 1 });
+    return 1;
+  };
+
+  const report = ({ plugin, at }: ErrorOrigin, kind: UncaughtKind, error: unknown) => {
+    boundary.suspend(plugin);
+    const place = at === undefined ? '' : ` at ${at}`;
+    const nth = count(plugin);
+    if (nth <= LOGGED) {
+      log.error(`${plugin}: uncaught ${kind}${place}; its listeners pause for a minute`, { plugin, error });
+    }
+    if (nth > 1) return;
+    alert({
+      kind: 'plugin-suspended',
+      text: `The plugin ${plugin} threw an error outside of its handlers${place} (${messageOf(error)}); its listeners pause for a minute everywhere.`,
+      remedy: `The error log has the stack. Until it is mended, \`!plugin unload ${plugin}\` stops it.`,
+    });
+  };
+
+  return (error: unknown, kind: UncaughtKind): void => {
+    const origin = originOf(error, plugins());
+    if (origin !== undefined) {
+      report(origin, kind, error);
+      return;
+    }
+    const nth = count('host');
+    if (nth <= LOGGED) log.error(`uncaught ${kind} outside of any plugin; the bot goes on`, { error });
+    if (nth > 1) return;
+    alert({
+      kind: 'uncaught-error',
+      text: `Something failed outside of any plugin (${messageOf(error)}); the bot goes on.`,
+      remedy: 'The error log has the stack. If the bot behaves oddly, restart it.',
+    });
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
