@@ -53,6 +53,9 @@ describe('an error that nothing catches', function () {
       DISCORD_TOKEN: bot.token,
     });
     await prints(/ready/);
+    // An error of the system has no line of the plugin. The first such error, at the latest, has Node track who opens what.
+    you.say(general, 'socket');
+    await prints(/uncaught exception/, 'err');
     for (const name of ['callback', 'promise', 'socket']) {
       you.say(general, name);
       await prints(new RegExp(`${name}: uncaught`), 'err');
@@ -71,10 +74,9 @@ describe('an error that nothing catches', function () {
       .filter(Boolean)
       .map((line) => JSON.parse(line));
     const at = (name: string) => ` at ${folder.at('plugins', name, 'index.ts')}:4:9`;
-    expect(entries.map(({ plugin, message }) => [plugin, message])).to.deep.equal([
+    expect(entries.slice(1).map(({ plugin, message }) => [plugin, message])).to.deep.equal([
       ['callback', `callback: uncaught exception${at('callback')}; its listeners pause for a minute`],
       ['promise', `promise: uncaught rejection${at('promise')}; its listeners pause for a minute`],
-      // An error of the system has no line of the plugin: it is known by what opened the socket.
       ['socket', 'socket: uncaught exception; its listeners pause for a minute'],
     ]);
   });

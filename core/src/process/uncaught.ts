@@ -1,10 +1,12 @@
 import type { Clock, Logger, OwnerAlert } from '@cinnabar/sdk';
 import type { Boundary } from '../contracts.js';
-import { type ErrorOrigin, originOf, type PluginFolder } from './origin.js';
+import { type ErrorOrigin, originOf, type PluginFolder, trackOrigins } from './origin.js';
 
 const WINDOW_MS = 60_000;
 /** A bare timer can fail a thousand times a second: of each plugin, only so many errors a minute are logged one by one. */
 const LOGGED = 10;
+/** For how long after an error of unknown origin it is tracked who begins what. */
+const TRACKED_MS = 60 * 60_000;
 
 export type UncaughtKind = 'exception' | 'rejection';
 
@@ -30,6 +32,18 @@ interface Window {
  */
 export function createUncaught({ plugins, boundary, alert, clock, log }: UncaughtParts) {
   const windows = new Map<string, Window>();
+  let isTracking = false;
+
+  /** An error of the system (`ECONNREFUSED`) has no line of the plugin: the next one will be known by what opened the socket. */
+  const track = () => {
+    if (isTracking) return;
+    isTracking = true;
+    const stop = trackOrigins();
+    clock.after(TRACKED_MS, () => {
+      isTracking = false;
+      stop();
+    });
+  };
 
   /** Which one of its origin it is within a minute. */
   const count = (origin: string): number => {
@@ -63,6 +77,7 @@ export function createUncaught({ plugins, boundary, alert, clock, log }: Uncaugh
       report(origin, kind, error);
       return;
     }
+    track();
     const nth = count('host');
     if (nth <= LOGGED) log.error(`uncaught ${kind} outside of any plugin; the bot goes on`, { error });
     if (nth > 1) return;

@@ -1,4 +1,4 @@
-import { originOfStack, runAs } from '@cinnabar/core/internal/process/origin';
+import { originOfStack, runAs, trackOrigins } from '@cinnabar/core/internal/process/origin';
 import { createUncaught } from '@cinnabar/core/internal/process/uncaught';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
@@ -54,7 +54,9 @@ describe('where an uncaught error comes from', () => {
 describe('an uncaught error', () => {
   it('suspends the plugin that began what failed, when the stack names none', () => {
     const { suspended, log, alerts, uncaught } = setUp();
-    runAs('memory', () => uncaught(new Error('reset by peer'), 'exception'));
+    const stopTracking = trackOrigins();
+    runAs('memory', () => uncaught(Object.assign(new Error('reset by peer'), { stack: '' }), 'exception'));
+    stopTracking();
     expect(suspended).to.deep.equal(['memory']);
     expect(log.entries.map(({ level, message }) => [level, message])).to.deep.equal([
       ['error', 'memory: uncaught exception; its listeners pause for a minute'],
@@ -62,6 +64,17 @@ describe('an uncaught error', () => {
     expect(alerts).to.deep.equal([
       'plugin-suspended: The plugin memory threw an error outside of its handlers (reset by peer); its listeners pause for a minute everywhere.',
     ]);
+  });
+
+  it('of unknown origin has the origin of the next one tracked, for an hour', () => {
+    const { clock, suspended, uncaught } = setUp();
+    const bare = () => Object.assign(new Error('reset by peer'), { stack: '' });
+    uncaught(bare(), 'exception');
+    runAs('memory', () => uncaught(bare(), 'exception'));
+    expect(suspended).to.deep.equal(['memory']);
+    clock.advance(60 * 60_000);
+    runAs('memory', () => uncaught(bare(), 'exception'));
+    expect(suspended.length).to.equal(Number.parseInt(process.versions.node, 10) >= 24 ? 2 : 1);
   });
 
   it('is found by the cause of an error, too', () => {
