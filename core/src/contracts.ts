@@ -150,6 +150,10 @@ export interface ToolRoom extends Tools {
   readonly personalData: PersonalData;
   /** At start: what was pending becomes expired, what was executing becomes unknown. Returns how many. */
   recover(): Promise<number>;
+  /** Once the plugins run and the bot is logged in: tells those that listen for ends of what `recover` found. */
+  tellRecovered(): Promise<void>;
+  /** Resolves when every call that has ended has been told of and put away. */
+  idle(): Promise<void>;
 }
 
 export interface ResponderRoom extends Responders {

@@ -23,6 +23,7 @@ import { createRedactor, secretsOf } from './observability/redactor.js';
 import type { BootReport } from './plugins/lifecycle/boot.js';
 import type { PluginManager } from './plugins/manager.js';
 import { createUncaught, type UncaughtKind } from './process/uncaught.js';
+import { watchedDriver } from './storage/disk-watch.js';
 import type { Driver } from './storage/driver.js';
 import { createConfDriver } from './storage/drivers/conf/conf-driver.js';
 
@@ -85,8 +86,9 @@ export function createHost(options: HostOptions): Host {
   container.register(KEYS.logs, { useValue: logs });
   const driver =
     options.driver ?? createConfDriver({ root: join(config.dataDir, 'documents'), clock, log: logs.logger('storage') });
-  container.register(KEYS.driver, { useValue: driver });
   registerRooms(container, (change) => upkeep.pluginsChanged(change));
+  const diskWatch = container.resolve(KEYS.diskWatch);
+  container.register(KEYS.driver, { useValue: watchedDriver(driver, diskWatch) });
 
   const gateway = container.resolve(KEYS.gateway);
   const plugins = container.resolve(KEYS.plugins);
@@ -105,6 +107,7 @@ export function createHost(options: HostOptions): Host {
       log.warn(`stopping although ${boundary.inFlight()} handlers are under way`);
     await upkeep.close();
     await plugins.stop();
+    await container.resolve(KEYS.tools).idle();
     await container.resolve(KEYS.notices).close();
     await container.resolve(KEYS.storage).flush();
     await gateway.close();
@@ -152,6 +155,7 @@ export function createHost(options: HostOptions): Host {
       await login(gateway, token);
       await container.resolve(KEYS.access).loadOwners();
       upkeep.loggedIn();
+      await container.resolve(KEYS.tools).tellRecovered();
       container.resolve(KEYS.blockage).start();
       log.info(`ready as ${gateway.client.user?.tag}`, { plugins: report.running, intents: gateway.intents });
       return report;

@@ -6,6 +6,7 @@ export const ERRORS = {
   CINNABAR_CONFIG_INVALID: 'The configuration is wrong: {detail}',
   CINNABAR_DATA_IN_USE:
     'The data in {folder} is in use by {holder}. Stop that one first, or choose other data with CINNABAR_DATA or --bot.',
+  CINNABAR_DATA_UNUSABLE: 'The data in {folder} cannot be used: {detail}. {remedy}',
   CINNABAR_PLUGIN_INVALID: 'The plugin at {place} cannot be used: {detail}',
   CINNABAR_PLUGIN_UNKNOWN: 'There is no plugin called "{plugin}".',
   CINNABAR_PLUGIN_BUILD: 'The plugin "{plugin}" does not build: {detail}',
@@ -30,7 +31,9 @@ export const ERRORS = {
   CINNABAR_DOCUMENT_MISSING: 'There is no document {document}.',
   CINNABAR_DOCUMENT_NEWER:
     'The document {document} was written by a newer version ({found}) than this one understands ({known}).',
-  CINNABAR_STORAGE_WRITE: 'The document {document} could not be saved: {detail}',
+  CINNABAR_DOCUMENT_NESTED: 'The document {document} was changed again from inside its own change.',
+  CINNABAR_STORAGE_WRITE: 'I cannot save anything at the moment.',
+  CINNABAR_STORAGE_READ: 'I cannot read what I have stored at the moment.',
   CINNABAR_ACCESS_DENIED: 'You may not do that: {reasons}',
   CINNABAR_OPTION_INVALID: '{detail}',
   CINNABAR_COOLDOWN: 'Please wait {seconds} s before using this again.',
@@ -87,9 +90,28 @@ export class UserError extends Error {
   }
 }
 
+/** Their messages name what members have no business with, or what only an author can put right. */
+const INTERNAL: ReadonlySet<ErrorCode> = new Set([
+  'CINNABAR_DOCUMENT_INVALID',
+  'CINNABAR_DOCUMENT_MISSING',
+  'CINNABAR_DOCUMENT_NEWER',
+  'CINNABAR_DOCUMENT_NESTED',
+  'CINNABAR_DATA_UNUSABLE',
+]);
+
 /** The sentence to show a person for any thrown value, or `undefined` when it must not be shown (an internal failure). */
 export function sentenceOf(error: unknown): string | undefined {
-  return error instanceof CinnabarError || error instanceof UserError ? error.message : undefined;
+  if (error instanceof UserError) return error.message;
+  return error instanceof CinnabarError && !INTERNAL.has(error.code) ? error.message : undefined;
+}
+
+/** The sentence for those who run the bot: with the document and the reason that members are spared. */
+export function operatorSentenceOf(error: unknown): string | undefined {
+  if (error instanceof UserError) return error.message;
+  if (!(error instanceof CinnabarError)) return undefined;
+  const { code, message, params } = error;
+  if (code !== 'CINNABAR_STORAGE_WRITE' && code !== 'CINNABAR_STORAGE_READ') return message;
+  return `${message} ${params.document}: ${params.detail}.`;
 }
 
 function fillTemplate(template: string, params: ErrorParams): string {

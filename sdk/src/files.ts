@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import type { Journal, JournalOptions } from './storage/journal.js';
 import { defineToken } from './token.js';
 
 /** Room for plugins' own files, for what does not fit into documents: caches, journals. */
@@ -9,5 +11,7 @@ export interface Files {
    * @throws CINNABAR_NAME_INVALID also for a folder of the host's own
    */
   folder(name: string): Promise<string>;
+  /** `openJournal` for a file in such a folder: when the disk fails it, the owners of the bot hear why. */
+  journal<T>(file: string, schema: z.ZodType<T>, options?: Omit<JournalOptions<T>, 'watch'>): Journal<T>;
 }
 export const Files = defineToken<Files>('cinnabar.files');

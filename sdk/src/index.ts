@@ -33,6 +33,15 @@ export * from './personal-data.js';
 export * from './plugins.js';
 export * from './sequences.js';
 export * from './settings.js';
+export {
+  type DiskTrouble,
+  diskTroubleOf,
+  diskTroubleText,
+  storageReadError,
+  storageWriteError,
+} from './storage/disk-trouble.js';
+export * from './storage/durable-files.js';
+export * from './storage/journal.js';
 export * from './subcommands.js';
 export * from './tasks.js';
 export * from './text/escape.js';

@@ -26,6 +26,8 @@ export interface LedgerEntry {
   readonly actor: Actor;
   /** The request's key and attempt, when it had a key. */
   readonly key?: string;
+  /** The message after which it was made, when the request said so. */
+  readonly messageId?: string;
   readonly state: CallState;
   readonly createdAt: number;
   readonly updatedAt: number;

@@ -23,6 +23,7 @@ import type { Logs } from '../observability/logs.js';
 import type { HostNotices } from '../observability/owner-notices.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { PluginServices } from '../plugins/services.js';
+import type { DiskWatch } from '../storage/disk-watch.js';
 import type { Driver } from '../storage/driver.js';
 
 const key = <T>(name: string): InjectionToken<T> => Symbol(name);
@@ -37,6 +38,7 @@ export const KEYS = {
   random: key<Random>('random'),
   logs: key<Logs>('logs'),
   driver: key<Driver>('driver'),
+  diskWatch: key<DiskWatch>('disk watch'),
   notices: key<HostNotices>('owner notices'),
   storage: key<StorageRoom>('storage'),
   files: key<Files>('files'),

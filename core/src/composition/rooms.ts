@@ -26,6 +26,7 @@ import { createPluginManager, type PluginManager } from '../plugins/manager.js';
 import { createPersonalData } from '../plugins/personal-data.js';
 import { createServices } from '../plugins/services.js';
 import { createResponders } from '../responders/room.js';
+import { createDiskWatch } from '../storage/disk-watch.js';
 import { createFiles } from '../storage/files.js';
 import { createStorage } from '../storage/storage.js';
 import { createDriverStore } from '../tools/ledger/driver-store.js';
@@ -96,7 +97,14 @@ function registerState(room: Room): void {
       log: get(KEYS.logs).logger('host'),
     }),
   );
-  room(KEYS.files, (get) => createFiles(get(KEYS.config).dataDir));
+  room(KEYS.files, (get) => createFiles(get(KEYS.config).dataDir, get(KEYS.diskWatch)));
+  room(KEYS.diskWatch, (get) =>
+    createDiskWatch({
+      clock: get(KEYS.clock),
+      log: get(KEYS.logs).logger('storage'),
+      alert: (alert) => get(KEYS.notices).alert(alert),
+    }),
+  );
   room(KEYS.guildStates, (get) => {
     const guilds = get(KEYS.storage).collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema });
     return createGuildStates(guilds);

@@ -1,4 +1,4 @@
-import type { Logger, Outcome, Random, SettledOutcome, ToolRequest, Tools } from '@cinnabar/sdk';
+import type { Logger, Outcome, Random, SettledCall, SettledOutcome, ToolRequest, Tools } from '@cinnabar/sdk';
 import type { AccessRoom } from '../contracts.js';
 import { type Arguments, readArguments } from './arguments.js';
 import type { AuditTrail } from './audit.js';
@@ -8,7 +8,6 @@ import { effectOf } from './effect.js';
 import type { Gate } from './gate.js';
 import { createKeyed, keyOf } from './keyed.js';
 import type { CallLedger } from './ledger/ledger.js';
-import type { SettledListeners } from './listeners.js';
 import { failed } from './outcomes.js';
 import type { RegisteredTool, ToolRegistry } from './registry.js';
 import { thrownOutcome } from './result.js';
@@ -20,7 +19,8 @@ interface Parts {
   readonly ledger: CallLedger;
   readonly pass: (call: LiveCall, onDeferred: (note: string) => void) => Promise<SettledOutcome>;
   readonly beginAudit: (callId: string, request: ToolRequest) => AuditTrail;
-  readonly tell: SettledListeners['tell'];
+  /** Tells those that listen for ends, and puts the call away. */
+  readonly finish: (call: SettledCall) => Promise<void>;
   readonly random: Random;
   readonly log: Logger;
 }
@@ -33,7 +33,7 @@ export function createInvoke({
   ledger,
   pass,
   beginAudit,
-  tell,
+  finish,
   random,
   log,
 }: Parts): Tools['invoke'] {
@@ -49,7 +49,7 @@ export function createInvoke({
       trail.close(outcome);
       const { input, actor } = 'status' in proposed ? { ...request, input: request.arguments } : proposed;
       const { name: tool, origin, messageId } = request;
-      await tell({ id: callId, tool, input, actor, origin, messageId, outcome });
+      await finish({ id: callId, tool, input, actor, origin, messageId, outcome });
       return outcome;
     };
     if ('status' in proposed) return close(proposed);
@@ -81,8 +81,12 @@ export function createInvoke({
     trail.note({ policy: there.policy });
     if (there.refusal !== undefined) return there.refusal;
     const key = keyOf(request);
-    const row = { id, tool: name, plugin: tool.info.plugin, origin, input, argumentsHash, actor };
-    await ledger.open(key === undefined ? row : { ...row, key });
+    const { messageId } = request;
+    await ledger.open({
+      ...{ id, tool: name, plugin: tool.info.plugin, origin, input, argumentsHash, actor },
+      ...(key === undefined ? {} : { key }),
+      ...(messageId === undefined ? {} : { messageId }),
+    });
     const proposal: Proposal = {
       id,
       tool,
@@ -96,7 +100,7 @@ export function createInvoke({
       signal: request.signal ?? new AbortController().signal,
       card: renderCard(tool.info, tool.definition, input),
       policy: there.policy,
-      messageId: request.messageId,
+      messageId,
       onProgress: request.onProgress,
     };
     return createLiveCall({ ledger, log, trail, proposal });

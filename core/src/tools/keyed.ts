@@ -8,7 +8,7 @@ import {
 } from '@cinnabar/sdk';
 import { readArguments } from './arguments.js';
 import type { CallLedger } from './ledger/ledger.js';
-import { failed, failedWith } from './outcomes.js';
+import { failed, failedWith, outcomeOf } from './outcomes.js';
 import type { ToolRegistry } from './registry.js';
 
 interface Parts {
@@ -92,23 +92,6 @@ export function createKeyed({ ledger, registry }: Parts) {
     underWay.set(key, { request, outcome });
     return outcome;
   };
-}
-
-function outcomeOf({ id, tool, state, reason = '', text = '' }: LedgerEntry): SettledOutcome {
-  switch (state) {
-    case 'done':
-      return { status: 'done', callId: id, output: text, text };
-    case 'failed':
-      return failedWith(id, { code: 'CINNABAR_TOOL_FAILED', message: reason });
-    case 'denied':
-    case 'expired':
-      return { status: state, callId: id, reason };
-    case 'unknown':
-      return failed(id, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool });
-    default:
-      // Under way, yet not in this process's memory: another one has it.
-      return failed(id, 'CINNABAR_TOOL_STATE', { call: id, state });
-  }
 }
 
 const refused = ({ name }: ToolRequest, detail: string): SettledOutcome =>

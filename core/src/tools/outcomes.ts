@@ -1,4 +1,4 @@
-import { CinnabarError, type ErrorCode, type ErrorParams, type SettledOutcome } from '@cinnabar/sdk';
+import { CinnabarError, type ErrorCode, type ErrorParams, type LedgerEntry, type SettledOutcome } from '@cinnabar/sdk';
 
 type Refused = Exclude<SettledOutcome, { status: 'done' }>;
 
@@ -18,4 +18,22 @@ export function denied(callId: string, tool: string, reasons: string): Refused {
 /** Why it was not done, for the ledger and the audit. */
 export function reasonOf(outcome: Refused): string {
   return outcome.status === 'failed' ? outcome.error.message : outcome.reason;
+}
+
+/** How a call of an earlier process ended, from its row: of an output only what was kept of its text. */
+export function outcomeOf({ id, tool, state, reason = '', text = '' }: LedgerEntry): SettledOutcome {
+  switch (state) {
+    case 'done':
+      return { status: 'done', callId: id, output: text, text };
+    case 'failed':
+      return failedWith(id, { code: 'CINNABAR_TOOL_FAILED', message: reason });
+    case 'denied':
+    case 'expired':
+      return { status: state, callId: id, reason };
+    case 'unknown':
+      return failed(id, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool });
+    default:
+      // Under way, yet not in this process's memory: another one has it.
+      return failed(id, 'CINNABAR_TOOL_STATE', { call: id, state });
+  }
 }

@@ -1,3 +1,4 @@
+import type { LedgerEntry, SettledCall } from '@cinnabar/sdk';
 import type { AccessRoom, Basics, Boundary, EnabledIn, GuildStates, ToolRoom } from '../contracts.js';
 import { type AuditEntry, createAuditor } from './audit.js';
 import { createChain } from './chain.js';
@@ -8,6 +9,7 @@ import { createInvoke } from './invoke.js';
 import { createLedger } from './ledger/ledger.js';
 import type { LedgerStore } from './ledger/store.js';
 import { createSettledListeners } from './listeners.js';
+import { outcomeOf } from './outcomes.js';
 import { createToolRegistry } from './registry.js';
 import { expireHeld } from './view.js';
 
@@ -35,7 +37,15 @@ export function createTools(parts: ToolParts): ToolRoom {
   const execute = createExecution({ ...parts, registry, gate });
   const pass = createChain({ interceptors, enabledIn, boundary, execute, log });
   const { onSettled, tell } = createSettledListeners(log);
-  const invoke = createInvoke({ ...parts, registry, ledger, gate, pass, tell, beginAudit: createAuditor(parts) });
+  const finishing = new Set<Promise<void>>();
+  const finish = async (call: SettledCall) => {
+    const done = tell(call).then(() => ledger.archive(call.id));
+    finishing.add(done);
+    await done.finally(() => finishing.delete(done));
+  };
+  const invoke = createInvoke({ ...parts, registry, ledger, gate, pass, finish, beginAudit: createAuditor(parts) });
+
+  let recovered: readonly LedgerEntry[] = [];
 
   return {
     tool: registry.add,
@@ -50,7 +60,20 @@ export function createTools(parts: ToolParts): ToolRoom {
     invoke,
     onSettled,
     ledger: { get: ledger.get, recent: ledger.recent },
-    recover: ledger.recover,
+    async recover() {
+      recovered = await ledger.recover();
+      return recovered.length;
+    },
+    async tellRecovered() {
+      for (const entry of recovered) {
+        const { id, tool, input, actor, origin, messageId } = entry;
+        await finish({ id, tool, input, actor, origin, messageId, outcome: outcomeOf(entry) });
+      }
+      recovered = [];
+    },
+    async idle() {
+      while (finishing.size > 0) await Promise.all(finishing);
+    },
     personalData: ledger.personalData,
   };
 }

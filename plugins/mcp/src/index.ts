@@ -49,7 +49,7 @@ export default definePlugin({
     const botId = () => client.user?.id ?? '0';
     const folderOf = (channelId: string) => channelFolder(folder, botId(), channelId);
     const sequences = createSequences();
-    const journal = createJournal(clock, context.after);
+    const journal = createJournal(clock, context.after, services.files);
     const history = createHistory({ journal, sequences, log, folderOf });
     context.defer(async () => {
       await sequences.idle();

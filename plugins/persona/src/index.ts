@@ -81,6 +81,7 @@ export default definePlugin({
     const settingsFor = (guildId: string | null) => settingsIn(context.settings.guild, guildId);
     const memories = createMemories({
       folder: () => files.folder('persona'),
+      files,
       clock,
       random,
       log,

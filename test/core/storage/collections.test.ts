@@ -1,4 +1,4 @@
-import { z } from '@cinnabar/sdk';
+import { operatorSentenceOf, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { memoryStorage } from './fixture.js';
@@ -161,7 +161,8 @@ describe('a failed change', () => {
       await visits.of('42').set({ count: 1, names: [] });
       driver.failWrites(new Error('no space left'));
       const error = await failure('CINNABAR_STORAGE_WRITE', () => change(visits.of('42')));
-      expect(error.message).to.contain('no space left');
+      expect(error.message, 'for members').to.equal('I cannot save anything at the moment.');
+      expect(operatorSentenceOf(error), 'for the owner').to.contain('no space left').and.to.contain('visits');
       expect(await visits.of('42').find()).to.deep.equal({ count: 1, names: [] });
       await visits.of('42').update((draft) => draft.names.push('V'));
       expect(await visits.of('42').find()).to.deep.equal({ count: 1, names: ['V'] });
@@ -170,7 +171,7 @@ describe('a failed change', () => {
 
   it('says so when an update changes the same document from inside, instead of waiting for itself', async () => {
     const { visits } = given();
-    await failure('CINNABAR_STORAGE_WRITE', () =>
+    await failure('CINNABAR_DOCUMENT_NESTED', () =>
       visits.of('42').update(() => visits.of('42').set({ count: 1, names: [] })),
     );
     await visits.of('42').update(() => visits.of('43').set({ count: 1, names: [] }));

@@ -5,6 +5,8 @@ import { createFiles } from '@cinnabar/core/internal/storage/files';
 import { CinnabarError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
+const unwatched = { check: () => undefined, written: () => undefined, failed: () => undefined };
+
 describe('a folder for files of a plugin', () => {
   let dataDir: string;
   beforeEach(async () => {
@@ -13,16 +15,16 @@ describe('a folder for files of a plugin', () => {
   afterEach(() => rm(dataDir, { recursive: true }));
 
   it('is below the data, made when it is asked for, and for nobody else on the machine', async () => {
-    const folder = await createFiles(dataDir).folder('tools');
+    const folder = await createFiles(dataDir, unwatched).folder('tools');
     expect(folder).to.equal(join(dataDir, 'tools'));
     const { mode } = await stat(folder);
     if (process.platform !== 'win32') expect(mode & 0o777).to.equal(0o700);
-    expect(await createFiles(dataDir).folder('tools')).to.equal(folder);
+    expect(await createFiles(dataDir, unwatched).folder('tools')).to.equal(folder);
   });
 
   for (const name of ['documents', 'logs', '..', 'a/b', '', 'Tools', 'x'.repeat(33)]) {
     it(`is not called ${JSON.stringify(name)}`, async () => {
-      const error = await createFiles(dataDir)
+      const error = await createFiles(dataDir, unwatched)
         .folder(name)
         .catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(CinnabarError).with.property('code', 'CINNABAR_NAME_INVALID');

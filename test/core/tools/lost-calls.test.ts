@@ -95,7 +95,7 @@ describe('a call with a key, of which something got lost,', () => {
     const times = { createdAt: 0, updatedAt: 0 };
     for (const id of ['1', '2']) {
       await store.save({ ...row, ...times, id, key: 'k#1', state: 'proposed' });
-      await store.save({ ...row, ...times, id, key: 'k#1', state: 'expired' });
+      await store.archive({ ...row, ...times, id, key: 'k#1', state: 'expired' });
     }
     await store.remove('1');
     expect(await store.byKey('k#1')).to.equal('2');

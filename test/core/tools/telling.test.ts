@@ -1,6 +1,7 @@
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import type { SettledCall, ToolContent, ToolProgress } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { alice, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';
+import { alice, countingIds, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';
 
 const request = {
   name: 'add_party_character',
@@ -58,6 +59,42 @@ describe('who listens to calls', () => {
     stop();
     await room.invoke({ ...request, name: 'nothing' });
     expect(heard).to.deep.equal(['done']);
+  });
+
+  it('hears after a restart of what the process before could not tell: how it ended, or that this is not known', async () => {
+    const driver = createMemoryDriver();
+    const ids = countingIds();
+    const before = openWorkshop({ driver, ids });
+    const held = holdingInterceptor();
+    const begun = new Promise<void>((resolve) => {
+      const run = () => {
+        resolve();
+        return new Promise(() => undefined);
+      };
+      before.room.tool(before.load('party'), recordingTool([], { run }));
+    });
+    before.room.intercept(before.load('confirm'), held.interceptor);
+    const waiting = await before.room.invoke(request);
+    const running = await before.room.invoke(request);
+    await held.calls[1]?.approve(alice.userId);
+    held.goOn();
+    await begun;
+
+    const { room } = openWorkshop({ driver, ids });
+    const heard: SettledCall[] = [];
+    room.onSettled((call) => void heard.push(call));
+    expect(await room.recover()).to.equal(2);
+    expect(heard).to.deep.equal([]);
+    await room.tellRecovered();
+    await room.tellRecovered();
+    expect(heard.map(({ id, messageId }) => [id, messageId])).to.have.deep.members([
+      [waiting.callId, '77'],
+      [running.callId, '77'],
+    ]);
+    const outcomeOf = ({ callId }: { callId: string }) => heard.find(({ id }) => id === callId)?.outcome;
+    expect(outcomeOf(waiting)).to.have.property('status', 'expired');
+    expect(outcomeOf(running)).to.have.nested.property('error.code', 'CINNABAR_TOOL_UNKNOWN_OUTCOME');
+    expect(await openWorkshop({ driver, ids }).room.recover()).to.equal(0);
   });
 
   it('changes nothing by failing', async () => {

@@ -49,7 +49,7 @@ describe('chat: calls that were held', () => {
     await talk(host, 'And?');
     const told = outline(llm.requests[2]).filter((line) => line.startsWith('result'));
     expect(told[0]).to.match(/^result Cancelled by the member: it did not run/);
-    expect(told[1]).to.match(/^result Timed out: it did not run/);
+    expect(told[1]).to.match(/^result It did not run \(nobody confirmed it in time/);
     expect(shelf.taken).to.deep.equal([]);
   });
 

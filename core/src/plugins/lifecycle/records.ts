@@ -1,5 +1,12 @@
 import type { PluginInfo, PluginState } from '@cinnabar/sdk';
-import { CinnabarError, type ErrorCode, type ErrorParams, type Manifest, type Plugin } from '@cinnabar/sdk';
+import {
+  CinnabarError,
+  type ErrorCode,
+  type ErrorParams,
+  type Manifest,
+  operatorSentenceOf,
+  type Plugin,
+} from '@cinnabar/sdk';
 import type { Owner } from '../../contracts.js';
 
 /** Where a plugin comes from, and how its newest version is had. */
@@ -68,10 +75,12 @@ export function release(record: PluginRecord): void {
 /** What to keep of an error. */
 export function failureOf(plugin: string, error: unknown): Failure {
   if (error instanceof CinnabarError) return { code: error.code, params: error.params };
-  return {
-    code: 'CINNABAR_PLUGIN_SETUP',
-    params: { plugin, detail: error instanceof Error ? error.message : String(error) },
-  };
+  return { code: 'CINNABAR_PLUGIN_SETUP', params: { plugin, detail: reasonOf(error) } };
+}
+
+/** What went wrong, for those who run the bot. */
+export function reasonOf(error: unknown): string {
+  return operatorSentenceOf(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
 export function failureError({ code, params }: Failure): CinnabarError {

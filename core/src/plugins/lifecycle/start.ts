@@ -4,7 +4,7 @@ import { runAs } from '../../process/origin.js';
 import { createScope } from '../scope.js';
 import { withinLimit } from '../time-limit.js';
 import { closeScope } from './close-scope.js';
-import type { Run } from './records.js';
+import { type Run, reasonOf } from './records.js';
 import type { LifecycleRoom } from './room.js';
 import { injectedTokens } from './tokens.js';
 
@@ -46,6 +46,5 @@ const TELLING: readonly ErrorCode[] = ['CINNABAR_PLUGIN_TIMEOUT', 'CINNABAR_CONF
 
 function asStartError(plugin: string, error: unknown): CinnabarError {
   if (error instanceof CinnabarError && TELLING.includes(error.code)) return error;
-  const detail = error instanceof Error ? error.message : String(error);
-  return new CinnabarError('CINNABAR_PLUGIN_SETUP', { plugin, detail }, { cause: error });
+  return new CinnabarError('CINNABAR_PLUGIN_SETUP', { plugin, detail: reasonOf(error) }, { cause: error });
 }

@@ -1,4 +1,4 @@
-import { CinnabarError, type Logger } from '@cinnabar/sdk';
+import { CinnabarError, type Logger, storageReadError, storageWriteError } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
 import { DamagedDocument, type DocumentPath, type Driver, type Stored } from '../driver.js';
 import { nameOf } from './path-names.js';
@@ -23,9 +23,9 @@ export interface Entry {
 export interface Vault {
   /** What was loaded or saved last, without waiting. */
   peek(path: DocumentPath): Entry | undefined;
-  /** @throws CINNABAR_DOCUMENT_INVALID when the medium cannot be read; damage is no reason */
+  /** @throws CINNABAR_STORAGE_READ when the medium cannot be read; damage is no reason */
   load(path: DocumentPath): Promise<Entry>;
-  /** Runs alone among the tasks for this document. @throws CINNABAR_STORAGE_WRITE when called from inside such a task */
+  /** Runs alone among the tasks for this document. @throws CINNABAR_DOCUMENT_NESTED when called from inside such a task */
   exclusive<T>(path: DocumentPath, task: () => Promise<T>): Promise<T>;
   /** Inside `exclusive`. Saved when it resolves; when it rejects, everything is as before. @throws CINNABAR_STORAGE_WRITE */
   save(path: DocumentPath, stored: Stored | undefined): Promise<Entry>;
@@ -81,8 +81,7 @@ export function createVault(options: {
     try {
       return await operation();
     } catch (cause) {
-      const detail = cause instanceof Error ? cause.message : String(cause);
-      throw new CinnabarError('CINNABAR_STORAGE_WRITE', { document: nameOf(path), detail }, { cause });
+      throw storageWriteError(nameOf(path), cause);
     }
   };
 
@@ -91,14 +90,13 @@ export function createVault(options: {
       return await operation();
     } catch (cause) {
       if (cause instanceof DamagedDocument) throw cause;
-      const detail = `it cannot be read (${cause instanceof Error ? cause.message : String(cause)})`;
-      throw new CinnabarError('CINNABAR_DOCUMENT_INVALID', { document: nameOf(path), detail }, { cause });
+      throw storageReadError(nameOf(path), cause);
     }
   };
 
   const reject = async (path: DocumentPath, detail: string) => {
     cache.delete(idOf(path));
-    const keptAs = await reading(path, () => driver.setAside(path));
+    const keptAs = await writing(path, () => driver.setAside(path));
     const problem = { document: nameOf(path), detail, keptAs };
     log.warn('a stored document could not be used; the last good copy is used where there is one', { ...problem });
     onProblem(problem);
@@ -121,8 +119,7 @@ export function createVault(options: {
   const exclusive = <T>(path: DocumentPath, task: () => Promise<T>): Promise<T> => {
     const id = idOf(path);
     if (!queue.holds(id)) return queue.run(id, task);
-    const detail = 'it was changed again from inside its own change';
-    return Promise.reject(new CinnabarError('CINNABAR_STORAGE_WRITE', { document: nameOf(path), detail }));
+    return Promise.reject(new CinnabarError('CINNABAR_DOCUMENT_NESTED', { document: nameOf(path) }));
   };
 
   return {

@@ -1,7 +1,6 @@
 import { CALL_STATES, type LedgerEntry, type Logger, z } from '@cinnabar/sdk';
 import { DamagedDocument, type DocumentPath, type Driver } from '../../storage/driver.js';
 import { createKeyStore, keyNameOf } from './key-store.js';
-import { isFinal } from './states.js';
 import type { LedgerStore } from './store.js';
 
 const VERSION = 1;
@@ -22,6 +21,7 @@ const rowSchema: z.ZodType<LedgerEntry> = z.object({
     identity: z.string().exactOptional(),
   }),
   key: z.string().exactOptional(),
+  messageId: z.string().exactOptional(),
   state: z.enum(CALL_STATES),
   createdAt: z.number(),
   updatedAt: z.number(),
@@ -35,7 +35,10 @@ const forgottenSchema = z.strictObject({ keyName: z.string(), updatedAt: z.numbe
 type Forgotten = z.output<typeof forgottenSchema>;
 const documentSchema = z.union([rowSchema, forgottenSchema]);
 
-/** A document per call. Open and ended ones apart, so that a start reads only what it has to resolve. */
+/**
+ * A document per call, below `open` until it is archived: it alone says how the call stands, its end included. What is below `ended` is a copy
+ * of that, so that a start reads only what it has to resolve.
+ */
 export function createDriverStore(driver: Driver, log: Logger): LedgerStore {
   const read = async (path: DocumentPath, again = true): Promise<LedgerEntry | Forgotten | undefined> => {
     try {
@@ -57,6 +60,14 @@ export function createDriverStore(driver: Driver, log: Logger): LedgerStore {
     return found === undefined || 'keyName' in found ? undefined : found;
   };
 
+  const get = async (callId: string): Promise<LedgerEntry | undefined> => {
+    const open = await readRow([...OPEN, callId]);
+    const ended = await readRow([...ENDED, callId]);
+    // Both are there when a process died while archiving. Earlier versions could also leave an end that had not come about.
+    if (open === undefined || ended === undefined) return open ?? ended;
+    return open.updatedAt > ended.updatedAt ? open : ended;
+  };
+
   const keys = createKeyStore({
     driver,
     log,
@@ -71,23 +82,21 @@ export function createDriverStore(driver: Driver, log: Logger): LedgerStore {
   });
 
   return {
-    async unfinished() {
-      const rows = await Promise.all((await idsBelow(OPEN)).map((id) => readRow([...OPEN, id])));
+    async unarchived() {
+      const rows = await Promise.all((await idsBelow(OPEN)).map(get));
       return rows.filter((row) => row !== undefined);
     },
     async save(entry) {
-      if (!isFinal(entry.state)) {
-        await driver.write([...OPEN, entry.id], { version: VERSION, data: entry });
-        // After its row, and before it can run: a key without a row is that of a call whose row was lost.
-        if (entry.state === 'proposed' && entry.key !== undefined) await keys.write(keyNameOf(entry.key), entry.id);
-        return;
-      }
-      // In this order: dying in between leaves both, and the ended one counts.
+      await driver.write([...OPEN, entry.id], { version: VERSION, data: entry });
+      // After its row, and before it can run: a key without a row is that of a call whose row was lost.
+      if (entry.state === 'proposed' && entry.key !== undefined) await keys.write(keyNameOf(entry.key), entry.id);
+    },
+    async archive(entry) {
       await driver.write([...ENDED, entry.id], { version: VERSION, data: entry });
       await driver.delete([...OPEN, entry.id]);
     },
-    get: async (callId) => (await readRow([...ENDED, callId])) ?? (await readRow([...OPEN, callId])),
-    finished: async () => (await idsBelow(ENDED)).sort(),
+    get,
+    archived: async () => (await idsBelow(ENDED)).sort(),
     endedAt: async (callId) => (await read([...ENDED, callId]))?.updatedAt,
     byKey: (key) => keys.find(keyNameOf(key)),
     async remove(callId) {

@@ -14,7 +14,7 @@ interface Parts {
   readonly log: Logger;
 }
 
-/** The calls that have ended: looked up newest first, and pruned. */
+/** The archived calls: looked up newest first, and pruned. */
 export function createHistory({ store, clock, log }: Parts) {
   let sincePruned = 0;
 
@@ -25,7 +25,7 @@ export function createHistory({ store, clock, log }: Parts) {
 
   const prune = async () => {
     sincePruned = 0;
-    const ids = await store.finished();
+    const ids = await store.archived();
     for (const [index, id] of ids.entries()) {
       const excess = ids.length - index > KEPT_CALLS;
       // Ids sort by time: the first that may stay ends the sweep.
@@ -36,8 +36,8 @@ export function createHistory({ store, clock, log }: Parts) {
 
   return {
     prune,
-    /** Counts an ended call and prunes now and then. Never rejects: the call itself is already written. */
-    async ended(): Promise<void> {
+    /** Counts an archived call and prunes now and then. Never rejects: the call itself is already written. */
+    async added(): Promise<void> {
       sincePruned += 1;
       if (sincePruned < PRUNE_EVERY) return;
       try {
@@ -46,29 +46,31 @@ export function createHistory({ store, clock, log }: Parts) {
         log.warn('old calls could not be removed from the ledger', { error });
       }
     },
+    /** @param others calls that are not archived yet */
     async recent(
-      open: readonly LedgerEntry[],
+      others: readonly LedgerEntry[],
       filter: Parameters<Ledger['recent']>[0],
     ): Promise<readonly LedgerEntry[]> {
       const wanted = (entry: LedgerEntry) =>
         (filter.userId === undefined || entry.actor.userId === filter.userId) &&
         (filter.guildId === undefined || entry.actor.guildId === filter.guildId);
-      const found = open.filter(wanted);
+      const found = others.filter(wanted);
+      const ids = new Set(others.map(({ id }) => id));
       const enough = found.length + filter.limit;
-      for await (const entry of newestEnded()) {
+      for await (const entry of newestArchived()) {
         if (found.length >= enough) break;
-        if (wanted(entry)) found.push(entry);
+        if (wanted(entry) && !ids.has(entry.id)) found.push(entry);
       }
       return found.sort(newestFirst).slice(0, filter.limit);
     },
     /** Removes what one person asked for. Calls under way go on, and are kept. */
     async forget(userId: string): Promise<void> {
-      for await (const entry of newestEnded()) if (entry.actor.userId === userId) await store.erase(entry.id);
+      for await (const entry of newestArchived()) if (entry.actor.userId === userId) await store.erase(entry.id);
     },
   };
 
-  async function* newestEnded(): AsyncGenerator<LedgerEntry> {
-    const ids = [...(await store.finished())].reverse();
+  async function* newestArchived(): AsyncGenerator<LedgerEntry> {
+    const ids = [...(await store.archived())].reverse();
     for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
       const read = await Promise.all(ids.slice(at, at + READ_AT_ONCE).map((id) => store.get(id)));
       yield* read.filter((entry) => entry !== undefined);

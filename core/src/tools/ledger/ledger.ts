@@ -34,12 +34,22 @@ export interface CallLedger extends Ledger {
   underWay(callId: string): LedgerEntry | undefined;
   /** What one person asked for, and its removal: all that has ended. */
   readonly personalData: PersonalData;
-  /** At start: ends what an earlier process left open. Returns how many. */
-  recover(): Promise<number>;
+  /** Puts an ended call away, once those that listen for ends have been told. Never rejects: what fails is repeated with the next. */
+  archive(callId: string): Promise<void>;
+  /**
+   * At start: ends what an earlier process left open. Returns it, with what that process ended but did not archive: of both, those that listen
+   * for ends may not have been told.
+   */
+  recover(): Promise<readonly LedgerEntry[]>;
 }
 
 export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
   const open = new Map<string, { entry: LedgerEntry; readonly moves: PQueue }>();
+  /** Calls that have ended and are not archived yet; and those of them that may be. */
+  const ended = new Map<string, LedgerEntry>();
+  const due = new Set<string>();
+  /** One at a time: a copy must not be written again after it was erased. */
+  const archiving = new PQueue({ concurrency: 1 });
   const history = createHistory({ store, clock, log });
 
   const move = async (callId: string, from: readonly CallState[], to: CallState, add: RowDetails = {}) => {
@@ -52,7 +62,7 @@ export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
       call.entry = next;
       if (isFinal(to)) {
         open.delete(callId);
-        await history.ended();
+        ended.set(callId, next);
       }
       return next;
     });
@@ -61,12 +71,22 @@ export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
   const get: Ledger['get'] = async (callId) => {
     // A move that has begun counts: who asks now must not be told the state before it.
     await open.get(callId)?.moves.onIdle();
-    return open.get(callId)?.entry ?? (await store.get(callId));
+    return open.get(callId)?.entry ?? ended.get(callId) ?? (await store.get(callId));
   };
+
+  const archiveNow = (callId: string) =>
+    archiving.add(async () => {
+      const entry = ended.get(callId);
+      if (entry === undefined) return;
+      await store.archive(entry);
+      ended.delete(callId);
+      due.delete(callId);
+      await history.added();
+    });
 
   const recent: Ledger['recent'] = (filter) => {
     const underWay = [...open.values()].map((call) => call.entry);
-    return history.recent(underWay, filter);
+    return history.recent([...underWay, ...ended.values()], filter);
   };
 
   return {
@@ -87,16 +107,28 @@ export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
     recent,
     personalData: {
       export: (userId) => recent({ userId, limit: Number.POSITIVE_INFINITY }),
-      forget: history.forget,
+      async forget(userId) {
+        for (const { id, actor } of [...ended.values()]) if (actor.userId === userId) await archiveNow(id);
+        await history.forget(userId);
+      },
+    },
+    async archive(callId) {
+      due.add(callId);
+      try {
+        for (const id of [...due]) await archiveNow(id);
+      } catch (error) {
+        log.warn('an ended call could not be archived yet', { callId, error });
+      }
     },
     async recover() {
-      const left = (await store.unfinished()).filter((entry) => !open.has(entry.id));
+      const left = (await store.unarchived()).filter(({ id }) => !open.has(id) && !ended.has(id));
       for (const entry of left) {
-        const known = await store.get(entry.id);
-        await store.save(resolveAfterRestart(known ?? entry, clock.now()));
+        const resolved = resolveAfterRestart(entry, clock.now());
+        if (resolved !== entry) await store.save(resolved);
+        ended.set(entry.id, resolved);
       }
       await history.prune();
-      return left.length;
+      return left.flatMap(({ id }) => ended.get(id) ?? []);
     },
   };
 }

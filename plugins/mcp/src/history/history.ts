@@ -1,10 +1,10 @@
 import type { Logger, RecordedUse, Sequences, ToolHistory } from '@cinnabar/sdk';
-import type { Journal } from './journal.js';
+import type { HistoryJournal } from './journal.js';
 import { readUses } from './reader.js';
 import { byAge } from './snowflake.js';
 
 interface Parts {
-  readonly journal: Journal;
+  readonly journal: HistoryJournal;
   readonly sequences: Sequences;
   readonly log: Logger;
   /** Where a channel's calls lie. */

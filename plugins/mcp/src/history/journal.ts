@@ -1,16 +1,15 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, RecordedUse } from '@cinnabar/sdk';
-import { encodeLine } from './line.js';
+import { type Clock, type Files, type Journal, openJournal, type RecordedUse } from '@cinnabar/sdk';
+import { recordedUse } from './line.js';
 import { endOfHour, fileName, hourOf } from './place.js';
 
 interface OpenFile {
   readonly hour: string;
-  readonly handle: FileHandle;
+  readonly journal: Journal<RecordedUse>;
 }
 
 /** Appends calls to the files of their hour. Whoever calls it sees to it that one folder is written to by one call at a time. */
-export interface Journal {
+export interface HistoryJournal {
   append(folder: string, use: RecordedUse): Promise<void>;
   /** Closes the folder's file, so that it can be rewritten. */
   release(folder: string): Promise<void>;
@@ -21,19 +20,23 @@ export interface Journal {
 const MOST_OPEN = 64;
 
 /** @param after runs a task later, and takes it back when the plugin stops */
-export function createJournal(clock: Clock, after: (delayMs: number, task: () => unknown) => unknown): Journal {
-  const files = new Map<string, OpenFile>();
+export function createJournal(
+  clock: Clock,
+  after: (delayMs: number, task: () => unknown) => unknown,
+  files: Pick<Files, 'journal'> = { journal: openJournal },
+): HistoryJournal {
+  const opened = new Map<string, OpenFile>();
   let boundaryAt = 0;
 
   const release = async (folder: string) => {
-    const file = files.get(folder);
-    files.delete(folder);
-    await file?.handle.close();
+    const file = opened.get(folder);
+    opened.delete(folder);
+    await file?.journal.release();
   };
 
   const closePast = async () => {
     const now = hourOf(clock.now());
-    for (const [folder, { hour }] of files) if (hour !== now) await release(folder);
+    for (const [folder, { hour }] of opened) if (hour !== now) await release(folder);
   };
 
   const watchBoundary = () => {
@@ -43,47 +46,30 @@ export function createJournal(clock: Clock, after: (delayMs: number, task: () =>
     after(end - clock.now(), closePast);
   };
 
-  const fileFor = async (folder: string, hour: string): Promise<FileHandle> => {
-    const known = files.get(folder);
-    if (known !== undefined) files.delete(folder);
+  const journalFor = async (folder: string, hour: string): Promise<Journal<RecordedUse>> => {
+    const known = opened.get(folder);
+    opened.delete(folder);
     if (known?.hour === hour) {
-      files.set(folder, known);
-      return known.handle;
+      opened.set(folder, known);
+      return known.journal;
     }
-    await known?.handle.close();
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const handle = await open(join(folder, fileName(hour)), 'a+', 0o600);
-    files.set(folder, { hour, handle });
+    await known?.journal.release();
+    const journal = files.journal(join(folder, fileName(hour)), recordedUse);
+    opened.set(folder, { hour, journal });
     watchBoundary();
-    const [oldest] = files.keys();
-    if (files.size > MOST_OPEN && oldest !== undefined) await release(oldest);
-    await endTornLine(handle);
-    return handle;
+    const [oldest] = opened.keys();
+    if (opened.size > MOST_OPEN && oldest !== undefined) await release(oldest);
+    return journal;
   };
 
   return {
     async append(folder, use) {
-      const handle = await fileFor(folder, hourOf(Date.parse(use.timestamp)));
-      try {
-        // One write: what a killed process has written is a whole line, or nothing.
-        await handle.appendFile(encodeLine(use));
-      } catch (error) {
-        // Part of a line may be there: the next one starts with a look at the end.
-        await release(folder);
-        throw error;
-      }
+      const journal = await journalFor(folder, hourOf(Date.parse(use.timestamp)));
+      await journal.append(use);
     },
     release,
     async close() {
-      for (const folder of [...files.keys()]) await release(folder);
+      for (const folder of [...opened.keys()]) await release(folder);
     },
   };
-}
-
-/** What a crash left without its end must not swallow the next line. */
-async function endTornLine(handle: FileHandle): Promise<void> {
-  const { size } = await handle.stat();
-  if (size === 0) return;
-  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
-  if (buffer.toString() !== '\n') await handle.appendFile('\n');
 }

@@ -1,6 +1,7 @@
 import { type RecordedUse, z } from '@cinnabar/sdk';
 
-const schema: z.ZodType<RecordedUse> = z.object({
+/** One line of a file of calls. */
+export const recordedUse: z.ZodType<RecordedUse> = z.object({
   call: z.object({
     id: z.string(),
     name: z.string(),
@@ -11,23 +12,3 @@ const schema: z.ZodType<RecordedUse> = z.object({
   result: z.object({ callId: z.string(), output: z.unknown(), error: z.string().exactOptional() }),
   timestamp: z.string(),
 });
-
-/** One call as one line, the line feed included. */
-export function encodeLine(use: RecordedUse): string {
-  return `${JSON.stringify(use)}\n`;
-}
-
-/** The calls in a file. Lines that are none are counted: the last one may be torn, when the machine went down while it was written. */
-export function decodeLines(text: string): { readonly uses: readonly RecordedUse[]; readonly damaged: number } {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const uses = lines.flatMap((line) => decodeLine(line) ?? []);
-  return { uses, damaged: lines.length - uses.length };
-}
-
-export function decodeLine(line: string): RecordedUse | undefined {
-  try {
-    return schema.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
-  }
-}

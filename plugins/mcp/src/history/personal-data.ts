@@ -1,14 +1,14 @@
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Logger, PersonalData, Sequences } from '@cinnabar/sdk';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { decodeLine, type Logger, type PersonalData, removeFiles, replaceFile, type Sequences } from '@cinnabar/sdk';
 import type { HistoryRoom } from './history.js';
-import type { Journal } from './journal.js';
-import { decodeLine } from './line.js';
+import type { HistoryJournal } from './journal.js';
+import { recordedUse } from './line.js';
 import { hoursIn, readHour } from './reader.js';
 
 interface Parts {
   readonly history: HistoryRoom;
-  readonly journal: Journal;
+  readonly journal: HistoryJournal;
   readonly sequences: Sequences;
   readonly log: Logger;
   /** The bot's own folder. */
@@ -47,10 +47,8 @@ export function historyOf({ history, journal, sequences, log, root, folderOf }: 
 /** Whatever else is in the file stays as it is, torn lines too. */
 async function withoutCallsOf(userId: string, path: string): Promise<void> {
   const lines = (await readFile(path, 'utf8')).split('\n');
-  const kept = lines.filter((line) => decodeLine(line)?.call.userId !== userId);
+  const kept = lines.filter((line) => decodeLine(line, recordedUse)?.record.call.userId !== userId);
   if (kept.length === lines.length) return;
-  if (kept.every((line) => line.trim() === '')) return rm(path);
-  const fresh = `${path}.new`;
-  await writeFile(fresh, kept.join('\n'), { mode: 0o600 });
-  await rename(fresh, path);
+  if (kept.every((line) => line.trim() === '')) return removeFiles(dirname(path), [basename(path)]);
+  await replaceFile(path, kept.join('\n'));
 }

@@ -1,7 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger, RecordedUse } from '@cinnabar/sdk';
-import { decodeLines } from './line.js';
+import { type Logger, openJournal, type RecordedUse } from '@cinnabar/sdk';
+import { recordedUse } from './line.js';
 import { hourOf, hourOfFile } from './place.js';
 import { byAge, timeOfSnowflake } from './snowflake.js';
 
@@ -39,7 +39,7 @@ export async function hoursIn(folder: string): Promise<string[]> {
 }
 
 export async function readHour(path: string, log: Logger): Promise<readonly RecordedUse[]> {
-  const { uses, damaged } = decodeLines(await readFile(path, 'utf8'));
+  const { records, damaged } = await openJournal(path, recordedUse).read();
   if (damaged > 0) log.warn('lines of the tool history could not be read and were passed over', { path, damaged });
-  return uses;
+  return records;
 }

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Random } from '@cinnabar/sdk';
+import { type Clock, type Files, type Logger, openJournal, type Random } from '@cinnabar/sdk';
 import { compose } from './compose.js';
 import { createEmbedding } from './embedding.js';
 import { personalDataIn } from './personal-data.js';
@@ -20,6 +20,8 @@ import type { Added, Decision, Embed, Listing, Memories, Memory, NewMemory, Plac
 interface Parts {
   /** Where the files lie: a folder of the plugin's own. */
   folder(): Promise<string>;
+  /** How they are opened; without it, by the SDK's own `openJournal`. */
+  readonly files?: Pick<Files, 'journal'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Pick<Random, 'id'>;
   readonly log: Logger;
@@ -39,7 +41,7 @@ const MOST_LIMIT = 50;
 /** Opens what personas remember. Nothing is read before it is asked for. */
 export function createMemories(parts: Parts): Memories {
   const { clock, random, log, capacity = CAPACITY } = parts;
-  const shards = createShards(parts);
+  const shards = createShards({ files: { journal: openJournal }, ...parts });
   const embedding = createEmbedding(parts.embed, clock, log);
   const sources = createSources({ shards, addTo });
 

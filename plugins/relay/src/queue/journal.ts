@@ -1,7 +1,6 @@
-import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, Logger } from '@cinnabar/sdk';
-import { decodeRecords, encodeRecord, type QueueRecord } from './record.js';
+import { type Clock, type Files, type Journal, type Logger, openJournal } from '@cinnabar/sdk';
+import { type QueueRecord, queueRecord } from './record.js';
 
 /** Where the queue is written down. */
 export interface QueueStore {
@@ -23,98 +22,53 @@ const COMPACT_AFTER_MS = 60_000;
 /** A journal that grows faster than that is compacted by size. */
 const COMPACT_AT_BYTES = 4_000_000;
 
-interface Waiting {
-  readonly line: string;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
+interface Open {
+  readonly journal: Journal<QueueRecord>;
+  readonly snapshot: () => readonly QueueRecord[];
+  /** Whether the file may hold lines that are no records: then nothing is added to it before it is written anew. */
+  isStale: boolean;
+  compactAtBytes: number;
 }
 
 /**
- * The queue's journal: a file to which lines are appended. What is asked for while a write is under way goes with the next write, so that
- * a burst costs one `fdatasync`, not one an event. The sync is not against a killed process (what it has written is the kernel's) but
- * against a lost machine: without it a batch that was sent could come back as unsent, and be sent under another key.
+ * The queue's journal. It is synced with every batch of records: not against a killed process (what it has written is the kernel's) but against
+ * a power cut, after which a batch that was sent could come back as unsent, and be sent under another key.
  * @param folder is made where it is missing
  */
-export function createJournal(folder: string, clock: Clock, log: Logger): QueueStore {
-  const path = join(folder, 'queue.jsonl');
-  const fresh = `${path}.new`;
-  let handle: FileHandle | undefined;
-  /** `undefined` before `load` and after `close`. */
-  let source: (() => readonly QueueRecord[]) | undefined;
-  let waiting: Waiting[] = [];
-  let rewrite: Omit<Waiting, 'line'>[] = [];
-  /** After a write that failed nobody knows where the file ends: it is written anew. */
-  let doubtful = true;
-  let bytes = 0;
-  let compactAtBytes = COMPACT_AT_BYTES;
-  let writing = false;
+export function createJournal(
+  folder: string,
+  clock: Clock,
+  log: Logger,
+  files: Pick<Files, 'journal'> = { journal: openJournal },
+): QueueStore {
+  let opened: Open | undefined;
   let stopTimer: (() => void) | undefined;
 
-  const writeAnew = async () => {
-    if (source === undefined) throw new Error('the journal of the queue is not open');
-    const text = source().map(encodeRecord).join('');
-    await handle?.close();
-    handle = undefined;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const next = await open(fresh, 'w', 0o600);
-    try {
-      await next.appendFile(text);
-      await next.datasync();
-      await rename(fresh, path);
-      await syncFolder(folder);
-    } catch (error) {
-      await next.close();
-      throw error;
-    }
-    handle = next;
-    bytes = text.length;
-    compactAtBytes = Math.max(COMPACT_AT_BYTES, 2 * bytes);
-    doubtful = false;
+  const rewrite = (open: Open): Promise<void> => {
+    const { journal, snapshot } = open;
+    // From here on what is appended is not part of the snapshot, and comes after it.
+    open.isStale = false;
+    open.compactAtBytes = Number.POSITIVE_INFINITY;
+    const written = journal.rewrite(snapshot());
+    written.then(
+      () => {
+        open.compactAtBytes = Math.max(COMPACT_AT_BYTES, 2 * journal.size);
+      },
+      () => {
+        open.isStale = true;
+      },
+    );
+    return written;
   };
 
-  const writeLines = async (file: FileHandle, lines: string) => {
-    await file.appendFile(lines);
-    await file.datasync();
-    bytes += lines.length;
-    if (bytes > compactAtBytes) doubtful = true;
-  };
+  const isNotOpen = () => Promise.reject(new Error('the journal of the queue is not open'));
 
-  const step = async () => {
-    const lines = waiting;
-    const rewrites = rewrite;
-    waiting = [];
-    rewrite = [];
-    const asked = [...lines, ...rewrites];
-    try {
-      // What is in `lines` is already in the snapshot: a record counts from when it is handed over.
-      if (handle === undefined || doubtful || rewrites.length > 0) await writeAnew();
-      else await writeLines(handle, lines.map(({ line }) => line).join(''));
-      for (const { resolve } of asked) resolve();
-    } catch (error) {
-      doubtful = true;
-      for (const { reject } of asked) reject(error);
-    }
+  const compact = (): Promise<void> => {
+    if (opened === undefined) return isNotOpen();
+    stopTimer?.();
+    stopTimer = undefined;
+    return rewrite(opened);
   };
-
-  const writeAll = async () => {
-    while (waiting.length > 0 || rewrite.length > 0) await step();
-    writing = false;
-  };
-
-  const start = () => {
-    if (writing) return;
-    writing = true;
-    // Not at once: what is asked for in the same breath goes with the first write.
-    queueMicrotask(writeAll);
-  };
-
-  const compact = () =>
-    new Promise<void>((resolve, reject) => {
-      stopTimer?.();
-      stopTimer = undefined;
-      rewrite.push({ resolve, reject });
-      start();
-    });
 
   const compactLater = () => {
     stopTimer ??= clock.after(COMPACT_AFTER_MS, () => {
@@ -124,45 +78,30 @@ export function createJournal(folder: string, clock: Clock, log: Logger): QueueS
 
   return {
     async load(snapshot) {
-      await rm(fresh, { force: true });
-      const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return '';
-        throw error;
-      });
-      const { records, damaged } = decodeRecords(text);
+      const journal = files.journal(join(folder, 'queue.jsonl'), queueRecord, { snapshot });
+      const { records, damaged } = await journal.read();
       if (damaged > 0) log.warn('lines of the queue of the relay cannot be read, and were left out', { damaged });
-      source = snapshot;
+      opened = { journal, snapshot, isStale: true, compactAtBytes: COMPACT_AT_BYTES };
       return records;
     },
     append(record) {
+      if (opened === undefined) return isNotOpen();
       if (record.is === 'ended' || record.is === 'dropped') compactLater();
-      return new Promise<void>((resolve, reject) => {
-        waiting.push({ line: encodeRecord(record), resolve, reject });
-        start();
-      });
+      // What is handed over is in the snapshot already.
+      if (opened.isStale || opened.journal.size > opened.compactAtBytes) return rewrite(opened);
+      return opened.journal.append(record);
     },
     compact,
     async close() {
-      if (source === undefined) return;
+      if (opened === undefined) return;
+      const { journal } = opened;
       try {
         await compact();
       } finally {
-        source = undefined;
+        opened = undefined;
         stopTimer?.();
-        await handle?.close();
-        handle = undefined;
+        await journal.release();
       }
     },
   };
-}
-
-/** A file that was renamed stays so only when its folder is synced, too. Windows cannot, and need not. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -53,7 +53,7 @@ const event: z.ZodType<RelayEvent> = z.looseObject({
 
 const numbers = z.array(z.number().int().nonnegative());
 
-const record = z.discriminatedUnion('is', [
+export const queueRecord = z.discriminatedUnion('is', [
   /** An event was taken, as the `n`th of this journal. `at` is when, in milliseconds since the Unix epoch. */
   z.object({ is: z.literal('taken'), n: z.number().int().nonnegative(), at: z.number(), event }),
   /** The events `of` are about to be told of together, under `key`, for the `attempt`th time, after so many failures. */
@@ -75,24 +75,4 @@ const record = z.discriminatedUnion('is', [
 ]);
 
 /** What happened to the queue, in the order in which it happened: the queue is what its records add up to. */
-export type QueueRecord = z.output<typeof record>;
-
-/** One record as one line, the line feed included. */
-export function encodeRecord(value: QueueRecord): string {
-  return `${JSON.stringify(value)}\n`;
-}
-
-/** The records of a journal. Lines that are none are counted: the last one may be torn, when the machine went down while it was written. */
-export function decodeRecords(text: string): { readonly records: readonly QueueRecord[]; readonly damaged: number } {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const records = lines.flatMap((line) => decode(line) ?? []);
-  return { records, damaged: lines.length - records.length };
-}
-
-function decode(line: string): QueueRecord | undefined {
-  try {
-    return record.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
-  }
-}
+export type QueueRecord = z.output<typeof queueRecord>;

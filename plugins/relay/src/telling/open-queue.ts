@@ -43,7 +43,7 @@ export async function openQueue(parts: OpenQueueParts): Promise<RelayQueue> {
   };
   return createRelayQueue({
     ...parts,
-    store: createJournal(join(await files.folder('relay'), 'queue'), clock, log),
+    store: createJournal(join(await files.folder('relay'), 'queue'), clock, log, files),
     rulesFor,
     agentFor: async (event) => letta.worldName((await targetOf(event, parts))?.agentId ?? 'nobody'),
     delivering: createDelivering({ ...parts, connected }),

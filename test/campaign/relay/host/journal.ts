@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { createBook } from '@cinnabar/plugin-relay/queue/book';
-import { decodeRecords } from '@cinnabar/plugin-relay/queue/record';
+import { queueRecord } from '@cinnabar/plugin-relay/queue/record';
+import { openJournal } from '@cinnabar/sdk';
 
 /** What the queue's journal says at this moment. */
 export interface JournalView {
@@ -11,7 +12,7 @@ export interface JournalView {
 }
 
 export async function readJournal(path: string): Promise<JournalView> {
-  const { records } = decodeRecords(await readFile(path, 'utf8').catch(() => ''));
+  const { records } = await openJournal(path, queueRecord).read();
   const book = createBook();
   for (const record of records) book.apply(record);
   const taken = records.flatMap((record) => {

@@ -22,6 +22,7 @@ function openLedger(driver = createMemoryDriver(), clock = createManualClock()) 
   const ended = async (id: string, userId?: string, guildId?: string) => {
     await ledger.open(row(id, userId, guildId));
     await ledger.move(id, ['proposed'], 'denied', { reason: 'no' });
+    await ledger.archive(id);
   };
   return { ledger, driver, clock, log, row, ended };
 }
@@ -88,27 +89,59 @@ describe('the ledger', () => {
     await first.ended('ended');
 
     const second = openLedger(first.driver);
-    expect(await second.ledger.recover()).to.equal(4);
+    expect(await second.ledger.recover()).to.have.length(4);
     const states = await Promise.all(
       ['proposed', 'pending', 'approved', 'executing', 'ended'].map(async (id) => (await second.ledger.get(id))?.state),
     );
     expect(states).to.deep.equal(['expired', 'expired', 'expired', 'unknown', 'denied']);
-    expect(await second.ledger.recover()).to.equal(0);
+    expect(await second.ledger.recover()).to.deep.equal([]);
   });
 
-  it('believes the end when the process died between writing it and tidying up', async () => {
+  it('is where one write has put it, whatever fails and dies afterwards', async () => {
+    const first = openLedger();
+    await first.ledger.open(first.row('a'));
+    await first.ledger.move('a', ['proposed'], 'pending');
+    let writes = 0;
+    const { ledger } = openLedger({
+      ...first.driver,
+      async write(path, stored) {
+        writes += 1;
+        if (writes > 3) throw new Error('disk full');
+        await first.driver.write(path, stored);
+      },
+      delete: () => Promise.reject(new Error('disk full')),
+    });
+    await ledger.open(first.row('b'));
+    await ledger.move('b', ['proposed'], 'executing');
+    expect(await ledger.move('b', ['executing'], 'done', { text: 'rolled 6' })).to.include({ state: 'done' });
+    await ledger.archive('b');
+    expect((await ledger.recent({ limit: 5 })).map(({ id, state }) => [id, state])).to.deep.equal([['b', 'done']]);
+
+    const second = openLedger(first.driver);
+    const recovered = await second.ledger.recover();
+    expect(recovered.map(({ id, state }) => [id, state])).to.have.deep.members([
+      ['a', 'expired'],
+      ['b', 'done'],
+    ]);
+    await second.ledger.archive('b');
+    expect(await second.ledger.get('b')).to.include({ state: 'done', text: 'rolled 6' });
+    expect(await openLedger(first.driver).ledger.recover()).to.have.length(1);
+  });
+
+  it('believes what was written last when the process died while archiving, or before there was an archive', async () => {
     const first = openLedger();
     await first.ledger.open(first.row('a'));
     await first.ledger.move('a', ['proposed'], 'executing');
     const open = await first.driver.list([]);
     const running = await first.driver.read(open[0] ?? []);
     await first.ledger.move('a', ['executing'], 'done', { text: 'rolled 6' });
+    await first.ledger.archive('a');
     if (running !== undefined) await first.driver.write(open[0] ?? [], running);
 
     const second = openLedger(first.driver);
     await second.ledger.recover();
     expect(await second.ledger.get('a')).to.include({ state: 'done', text: 'rolled 6' });
-    expect(await second.ledger.recover()).to.equal(0);
+    expect(await second.ledger.recover()).to.deep.equal([]);
   });
 
   it('puts a damaged row aside and goes on', async () => {
@@ -118,7 +151,7 @@ describe('the ledger', () => {
     const [damaged] = await first.driver.list([]);
     first.driver.damage(damaged ?? [], '{"version":1,"data":{"state":"exec', { lastGood: true });
     const second = openLedger(first.driver);
-    expect(await second.ledger.recover()).to.equal(1);
+    expect(await second.ledger.recover()).to.have.length(1);
     expect(await second.ledger.get('b')).to.include({ state: 'expired' });
     expect(first.driver.aside(damaged ?? [])).to.have.length(1);
     expect(second.log.entries.map(({ level }) => level)).to.include('error');

@@ -1,9 +1,8 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Clock, Logger } from '@cinnabar/sdk';
+import { basename, join } from 'node:path';
+import { type Clock, type Logger, makeFolder, prepareFile, removeFiles, replaceFile, syncFolder } from '@cinnabar/sdk';
 import { DamagedDocument, type Driver } from '../../driver.js';
 import { decodeStored, encodeStored } from '../../envelope.js';
-import { copyAside, entriesOf, moveAside, readIfThere, removeIfThere, replaceFile } from './files.js';
+import { copyAside, entriesOf, isThere, moveAside, readIfThere } from './files.js';
 import { folderOf, type Place, placeOf } from './place.js';
 import { walk } from './walk.js';
 import { writeAtomically } from './writer.js';
@@ -14,6 +13,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * A file per document under `root`: `party/collections/user/rosters/42.json`, mode 0600, and beside it `42.last-good`, copies put aside as
  * `42.corrupt-<time>` and those from before a migration as `42.v1-<time>`. Written by conf; read here, because conf takes broken UTF-8 for text
  * and a missing file for an empty one. Only one process may write under one root.
+ *
+ * A write, or a deletion, resolves when its folder has been synced: conf syncs the file alone, and a power cut then takes the new name back.
  */
 export function createConfDriver(options: {
   readonly root: string;
@@ -23,6 +24,17 @@ export function createConfDriver(options: {
   const { root, clock, log } = options;
   const aside = (place: Place, label: string) =>
     join(place.folder, `${place.stem}.${label}-${new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '')}`);
+
+  /** The document itself is safe: failing would claim that it is not. */
+  const noCopy = ({ lastGood: file }: Place, error: unknown): undefined => {
+    log.warn('the last good copy of a document could not be written', { file, error });
+  };
+
+  /** The copy first, and kept as removed: a copy alone means that the document was lost. */
+  const removeDocument = async ({ folder, file, lastGood }: Place) => {
+    if (await isThere(lastGood)) await removeFiles(folder, [basename(lastGood)]);
+    if (await isThere(file)) await removeFiles(folder, [basename(file)]);
+  };
 
   const readText = (bytes: Buffer): string => {
     try {
@@ -45,29 +57,30 @@ export function createConfDriver(options: {
     async write(path, stored) {
       const place = placeOf(root, path);
       const text = encodeStored(stored);
-      await mkdir(place.folder, { recursive: true, mode: 0o700 });
+      await makeFolder(place.folder);
       writeAtomically(place.file, stored);
-      try {
-        await replaceFile(place.lastGood, text);
-      } catch (error) {
-        // The document itself is safe: failing now would claim that it is not.
-        log.warn('the last good copy of a document could not be written', { file: place.lastGood, error });
-      }
+      // While its new name is synced, the copy is written. It is moved into place after that: a copy whose document is not there would be taken
+      // for the rest of a lost one. The copy's own name is kept with the folder's next sync; until then a power cut leaves the older copy.
+      const [copy] = await Promise.all([
+        prepareFile(place.lastGood, text).catch((error: unknown) => noCopy(place, error)),
+        syncFolder(place.folder),
+      ]);
+      await copy?.place().catch((error: unknown) => noCopy(place, error));
     },
 
     async delete(path) {
       const place = placeOf(root, path);
-      await removeIfThere(place.lastGood);
-      await removeIfThere(place.file);
+      await removeDocument(place);
     },
 
     async erase(path) {
       const place = placeOf(root, path);
-      await removeIfThere(place.lastGood);
-      await removeIfThere(place.file);
-      for (const { name } of await entriesOf(place.folder)) {
-        if (name.startsWith(`${place.stem}.`)) await removeIfThere(join(place.folder, name));
-      }
+      await removeDocument(place);
+      const names = (await entriesOf(place.folder)).map(({ name }) => name);
+      await removeFiles(
+        place.folder,
+        names.filter((name) => name.startsWith(`${place.stem}.`)),
+      );
     },
 
     list: (prefix) => walk(folderOf(root, prefix), prefix),
@@ -78,7 +91,7 @@ export function createConfDriver(options: {
       const moved = bad === undefined ? undefined : await moveAside(place.file, aside(place, 'corrupt'));
       const copy = await readIfThere(place.lastGood);
       if (copy === undefined) return moved;
-      if (bad?.equals(copy) === true) await removeIfThere(place.lastGood);
+      if (bad?.equals(copy) === true) await removeFiles(place.folder, [basename(place.lastGood)]);
       else await replaceFile(place.file, copy);
       return moved;
     },

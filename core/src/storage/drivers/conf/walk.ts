@@ -1,11 +1,12 @@
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
+import { leftUnfinished, removeFiles } from '@cinnabar/sdk';
 import type { DocumentPath } from '../../driver.js';
-import { entriesOf, removeIfThere } from './files.js';
+import { entriesOf } from './files.js';
 import { decodeSegment, isContinued } from './names.js';
 
-/** What a process that was killed in the middle of a write leaves. Writes are synchronous, so no live one is ever seen. */
-const LEFT_BEHIND = /\.json\.tmp-[0-9a-f]+$/;
+/** What conf leaves when the process is killed in the middle of a write. Its writes are synchronous, so no live one is ever seen. */
+const LEFT_BY_CONF = /\.json\.tmp-[0-9a-f]+$/;
 
 /** A folder on the way: the segments above it, and the pieces of a long segment that has begun but not ended. */
 interface Visit {
@@ -24,8 +25,8 @@ export async function walk(folder: string, path: DocumentPath): Promise<readonly
       const inside = entry.isDirectory() ? enter(visit, entry.name) : undefined;
       if (inside !== undefined) visits.push(inside);
     }
-    const { names, leftBehind } = sortFiles(entries);
-    for (const name of leftBehind) await removeIfThere(join(visit.folder, name));
+    const { names, leftBehind } = sortFiles(visit.folder, entries);
+    await removeFiles(visit.folder, leftBehind);
     for (const stem of new Set(names.map((name) => name.slice(0, name.indexOf('.'))))) {
       const segment = decodeSegment([...visit.pieces, stem]);
       if (segment !== undefined) found.push([...visit.path, segment]);
@@ -42,10 +43,12 @@ function enter(from: Visit, name: string): Visit | undefined {
   return segment === undefined ? undefined : { folder, path: [...from.path, segment], pieces: [] };
 }
 
-function sortFiles(entries: readonly Dirent[]) {
-  const names = entries.filter((entry) => !entry.isDirectory() && entry.name.includes('.')).map((entry) => entry.name);
+function sortFiles(folder: string, entries: readonly Dirent[]) {
+  const files = entries.filter((entry) => !entry.isDirectory() && entry.name.includes('.')).map((entry) => entry.name);
+  const unfinished = leftUnfinished(folder, files);
+  const isWhole = (name: string) => !LEFT_BY_CONF.test(name) && !name.endsWith('.new');
   return {
-    names: names.filter((name) => !LEFT_BEHIND.test(name)),
-    leftBehind: names.filter((name) => LEFT_BEHIND.test(name)),
+    names: files.filter(isWhole),
+    leftBehind: [...files.filter((name) => LEFT_BY_CONF.test(name)), ...unfinished],
   };
 }

@@ -60,7 +60,7 @@ export function outcomeOf(entry: LedgerEntry | undefined): { readonly text: stri
     case 'denied':
       return told(`Cancelled by the member: it did not run${because}.`, true);
     case 'expired':
-      return told(`Timed out: it did not run${because}.`, true);
+      return told(`It did not run${because}.`, true);
     case 'failed':
       return told(`Confirmed, but it failed${because}.`, true);
     default:

@@ -1,10 +1,10 @@
-import { rm } from 'node:fs/promises';
-import type { Clock, Logger } from '@cinnabar/sdk';
+import type { Clock, Files, Logger } from '@cinnabar/sdk';
 import { createSearch, type Search } from '../recall/search.js';
 import { type Change, isEmpty } from '../table/change.js';
 import { createTable, type Table } from '../table/table.js';
 import { encodeVector } from '../table/vector.js';
-import { appendChange, copiesOf, copyAside, readChanges, readIfThere, replaceChanges } from './file.js';
+import { changeSchema } from './change-schema.js';
+import { copyAside, removeAll, removeCopiesWith } from './copies.js';
 
 /** One mind's memories of one guild or direct message: in memory, and in a file that is only ever added to until it is worth writing anew. */
 export interface Shard {
@@ -26,10 +26,13 @@ export interface Shard {
   wipe(): Promise<void>;
   /** Deletes copies of a damaged file that speak of somebody. Within `run`. */
   removeCopies(text: string): Promise<void>;
+  /** Lets go of the file; the next change opens it again. */
+  release(): Promise<void>;
 }
 
 interface Parts {
   readonly path: string;
+  readonly files: Pick<Files, 'journal'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
   /** Asks for `maintain` in a while. */
@@ -39,7 +42,7 @@ interface Parts {
 /** Lines beyond twice what is remembered at which a file is written anew. */
 const SLACK_LINES = 1_000;
 
-export async function openShard({ path, clock, log, schedule }: Parts): Promise<Shard> {
+export async function openShard({ path, files, clock, log, schedule }: Parts): Promise<Shard> {
   const table = createTable();
   const search = createSearch(table);
   const seen = new Map<string, number>();
@@ -47,8 +50,9 @@ export async function openShard({ path, clock, log, schedule }: Parts): Promise<
   let tainted = false;
   let last: Promise<unknown> = Promise.resolve();
 
-  const { changes, damaged, torn } = await readChanges(path);
-  for (const change of changes) {
+  const journal = files.journal(path, changeSchema);
+  const { records, damaged, torn } = await journal.read();
+  for (const change of records) {
     table.apply(change);
     lines++;
     tainted ||= (change.drop?.length ?? 0) > 0;
@@ -63,10 +67,10 @@ export async function openShard({ path, clock, log, schedule }: Parts): Promise<
   const write = async (change: Change) => {
     if (isEmpty(change)) return;
     try {
-      await appendChange(path, change);
+      await journal.append(change);
       lines++;
     } catch (error) {
-      // Nobody knows how much of it is there: the file is written anew from what is in memory.
+      // What was erased in memory although it could not be written has to go from the file, too.
       tainted = true;
       schedule();
       throw error;
@@ -77,7 +81,7 @@ export async function openShard({ path, clock, log, schedule }: Parts): Promise<
   const rewrite = async () => {
     seen.clear();
     const snapshot = [...snapshotOf(table)];
-    await replaceChanges(path, snapshot);
+    await journal.rewrite(snapshot);
     lines = snapshot.length;
     tainted = false;
   };
@@ -119,14 +123,13 @@ export async function openShard({ path, clock, log, schedule }: Parts): Promise<
       }),
     async wipe() {
       table.apply({ drop: [...table.all()].map(({ id }) => id) });
-      for (const file of [path, ...(await copiesOf(path))]) await rm(file, { force: true });
+      await journal.release();
+      await removeAll(path);
       lines = 0;
       tainted = false;
     },
-    async removeCopies(text) {
-      for (const copy of await copiesOf(path))
-        if ((await readIfThere(copy)).includes(text)) await rm(copy, { force: true });
-    },
+    removeCopies: (text) => removeCopiesWith(path, text),
+    release: () => journal.release(),
   };
 }
 

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, Logger } from '@cinnabar/sdk';
+import type { Clock, Files, Logger } from '@cinnabar/sdk';
 import type { Place } from '../types.js';
 import { fileOf, isSpace, mindOf, spaceOf } from './place.js';
 import { openShard, type Shard } from './shard.js';
@@ -18,6 +18,7 @@ export interface Shards {
 interface Parts {
   /** Where the files lie. */
   folder(): Promise<string>;
+  readonly files: Pick<Files, 'journal'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
   /** Runs a task later, and takes it back when the plugin stops. */
@@ -27,7 +28,7 @@ interface Parts {
 const MOST_LOADED = 64;
 const MAINTENANCE_MS = 60_000;
 
-export function createShards({ folder, clock, log, after }: Parts): Shards {
+export function createShards({ folder, files, clock, log, after }: Parts): Shards {
   const loaded = new Map<string, Promise<Shard>>();
   const inUse = new Map<string, number>();
   const due = new Set<string>();
@@ -53,12 +54,18 @@ export function createShards({ folder, clock, log, after }: Parts): Shards {
     after(MAINTENANCE_MS, () => maintain(key));
   };
 
+  const letGo = async (key: string) => {
+    const shard = loaded.get(key);
+    loaded.delete(key);
+    await (await shard)?.release();
+  };
+
   const trim = async () => {
     for (const key of [...loaded.keys()]) {
       if (loaded.size <= MOST_LOADED) return;
       if (inUse.has(key)) continue;
       await maintain(key);
-      if (!inUse.has(key)) loaded.delete(key);
+      if (!inUse.has(key)) await letGo(key);
     }
   };
 
@@ -66,7 +73,7 @@ export function createShards({ folder, clock, log, after }: Parts): Shards {
     const path = fileOf(await rootFolder(), space, mind);
     const all = await known();
     all.set(space, (all.get(space) ?? new Set()).add(mind));
-    return openShard({ path, clock, log, schedule: () => schedule(key) });
+    return openShard({ path, files, clock, log, schedule: () => schedule(key) });
   };
 
   const load = (key: string, space: string, mind: string): Promise<Shard> => {
@@ -106,7 +113,7 @@ export function createShards({ folder, clock, log, after }: Parts): Shards {
     spaces: async () => [...(await known()).keys()],
     async close() {
       await Promise.all([...loaded.keys()].map(maintain));
-      loaded.clear();
+      await Promise.allSettled([...loaded.keys()].map(letGo));
     },
   };
 }

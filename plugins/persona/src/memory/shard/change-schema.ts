@@ -31,22 +31,11 @@ const memory: z.ZodType<Memory> = z.object({
   setAsideAt: z.number().nullable(),
 });
 
-const change: z.ZodType<Change> = z.object({
+/** One line of a memory file. */
+export const changeSchema: z.ZodType<Change> = z.object({
   drop: z.array(z.string()).optional(),
   put: z.array(memory).optional(),
   reflected: z.union([z.array(z.string()), z.literal('all')]).optional(),
   seen: z.array(z.tuple([z.string(), z.number()])).optional(),
   vectors: z.array(z.tuple([z.string(), z.string()])).optional(),
 });
-
-/** One change as one line, the line feed included. */
-export const encodeLine = (one: Change): string => `${JSON.stringify(one)}\n`;
-
-/** `undefined` for a line that is no change: torn by a crash, or damaged. */
-export function decodeLine(line: string): Change | undefined {
-  try {
-    return change.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,0 +1,60 @@
+import { CinnabarError } from '../errors.js';
+
+/** Why a disk did not do what it was asked for, in words for those who run the bot. */
+export interface DiskTrouble {
+  /** As the system calls it: `ENOSPC`. */
+  readonly code: string;
+  /** A clause: `the disk is full`. */
+  readonly words: string;
+  /** What to do about it, as a sentence. */
+  readonly remedy: string;
+}
+
+const RIGHTS = 'Give the user that runs the bot the right to read and write there.';
+const HANDLES = 'Raise the limit of open files (`ulimit -n`, or `LimitNOFILE=` in the unit file) and restart.';
+const TROUBLES: Readonly<Record<string, readonly [words: string, remedy: string]>> = {
+  ENOSPC: ['the disk is full', 'Free some space: it goes on by itself.'],
+  EDQUOT: ['the disk quota is used up', 'Free some space or raise the quota: it goes on by itself.'],
+  EIO: ['the disk reports an error', 'Look at the log of the system (`dmesg`) and replace the disk if need be.'],
+  EROFS: ['the disk is read-only', 'Find out why (`dmesg`), and mount it writable again: it goes on by itself.'],
+  EACCES: ['access is denied', RIGHTS],
+  EPERM: ['access is denied', RIGHTS],
+  EMFILE: ['too many files are open', HANDLES],
+  ENFILE: ['too many files are open', HANDLES],
+  EISDIR: ['a folder is in the place of a file', 'Move that folder away.'],
+  ENOTDIR: ['a file is in the place of a folder', 'Move that file away.'],
+  ENOENT: ['the folder is gone', 'Put it back, or restart the bot to begin without it.'],
+  ENODEV: ['the disk is gone', 'Attach it again and restart the bot.'],
+  ESTALE: ['the network file system is gone', 'Mount it again and restart the bot.'],
+};
+
+/** What kept a disk from doing its work; `undefined` for an error that is not the disk's. */
+export function diskTroubleOf(error: unknown): DiskTrouble | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (!('code' in at) || typeof at.code !== 'string') continue;
+    const [words, remedy] = TROUBLES[at.code] ?? [];
+    if (words !== undefined && remedy !== undefined) return { code: at.code, words, remedy };
+    if ('syscall' in at) return { code: at.code, words: `the disk failed with ${at.code}`, remedy: 'See the log.' };
+  }
+  return undefined;
+}
+
+/** Why, and of which file, for those who run the bot. */
+export function diskTroubleText(error: unknown): string {
+  const trouble = diskTroubleOf(error);
+  if (trouble === undefined) return error instanceof Error ? error.message : String(error);
+  const path = error instanceof Error && 'path' in error && typeof error.path === 'string' ? `, ${error.path}` : '';
+  return `${trouble.words} (${trouble.code}${path})`;
+}
+
+/** What a write that failed is thrown as: its message may be read by members, the rest is for the log. */
+export function storageWriteError(document: string, cause: unknown): CinnabarError {
+  if (cause instanceof CinnabarError && cause.code === 'CINNABAR_STORAGE_WRITE') return cause;
+  return new CinnabarError('CINNABAR_STORAGE_WRITE', { document, detail: diskTroubleText(cause) }, { cause });
+}
+
+/** The same for what could not be read. */
+export function storageReadError(document: string, cause: unknown): CinnabarError {
+  if (cause instanceof CinnabarError && cause.code === 'CINNABAR_STORAGE_READ') return cause;
+  return new CinnabarError('CINNABAR_STORAGE_READ', { document, detail: diskTroubleText(cause) }, { cause });
+}

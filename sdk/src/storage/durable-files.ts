@@ -1,0 +1,182 @@
+import { constants, copyFile, type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+
+/*
+ * Files that outlive a power cut. `fsync` of a file keeps what is in it; that it is there, under which name, is kept by `fsync` of its folder,
+ * and that the folder is there by `fsync` of the one above (fsync(2)). Each function here resolves when all of that has been done.
+ */
+
+/** Ends the name of a file that is being written and will be moved into place. */
+const UNFINISHED = '.new';
+/** Folders that are remembered as kept; beyond these they are looked at again. */
+const MOST_REMEMBERED = 10_000;
+
+/** Files that this process is writing: what else is unfinished was left behind by an earlier one. */
+const underWay = new Set<string>();
+/** Folders whose way from the root is kept, or about to be. */
+const kept = new Map<string, Promise<void>>();
+/** Per folder: the sync that runs, and the one that will follow it. */
+const syncs = new Map<string, { running: Promise<void>; next: Promise<void> | undefined }>();
+
+/** Whether the system says that folders cannot be synced here, as on some network file systems. */
+function isUnsupported(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'ENOTSUP');
+}
+
+async function syncNow(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } catch (error) {
+    if (!isUnsupported(error)) throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Keeps which files are in a folder, as they are at the time of the call: created, renamed and removed. Calls that come while a sync of the
+ * folder is under way share the next one. Windows neither can nor need do it.
+ */
+export function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return Promise.resolve();
+  const known = syncs.get(folder);
+  if (known !== undefined) {
+    known.next ??= known.running.then(
+      () => startSync(folder),
+      () => startSync(folder),
+    );
+    return known.next;
+  }
+  return startSync(folder);
+}
+
+function startSync(folder: string): Promise<void> {
+  const running = syncNow(folder);
+  const state = { running, next: undefined };
+  syncs.set(folder, state);
+  const done = () => {
+    const now = syncs.get(folder);
+    if (now === state && now.next === undefined) syncs.delete(folder);
+  };
+  running.then(done, done);
+  return running;
+}
+
+/** Makes a folder with those above it, for the user of the process alone, and keeps it. One that is there already is kept, too. */
+export async function makeFolder(path: string): Promise<void> {
+  const folder = resolve(path);
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  // What was made anew is not the folder that was kept under this name before.
+  if (first !== undefined) for (let made = folder; made.length >= first.length; made = dirname(made)) kept.delete(made);
+  await keepFolder(folder);
+}
+
+function keepFolder(folder: string): Promise<void> {
+  const known = kept.get(folder);
+  if (known !== undefined) return known;
+  if (kept.size >= MOST_REMEMBERED) kept.clear();
+  const parent = dirname(folder);
+  const keeping = parent === folder ? Promise.resolve() : keepFolder(parent).then(() => syncParent(parent));
+  kept.set(folder, keeping);
+  keeping.catch(() => kept.delete(folder));
+  return keeping;
+}
+
+async function syncParent(folder: string): Promise<void> {
+  try {
+    await syncFolder(folder);
+  } catch (error) {
+    // A folder far above that this user may not read: others have made it, long ago.
+    if (!(error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')))
+      throw error;
+  }
+}
+
+/** A file beside its place, with all that will be in it. */
+export interface PreparedFile {
+  /** Moves it into its place. The caller syncs the folder. */
+  place(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/** Writes a file beside its place and syncs it. A file that cannot be written in full leaves nothing behind. */
+export async function prepareFile(file: string, content: Uint8Array | string): Promise<PreparedFile> {
+  const path = resolve(file);
+  const fresh = `${path}${UNFINISHED}`;
+  const discard = async () => {
+    try {
+      await rm(fresh, { force: true });
+    } finally {
+      underWay.delete(fresh);
+    }
+  };
+  underWay.add(fresh);
+  try {
+    await writeSynced(await open(fresh, 'w', 0o600), content);
+  } catch (error) {
+    await discard().catch(() => undefined);
+    throw error;
+  }
+  return {
+    async place() {
+      try {
+        await rename(fresh, path);
+        underWay.delete(fresh);
+      } catch (error) {
+        await discard().catch(() => undefined);
+        throw error;
+      }
+    },
+    discard,
+  };
+}
+
+async function writeSynced(handle: FileHandle, content: Uint8Array | string): Promise<void> {
+  try {
+    await handle.writeFile(content);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Puts `content` in the place of what a file held: a reader, a crash or a power cut finds the old content or the new. One call at a time for a file. */
+export async function replaceFile(file: string, content: Uint8Array | string): Promise<void> {
+  const prepared = await prepareFile(file, content);
+  await prepared.place();
+  await syncFolder(dirname(resolve(file)));
+}
+
+/** Copies a file to a name that is free. @throws EEXIST */
+export async function copyToNew(file: string, copy: string): Promise<void> {
+  await copyFile(file, copy, constants.COPYFILE_EXCL);
+  const handle = await open(copy, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await syncFolder(dirname(resolve(copy)));
+}
+
+/** Gives a file another name in the same folder. Needs no room, so it works on a full disk. */
+export async function renameFile(file: string, name: string): Promise<void> {
+  await rename(file, name);
+  await syncFolder(dirname(resolve(name)));
+}
+
+/** Removes files of one folder; those that are not there are passed over. */
+export async function removeFiles(folder: string, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  for (const name of names) await rm(join(folder, name), { force: true });
+  await syncFolder(resolve(folder)).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  });
+}
+
+/** Which of a folder's files an earlier process has begun and not finished. */
+export function leftUnfinished(folder: string, names: readonly string[]): readonly string[] {
+  const at = resolve(folder);
+  return names.filter((name) => name.endsWith(UNFINISHED) && !underWay.has(join(at, basename(name))));
+}
