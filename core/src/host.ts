@@ -109,6 +109,7 @@ export function createHost(options: HostOptions): Host {
     await plugins.stop();
     await container.resolve(KEYS.tools).idle();
     await container.resolve(KEYS.notices).close();
+    await container.resolve(KEYS.workers).close();
     await container.resolve(KEYS.storage).flush();
     await gateway.close();
     container.resolve(KEYS.blockage).stop();

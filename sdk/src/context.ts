@@ -13,6 +13,7 @@ import type { Injections, Services, Token } from './token.js';
 import type { ToolDefinition, ToolInput } from './tool-definition.js';
 import type { Interceptor } from './tools.js';
 import type { ResponderDefinition } from './turns.js';
+import type { WorkerModule } from './workers.js';
 
 /**
  * What `setup` is handed. Every registration belongs to the plugin's scope, is labelled in `!plugin info`, and is taken back
@@ -58,6 +59,16 @@ export interface Registrar {
   /** Repeats `task` every `intervalMs`; a run that is still busy is not started again. */
   every(intervalMs: number, task: () => unknown): Disposer;
   after(delayMs: number, task: () => unknown): Disposer;
+  /**
+   * A module whose functions run in the host's worker threads, with limits on time and memory: for documents from outside that are
+   * large, or that could be made to take for ever. Built and loaded when it is first used. It imports `UserError` from
+   * `@cinnabar/sdk/errors`, which is small, rather than from `@cinnabar/sdk`.
+   * @param url relative to the plugin's entry file, which is what `import.meta.url` means in all of a plugin's files
+   * @example
+   * const pages = context.worker<typeof import('./pages.js')>(new URL('./pages.js', import.meta.url));
+   * const text = await pages.run('textOf', html, { timeoutMs: 2_000, group: guildId });
+   */
+  worker<M extends object>(url: URL): WorkerModule<M>;
   /** A cleanup of the plugin's own. */
   defer(cleanup: Cleanup): Disposer;
   /** Aborts when the plugin stops. */

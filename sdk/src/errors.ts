@@ -59,6 +59,10 @@ export const ERRORS = {
   CINNABAR_LLM_UNSUPPORTED: 'The model "{model}" cannot do this: {detail}',
   CINNABAR_RESPONDER_UNKNOWN: 'There is no responder called "{name}" here.',
   CINNABAR_GATEWAY_LOGIN: 'Discord did not accept the login: {detail}',
+  CINNABAR_WORKER_TIMEOUT: 'This took longer than {seconds} s to work through, so it was stopped.',
+  CINNABAR_WORKER_MEMORY: 'Working through this took more memory than is allowed, so it was stopped.',
+  CINNABAR_WORKER_BUSY: 'Too much is waiting to be worked through at the moment; please try again later.',
+  CINNABAR_WORKER_FAILED: 'This could not be worked through.',
   CINNABAR_COMMAND_CAP:
     'Discord allows {cap} {kind} commands; {count} are declared. Left out of the slash menu: {names}.',
 } as const;

@@ -55,3 +55,4 @@ export * from './tool-history.js';
 export * from './tool-schemas.js';
 export * from './tools.js';
 export * from './turns.js';
+export * from './workers.js';

@@ -25,6 +25,7 @@ import type { PluginManager } from '../plugins/manager.js';
 import type { PluginServices } from '../plugins/services.js';
 import type { DiskWatch } from '../storage/disk-watch.js';
 import type { Driver } from '../storage/driver.js';
+import type { WorkerRoom } from '../workers/module.js';
 
 const key = <T>(name: string): InjectionToken<T> => Symbol(name);
 
@@ -60,5 +61,6 @@ export const KEYS = {
   events: key<Events>('events'),
   services: key<PluginServices>('services'),
   personalData: key<PersonalDataRoom>('personal data'),
+  workers: key<WorkerRoom>('workers'),
   plugins: key<PluginManager>('plugins'),
 } as const;

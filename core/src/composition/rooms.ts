@@ -33,6 +33,8 @@ import { createDriverStore } from '../tools/ledger/driver-store.js';
 import { createToolPolicies } from '../tools/policies.js';
 import { createTools } from '../tools/tools.js';
 import { HOST_VERSION } from '../version.js';
+import { createWorkers } from '../workers/module.js';
+import { createWorkerPool } from '../workers/pool.js';
 import { KEYS } from './keys.js';
 import { provideHostServices } from './services.js';
 
@@ -214,6 +216,12 @@ function registerSurfaces(room: Room): void {
 
 function registerPlugins(room: Room, onChange: (change: PluginChange) => void): void {
   room(KEYS.services, (get) => createServices(get(KEYS.container)));
+  room(KEYS.workers, (get) =>
+    createWorkers(createWorkerPool({ log: get(KEYS.logs).logger('workers') }), {
+      cacheDir: join(get(KEYS.config).cacheDir, 'workers'),
+      hostVersion: HOST_VERSION,
+    }),
+  );
   room(KEYS.plugins, (get) => {
     const { root, dataDir, cacheDir, pluginFolders, disabledPlugins, env } = get(KEYS.config);
     const log = get(KEYS.logs);
@@ -228,6 +236,7 @@ function registerPlugins(room: Room, onChange: (change: PluginChange) => void): 
       storage: get(KEYS.storage),
       personalData: get(KEYS.personalData),
       boundary: get(KEYS.boundary),
+      workers: get(KEYS.workers),
       clock: get(KEYS.clock),
       client: get(KEYS.gateway).client,
       environment: env,

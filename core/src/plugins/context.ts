@@ -13,6 +13,7 @@ import type {
   StorageRoom,
   ToolRoom,
 } from '../contracts.js';
+import type { WorkerRoom } from '../workers/module.js';
 
 export interface ContextRooms {
   readonly commands: CommandRoom;
@@ -25,6 +26,7 @@ export interface ContextRooms {
   readonly storage: StorageRoom;
   readonly personalData: PersonalDataRoom;
   readonly boundary: Boundary;
+  readonly workers: WorkerRoom;
   readonly clock: Clock;
   readonly client: Client;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -55,6 +57,7 @@ export function createContext(owner: Owner, rooms: ContextRooms): ErasedContext 
     personalData: (data) => rooms.personalData.register(owner, data),
     every: (intervalMs, task) => every(owner, rooms, intervalMs, task),
     after: (delayMs, task) => after(owner, rooms, delayMs, task),
+    worker: (url) => rooms.workers.module(owner, url),
     defer: (cleanup) => scope.add('cleanup', cleanup),
     signal: scope.signal,
     settings,

@@ -1,6 +1,7 @@
 import { CinnabarError, type Plugin } from '@cinnabar/sdk';
 import { build } from './build/build.js';
 import { evaluate } from './build/evaluate.js';
+import { sharedModule } from './build/shared-modules.js';
 import type { DiscoveredPlugin } from './discovery/discovery.js';
 import { validatePlugin } from './validate.js';
 
@@ -34,7 +35,7 @@ export function createLoader({ cacheDir, hostVersion }: LoaderOptions): PluginLo
 
 function run(file: string, { path, entry }: DiscoveredPlugin): unknown {
   try {
-    return evaluate(file, entry);
+    return evaluate(file, entry, sharedModule);
   } catch (error) {
     if (error instanceof CinnabarError) throw error;
     const [detail] = (error instanceof Error ? error.message : String(error)).split('\n');

@@ -23,7 +23,10 @@ const DECISIVE = ['package.json', 'tsconfig.json'];
  * The bundler is loaded only when there is something to build.
  * @throws CINNABAR_PLUGIN_BUILD
  */
-export async function build(found: DiscoveredPlugin, options: BuildOptions): Promise<string> {
+export async function build(
+  found: Pick<DiscoveredPlugin, 'id' | 'path' | 'entry'>,
+  options: BuildOptions,
+): Promise<string> {
   const file = join(options.cacheDir, `${found.id}-${sha256(found.entry).slice(0, 12)}.cjs`);
   const madeBy = `form ${FORM}, host ${options.hostVersion}, node ${process.versions.node}, esbuild ${bundlerVersion()}`;
   const cached = await readCacheFile(file);

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createPluginRequire } from './plugin-require.js';
+import { createPluginRequire, type SharedModule } from './plugin-require.js';
 
 /** Node drops a module's source map together with the module object: it is kept for as long as what the module exports is in use. */
 const modules = new WeakMap<object, NodeJS.Module>();
@@ -15,7 +15,7 @@ const modules = new WeakMap<object, NodeJS.Module>();
  * @param file the cache file
  * @param entry the plugin's entry file: its packages are resolved from there
  */
-export function evaluate(file: string, entry: string): unknown {
+export function evaluate(file: string, entry: string, shared: SharedModule): unknown {
   const require = createRequire(file);
   const resolved = require.resolve(file);
   const load = () => {
@@ -29,7 +29,7 @@ export function evaluate(file: string, entry: string): unknown {
   const { run, loaded } = load();
   if (typeof run !== 'function') throw new TypeError('the cache file holds no bundle');
   const module: { exports: unknown } = { exports: {} };
-  run(createPluginRequire(entry), module, module.exports, entry, dirname(entry), pathToFileURL(entry).href);
+  run(createPluginRequire(entry, shared), module, module.exports, entry, dirname(entry), pathToFileURL(entry).href);
   const { exports } = module;
   const definition =
     typeof exports === 'object' && exports !== null && 'default' in exports ? exports.default : exports;

@@ -1,7 +1,5 @@
 import { createRequire } from 'node:module';
 import { types } from 'node:util';
-import * as sdk from '@cinnabar/sdk';
-import * as zod from 'zod';
 import { resolveModuleOnly } from './resolve-package.js';
 
 /** The `require` that a bundle runs with. */
@@ -15,14 +13,15 @@ export interface PluginRequire {
 /** The SDK's own dependencies: a folder without node_modules can import them all the same. */
 const LENT = /^(discord\.js|zod)(\/|$)/;
 
-const core = createRequire(import.meta.url);
+/** A module that the host has loaded already, and that its plugins share with it; `undefined` for any other file. */
+export type SharedModule = (specifier: string, resolve: () => string) => unknown;
 
 /**
- * Builds the `require` of one plugin: `@cinnabar/sdk` is the host's own module, everything else is resolved from the plugin's
+ * Builds the `require` of one plugin: what `shared` knows is the host's own module, everything else is resolved from the plugin's
  * folder, so that each plugin has the versions of its own dependencies.
  * @param entry the plugin's entry file
  */
-export function createPluginRequire(entry: string): PluginRequire {
+export function createPluginRequire(entry: string, shared: SharedModule): PluginRequire {
   const own = createRequire(entry);
 
   const resolve = (specifier: string): string => {
@@ -36,10 +35,8 @@ export function createPluginRequire(entry: string): PluginRequire {
     }
   };
   const load = (specifier: string): unknown => {
-    if (specifier === '@cinnabar/sdk') return sdk;
-    const file = resolve(specifier);
-    // `require` would load the same zod a second time, as CommonJS, and schemas would know nothing of each other's registries.
-    return specifier === 'zod' && file === core.resolve('zod') ? zod : own(file);
+    const resolved = () => resolve(specifier);
+    return shared(specifier, resolved) ?? own(resolved());
   };
   return Object.assign(load, { resolve, isModuleNamespace: types.isModuleNamespaceObject });
 }

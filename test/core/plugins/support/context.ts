@@ -36,6 +36,10 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
           `${delayMs}`,
           clock.after(delayMs, () => void task()),
         ),
+      worker: ({ pathname }) => {
+        effect('worker', pathname);
+        return { run: () => Promise.reject(new Error('there are no workers here')) };
+      },
       defer: (cleanup) => scope.add('cleanup', cleanup),
       signal: scope.signal,
       settings: {},

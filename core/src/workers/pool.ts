@@ -1,0 +1,243 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { CinnabarError, type Logger, UserError } from '@cinnabar/sdk';
+
+/** What a thread is asked to do. */
+export interface Task {
+  /** The bundle, as `build` made it. */
+  readonly file: string;
+  /** The source that the bundle is made from: its packages are resolved from there. */
+  readonly entry: string;
+  /** An exported function. */
+  readonly name: string;
+  readonly input: unknown;
+}
+
+export type Answer =
+  | { readonly ok: true; readonly value: unknown }
+  /** A `UserError`'s message. */
+  | { readonly ok: false; readonly sentence: string }
+  | { readonly ok: false; readonly trace: string };
+
+export interface Job extends Task {
+  readonly timeoutMs: number;
+  readonly group: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Worker threads for documents from outside. A thread is started when a job needs one, and ended when it has had nothing to do for a
+ * while; one that exceeds a limit is killed. Written on `node:worker_threads` since the libraries for it (piscina, tinypool) count a time
+ * limit from the moment a job is queued, know one queue for everyone, and cannot say which threads hold a plugin's module.
+ */
+export interface WorkerPool {
+  /** @throws what `WorkerModule.run` of the SDK throws, and the signal's reason */
+  run(job: Job): Promise<unknown>;
+  /** Rejects the bundle's jobs and ends every thread that has loaded it: after this nothing of that version is in memory. */
+  retire(file: string, error: unknown): Promise<void>;
+  /** Threads that are there. */
+  readonly size: number;
+  /** Ends all; jobs that wait or run are rejected. */
+  close(): Promise<void>;
+}
+
+export interface WorkerPoolOptions {
+  readonly log: Logger;
+  readonly threads?: number;
+  readonly idleMs?: number;
+  readonly memoryMb?: number;
+}
+
+/** At least two, so that one hostile document does not keep every other one waiting. */
+const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
+const IDLE_MS = 20_000;
+const MEMORY_MB = 192;
+const YOUNG_MB = 16;
+const MOST_WAITING = 256;
+const MOST_WAITING_OF_GROUP = 32;
+const SCRIPT = new URL('./thread.js', import.meta.url);
+
+interface Pending {
+  readonly job: Job;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly loaded: Set<string>;
+  current: Pending | undefined;
+  /** Ends the thread for want of work, or for a job that takes too long. */
+  timer: NodeJS.Timeout | undefined;
+}
+
+export function createWorkerPool({
+  log,
+  threads: most = THREADS,
+  idleMs = IDLE_MS,
+  memoryMb = MEMORY_MB,
+}: WorkerPoolOptions): WorkerPool {
+  const threads = new Set<Thread>();
+  /** By group, in the order in which the groups have their turn. */
+  const waiting = new Map<string, Pending[]>();
+  let closed = false;
+
+  const start = (): Thread => {
+    const worker = new Worker(SCRIPT, {
+      name: 'cinnabar documents',
+      // Nothing of the host's: no secrets, no flags.
+      env: {},
+      execArgv: [],
+      argv: [],
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_MB },
+    });
+    const thread: Thread = { worker, loaded: new Set(), current: undefined, timer: undefined };
+    worker.unref();
+    worker.on('message', (answer: Answer) => {
+      const { current } = thread;
+      if (current === undefined) return;
+      rest(thread);
+      settle(current, answer);
+      dispatch();
+    });
+    worker.on('error', (error) => fail(thread, error));
+    worker.on('exit', () => fail(thread, new Error('the worker thread ended')));
+    threads.add(thread);
+    return thread;
+  };
+
+  const settle = ({ job, resolve, reject }: Pending, answer: Answer) => {
+    if (answer.ok) return resolve(answer.value);
+    if ('sentence' in answer) return reject(new UserError(answer.sentence));
+    log.warn('a worker could not work through a document', { entry: job.entry, name: job.name, trace: answer.trace });
+    return reject(new CinnabarError('CINNABAR_WORKER_FAILED'));
+  };
+
+  /** The thread has no job any more: it waits for another one, and not for long. */
+  const rest = (thread: Thread) => {
+    clearTimeout(thread.timer);
+    thread.current = undefined;
+    thread.worker.unref();
+    thread.timer = setTimeout(() => void end(thread), idleMs);
+    thread.timer.unref();
+  };
+
+  /** Kills a thread. Its job, if there is one, gets the error. */
+  const end = async (thread: Thread, error?: unknown): Promise<void> => {
+    clearTimeout(thread.timer);
+    threads.delete(thread);
+    const { current } = thread;
+    thread.current = undefined;
+    current?.reject(error);
+    await thread.worker.terminate();
+    dispatch();
+  };
+
+  const fail = (thread: Thread, error: unknown) => {
+    if (!threads.has(thread)) return;
+    const isFull = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    const job = thread.current?.job;
+    if (job !== undefined) log.warn('a worker was lost', { entry: job.entry, name: job.name, error });
+    void end(thread, new CinnabarError(isFull ? 'CINNABAR_WORKER_MEMORY' : 'CINNABAR_WORKER_FAILED', {}));
+  };
+
+  const next = (): Pending | undefined => {
+    for (const [group, pending] of waiting) {
+      // The group goes to the end of the row.
+      waiting.delete(group);
+      const first = pending.shift();
+      if (pending.length > 0) waiting.set(group, pending);
+      if (first !== undefined) return first;
+    }
+    return undefined;
+  };
+
+  const idle = (file: string | undefined): Thread | undefined => {
+    const free = [...threads].filter(({ current }) => current === undefined);
+    return free.find(({ loaded }) => file !== undefined && loaded.has(file)) ?? free[0];
+  };
+
+  const dispatch = () => {
+    while (waiting.size > 0 && (threads.size < most || idle(undefined) !== undefined)) {
+      const pending = next();
+      if (pending !== undefined) begin(pending, idle(pending.job.file) ?? start());
+    }
+  };
+
+  const begin = (pending: Pending, thread: Thread) => {
+    const { file, entry, name, input, timeoutMs } = pending.job;
+    clearTimeout(thread.timer);
+    thread.current = pending;
+    thread.loaded.add(file);
+    thread.timer = setTimeout(() => {
+      log.warn('a worker was killed: its job took too long', { entry, name, timeoutMs });
+      void end(thread, new CinnabarError('CINNABAR_WORKER_TIMEOUT', { seconds: timeoutMs / 1000 }));
+    }, timeoutMs);
+    thread.worker.ref();
+    try {
+      thread.worker.postMessage({ file, entry, name, input } satisfies Task);
+    } catch (error) {
+      // The input cannot be copied.
+      rest(thread);
+      pending.reject(error);
+    }
+  };
+
+  const drop = (pending: Pending) => {
+    const { group } = pending.job;
+    const left = (waiting.get(group) ?? []).filter((one) => one !== pending);
+    if (left.length > 0) waiting.set(group, left);
+    else waiting.delete(group);
+  };
+
+  const giveUp = (pending: Pending) => {
+    const reason: unknown = pending.job.signal?.reason;
+    const thread = [...threads].find(({ current }) => current === pending);
+    if (thread !== undefined) void end(thread, reason);
+    else {
+      drop(pending);
+      pending.reject(reason);
+    }
+  };
+
+  const refusalOf = ({ group, signal }: Job): unknown => {
+    if (closed) return new CinnabarError('CINNABAR_WORKER_FAILED');
+    if (signal?.aborted === true) return signal.reason;
+    const total = [...waiting.values()].reduce((sum, { length }) => sum + length, 0);
+    const isFull = total >= MOST_WAITING || (waiting.get(group)?.length ?? 0) >= MOST_WAITING_OF_GROUP;
+    return isFull ? new CinnabarError('CINNABAR_WORKER_BUSY') : undefined;
+  };
+
+  return {
+    run(job) {
+      const refusal = refusalOf(job);
+      if (refusal !== undefined) return Promise.reject(refusal);
+      let abort: () => void = () => undefined;
+      return new Promise((resolve, reject) => {
+        const pending = { job, resolve, reject };
+        abort = () => giveUp(pending);
+        job.signal?.addEventListener('abort', abort, { once: true });
+        waiting.set(job.group, [...(waiting.get(job.group) ?? []), pending]);
+        dispatch();
+      }).finally(() => job.signal?.removeEventListener('abort', abort));
+    },
+    async retire(file, error) {
+      for (const pending of [...waiting.values()].flat().filter(({ job }) => job.file === file)) {
+        drop(pending);
+        pending.reject(error);
+      }
+      const holders = [...threads].filter(({ loaded }) => loaded.has(file));
+      await Promise.all(holders.map((thread) => end(thread, error)));
+    },
+    get size() {
+      return threads.size;
+    },
+    async close() {
+      closed = true;
+      const error = new CinnabarError('CINNABAR_WORKER_FAILED');
+      for (const pending of [...waiting.values()].flat()) pending.reject(error);
+      waiting.clear();
+      await Promise.all([...threads].map((thread) => end(thread, error)));
+    },
+  };
+}

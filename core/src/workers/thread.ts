@@ -1,0 +1,52 @@
+/** What runs in a worker thread: loads the modules it is asked for, and answers one job after another. */
+import { createRequire } from 'node:module';
+import { setPriority } from 'node:os';
+import { parentPort } from 'node:worker_threads';
+import * as errors from '@cinnabar/sdk/errors';
+import { evaluate } from '../plugins/build/evaluate.js';
+import type { SharedModule } from '../plugins/build/plugin-require.js';
+import type { Answer, Task } from './pool.js';
+
+/** Below the main thread, which has heartbeats to send. Elsewhere than on Linux, 0 means the whole process. */
+const NICE = 10;
+if (process.platform === 'linux') setPriority(0, NICE);
+
+const core = createRequire(import.meta.url);
+const modules = new Map<string, Readonly<Record<string, unknown>>>();
+
+/** The SDK itself is large, and most modules need none of it: it is loaded when one does. */
+const shared: SharedModule = (specifier) => {
+  if (specifier === '@cinnabar/sdk/errors') return errors;
+  return specifier === '@cinnabar/sdk' ? core(specifier) : undefined;
+};
+
+function load({ file, entry }: Task): Readonly<Record<string, unknown>> {
+  const known = modules.get(file);
+  if (known !== undefined) return known;
+  const loaded = evaluate(file, entry, shared);
+  if (typeof loaded !== 'object' || loaded === null) throw new TypeError(`${entry} exports nothing`);
+  const functions = { ...loaded };
+  modules.set(file, functions);
+  return functions;
+}
+
+async function answer(task: Task): Promise<Answer> {
+  try {
+    const run = load(task)[task.name];
+    if (typeof run !== 'function') throw new TypeError(`${task.entry} exports no function ${task.name}`);
+    return { ok: true, value: await run(task.input) };
+  } catch (error) {
+    if (error instanceof errors.UserError) return { ok: false, sentence: error.message };
+    return { ok: false, trace: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}
+
+parentPort?.on('message', async (task: Task) => {
+  const result = await answer(task);
+  try {
+    parentPort?.postMessage(result);
+  } catch (error) {
+    // The result holds something that cannot be copied.
+    parentPort?.postMessage({ ok: false, trace: String(error) } satisfies Answer);
+  }
+});

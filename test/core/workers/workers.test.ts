@@ -1,0 +1,135 @@
+import { pathToFileURL } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
+import { createScope } from '@cinnabar/core/internal/plugins/scope';
+import { createWorkers } from '@cinnabar/core/internal/workers/module';
+import { createWorkerPool, type WorkerPool } from '@cinnabar/core/internal/workers/pool';
+import { CinnabarError, UserError } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { failure } from '../../support/codes.js';
+import { makeFolder } from '../../support/folder.js';
+import { recordingLogger } from '../../support/logs.js';
+
+/** The functions of the module below, as a plugin would name them with `typeof import(…)`. */
+interface Documents {
+  where(input: string): { readonly text: string; readonly main: boolean; readonly secrets: number };
+  refuse(sentence: string): never;
+  spin(input: null): void;
+  flood(input: null): number;
+  wait(ms: number): Promise<number>;
+}
+
+const SOURCE = `
+import { isMainThread } from 'node:worker_threads';
+import { UserError } from '@cinnabar/sdk/errors';
+import { z } from 'zod';
+import { VERSION } from './version.js';
+export const where = (input: string) =>
+  ({ text: z.string().parse(input) + VERSION, main: isMainThread, secrets: Object.keys(process.env).length });
+export const refuse = (sentence: string) => { throw new UserError(sentence); };
+export const spin = () => { for (;;); };
+export const flood = () => { const held: object[] = []; for (;;) held.push(new Array(10_000).fill(held.length)); };
+export const wait = (ms: number) => new Promise((resolve) => setTimeout(() => resolve(ms), ms));
+`;
+
+describe('worker modules', () => {
+  const folder = makeFolder({
+    'package.json': '{}',
+    'documents.ts': SOURCE,
+    'version.ts': 'export const VERSION = 1;',
+  });
+  const log = recordingLogger();
+  const open = (pool: WorkerPool) => {
+    const workers = createWorkers(pool, { cacheDir: `${folder.path}/cache`, hostVersion: '0.1.0' });
+    const scope = createScope({ plugin: 'reader', clock: createManualClock() });
+    const url = pathToFileURL(`${folder.path}/documents.js`);
+    return { scope, documents: workers.module<Documents>({ id: 'reader', scope }, url) };
+  };
+  let pool: WorkerPool;
+  beforeEach(() => {
+    pool = createWorkerPool({ log, threads: 2, memoryMb: 32 });
+  });
+  afterEach(() => pool.close());
+  after(() => folder[Symbol.dispose]());
+
+  it('run TypeScript of a plugin in another thread, with none of the environment', async () => {
+    expect(isMainThread).to.equal(true);
+    const { documents } = open(pool);
+    expect(pool.size).to.equal(0);
+    expect(await documents.run('where', 'v')).to.deep.equal({ text: 'v1', main: false, secrets: 0 });
+    expect(pool.size).to.equal(1);
+  });
+
+  it('hand on a sentence for people as it was thrown', async () => {
+    const { documents } = open(pool);
+    const error: unknown = await documents.run('refuse', 'There is nothing in it.').catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(UserError).and.have.property('message', 'There is nothing in it.');
+  });
+
+  it('are killed when they exceed their time, while others go on', async () => {
+    const { documents } = open(pool);
+    const spinning = failure('CINNABAR_WORKER_TIMEOUT', () => documents.run('spin', null, { timeoutMs: 300 }));
+    expect(await documents.run('where', 'v')).to.have.property('main', false);
+    await spinning;
+    expect(await documents.run('where', 'w')).to.have.property('text', 'w1');
+  });
+
+  it('are killed when they exceed their memory, and the process goes on', async () => {
+    const { documents } = open(pool);
+    await failure('CINNABAR_WORKER_MEMORY', () => documents.run('flood', null, { timeoutMs: 20_000 }));
+    expect(await documents.run('where', 'v')).to.have.property('text', 'v1');
+  });
+
+  it('take turns between groups', async () => {
+    const single = createWorkerPool({ log, threads: 1 });
+    const { documents } = open(single);
+    const order: string[] = [];
+    const ask = (group: string, name: string) => documents.run('wait', 1, { group }).then(() => order.push(name));
+    await Promise.all([ask('a', 'a1'), ask('a', 'a2'), ask('a', 'a3'), ask('b', 'b1')]);
+    expect(order).to.deep.equal(['a1', 'a2', 'b1', 'a3']);
+    await single.close();
+  });
+
+  it('refuse what is more than a group may have waiting', async () => {
+    const { documents } = open(pool);
+    await documents.run('where', 'v');
+    const many = Array.from({ length: 40 }, () => documents.run('wait', 1, { group: 'a' }));
+    const refused = (await Promise.allSettled(many)).filter(({ status }) => status === 'rejected');
+    expect(refused).to.have.length(40 - 32 - 2);
+    for (const one of refused) expect(one).to.have.nested.property('reason.code', 'CINNABAR_WORKER_BUSY');
+  });
+
+  it('give up a job whose caller has', async () => {
+    const { documents } = open(pool);
+    const controller = new AbortController();
+    await documents.run('where', 'v');
+    const spinning = documents.run('spin', null, { signal: controller.signal }).catch((error: unknown) => error);
+    await documents.run('where', 'v');
+    controller.abort(new UserError('Never mind.'));
+    expect(await spinning).to.have.property('message', 'Never mind.');
+  });
+
+  it('leave no thread when there has been nothing to do', async () => {
+    const brief = createWorkerPool({ log, idleMs: 1 });
+    const { documents } = open(brief);
+    await documents.run('where', 'v');
+    while (brief.size > 0) await new Promise(setImmediate);
+    expect(await documents.run('where', 'v')).to.have.property('text', 'v1');
+    await brief.close();
+  });
+
+  it('end with the run of their plugin, and are the new version in the next', async () => {
+    const first = open(pool);
+    await first.documents.run('where', 'v');
+    const spinning = first.documents.run('spin', null).catch((error: unknown) => error);
+    await first.documents.run('where', 'v');
+    await first.scope.close();
+    expect(pool.size).to.equal(0);
+    expect(await spinning)
+      .to.be.instanceOf(CinnabarError)
+      .and.have.property('code', 'CINNABAR_PLUGIN_STATE');
+    await failure('CINNABAR_PLUGIN_STATE', () => first.documents.run('where', 'v'));
+    folder.write('version.ts', 'export const VERSION = 2;');
+    expect(await open(pool).documents.run('where', 'v')).to.have.property('text', 'v2');
+  });
+});
