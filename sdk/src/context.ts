@@ -61,8 +61,8 @@ export interface Registrar {
   after(delayMs: number, task: () => unknown): Disposer;
   /**
    * A module whose functions run in the host's worker threads, with limits on time and memory: for documents from outside that are
-   * large, or that could be made to take for ever. Built and loaded when it is first used. It imports `UserError` from
-   * `@cinnabar/sdk/errors`, which is small, rather than from `@cinnabar/sdk`.
+   * large, or that could be made to take for ever. Built and loaded when it is first used. It imports from `@cinnabar/sdk/worker`, which
+   * is small, rather than from `@cinnabar/sdk`.
    * @param url relative to the plugin's entry file, which is what `import.meta.url` means in all of a plugin's files
    * @example
    * const pages = context.worker<typeof import('./pages.js')>(new URL('./pages.js', import.meta.url));

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import * as errors from '@cinnabar/sdk/errors';
+import * as sdk from '@cinnabar/sdk/worker';
 import { evaluate } from '../plugins/build/evaluate.js';
 import type { SharedModule } from '../plugins/build/plugin-require.js';
 import type { Answer, Task } from './pool.js';
@@ -14,9 +14,9 @@ if (process.platform === 'linux') setPriority(0, NICE);
 const core = createRequire(import.meta.url);
 const modules = new Map<string, Readonly<Record<string, unknown>>>();
 
-/** The SDK itself is large, and most modules need none of it: it is loaded when one does. */
+/** The whole SDK is large, and most modules do without it. */
 const shared: SharedModule = (specifier) => {
-  if (specifier === '@cinnabar/sdk/errors') return errors;
+  if (specifier === '@cinnabar/sdk/worker') return sdk;
   return specifier === '@cinnabar/sdk' ? core(specifier) : undefined;
 };
 
@@ -36,7 +36,7 @@ async function answer(task: Task): Promise<Answer> {
     if (typeof run !== 'function') throw new TypeError(`${task.entry} exports no function ${task.name}`);
     return { ok: true, value: await run(task.input) };
   } catch (error) {
-    if (error instanceof errors.UserError) return { ok: false, sentence: error.message };
+    if (error instanceof sdk.UserError) return { ok: false, sentence: error.message };
     return { ok: false, trace: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
 }

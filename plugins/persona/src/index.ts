@@ -110,6 +110,7 @@ export default definePlugin({
       background,
       calls,
       cards: createCardStore(collections, store, random),
+      cardFiles: context.worker<typeof import('./cards/worker.js')>(new URL('./cards/worker.js', import.meta.url)),
       client,
       conversations,
       hub,

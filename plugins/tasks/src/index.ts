@@ -142,7 +142,10 @@ export default definePlugin({
     registerResponders(context, { tasks: service, llm, selfName });
     registerStartTool(context, service);
     const followUps = { store: collections.followUps, tasks: service, client, clock, random, log };
-    registerBuiltinTools(context, followUps);
+    const pages = context.worker<typeof import('./builtin/web/worker.js')>(
+      new URL('./builtin/web/worker.js', import.meta.url),
+    );
+    registerBuiltinTools(context, followUps, pages);
     const answered = (message: Message) => {
       const task = answeredBy(message, journal);
       return task === undefined || commands.matches(message) ? undefined : task;

@@ -21,7 +21,7 @@ interface Documents {
 
 const SOURCE = `
 import { isMainThread } from 'node:worker_threads';
-import { UserError } from '@cinnabar/sdk/errors';
+import { UserError } from '@cinnabar/sdk/worker';
 import { z } from 'zod';
 import { VERSION } from './version.js';
 export const where = (input: string) =>

@@ -133,6 +133,25 @@ describe('persona: character cards', () => {
       await expectRefused(Buffer.alloc(9 * 1024 * 1024), /too large/);
     });
 
+    it('are read once, however often a large image holds one packed', async function () {
+      this.timeout(10_000);
+      // 2 MB each when it is unpacked, which takes half a minute for all of them.
+      const packed = zTXt('chara', Buffer.alloc(2 * 1024 * 1024, 'A'));
+      const image = png(...Array.from({ length: Math.floor((7.9 * 1024 * 1024) / packed.length) }, () => packed));
+      await expectRefused(image, /neither JSON nor an image/);
+    });
+
+    it('do not hold up a turn with the book of one', async function () {
+      this.timeout(10_000);
+      // Each key begins as what is said does, and is looked for at every one of its characters.
+      const keys = Array.from({ length: 30_000 }, () => 'ab');
+      const entries = [{ keys, content: 'Never told.', enabled: true }];
+      await take(json(cardV2({ character_book: { extensions: {}, entries } })), 'book.json');
+      expect(await stage.hears('a'.repeat(1_900))).to.be.an('array');
+      expect(JSON.stringify(stage.llm.requests.at(-1)?.messages)).to.not.include('Never told.');
+      await take(json(cardV2(before)), 'sane.json');
+    });
+
     it('are refused when the image is damaged, or holds no card', async () => {
       await expectRefused(png(tEXt('comment', 'hello')), /no character card in this image/);
       const broken = chunk('tEXt', Buffer.from('chara\0e30='));

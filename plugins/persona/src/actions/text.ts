@@ -1,4 +1,4 @@
-import { z } from '@cinnabar/sdk';
+import { z } from '@cinnabar/sdk/worker';
 
 /** Control and format characters that nobody sees, line feeds and tabs excepted. */
 const HIDDEN = /(?![\n\t\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu;

@@ -1,4 +1,4 @@
-import { sanitizeName, UserError } from '@cinnabar/sdk';
+import { sanitizeName, UserError } from '@cinnabar/sdk/worker';
 import { tidy } from '../actions/text.js';
 import { type Item, LIMITS, NEW_STATE, type State } from '../state/schema.js';
 import { plainJson } from './plain.js';

@@ -1,4 +1,4 @@
-import { z } from '@cinnabar/sdk';
+import { z } from '@cinnabar/sdk/worker';
 import { tidy } from '../actions/text.js';
 
 const entry = z.object({
@@ -15,13 +15,14 @@ const MOST_ENTRIES = 1_000;
 const MOST_TOLD = 12;
 const MOST_CHARACTERS = 4_000;
 
+export const hasBook = (rest: string) => rest.includes('"character_book"');
+
 /**
  * What a card's book has to say on what is being talked about: entries of which a key occurs in the text, and those that always hold, in the
- * book's order. Keys are words, never patterns: a pattern of a stranger's could take for ever.
+ * book's order. Keys are words, never patterns: a pattern of a stranger's could take for ever. Runs in a worker: short keys by the thousand take seconds.
  * @param rest as `applyCard` gave it
  */
 export function loreFor(rest: string, text: string): readonly string[] {
-  if (!rest.includes('"character_book"')) return [];
   const found = book.safeParse(JSON.parse(rest)).data?.character_book.entries ?? [];
   const heard = text.toLowerCase();
   const told = found

@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib';
-import { UserError } from '@cinnabar/sdk';
+import { UserError } from '@cinnabar/sdk/worker';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /** The newer format first: an image may carry both. */
@@ -16,50 +16,50 @@ export function isPng(bytes: Buffer): boolean {
  * @throws UserError when there is none, the image is damaged, or the text is too long
  */
 export function cardTextIn(png: Buffer, mostBytes: number): string {
-  const found = new Map<string, string>();
+  const found = textChunks(png);
+  const chunk = KEYWORDS.map((keyword) => found.get(keyword)).find((one) => one !== undefined);
+  if (chunk === undefined) throw new UserError('There is no character card in this image.');
+  return READERS[chunk.type](chunk.rest, mostBytes);
+}
+
+interface TextChunk {
+  readonly type: keyof typeof READERS;
+  /** What follows the keyword, as it stands in the file. */
+  readonly rest: Buffer;
+}
+
+/** The first chunk of each keyword. Nothing is unpacked here: thousands of packed chunks would take minutes. */
+function textChunks(png: Buffer): ReadonlyMap<string, TextChunk> {
+  const found = new Map<string, TextChunk>();
   let at = SIGNATURE.length;
   while (at + 12 <= png.length) {
     const length = png.readUInt32BE(at);
     const type = png.toString('latin1', at + 4, at + 8);
     const end = at + 8 + length;
     if (end + 4 > png.length) throw new UserError(BROKEN);
-    const read = READERS[type]?.(png.subarray(at + 8, end), mostBytes);
-    if (read !== undefined && !found.has(read.keyword)) found.set(read.keyword, read.text);
+    if (isText(type)) {
+      const [keyword, rest] = untilZero(png.subarray(at + 8, end));
+      if (KEYWORDS.includes(keyword) && !found.has(keyword)) found.set(keyword, { type, rest });
+    }
     if (type === 'IEND') break;
     at = end + 4;
   }
-  const text = KEYWORDS.map((keyword) => found.get(keyword)).find((one) => one !== undefined);
-  if (text === undefined) throw new UserError('There is no character card in this image.');
-  return text;
+  return found;
 }
-
-interface TextChunk {
-  readonly keyword: string;
-  readonly text: string;
-}
-type Reader = (data: Buffer, mostBytes: number) => TextChunk | undefined;
 
 /** The three kinds of text chunk: https://www.w3.org/TR/png-3/#11textinfo */
-const READERS: Readonly<Record<string, Reader>> = {
-  tEXt(data, mostBytes) {
-    const [keyword, rest] = untilZero(data);
-    return KEYWORDS.includes(keyword) ? { keyword, text: limited(rest, mostBytes).toString('latin1') } : undefined;
-  },
-  zTXt(data, mostBytes) {
-    const [keyword, rest] = untilZero(data);
-    return KEYWORDS.includes(keyword)
-      ? { keyword, text: inflate(rest.subarray(1), mostBytes).toString('latin1') }
-      : undefined;
-  },
-  iTXt(data, mostBytes) {
-    const [keyword, rest] = untilZero(data);
-    if (!KEYWORDS.includes(keyword)) return undefined;
+const READERS = {
+  tEXt: (rest: Buffer, mostBytes: number) => limited(rest, mostBytes).toString('latin1'),
+  zTXt: (rest: Buffer, mostBytes: number) => inflate(rest.subarray(1), mostBytes).toString('latin1'),
+  iTXt(rest: Buffer, mostBytes: number) {
     const isCompressed = rest[0] === 1;
     const [, afterLanguage] = untilZero(rest.subarray(2));
     const [, text] = untilZero(afterLanguage);
-    return { keyword, text: (isCompressed ? inflate(text, mostBytes) : limited(text, mostBytes)).toString('utf8') };
+    return (isCompressed ? inflate(text, mostBytes) : limited(text, mostBytes)).toString('utf8');
   },
-};
+} as const;
+
+const isText = (type: string): type is keyof typeof READERS => Object.hasOwn(READERS, type);
 
 function untilZero(data: Buffer): readonly [string, Buffer] {
   const zero = data.indexOf(0);

@@ -1,4 +1,4 @@
-import { UserError, z } from '@cinnabar/sdk';
+import { UserError, z } from '@cinnabar/sdk/worker';
 import { cardTextIn, isPng } from './png.js';
 import { type Card, cardSchema } from './schema.js';
 

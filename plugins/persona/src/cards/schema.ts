@@ -1,4 +1,4 @@
-import { z } from '@cinnabar/sdk';
+import { z } from '@cinnabar/sdk/worker';
 
 /** Missing and `null` are the same as empty; anything else that is no text is refused. */
 const text = z

@@ -1,7 +1,5 @@
 import { option, subcommand } from '@cinnabar/sdk';
-import { applyCard } from '../cards/apply.js';
 import { download } from '../cards/download.js';
-import { readCard } from '../cards/read.js';
 import { authorOf, type CommandParts, placeOf, SHAPE } from './parts.js';
 import { shown } from './show-text.js';
 
@@ -16,7 +14,8 @@ export const importCommand = (parts: CommandParts) =>
       await ctx.defer();
       const api = parts.client.options.rest?.api;
       const bytes = await download(card, { api, clock: parts.clock, signal: parts.signal });
-      const { state, rest, notes } = applyCard(readCard(bytes));
+      const group = ctx.actor.guildId ?? ctx.actor.userId;
+      const { state, rest, notes } = await parts.cardFiles.run('importCard', bytes, { group, signal: parts.signal });
       const place = placeOf(ctx);
       const id = await parts.cards.keep(place, rest);
       await parts.store.change(place, authorOf(ctx, parts), `imported ${state.name}`, (draft) => {

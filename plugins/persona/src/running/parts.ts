@@ -1,4 +1,16 @@
-import type { Accounts, Clock, Commands, Ledger, Llm, Logger, Plugins, Prefixes, Random, Tools } from '@cinnabar/sdk';
+import type {
+  Accounts,
+  Clock,
+  Commands,
+  Ledger,
+  Llm,
+  Logger,
+  Plugins,
+  Prefixes,
+  Random,
+  Tools,
+  WorkerModule,
+} from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { ActionRegistry } from '../actions/registry.js';
 import type { CardStore } from '../cards/store.js';
@@ -20,6 +32,8 @@ export interface RunParts {
   readonly background: Background;
   readonly calls: CallLog;
   readonly cards: CardStore;
+  /** Reads cards, and their books, beside the main thread. */
+  readonly cardFiles: WorkerModule<typeof import('../cards/worker.js')>;
   readonly client: Client;
   readonly clock: Clock;
   readonly commands: Pick<Commands, 'matches'>;

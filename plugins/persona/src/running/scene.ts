@@ -1,7 +1,7 @@
 import { type PersonaContact, type PersonaPlace, sanitizeName } from '@cinnabar/sdk';
 import { ChannelType, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import type { TurnRun } from '../actions/action.js';
-import { loreFor } from '../cards/lore.js';
+import { hasBook } from '../cards/lore.js';
 import { catchUp } from '../conversation/catch-up.js';
 import { namesIn } from '../conversation/names.js';
 import type { Line } from '../conversation/schema.js';
@@ -54,7 +54,7 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
     place,
     summary: summary.text,
     recalled,
-    lore: loreFor(await parts.cards.rest(place), heardIn(lines, trigger.content)),
+    lore: await loreFor(place, heardIn(lines, trigger.content), signal, parts),
     run: {
       sessionId,
       trigger: named(trigger, names),
@@ -76,6 +76,26 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
   };
 }
 
+/** A book that cannot be read in time is left out: the turn goes on without it. */
+async function loreFor(
+  place: PersonaPlace,
+  text: string,
+  signal: AbortSignal,
+  { cards, cardFiles, log }: Pick<RunParts, 'cards' | 'cardFiles' | 'log'>,
+): Promise<readonly string[]> {
+  const rest = await cards.rest(place);
+  if (!hasBook(rest)) return [];
+  try {
+    const group = place.guildId ?? place.channelId;
+    return await cardFiles.run('lore', { rest, text }, { timeoutMs: LORE_MS, group, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn('the book of a character card could not be used', { ...place, error });
+    return [];
+  }
+}
+
+const LORE_MS = 2_000;
 const LATEST = 6;
 
 function heardIn(lines: readonly Line[], content: string): string {

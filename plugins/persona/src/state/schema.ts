@@ -1,4 +1,4 @@
-import { z } from '@cinnabar/sdk';
+import { z } from '@cinnabar/sdk/worker';
 
 /** The longest texts that are kept; longer ones are cut. */
 export const LIMITS = { name: 40, short: 400, description: 6_000, profile: 8_000, items: 20, mood: 60 } as const;

@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import type { Registrar } from '@cinnabar/sdk';
+import type { Registrar, WorkerModule } from '@cinnabar/sdk';
 import { calculateTool } from './calculate/calculate.js';
 import { type DueParts, startDue } from './follow-ups/due.js';
 import { cancelTool, listTool, type PlanParts, planTool } from './follow-ups/tools.js';
@@ -20,6 +20,7 @@ const LOOK_FOR_DUE_MS = 15_000;
 export function registerBuiltinTools(
   { tool, defer, every }: Pick<Registrar, 'tool' | 'defer' | 'every'>,
   followUps: FollowUpParts,
+  pages: WorkerModule<typeof import('./web/worker.js')>,
 ): void {
   const { clock, client } = followUps;
   let opened: Promise<WebReader> | undefined;
@@ -27,6 +28,7 @@ export function registerBuiltinTools(
     const { createWebReader } = await import('./web/reader.js');
     return createWebReader({
       clock,
+      htmlToText: (html, options) => pages.run('htmlToText', html, options),
       isPublic: isPublicAddress,
       resolve: (hostname) => lookup(hostname, { all: true }),
       ports: PORTS,
@@ -36,9 +38,9 @@ export function registerBuiltinTools(
   };
   tool(
     fetchUrlTool({
-      async read(url, signal) {
+      async read(...page) {
         opened ??= open();
-        return (await opened).read(url, signal);
+        return (await opened).read(...page);
       },
     }),
   );

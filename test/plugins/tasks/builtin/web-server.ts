@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { htmlToText } from '@cinnabar/plugin-tasks/builtin/web/html-text';
 import { isPublicAddress } from '@cinnabar/plugin-tasks/builtin/web/public-address';
 import { createWebReader } from '@cinnabar/plugin-tasks/builtin/web/reader';
 import { createManualClock } from '@cinnabar/sdk/testing';
@@ -74,6 +75,7 @@ export async function openWeb() {
   };
   const reader = createWebReader({
     clock,
+    htmlToText: async (html) => htmlToText(html),
     ports: [port],
     mostBytes: MOST_BYTES,
     timeoutMs: 20_000,
@@ -92,7 +94,7 @@ export async function openWeb() {
     site: (path: string) => `http://site.example:${port}${path}`,
     /** Resolves with the next request. */
     nextRequest: () => new Promise<void>((resolve) => waiting.push(resolve)),
-    read: (url: string) => reader.read(url, new AbortController().signal),
+    read: (url: string) => reader.read(url, new AbortController().signal, 'alice'),
     async [Symbol.asyncDispose]() {
       await reader.close();
       server.closeAllConnections();

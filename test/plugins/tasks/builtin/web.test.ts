@@ -1,3 +1,4 @@
+import { htmlToText } from '@cinnabar/plugin-tasks/builtin/web/html-text';
 import { UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openWeb } from './web-server.js';
@@ -143,6 +144,31 @@ describe('reading a page of the web', () => {
     });
   }
 
+  it('reads lists, tables, paragraphs and entities as one would', () => {
+    const html = `<title>News</title><style>p{}</style><nav><p>Home</p></nav><h1>Big &amp; small</h1>
+      <p>One <b>bold</b>\n word,<br>and a <a href="x">link</a>.</p><ul><li>a<li>b <ol><li>first</li><li>second</li></ol></ul>
+      <table><tr><td>1</td><td>2</td></tr><tr><td>3</td></tr></table><pre>  kept\n   as is</pre>&lt;end&gt; caf&eacute;`;
+    expect(htmlToText(html)).to.equal(
+      'News\n\nBig & small\n\nOne bold word,\nand a link.\n\n* a\n* b\n  1. first\n  2. second\n\n1 2\n3\n\n  kept\n   as is\n\n<end> café',
+    );
+  });
+
+  for (const [what, html] of [
+    ['nothing but open elements', '<div>'.repeat(400_000)],
+    ['nothing but lists', '<ul><li>'.repeat(250_000)],
+    ['many elements that are closed though never opened', `${'<b>'.repeat(200_000)}${'</i>'.repeat(300_000)}`],
+    ['attributes without end', `<a ${'b="c" '.repeat(300_000)}`],
+    ['a comment that never ends', `<!--${'-'.repeat(2_000_000)}`],
+    ['nothing but line breaks', '<br>'.repeat(500_000)],
+    ['nothing but the beginnings of entities', '&amp'.repeat(500_000)],
+    ['skipped elements, never closed', '<svg>'.repeat(400_000)],
+  ] as const) {
+    it(`reads 2 MB of ${what} in time that is in proportion`, function () {
+      this.timeout(5_000);
+      expect(htmlToText(`before ${html}`)).to.match(/^before/);
+    });
+  }
+
   it('connects to the very address that was checked, however a name changes its mind', async () => {
     await using web = await openWeb();
     for (let round = 0; round < 4; round += 1) {
@@ -162,7 +188,7 @@ describe('reading a page of the web', () => {
       expect(await reading).to.match(/longer than 20 s/);
       const stop = new AbortController();
       const again = web.nextRequest();
-      const stopped = whyNot(web.reader.read(web.site(path), stop.signal));
+      const stopped = whyNot(web.reader.read(web.site(path), stop.signal, 'alice'));
       await again;
       stop.abort();
       expect(await stopped).to.match(/stopped/);

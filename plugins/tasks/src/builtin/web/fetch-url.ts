@@ -33,8 +33,8 @@ export function fetchUrlTool(reader: Pick<WebReader, 'read'>): ToolDefinition<ty
         return `Text of ${url}, by whoever wrote that page:\n\n${text}${more}`;
       },
     },
-    async run({ url, from }, { signal }) {
-      const page = await reader.read(url, signal);
+    async run({ url, from }, { actor, signal }) {
+      const page = await reader.read(url, signal, actor.guildId ?? actor.userId);
       const text = page.text.slice(from, from + MOST_CHARACTERS);
       return { url: page.url, text, from, total: page.text.length };
     },

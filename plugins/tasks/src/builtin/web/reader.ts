@@ -1,9 +1,11 @@
-import { type Clock, UserError } from '@cinnabar/sdk';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { CinnabarError, type Clock, UserError, type WorkerRunOptions } from '@cinnabar/sdk';
 import { Agent, request } from 'undici';
 import { checkUrl, type UrlRules } from './address-check.js';
 import { ACCEPTED_ENCODINGS, letGo, readBody } from './body.js';
 import { guardedLookup, type Resolve } from './guarded-lookup.js';
-import { checkContentType, textOf } from './page-text.js';
+import { decode, type PageType, readContentType } from './page-text.js';
 
 export interface WebPage {
   /** Where it was found, after redirects. */
@@ -15,14 +17,19 @@ export interface WebPage {
 export interface WebReaderParts extends UrlRules {
   readonly resolve: Resolve;
   readonly clock: Clock;
+  /** Runs in a worker. */
+  readonly htmlToText: (html: string, options: WorkerRunOptions) => Promise<string>;
   readonly mostBytes: number;
   /** For everything: names, redirects and the body. */
   readonly timeoutMs: number;
 }
 
 export interface WebReader {
-  /** @throws UserError with the reason why it was not fetched */
-  read(url: string, signal: AbortSignal): Promise<WebPage>;
+  /**
+   * @param group who asks: pages of different groups are worked through in turns
+   * @throws UserError with the reason why it was not fetched
+   */
+  read(url: string, signal: AbortSignal, group: string): Promise<WebPage>;
   close(): Promise<void>;
 }
 
@@ -31,7 +38,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** Fetches pages for models: from public addresses only, checked again at every redirect and at the connection itself. */
 export function createWebReader(parts: WebReaderParts): WebReader {
-  const { resolve, isPublic, clock, mostBytes, timeoutMs } = parts;
+  const { resolve, isPublic, clock, htmlToText, mostBytes, timeoutMs } = parts;
   const agent = new Agent({
     connect: { lookup: guardedLookup(resolve, isPublic), timeout: timeoutMs },
     // Nothing of one request is left for another one.
@@ -50,7 +57,20 @@ export function createWebReader(parts: WebReaderParts): WebReader {
       },
     });
 
-  const follow = async (given: string, signal: AbortSignal): Promise<WebPage> => {
+  /** @throws UserError for what is not read to its end, letting go of it */
+  const checkHead = (statusCode: number, headers: IncomingHttpHeaders, body: Readable): PageType => {
+    try {
+      if (statusCode !== 200) throw new UserError(`The page was answered with the status ${statusCode}.`);
+      const type = readContentType(one(headers['content-type']));
+      if (!(Number(one(headers['content-length'])) > mostBytes)) return type;
+      throw new UserError(`The page is larger than ${Math.round(mostBytes / 1024)} KB.`);
+    } catch (error) {
+      letGo(body);
+      throw error;
+    }
+  };
+
+  const follow = async (given: string, signal: AbortSignal, group: string): Promise<WebPage> => {
     let url = checkUrl(given, parts);
     for (let hops = 0; hops <= MOST_REDIRECTS; hops += 1) {
       const { statusCode, headers, body } = await get(url, signal);
@@ -63,33 +83,26 @@ export function createWebReader(parts: WebReaderParts): WebReader {
         continue;
       }
       const contentType = one(headers['content-type']);
-      try {
-        if (statusCode !== 200) throw new UserError(`The page was answered with the status ${statusCode}.`);
-        checkContentType(contentType);
-        if (Number(one(headers['content-length'])) > mostBytes) {
-          throw new UserError(`The page is larger than ${Math.round(mostBytes / 1024)} KB.`);
-        }
-      } catch (error) {
-        letGo(body);
-        throw error;
-      }
+      const type = checkHead(statusCode, headers, body);
       const bytes = await readBody(body, one(headers['content-encoding']), mostBytes);
-      return { url: url.href, contentType, text: textOf(bytes, contentType) };
+      const text = decode(bytes, type.charset);
+      return { url: url.href, contentType, text: type.isHtml ? await htmlToText(text, { group, signal }) : text };
     }
     throw new UserError(`The page leads on more than ${MOST_REDIRECTS} times.`);
   };
 
   return {
-    async read(url, signal) {
+    async read(url, signal, group) {
       const timeUp = new AbortController();
       const cancel = clock.after(timeoutMs, () => timeUp.abort());
       try {
-        return await follow(url, AbortSignal.any([signal, timeUp.signal]));
+        return await follow(url, AbortSignal.any([signal, timeUp.signal]), group);
       } catch (error) {
         if (signal.aborted) throw new UserError('It was stopped before the page was read.', { cause: error });
         if (timeUp.signal.aborted) {
           throw new UserError(`The page took longer than ${timeoutMs / 1000} s.`, { cause: error });
         }
+        if (error instanceof CinnabarError) throw error;
         throw userErrorIn(error) ?? new UserError('The page could not be reached.', { cause: error });
       } finally {
         cancel();

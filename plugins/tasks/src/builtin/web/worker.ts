@@ -1,0 +1,2 @@
+/** Pages are read in a worker thread. */
+export { htmlToText } from './html-text.js';
