@@ -86,7 +86,8 @@ export type EnabledIn = (guildId: string | null, plugin: Plugin) => boolean;
 /** Runs plugin code so that nothing it throws reaches the process. */
 export interface Boundary {
   /**
-   * Runs `task` for `owner`. Errors are logged and counted: 10 of one plugin in a guild within a minute suspend its listeners there for a minute.
+   * Runs `task` for `owner`. Errors are logged and, unless Discord itself failed, counted: 10 of one plugin in a guild within a minute suspend
+   * its listeners there for a minute.
    * Synchronous tasks cost no promise. Resolves or returns when the task has ended, never rejects.
    * @param following it comes straight after the last one, so the clock need not be read again
    */

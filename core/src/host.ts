@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
 import {
+  type CinnabarError,
   type Clock,
   type Logger,
   type OwnerAlert,
@@ -49,10 +50,12 @@ export interface Host {
   readonly log: Logger;
   /** Takes an error that nothing caught: logs it, and lets the plugin pay that it comes from. */
   readonly uncaught: (error: unknown, kind: UncaughtKind) => void;
+  /** Resolves when Discord has ended the connection for a reason that waiting cannot mend: the bot has to stop. */
+  readonly ended: Promise<CinnabarError>;
   /** A service, as a plugin would inject it. @throws when nothing provides it */
   resolve<T>(token: Token<T>): T;
   /**
-   * Takes possession of the data, starts the plugins, then logs in.
+   * Takes possession of the data, starts the plugins, then logs in; waits while Discord is away.
    * @throws CinnabarError CINNABAR_DATA_IN_USE, CINNABAR_GATEWAY_LOGIN
    */
   start(token: string): Promise<BootReport>;
@@ -102,7 +105,6 @@ export function createHost(options: HostOptions): Host {
   const shutDown = async () => {
     configuration.stop();
     container.resolve(KEYS.events).close();
-    container.resolve(KEYS.backOff).stop();
     if (!(await boundary.drained(DRAIN_MS)))
       log.warn(`stopping although ${boundary.inFlight()} handlers are under way`);
     await upkeep.close();
@@ -111,6 +113,8 @@ export function createHost(options: HostOptions): Host {
     await container.resolve(KEYS.notices).close();
     await container.resolve(KEYS.workers).close();
     await container.resolve(KEYS.storage).flush();
+    // The connections that a clean stop closes are no news.
+    container.resolve(KEYS.connectionLog).stop();
     await gateway.close();
     container.resolve(KEYS.blockage).stop();
     await driver.close();
@@ -135,6 +139,7 @@ export function createHost(options: HostOptions): Host {
       clock,
       log,
     }),
+    ended: gateway.ended,
     resolve: <T>(token: Token<T>) => {
       const { service } = container.resolve(KEYS.services).resolve({ service: token });
       // The token's own type is what its provider was checked against.
@@ -151,8 +156,8 @@ export function createHost(options: HostOptions): Host {
       const mistake = report.problems.find(({ code }) => code === 'CINNABAR_CONFIG_INVALID');
       if (mistake !== undefined) throw new UserError(mistake.problem);
       await configuration.start();
-      await upkeep.beforeLogin();
-      container.resolve(KEYS.backOff);
+      upkeep.beforeLogin();
+      container.resolve(KEYS.connectionLog);
       await login(gateway, token);
       await container.resolve(KEYS.access).loadOwners();
       upkeep.loggedIn();

@@ -59,6 +59,7 @@ export const ERRORS = {
   CINNABAR_LLM_UNSUPPORTED: 'The model "{model}" cannot do this: {detail}',
   CINNABAR_RESPONDER_UNKNOWN: 'There is no responder called "{name}" here.',
   CINNABAR_GATEWAY_LOGIN: 'Discord did not accept the login: {detail}',
+  CINNABAR_GATEWAY_CLOSED: 'Discord closed the connection with code {code} and admits no other: {detail}',
   CINNABAR_WORKER_TIMEOUT: 'This took longer than {seconds} s to work through, so it was stopped.',
   CINNABAR_WORKER_MEMORY: 'Working through this took more memory than is allowed, so it was stopped.',
   CINNABAR_WORKER_BUSY: 'Too much is waiting to be worked through at the moment; please try again later.',

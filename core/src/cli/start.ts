@@ -24,7 +24,8 @@ export async function runBot(
     process.stdout.write(
       `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${guilds} ${guilds === 1 ? 'guild' : 'guilds'}, with ${running.length} plugins: ${running.join(', ')}.\n`,
     );
-    await stopped;
+    const ended = await Promise.race([stopped, host.ended]);
+    if (ended !== undefined) throw ended;
     return 0;
   } finally {
     await host.stop();

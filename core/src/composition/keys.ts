@@ -18,6 +18,7 @@ import type {
 import type { BlockageWatch } from '../gateway/blockage.js';
 import type { GatewayClient } from '../gateway/client.js';
 import type { InFlight } from '../gateway/in-flight.js';
+import type { GatewayStatus } from '../gateway/status.js';
 import type { IdentityRoom } from '../identities/room.js';
 import type { Logs } from '../observability/logs.js';
 import type { HostNotices } from '../observability/owner-notices.js';
@@ -47,7 +48,9 @@ export const KEYS = {
   enabledIn: key<EnabledIn>('enabled in'),
   prefixes: key<Prefixes>('prefixes'),
   gateway: key<GatewayClient>('gateway'),
-  backOff: key<{ readonly stop: () => void }>('back-off'),
+  connectionLog: key<{ readonly stop: () => void }>('connection log'),
+  /** Per shard: connected or since when not, last close code, attempts. */
+  gatewayStatus: key<GatewayStatus>('gateway status'),
   inFlight: key<InFlight>('in flight'),
   blockage: key<BlockageWatch>('blockage'),
   boundary: key<Boundary>('boundary'),

@@ -7,10 +7,10 @@ import { createAccess } from '../access/access.js';
 import { createCommands } from '../commands/room.js';
 import { createComponents } from '../components/room.js';
 import { createConfiguration } from '../config/configuration.js';
-import { backOffReconnects } from '../gateway/backoff.js';
 import { watchBlockage } from '../gateway/blockage.js';
 import { createBoundary } from '../gateway/boundary.js';
 import { createGatewayClient } from '../gateway/client.js';
+import { logConnections } from '../gateway/connection-log.js';
 import { createEvents } from '../gateway/events.js';
 import { createEnabledIn, createGuildStates, guildStateSchema } from '../gateway/guild-states.js';
 import { createInFlight } from '../gateway/in-flight.js';
@@ -127,10 +127,20 @@ function registerState(room: Room): void {
 }
 
 function registerGateway(room: Room): void {
-  room(KEYS.gateway, (get) => createGatewayClient(get(KEYS.config).discordApi, get(KEYS.clock)));
-  room(KEYS.backOff, (get) => ({
-    stop: backOffReconnects(get(KEYS.gateway), get(KEYS.clock), get(KEYS.logs).logger('gateway')),
-  }));
+  room(KEYS.gateway, (get) =>
+    createGatewayClient({
+      discordApi: get(KEYS.config).discordApi,
+      clock: get(KEYS.clock),
+      random: get(KEYS.random),
+      log: get(KEYS.logs).logger('gateway'),
+      alert: (alert) => get(KEYS.notices).alert(alert),
+    }),
+  );
+  room(KEYS.gatewayStatus, (get) => get(KEYS.gateway).status);
+  room(KEYS.connectionLog, (get) => {
+    const { client, status } = get(KEYS.gateway);
+    return { stop: logConnections(client, status, get(KEYS.clock), get(KEYS.logs).logger('gateway')) };
+  });
   room(KEYS.inFlight, (get) => createInFlight(get(KEYS.clock)));
   room(KEYS.blockage, (get) =>
     watchBlockage(get(KEYS.logs).logger('host'), get(KEYS.inFlight).busy, () => performance.now()),
@@ -141,6 +151,7 @@ function registerGateway(room: Room): void {
       log: get(KEYS.logs).logger('host'),
       inFlight: get(KEYS.inFlight),
       blockage: get(KEYS.blockage),
+      isDiscordFailure: get(KEYS.gateway).isDiscordFailure,
       alert: (alert) => get(KEYS.notices).alert(alert),
     }),
   );

@@ -1,71 +1,54 @@
-import type { Clock, Logger } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
-import type { GatewayClient } from './client.js';
+import type { Random } from '@cinnabar/sdk';
 
-const WINDOW_MS = 10_000;
-const TOLERATED = 3;
-const FIRST_DELAY_MS = 1_000;
-const LONGEST_DELAY_MS = 60_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+/** A connection that stayed ready for this long was sound: what ends it is not counted together with what came before. */
+const SOUND_MS = 30_000;
+/** A session that was resumed costs Discord little, and its events go stale: pauses stay below 4 s. */
+const MOST_FAILURES_WHILE_RESUMING = 4;
 
-/**
- * discord.js reconnects at once when the gateway closes a connection, again and again. When that happens more than three times in ten
- * seconds, this takes the connections down, waits (doubling up to a minute), says so, and connects again.
- * @returns a function that stops it
- */
-export function backOffReconnects(gateway: GatewayClient, clock: Clock, log: Logger): () => void {
-  const { client } = gateway;
-  let attempts: number[] = [];
-  let delayMs = FIRST_DELAY_MS;
-  let cancel: (() => void) | undefined;
-  let stopped = false;
-
-  const connectAgain = async () => {
-    cancel = undefined;
-    try {
-      await gateway.manager()?.connect();
-    } catch (error) {
-      log.warn('gateway: connecting failed', { error });
-      if (!stopped) wait();
-    }
-  };
-  const disconnect = async () => {
-    try {
-      await gateway.manager()?.destroy({ reason: 'Backing off' });
-    } catch (error) {
-      log.warn('gateway: a connection could not be closed', { error });
-    }
-  };
-  const wait = () => {
-    log.warn(`gateway: closed ${attempts.length} times in ${WINDOW_MS / 1000} s; trying again in ${delayMs / 1000} s`);
-    cancel = clock.after(delayMs, () => void connectAgain());
-    delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS);
-  };
-  const onReconnecting = () => {
-    const now = clock.now();
-    attempts = attempts.filter((at) => now - at < WINDOW_MS);
-    attempts.push(now);
-    if (attempts.length <= TOLERATED || cancel !== undefined) return;
-    wait();
-    void disconnect();
-  };
-  const onResumed = () => {
-    delayMs = FIRST_DELAY_MS;
-  };
-
-  return attach(client, onReconnecting, onResumed, () => {
-    stopped = true;
-    cancel?.();
-  });
+/** How an attempt went: what decides the pause before the next one. */
+export interface Attempt {
+  /** How long it was ready; `undefined` when it never was. */
+  readonly readyForMs: number | undefined;
+  readonly resumed: boolean;
+  /** It ended because a new session is due, on Discord's word or the host's: not a failure. */
+  readonly renewing: boolean;
 }
 
-function attach(client: Client, onReconnecting: () => void, onResumed: () => void, cancel: () => void): () => void {
-  client.on('shardReconnecting', onReconnecting);
-  client.on('shardResume', onResumed);
-  client.on('shardReady', onResumed);
-  return () => {
-    cancel();
-    client.off('shardReconnecting', onReconnecting);
-    client.off('shardResume', onResumed);
-    client.off('shardReady', onResumed);
+export interface Backoff {
+  /** Milliseconds until the next attempt. */
+  next(attempt: Attempt): number;
+  /** Attempts in a row that did not lead to a sound connection. */
+  readonly failures: number;
+}
+
+/**
+ * The schedule of one shard. The first attempt after a sound connection comes at once, the next after 1 s, 2 s, 4 s … up to a minute,
+ * each between half of that and all of it, so that shards that failed together do not come back together.
+ */
+export function createBackoff(random: Random): Backoff {
+  let failures = 0;
+  return {
+    get failures() {
+      return failures;
+    },
+    next({ readyForMs, resumed, renewing }) {
+      if (renewing) return 0;
+      if (readyForMs !== undefined && readyForMs >= SOUND_MS) failures = 0;
+      failures += 1;
+      if (readyForMs !== undefined && resumed) failures = Math.min(failures, MOST_FAILURES_WHILE_RESUMING);
+      return failures === 1 ? 0 : spread(pauseAfter(failures - 1), random);
+    },
   };
+}
+
+/** The longest pause after that many failures in a row, from 1. */
+export function pauseAfter(failures: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+}
+
+/** Between half of a pause and all of it. */
+export function spread(pauseMs: number, random: Random): number {
+  return pauseMs * (0.5 + random.next() / 2);
 }

@@ -10,15 +10,21 @@ interface Parts {
   readonly log: Logger;
   readonly inFlight: InFlight;
   readonly blockage: BlockageWatch;
+  /** Whether Discord or the way to it failed, not the plugin. */
+  readonly isDiscordFailure: (error: unknown) => boolean;
   /** The way to the bot's owners. */
   readonly alert: (alert: OwnerAlert) => void;
 }
 
 /** Builds the wall between plugin code and the process: see `Boundary`. */
-export function createBoundary({ clock, log, inFlight, blockage, alert }: Parts): Boundary {
+export function createBoundary({ clock, log, inFlight, blockage, isDiscordFailure, alert }: Parts): Boundary {
   const suspensions = createSuspensions(clock);
 
   const fail = (owner: Owner, guildId: string | null, label: string, error: unknown) => {
+    if (isDiscordFailure(error)) {
+      owner.log.warn(`${label} failed because Discord did, or could not be reached`, { error, guildId });
+      return;
+    }
     owner.log.error(`${label} failed`, {
       error,
       guildId,

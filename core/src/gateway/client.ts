@@ -1,82 +1,188 @@
-import type { Clock } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, type Logger, type OwnerAlert, type Random } from '@cinnabar/sdk';
 import type { WebSocketManager } from '@discordjs/ws';
 // From discord.js, since a module of our own would be a second copy of all that it needs, in the other module format.
 import {
   Client,
   type ClientOptions,
+  GatewayCloseCodes,
   type GatewayIntentsString,
   IntentsBitField,
   Partials,
-  SimpleShardingStrategy,
+  REST,
+  Routes,
 } from 'discord.js';
 import { cacheOptions, sweepDirectMessages } from './caches.js';
-import { createIdentifyThrottler } from './identify-throttler.js';
+import { adviceFor } from './close-codes.js';
+import { createDiscordFailures } from './discord-failures.js';
+import { createIdentifyLimits } from './identify-limits.js';
+import { createGatewayInformation } from './information.js';
+import { createSharding, type Sharding } from './sharding.js';
+import { createGatewayStatus, type GatewayStatus } from './status.js';
 
 export interface GatewayClient {
   readonly client: Client;
+  /** What the connections are asked for: see `setIntents`. */
   readonly intents: readonly GatewayIntentsString[];
-  /** Sets what the next login asks for. When already connected and something new is asked for, identifies again. */
-  setIntents(wanted: readonly GatewayIntentsString[]): Promise<void>;
-  /** Ends the connections for good. */
+  readonly status: GatewayStatus;
+  /** Resolves when Discord has ended the connection for a reason that waiting cannot mend, and when the client was closed before that. */
+  readonly ended: Promise<CinnabarError>;
+  /** Whether an error is Discord's or the network's fault, not that of the code which made the request. */
+  isDiscordFailure(error: unknown): boolean;
+  /** Sets what the next login asks for. When already connected and something new is asked for, identifies again, shard by shard. */
+  setIntents(wanted: readonly GatewayIntentsString[]): void;
+  /** Ends the connections, or the attempts to connect, for good. */
   close(): Promise<void>;
-  /** The gateway connections, once there are any: for back-off. */
-  manager(): WebSocketManager | undefined;
+}
+
+interface Parts {
+  /** REST base of a proxy or Discord-compatible server, without version. */
+  readonly discordApi: string | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** The way to the bot's owners. */
+  readonly alert: (alert: OwnerAlert) => void;
 }
 
 /**
- * Builds the discord.js client. It exists before login, so that plugins can be set up first and the intents be the union of what they need.
- * @param discordApi REST base of a proxy or Discord-compatible server, without version
+ * Builds the discord.js client, on shards of the host's own (`sharding.ts`). It exists before login, so that plugins can be set up first and
+ * the intents be the union of what they need.
  */
-export function createGatewayClient(discordApi: string | undefined, clock: Clock): GatewayClient {
-  let connections: WebSocketManager | undefined;
-  let identifiedWith = new IntentsBitField();
+export function createGatewayClient({ discordApi, clock, random, log, alert }: Parts): GatewayClient {
+  const status = createGatewayStatus(clock);
+  const failures = createDiscordFailures();
+  const closing = new AbortController();
+  let manager: WebSocketManager | undefined;
+  let sharding: Sharding | undefined;
+  /** Discord has opened a session with these. */
+  let accepted: IntentsBitField | undefined;
+  let refused = new IntentsBitField();
+  let everReady = false;
+  let end: (error: CinnabarError) => void = () => undefined;
+  const ended = new Promise<CinnabarError>((resolve) => {
+    end = resolve;
+  });
+
   const options: ClientOptions = {
     intents: [],
+    // As many as Discord recommends.
+    shards: 'auto',
     // Reactions on old messages and direct messages arrive as partials: without these they would be dropped.
     partials: [Partials.Channel, Partials.Message, Partials.Reaction, Partials.User, Partials.GuildMember],
     allowedMentions: { parse: [], repliedUser: true },
     ...cacheOptions(),
     ws: {
-      buildStrategy: (manager) => {
-        connections = manager;
-        return new SimpleShardingStrategy(manager);
-      },
-      buildIdentifyThrottler: (manager) => {
-        identifiedWith = new IntentsBitField(manager.options.intents);
-        return createIdentifyThrottler(clock, async () => {
-          const { session_start_limit: limit } = await manager.fetchGatewayInformation();
-          return limit.max_concurrency;
+      buildStrategy(built) {
+        manager = built;
+        const information = createGatewayInformation({
+          ask: askGateway(built, closing.signal),
+          clock,
+          random,
+          signal: closing.signal,
+          onUnreachable: status.unreachable,
         });
+        // discord.js asks for it when it logs in, and gives up at the first failure.
+        built.fetchGatewayInformation = async () => {
+          const { session_start_limit: limit, ...rest } = await information.get();
+          // The shards wait for the limit by themselves; discord.js would refuse to start.
+          return { ...rest, session_start_limit: { ...limit, remaining: limit.total } };
+        };
+        sharding = createSharding({
+          manager: built,
+          information,
+          limits: createIdentifyLimits(clock, information, log),
+          status,
+          clock,
+          random,
+          isFatal,
+        });
+        return sharding;
       },
     },
-    ...(discordApi === undefined ? {} : { rest: restOptions(discordApi) }),
+    rest: { makeRequest: failures.makeRequest, ...(discordApi === undefined ? {} : restOptions(discordApi)) },
   };
   const client = new Client(options);
   const stopSweeping = sweepDirectMessages(client);
+  client.once('clientReady', () => {
+    everReady = true;
+  });
+  status.onChange((change) => {
+    if (change.kind === 'ready' && !change.resumed && manager !== undefined)
+      accepted = new IntentsBitField(manager.options.intents);
+  });
+
+  const ask = (bits: IntentsBitField) => {
+    client.options.intents = bits;
+    if (manager !== undefined) manager.options.intents = bits.bitfield;
+  };
+  /** Discord refuses what was asked for later than what it has accepted: the bot goes on as before. */
+  const fallBack = (): boolean => {
+    const wanted = client.options.intents;
+    if (accepted === undefined || accepted.has(wanted)) return false;
+    const missing = new IntentsBitField(wanted).remove(accepted);
+    refused = refused.add(missing);
+    ask(new IntentsBitField(accepted));
+    const names = missing.toArray().join(', ');
+    log.error(`Discord refused the intents ${names}; going on without them`);
+    alert({
+      kind: 'intents-refused',
+      text: `A plugin asked for intents that Discord does not approve for this bot: ${names}. The bot goes on without them, and the plugin hears less than it needs.`,
+      remedy: 'Switch them on in the Developer Portal → Bot and start the bot again, or disable the plugin.',
+    });
+    return true;
+  };
+  const isFatal = (code: number, reason: string): boolean => {
+    const names = client.options.intents.toArray();
+    const advice = adviceFor(code, names);
+    if (advice === undefined) return false;
+    if (code === GatewayCloseCodes.DisallowedIntents && fallBack()) return false;
+    const error = everReady
+      ? new CinnabarError('CINNABAR_GATEWAY_CLOSED', { code, detail: advice })
+      : new CinnabarError('CINNABAR_GATEWAY_LOGIN', { detail: advice });
+    log.error(error.message, { code, reason });
+    // Sent by the next run, when this one cannot any more.
+    if (everReady)
+      alert({
+        kind: 'gateway-closed',
+        text: error.message,
+        remedy: 'The bot has ended; start it again when that is done.',
+      });
+    end(error);
+    return true;
+  };
 
   return {
     client,
+    status,
+    ended,
+    isDiscordFailure: failures.isOne,
     get intents() {
       return client.options.intents.toArray();
     },
-    async setIntents(wanted) {
-      const bits = new IntentsBitField(wanted);
-      client.options.intents = bits;
+    setIntents(wanted) {
+      const bits = new IntentsBitField(wanted).remove(refused);
+      const before = new IntentsBitField(manager?.options.intents ?? 0);
       // More events than needed do no harm until the next login; missing ones do.
-      if (connections === undefined || identifiedWith.has(bits)) return;
-      connections.options.intents = bits.bitfield;
-      identifiedWith = bits;
-      await connections.destroy({ reason: 'Identifying with other intents' });
-      await connections.connect();
+      if (manager !== undefined && before.has(bits)) {
+        client.options.intents = bits;
+        return;
+      }
+      ask(bits);
+      sharding?.identifyAnew();
     },
     async close() {
-      // A shard that is between two connections overlooks destroy() and would connect again, but it asks for its session first.
-      if (connections !== undefined) connections.options.retrieveSessionInfo = () => new Promise(() => undefined);
       stopSweeping();
+      closing.abort(new Error('the bot was stopped'));
+      end(new CinnabarError('CINNABAR_GATEWAY_LOGIN', { detail: 'the bot was stopped before it was ready.' }));
       await client.destroy();
     },
-    manager: () => connections,
   };
+}
+
+/** One request an attempt: discord.js' own repetitions come at once, four in a row. */
+function askGateway({ options }: WebSocketManager, signal: AbortSignal): () => Promise<unknown> {
+  const rest = new REST({ ...options.rest.options, retries: 0 });
+  return () => rest.setToken(options.token).get(Routes.gatewayBot(), { signal });
 }
 
 /** A server on this machine, a rate-limiting proxy or the local Discord, says itself when it has had enough. */

@@ -1,27 +1,65 @@
-import type { Logger } from '@cinnabar/sdk';
+import type { Clock, Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
+import type { GatewayChange, GatewayStatus } from './status.js';
+
+/** A connection that is back sooner is worth no warning. */
+const WARN_FROM_ATTEMPT = 2;
+/** All shards together; in between only the files have it. */
+const WARN_EVERY_MS = 30_000;
 
 /**
- * Logs what becomes of the gateway connections.
+ * Logs what becomes of the connections to Discord: every change in the files, and while the bot is not ready a warning now and then that says
+ * since when, why, and when it tries again.
  * @returns a function that ends it: the connections that a clean stop closes are no news
  */
-export function tellOfConnections(client: Client, log: Logger): () => void {
+export function logConnections(client: Client, status: GatewayStatus, clock: Clock, log: Logger): () => void {
   // Without a listener discord.js's own errors would end the process: this one stays.
   client.on('error', (error) => log.error('discord.js reported an error', { error }));
 
-  const onError = (error: Error, shard: number) => log.warn('a gateway connection failed', { error, shard });
-  const onReconnecting = (shard: number) => log.info('a gateway connection was lost; reconnecting', { shard });
-  const onResume = (shard: number, replayed: number) => log.info('a gateway connection resumed', { shard, replayed });
-  const onDisconnect = ({ code }: { readonly code: number }, shard: number) =>
-    log.error('Discord ended a gateway connection for good', { shard, code });
-  client.on('shardError', onError);
-  client.on('shardReconnecting', onReconnecting);
-  client.on('shardResume', onResume);
-  client.on('shardDisconnect', onDisconnect);
-  return () => {
-    client.off('shardError', onError);
-    client.off('shardReconnecting', onReconnecting);
-    client.off('shardResume', onResume);
-    client.off('shardDisconnect', onDisconnect);
+  let warnedAt: number | undefined;
+  const warn = (cause: string, retryInMs: number) => {
+    const now = clock.now();
+    if (warnedAt !== undefined && now - warnedAt < WARN_EVERY_MS) return;
+    warnedAt = now;
+    const since = timeOf(status.notReadySince ?? now);
+    log.warn(`Discord: not ready since ${since} (${cause}); trying again in ${seconds(retryInMs)}`);
   };
+
+  const onChange = (change: GatewayChange) => {
+    switch (change.kind) {
+      case 'connecting':
+        log.debug('connecting to the gateway', { shard: change.shard.id, attempt: change.shard.attempts });
+        return;
+      case 'unreachable':
+        warn(change.detail, change.retryInMs);
+        return;
+      case 'closed': {
+        const { shard, close, retryInMs } = change;
+        const { code, reason } = close;
+        log.info('a gateway connection was closed', { shard: shard.id, code, reason, retryInMs });
+        const away = status.shards.filter(({ state }) => state !== 'ready').length;
+        const which = status.shards.length > 1 ? `${away} of ${status.shards.length} shards; ` : '';
+        const cause = `${which}code ${code}${reason === '' ? '' : `: ${reason}`}`;
+        if (retryInMs !== undefined && shard.attempts >= WARN_FROM_ATTEMPT) warn(cause, retryInMs);
+        return;
+      }
+      case 'ready': {
+        const { shard, resumed, awayMs } = change;
+        log.info(`a gateway connection is ready`, { shard: shard.id, resumed, awayMs });
+        if (warnedAt === undefined || !status.ready) return;
+        warnedAt = undefined;
+        log.warn(`Discord: ready again after ${seconds(awayMs)}`);
+      }
+    }
+  };
+  return status.onChange(onChange);
+}
+
+/** As the terminal's entries show the time. */
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString().replace('T', ' ').slice(0, 19);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 }

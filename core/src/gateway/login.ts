@@ -1,35 +1,30 @@
-import { CinnabarError } from '@cinnabar/sdk';
+import { CinnabarError, sentenceOf } from '@cinnabar/sdk';
 import { GatewayCloseCodes } from 'discord.js';
 import type { GatewayClient } from './client.js';
+import { adviceFor } from './close-codes.js';
 
 /**
- * Logs in and resolves once the client is ready.
- * @throws CinnabarError CINNABAR_GATEWAY_LOGIN, saying what to change
+ * Logs in and resolves once the client is ready. While Discord is away it waits and tries again.
+ * @throws CinnabarError CINNABAR_GATEWAY_LOGIN for what waiting cannot mend, saying what to change; and when the client is closed meanwhile
  */
-export async function login(gateway: GatewayClient, token: string): Promise<void> {
-  const { client } = gateway;
-  const ready = new Promise<void>((resolve, reject) => {
-    client.once('clientReady', () => resolve());
-    client.once('shardDisconnect', ({ code }) =>
-      reject(Object.assign(new Error(`the gateway closed the connection (${code})`), { code })),
-    );
-  });
-  try {
-    await Promise.all([client.login(token), ready]);
-  } catch (error) {
-    // Whichever of the two failed, nobody waits for the other any more.
-    ready.catch(() => undefined);
-    throw new CinnabarError('CINNABAR_GATEWAY_LOGIN', { detail: explain(error, gateway) }, { cause: error });
-  }
+export async function login({ client, ended }: GatewayClient, token: string): Promise<void> {
+  const ready = new Promise<void>((resolve) => client.once('clientReady', () => resolve()));
+  const connect = async () => {
+    try {
+      await client.login(token);
+    } catch (error) {
+      throw explain(error);
+    }
+    await ready;
+  };
+  const error = await Promise.race([connect(), ended]);
+  if (error !== undefined) throw error;
 }
 
-function explain(error: unknown, gateway: GatewayClient): string {
-  const message = error instanceof Error ? error.message : String(error);
+function explain(error: unknown): CinnabarError {
+  if (error instanceof CinnabarError) return error;
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  if (code === 'TokenInvalid' || code === GatewayCloseCodes.AuthenticationFailed)
-    return 'the token is not valid. Check DISCORD_TOKEN (Developer Portal → Bot → Reset Token).';
-  if (code === GatewayCloseCodes.DisallowedIntents || /disallowed intents/i.test(message)) {
-    return `it is not approved for all of these intents: ${gateway.intents.join(', ')}. Switch the privileged ones on in the Developer Portal → Bot.`;
-  }
-  return message;
+  const advice = code === 'TokenInvalid' ? adviceFor(GatewayCloseCodes.AuthenticationFailed, []) : undefined;
+  const detail = advice ?? sentenceOf(error) ?? (error instanceof Error ? error.message : String(error));
+  return new CinnabarError('CINNABAR_GATEWAY_LOGIN', { detail }, { cause: error });
 }

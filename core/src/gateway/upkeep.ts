@@ -3,7 +3,6 @@ import type { CommandRoom, GuildStates } from '../contracts.js';
 import type { PluginChange } from '../plugins/lifecycle/change-queue.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { GatewayClient } from './client.js';
-import { tellOfConnections } from './connection-log.js';
 import { unionOfIntents } from './intents.js';
 
 interface Parts {
@@ -16,7 +15,7 @@ interface Parts {
 
 export interface Upkeep {
   /** Sets the intents that the loaded plugins need. */
-  beforeLogin(): Promise<void>;
+  beforeLogin(): void;
   /** From here on Discord is kept in line with the plugins. */
   loggedIn(): void;
   pluginsChanged(change: PluginChange): void;
@@ -35,7 +34,7 @@ export function createUpkeep({ gateway, plugins, commands, states, log }: Parts)
   const setIntents = () => {
     const running = plugins.owners().map((owner) => owner.plugin);
     const prefixCommands = commands.all().some((command) => command.surface !== 'slash');
-    return gateway.setIntents(unionOfIntents(running, prefixCommands));
+    gateway.setIntents(unionOfIntents(running, prefixCommands));
   };
   const start = (what: string, task: () => Promise<void>) => {
     if (!active) return;
@@ -49,8 +48,6 @@ export function createUpkeep({ gateway, plugins, commands, states, log }: Parts)
       await commands.sync(guild.id);
     });
 
-  const stopTelling = tellOfConnections(client, log);
-
   return {
     beforeLogin: setIntents,
     loggedIn() {
@@ -63,7 +60,7 @@ export function createUpkeep({ gateway, plugins, commands, states, log }: Parts)
     },
     pluginsChanged({ guildId }) {
       start('bringing Discord in line with the plugins', async () => {
-        await setIntents();
+        setIntents();
         await (guildId === null ? commands.syncAll() : commands.sync(guildId));
       });
     },
@@ -74,7 +71,6 @@ export function createUpkeep({ gateway, plugins, commands, states, log }: Parts)
     async close() {
       active = false;
       client.off('guildCreate', onJoin);
-      stopTelling();
       await Promise.all(underWay);
     },
   };

@@ -12,7 +12,14 @@ function setUp() {
   const inFlight = createInFlight(clock);
   const time = { now: 0 };
   const blockage = watchBlockage(log, inFlight.busy, () => time.now);
-  const boundary = createBoundary({ clock, log, inFlight, blockage, alert: () => undefined });
+  const boundary = createBoundary({
+    clock,
+    log,
+    inFlight,
+    blockage,
+    isDiscordFailure: () => false,
+    alert: () => undefined,
+  });
   return { clock, log, time, blockage, boundary, owner: ownerOf('flaky') };
 }
 

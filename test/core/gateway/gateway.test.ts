@@ -83,26 +83,6 @@ describe('the gateway', () => {
     expect(host.client.isReady()).to.equal(false);
   });
 
-  it('backs off when the gateway closes its connections again and again', async () => {
-    await using host = await createTestHost({ plugins: [listening('ear', [])] });
-    const closes: number[] = [];
-    host.client.on('shardReconnecting', () => closes.push(host.clock.now()));
-    for (let close = 0; close < 4; close++) {
-      const reconnecting = heardOf(host, 'reconnecting');
-      host.discord.faults.gateway.closeSockets(4002);
-      await reconnecting;
-      if (close < 3) await heardOf(host, 'resume');
-    }
-    expect(closes).to.have.length(4);
-    const connected = heardOf(host, 'connected');
-    host.clock.advance(1_000);
-    await host.discord.settled();
-    host.clock.advance(5_000);
-    await connected;
-    await host.settled();
-    expect(closes).to.have.length(4);
-  });
-
   it('knows the owner of the application as the owner of the bot', async () => {
     await using host = await createTestHost({ plugins: [listening('ear', [])] });
     const access = host.resolve(Access);
@@ -114,7 +94,7 @@ describe('the gateway', () => {
 
 type Host = Awaited<ReturnType<typeof createTestHost>>;
 
-function heardOf({ client }: Host, what: 'resume' | 'reconnecting' | 'connected'): Promise<void> {
-  const event = ({ resume: 'shardResume', reconnecting: 'shardReconnecting', connected: 'shardReady' } as const)[what];
+function heardOf({ client }: Host, what: 'resume' | 'connected'): Promise<void> {
+  const event = ({ resume: 'shardResume', connected: 'shardReady' } as const)[what];
   return new Promise((resolve) => client.once(event, () => resolve()));
 }

@@ -61,6 +61,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     log,
     inFlight,
     blockage: { enter: () => 0, leave: () => undefined, start: () => undefined, stop: () => undefined },
+    isDiscordFailure: () => false,
     alert: () => undefined,
   });
   const audits: AuditEntry[] = [];

@@ -70,7 +70,14 @@ export async function createBench(): Promise<Bench> {
   const client = await connect(discord, app);
   const inFlight = createInFlight(clock);
   const blockage = watchBlockage(log, inFlight.busy, () => 0);
-  const boundary = createBoundary({ clock, log, inFlight, blockage, alert: () => undefined });
+  const boundary = createBoundary({
+    clock,
+    log,
+    inFlight,
+    blockage,
+    isDiscordFailure: () => false,
+    alert: () => undefined,
+  });
   const disabled = new Set<string>();
   const ran = new Set<string>();
   const state = { prefixes: ['!'] as readonly string[], references: 0 };

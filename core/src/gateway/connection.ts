@@ -1,0 +1,200 @@
+import type { Clock, Random } from '@cinnabar/sdk';
+import {
+  GatewayCloseCodes,
+  type GatewayDispatchPayload,
+  GatewayOpcodes,
+  type GatewayReceivePayload,
+  type GatewaySendPayload,
+} from 'discord.js';
+import { WebSocket } from 'ws';
+
+/** From the opening of the socket to HELLO. */
+const HELLO_WITHIN_MS = 20_000;
+/** For the other side to answer our close frame. */
+const CLOSE_WITHIN_MS = 2_000;
+/** Tells Discord that the session will be resumed, unlike 1000 and 1001. */
+const CLOSE_TO_RESUME = 4_200;
+const CLOSE_FOR_GOOD = 1_000;
+
+export interface Ending {
+  readonly code: number;
+  readonly reason: string;
+  /** Discord said so in an INVALID_SESSION: nothing can be resumed. */
+  readonly sessionLost: boolean;
+}
+
+/** One WebSocket to the gateway, from its opening to its end. */
+export interface Connection {
+  /** Resolves when the socket is gone. Never rejects. */
+  readonly ended: Promise<Ending>;
+  /** Nothing is sent once the connection is ending. */
+  send(payload: GatewaySendPayload): void;
+  /** Ends the connection after that time unless what is returned is called first. */
+  expect(what: string, withinMs: number): () => void;
+  /** Ends the connection; the session can be resumed unless it is for good. */
+  end(reason: string, forGood?: boolean): void;
+}
+
+export interface ConnectionParts {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Of the last event that was received: heartbeats carry it. */
+  readonly sequence: () => number | null;
+  /** It is time to identify or to resume. */
+  readonly onHello: () => void;
+  readonly onDispatch: (payload: GatewayDispatchPayload) => void;
+  readonly onLatency: (ms: number) => void;
+}
+
+/**
+ * Opens a socket, keeps it alive with heartbeats, and reports how it ended. It never connects again: the shard decides about that.
+ * @see https://discord.com/developers/docs/events/gateway#connection-lifecycle
+ */
+export function openConnection(parts: ConnectionParts): Connection {
+  const { url, clock, random, sequence, onHello, onDispatch, onLatency } = parts;
+  const timers = new Set<() => void>();
+  let ending: Ending | undefined;
+  let networkError: string | undefined;
+  let conclude: (ending: Ending) => void = () => undefined;
+  const ended = new Promise<Ending>((resolve) => {
+    conclude = resolve;
+  });
+
+  const socket = open(url);
+  if (socket instanceof Error) {
+    return {
+      ended: Promise.resolve({ code: 1006, reason: socket.message, sessionLost: false }),
+      send: () => undefined,
+      expect: () => () => undefined,
+      end: () => undefined,
+    };
+  }
+
+  const after = (delayMs: number, task: () => void) => {
+    const cancelTimer = clock.after(delayMs, () => {
+      timers.delete(cancel);
+      task();
+    });
+    const cancel = () => {
+      timers.delete(cancel);
+      cancelTimer();
+    };
+    timers.add(cancel);
+    return cancel;
+  };
+  const cancelTimers = () => {
+    for (const cancel of timers) cancel();
+  };
+  const finish = (own: Ending, code: number) => {
+    if (ending !== undefined) return;
+    ending = own;
+    cancelTimers();
+    if (socket.readyState !== WebSocket.OPEN) {
+      socket.terminate();
+      return;
+    }
+    socket.close(code, own.reason.slice(0, 100));
+    after(CLOSE_WITHIN_MS, () => socket.terminate());
+  };
+  const end = (reason: string, forGood = false, sessionLost = false) => {
+    const code = forGood ? CLOSE_FOR_GOOD : CLOSE_TO_RESUME;
+    finish({ code, reason, sessionLost: sessionLost || forGood }, code);
+  };
+  /** The other side is silent: it will answer no close frame either. */
+  const abandon = (reason: string) => {
+    if (ending !== undefined) return;
+    ending = { code: 1006, reason, sessionLost: false };
+    cancelTimers();
+    socket.terminate();
+  };
+  const expect = (what: string, withinMs: number) =>
+    after(withinMs, () => abandon(`no ${what} came within ${withinMs / 1_000} s`));
+
+  const send = (payload: GatewaySendPayload, sent?: () => void) => {
+    if (ending !== undefined || socket.readyState !== WebSocket.OPEN) return;
+    socket.send(JSON.stringify(payload), (error) => {
+      if (error === undefined || error === null) sent?.();
+    });
+  };
+
+  let acknowledged = true;
+  let heartbeatAt = 0;
+  const heartbeat = (intervalMs: number) => {
+    if (!acknowledged) {
+      abandon('heartbeats are no longer acknowledged');
+      return;
+    }
+    acknowledged = false;
+    heartbeatAt = clock.now();
+    // Counted from when it has left: a clock that jumps over several intervals at once leaves time for the answer.
+    send({ op: GatewayOpcodes.Heartbeat, d: sequence() }, () => after(intervalMs, () => heartbeat(intervalMs)));
+  };
+
+  const onPayload = (payload: GatewayReceivePayload) => {
+    switch (payload.op) {
+      case GatewayOpcodes.Hello: {
+        helloMissing();
+        const intervalMs = payload.d.heartbeat_interval;
+        // The first one at a random moment, as Discord wants it, so that not everybody beats at once after an outage.
+        after(intervalMs * random.next(), () => heartbeat(intervalMs));
+        onHello();
+        return;
+      }
+      case GatewayOpcodes.Dispatch:
+        onDispatch(payload);
+        return;
+      case GatewayOpcodes.Heartbeat:
+        send({ op: GatewayOpcodes.Heartbeat, d: sequence() });
+        return;
+      case GatewayOpcodes.HeartbeatAck:
+        if (!acknowledged) onLatency(clock.now() - heartbeatAt);
+        acknowledged = true;
+        return;
+      case GatewayOpcodes.Reconnect:
+        end('Discord asked for a new connection');
+        return;
+      case GatewayOpcodes.InvalidSession:
+        end('Discord called the session invalid', false, !payload.d);
+    }
+  };
+
+  const helloMissing = expect('HELLO', HELLO_WITHIN_MS);
+  socket.on('message', (data) => {
+    if (ending !== undefined) return;
+    const payload = parse(String(data));
+    if (payload === undefined) {
+      const code = GatewayCloseCodes.DecodeError;
+      finish({ code, reason: 'Discord sent what is not JSON', sessionLost: false }, code);
+    } else onPayload(payload);
+  });
+  // Stays to the end: a socket that is terminated while it connects still emits an error, and without a listener that ends the process.
+  socket.on('error', (error) => {
+    networkError = error.message;
+  });
+  socket.on('close', (code, reason) => {
+    cancelTimers();
+    ending ??= { code, reason: reason.toString() || networkError || '', sessionLost: false };
+    conclude(ending);
+  });
+
+  return { ended, send: (payload) => send(payload), expect, end };
+}
+
+/** An address that cannot be one is a connection that failed. */
+function open(url: string): WebSocket | Error {
+  try {
+    return new WebSocket(url, { perMessageDeflate: false });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function parse(text: string): GatewayReceivePayload | undefined {
+  try {
+    const payload: GatewayReceivePayload = JSON.parse(text);
+    return payload;
+  } catch {
+    return undefined;
+  }
+}

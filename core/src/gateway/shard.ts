@@ -1,0 +1,229 @@
+import { type Clock, type Random, sleep } from '@cinnabar/sdk';
+import type { SessionInfo } from '@discordjs/ws';
+import {
+  GatewayDispatchEvents,
+  type GatewayDispatchPayload,
+  type GatewayIdentifyData,
+  GatewayOpcodes,
+  type GatewayReadyDispatchData,
+  type GatewaySendPayload,
+} from 'discord.js';
+import { createBackoff } from './backoff.js';
+import { endsSession } from './close-codes.js';
+import { type Connection, type Ending, openConnection } from './connection.js';
+import type { IdentifyLimits } from './identify-limits.js';
+import { createOutbox } from './outbox.js';
+import type { ShardReport } from './status.js';
+
+/** From IDENTIFY to READY, or from RESUME to the next event: replaying a long absence may take a while in all. */
+const READY_WITHIN_MS = 30_000;
+/** After as many failures Discord's general address is tried in turn with the session's own. */
+const FAILURES_AT_SESSION_ADDRESS = 3;
+
+/** What discord.js has to hear of. */
+export interface ShardEvents {
+  hello(): void;
+  ready(data: GatewayReadyDispatchData): void;
+  resumed(): void;
+  dispatch(payload: GatewayDispatchPayload): void;
+  closed(code: number): void;
+  heartbeat(at: number, latencyMs: number): void;
+  /** `null`: there is none any more. Its `sequence` is kept up to date in place. */
+  session(session: SessionInfo | null): void;
+}
+
+export interface ShardParts {
+  readonly id: number;
+  readonly shardCount: number;
+  readonly identity: () => Omit<GatewayIdentifyData, 'shard'>;
+  /** Address of the gateway, with the protocol's parameters. `tried` says that the last known one led nowhere. */
+  readonly address: (tried: boolean) => Promise<string>;
+  readonly withParameters: (url: string) => string;
+  readonly limits: IdentifyLimits;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly report: ShardReport;
+  readonly events: ShardEvents;
+  /** Whether Discord wants no further attempt after such a close. */
+  readonly isFatal: (code: number, reason: string) => boolean;
+}
+
+export interface Shard {
+  readonly ready: boolean;
+  start(): void;
+  send(payload: GatewaySendPayload): Promise<void>;
+  /** Gives up the session and opens a new one, with what the identity says then. Resolves when it is ready, or the shard has ended. */
+  identifyAnew(): Promise<void>;
+  /** Ends the session and the loop. */
+  stop(): Promise<void>;
+}
+
+/**
+ * One shard: a loop that has one connection at a time, from its first attempt until it is stopped or Discord wants no further attempt.
+ * The session is kept and resumed whatever ended the connection, unless Discord says that it is gone.
+ */
+export function createShard(parts: ShardParts): Shard {
+  const { id, shardCount, identity, address, withParameters, limits, clock, random, report, events, isFatal } = parts;
+  const stopping = new AbortController();
+  const backoff = createBackoff(random);
+  const outbox = createOutbox(clock);
+  const waitingForReady = new Set<() => void>();
+  let session: SessionInfo | undefined;
+  let connection: Connection | undefined;
+  let running: Promise<void> | undefined;
+  let renewing = false;
+
+  const setSession = (next: SessionInfo | undefined) => {
+    session = next;
+    events.session(next ?? null);
+  };
+  const release = () => {
+    for (const resolve of waitingForReady) resolve();
+    waitingForReady.clear();
+  };
+
+  const urlOf = async () => {
+    const { failures } = backoff;
+    const ownFails = failures >= FAILURES_AT_SESSION_ADDRESS;
+    if (session !== undefined && !(ownFails && failures % 2 === 1)) return withParameters(session.resumeURL);
+    return address(ownFails);
+  };
+
+  /** From opening a socket to its end. */
+  const connectOnce = async (): Promise<Ending & { readyForMs: number | undefined; resumed: boolean }> => {
+    let permit = session === undefined ? await limits.permit(stopping.signal) : undefined;
+    const url = await urlOf();
+    let identified = false;
+    let resumed = false;
+    let readyAt: number | undefined;
+    let arrived: () => void = () => undefined;
+    const connectionEnded = new AbortController();
+
+    const identify = async (on: Connection) => {
+      // The session may have ended while the socket was being opened for it.
+      permit ??= await limits.permit(connectionEnded.signal);
+      if (permit === undefined || !(await limits.turn(id, connectionEnded.signal))) return;
+      identified = true;
+      report.identified();
+      on.send({ op: GatewayOpcodes.Identify, d: { ...identity(), shard: [id, shardCount] } });
+      arrived = on.expect('READY', READY_WITHIN_MS);
+    };
+    const resume = (on: Connection, { sessionId, sequence }: SessionInfo) => {
+      on.send({ op: GatewayOpcodes.Resume, d: { token: identity().token, session_id: sessionId, seq: sequence } });
+      arrived = on.expect('RESUMED', READY_WITHIN_MS);
+    };
+    const becomeReady = (on: Connection, wasResumed: boolean) => {
+      readyAt = clock.now();
+      resumed = wasResumed;
+      report.ready(wasResumed);
+      outbox.open((payload) => on.send(payload));
+      release();
+    };
+
+    if (stopping.signal.aborted) {
+      permit?.release();
+      return { code: 1000, reason: 'stopped', sessionLost: true, readyForMs: undefined, resumed: false };
+    }
+    report.connecting();
+    const current = openConnection({
+      url,
+      clock,
+      random,
+      sequence: () => session?.sequence ?? null,
+      onHello() {
+        events.hello();
+        if (session === undefined) void identify(current);
+        else resume(current, session);
+      },
+      onDispatch(payload) {
+        arrived();
+        switch (payload.t) {
+          case GatewayDispatchEvents.Ready: {
+            const { session_id: sessionId, resume_gateway_url: resumeURL } = payload.d;
+            setSession({ sessionId, resumeURL, sequence: payload.s, shardId: id, shardCount });
+            events.ready(payload.d);
+            becomeReady(current, false);
+            break;
+          }
+          case GatewayDispatchEvents.Resumed:
+            events.resumed();
+            becomeReady(current, true);
+            break;
+          default:
+            if (readyAt === undefined) arrived = current.expect('RESUMED', READY_WITHIN_MS);
+            // Sent again although it has arrived.
+            if (session !== undefined && payload.s <= session.sequence) return;
+        }
+        if (session !== undefined && payload.s > session.sequence) session.sequence = payload.s;
+        events.dispatch(payload);
+      },
+      onLatency(ms) {
+        report.latency(ms);
+        events.heartbeat(clock.now() - ms, ms);
+      },
+    });
+    connection = current;
+    const ending = await current.ended;
+    connection = undefined;
+    connectionEnded.abort();
+    outbox.close();
+    if (!identified) permit?.release();
+    return { ...ending, resumed, readyForMs: readyAt === undefined ? undefined : clock.now() - readyAt };
+  };
+
+  /** Nothing that fails may end the loop. */
+  const attempt = async () => {
+    try {
+      return await connectOnce();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { code: 1006, reason, sessionLost: false, readyForMs: undefined, resumed: false };
+    }
+  };
+
+  /** @returns milliseconds until the next attempt; `undefined` when there is none */
+  const attemptOnce = async () => {
+    const resuming = session !== undefined;
+    const ending = await attempt();
+    const sessionLost = ending.sessionLost || endsSession(ending.code);
+    if (sessionLost && session !== undefined) setSession(undefined);
+    const refusedToResume = sessionLost && resuming && ending.readyForMs === undefined;
+    const pauseMs = backoff.next({ ...ending, renewing: renewing || refusedToResume });
+    renewing = false;
+    const last = stopping.signal.aborted ? 'stopped' : isFatal(ending.code, ending.reason) ? 'refused' : undefined;
+    report.closed(ending, last ?? { retryInMs: pauseMs });
+    events.closed(ending.code);
+    return last === undefined ? pauseMs : undefined;
+  };
+
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      const pauseMs = await attemptOnce();
+      if (pauseMs === undefined) break;
+      if (pauseMs > 0) await sleep(clock, pauseMs, stopping.signal);
+    }
+    release();
+  };
+
+  return {
+    get ready() {
+      return connection !== undefined && outbox.isOpen();
+    },
+    start() {
+      running ??= run();
+    },
+    send: (payload) => outbox.send(payload),
+    async identifyAnew() {
+      const ready = new Promise<void>((resolve) => waitingForReady.add(resolve));
+      setSession(undefined);
+      renewing = connection !== undefined;
+      connection?.end('Identifying with other intents', true);
+      await ready;
+    },
+    async stop() {
+      stopping.abort();
+      connection?.end('The bot stops', true);
+      await running;
+    },
+  };
+}

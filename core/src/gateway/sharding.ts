@@ -1,0 +1,124 @@
+import type { Clock, Random } from '@cinnabar/sdk';
+import { Collection } from '@discordjs/collection';
+import {
+  type IShardingStrategy,
+  type WebSocketManager,
+  WebSocketShardEvents,
+  WebSocketShardStatus,
+} from '@discordjs/ws';
+import type { GatewayDispatchPayload } from 'discord.js';
+
+import type { IdentifyLimits } from './identify-limits.js';
+import type { GatewayInformation } from './information.js';
+import { createInteractionIntake } from './interaction-intake.js';
+import { createShard, type Shard } from './shard.js';
+import type { GatewayStatusStore } from './status.js';
+
+interface Parts {
+  readonly manager: WebSocketManager;
+  readonly information: GatewayInformation;
+  readonly limits: IdentifyLimits;
+  readonly status: GatewayStatusStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly isFatal: (code: number, reason: string) => boolean;
+}
+
+export interface Sharding extends IShardingStrategy {
+  /** Opens a new session for each shard, with what is asked for then; one after another, so that the others go on hearing. */
+  identifyAnew(): void;
+}
+
+/**
+ * Runs discord.js' shards in loops of the host's own. Those of @discordjs/ws connect again at once, several times over when told to connect
+ * meanwhile, and give up sessions that could be resumed.
+ */
+export function createSharding({ manager, information, limits, status, clock, random, isFatal }: Parts): Sharding {
+  const shards = new Map<number, Shard>();
+  const admits = createInteractionIntake();
+  let renewal: Promise<void> = Promise.resolve();
+
+  const withParameters = (url: string) => {
+    const parameters = new URLSearchParams({ v: manager.options.version, encoding: 'json' });
+    return `${url}?${parameters}`;
+  };
+  // A handler that throws must not look like a broken connection: it is reported as a promise that failed.
+  const deliver = async (shardId: number, data: GatewayDispatchPayload) => {
+    manager.emit(WebSocketShardEvents.Dispatch, { data, shardId });
+  };
+
+  const build = (shardId: number, shardCount: number): Shard =>
+    createShard({
+      id: shardId,
+      shardCount,
+      identity() {
+        const { token, intents, identifyProperties, largeThreshold, initialPresence } = manager.options;
+        return {
+          token,
+          intents,
+          properties: identifyProperties,
+          compress: false,
+          ...(largeThreshold === null ? {} : { large_threshold: largeThreshold }),
+          ...(initialPresence === null ? {} : { presence: initialPresence }),
+        };
+      },
+      async address(tried) {
+        const { url } = tried ? await information.refreshed() : await information.get();
+        return withParameters(url);
+      },
+      withParameters,
+      limits,
+      clock,
+      random,
+      report: status.shard(shardId),
+      isFatal,
+      events: {
+        hello: () => void manager.emit(WebSocketShardEvents.Hello, { shardId }),
+        ready: (data) => void manager.emit(WebSocketShardEvents.Ready, { data, shardId }),
+        resumed: () => void manager.emit(WebSocketShardEvents.Resumed, { shardId }),
+        dispatch(payload) {
+          if (admits(payload)) void deliver(shardId, payload);
+        },
+        closed: (code) => void manager.emit(WebSocketShardEvents.Closed, { code, shardId }),
+        heartbeat: (heartbeatAt, latency) =>
+          void manager.emit(WebSocketShardEvents.HeartbeatComplete, {
+            ackAt: heartbeatAt + latency,
+            heartbeatAt,
+            latency,
+            shardId,
+          }),
+        session: (session) => void manager.options.updateSessionInfo(shardId, session),
+      },
+    });
+
+  return {
+    async spawn(shardIds) {
+      const shardCount = await manager.getShardCount();
+      for (const id of shardIds) shards.set(id, build(id, shardCount));
+    },
+    connect() {
+      for (const shard of shards.values()) shard.start();
+    },
+    async destroy() {
+      await Promise.all([...shards.values()].map((shard) => shard.stop()));
+      shards.clear();
+    },
+    async send(shardId, payload) {
+      const shard = shards.get(shardId);
+      if (shard === undefined) throw new RangeError(`There is no shard ${shardId}.`);
+      await shard.send(payload);
+    },
+    fetchStatus: () =>
+      new Collection(
+        [...shards].map(([id, { ready }]) => [
+          id,
+          ready ? WebSocketShardStatus.Ready : WebSocketShardStatus.Connecting,
+        ]),
+      ),
+    identifyAnew() {
+      renewal = renewal.then(async () => {
+        for (const shard of shards.values()) await shard.identifyAnew();
+      });
+    },
+  };
+}
