@@ -6,7 +6,7 @@ import { createPeople } from './host/people.js';
 import { openStage } from './host/stage.js';
 
 const MOST_ORDERS_A_LIFE = 4;
-const SEND = { method: 'POST', route: '/v1/agents/:agentId/messages' } as const;
+const SEND = { method: 'POST', route: '/v1/conversations/:conversationId/messages' } as const;
 
 /**
  * The whole bot in a process that is killed with SIGKILL `rounds` times and started again, while a member gives orders to two agents: they

@@ -63,13 +63,12 @@ describe('Letta stand-in: approvals', () => {
   it('takes no other message until then', async () => {
     await using bench = await asked();
     const error = await rejection(bench.tell(bench.agent.id, 'Hello?'));
-    expect(error).to.be.instanceOf(Letta.ConflictError);
-    expect(error).to.have.nested.property('error.detail.code', 'PENDING_APPROVAL');
-    expect(error)
-      .to.have.nested.property('error.detail.pending_request_id')
-      .that.matches(/^message-/);
+    expect(error).to.have.nested.property('error.message').that.contains('waiting for approval');
     const wrong = { type: 'approval' as const, tool_call_id: 'call-of-another', approve: true };
-    expect(await rejection(bench.answer({ type: 'approval', approvals: [wrong] }))).to.include({ status: 400 });
+    expect(await rejection(bench.answer({ type: 'approval', approvals: [wrong] })))
+      .to.have.nested.property('error.detail')
+      .that.contains('Invalid tool call IDs');
+    expect(bench.agent.pending).to.equal(true);
   });
 
   it('denies what waits when its run is cancelled', async () => {
@@ -83,18 +82,67 @@ describe('Letta stand-in: approvals', () => {
     await using bench = await startBench();
     const agent = bench.letta.addAgent();
     const approval = { type: 'approval' as const, tool_call_id: 'call-1', approve: true };
-    const answer = bench.client.agents.messages.create(agent.id, {
-      messages: [{ type: 'approval', approvals: [approval] }],
-    });
-    expect(await rejection(answer)).to.include({ status: 400 });
+    const answer = async () =>
+      read(
+        await bench.client.agents.messages.create(agent.id, {
+          messages: [{ type: 'approval', approvals: [approval] }],
+          streaming: true,
+        }),
+      );
+    expect(await rejection(answer()))
+      .to.have.nested.property('error.detail')
+      .that.contains('No tool call is currently awaiting approval');
   });
 
-  it('tells of one that waits in the stream of a background run, as self-hosted servers do', async () => {
-    await using bench = await startBench({ conflict: 'streamed' });
+  it('works once more, at a message of its own, when it is told a second time what was decided', async () => {
+    await using bench = await asked();
+    const approval = { type: 'approval' as const, tool_call_id: bench.callId, approve: false };
+    await bench.answer({ type: 'approval', approvals: [approval] });
+    await bench.answer({ type: 'approval', approvals: [approval] });
+    expect(bench.agent.history.filter((line) => line.startsWith('user_message'))).to.have.length(2);
+    expect(bench.letta.runs).to.have.length(3);
+    expect(bench.letta.runs.at(-1)?.prompt).to.contain('<system-alert>');
+  });
+
+  it('is decided about together with the other calls of its step, and all outcomes come in one message', async () => {
+    await using bench = await startBench();
+    const agent = bench.letta.addAgent({
+      tools: { look: () => 'A hill.', dig: () => 'A hole.' },
+      approvals: ['dig'],
+      script: async (turn) => void (await turn.callTools([{ name: 'look' }, { name: 'dig' }, { name: 'dig' }])),
+    });
+    const chunks = await bench.tell(agent.id, 'Go');
+    const request = chunks.find((chunk) => chunk.message_type === 'approval_request_message');
+    const calls = request?.message_type === 'approval_request_message' ? request.tool_calls : [];
+    const ids = Array.isArray(calls) ? calls.map(({ tool_call_id }) => tool_call_id) : [];
+    expect(ids).to.have.length(2);
+    const approvals = ids.map((tool_call_id, index) => ({
+      type: 'approval' as const,
+      tool_call_id,
+      approve: index === 0,
+    }));
+    const rest = await read(
+      await bench.client.agents.messages.create(agent.id, {
+        messages: [{ type: 'approval', approvals }],
+        streaming: true,
+      }),
+    );
+    const returned = rest.find((chunk) => chunk.message_type === 'tool_return_message');
+    expect(returned)
+      .to.have.property('tool_returns')
+      .that.satisfies((returns: { tool_return: string }[]) =>
+        ['A hill.', 'A hole.', 'Error: request to call tool denied. User reason: None'].every(
+          (text, index) => returns[index]?.tool_return === text,
+        ),
+      );
+  });
+
+  it('refuses a message with 409 where it is told to, as other servers do', async () => {
+    await using bench = await startBench({ conflict: 'refused' });
     const agent = bench.letta.addAgent();
     agent.orphanApproval('discord_send', { message: 'Hi' });
-    expect(agent.pending).to.equal(true);
-    const error = await rejection(bench.tell(agent.id, 'Hello?', { background: true }));
-    expect(error).to.have.nested.property('error.message').that.contains('waiting for approval');
+    const error = await rejection(bench.tell(agent.id, 'Hello?'));
+    expect(error).to.be.instanceOf(Letta.ConflictError);
+    expect(error).to.have.nested.property('error.detail.code', 'PENDING_APPROVAL');
   });
 });

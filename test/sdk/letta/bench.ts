@@ -15,6 +15,16 @@ export async function startBench(options: LettaStandInOptions = {}) {
       const message = { role: 'user' as const, content, ...(otid === undefined ? {} : { otid }) };
       return read(await client.agents.messages.create(agentId, { messages: [message], streaming: true, ...how }));
     },
+    /** The same through the agent's default conversation, in the background. */
+    converse: async (agentId: string, content: string, otid: string) =>
+      read(
+        await client.conversations.messages.create('default', {
+          agent_id: agentId,
+          messages: [{ role: 'user', content, otid }],
+          background: true,
+          include_pings: true,
+        }),
+      ),
     [Symbol.asyncDispose]: () => letta[Symbol.asyncDispose](),
   };
 }

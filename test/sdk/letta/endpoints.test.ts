@@ -20,20 +20,22 @@ describe('Letta stand-in: endpoints', () => {
     expect(await rejection(agents.retrieve(id))).to.include({ status: 404 });
   });
 
-  it('pages through a history, both ways', async () => {
+  it('pages through a history oldest first, and with cursors that go by time, whatever the order', async () => {
     await using bench = await startBench();
     const { messages } = bench.client.agents;
     const agent = bench.letta.addAgent({ script: () => undefined });
     for (const text of ['1', '2', '3', '4', '5']) await bench.tell(agent.id, text);
-    const texts = async (order: 'asc' | 'desc') => {
-      const found: unknown[] = [];
-      for await (const message of messages.list(agent.id, { limit: 2, order })) {
-        if (message.message_type === 'user_message') found.push(message.content);
-      }
-      return found.join('');
-    };
-    expect(await texts('desc')).to.equal('54321');
-    expect(await texts('asc')).to.equal('12345');
+    const list = async (query: { order: 'asc' | 'desc'; limit?: number; before?: string; after?: string }) =>
+      (await messages.list(agent.id, query)).items;
+    const texts = async (query: Parameters<typeof list>[0]) =>
+      (await list(query)).map((message) => ('content' in message ? message.content : '')).join('');
+    expect(await texts({ order: 'desc' })).to.equal('12345');
+    expect(await texts({ order: 'desc', limit: 2 })).to.equal('45');
+    expect(await texts({ order: 'asc', limit: 2 })).to.equal('12');
+    const before = (await list({ order: 'desc', limit: 2 }))[0]?.id ?? '';
+    expect(await texts({ order: 'desc', limit: 2, before })).to.equal('23');
+    expect(await texts({ order: 'asc', limit: 2, before })).to.equal('12');
+    expect(await texts({ order: 'desc', after: before })).to.equal('5');
   });
 
   it('tells of runs', async () => {

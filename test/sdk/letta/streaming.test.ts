@@ -90,7 +90,8 @@ describe('Letta stand-in: messages', () => {
         turn.say('Two.');
       },
     });
-    const stream = await bench.client.agents.messages.create(agent.id, {
+    const stream = await bench.client.conversations.messages.create('default', {
+      agent_id: agent.id,
       messages: [{ role: 'user', content: 'Hi', otid: 'event-1' }],
       streaming: true,
       background: true,
@@ -103,7 +104,7 @@ describe('Letta stand-in: messages', () => {
     expect(kinds(rest)).to.deep.equal(['assistant_message', 'stop_reason', 'usage_statistics']);
     expect(rest[0]).to.include({ seq_id: 3 });
 
-    const again = await bench.tell(agent.id, 'Hi', { otid: 'event-1', background: true });
+    const again = await bench.converse(agent.id, 'Hi', 'event-1');
     expect(kinds(again), 'the same ids get the same run').to.include('assistant_message');
     expect(bench.letta.runs).to.have.length(1);
     expect(await bench.client.runs.retrieve(run?.id ?? '')).to.include({
@@ -111,6 +112,14 @@ describe('Letta stand-in: messages', () => {
       stop_reason: 'end_turn',
     });
     expect((await bench.client.runs.list({ agent_id: agent.id, active: true })).items).to.deep.equal([]);
+  });
+
+  it('runs a message again on the route of agents, whatever its ids', async () => {
+    await using bench = await startBench();
+    const agent = bench.letta.addAgent();
+    await bench.tell(agent.id, 'Hi', { otid: 'event-0', background: true });
+    await bench.tell(agent.id, 'Hi', { otid: 'event-0', background: true });
+    expect(bench.letta.runs).to.have.length(2);
   });
 
   it('runs a foreground message again, whatever its ids', async () => {
@@ -130,16 +139,57 @@ describe('Letta stand-in: messages', () => {
     expect(await rejection(bench.tell(agent.id, 'Hi', { background: true }))).to.include({ status: 503 });
   });
 
-  it('cancels a run that hangs', async () => {
+  it('takes no message while another one is worked on, and says which run is at work', async () => {
+    await using bench = await startBench({ script: (turn) => (turn.prompt === 'Hi' ? turn.hang() : undefined) });
+    const agent = bench.letta.addAgent();
+    const told = bench.converse(agent.id, 'Hi', 'event-1');
+    await bench.letta.hanging();
+    const error = await rejection(bench.converse(agent.id, 'And now?', 'event-2'));
+    expect(error).to.be.instanceOf(Letta.ConflictError);
+    expect(error).to.have.nested.property('error.run_id', bench.letta.runs[0]?.id);
+    bench.letta.release();
+    await told;
+    expect(kinds(await bench.converse(agent.id, 'And now?', 'event-2'))).to.include('stop_reason');
+  });
+
+  it('only marks a run that is cancelled: its step goes on to the end, and is stored', async () => {
     await using bench = await startBench();
-    const agent = bench.letta.addAgent({ script: (turn) => turn.hang() });
-    const told = bench.tell(agent.id, 'Hi');
+    const used: unknown[] = [];
+    const agent = bench.letta.addAgent({
+      tools: { dig: (input) => String(used.push(input)) },
+      script: async (turn) => {
+        await turn.hang();
+        await turn.callTool('dig');
+        await turn.hang();
+        turn.say('Done.');
+      },
+    });
+    const told = bench.converse(agent.id, 'Hi', 'event-1');
     await bench.letta.hanging();
     const id = bench.letta.runs[0]?.id ?? '';
     expect(await bench.client.agents.messages.cancel(agent.id, { run_ids: [id] })).to.deep.equal({ [id]: 'cancelled' });
-    expect((await told).at(-1)).to.include({ stop_reason: 'cancelled' });
     expect(await bench.client.runs.retrieve(id)).to.include({ status: 'cancelled' });
-    expect(await rejection(bench.client.agents.messages.cancel(agent.id))).to.include({ status: 409 });
+    expect(await rejection(bench.converse(agent.id, 'Next', 'event-2'))).to.include({ status: 409 });
+    bench.letta.release();
+    expect(kinds(await told)).to.deep.equal(['ping', 'stop_reason']);
+    expect(used).to.have.length(1);
+    expect(agent.history).to.deep.equal(['user_message: Hi', 'tool_call_message: dig', 'tool_return_message: 1']);
+  });
+
+  it('shows runs of a server that was killed as running for ever', async () => {
+    await using bench = await startBench({ script: (turn) => turn.hang() });
+    const agent = bench.letta.addAgent();
+    const told = rejection(bench.converse(agent.id, 'Hi', 'event-1'));
+    await bench.letta.hanging();
+    bench.letta.crash();
+    await told;
+    const [run] = (await bench.client.runs.list({ agent_id: agent.id, active: true })).items;
+    expect(run).to.include({ status: 'running' });
+    expect(agent.history).to.deep.equal([]);
+    expect(await rejection(bench.converse(agent.id, 'Next', 'event-2'))).to.have.nested.property(
+      'error.run_id',
+      run?.id,
+    );
   });
 
   it('answers in conversations that know nothing of one another', async () => {

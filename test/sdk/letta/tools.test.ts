@@ -76,9 +76,14 @@ describe('Letta stand-in: tools of an MCP server', () => {
     bench.host.bearer = 'another';
     const failed = await bench.tell(agent.id, 'Say hi');
     expect(failed.find((chunk) => chunk.message_type === 'tool_return_message')).to.include({ status: 'error' });
-    await bench.client.mcpServers.update(bench.serverId, {
-      config: { mcp_server_type: 'streamable_http', server_url: bench.host.url, auth_token: 'another' },
-    });
+    const change = (config: { auth_token: string } | { custom_headers: Record<string, string> }) =>
+      bench.client.mcpServers.update(bench.serverId, {
+        config: { mcp_server_type: 'streamable_http', server_url: bench.host.url, ...config },
+      });
+    await change({ auth_token: 'another' });
+    await bench.tell(agent.id, 'Say hi');
+    expect(bench.host.sent, 'a token is not changed').to.deep.equal([]);
+    await change({ custom_headers: { Authorization: 'Bearer another' } });
     await bench.tell(agent.id, 'Say hi');
     expect(bench.host.sent).to.deep.equal(['Hi!']);
   });

@@ -5,7 +5,7 @@ import { registerHost, unregisterHost } from './hosting/register.js';
 import { toolsAt } from './hosting/tools-at.js';
 import { createPruning, forgetKept, keptOf } from './kept.js';
 import { createLanes } from './runs/lanes.js';
-import type { TalkParts } from './runs/talk.js';
+import { nothingFound, type TalkParts } from './runs/talk.js';
 import { type Connect, createConnect, type ServerAddress } from './server/connect.js';
 import { troubleOf } from './server/trouble.js';
 import type { AgentEvent, Agents, Conversed } from './types.js';
@@ -24,7 +24,7 @@ export interface AgentsParts extends Omit<TalkParts, 'server'> {
  */
 export function createAgents({ address, ...rest }: AgentsParts): Agents {
   const connect: Connect = createConnect(address);
-  const parts: TalkParts = { ...rest, server: { background: true, free: new Set() } };
+  const parts: TalkParts = { ...rest, server: nothingFound() };
   const { store, clock, log } = parts;
   const lanes = createLanes();
   const prune = createPruning(store, clock, log);

@@ -7,7 +7,7 @@ import { look, reattach } from './runs/look.js';
 import { answered, givenUp, interrupted, unanswered } from './runs/outcome.js';
 import { send } from './runs/send.js';
 import type { Next, Talk, TalkParts } from './runs/talk.js';
-import { waitForOthers } from './runs/wait-for-others.js';
+import { isServerGone } from './server/trouble.js';
 import type { AgentEvent, Conversed, Prompt } from './types.js';
 
 /**
@@ -41,11 +41,12 @@ export async function converse(
     decisions: new Map(),
     losses: 0,
     orphans: 0,
+    blocker: undefined,
   };
   try {
-    if (!isKnown) await waitForOthers(talk);
     return await hearOut(talk, isKnown ? { do: 'look' } : { do: 'send' });
   } catch (error) {
+    if (isServerGone(error)) parts.server.goneAt = parts.clock.now();
     return deadline.signal.aborted ? await interrupted(talk) : await unanswered(talk, error);
   } finally {
     deadline.end();
@@ -71,6 +72,7 @@ async function hearOut(talk: Talk, first: Next): Promise<Conversed> {
       case 'end':
         return answered(talk);
       case 'fail':
+        if (isServerGone(next.error)) talk.server.goneAt = talk.clock.now();
         return unanswered(talk, next.error);
       case 'give-up':
         return givenUp(talk, next.sentence, next.error);

@@ -4,7 +4,7 @@ export interface ToolOutcome {
   readonly text: string;
 }
 
-/** What an agent can do about the message that it was sent. Every verb throws once the run is cancelled. */
+/** What an agent can do about the message that it was sent. Once the run is cancelled, its step still ends; the next verb throws. */
 export interface AgentTurn {
   readonly agentId: string;
   readonly agentName: string;
@@ -16,7 +16,7 @@ export interface AgentTurn {
   readonly otid: string | null;
   /** Names of the tools that it has. */
   readonly tools: readonly string[];
-  /** Aborts when the run is cancelled. */
+  /** Aborts when the server goes down. */
   readonly signal: AbortSignal;
   /** Thinks, where others can read it, or not. */
   reason(text: string): void;
@@ -32,16 +32,26 @@ export interface AgentTurn {
     input?: Readonly<Record<string, unknown>>,
     options?: { readonly approval?: boolean },
   ): Promise<ToolOutcome>;
+  /** Calls several tools in one step: those that need an approval are decided about together, and all outcomes come in one message. */
+  callTools(
+    calls: readonly {
+      readonly name: string;
+      readonly input?: Readonly<Record<string, unknown>>;
+      readonly approval?: boolean;
+    }[],
+  ): Promise<readonly ToolOutcome[]>;
+  /** Puts a message of the server's own into the history, as if a user had written it: that, too, happens in the middle of a run. */
+  alert(text: string): void;
   /** A sign of life. */
   ping(): void;
   /** Lets time pass, on the stand-in's clock. */
   wait(ms: number): Promise<void>;
-  /** Stands still until `release()`, or until it is cancelled. */
+  /** Stands still until `release()`, or until the server goes down. To be cancelled does not end it. */
   hang(): Promise<void>;
   /** Cuts the connections of whoever listens to the run, which itself goes on. */
   cut(): void;
-  /** Ends the run with an error in the middle of the stream. */
-  fail(type: string, message: string): never;
+  /** Ends the run with an error in the middle of the stream. `detail` is what a provider or the server said itself. */
+  fail(type: string, message: string, detail?: string): never;
   /** Ends the run for such a reason. */
   stop(reason: 'end_turn' | 'max_steps' | 'max_tokens_exceeded' | 'no_tool_call' | 'tool_rule'): never;
 }

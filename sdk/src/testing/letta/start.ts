@@ -6,6 +6,7 @@ import { serve } from './http/server.js';
 import { type AddedAgent, addAgent, type LettaAgentInit } from './people/add-agent.js';
 import { type LettaRunView, viewRun } from './people/view-run.js';
 import { idle, started } from './people/waiting.js';
+import { crash } from './runs/crash.js';
 import type { AgentScript } from './script.js';
 import { createWorld } from './state/world.js';
 
@@ -20,10 +21,12 @@ export interface LettaStandInOptions {
   readonly latencyMs?: number;
   /** `false`: there are no background runs (503), as with a self-hosted server that has no Redis. */
   readonly background?: boolean;
-  /** `false`: also a background request with ids that were answered runs again, as `POST /v1/agents/…/messages` of self-hosted servers has it. */
-  readonly deduplicates?: boolean;
-  /** How a background request learns that an approval waits: 409 (the default), or an error in the stream, as of self-hosted servers. */
+  /** `false`: there are no routes for conversations (404), as with older servers: nothing knows a repeated message, nothing says that an agent is busy. */
+  readonly conversations?: boolean;
+  /** How a message learns that an approval waits: by an error in the stream (the default), or by 409. */
   readonly conflict?: 'refused' | 'streamed';
+  /** Of the server, as it says itself; `0.16.8` by default. */
+  readonly version?: string;
 }
 
 /** A Letta server on loopback, whose agents are scripts. */
@@ -47,6 +50,8 @@ export interface LettaStandIn extends AsyncDisposable {
   hanging(count?: number): Promise<void>;
   /** Lets scripts that hang go on. */
   release(): void;
+  /** Kills the server and starts it again: connections are cut, and runs that are under way show as `running` for ever. */
+  crash(): void;
 }
 
 /**
@@ -65,8 +70,9 @@ export async function startLettaStandIn(options: LettaStandInOptions = {}): Prom
     script: options.script,
     latencyMs: options.latencyMs ?? 0,
     background: options.background ?? true,
-    deduplicates: options.deduplicates ?? true,
-    conflict: options.conflict ?? 'refused',
+    conversations: options.conversations ?? true,
+    conflict: options.conflict ?? 'streamed',
+    version: options.version ?? '0.16.8',
   });
   const http = await serve(world, options.key);
   let mostAtOnce = 0;
@@ -88,6 +94,7 @@ export async function startLettaStandIn(options: LettaStandInOptions = {}): Prom
     idle: () => idle(world),
     hanging: world.standing.hanging,
     release: world.standing.release,
+    crash: () => crash(world),
     async [Symbol.asyncDispose]() {
       world.closing.abort();
       for (const run of world.active) run.stopped.abort();

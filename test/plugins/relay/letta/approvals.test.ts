@@ -1,7 +1,7 @@
 import type { ApprovalDecision, ApprovalRequest, AskApproval } from '@cinnabar/plugin-relay/letta/types';
 import type { AgentScript } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { PLACE, startWorld, tell, type WorldOptions } from './world.js';
+import { PLACE, SENDING, startWorld, tell, type WorldOptions } from './world.js';
 
 const deleting: AgentScript = async (turn) => {
   const { status } = await turn.callTool('discord_delete_channel', { channelId: '7' });
@@ -152,7 +152,7 @@ describe("relay: an agent's requests for approval", () => {
     await using world = await guarded({
       async ask() {
         asked += 1;
-        world.letta.faults.drop({ route: '/v1/agents/:agentId/messages', method: 'POST', afterEffect: true });
+        world.letta.faults.drop({ ...SENDING, afterEffect: true });
         return { approve: true };
       },
     });
@@ -160,6 +160,22 @@ describe("relay: an agent's requests for approval", () => {
     expect(said).to.have.property('texts').that.deep.equals(['It was success.']);
     expect(asked).to.equal(1);
     expect(world.deleted).to.have.length(1);
+  });
+
+  it('are sent again when the decision itself is lost, and decided once', async () => {
+    let asked = 0;
+    await using world = await guarded({
+      async ask() {
+        asked += 1;
+        world.letta.faults.drop(SENDING);
+        return { approve: true };
+      },
+    });
+    await tell(world.agents, world.agent.id, 'Look around', { key: 'batch-0' });
+    const said = await tell(world.agents, world.agent.id, 'Delete it');
+    expect(said).to.have.property('texts').that.deep.equals(['It was success.']);
+    expect(asked).to.equal(world.letta.runs.filter(({ prompt }) => prompt !== null).length);
+    expect(world.deleted).to.have.length(asked);
   });
 
   for (const conflict of ['refused', 'streamed'] as const) {

@@ -119,29 +119,38 @@ describe('relay: a conversation with an agent', () => {
     expect(world.clock.pending).to.equal(0);
   });
 
-  it('cancels it when the bot stops, and sends it again after that if the agent had done nothing', async () => {
-    await using world = await startWorld({ script: (turn) => turn.hang() });
+  it('lets an agent go on when the bot stops, and takes up after that what it has done', async () => {
+    await using world = await startWorld({
+      script: async (turn) => {
+        await turn.hang();
+        turn.say('Thought about.');
+      },
+    });
     const agent = world.letta.addAgent();
     const stop = new AbortController();
     const said = tell(world.agents, agent.id, 'Hello', { signal: stop.signal });
     await world.letta.hanging();
     stop.abort();
     expect(await said).to.include({ status: 'failed', retry: true });
-    expect(world.letta.runs[0]).to.include({ status: 'cancelled' });
+    expect(world.letta.runs[0]).to.include({ status: 'running' });
 
     const again = tell(world.boot(), agent.id, 'Hello');
-    await world.letta.started(2);
-    await world.letta.hanging();
+    await world.clock.armed(1_000);
     world.letta.release();
-    expect(await again).to.include({ status: 'done' });
-    expect(world.letta.runs.map(({ status }) => status)).to.deep.equal(['cancelled', 'completed']);
+    await world.letta.idle();
+    world.clock.advance(1_000);
+    expect(await again)
+      .to.have.property('texts')
+      .that.deep.equals(['Thought about.']);
+    expect(world.letta.runs.map(({ status }) => status)).to.deep.equal(['completed']);
   });
 
-  it('gives up when an agent that was at work is stopped', async () => {
+  it('does so also with one that was using a tool', async () => {
     await using world = await startWorld({
       script: async (turn) => {
         await turn.callTool('remember');
         await turn.hang();
+        turn.say('Remembered.');
       },
     });
     const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
@@ -150,8 +159,15 @@ describe('relay: a conversation with an agent', () => {
       signal: stop.signal,
       onEvent: ({ kind }) => kind === 'tool-return' && stop.abort(),
     });
-    expect(await said).to.include({ status: 'failed', retry: false });
-    expect(await tell(world.boot(), agent.id, 'Hello')).to.include({ status: 'failed', retry: false });
+    expect(await said).to.include({ status: 'failed', retry: true });
+    const again = tell(world.boot(), agent.id, 'Hello');
+    await world.clock.armed(1_000);
+    world.letta.release();
+    await world.letta.idle();
+    world.clock.advance(1_000);
+    const end = await again;
+    expect(end).to.have.property('texts').that.deep.equals(['Remembered.']);
+    expect(end.tools.map(({ name, ok }) => [name, ok])).to.deep.equal([['remember', true]]);
     expect(world.letta.runs).to.have.length(1);
   });
 

@@ -2,11 +2,9 @@ import type { Conversed } from '@cinnabar/plugin-relay/letta/types';
 import type { AgentScript, LettaFaults } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { startWorld, tell } from './world.js';
+import { SENDING, SENDING_TO_AGENT, startWorld, tell } from './world.js';
 
-const MESSAGES = { route: '/v1/agents/:agentId/messages', method: 'POST' } as const;
-
-type Mishap = (faults: LettaFaults) => unknown;
+type Mishap = (faults: LettaFaults, sending: typeof SENDING | typeof SENDING_TO_AGENT) => unknown;
 
 /** What happens to an attempt on its way. */
 const MISHAPS = {
@@ -14,10 +12,10 @@ const MISHAPS = {
   'refused with 500': (faults) => faults.fail(500),
   'refused with 429': (faults) => faults.fail(429),
   'cannot be asked first': (faults) => faults.drop(),
-  'lost before it arrives': (faults) => faults.drop(MESSAGES),
-  'lost after it has arrived': (faults) => faults.drop({ ...MESSAGES, afterEffect: true }),
-  'both a few times': (faults) => {
-    faults.drop({ ...MESSAGES, afterEffect: true, times: 2 });
+  'lost before it arrives': (faults, sending) => faults.drop(sending),
+  'lost after it has arrived': (faults, sending) => faults.drop({ ...sending, afterEffect: true }),
+  'both a few times': (faults, sending) => {
+    faults.drop({ ...sending, afterEffect: true, times: 2 });
     faults.fail(502, { times: 2 });
   },
 } satisfies Record<string, Mishap>;
@@ -30,7 +28,7 @@ const attempt = fc.record({ mishap: fc.constantFrom<Mishap[]>(...Object.values(M
 const WELL: { readonly mishap: Mishap; readonly dies: boolean } = { mishap: MISHAPS.none, dies: false };
 const server = fc.record({
   background: fc.boolean(),
-  deduplicates: fc.boolean(),
+  conversations: fc.boolean(),
   orphaned: fc.boolean(),
   conflict: fc.constantFrom('refused' as const, 'streamed' as const),
 });
@@ -59,7 +57,7 @@ describe('relay: whatever goes wrong between it and the agent', () => {
           let said: Conversed | undefined;
           // Each attempt with its mishap; then some more, as with a server that is well again.
           for (const { mishap, dies } of [...attempts, ...Array<typeof WELL>(8).fill(WELL)]) {
-            mishap(world.letta.faults);
+            mishap(world.letta.faults, sendingTo(stand));
             said = await driven(world.clock, tell(agents, agent.id, 'Hello', { timeoutMs: 1e9 }));
             world.letta.faults.clear();
             if (dies) agents = world.boot();
@@ -75,6 +73,10 @@ describe('relay: whatever goes wrong between it and the agent', () => {
     );
   });
 });
+
+function sendingTo({ conversations }: { readonly conversations: boolean }) {
+  return conversations ? SENDING : SENDING_TO_AGENT;
+}
 
 /** Goes through one behaviour after another, a run each, and then does well. */
 function script(behaviours: (typeof BEHAVIOURS)[number][]): AgentScript {

@@ -107,7 +107,23 @@ describe("relay: the host's tools at the Letta server", () => {
     const { Letta } = await import('@letta-ai/letta-client');
     const { mcpServers } = new Letta({ baseURL: world.letta.baseUrl, apiKey: 'any' });
     expect(await mcpServers.list()).to.have.length(1);
-    expect((await mcpServers.list())[0]).to.include({ auth_token: 'Bearer {{ CINNABAR_BEARER }}' });
+    expect((await mcpServers.list())[0]).to.deep.include({
+      auth_token: null,
+      custom_headers: { Authorization: 'Bearer {{ CINNABAR_BEARER }}' },
+    });
+  });
+
+  it('are found again where an earlier version had registered them with a token', async () => {
+    await using world = await hosted();
+    const agent = world.letta.addAgent();
+    const { Letta } = await import('@letta-ai/letta-client');
+    const { mcpServers } = new Letta({ baseURL: world.letta.baseUrl, apiKey: 'any' });
+    const host = registration(world.host, agent.id);
+    await mcpServers.create({
+      server_name: host.serverName,
+      config: { mcp_server_type: 'streamable_http', server_url: host.url, auth_token: 'Bearer {{ CINNABAR_BEARER }}' },
+    });
+    expect(await world.agents.register(host)).to.deep.include({ missing: [] });
   });
 
   it('leave the secrets of an agent as they are', async () => {

@@ -1,20 +1,19 @@
 import { expect } from 'chai';
-import { startWorld, tell } from './world.js';
-
-const MESSAGES = { route: '/v1/agents/:agentId/messages', method: 'POST' } as const;
+import { SENDING, SENDING_TO_AGENT, startWorld, tell } from './world.js';
 
 describe('relay: an agent never answers twice', () => {
   for (const [server, options] of Object.entries({
     'with background runs': {},
     'without background runs': { background: false },
-    'that knows no message again': { deduplicates: false },
+    'that has no conversations': { conversations: false },
   })) {
+    const sending = 'conversations' in options ? SENDING_TO_AGENT : SENDING;
     describe(`at a server ${server}`, () => {
       it('finds what it has sent when the answer was lost', async () => {
         await using world = await startWorld(options);
         const agent = world.letta.addAgent();
-        if (options && 'background' in options) await tell(world.agents, agent.id, 'Before', { key: 'batch-0' });
-        world.letta.faults.drop({ ...MESSAGES, afterEffect: true });
+        await tell(world.agents, agent.id, 'Before', { key: 'batch-0' });
+        world.letta.faults.drop({ ...sending, afterEffect: true });
         expect(await tell(world.agents, agent.id, 'Hello')).to.include({ status: 'failed', retry: true });
         const said = await tell(world.agents, agent.id, 'Hello');
         expect(said).to.include({ status: 'done', stopReason: 'end_turn' });
@@ -82,7 +81,7 @@ describe('relay: an agent never answers twice', () => {
   it('sends again what never arrived', async () => {
     await using world = await startWorld();
     const agent = world.letta.addAgent();
-    world.letta.faults.drop(MESSAGES);
+    world.letta.faults.drop(SENDING);
     expect(await tell(world.agents, agent.id, 'Hello')).to.include({ status: 'failed', retry: true });
     expect(await tell(world.agents, agent.id, 'Hello')).to.include({ status: 'done' });
     expect(world.letta.runs.map(({ otids }) => otids)).to.deep.equal([['batch-1']]);
@@ -118,25 +117,95 @@ describe('relay: an agent never answers twice', () => {
     expect(said).to.include({
       status: 'failed',
       retry: false,
-      sentence: 'The agent stopped in the middle of its work.',
+      sentence:
+        "The agent stopped in the middle of its work. The agent's model has been asked too much for the moment.",
     });
     expect(said.tools.map(({ name }) => name)).to.deep.equal(['remember']);
     expect(await tell(world.agents, agent.id, 'Hello')).to.include({ status: 'failed', retry: false });
     expect(world.letta.runs).to.have.length(1);
   });
 
-  it('is told although a run of an earlier process hangs for ever', async () => {
+  it('tells of its own answer, whatever else the server has put into the history', async () => {
+    await using world = await startWorld({
+      async script(turn) {
+        turn.alert('<system-alert>Your memory was summed up.</system-alert>');
+        await turn.callTool('remember');
+        turn.alert('<system-alert>Go on.</system-alert>');
+        turn.say(`About ${turn.prompt}`);
+      },
+    });
+    const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
+    await tell(world.agents, agent.id, 'what was said in #staff', { key: 'batch-0' });
+    world.letta.faults.drop({ ...SENDING, afterEffect: true });
+    await tell(world.agents, agent.id, 'the weather');
+    const said = await tell(world.agents, agent.id, 'the weather');
+    expect(said).to.have.property('texts').that.deep.equals(['About the weather']);
+    expect(said.tools.map(({ name }) => name)).to.deep.equal(['remember']);
+  });
+
+  it('hears of all calls of a step, whose outcomes come in one message', async () => {
+    await using world = await startWorld({
+      script: async (turn) => void (await turn.callTools([{ name: 'remember' }, { name: 'forget' }])),
+    });
+    const agent = world.letta.addAgent({
+      tools: { remember: () => 'Kept.', forget: () => Promise.reject(new Error()) },
+    });
+    const said = await tell(world.agents, agent.id, 'Hello');
+    expect(said.tools.map(({ name, ok }) => [name, ok])).to.deep.equal([
+      ['remember', true],
+      ['forget', false],
+    ]);
+  });
+});
+
+describe('relay: an agent works on one thing at a time', () => {
+  for (const [server, options] of Object.entries({
+    'with conversations': {},
+    'without background runs': { background: false },
+    'that has no conversations': { conversations: false },
+  })) {
+    it(`and so the next prompt waits for the end of a run that was cancelled (a server ${server})`, async () => {
+      await using world = await startWorld({
+        ...options,
+        script: async (turn) => {
+          if (turn.prompt !== 'Hello') return void turn.say('Yes.');
+          await turn.hang();
+          await turn.callTool('remember');
+        },
+      });
+      const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
+      const late = tell(world.agents, agent.id, 'Hello', { timeoutMs: 30_000 });
+      await world.letta.hanging();
+      world.clock.advance(30_000);
+      expect(await late).to.include({ sentence: 'The agent took longer than 30 s.' });
+      const next = tell(world.agents, agent.id, 'And now?', { key: 'batch-2', timeoutMs: 30_000 });
+      await world.clock.armed(1_000);
+      world.letta.release();
+      await world.letta.idle();
+      world.clock.advance(1_000);
+      expect(await next).to.include({ status: 'done' });
+      expect(world.letta.mostAtOnce).to.equal(1);
+      expect(agent.history).to.deep.equal([
+        'user_message: Hello',
+        'tool_call_message: remember',
+        'tool_return_message: Kept.',
+        'user_message: And now?',
+        'assistant_message: Yes.',
+      ]);
+    });
+  }
+
+  it('but does not wait for a run of a server that was killed', async () => {
     await using world = await startWorld({
       script: (turn) => (turn.prompt === 'Hello' ? turn.hang() : turn.say('Yes.')),
     });
     const agent = world.letta.addAgent();
-    const first = new AbortController();
-    const lost = tell(world.agents, agent.id, 'Hello', { signal: first.signal });
+    const stop = new AbortController();
+    const lost = tell(world.agents, agent.id, 'Hello', { signal: stop.signal });
     await world.letta.hanging();
-    world.letta.faults.drop({ times: 100 });
-    first.abort();
+    world.letta.crash();
+    stop.abort();
     await lost;
-    world.letta.faults.clear();
     const agents = world.boot();
     const told = tell(agents, agent.id, 'Are you there?', { key: 'batch-2', timeoutMs: 3_000 });
     for (let second = 0; second < 3; second += 1) {
@@ -145,6 +214,5 @@ describe('relay: an agent never answers twice', () => {
     }
     expect(await told).to.include({ status: 'done' });
     expect(await tell(agents, agent.id, 'And now?', { key: 'batch-3' })).to.include({ status: 'done' });
-    world.letta.release();
   });
 });

@@ -1,15 +1,12 @@
 import { createConnect } from '@cinnabar/plugin-relay/letta/server/connect';
 import { expect } from 'chai';
-import { startWorld, tell } from './world.js';
-
-const MESSAGES = { route: '/v1/agents/:agentId/messages', method: 'POST' } as const;
+import { SENDING, startWorld, tell } from './world.js';
 
 describe('relay: when a Letta server refuses', () => {
   for (const { status, retry, says } of [
     { status: 400, retry: false, says: 'did not take the message' },
     { status: 401, retry: false, says: "does not accept the bot's key" },
     { status: 404, retry: false, says: 'no such agent' },
-    { status: 409, retry: true, says: 'busy with something else' },
     { status: 422, retry: false, says: 'did not take the message' },
     { status: 429, retry: true, says: 'asked too much' },
     { status: 500, retry: true, says: 'has a problem' },
@@ -18,7 +15,7 @@ describe('relay: when a Letta server refuses', () => {
     it(`${status}: ${retry ? 'tries again' : 'does not'}, with a sentence for people`, async () => {
       await using world = await startWorld();
       const agent = world.letta.addAgent();
-      world.letta.faults.fail(status, MESSAGES);
+      world.letta.faults.fail(status, SENDING);
       const said = await tell(world.agents, agent.id, 'Hello');
       expect(said).to.include({ status: 'failed', retry });
       expect(said).to.have.property('sentence').that.contains(says);
@@ -30,8 +27,53 @@ describe('relay: when a Letta server refuses', () => {
   it('passes on how much patience it asks for', async () => {
     await using world = await startWorld();
     const agent = world.letta.addAgent();
-    world.letta.faults.fail(429, { ...MESSAGES, retryAfterSeconds: 7 });
+    world.letta.faults.fail(429, { ...SENDING, retryAfterSeconds: 7 });
     expect(await tell(world.agents, agent.id, 'Hello')).to.include({ retryAfterMs: 7_000 });
+  });
+
+  for (const [type, detail, retry, says] of [
+    ['llm_authentication', 'UNAUTHENTICATED: Authentication failed with OpenAI', false, 'does not accept the key'],
+    ['llm_rate_limit', 'RATE_LIMIT_EXCEEDED: Rate limited by OpenAI', true, 'asked too much'],
+    ['internal_error', 'CONTEXT_WINDOW_EXCEEDED: Bad request to OpenAI', false, 'too long for its model'],
+    ['llm_error', 'INTERNAL_SERVER_ERROR: OpenAI API error', true, 'has a problem at the moment'],
+    ['insufficient_credits', 'Payment required', false, 'no credit left'],
+    ['internal_error', 'Step with id step-1 does not exist', true, 'ran into an error'],
+  ] as const) {
+    it(`says what an agent's run has ended with: ${detail}`, async () => {
+      await using world = await startWorld({
+        script: (turn) => turn.fail(type, 'An unknown error occurred with the LLM streaming request.', detail),
+      });
+      const agent = world.letta.addAgent();
+      const said = await tell(world.agents, agent.id, 'Hello');
+      expect(said).to.include({ status: 'failed', retry });
+      expect(said).to.have.property('sentence').that.contains(says);
+      expect(said).to.have.property('sentence').that.does.not.contain('OpenAI');
+    });
+  }
+
+  it('says it also of a run that it has not heard out', async () => {
+    await using world = await startWorld({
+      async script(turn) {
+        await turn.callTool('remember');
+        turn.cut();
+        await turn.hang();
+        turn.fail('llm_authentication', 'Authentication failed with the LLM model provider.');
+      },
+    });
+    const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
+    const lost = new AbortController();
+    const first = tell(world.agents, agent.id, 'Hello', { signal: lost.signal });
+    await world.letta.hanging();
+    lost.abort();
+    await first;
+    world.letta.release();
+    await world.letta.idle();
+    expect(await tell(world.boot(), agent.id, 'Hello')).to.include({
+      status: 'failed',
+      retry: false,
+      sentence:
+        "The agent stopped in the middle of its work. The agent's model does not accept the key of the Letta server. Its owner has to set the key anew.",
+    });
   });
 
   it('cannot be reached', async () => {

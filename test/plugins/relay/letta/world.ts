@@ -39,6 +39,10 @@ export async function startWorld({ ask = deny, ...stand }: WorldOptions = {}) {
 
 const deny: AskApproval = async () => ({ approve: false });
 
+/** The request that brings an agent a message; older servers have another one. */
+export const SENDING = { route: '/v1/conversations/:conversationId/messages', method: 'POST' } as const;
+export const SENDING_TO_AGENT = { route: '/v1/agents/:agentId/messages', method: 'POST' } as const;
+
 export const PLACE = { guildId: '1', channelId: '10', userId: '100' };
 
 export interface Telling extends Partial<Prompt> {

@@ -59,8 +59,9 @@ describe('relay: settings of what waits and how long', () => {
     await bot.advance(4_000);
     expect(bot.letta.runs.at(-1)?.status).to.equal('running');
     await bot.advance(1_000);
-    await bot.quiet();
+    await bot.discord.expectMessage({ author: bot.bot, content: /took longer than 5 s/ });
     expect(bot.letta.runs.at(-1)?.status).to.equal('cancelled');
+    bot.letta.release();
   });
 
   it('dayTurns and dayTokens: what the agents may use in a day', async () => {

@@ -58,8 +58,9 @@ describe('relay: an agent that fails', () => {
     await bot.admin('!relay config agent_timeout 5');
     bot.alice.say(bot.general, `${bot.bot} hello, without posting`);
     await bot.letta.hanging();
-    await later(6_000);
-    expect(said().at(-1)).to.include('took longer than 5 s');
+    await bot.advance(6_000);
+    await bot.discord.expectMessage({ author: bot.bot, content: /took longer than 5 s/ });
+    bot.letta.release();
     await later(6_000);
     await bot.says(bot.alice, `${bot.bot} again`);
     expect(said().at(-1)).to.include('have used up what they may in a day');

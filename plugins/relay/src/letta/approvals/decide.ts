@@ -2,10 +2,12 @@ import type { WaitingCall } from '../runs/heard.js';
 import { listen } from '../runs/listen.js';
 import { openStream } from '../runs/send.js';
 import { keep, type Next, type Talk } from '../runs/talk.js';
+import { waitForBlocker } from '../runs/wait-for-others.js';
 import { troubleOf } from '../server/trouble.js';
 import type { ApprovalDecision } from '../types.js';
 import { answerTo, RESTARTED } from './answer.js';
 
+const MOST_LOSSES = 3;
 const NOT_ASKED: ApprovalDecision = { approve: false, reason: 'Nobody could be asked.' };
 
 /** Has the agent's requests decided, tells it, and hears it out. */
@@ -18,7 +20,7 @@ export async function decide(talk: Talk, asked: boolean): Promise<Next> {
     deadline.signal.throwIfAborted();
   }
   if (calls.some(({ callId }) => decisions.get(callId)?.approve === true)) await keep(talk, { acted: true });
-  const answer = answerTo(calls, (callId) => decisions.get(callId) ?? NOT_ASKED);
+  const answer = answerTo(calls, prompt.key, (callId) => decisions.get(callId) ?? NOT_ASKED);
   try {
     const stream = await openStream(client, server, prompt.agentId, answer, deadline.signal);
     await Promise.all(calls.map(({ callId }) => store.lettaAsked.of(callId).delete()));
@@ -28,9 +30,11 @@ export async function decide(talk: Talk, asked: boolean): Promise<Next> {
   } catch (error) {
     deadline.signal.throwIfAborted();
     talk.losses += 1;
-    const { retry, kind } = troubleOf(error);
-    // It may have got through, or somebody has decided elsewhere: the history knows.
-    return (retry || kind === 'refused') && talk.losses <= 3 ? { do: 'look' } : { do: 'fail', error };
+    const { retry, kind, runId } = troubleOf(error);
+    if (kind === 'busy') await waitForBlocker(talk, runId);
+    // It may have got through, or somebody has decided elsewhere: the server knows.
+    const mayBeThere = retry || kind === 'refused' || kind === 'nothing-pending';
+    return mayBeThere && talk.losses <= MOST_LOSSES ? { do: 'look' } : { do: 'fail', error };
   }
 }
 

@@ -35,7 +35,7 @@ async function deny(parts: TalkParts, client: Letta, asked: readonly AskedApprov
       client,
       server,
       agentId,
-      answerTo(calls, () => RESTARTED),
+      answerTo(calls, first.key, () => RESTARTED),
       deadline.signal,
     ));
   } catch (error) {

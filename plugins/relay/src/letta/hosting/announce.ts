@@ -47,13 +47,16 @@ export async function listAnew(client: Letta, host: HostRegistration, serverId: 
   }
 }
 
-/** @param lister with whose bearer the tools are listed: there is no agent that asks for the list */
+/**
+ * The bearer goes by a header of its own: of an authorisation token servers take no change once they are registered. Where there is such a
+ * header, they leave a token out that an earlier version of this bot has registered.
+ * @param lister with whose bearer the tools are listed: there is no agent that asks for the list
+ */
 function configOf({ url }: HostRegistration, lister?: string) {
   return {
     mcp_server_type: 'streamable_http' as const,
     server_url: url,
-    auth_header: 'Authorization',
-    auth_token: `Bearer ${bearerOfAgent(lister)}`,
+    custom_headers: { Authorization: `Bearer ${bearerOfAgent(lister)}` },
   } satisfies McpServerCreateParams['config'];
 }
 

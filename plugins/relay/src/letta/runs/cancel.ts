@@ -1,29 +1,26 @@
-import { isOver } from './follow.js';
-import { pastOf } from './history.js';
-import type { Talk } from './talk.js';
+import { countMessages, isOver } from './follow.js';
+import { serializes, type Talk } from './talk.js';
 
 const PATIENCE = { timeout: 5_000 };
 
-/** Cancels the prompt's run at the server, as far as it can be reached. Of a run that nobody has heard of it takes only one that can be no other's. */
+/**
+ * Cancels the prompt's run at the server, as far as it can be reached. Of a run that nobody has heard of it takes only one that can be no
+ * other's. The server only marks it: the model's answer that is under way, and the tool call in it, still happen.
+ */
 export async function cancelAtServer(talk: Talk): Promise<void> {
-  const { client, prompt, log } = talk;
+  const { client, server, prompt, clock, log } = talk;
+  const { agentId } = prompt;
   try {
     const runId = talk.heard.runId ?? (await onlyRun(talk));
     if (runId === undefined) return;
     talk.heard.runId = runId;
-    await client.agents.messages.cancel(prompt.agentId, { run_ids: [runId] }, PATIENCE);
+    if (!serializes(server)) {
+      const messages = await countMessages(client, runId, AbortSignal.timeout(PATIENCE.timeout));
+      server.cancelled.set(agentId, { runId, messages, at: clock.now() });
+    }
+    await client.agents.messages.cancel(agentId, { run_ids: [runId] }, PATIENCE);
   } catch (error) {
-    log.warn("the agent's run could not be cancelled", { agentId: prompt.agentId, runId: talk.heard.runId, error });
-  }
-}
-
-/** Whether the server has kept nothing of the prompt, so that it may be sent anew. */
-export async function leftNothing({ client, prompt, record }: Talk): Promise<boolean> {
-  try {
-    const controller = new AbortController();
-    return (await pastOf(client, prompt.agentId, record.otid, controller.signal)) === undefined;
-  } catch {
-    return false;
+    log.warn("the agent's run could not be cancelled", { agentId, runId: talk.heard.runId, error });
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Clock } from '@cinnabar/sdk';
 import type { Letta } from '@letta-ai/letta-client';
-import type { LettaStreamingResponse, Run } from '@letta-ai/letta-client/resources/agents/messages';
+import type { LettaStreamingResponse, Message, Run } from '@letta-ai/letta-client/resources/agents/messages';
 
-const POLL_MS = 1_000;
+export const POLL_MS = 1_000;
 /** Streams outlive any request: how long one may take is the deadline's business. */
 export const STREAM_TIMEOUT_MS = 2 * 60 * 60_000;
 
@@ -13,6 +13,24 @@ export async function overRun(client: Letta, clock: Clock, runId: string, signal
     if (isOver(run)) return run;
     await pause(clock, POLL_MS, signal);
   }
+}
+
+const PAGE = 100;
+
+/** Everything that a run has left, oldest first. */
+export async function messagesOf(client: Letta, runId: string, signal: AbortSignal): Promise<readonly Message[]> {
+  const all: Message[] = [];
+  for (;;) {
+    const after = all.at(-1)?.id;
+    const query = { order: 'asc' as const, limit: PAGE, ...(after === undefined ? {} : { after }) };
+    const { items } = await client.runs.messages.list(runId, query, { signal });
+    all.push(...items);
+    if (items.length < PAGE) return all;
+  }
+}
+
+export async function countMessages(client: Letta, runId: string, signal: AbortSignal): Promise<number> {
+  return (await messagesOf(client, runId, signal)).length;
 }
 
 /** The rest of a background run's chunks. */

@@ -1,3 +1,4 @@
+import { z } from '@cinnabar/sdk';
 import type {
   ApprovalRequestMessage,
   AssistantMessage,
@@ -62,7 +63,7 @@ export function hear(heard: Heard, chunk: LettaStreamingResponse | Message): rea
         return { kind: 'tool-call', ...call };
       });
     case 'tool_return_message':
-      return [returned(heard, chunk)];
+      return returnsIn(chunk).map((one) => returned(heard, one, chunk.name));
     case 'assistant_message': {
       const text = textOf(chunk.content);
       heard.texts.push(text);
@@ -93,7 +94,35 @@ function begins(heard: Heard, runId: string): void {
   heard.lastSequence = 0;
 }
 
-function returned(heard: Heard, { tool_call_id, name, status, tool_return, stderr }: ToolReturnMessage): AgentEvent {
+interface Return {
+  readonly tool_call_id: string;
+  readonly status: string;
+  readonly text: string;
+  readonly stderr: readonly string[] | null;
+}
+
+const returnOf = z.object({
+  tool_call_id: z.string(),
+  status: z.string(),
+  tool_return: z.unknown(),
+  stderr: z.array(z.string()).nullish(),
+});
+
+/** The outcomes of all calls of a step come in one message, which names the first of them again for those that know no list. */
+function returnsIn(message: ToolReturnMessage): readonly Return[] {
+  const several: readonly unknown[] = message.tool_returns ?? [];
+  const read = (several.length > 0 ? several : [message]).flatMap((one) => returnOf.safeParse(one).data ?? []);
+  return read.map(({ tool_call_id, status, tool_return, stderr }) => {
+    const text = typeof tool_return === 'string' ? tool_return : JSON.stringify(tool_return ?? '');
+    return { tool_call_id, status, text, stderr: stderr ?? null };
+  });
+}
+
+function returned(
+  heard: Heard,
+  { tool_call_id, status, text, stderr }: Return,
+  name: string | null | undefined,
+): AgentEvent {
   const ok = status === 'success';
   // Of a call that was approved, the request was the last that was heard.
   const known =
@@ -101,7 +130,7 @@ function returned(heard: Heard, { tool_call_id, name, status, tool_return, stder
   const use = { callId: tool_call_id, name: known ?? name ?? 'unknown', ok };
   heard.tools.set(tool_call_id, use);
   heard.waiting = heard.waiting.filter(({ callId }) => callId !== tool_call_id);
-  return { kind: 'tool-return', ...use, text: ok ? tool_return : (stderr?.join('\n') ?? tool_return) };
+  return { kind: 'tool-return', ...use, text: ok || stderr === null || stderr.length === 0 ? text : stderr.join('\n') };
 }
 
 /** Newer servers send a list, older ones a single call; both send the single one for those that know no list. */

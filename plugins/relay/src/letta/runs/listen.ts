@@ -1,7 +1,7 @@
 import type { LettaStreamingResponse } from '@letta-ai/letta-client/resources/agents/messages';
-import { troubleOf } from '../server/trouble.js';
+import { isRunError, stoppedBy, troubleOf } from '../server/trouble.js';
 import { hear } from './heard.js';
-import { keep, type Next, type Talk } from './talk.js';
+import { hasActed, keep, type Next, type Talk } from './talk.js';
 
 /** Hears a run out. */
 export async function listen(talk: Talk, stream: AsyncIterable<LettaStreamingResponse>): Promise<Next> {
@@ -11,9 +11,10 @@ export async function listen(talk: Talk, stream: AsyncIterable<LettaStreamingRes
     for await (const chunk of stream) await take(talk, chunk);
   } catch (error) {
     deadline.signal.throwIfAborted();
+    if (!isRunError(error)) return lost(talk, error);
     const { kind } = troubleOf(error);
-    if (kind === 'pending-approval') throw error;
-    return kind === 'run-error' ? failed(talk, error) : lost(talk, error);
+    if (kind === 'pending-approval' || kind === 'nothing-pending') throw error;
+    return failed(talk, error);
   }
   // Whoever aborts a stream makes it end without an error.
   deadline.signal.throwIfAborted();
@@ -48,10 +49,10 @@ function lost(talk: Talk, error: unknown): Next {
 }
 
 function failed(talk: Talk, error: unknown): Next {
-  const isOver = talk.heard.tools.size > 0 || talk.record.acted || talk.heard.texts.length > 0;
+  const isOver = hasActed(talk) || talk.heard.texts.length > 0;
   return isOver ? givenUp(error) : { do: 'fail', error };
 }
 
 export function givenUp(error: unknown): Next {
-  return { do: 'give-up', error, sentence: 'The agent stopped in the middle of its work.' };
+  return { do: 'give-up', error, sentence: stoppedBy(error) };
 }

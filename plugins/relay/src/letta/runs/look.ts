@@ -1,13 +1,16 @@
-import type { Run } from '@letta-ai/letta-client/resources/agents/messages';
-import { isOver, overRun, pause, restOf } from './follow.js';
-import { hear, nothingHeard } from './heard.js';
-import { type Past, pastOf } from './history.js';
+import type { Message, Run } from '@letta-ai/letta-client/resources/agents/messages';
+import { cancelAtServer } from './cancel.js';
+import { isOver, messagesOf, overRun, pause, restOf } from './follow.js';
+import { type Heard, hear, nothingHeard } from './heard.js';
 import { givenUp, listen } from './listen.js';
-import type { Next, Talk } from './talk.js';
+import { renew } from './send.js';
+import { hasActed, type Next, type Talk } from './talk.js';
 
 /** How far apart this clock and the server's may be. */
 const CLOCKS_APART_MS = 60_000;
 const REATTACH_MS = 500;
+/** An agent is told one thing after another: since a prompt was sent there are its own runs, and few of others. */
+const MOST_RUNS = 50;
 
 /** Reads on where the connection was lost; where that cannot be, waits until the run is over. */
 export async function reattach(talk: Talk): Promise<Next> {
@@ -15,6 +18,7 @@ export async function reattach(talk: Talk): Promise<Next> {
   const { runId } = heard;
   if (runId === undefined) return { do: 'look' };
   await pause(clock, REATTACH_MS * (talk.losses - 1), deadline.signal);
+  if (isDead(talk, runId)) return { do: 'look' };
   if (server.background && heard.lastSequence > 0) {
     return listen(talk, await restOf(client, runId, heard.lastSequence, deadline.signal));
   }
@@ -22,22 +26,90 @@ export async function reattach(talk: Talk): Promise<Next> {
   return { do: 'look' };
 }
 
+/** What the server has kept of a prompt. */
+interface Kept {
+  /** Its runs, oldest first: the first answers the prompt, each other one a decision about the calls of the one before. */
+  readonly runs: readonly Run[];
+  readonly heard: Heard;
+  /** Under way, and has left nothing yet: it may be this prompt's. */
+  readonly unknown: Run | undefined;
+}
+
+/**
+ * Looks for a prompt among the agent's runs since it was sent. The runs say which messages are whose, and in which order: an agent's
+ * history as a whole comes in an order that differs from server to server, with messages of the server's own between.
+ */
+export async function keptOfPrompt(talk: Talk, signal: AbortSignal): Promise<Kept> {
+  const { client, prompt, record } = talk;
+  const since = record.at - CLOCKS_APART_MS;
+  const { items } = await client.runs.list({ agent_id: prompt.agentId, order: 'desc', limit: MOST_RUNS }, { signal });
+  const recent = items.filter(({ created_at }) => Date.parse(created_at ?? '') >= since).sort(byAge);
+  const runs: Run[] = [];
+  const heard = nothingHeard();
+  let unknown: Run | undefined;
+  for (const run of recent) {
+    const messages = await messagesOf(client, run.id, signal);
+    if (messages.length === 0 && !isOver(run)) unknown = run;
+    const isMine = runs.length === 0 ? messages.some((one) => isPrompt(one, record.otid)) : decides(heard, messages);
+    if (!isMine) continue;
+    runs.push(run);
+    for (const message of messages) hear(heard, message);
+    heard.runId = run.id;
+  }
+  return { runs, heard, unknown };
+}
+
+const byAge = (a: Run, b: Run) => Date.parse(a.created_at ?? '') - Date.parse(b.created_at ?? '');
+
+function isPrompt(message: Message, otid: string): boolean {
+  return message.message_type === 'user_message' && message.otid === otid;
+}
+
+/** Whether messages begin with the answer to what waits. */
+function decides({ waiting }: Heard, messages: readonly Message[]): boolean {
+  const after = nothingHeard();
+  for (const message of messages) hear(after, message);
+  return waiting.some(({ callId }) => after.tools.has(callId));
+}
+
 /** Finds out what has become of a prompt that may have been sent: heard out, under way, waiting for an approval, or never arrived. */
 export async function look(talk: Talk): Promise<Next> {
-  const { client, clock, prompt, record, deadline } = talk;
-  const past = await pastOf(client, prompt.agentId, record.otid, deadline.signal);
-  if (past !== undefined) return takeUp(talk, past);
-  const since = record.at - CLOCKS_APART_MS;
-  const { items } = await client.runs.list(
-    { agent_id: prompt.agentId, active: true, limit: 20 },
-    { signal: deadline.signal },
-  );
-  const running = items.find((run) => !isOver(run) && Date.parse(run.created_at ?? '') >= since);
-  if (running === undefined) return notThere(talk);
-  // A server keeps a message at the end of its first step: until then only the run shows that it is there.
-  await overRun(client, clock, running.id, deadline.signal);
-  const arrived = await pastOf(client, prompt.agentId, record.otid, deadline.signal);
-  return arrived === undefined ? notThere(talk) : { do: 'look' };
+  const { client, clock, deadline } = talk;
+  const { runs, heard, unknown } = await keptOfPrompt(talk, deadline.signal);
+  const last = runs.at(-1);
+  const underWay =
+    last !== undefined && !isOver(last) ? last : heard.waiting.length > 0 || last === undefined ? unknown : undefined;
+  if (underWay !== undefined && !isDead(talk, underWay.id)) {
+    // A server keeps messages at the end of a step: until then only the run shows that there is something.
+    talk.heard.runId = underWay.id;
+    await overRun(client, clock, underWay.id, deadline.signal);
+    return { do: 'look' };
+  }
+  if (last === undefined) return underWay === undefined ? notThere(talk) : afterDeath(talk, underWay.id);
+  talk.heard = { ...heard, steps: talk.heard.steps, tokens: talk.heard.tokens, runId: last.id };
+  if (underWay !== undefined) return afterDeath(talk, underWay.id);
+  return evaluate(talk, runs, last);
+}
+
+async function evaluate(talk: Talk, runs: readonly Run[], last: Run): Promise<Next> {
+  const { heard } = talk;
+  heard.stopReason = last.stop_reason ?? 'end_turn';
+  if (heard.waiting.length > 0) return { do: 'decide', asked: talk.decisions.size > 0 };
+  const failure = last.metadata?.error;
+  if (last.status === 'failed') return { do: 'fail', error: new RunFailed(last.id, failure) };
+  if (last.status === 'cancelled') return givenUp(new Error(`the run ${last.id} was cancelled at the server`));
+  await count(talk, runs);
+  return { do: 'end' };
+}
+
+/** What a run keeps of the error that it ended with, in the form in which a stream throws it. */
+class RunFailed extends Error {
+  constructor(
+    runId: string,
+    readonly error: unknown,
+  ) {
+    super(`the run ${runId} failed`);
+  }
 }
 
 /** The server knows nothing of it. An agent that was seen at work all the same is not made to do it twice. */
@@ -45,41 +117,31 @@ function notThere({ record }: Talk): Next {
   return record.acted ? givenUp(new Error('the agent was at work, but the server has not kept it')) : { do: 'send' };
 }
 
-async function takeUp(talk: Talk, past: Past): Promise<Next> {
-  const { client, clock, prompt, record, deadline } = talk;
-  let run: Run | undefined;
-  if (past.runId !== undefined) {
-    talk.heard.runId = past.runId;
-    run = await overRun(client, clock, past.runId, deadline.signal);
-  }
-  const whole = (await pastOf(client, prompt.agentId, record.otid, deadline.signal)) ?? past;
-  // Another run may have followed: a decision that somebody else has made.
-  if (whole.runId !== past.runId) return { do: 'look' };
-  const { steps, tokens } = talk.heard;
-  const heard = { ...nothingHeard(), steps, tokens, runId: past.runId };
-  for (const message of whole.messages) hear(heard, message);
-  talk.heard = heard;
-  heard.stopReason = run?.stop_reason ?? 'end_turn';
-  if (heard.waiting.length > 0) return { do: 'decide', asked: talk.decisions.size > 0 };
-  if (run?.status === 'failed' || run?.status === 'cancelled') {
-    return givenUp(new Error(`the run ${run.id} was ${run.status}: ${JSON.stringify(run.metadata ?? {})}`));
-  }
-  await count(talk, whole);
-  return { do: 'end' };
+/** Whether the run was under way when the server went away: nobody works on it any more. */
+function isDead({ server, record }: Talk, runId: string): boolean {
+  if (record.at < server.goneAt) server.dead.add(runId);
+  return server.dead.has(runId);
 }
 
-/** What it has used, which the history does not say. */
-async function count(talk: Talk, { messages, runId }: Past): Promise<void> {
-  const { client, heard, deadline } = talk;
+/** The run has ended with the server that it ran in. What had been done in it stays done. */
+async function afterDeath(talk: Talk, runId: string): Promise<Next> {
+  talk.heard.runId = runId;
+  await cancelAtServer(talk);
+  if (hasActed(talk) || talk.heard.texts.length > 0) return givenUp(new Error('the server went down under the run'));
+  await renew(talk);
+  return { do: 'send' };
+}
+
+/** What it has used, which its messages do not say. */
+async function count({ client, heard, deadline, log }: Talk, runs: readonly Run[]): Promise<void> {
   if (heard.tokens > 0) return;
-  const runs = new Set([...messages.map(({ run_id }) => run_id), runId].filter((id) => typeof id === 'string'));
-  for (const id of runs) {
+  for (const { id } of runs) {
     try {
       const usage = await client.runs.usage.retrieve(id, { signal: deadline.signal });
       heard.tokens += usage.total_tokens ?? 0;
     } catch (error) {
       deadline.signal.throwIfAborted();
-      talk.log.debug('a run does not say what it has used', { runId: id, error });
+      log.debug('a run does not say what it has used', { runId: id, error });
     }
   }
 }

@@ -1,6 +1,7 @@
-import { troubleOf } from '../server/trouble.js';
+import { isRunError, stoppedBy, troubleOf } from '../server/trouble.js';
 import type { Answered, Conversed, Unanswered } from '../types.js';
-import { cancelAtServer, leftNothing } from './cancel.js';
+import { cancelAtServer } from './cancel.js';
+import { keptOfPrompt } from './look.js';
 import { renew } from './send.js';
 import { hasActed, keep, type Talk } from './talk.js';
 
@@ -22,39 +23,46 @@ export async function givenUp(talk: Talk, sentence: string, error: unknown): Pro
 
 /** What an error comes to: another attempt, where the agent has done nothing and the error may pass. */
 export async function unanswered(talk: Talk, error: unknown): Promise<Unanswered> {
-  const { retry, retryAfterMs, sentence, kind } = troubleOf(error);
+  const { retry, retryAfterMs, sentence } = troubleOf(error);
+  const isOver = isRunError(error);
   if (hasActed(talk)) {
     // It may have been answered all the same: the next attempt looks.
-    if (retry && kind !== 'run-error') return again(talk, sentence, error, retryAfterMs);
-    return givenUp(talk, sentence, error);
+    if (retry && !isOver) return again(talk, sentence, error, retryAfterMs);
+    return givenUp(talk, isOver ? stoppedBy(error) : sentence, error);
   }
   if (!retry) {
     await talk.store.lettaSent.of(talk.prompt.key).delete();
     return { status: 'failed', retry: false, sentence, error, tools: [] };
   }
   // A server that knows the id of a run that came to nothing would hand it out again.
-  if (kind === 'run-error' && (await leftNothing(talk))) await renew(talk);
+  if (isOver && (await leftNothing(talk))) await renew(talk);
   return again(talk, sentence, error, retryAfterMs);
 }
 
-/** The time is over, or the bot stops: the run is cancelled at the server. */
+/**
+ * The time is over, or the bot stops. An agent that has taken too long is cancelled at the server. One that is at work when the bot stops
+ * goes on: it could not be held up in the middle of a step, and the next process takes its run up.
+ */
 export async function interrupted(talk: Talk): Promise<Conversed> {
-  const { deadline, heard, prompt } = talk;
-  const timedOut = deadline.reason === 'timeout';
-  // Somebody is being asked: the next process answers that, and the agent goes on then.
-  const isAsking = !timedOut && heard.waiting.length > 0;
-  if (!isAsking) await cancelAtServer(talk);
-  if (timedOut) {
-    const seconds = Math.round(prompt.timeoutMs / 1000);
-    return givenUp(talk, `The agent took longer than ${seconds} s.`, new Error('the agent timed out'));
+  const { deadline, prompt } = talk;
+  if (deadline.reason !== 'timeout') {
+    return again(talk, 'I was stopped while the agent was working.', new Error('the relay was stopped'));
   }
-  const sentence = 'I was stopped while the agent was working.';
-  const error = new Error('the relay was stopped');
-  if (isAsking) return again(talk, sentence, error);
-  if (hasActed(talk)) return givenUp(talk, sentence, error);
-  if (heard.runId !== undefined && (await leftNothing(talk))) await renew(talk);
-  return again(talk, sentence, error);
+  await cancelAtServer(talk);
+  const seconds = Math.round(prompt.timeoutMs / 1000);
+  return givenUp(talk, `The agent took longer than ${seconds} s.`, new Error('the agent timed out'));
 }
+
+/** Whether the server has kept nothing of the prompt, so that it may be sent anew. */
+async function leftNothing(talk: Talk): Promise<boolean> {
+  try {
+    return (await keptOfPrompt(talk, AbortSignal.timeout(PATIENCE_MS))).runs.length === 0;
+  } catch {
+    return false;
+  }
+}
+
+const PATIENCE_MS = 5_000;
 
 function again(talk: Talk, sentence: string, error: unknown, retryAfterMs?: number): Unanswered {
   const patience = retryAfterMs === undefined ? {} : { retryAfterMs };

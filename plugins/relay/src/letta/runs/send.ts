@@ -5,28 +5,46 @@ import { denyOrphans } from '../approvals/orphans.js';
 import { troubleOf } from '../server/trouble.js';
 import { STREAM_TIMEOUT_MS } from './follow.js';
 import { listen } from './listen.js';
-import { keep, type Next, type Talk, type TalkParts } from './talk.js';
+import { keep, type Next, type ServerFindings, serializes, type Talk } from './talk.js';
+import { waitForBlocker, waitForOthers } from './wait-for-others.js';
 
 /** Most steps of a run, so that an agent cannot go round in circles. */
 const MAX_STEPS = 50;
 const MOST_ORPHANS = 3;
 
-/** Sends a message, in the background where the server can: then the run survives a lost connection, and a repeated id is known. */
+/**
+ * Sends a message, in the background where the server can: then the run survives a lost connection. It goes to the agent's default
+ * conversation, where the server knows a repeated id, and refuses a message while the agent is busy; older servers have agents only.
+ * @param unlocked past that refusal: what keeps the agent busy is known to be dead
+ */
 export async function openStream(
   client: Letta,
-  server: TalkParts['server'],
+  server: ServerFindings,
   agentId: string,
   message: MessageCreate | ApprovalCreate,
   signal: AbortSignal,
+  unlocked = false,
 ): Promise<AsyncIterable<LettaStreamingResponse>> {
-  const body = { messages: [message], streaming: true as const, include_pings: true, max_steps: MAX_STEPS };
   const options = { signal, timeout: STREAM_TIMEOUT_MS };
-  try {
-    return await client.agents.messages.create(agentId, { ...body, background: server.background }, options);
-  } catch (error) {
-    if (!server.background || troubleOf(error).kind !== 'no-background') throw error;
-    server.background = false;
-    return client.agents.messages.create(agentId, { ...body, background: false }, options);
+  for (;;) {
+    const { background, conversations } = server;
+    const body = {
+      messages: [message],
+      streaming: true as const,
+      background,
+      include_pings: true,
+      max_steps: MAX_STEPS,
+    };
+    try {
+      return conversations && !unlocked
+        ? await client.conversations.messages.create('default', { agent_id: agentId, ...body }, options)
+        : await client.agents.messages.create(agentId, body, options);
+    } catch (error) {
+      const { kind } = troubleOf(error);
+      if (background && kind === 'no-background') server.background = false;
+      else if (conversations && kind === 'no-conversations') server.conversations = false;
+      else throw error;
+    }
   }
 }
 
@@ -34,14 +52,21 @@ export async function openStream(
 export async function send(talk: Talk): Promise<Next> {
   const { client, server, prompt, deadline } = talk;
   const message = { role: 'user' as const, content: prompt.text, otid: talk.record.otid };
+  const unlocked = talk.blocker !== undefined && server.dead.has(talk.blocker.runId);
   try {
-    return await listen(talk, await openStream(client, server, prompt.agentId, message, deadline.signal));
+    if (!serializes(server)) await waitForOthers(talk);
+    return await listen(talk, await openStream(client, server, prompt.agentId, message, deadline.signal, unlocked));
   } catch (error) {
     deadline.signal.throwIfAborted();
-    if (troubleOf(error).kind !== 'pending-approval' || talk.orphans >= MOST_ORPHANS) return { do: 'fail', error };
+    const { kind, runId } = troubleOf(error);
+    if (kind === 'busy') {
+      await waitForBlocker(talk, runId);
+      return { do: 'send' };
+    }
+    if (kind !== 'pending-approval' || talk.orphans >= MOST_ORPHANS) return { do: 'fail', error };
     talk.orphans += 1;
     await denyOrphans(talk);
-    // The server may have noted the refused request as answered.
+    // The server knows the refused message by its id, and would answer with the refusal again.
     await renew(talk);
     return { do: 'send' };
   }
@@ -51,5 +76,5 @@ export async function send(talk: Talk): Promise<Next> {
 export async function renew(talk: Talk): Promise<void> {
   const { key } = talk.prompt;
   const last = Number(talk.record.otid.slice(key.length + 1)) || 1;
-  await keep(talk, { otid: `${key}-${last + 1}` });
+  await keep(talk, { otid: `${key}-${last + 1}`, at: talk.clock.now() });
 }

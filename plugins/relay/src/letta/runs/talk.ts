@@ -11,12 +11,47 @@ export interface TalkParts {
   readonly ask: AskApproval;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What was found out about the server. */
-  readonly server: {
-    background: boolean;
-    /** Agents of which it is known that no run of an earlier process is under way. */
-    readonly free: Set<string>;
+  readonly server: ServerFindings;
+}
+
+/** What was found out about a server, as long as this process lives. */
+export interface ServerFindings {
+  /** Whether it has background runs. */
+  background: boolean;
+  /** Whether it has routes for conversations. */
+  conversations: boolean;
+  /** When nothing listened at its address last, in milliseconds since the Unix epoch: what it did before that has ended. */
+  goneAt: number;
+  /** Agents of which it is known that no run of an earlier process is under way. */
+  readonly free: Set<string>;
+  /** Runs that show as under way, and that nobody works on any more. */
+  readonly dead: Set<string>;
+  /** Runs that were cancelled, by agent, with the number of their messages then: their step goes on. */
+  readonly cancelled: Map<string, RunMark>;
+}
+
+/** How far a run had come, and when. */
+export interface RunMark {
+  readonly runId: string;
+  readonly messages: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+export function nothingFound(): ServerFindings {
+  return {
+    background: true,
+    conversations: true,
+    goneAt: Number.NEGATIVE_INFINITY,
+    free: new Set(),
+    dead: new Set(),
+    cancelled: new Map(),
   };
+}
+
+/** Whether the server itself lets only one run after another work with an agent, and knows a message that comes again. */
+export function serializes({ background, conversations }: ServerFindings): boolean {
+  return background && conversations;
 }
 
 /** One prompt, from when it is an agent's turn until its outcome is known. */
@@ -35,6 +70,8 @@ export interface Talk extends TalkParts {
   losses: number;
   /** How often somebody else's request for approval was in the way. */
   orphans: number;
+  /** The run that the agent is busy with, and how far it had come when that was first seen. */
+  blocker: RunMark | undefined;
 }
 
 /** What comes next in a talk. */

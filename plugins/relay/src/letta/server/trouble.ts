@@ -1,3 +1,5 @@
+import { z } from '@cinnabar/sdk';
+
 /** What can go wrong with a server of agents. */
 export type TroubleKind =
   | 'unauthorised'
@@ -5,10 +7,14 @@ export type TroubleKind =
   | 'refused'
   /** The agent waits for an approval, and takes nothing else. */
   | 'pending-approval'
+  /** A decision about a call that does not wait for one, or not any more. */
+  | 'nothing-pending'
   /** It works on something else. */
   | 'busy'
   /** It has no background runs. */
   | 'no-background'
+  /** It has no routes for conversations. */
+  | 'no-conversations'
   | 'rate-limited'
   | 'server-error'
   | 'unreachable'
@@ -22,6 +28,8 @@ export interface Trouble {
   readonly retryAfterMs?: number;
   /** For people. */
   readonly sentence: string;
+  /** Which run the agent is busy with, where the server says so. */
+  readonly runId?: string;
 }
 
 /** What an error of the client means. Read by its shape, so that the library is not loaded for it. */
@@ -30,21 +38,67 @@ export function troubleOf(error: unknown): Trouble {
   const retryAfterMs = patienceIn(headers);
   const patience = retryAfterMs === undefined ? {} : { retryAfterMs };
   const text = JSON.stringify(body ?? null);
-  if (status === undefined) return body === undefined ? UNREACHABLE : runTrouble(text);
+  if (status === undefined) return body === undefined ? UNREACHABLE : runTrouble(body);
   if (status === 401 || status === 403) return UNAUTHORISED;
-  if (status === 404) return UNKNOWN_AGENT;
-  if (status === 409) return /PENDING_APPROVAL|waiting for approval/i.test(text) ? PENDING : { ...BUSY, ...patience };
+  if (status === 404 || status === 405)
+    return /"detail":"(Not Found|Method)/.test(text) ? NO_CONVERSATIONS : UNKNOWN_AGENT;
+  if (status === 409) return WAITS.test(text) ? PENDING : { ...BUSY, ...patience, ...holderIn(body) };
+  if (status === 400 && NOTHING_WAITS.test(text)) return NOTHING_PENDING;
   if (status === 429) return { ...RATE_LIMITED, ...patience };
   if (status === 503 && /background.+redis/i.test(text)) return NO_BACKGROUND;
-  if (status === 408 || status === 425 || status >= 500) return { ...SERVER_ERROR, ...patience };
-  return REFUSED;
+  return mayPass(status) ? { ...SERVER_ERROR, ...patience } : REFUSED;
 }
 
-/** What a run's error means: those that the model's provider or the server may get over are worth another attempt. */
-function runTrouble(text: string): Trouble {
-  if (/waiting for approval/i.test(text)) return PENDING;
-  const hopeless = /llm_authentication|insufficient_credits|context_window_overflow|invalid_tool_call/i.test(text);
-  return hopeless ? { ...RUN_ERROR, retry: false } : RUN_ERROR;
+function mayPass(status: number): boolean {
+  return status === 408 || status === 425 || status >= 500;
+}
+
+/** Whether a run has ended with it: the server has told of it in the stream, or keeps it with the run. */
+export function isRunError(error: unknown): boolean {
+  const { status, body } = partsOf(error);
+  return status === undefined && body !== undefined;
+}
+
+/** Whether nothing listens at the server's address: the process that was there is gone, and with it whatever it was doing. */
+export function isServerGone(error: unknown): boolean {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
+    if ('code' in cause && cause.code === 'ECONNREFUSED') return true;
+  }
+  return false;
+}
+
+/** For people, of a run that ended with an error after the agent had done something. */
+export function stoppedBy(error: unknown): string {
+  const { sentence } = troubleOf(error);
+  const stopped = 'The agent stopped in the middle of its work.';
+  return isRunError(error) && /model/.test(sentence) ? `${stopped} ${sentence}` : stopped;
+}
+
+const WAITS = /PENDING_APPROVAL|waiting for approval/i;
+const NOTHING_WAITS = /no tool call is currently awaiting approval|invalid tool call ids/i;
+
+const runErrorBody = z.object({
+  error_type: z.string().nullish(),
+  message: z.string().nullish(),
+  detail: z.string().nullish(),
+});
+
+/** What a run's error means, by its type, or by the code with which its message or its detail begins. The first that fits. */
+function runTrouble(body: unknown): Trouble {
+  const { error_type: type, message, detail } = runErrorBody.safeParse(body).data ?? {};
+  const text = `${type ?? ''} ${message ?? ''} ${detail ?? ''}`;
+  return RUN_TROUBLES.find(([pattern]) => pattern.test(text))?.[1] ?? RUN_ERROR;
+}
+
+function runError(retry: boolean, sentence: string): Trouble {
+  return { kind: 'run-error', retry, sentence };
+}
+
+const holder = z.object({ run_id: z.string() });
+
+function holderIn(body: unknown): { readonly runId?: string } {
+  const runId = holder.safeParse(body).data?.run_id;
+  return runId === undefined ? {} : { runId };
 }
 
 const UNREACHABLE: Trouble = {
@@ -84,11 +138,40 @@ const SERVER_ERROR: Trouble = {
   retry: true,
   sentence: 'The Letta server has a problem at the moment.',
 };
-const RUN_ERROR: Trouble = {
-  kind: 'run-error',
-  retry: true,
-  sentence: 'The agent ran into an error while it was working.',
+const NO_CONVERSATIONS: Trouble = {
+  kind: 'no-conversations',
+  retry: false,
+  sentence: 'The Letta server does not have what I asked for. It may be too old.',
 };
+const NOTHING_PENDING: Trouble = {
+  kind: 'nothing-pending',
+  retry: false,
+  sentence: 'The agent was not waiting for this decision any more.',
+};
+const RUN_ERROR = runError(true, 'The agent ran into an error while it was working.');
+const RUN_TROUBLES: readonly (readonly [RegExp, Trouble])[] = [
+  [WAITS, PENDING],
+  [NOTHING_WAITS, NOTHING_PENDING],
+  [
+    /context_window|context.?length|maximum context/i,
+    runError(false, 'What the agent has to read is too long for its model.'),
+  ],
+  [
+    /llm_authentication|unauthenticated/i,
+    runError(
+      false,
+      "The agent's model does not accept the key of the Letta server. Its owner has to set the key anew.",
+    ),
+  ],
+  [
+    /insufficient_credits|insufficient_quota|payment required/i,
+    runError(false, "The agent's model has no credit left."),
+  ],
+  [/llm_rate_limit|rate_limit/i, runError(true, "The agent's model has been asked too much for the moment.")],
+  [/llm_timeout|timed out/i, runError(true, "The agent's model did not answer in time.")],
+  [/llm_bad_request|invalid_tool_call/i, runError(false, "The agent's model did not take what it was sent.")],
+  [/llm_/i, runError(true, "The agent's model has a problem at the moment.")],
+];
 
 interface Parts {
   readonly status: number | undefined;

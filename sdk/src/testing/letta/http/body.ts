@@ -29,13 +29,14 @@ export const messageRequest = z.object({
   messages: z.array(z.union([approvalMessage, userMessage])).nullish(),
   input: content.nullish(),
   agent_id: z.string().nullish(),
-  streaming: z.boolean().default(false),
+  /** By default streamed to conversations, and not to agents. */
+  streaming: z.boolean().optional(),
   stream_tokens: z.boolean().default(false),
   include_pings: z.boolean().default(true),
   background: z.boolean().default(false),
   max_steps: z.number().int().positive().default(50),
 });
-export type MessageRequest = z.output<typeof messageRequest>;
+export type MessageRequest = Omit<z.output<typeof messageRequest>, 'streaming'> & { readonly streaming: boolean };
 export type SentMessage = z.output<typeof approvalMessage> | z.output<typeof userMessage>;
 
 export const agentRequest = z.object({

@@ -1,5 +1,6 @@
 import type {
   ApprovalRequestMessage,
+  ApprovalResponseMessage,
   AssistantMessage,
   HiddenReasoningMessage,
   LettaStreamingResponse,
@@ -10,8 +11,18 @@ import type {
 } from '@letta-ai/letta-client/resources/agents/messages';
 import type { StopReasonType } from '@letta-ai/letta-client/resources/runs/runs';
 import type { ToolReturnMessage } from '@letta-ai/letta-client/resources/tools';
-import type { LettaRun } from '../state/run.js';
+import type { Decision } from '../state/agent.js';
+import type { LettaRun, RunFailure } from '../state/run.js';
 import { timestamp, type World } from '../state/world.js';
+
+/** The calls of one step. */
+export type Calls = readonly [ToolCall, ...ToolCall[]];
+
+/** A call, and what came of it. */
+export interface Returned {
+  readonly call: ToolCall;
+  readonly outcome: { readonly status: 'success' | 'error'; readonly text: string };
+}
 
 /** What an agent says: streamed, and stored. */
 export type SaidMessage =
@@ -50,33 +61,52 @@ export function assistant(world: World, run: LettaRun, content: string): Assista
   return { ...frame(world, run), message_type: 'assistant_message', content } satisfies AssistantMessage;
 }
 
-export function toolCall(world: World, run: LettaRun, call: ToolCall): ToolCallMessage {
-  const message = { ...frame(world, run), tool_call: call, tool_calls: [call] };
+/** The calls of one step; `tool_call` is the first of them, for clients that know no list. */
+export function toolCall(world: World, run: LettaRun, calls: Calls): ToolCallMessage {
+  const message = { ...frame(world, run), tool_call: calls[0], tool_calls: [...calls] };
   return { ...message, message_type: 'tool_call_message' } satisfies ToolCallMessage;
 }
 
-export function approvalRequest(world: World, run: LettaRun, call: ToolCall): ApprovalRequestMessage {
-  const message = { ...frame(world, run), tool_call: call, tool_calls: [call] };
+export function approvalRequest(world: World, run: LettaRun, calls: Calls): ApprovalRequestMessage {
+  const message = { ...frame(world, run), tool_call: calls[0], tool_calls: [...calls] };
   return { ...message, message_type: 'approval_request_message' } satisfies ApprovalRequestMessage;
 }
 
-export function toolReturn(
+/** What was decided, as the history keeps it: it has no otid. */
+export function approvalResponse(
   world: World,
   run: LettaRun,
-  { tool_call_id, name }: ToolCall,
-  { status, text }: { readonly status: 'success' | 'error'; readonly text: string },
-): ToolReturnMessage {
-  const stderr = status === 'error' ? [text] : null;
+  calls: readonly ToolCall[],
+  decisions: readonly Decision[],
+): ApprovalResponseMessage {
+  const { otid: _, ...base } = frame(world, run);
+  return {
+    ...base,
+    message_type: 'approval_response_message',
+    approvals: calls.map(({ tool_call_id }, index) => ({
+      type: 'approval',
+      tool_call_id,
+      approve: decisions[index]?.approve === true,
+      reason: decisions[index]?.reason ?? null,
+    })),
+  } satisfies ApprovalResponseMessage;
+}
+
+/** The outcomes of one step's calls in one message, which tells the first of them once more for clients that know no list. */
+export function toolReturns(world: World, run: LettaRun, returned: readonly Returned[]): ToolReturnMessage {
+  const all = returned.map(({ call: { tool_call_id }, outcome: { status, text } }) => {
+    const stderr = status === 'error' ? [text] : null;
+    return { type: 'tool' as const, status, tool_call_id, tool_return: text, stdout: null, stderr };
+  });
+  const [first] = all;
+  if (first === undefined) throw new Error('a step without calls has nothing to return');
+  const { type: _, ...alone } = first;
   return {
     ...frame(world, run),
     message_type: 'tool_return_message',
-    name,
-    status,
-    tool_call_id,
-    tool_return: text,
-    stdout: null,
-    stderr,
-    tool_returns: [{ type: 'tool', status, tool_call_id, tool_return: text, stdout: null, stderr }],
+    name: returned[0]?.call.name ?? null,
+    ...alone,
+    tool_returns: all,
   } satisfies ToolReturnMessage;
 }
 
@@ -100,11 +130,8 @@ export function usage({ usage, id }: LettaRun): LettaStreamingResponse.LettaUsag
   } satisfies LettaStreamingResponse.LettaUsageStatistics;
 }
 
-export function errorMessage(
-  run: LettaRun,
-  error_type: string,
-  message: string,
-): LettaStreamingResponse.LettaErrorMessage {
-  const chunk = { message_type: 'error_message', run_id: run.id, error_type, message, detail: message } as const;
+export function errorMessage(run: LettaRun, failure: RunFailure): LettaStreamingResponse.LettaErrorMessage {
+  const { type: error_type, message, detail } = failure;
+  const chunk = { message_type: 'error_message', run_id: run.id, error_type, message, detail } as const;
   return chunk satisfies LettaStreamingResponse.LettaErrorMessage;
 }

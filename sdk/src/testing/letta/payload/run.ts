@@ -1,6 +1,6 @@
 import type { LettaResponse, Message, Run } from '@letta-ai/letta-client/resources/agents/messages';
 import type { LettaRun } from '../state/run.js';
-import { usage } from './chunks.js';
+import { errorMessage, usage } from './chunks.js';
 
 /** A run as the server shows it. */
 export function runState(run: LettaRun): Run {
@@ -13,7 +13,10 @@ export function runState(run: LettaRun): Run {
     completed_at: run.completedAt,
     status: run.status,
     stop_reason: run.stopReason,
-    metadata: run.error === undefined ? null : { error: { error_type: run.error.type, message: run.error.message } },
+    metadata: {
+      run_type: 'send_message',
+      ...(run.error === undefined ? {} : { error: errorMessage(run, run.error) }),
+    },
   } satisfies Run;
 }
 

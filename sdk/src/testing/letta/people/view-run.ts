@@ -13,6 +13,8 @@ export interface LettaRunView {
   readonly status: 'created' | 'running' | 'completed' | 'failed' | 'cancelled';
   readonly stopReason: string | null;
   readonly steps: number;
+  /** Whether nothing more comes of it: a run that is cancelled still ends its step. */
+  readonly over: boolean;
   /** When it began, in milliseconds since the Unix epoch. */
   readonly startedAt: number;
 }
@@ -29,6 +31,7 @@ export function viewRun(run: LettaRun): LettaRunView {
     status: run.status,
     stopReason: run.stopReason,
     steps: run.usage.steps,
+    over: run.over,
     startedAt: Date.parse(run.createdAt),
   };
 }

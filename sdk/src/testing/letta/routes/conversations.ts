@@ -3,10 +3,11 @@ import { Refusal } from '../http/refusal.js';
 import { type Route, route } from '../http/route.js';
 import type { LettaAgent, Thread } from '../state/agent.js';
 import { createThread } from '../state/create-agent.js';
-import { conversationOf } from './find.js';
+import { agentIn, conversationOf } from './find.js';
 
 export const conversations: readonly Route[] = [
   route('POST', '/v1/conversations', ({ query, body }, world) => {
+    if (!world.conversations) throw new Refusal(404, 'Not Found');
     const agent = world.agents.get(query.get('agent_id') ?? agentIn(body));
     if (agent === undefined) throw new Refusal(404, 'Agent not found');
     const thread = createThread(world.id('conv'));
@@ -17,10 +18,6 @@ export const conversations: readonly Route[] = [
     json: conversationState(...conversationOf(world, request)),
   })),
 ];
-
-function agentIn(body: unknown): string {
-  return typeof body === 'object' && body !== null && 'agent_id' in body ? String(body.agent_id) : '';
-}
 
 function conversationState(agent: LettaAgent, thread: Thread): Conversation {
   return { id: thread.conversationId ?? 'default', agent_id: agent.id } satisfies Conversation;

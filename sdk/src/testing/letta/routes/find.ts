@@ -38,9 +38,20 @@ export function serverOf(world: World, request: LettaRequest): McpServer {
   return found(world.servers.get(id), `MCP server with id ${id} not found`);
 }
 
-/** A conversation, with the agent that it is with. */
-export function conversationOf(world: World, { params }: LettaRequest): readonly [LettaAgent, Thread] {
+/** The agent that a body names. */
+export function agentIn(body: unknown): string {
+  return typeof body === 'object' && body !== null && 'agent_id' in body ? String(body.agent_id) : '';
+}
+
+/** A conversation, with the agent that it is with. `default` is the agent's own. */
+export function conversationOf(world: World, { params, query, body }: LettaRequest): readonly [LettaAgent, Thread] {
+  if (!world.conversations) throw new Refusal(404, 'Not Found');
   const id = params.conversationId ?? '';
+  if (id === 'default') {
+    const agentId = query.get('agent_id') ?? agentIn(body);
+    const agent = found(world.agents.get(agentId), `Agent with ID ${agentId} not found`);
+    return [agent, agent.own];
+  }
   for (const agent of world.agents.values()) {
     const thread = agent.conversations.get(id);
     if (thread !== undefined) return [agent, thread];

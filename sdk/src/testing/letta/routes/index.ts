@@ -8,7 +8,7 @@ import { tools } from './tools.js';
 
 /** Every endpoint. */
 export const routes: readonly Route[] = [
-  route('GET', '/v1/health', () => ({ json: { version: '0.16.8', status: 'ok' } })),
+  route('GET', '/v1/health', (_, { version }) => ({ json: { version, status: 'ok' } })),
   ...agents,
   ...conversations,
   ...messages,

@@ -36,8 +36,7 @@ export const mcpServers: readonly Route[] = [
     const { server_name, config } = read(serverChange, request.body);
     server.name = server_name ?? server.name;
     server.url = config.server_url ?? server.url;
-    server.authHeader = config.auth_header ?? server.authHeader;
-    server.authToken = config.auth_token ?? server.authToken;
+    // The real one takes neither `auth_header` nor `auth_token` here, without a word.
     server.customHeaders = config.custom_headers ?? server.customHeaders;
     return { json: mcpServerState(server) };
   }),

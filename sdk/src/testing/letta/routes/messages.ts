@@ -1,5 +1,6 @@
+import type { Message } from '@letta-ai/letta-client/resources/agents/messages';
 import { messageRequest, read } from '../http/body.js';
-import { page } from '../http/page.js';
+import { messagePage } from '../http/page.js';
 import { Refusal } from '../http/refusal.js';
 import { type Answer, type LettaRequest, type Route, route } from '../http/route.js';
 import { wholeResponse } from '../payload/run.js';
@@ -13,14 +14,14 @@ import { agentOf, conversationOf } from './find.js';
 export const messages: readonly Route[] = [
   route('POST', '/v1/agents/:agentId/messages', (request, world) => {
     const agent = agentOf(world, request);
-    return send(world, agent, agent.own, request, false);
+    return send(world, agent, agent.own, request, { route: 'agent', streamed: false });
   }),
   route('POST', '/v1/agents/:agentId/messages/stream', (request, world) => {
     const agent = agentOf(world, request);
-    return send(world, agent, agent.own, request, true);
+    return send(world, agent, agent.own, request, { route: 'agent', streamed: true });
   }),
   route('GET', '/v1/agents/:agentId/messages', (request, world) => ({
-    json: page(agentOf(world, request).own.messages, request),
+    json: messagePage(agentOf(world, request).own.messages, request, 'agent'),
   })),
   route('POST', '/v1/agents/:agentId/messages/cancel', (request, world) => {
     const agent = agentOf(world, request);
@@ -28,10 +29,13 @@ export const messages: readonly Route[] = [
   }),
   route('POST', '/v1/conversations/:conversationId/messages', (request, world) => {
     const [agent, thread] = conversationOf(world, request);
-    return send(world, agent, thread, request, true);
+    return send(world, agent, thread, request, {
+      route: 'conversation',
+      streamed: read(messageRequest, request.body).streaming ?? true,
+    });
   }),
   route('GET', '/v1/conversations/:conversationId/messages', (request, world) => ({
-    json: page(conversationOf(world, request)[1].messages, request),
+    json: conversationPage(world, request),
   })),
 ];
 
@@ -41,21 +45,27 @@ async function send(
   agent: LettaAgent,
   thread: Thread,
   { body }: LettaRequest,
-  streamed: boolean,
+  { route, streamed }: { readonly route: 'agent' | 'conversation'; readonly streamed: boolean },
 ): Promise<Answer> {
   const asked = read(messageRequest, body);
-  const streaming = streamed || asked.streaming;
+  const streaming = streamed || asked.streaming === true;
   if (!streaming && (asked.background || asked.stream_tokens)) {
     throw new Refusal(
       422,
       'Streaming options set without streaming enabled. background can only be true when streaming=true.',
     );
   }
-  const run = receive(world, agent, thread, { ...asked, streaming });
+  const run = receive(world, agent, thread, { ...asked, streaming }, route);
   if (streaming) return { stream: run, after: 0 };
   await over(run);
   if (run.error !== undefined) throw new Refusal(500, run.error.message);
   return { json: wholeResponse(run) };
+}
+
+/** Those of `default`, the agent's own, come in the agents' order. */
+function conversationPage(world: World, request: LettaRequest): Message[] {
+  const [agent, thread] = conversationOf(world, request);
+  return messagePage(thread.messages, request, thread === agent.own ? 'agent' : 'conversation');
 }
 
 function named(body: unknown): readonly string[] | undefined {
@@ -70,7 +80,6 @@ function active(world: World, { id }: LettaAgent): readonly string[] {
 }
 
 function cancel(world: World, agent: LettaAgent, runIds: readonly string[]): Readonly<Record<string, string>> {
-  if (runIds.length === 0) throw new Refusal(409, `No active runs to cancel for agent ${agent.id}`);
   return Object.fromEntries(
     runIds.map((id) => {
       const run = world.runs.get(id);

@@ -1,7 +1,7 @@
 import type { UsageRetrieveResponse } from '@letta-ai/letta-client/resources/runs/usage';
 import { z } from 'zod';
 import { read } from '../http/body.js';
-import { page } from '../http/page.js';
+import { messagePage, page } from '../http/page.js';
 import { Refusal } from '../http/refusal.js';
 import { type Route, route } from '../http/route.js';
 import { runState } from '../payload/run.js';
@@ -20,7 +20,7 @@ export const runs: readonly Route[] = [
         (agent === null || run.agentId === agent) &&
         (conversation === null || run.conversationId === conversation) &&
         (statuses.length === 0 || statuses.includes(run.status)) &&
-        (query.get('active') !== 'true' || !run.over),
+        (query.get('active') !== 'true' || run.status === 'running' || run.status === 'created'),
     );
     return { json: page(all, request).map(runState) };
   }),
@@ -33,9 +33,10 @@ export const runs: readonly Route[] = [
       ...[...(agent?.conversations.values() ?? [])].flatMap(({ messages }) => messages),
     ];
     return {
-      json: page(
+      json: messagePage(
         stored.filter(({ run_id }) => run_id === run.id),
         request,
+        'conversation',
       ),
     };
   }),

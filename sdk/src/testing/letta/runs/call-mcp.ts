@@ -66,10 +66,10 @@ function headersOf(
   secrets: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const headers = Object.entries(customHeaders).map(([name, value]) => [name, filled(value, secrets)]);
+  // Where there are headers of one's own, the token is left out.
+  if (headers.length > 0 || authToken === null) return Object.fromEntries(headers);
   // Whoever registers may or may not write the scheme: it is there once.
-  const token = authToken === null ? undefined : filled(authToken.replace(/^Bearer\s+/i, ''), secrets);
-  const authorization = token === undefined ? [] : [[authHeader ?? 'Authorization', `Bearer ${token}`]];
-  return Object.fromEntries([...headers, ...authorization]);
+  return { [authHeader ?? 'Authorization']: `Bearer ${filled(authToken.replace(/^Bearer\s+/i, ''), secrets)}` };
 }
 
 /** Puts the calling agent's secrets in place of `{{ NAME }}` and `{{ NAME | default }}`. As long as one is missing, all stay as they are. */

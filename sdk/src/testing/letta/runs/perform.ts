@@ -18,7 +18,7 @@ export interface Performance {
  * Plays the agent's script. What was sent and said is stored at the end of each step, as the server does: a run that fails before its first
  * step has ended leaves nothing behind.
  */
-export function perform(performance: Performance, first: LettaRun, input: Message): void {
+export function perform(performance: Performance, first: LettaRun, input: readonly Message[]): void {
   const { world, agent } = performance;
   const { turn, current, store, wait } = createTurn(performance, first, input);
   const play = async () => {
@@ -33,10 +33,8 @@ export function perform(performance: Performance, first: LettaRun, input: Messag
   };
   play().catch((error: unknown) => {
     if (!(error instanceof RunEnded)) {
-      return finish(world, current(), 'error', {
-        type: 'internal_error',
-        message: `The script threw: ${String(error)}`,
-      });
+      const message = `The script threw: ${String(error)}`;
+      return finish(world, current(), 'error', { type: 'internal_error', message, detail: message });
     }
     if (error.failure === undefined && error.reason !== 'cancelled') store();
     finish(world, current(), error.reason, error.failure);

@@ -1,17 +1,32 @@
 import type { MessageRequest, SentMessage } from '../http/body.js';
 import { PENDING, pendingApproval, Refusal } from '../http/refusal.js';
-import type { Decision, LettaAgent, PendingApproval, Thread } from '../state/agent.js';
+import type { Decision, LettaAgent, Thread } from '../state/agent.js';
 import type { LettaRun } from '../state/run.js';
 import type { World } from '../state/world.js';
 import { type RunOptions, refusedRun, resumeRun, startRun } from './start.js';
 import { textOf } from './text.js';
 
+/** How long the server remembers which run answers which message, and how long it takes an agent for busy whose run never ends. */
+const REMEMBERED_MS = 3 * 60 * 60_000;
+const LOCKED_MS = 5 * 60_000;
+/** What the server puts in the place of a message when it is told once more what was decided before. */
+const KEEP_ALIVE =
+  '<system-alert>Automated keep-alive ping. Ignore this message and continue from where you stopped.</system-alert>';
+const UNKNOWN = 'An unknown error occurred with the LLM streaming request.';
+
 /**
- * What a request to an agent comes to: a run. One with ids that have had a run in the background gets that run again, which the client's
- * types promise for background streaming only.
- * @throws Refusal 409 for a message while an approval waits, 400 for an approval that nobody asked for, 503 without background runs
+ * What a request to an agent comes to: a run. The routes of conversations let one run after another work on a thread, and answer a
+ * background request whose ids a run had before with that run; the route of agents does neither. Without Redis, that is without background
+ * runs, no route does.
+ * @throws Refusal 409 while another run works on the thread, 503 without background runs
  */
-export function receive(world: World, agent: LettaAgent, thread: Thread, request: MessageRequest): LettaRun {
+export function receive(
+  world: World,
+  agent: LettaAgent,
+  thread: Thread,
+  request: MessageRequest,
+  route: 'agent' | 'conversation',
+): LettaRun {
   const sent = messagesOf(request);
   const first = sent[0];
   if (first === undefined) throw new Refusal(422, 'Messages must not be empty');
@@ -23,9 +38,10 @@ export function receive(world: World, agent: LettaAgent, thread: Thread, request
     );
   }
   const otids = sent.flatMap(({ otid }) => (otid === null || otid === undefined ? [] : [otid]));
-  if (background && world.deduplicates && otids.length > 0) {
-    const earlier = [...world.runs.values()].find((run) => answers(run, agent, otids));
+  if (route === 'conversation' && world.background) {
+    const earlier = background ? answering(world, otids) : undefined;
     if (earlier !== undefined) return earlier;
+    assertFree(world, agent, thread);
   }
   const options: RunOptions = {
     background,
@@ -33,12 +49,11 @@ export function receive(world: World, agent: LettaAgent, thread: Thread, request
     maxSteps: request.max_steps,
     otids,
   };
-  if (first.type === 'approval') {
-    return resumeRun(world, agent, thread, decisionIn(first, thread.pending), options);
-  }
+  if (first.type === 'approval') return decide(world, agent, thread, first, options);
   if (thread.pending !== undefined) {
-    if (!background || world.conflict === 'refused') throw pendingApproval(thread.pending.messageId);
-    return refusedRun(world, agent, thread, options, { type: 'internal_error', message: PENDING });
+    if (world.conflict === 'refused') throw pendingApproval(thread.pending.messageId);
+    const message = `CONFLICT: ${PENDING}`;
+    return refusedRun(world, agent, thread, options, { type: 'internal_error', message, detail: message });
   }
   const text = sent.map((message) => ('content' in message ? textOf(message.content) : '')).join('\n');
   return startRun(world, agent, thread, { text, otid: first.otid ?? null }, options);
@@ -49,39 +64,64 @@ function messagesOf({ messages, input }: MessageRequest): readonly SentMessage[]
   return input === null || input === undefined ? [] : [{ role: 'user', content: input }];
 }
 
-function answers(run: LettaRun, agent: LettaAgent, otids: readonly string[]): boolean {
-  return run.background && run.agentId === agent.id && run.otids.join('|') === otids.join('|');
+/** Whoever's it is: the server knows a message by its ids alone. */
+function answering(world: World, otids: readonly string[]): LettaRun | undefined {
+  const since = world.clock.now() - REMEMBERED_MS;
+  return [...world.runs.values()].find(
+    (run) =>
+      otids.length > 0 &&
+      run.background &&
+      run.otids.join('|') === otids.join('|') &&
+      Date.parse(run.createdAt) >= since,
+  );
 }
 
-function decisionIn(
+function assertFree(world: World, { id }: LettaAgent, { conversationId }: Thread): void {
+  const since = world.clock.now() - LOCKED_MS;
+  const holder = [...world.runs.values()].find(
+    (run) =>
+      run.agentId === id &&
+      run.conversationId === conversationId &&
+      !run.over &&
+      (!run.dead || Date.parse(run.createdAt) >= since),
+  );
+  if (holder === undefined) return;
+  const detail = `CONFLICT: Cannot send a new message: Another request (run_id=${holder.id}) is currently being processed for this conversation. Please wait for it to complete.`;
+  throw new Refusal(409, detail, { run_id: holder.id });
+}
+
+function decide(
+  world: World,
+  agent: LettaAgent,
+  thread: Thread,
   answer: Extract<SentMessage, { type: 'approval' }>,
-  pending: PendingApproval | undefined,
-): Decision {
+  options: RunOptions,
+): LettaRun {
+  const refuse = (detail: string) =>
+    refusedRun(world, agent, thread, options, { type: 'internal_error', message: UNKNOWN, detail });
+  const { pending } = thread;
+  const received = (answer.approvals ?? []).map(({ tool_call_id }) => tool_call_id);
   if (pending === undefined) {
-    throw new Refusal(
-      400,
+    const isRepeated = received.length > 0 && received.every((id) => thread.decided.includes(id));
+    if (isRepeated) return startRun(world, agent, thread, { text: KEEP_ALIVE, otid: world.id('message') }, options);
+    return refuse(
       'Cannot process approval response: No tool call is currently awaiting approval. Please send a regular message to interact with the agent.',
     );
   }
-  const { approvals } = answer;
-  if (approvals === null || approvals === undefined) {
-    if (answer.approval_request_id !== pending.messageId)
-      throw new Refusal(400, wrongIds([pending.call.tool_call_id], []));
-    return { approve: answer.approve === true, reason: answer.reason ?? null };
-  }
-  const decided = approvals.find(({ tool_call_id }) => tool_call_id === pending.call.tool_call_id);
-  if (decided === undefined || approvals.length !== 1) {
-    throw new Refusal(
-      400,
-      wrongIds(
-        [pending.call.tool_call_id],
-        approvals.map(({ tool_call_id }) => tool_call_id),
-      ),
+  const expected = pending.calls.map(({ tool_call_id }) => tool_call_id);
+  const decisions = expected.map((id): Decision | undefined => {
+    if (answer.approvals === null || answer.approvals === undefined) {
+      const isMeant = answer.approval_request_id === pending.messageId;
+      return isMeant ? { approve: answer.approve === true, reason: answer.reason ?? null } : undefined;
+    }
+    const decided = answer.approvals.find(({ tool_call_id }) => tool_call_id === id);
+    return decided === undefined ? undefined : { approve: decided.approve, reason: decided.reason ?? null };
+  });
+  const all = decisions.flatMap((decision) => decision ?? []);
+  if (all.length < expected.length || received.length > expected.length) {
+    return refuse(
+      `Invalid tool call IDs. Expected '${JSON.stringify(expected)}', but received '${JSON.stringify(received)}'.`,
     );
   }
-  return { approve: decided.approve, reason: decided.reason ?? null };
-}
-
-function wrongIds(expected: readonly string[], received: readonly string[]): string {
-  return `Invalid tool call IDs. Expected '${JSON.stringify(expected)}', but received '${JSON.stringify(received)}'.`;
+  return resumeRun(world, agent, thread, all, options);
 }

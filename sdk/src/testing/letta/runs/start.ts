@@ -1,7 +1,6 @@
-import type { Message } from '@letta-ai/letta-client/resources/agents/messages';
 import { ping, userMessage } from '../payload/chunks.js';
 import type { Decision, LettaAgent, Thread } from '../state/agent.js';
-import type { LettaRun } from '../state/run.js';
+import type { LettaRun, RunFailure } from '../state/run.js';
 import { timestamp, type World } from '../state/world.js';
 import { perform } from './perform.js';
 import { emit, finish } from './stream.js';
@@ -25,23 +24,23 @@ export function startRun(
 ): LettaRun {
   const run = createRun(world, agent, thread, options, prompt.text);
   run.usage.promptTokens = tokensOf(prompt.text);
-  const input: Message = userMessage(world, run, prompt.text, prompt.otid);
-  perform({ world, agent, thread, prompt }, run, input);
+  perform({ world, agent, thread, prompt }, run, [userMessage(world, run, prompt.text, prompt.otid)]);
   return run;
 }
 
-/** Lets the agent go on after its request for approval has been answered. */
+/** Lets the agent go on after its requests for approval have been answered. */
 export function resumeRun(
   world: World,
   agent: LettaAgent,
   thread: Thread,
-  decision: Decision,
+  decisions: readonly Decision[],
   options: RunOptions,
 ): LettaRun {
   const run = createRun(world, agent, thread, options, null);
   const { pending } = thread;
   thread.pending = undefined;
-  pending?.resume(run.id, decision);
+  thread.decided = (pending?.calls ?? []).map(({ tool_call_id }) => tool_call_id);
+  pending?.resume(run.id, decisions);
   return run;
 }
 
@@ -51,10 +50,10 @@ export function refusedRun(
   agent: LettaAgent,
   thread: Thread,
   options: RunOptions,
-  error: { readonly type: string; readonly message: string },
+  failure: RunFailure,
 ): LettaRun {
   const run = createRun(world, agent, thread, options, null);
-  finish(world, run, 'error', error);
+  finish(world, run, 'error', failure);
   return run;
 }
 
@@ -83,6 +82,7 @@ export function createRun(
     said: [],
     error: undefined,
     over: false,
+    dead: false,
     stopped: new AbortController(),
     listeners: new Set(),
   };

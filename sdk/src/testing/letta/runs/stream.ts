@@ -1,7 +1,7 @@
 import type { LettaStreamingResponse } from '@letta-ai/letta-client/resources/agents/messages';
 import type { StopReasonType } from '@letta-ai/letta-client/resources/runs/runs';
 import { errorMessage, stopReason, usage } from '../payload/chunks.js';
-import type { LettaRun } from '../state/run.js';
+import type { LettaRun, RunFailure } from '../state/run.js';
 import { timestamp, type World } from '../state/world.js';
 
 /** Puts a chunk into the run's stream. Only of background runs are they numbered. */
@@ -10,22 +10,19 @@ export function emit(run: LettaRun, chunk: LettaStreamingResponse): void {
   put(run, `data: ${JSON.stringify(numbered)}\n\n`);
 }
 
-/** Ends a run. An error goes over the wire as an event of that name, as the server's own do. */
-export function finish(
-  world: World,
-  run: LettaRun,
-  reason: StopReasonType,
-  error?: { readonly type: string; readonly message: string },
-): void {
-  if (run.over) return;
+/** Ends a run: one that was cancelled stays so, however its last step ended. An error goes over the wire as an event of that name. */
+export function finish(world: World, run: LettaRun, ended: StopReasonType, failure?: RunFailure): void {
+  if (run.over || run.dead) return;
+  const isCancelled = run.status === 'cancelled';
+  const reason = isCancelled ? 'cancelled' : ended;
+  const error = isCancelled ? undefined : failure;
   run.stopReason = reason;
-  run.status = error === undefined ? (reason === 'cancelled' ? 'cancelled' : 'completed') : 'failed';
+  if (!isCancelled) run.status = error === undefined ? 'completed' : 'failed';
   run.error = error;
-  run.completedAt = timestamp(world);
+  run.completedAt ??= timestamp(world);
   emit(run, stopReason(reason));
-  if (error !== undefined)
-    put(run, `event: error\ndata: ${JSON.stringify(errorMessage(run, error.type, error.message))}\n\n`);
-  else if (reason !== 'cancelled') emit(run, usage(run));
+  if (error !== undefined) put(run, `event: error\ndata: ${JSON.stringify(errorMessage(run, error))}\n\n`);
+  else if (!isCancelled) emit(run, usage(run));
   run.over = true;
   world.active.delete(run);
   put(run, 'data: [DONE]\n\n');

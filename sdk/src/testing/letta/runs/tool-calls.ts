@@ -1,5 +1,13 @@
-import type { ToolCall } from '@letta-ai/letta-client/resources/agents/messages';
-import { approvalRequest, type SaidMessage, toolCall, toolReturn } from '../payload/chunks.js';
+import type { ApprovalResponseMessage, ToolCall } from '@letta-ai/letta-client/resources/agents/messages';
+import {
+  approvalRequest,
+  approvalResponse,
+  type Calls,
+  type Returned,
+  type SaidMessage,
+  toolCall,
+  toolReturns,
+} from '../payload/chunks.js';
 import type { AgentTurn, ToolOutcome } from '../script.js';
 import type { Decision } from '../state/agent.js';
 import type { LettaRun } from '../state/run.js';
@@ -11,53 +19,72 @@ import { finish } from './stream.js';
 
 interface Parts extends Performance {
   step(): void;
-  alive(): void;
+  think(): void;
   tell(message: SaidMessage, text?: string): void;
   store(): void;
   current(): LettaRun;
-  becomes(run: LettaRun): void;
+  /** The run that goes on after a decision, with the message that says what was decided. */
+  becomes(run: LettaRun, answer: ApprovalResponseMessage): void;
 }
 
-/** A script's tool calls: told, approved where they have to be, made, and told of again. */
-export function createToolCalls(parts: Parts): AgentTurn['callTool'] {
+interface Made extends Returned {
+  readonly status: ToolOutcome['status'];
+}
+
+/** A script's tool calls, those of one step together: told, approved where they have to be, made, and told of again in one message. */
+export function createToolCalls(parts: Parts): AgentTurn['callTools'] {
   const { world, agent } = parts;
-  return async (name, input = {}, { approval = agent.approvals.has(name) } = {}) => {
+  return async (wanted) => {
     parts.step();
-    const call = { tool_call_id: world.id('call'), name, arguments: JSON.stringify(input) };
-    if (approval) {
-      const { approve, reason } = await askFirst(parts, call);
-      if (!approve) {
-        const text = `Error: request to call tool denied. User reason: ${reason ?? 'None'}`;
-        parts.tell(toolReturn(world, parts.current(), call, { status: 'error', text }));
-        parts.store();
-        return { status: 'denied', text };
-      }
-    } else {
-      parts.tell(toolCall(world, parts.current(), call), call.arguments);
-    }
-    const outcome = await make(parts, name, input);
-    parts.alive();
-    parts.tell(toolReturn(world, parts.current(), call, outcome));
+    const asked = wanted.map(({ name, input = {}, approval = agent.approvals.has(name) }) => ({
+      input,
+      approval,
+      call: { tool_call_id: world.id('call'), name, arguments: JSON.stringify(input) },
+    }));
+    const free = asked.filter(({ approval }) => !approval).map(({ call }) => call);
+    const held = asked.filter(({ approval }) => approval).map(({ call }) => call);
+    if (isSome(free)) parts.tell(toolCall(world, parts.current(), free), textOf(free));
+    const decisions = isSome(held) ? await askFirst(parts, held) : [];
+    const decided = new Map(held.map(({ tool_call_id }, index) => [tool_call_id, decisions[index]]));
+    const made: Made[] = [];
+    for (const { call, input } of asked) made.push(await carryOut(parts, call, input, decided.get(call.tool_call_id)));
+    if (parts.current().dead) throw new RunEnded('cancelled');
+    parts.tell(toolReturns(world, parts.current(), made));
     parts.store();
-    return outcome;
+    return made.map(({ status, outcome: { text } }) => ({ status, text }));
   };
 }
 
+async function carryOut(
+  parts: Parts,
+  call: ToolCall,
+  input: Readonly<Record<string, unknown>>,
+  decision: Decision | undefined,
+): Promise<Made> {
+  if (decision?.approve === false) {
+    const text = `Error: request to call tool denied. User reason: ${decision.reason ?? 'None'}`;
+    return { call, status: 'denied', outcome: { status: 'error', text } };
+  }
+  const outcome = await make(parts, call.name, input);
+  return { call, status: outcome.status, outcome };
+}
+
 /** The run ends with the request. Whoever decides begins another one. */
-async function askFirst(parts: Parts, call: ToolCall): Promise<Decision> {
+async function askFirst(parts: Parts, calls: Calls): Promise<readonly Decision[]> {
   const { world, thread } = parts;
-  const request = approvalRequest(world, parts.current(), call);
-  parts.tell(request, call.arguments);
+  const request = approvalRequest(world, parts.current(), calls);
+  parts.tell(request, textOf(calls));
   parts.store();
-  const decided = new Promise<readonly [runId: string, decision: Decision | null]>((resolve) => {
-    thread.pending = { messageId: request.id, call, resume: (...decided) => resolve(decided) };
+  const decided = new Promise<readonly [runId: string, decisions: readonly Decision[] | null]>((resolve) => {
+    thread.pending = { messageId: request.id, calls, resume: (...decided) => resolve(decided) };
   });
   finish(world, parts.current(), 'requires_approval');
-  const [runId, decision] = await decided;
+  const [runId, decisions] = await decided;
   const next = world.runs.get(runId);
-  if (next !== undefined) parts.becomes(next);
-  if (decision === null) throw new RunEnded('cancelled');
-  return decision;
+  if (decisions === null || next === undefined) throw new RunEnded('cancelled');
+  parts.becomes(next, approvalResponse(world, next, calls, decisions));
+  parts.think();
+  return decisions;
 }
 
 async function make(
@@ -83,3 +110,7 @@ async function make(
 function anySignal(world: World, run: LettaRun): AbortSignal {
   return AbortSignal.any([run.stopped.signal, world.closing.signal]);
 }
+
+const isSome = (calls: readonly ToolCall[]): calls is Calls => calls.length > 0;
+
+const textOf = (calls: Calls): string => calls.map((call) => call.arguments).join('');

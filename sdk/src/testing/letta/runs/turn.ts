@@ -1,5 +1,5 @@
 import type { Message } from '@letta-ai/letta-client/resources/agents/messages';
-import { assistant, hiddenReasoning, ping, reasoning, type SaidMessage } from '../payload/chunks.js';
+import { assistant, hiddenReasoning, ping, reasoning, type SaidMessage, userMessage } from '../payload/chunks.js';
 import type { AgentTurn } from '../script.js';
 import type { LettaRun } from '../state/run.js';
 import { RunEnded } from './errors.js';
@@ -19,20 +19,29 @@ export interface PlayedTurn {
   wait(ms: number): Promise<void>;
 }
 
-export function createTurn(performance: Performance, first: LettaRun, input: Message): PlayedTurn {
+/**
+ * What an agent says or calls ends a step; what it thinks, and the time that it lets pass before, belong to that step. A run that was
+ * cancelled meanwhile ends after the step: what is said in it is stored, and not streamed any more.
+ */
+export function createTurn(performance: Performance, first: LettaRun, input: readonly Message[]): PlayedTurn {
   const { world, agent, thread, prompt } = performance;
   let run = first;
-  let unsaved: Message[] = [input];
+  let unsaved: Message[] = [...input];
+  let inStep = false;
 
   const store = () => {
+    inStep = false;
+    if (run.dead) return;
     thread.messages.push(...unsaved);
     unsaved = [];
   };
-  const alive = () => {
-    if (run.stopped.signal.aborted) throw new RunEnded('cancelled');
+  /** Before anything that belongs to a step. */
+  const think = () => {
+    if (run.dead || (!inStep && run.status === 'cancelled')) throw new RunEnded('cancelled');
+    inStep = true;
   };
   const step = () => {
-    alive();
+    think();
     if (run.usage.steps >= run.maxSteps) throw new RunEnded('max_steps');
     run.usage.steps += 1;
   };
@@ -40,22 +49,24 @@ export function createTurn(performance: Performance, first: LettaRun, input: Mes
     run.usage.completionTokens += tokensOf(text);
     unsaved.push(message);
     run.said.push(message);
-    emit(run, message);
+    if (run.status !== 'cancelled') emit(run, message);
   };
-  const callTool = createToolCalls({
+  const callTools = createToolCalls({
     ...performance,
     step,
-    alive,
+    think,
     tell,
     store,
     current: () => run,
-    becomes: (next) => {
+    becomes: (next, answer) => {
       run = next;
+      unsaved.push(answer);
     },
   });
   const wait = async (ms: number) => {
+    think();
     if (ms > 0) await pause(world.clock, ms, run.stopped.signal);
-    alive();
+    think();
   };
 
   const turn: AgentTurn = {
@@ -74,11 +85,11 @@ export function createTurn(performance: Performance, first: LettaRun, input: Mes
       return agent.tools.map(({ name }) => name);
     },
     reason(text) {
-      alive();
+      think();
       tell(reasoning(world, run, text), text);
     },
     reasonHidden() {
-      alive();
+      think();
       tell(hiddenReasoning(world, run));
     },
     say(text) {
@@ -86,21 +97,31 @@ export function createTurn(performance: Performance, first: LettaRun, input: Mes
       tell(assistant(world, run, text), text);
       store();
     },
-    callTool,
+    async callTool(name, input = {}, options = {}) {
+      const [outcome] = await callTools([{ name, input, ...options }]);
+      if (outcome === undefined) throw new Error('a call has no outcome');
+      return outcome;
+    },
+    callTools,
+    alert(text) {
+      think();
+      unsaved.push(userMessage(world, run, text, world.id('message')));
+    },
     ping() {
-      alive();
+      think();
       emit(run, ping(world, run));
     },
     wait,
     async hang() {
+      think();
       await world.standing.stand(run.stopped.signal);
-      alive();
+      think();
     },
     cut() {
       for (const tellListener of [...run.listeners]) tellListener('cut');
     },
-    fail(type, message): never {
-      throw new RunEnded('error', { type, message });
+    fail(type, message, detail = message): never {
+      throw new RunEnded('error', { type, message, detail });
     },
     stop(reason): never {
       throw new RunEnded(reason);

@@ -8,13 +8,14 @@ export interface Decision {
   readonly reason: string | null;
 }
 
-/** A call that nobody has decided about yet: the agent takes no other message until then. */
+/** Calls that nobody has decided about yet: the agent takes no other message until then. */
 export interface PendingApproval {
   /** Id of the `approval_request_message`. */
   readonly messageId: string;
-  readonly call: ToolCall;
-  /** Lets the script go on, in a run of its own. `null`: it was cancelled. */
-  readonly resume: (runId: string, decision: Decision | null) => void;
+  /** Those of one step, which are decided together. */
+  readonly calls: readonly ToolCall[];
+  /** Lets the script go on, in a run of its own, with a decision for each call. `null`: it was cancelled. */
+  readonly resume: (runId: string, decisions: readonly Decision[] | null) => void;
 }
 
 /** Where messages follow one another: an agent's own, or a conversation with it. */
@@ -24,6 +25,8 @@ export interface Thread {
   /** Oldest first. */
   readonly messages: Message[];
   pending: PendingApproval | undefined;
+  /** Ids of the calls that were decided last. */
+  decided: readonly string[];
 }
 
 export interface LettaAgent {

@@ -24,5 +24,5 @@ export function createAgent(
 }
 
 export function createThread(conversationId: string | null): Thread {
-  return { conversationId, messages: [], pending: undefined };
+  return { conversationId, messages: [], pending: undefined, decided: [] };
 }

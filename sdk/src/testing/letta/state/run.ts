@@ -1,6 +1,13 @@
 import type { Message, Run } from '@letta-ai/letta-client/resources/agents/messages';
 import type { StopReasonType } from '@letta-ai/letta-client/resources/runs/runs';
 
+/** Why a run failed, as its stream and its metadata tell it. */
+export interface RunFailure {
+  readonly type: string;
+  readonly message: string;
+  readonly detail: string;
+}
+
 /** One answer of an agent under way, or over. */
 export interface LettaRun {
   readonly id: string;
@@ -13,6 +20,7 @@ export interface LettaRun {
   /** Of the messages that it answers. */
   readonly otids: readonly string[];
   readonly createdAt: string;
+  /** `cancelled` as soon as it is cancelled: its step goes on to the end all the same. */
   status: NonNullable<Run['status']>;
   stopReason: StopReasonType | null;
   completedAt: string | null;
@@ -21,11 +29,12 @@ export interface LettaRun {
   readonly frames: string[];
   /** What it has said, whether or not it is stored yet. */
   readonly said: Message[];
-  /** Why it failed. */
-  error: { readonly type: string; readonly message: string } | undefined;
+  error: RunFailure | undefined;
   /** Whether nothing more comes. */
   over: boolean;
-  /** Aborts when the run is cancelled. */
+  /** The server that it ran in was killed: it shows as it was for ever, and nothing more comes of it. */
+  dead: boolean;
+  /** Aborts when the server that it runs in goes down. */
   readonly stopped: AbortController;
   /** Called after each frame, at the end, and when whoever listens is to be cut off. */
   readonly listeners: Set<(event: 'more' | 'cut') => void>;

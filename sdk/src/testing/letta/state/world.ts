@@ -21,11 +21,12 @@ export interface World {
   readonly latencyMs: number;
   /** Without it there are no background runs, as with a self-hosted server that has no Redis. */
   readonly background: boolean;
-  /** Whether a background request with ids that a run has answered is given that run. */
-  readonly deduplicates: boolean;
-  /** Whether a background request is told of an approval that waits by 409, or, as self-hosted servers do, in the stream. */
+  /** Whether there are routes for conversations, of which `default` is the agent's own: older servers have none. */
+  readonly conversations: boolean;
+  /** Whether a message is told of an approval that waits in the stream, as servers of one's own do, or by 409. */
   readonly conflict: 'refused' | 'streamed';
-  /** Runs that are not over. */
+  readonly version: string;
+  /** Runs that are not over, those that were cancelled included. */
   readonly active: Set<LettaRun>;
   /** Scripts that hang. */
   readonly standing: Standing;
@@ -35,7 +36,10 @@ export interface World {
   readonly closing: AbortController;
 }
 
-export type WorldOptions = Pick<World, 'clock' | 'script' | 'latencyMs' | 'background' | 'deduplicates' | 'conflict'>;
+export type WorldOptions = Pick<
+  World,
+  'clock' | 'script' | 'latencyMs' | 'background' | 'conversations' | 'conflict' | 'version'
+>;
 
 export function createWorld(options: WorldOptions): World {
   return {
