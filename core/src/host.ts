@@ -10,7 +10,7 @@ import {
   type Token,
   UserError,
 } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
+import { type Client, Status } from 'discord.js';
 import { container as root } from 'tsyringe';
 import { createSystemClock, createSystemRandom } from './clock/system-clock.js';
 import { KEYS } from './composition/keys.js';
@@ -19,7 +19,10 @@ import type { HostConfig } from './config/host-config.js';
 import { type DataLock, lockData } from './data-lock/lock.js';
 import { login } from './gateway/login.js';
 import { createUpkeep } from './gateway/upkeep.js';
+import { publishHostMetrics } from './observability/host-metrics.js';
 import { createLogs } from './observability/logs.js';
+import { createMonitoring } from './observability/monitoring.js';
+import { createReadiness, probeSchema } from './observability/readiness.js';
 import { createRedactor, secretsOf } from './observability/redactor.js';
 import type { BootReport } from './plugins/lifecycle/boot.js';
 import type { PluginManager } from './plugins/manager.js';
@@ -52,6 +55,8 @@ export interface Host {
   readonly uncaught: (error: unknown, kind: UncaughtKind) => void;
   /** Resolves when Discord has ended the connection for a reason that waiting cannot mend: the bot has to stop. */
   readonly ended: Promise<CinnabarError>;
+  /** Where health and metrics are served, while they are. */
+  readonly monitoringUrl: string | undefined;
   /** A service, as a plugin would inject it. @throws when nothing provides it */
   resolve<T>(token: Token<T>): T;
   /**
@@ -99,6 +104,32 @@ export function createHost(options: HostOptions): Host {
   const commands = container.resolve(KEYS.commands);
   const upkeep = createUpkeep({ gateway, plugins, commands, states: container.resolve(KEYS.guildStates), log });
   const configuration = container.resolve(KEYS.configuration);
+  const shards = () => gateway.client.ws.shards.map(({ id, status }) => ({ id, status: Status[status] }));
+  const publish = () =>
+    publishHostMetrics({
+      metrics: container.resolve(KEYS.metrics).host,
+      client: gateway.client,
+      shards,
+      inFlight: container.resolve(KEYS.inFlight),
+      plugins,
+      tools: container.resolve(KEYS.tools),
+    });
+  const monitoring = createMonitoring({
+    address: config.monitoring,
+    metrics: container.resolve(KEYS.metrics),
+    readiness: createReadiness({
+      phase: () => (stopping !== undefined ? 'stopping' : running ? 'running' : 'starting'),
+      shards,
+      probe: () =>
+        container
+          .resolve(KEYS.storage)
+          .collection('readiness', { scope: 'global', version: 1, schema: probeSchema })
+          .of('probe'),
+      clock,
+    }),
+    log,
+  });
+  let running = false;
   let lock: DataLock | undefined;
   let stopping: Promise<void> | undefined;
 
@@ -123,6 +154,7 @@ export function createHost(options: HostOptions): Host {
     try {
       await shutDown();
     } finally {
+      await monitoring.close();
       // Whatever went wrong before: the log must tell of it, and the next process must be able to start.
       await logs.close().finally(() => lock?.release());
     }
@@ -140,6 +172,9 @@ export function createHost(options: HostOptions): Host {
       log,
     }),
     ended: gateway.ended,
+    get monitoringUrl() {
+      return monitoring.url;
+    },
     resolve: <T>(token: Token<T>) => {
       const { service } = container.resolve(KEYS.services).resolve({ service: token });
       // The token's own type is what its provider was checked against.
@@ -149,6 +184,8 @@ export function createHost(options: HostOptions): Host {
       lock = lockData(config.dataDir, clock);
       await container.resolve(KEYS.notices).open();
       if (lock.abandonedAt !== undefined) container.resolve(KEYS.notices).alert(crashAlert(lock.abandonedAt));
+      if (config.monitoring !== undefined) publish();
+      await monitoring.open();
       await container.resolve(KEYS.tools).recover();
       for (const plugin of inMemory) plugins.add(plugin, { path: '(memory)' });
       const report = await plugins.boot(only === undefined ? {} : { only });
@@ -160,6 +197,7 @@ export function createHost(options: HostOptions): Host {
       container.resolve(KEYS.connectionLog);
       await login(gateway, token);
       await container.resolve(KEYS.access).loadOwners();
+      running = true;
       upkeep.loggedIn();
       await container.resolve(KEYS.tools).tellRecovered();
       container.resolve(KEYS.blockage).start();

@@ -6,6 +6,7 @@ import type { ComponentDefinition, ComponentHandle } from './components.js';
 import type { EnvSchema } from './environment.js';
 import type { Cleanup, Disposer } from './lifecycle.js';
 import type { Logger } from './logger.js';
+import type { Metrics } from './metrics.js';
 import type { OptionShape } from './options.js';
 import type { PersonalData } from './personal-data.js';
 import type { Settings, SettingsSchemas } from './settings.js';
@@ -69,6 +70,8 @@ export interface Registrar {
    * const text = await pages.run('textOf', html, { timeoutMs: 2_000, group: guildId });
    */
   worker<M extends object>(url: URL): WorkerModule<M>;
+  /** What monitoring shows of the plugin. */
+  readonly metrics: Metrics;
   /** A cleanup of the plugin's own. */
   defer(cleanup: Cleanup): Disposer;
   /** Aborts when the plugin stops. */

@@ -19,6 +19,8 @@ export { nonceOf, type SendOnceOptions, sendOnce } from './discord/send-once.js'
 export * from './environment.js';
 export * from './errors.js';
 export * from './files.js';
+export { isLoopback, type ListenAddress, parseListen, urlOf } from './http/listen-address.js';
+export { isAllowedSource } from './http/origins.js';
 export * from './identities.js';
 export * from './ledger.js';
 export * from './lifecycle.js';
@@ -26,6 +28,7 @@ export * from './llm.js';
 export * from './logger.js';
 export * from './manifest.js';
 export * from './mcp-endpoint.js';
+export * from './metrics.js';
 export * from './options.js';
 export * from './owner-notices.js';
 export * from './persona.js';

@@ -1,4 +1,4 @@
-import type { Access, Clock, Logger, Random } from '@cinnabar/sdk';
+import type { Access, Clock, Logger, Metrics, Random } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Boundary, EnabledIn } from '../contracts.js';
 
@@ -13,6 +13,7 @@ export interface CommandRoomParts {
   readonly enabledIn: EnabledIn;
   readonly access: Access;
   readonly boundary: Boundary;
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -14,13 +14,19 @@ import { createSlashSync } from './slash/sync.js';
 
 /** Builds the room of commands: registry, parser, router, slash sync and directory. */
 export function createCommands(parts: CommandRoomParts): CommandRoom {
-  const { access, boundary, clock, log, random } = parts;
+  const { access, boundary, clock, log, metrics, random } = parts;
   const registry = createRegistry();
+  const uses = metrics.counter({
+    name: 'commands_total',
+    help: 'Uses of commands by outcome: done, denied, refused (in plain words), failed, unanswered (the answer could not be given).',
+    labels: ['command', 'surface', 'outcome'],
+  });
   const execution: Execution = {
     access,
     random,
     cooldowns: createCooldowns(clock),
     lost: createLostAnswers(log),
+    count: ({ entry, source }, outcome) => uses.add({ command: entry.name, surface: source, outcome }),
   };
   const recognise = createRecogniser(parts, registry);
   const suggest = createSuggester(parts, registry, execution);

@@ -21,6 +21,7 @@ import type { InFlight } from '../gateway/in-flight.js';
 import type { GatewayStatus } from '../gateway/status.js';
 import type { IdentityRoom } from '../identities/room.js';
 import type { Logs } from '../observability/logs.js';
+import type { MetricsRoom } from '../observability/metrics.js';
 import type { HostNotices } from '../observability/owner-notices.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { PluginServices } from '../plugins/services.js';
@@ -41,6 +42,7 @@ export const KEYS = {
   logs: key<Logs>('logs'),
   driver: key<Driver>('driver'),
   diskWatch: key<DiskWatch>('disk watch'),
+  metrics: key<MetricsRoom>('metrics'),
   notices: key<HostNotices>('owner notices'),
   storage: key<StorageRoom>('storage'),
   files: key<Files>('files'),

@@ -16,6 +16,7 @@ import { createEnabledIn, createGuildStates, guildStateSchema } from '../gateway
 import { createInFlight } from '../gateway/in-flight.js';
 import { createPrefixes } from '../gateway/prefixes.js';
 import { createIdentities, identitySchema } from '../identities/room.js';
+import { createMetrics } from '../observability/metrics.js';
 import { createOwnerNotices, noticesSchema } from '../observability/owner-notices.js';
 import { createContext } from '../plugins/context.js';
 import { createDiscovery } from '../plugins/discovery/discovery.js';
@@ -88,6 +89,7 @@ function registerState(room: Room): void {
         }),
     }),
   );
+  room(KEYS.metrics, (get) => createMetrics(get(KEYS.logs).logger('metrics')));
   room(KEYS.notices, (get) =>
     createOwnerNotices({
       client: get(KEYS.gateway).client,
@@ -198,6 +200,7 @@ function registerSurfaces(room: Room): void {
       enabledIn: get(KEYS.enabledIn),
       access: get(KEYS.access),
       boundary: get(KEYS.boundary),
+      metrics: get(KEYS.metrics).host,
     }),
   );
   room(KEYS.components, (get) =>
@@ -248,6 +251,7 @@ function registerPlugins(room: Room, onChange: (change: PluginChange) => void): 
       personalData: get(KEYS.personalData),
       boundary: get(KEYS.boundary),
       workers: get(KEYS.workers),
+      metrics: get(KEYS.metrics),
       clock: get(KEYS.clock),
       client: get(KEYS.gateway).client,
       environment: env,

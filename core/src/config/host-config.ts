@@ -1,3 +1,5 @@
+import type { ListenAddress } from '@cinnabar/sdk';
+
 /** The host's own configuration, after `config/` and the environment have been read. */
 export interface HostConfig {
   readonly token: string | undefined;
@@ -21,6 +23,8 @@ export interface HostConfig {
   readonly owners: readonly string[];
   /** Folders whose subfolders are plugins, beside the bundled ones. */
   readonly pluginFolders: readonly string[];
+  /** Where health and metrics are served; nowhere when it is left out. */
+  readonly monitoring?: ListenAddress | undefined;
   /** Ids of plugins that are not loaded at start. */
   readonly disabledPlugins: readonly string[];
   /** Values for plugins' global settings that hold until an owner sets others: `{ llm: { model: '…' } }`. */

@@ -1,4 +1,7 @@
+import { parseListen } from '@cinnabar/sdk';
 import { z } from 'zod';
+
+export const LISTEN_RULE = 'must be off, a port such as 9464, or host:port';
 
 /** The keys of `shared.yaml` that are the host's own. Every key has a comment in `config/shared.yaml`. */
 export const hostPartSchema = z.strictObject({
@@ -20,6 +23,18 @@ export const hostPartSchema = z.strictObject({
         .strictObject({
           folders: z.array(z.string()).optional().describe('Folders whose subfolders are plugins'),
           disabled: z.array(z.string()).optional().describe('Plugins that are not loaded at start, by id'),
+        })
+        .optional(),
+      monitoring: z
+        .strictObject({
+          listen: z
+            .union([z.string(), z.int()], LISTEN_RULE)
+            .transform(String)
+            .refine((value) => parseListen(value) !== undefined, LISTEN_RULE)
+            .optional()
+            .describe(
+              'Where /healthz, /readyz and /metrics are served: off, a port (of this machine only), or host:port',
+            ),
         })
         .optional(),
     })

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-import { CinnabarError } from '@cinnabar/sdk';
+import { CinnabarError, type ListenAddress, parseListen } from '@cinnabar/sdk';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { type ConfigFile, readConfigFile } from './file.js';
 import type { HostConfig } from './host-config.js';
+import { LISTEN_RULE } from './host-part.js';
 import { presentFiles, SHARED, shownPath } from './layout.js';
 import { botNameProblem } from './names.js';
 
@@ -28,6 +29,11 @@ export const hostEnvironment = z.object({
     .regex(/^\d{15,22}(,\s*\d{15,22})*$/, 'must be Discord user ids, separated by commas')
     .optional()
     .describe('Bot owners by user id, separated by commas.'),
+  CINNABAR_MONITORING: z
+    .string()
+    .refine((value) => parseListen(value) !== undefined, LISTEN_RULE)
+    .optional()
+    .describe('Where /healthz, /readyz and /metrics are served: off (the default), a port, or host:port.'),
   LOG_LEVEL: z
     .enum(['error', 'warn', 'info', 'debug'])
     .optional()
@@ -71,6 +77,7 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
     prefixes: host?.prefixes ?? ['!'],
     owners: [...listOf(variables.CINNABAR_OWNERS), ...(host?.owners ?? [])],
     pluginFolders: [...(host?.plugins?.folders ?? []), ...listOf(variables.CINNABAR_PLUGINS)].map(at),
+    monitoring: addressOf(variables.CINNABAR_MONITORING ?? host?.monitoring?.listen ?? 'off'),
     disabledPlugins: host?.plugins?.disabled ?? [],
     presets: settings ?? {},
     presetPlace(plugin, key) {
@@ -79,6 +86,11 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
     },
     env,
   };
+}
+
+function addressOf(listen: string): ListenAddress | undefined {
+  const address = parseListen(listen);
+  return address === 'off' ? undefined : address;
 }
 
 function checkBotName(name: string | undefined, from: string): void {

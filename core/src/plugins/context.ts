@@ -13,6 +13,7 @@ import type {
   StorageRoom,
   ToolRoom,
 } from '../contracts.js';
+import type { MetricsRoom } from '../observability/metrics.js';
 import type { WorkerRoom } from '../workers/module.js';
 
 export interface ContextRooms {
@@ -27,6 +28,7 @@ export interface ContextRooms {
   readonly personalData: PersonalDataRoom;
   readonly boundary: Boundary;
   readonly workers: WorkerRoom;
+  readonly metrics: MetricsRoom;
   readonly clock: Clock;
   readonly client: Client;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -58,6 +60,7 @@ export function createContext(owner: Owner, rooms: ContextRooms): ErasedContext 
     every: (intervalMs, task) => every(owner, rooms, intervalMs, task),
     after: (delayMs, task) => after(owner, rooms, delayMs, task),
     worker: (url) => rooms.workers.module(owner, url),
+    metrics: rooms.metrics.of(owner),
     defer: (cleanup) => scope.add('cleanup', cleanup),
     signal: scope.signal,
     settings,

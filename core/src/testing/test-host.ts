@@ -38,6 +38,8 @@ export interface TestHostOptions {
   /** A world that exists already: an earlier host's, for a restart in the same guild. */
   readonly world?: TestWorld;
   readonly clock?: ManualClock;
+  /** Serves health and metrics on a port of loopback: `monitoringUrl` says where. */
+  readonly monitoring?: boolean;
 }
 
 /** A local Discord with a guild, a channel and people in it. */
@@ -60,6 +62,8 @@ export interface TestHost extends TestWorld, AsyncDisposable {
   readonly client: Client;
   readonly plugins: PluginManager;
   readonly dataDir: string;
+  /** `http://127.0.0.1:…`, where that was asked for. */
+  readonly monitoringUrl: string | undefined;
   /** A service, as a plugin would inject it. */
   resolve<T>(token: Token<T>): T;
   /** Resolves when the bot has done everything that follows from what has happened. */
@@ -96,6 +100,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       prefixes: ['!'],
       owners: [],
       pluginFolders: [],
+      monitoring: options.monitoring === true ? { host: '127.0.0.1', port: 0 } : undefined,
       disabledPlugins: [],
       presets: options.settings ?? {},
       presetPlace: (plugin, key) => `${plugin}.${key}`,
@@ -127,6 +132,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     client: host.client,
     plugins: host.plugins,
     dataDir,
+    monitoringUrl: host.monitoringUrl,
     resolve: host.resolve,
     settled,
     async advance(ms) {

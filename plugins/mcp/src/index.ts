@@ -7,12 +7,12 @@ import {
   Files,
   Identities,
   McpEndpoint,
+  parseListen,
   ToolHistory,
   Tools,
 } from '@cinnabar/sdk';
 import { serverCommands } from './commands/servers.js';
 import { tokenCommands } from './commands/tokens.js';
-import { parseListen } from './endpoint/listen-address.js';
 import { createHistory } from './history/history.js';
 import { createJournal } from './history/journal.js';
 import { historyOf } from './history/personal-data.js';

@@ -1,5 +1,4 @@
-import { TIERS, z } from '@cinnabar/sdk';
-import { parseListen } from './endpoint/listen-address.js';
+import { parseListen, TIERS, z } from '@cinnabar/sdk';
 
 const NAME = /^[a-z][a-z0-9_-]{0,23}$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -1,6 +1,4 @@
 import { createTestHost } from '@cinnabar/core/testing';
-import { parseListen } from '@cinnabar/plugin-mcp/endpoint/listen-address';
-import { isAllowedSource } from '@cinnabar/plugin-mcp/endpoint/origins';
 import { createRateLimit } from '@cinnabar/plugin-mcp/endpoint/rate-limit';
 import { cutText } from '@cinnabar/plugin-mcp/importing/cut';
 import { importedNames } from '@cinnabar/plugin-mcp/importing/names';
@@ -66,25 +64,6 @@ describe('a JSON Schema of a server', () => {
 });
 
 describe('the endpoint', () => {
-  it('listens on this machine alone unless a host is named', () => {
-    expect(parseListen('8808')).to.deep.equal({ host: '127.0.0.1', port: 8808 });
-    expect(parseListen('0.0.0.0:80')).to.deep.equal({ host: '0.0.0.0', port: 80 });
-    expect(parseListen('[::1]:80')).to.deep.equal({ host: '::1', port: 80 });
-    expect(parseListen('off')).to.equal('off');
-    for (const wrong of ['localhost', '99999', 'a b:1', 'http://x:1']) expect(parseListen(wrong)).to.equal(undefined);
-  });
-
-  it('answers to its own names, and to those that it was given', () => {
-    const allowed = { hosts: ['bot.example.org'], origins: [] };
-    for (const host of ['localhost:1', '127.0.0.1:1', '[::1]:1', 'BOT.example.org']) {
-      expect(isAllowedSource({ host }, allowed), host).to.equal(true);
-    }
-    for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1@evil.example', '']) {
-      expect(isAllowedSource({ host }, allowed), host).to.equal(false);
-    }
-    expect(isAllowedSource({ host: 'localhost', origin: 'null' }, allowed)).to.equal(false);
-  });
-
   it('lets a token that was too quick go on after a while', () => {
     const clock = createManualClock();
     const limit = createRateLimit(clock);

@@ -1,12 +1,21 @@
-import { type Access, type AccessSubject, CinnabarError, type CommandContext, type Random } from '@cinnabar/sdk';
+import {
+  type Access,
+  type AccessSubject,
+  CinnabarError,
+  type CommandContext,
+  type Random,
+  sentenceOf,
+} from '@cinnabar/sdk';
 import type { Channel, GuildMember } from 'discord.js';
 import { denial } from '../answers/denial.js';
-import type { LostAnswers } from '../answers/lost.js';
+import { AnswerLost, type LostAnswers } from '../answers/lost.js';
 import { bindOptions, type Problem, type Values } from '../options/bind.js';
 import type { CommandEntry } from '../registry/entry.js';
 import { answerFailure } from './answer-failure.js';
 import type { Call } from './call.js';
 import type { Cooldowns } from './cooldown.js';
+
+export type CommandOutcome = 'done' | 'denied' | 'refused' | 'failed' | 'unanswered';
 
 /** What running commands takes. */
 export interface Execution {
@@ -14,6 +23,8 @@ export interface Execution {
   readonly random: Random;
   readonly cooldowns: Cooldowns;
   readonly lost: LostAnswers;
+  /** For monitoring. */
+  readonly count: (call: Call, outcome: CommandOutcome) => void;
 }
 
 /**
@@ -37,11 +48,19 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
     await entry.run(context, values);
     const finished = answers.finish();
     if (finished !== undefined) await finished;
+    execution.count(call, 'done');
   } catch (error) {
+    execution.count(call, outcomeOf(error));
     await answerFailure(execution, `command ${entry.name}`, actor, answers, error);
   } finally {
     answers.close();
   }
+}
+
+function outcomeOf(error: unknown): CommandOutcome {
+  if (error instanceof AnswerLost) return 'unanswered';
+  if (error instanceof CinnabarError && error.code === 'CINNABAR_ACCESS_DENIED') return 'denied';
+  return sentenceOf(error) === undefined ? 'failed' : 'refused';
 }
 
 function subjectOf({ name, owner, policy }: CommandEntry): AccessSubject {

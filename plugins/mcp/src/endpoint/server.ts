@@ -1,9 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Logger } from '@cinnabar/sdk';
+import { isAllowedSource, type ListenAddress, type Logger, urlOf } from '@cinnabar/sdk';
 import type { Verify } from '../tokens/caller.js';
-import type { ListenAddress } from './listen-address.js';
-import { isAllowedSource } from './origins.js';
 import { createRateLimit } from './rate-limit.js';
 import type { SessionParts } from './session-server.js';
 import { createSessions } from './sessions.js';
@@ -67,7 +64,8 @@ export async function startEndpoint(parts: Parts): Promise<Endpoint> {
     server.once('error', reject);
     server.listen(address.port, address.host, resolve);
   });
-  const url = urlOf(server.address(), address.host);
+  const bound = server.address();
+  const url = `${urlOf(address, typeof bound === 'object' && bound !== null ? bound.port : address.port)}${PATH}`;
   log.info(`tools are offered over MCP at ${url}`);
 
   return {
@@ -91,9 +89,4 @@ function refuse(response: ServerResponse, status: number, message: string, heade
 
 function tooMany(response: ServerResponse, waitMs: number): void {
   refuse(response, 429, 'Too many requests', { 'retry-after': String(Math.ceil(waitMs / 1000)) });
-}
-
-function urlOf(address: AddressInfo | string | null, host: string): string {
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}${PATH}`;
 }

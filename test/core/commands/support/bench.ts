@@ -4,6 +4,7 @@ import type { Boundary, CommandRoom, ComponentRoom, Owner } from '@cinnabar/core
 import { watchBlockage } from '@cinnabar/core/internal/gateway/blockage';
 import { createBoundary } from '@cinnabar/core/internal/gateway/boundary';
 import { createInFlight } from '@cinnabar/core/internal/gateway/in-flight';
+import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import type { Access } from '@cinnabar/sdk';
 import {
   createManualClock,
@@ -87,6 +88,7 @@ export async function createBench(): Promise<Bench> {
     enabledIn: (_guildId: string | null, plugin: { manifest: { id: string } }) => !disabled.has(plugin.manifest.id),
     access: ownerAccess(you.id),
     boundary,
+    metrics: createMetrics(log).host,
     clock,
     random: { next: () => 0, id: () => `ref${++state.references}` },
     log,

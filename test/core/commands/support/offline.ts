@@ -1,5 +1,6 @@
 import { createCommands } from '@cinnabar/core/internal/commands/room';
 import type { Boundary, CommandRoom, Owner } from '@cinnabar/core/internal/contracts';
+import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import type { Access } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { Client } from 'discord.js';
@@ -29,6 +30,7 @@ export function offlineRoom(): { readonly room: CommandRoom; owner(id: string): 
     enabledIn: () => true,
     access: openAccess,
     boundary: plainBoundary,
+    metrics: createMetrics(log).host,
     clock,
     random: { next: () => 0, id: () => 'reference' },
     log,

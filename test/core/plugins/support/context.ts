@@ -1,4 +1,5 @@
 import type { Owner } from '@cinnabar/core/internal/contracts';
+import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import type { PluginServices } from '@cinnabar/core/internal/plugins/services';
 import type { Clock, ErasedContext } from '@cinnabar/sdk';
 import { Client } from 'discord.js';
@@ -40,6 +41,7 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
         effect('worker', pathname);
         return { run: () => Promise.reject(new Error('there are no workers here')) };
       },
+      metrics: createMetrics(log).of(owner),
       defer: (cleanup) => scope.add('cleanup', cleanup),
       signal: scope.signal,
       settings: {},

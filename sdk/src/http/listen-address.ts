@@ -1,3 +1,4 @@
+/** Where a server of the bot listens. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -12,4 +13,14 @@ export function parseListen(text: string): ListenAddress | 'off' | undefined {
   const port = Number(match?.[2]);
   if (match === null || port > 65_535) return undefined;
   return { host: match[1]?.replace(/^\[|\]$/g, '') ?? LOOPBACK, port };
+}
+
+/** Whether only this machine can reach it. A name other than `localhost` may be anything. */
+export function isLoopback({ host }: ListenAddress): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** `http://127.0.0.1:9464`. @param port the one that the system chose, where the address has 0 */
+export function urlOf({ host }: ListenAddress, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,0 +1,183 @@
+import {
+  CinnabarError,
+  type Counter,
+  type CounterDefinition,
+  type GaugeDefinition,
+  type Histogram,
+  type HistogramDefinition,
+  type Logger,
+  type MetricDefinition,
+  type MetricLabels,
+  type MetricReading,
+  type Metrics,
+} from '@cinnabar/sdk';
+import type { Registry } from 'prom-client';
+import type { Owner } from '../contracts.js';
+
+/** Loaded only while metrics are published. */
+type Prom = typeof import('prom-client');
+
+/** Metrics of the host and of every plugin. Until `open` they are declared, but nothing is counted. */
+export interface MetricsRoom {
+  /** The host's own: `commands_total` is published as `cinnabar_commands_total`. */
+  readonly host: Metrics;
+  /** Metrics of one run of a plugin. */
+  of(owner: Pick<Owner, 'id' | 'scope'>): Metrics;
+  /** Starts counting. */
+  open(): Promise<void>;
+  /** Everything in Prometheus' text format. @throws Error before `open` */
+  render(): Promise<{ readonly contentType: string; readonly body: string }>;
+}
+
+/** A metric of the library, made when counting starts. */
+interface Declared {
+  readonly plugin: string;
+  attach(prom: Prom, registry: Registry): void;
+}
+
+/** What the library's constructors take. */
+interface Configuration {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: string[];
+  readonly registers: Registry[];
+}
+
+type Labels = MetricLabels<string>;
+
+const NAME = /^[a-z][a-z0-9_]{0,63}$/;
+const PREFIX = 'cinnabar_';
+/** Sets of labels of one metric that are kept apart: https://prometheus.io/docs/practices/instrumentation/#do-not-overuse-labels */
+const MOST_SERIES = 200;
+const LONGEST_VALUE = 100;
+const DISCORD_ID = /\d{15,22}/;
+const OTHER = 'other';
+/** How exactly the lag of the event loop is measured. */
+const LAG_PRECISION_MS = 20;
+
+/** @param log hears of metrics that fail */
+export function createMetrics(log: Logger): MetricsRoom {
+  const declared = new Map<string, Declared>();
+  let opened: { readonly prom: Prom; readonly registry: Registry } | undefined;
+
+  const add = (name: string, metric: Declared) => {
+    const holder = declared.get(name)?.plugin;
+    if (holder !== undefined) throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'metric', name, plugin: holder });
+    declared.set(name, metric);
+    if (opened !== undefined) metric.attach(opened.prom, opened.registry);
+  };
+  const remove = (name: string) => {
+    declared.delete(name);
+    opened?.registry.removeSingleMetric(name);
+  };
+
+  return {
+    host: metricsOf('host', PREFIX, add),
+    of({ id, scope }) {
+      return metricsOf(id, `${PREFIX}${id.replaceAll('-', '_')}_`, (name, metric) => {
+        let taken = false;
+        // The scope comes first: one that is closed refuses.
+        scope.add(`metric ${name}`, () => {
+          if (taken) remove(name);
+        });
+        add(name, metric);
+        taken = true;
+      });
+    },
+    async open() {
+      if (opened !== undefined) return;
+      const { default: prom } = await import('prom-client');
+      const registry = new prom.Registry();
+      prom.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_PRECISION_MS });
+      opened = { prom, registry };
+      for (const metric of declared.values()) metric.attach(prom, registry);
+    },
+    async render() {
+      if (opened === undefined) throw new Error('metrics are not published');
+      return { contentType: opened.registry.contentType, body: await opened.registry.metrics() };
+    },
+  };
+
+  function metricsOf(plugin: string, prefix: string, declare: (name: string, metric: Declared) => void): Metrics {
+    const define = (
+      { name, help, labels = [] }: MetricDefinition<string>,
+      make: (prom: Prom, configuration: Configuration) => void,
+    ) => {
+      if (!NAME.test(name)) throw invalid(name, 'it must be lower case letters, digits and _, starting with a letter');
+      const full = `${prefix}${name}`;
+      const attach = (prom: Prom, registry: Registry) =>
+        make(prom, { name: full, help, labelNames: [...labels], registers: [registry] });
+      declare(full, { plugin, attach });
+    };
+
+    return {
+      counter(definition: CounterDefinition<string>): Counter<string> {
+        if (!definition.name.endsWith('_total')) throw invalid(definition.name, 'a counter ends in _total');
+        let count: Counter<string>['add'] | undefined;
+        define(definition, (prom, configuration) => {
+          const counter = new prom.Counter(configuration);
+          const bounded = boundSeries();
+          count = (labels, by = 1) => guard(configuration.name, () => counter.inc(bounded(labels), by));
+        });
+        return { add: (labels, by) => count?.(labels, by) };
+      },
+      histogram(definition: HistogramDefinition<string>): Histogram<string> {
+        let observe: Histogram<string>['observe'] | undefined;
+        define(definition, (prom, configuration) => {
+          const histogram = new prom.Histogram({ ...configuration, buckets: [...definition.buckets] });
+          const bounded = boundSeries();
+          observe = (labels, value) => guard(configuration.name, () => histogram.observe(bounded(labels), value));
+        });
+        return { observe: (labels, value) => observe?.(labels, value) };
+      },
+      gauge(definition: GaugeDefinition<string>) {
+        define(definition, (prom, configuration) => {
+          const gauge = new prom.Gauge({
+            ...configuration,
+            async collect() {
+              gauge.reset();
+              const bounded = boundSeries();
+              await guard(configuration.name, async () => {
+                const value = await definition.read();
+                const readings: Iterable<MetricReading<string>> = typeof value === 'number' ? [[{}, value]] : value;
+                // Added up, since several may count as `other`.
+                for (const [labels, one] of readings) gauge.inc(bounded(labels), one);
+              });
+            },
+          });
+        });
+      },
+    };
+  }
+
+  /** A metric that fails, by a label that was not declared for instance, must cost neither its plugin's work nor the other metrics. */
+  function guard(metric: string, task: () => void | Promise<void>): void | Promise<void> {
+    const complain = (error: unknown) => log.warn('a metric failed', { metric, error });
+    try {
+      return task()?.catch(complain);
+    } catch (error) {
+      complain(error);
+    }
+  }
+}
+
+function invalid(name: string, detail: string): CinnabarError {
+  return new CinnabarError('CINNABAR_NAME_INVALID', { kind: 'metric', name, detail });
+}
+
+/** Keeps the number of series small, whatever a plugin passes. */
+function boundSeries(): (labels: Labels) => Labels {
+  const seen = new Set<string>();
+  return (labels) => {
+    const bounded = mapValues(labels, (value) => (DISCORD_ID.test(value) ? OTHER : value.slice(0, LONGEST_VALUE)));
+    const key = JSON.stringify(bounded);
+    if (seen.has(key)) return bounded;
+    if (seen.size >= MOST_SERIES) return mapValues(labels, () => OTHER);
+    seen.add(key);
+    return bounded;
+  };
+}
+
+function mapValues(labels: Labels, change: (value: string) => string): Labels {
+  return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, change(value)]));
+}

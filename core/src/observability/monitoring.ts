@@ -1,0 +1,102 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { CinnabarError, isAllowedSource, isLoopback, type ListenAddress, type Logger, urlOf } from '@cinnabar/sdk';
+import type { MetricsRoom } from './metrics.js';
+import type { Readiness } from './readiness.js';
+
+interface Parts {
+  /** `undefined`: nothing is served, and nothing is counted. */
+  readonly address: ListenAddress | undefined;
+  readonly metrics: Pick<MetricsRoom, 'open' | 'render'>;
+  readonly readiness: Readiness;
+  readonly log: Logger;
+}
+
+/** `/healthz`, `/readyz` and `/metrics` over HTTP, for whatever watches the process. */
+export interface Monitoring {
+  /** `http://127.0.0.1:9464`; `undefined` while nothing listens. */
+  readonly url: string | undefined;
+  /** @throws CinnabarError CINNABAR_CONFIG_INVALID when nothing can listen at the address */
+  open(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Page {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export function createMonitoring({ address, metrics, readiness, log }: Parts): Monitoring {
+  const pages: Readonly<Record<string, () => Page | Promise<Page>>> = {
+    // That this is answered is the answer: it takes a process that lives and an event loop that turns.
+    '/healthz': () => json(200, { status: 'ok' }),
+    '/readyz': async () => {
+      const reasons = await readiness.reasons();
+      return reasons.length === 0 ? json(200, { status: 'ready' }) : json(503, { status: 'not ready', reasons });
+    },
+    '/metrics': async () => ({ status: 200, ...(await metrics.render()) }),
+  };
+
+  const pageFor = ({ method, url = '/', headers }: IncomingMessage): Page | Promise<Page> => {
+    // A web page that is open on this machine must not read them (DNS rebinding). Other machines use names that only they know.
+    if (address !== undefined && isLoopback(address) && !isAllowedSource(headers, { hosts: [], origins: [] }))
+      return json(403, { error: 'Host or Origin is not allowed' });
+    if (method !== 'GET' && method !== 'HEAD') return json(405, { error: 'only GET and HEAD are allowed' });
+    const page = pages[url.replace(/\?.*$/s, '')];
+    return page?.() ?? json(404, { error: `there is nothing here but ${Object.keys(pages).join(', ')}` });
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    let page: Page;
+    try {
+      page = await pageFor(request);
+    } catch (error) {
+      log.error('a request to the monitoring failed', { error });
+      page = json(500, { error: 'something went wrong; the log has more' });
+    }
+    response.writeHead(page.status, { 'content-type': page.contentType, 'cache-control': 'no-store' });
+    response.end(request.method === 'HEAD' ? undefined : page.body);
+  };
+
+  const server = createServer((request, response) => void answer(request, response));
+  let url: string | undefined;
+  return {
+    get url() {
+      return url;
+    },
+    async open() {
+      if (address === undefined) return;
+      await metrics.open();
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', (error) => reject(cannotListen(address, error)));
+        server.listen(address.port, address.host, resolve);
+      });
+      const bound = server.address();
+      url = urlOf(address, typeof bound === 'object' && bound !== null ? bound.port : address.port);
+      log.info(`health and metrics are served at ${url}`);
+      if (!isLoopback(address)) {
+        log.warn(
+          `health and metrics at ${url} can be read by other machines, without a password: let only your monitoring reach that port`,
+        );
+      }
+    },
+    async close() {
+      if (url === undefined) return;
+      url = undefined;
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+function json(status: number, content: object): Page {
+  return { status, contentType: 'application/json; charset=utf-8', body: `${JSON.stringify(content)}\n` };
+}
+
+function cannotListen(address: ListenAddress, error: Error): CinnabarError {
+  const detail =
+    `nothing can listen at ${urlOf(address, address.port)} (host.monitoring.listen, or CINNABAR_MONITORING): ${error.message}. ` +
+    'Choose another port, one for each bot, or off';
+  return new CinnabarError('CINNABAR_CONFIG_INVALID', { detail }, { cause: error });
+}
