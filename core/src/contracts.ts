@@ -41,14 +41,19 @@ import type { ClientEvents, Interaction, Message } from 'discord.js';
 /** Owns everything that one run of one plugin has registered. */
 export interface Scope {
   readonly plugin: string;
-  /** Aborts when the scope starts to close. */
+  /** Aborts when the scope starts to close, or before that by `cancel`. */
   readonly signal: AbortSignal;
   /** Registers an effect. @throws CINNABAR_SCOPE_CLOSED after `close` has begun */
   add(label: string, dispose: () => unknown): Disposer;
   /** Labels of the live effects, oldest first. */
   readonly effects: readonly string[];
-  /** Disposes strictly last-in first-out, one after another, each within a time limit; collects every error. Idempotent. */
-  close(): Promise<readonly Error[]>;
+  /** Aborts the signal, so that what is under way ends; all that is registered stays until `close`. */
+  cancel(): void;
+  /**
+   * Disposes strictly last-in first-out, one after another, each within a time limit; collects every error. Idempotent.
+   * @param options.disposeTimeoutMs a shorter limit than the scope's own, from now on
+   */
+  close(options?: { readonly disposeTimeoutMs?: number }): Promise<readonly Error[]>;
 }
 
 /** One run of one plugin, as the registries see it. */

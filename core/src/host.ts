@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
 import {
-  type CinnabarError,
+  CinnabarError,
   type Clock,
   type Logger,
   type OwnerAlert,
@@ -26,6 +26,7 @@ import { createReadiness, probeSchema } from './observability/readiness.js';
 import { createRedactor, secretsOf } from './observability/redactor.js';
 import type { BootReport } from './plugins/lifecycle/boot.js';
 import type { PluginManager } from './plugins/manager.js';
+import { type Phase, runPhases } from './process/phases.js';
 import { createUncaught, type UncaughtKind } from './process/uncaught.js';
 import { watchedDriver } from './storage/disk-watch.js';
 import type { Driver } from './storage/driver.js';
@@ -64,13 +65,27 @@ export interface Host {
    * @throws CinnabarError CINNABAR_DATA_IN_USE, CINNABAR_GATEWAY_LOGIN
    */
   start(token: string): Promise<BootReport>;
-  /** Takes no more events, drains for up to 10 s, stops the plugins in reverse order, logs out. Idempotent. */
-  stop(): Promise<void>;
+  /**
+   * Stops within 15 s, whatever hangs: takes no more events, lets what is under way finish for 6 s, cancels the rest and has those told who wait
+   * for it, stops the plugins in reverse order, saves, logs out. Never rejects. Idempotent.
+   */
+  stop(): Promise<StopReport>;
   /** Resolves when no handler and no change of plugins is under way; `true` when it had to wait. */
   idle(): Promise<boolean>;
 }
 
-const DRAIN_MS = 10_000;
+/** How a stop went. */
+export interface StopReport {
+  /** Names of the steps that were cut short; the log has the rest. */
+  readonly unfinished: readonly string[];
+  /** Whether everything that was to be written is on the disk. */
+  readonly saved: boolean;
+}
+
+/** What is under way may finish by itself for so long, … */
+const DRAIN_MS = 6_000;
+/** … and has this long to end, and to say so, once it is cancelled. */
+const CANCEL_MS = 2_000;
 /** A test or a console waits for its bot, but not for ever. */
 const IDLE_MS = 60_000;
 
@@ -131,33 +146,62 @@ export function createHost(options: HostOptions): Host {
   });
   let running = false;
   let lock: DataLock | undefined;
-  let stopping: Promise<void> | undefined;
+  let stopping: Promise<StopReport> | undefined;
 
-  const shutDown = async () => {
-    configuration.stop();
-    container.resolve(KEYS.events).close();
-    if (!(await boundary.drained(DRAIN_MS)))
-      log.warn(`stopping although ${boundary.inFlight()} handlers are under way`);
-    await upkeep.close();
-    await plugins.stop();
-    await container.resolve(KEYS.tools).idle();
-    await container.resolve(KEYS.notices).close();
-    await container.resolve(KEYS.workers).close();
-    await container.resolve(KEYS.storage).flush();
-    // The connections that a clean stop closes are no news.
-    container.resolve(KEYS.connectionLog).stop();
-    await gateway.close();
+  const SAVING = 'saving';
+  const phases: readonly Phase[] = [
+    {
+      name: 'taking no more events',
+      limitMs: 500,
+      run() {
+        configuration.stop();
+        container.resolve(KEYS.events).close();
+      },
+    },
+    { name: 'finishing what is under way', limitMs: DRAIN_MS, run: () => boundary.drained(DRAIN_MS * 2) },
+    {
+      name: 'cancelling what is under way',
+      limitMs: CANCEL_MS,
+      run() {
+        const busy = container.resolve(KEYS.inFlight).busy();
+        if (busy.length > 0) log.warn(`stopping: cancelling what ${busy.join(', ')} have under way`, { plugins: busy });
+        plugins.cancel();
+        return boundary.drained(CANCEL_MS * 2);
+      },
+    },
+    { name: 'the slash commands', limitMs: 500, run: upkeep.close },
+    { name: 'stopping the plugins', limitMs: 3_000, run: () => plugins.stop() },
+    {
+      name: SAVING,
+      limitMs: 1_500,
+      async run() {
+        await container.resolve(KEYS.tools).idle();
+        await container.resolve(KEYS.notices).close();
+        await container.resolve(KEYS.storage).flush();
+        await driver.close();
+      },
+    },
+    {
+      name: 'logging out',
+      limitMs: 500,
+      async run() {
+        // The connections that a clean stop closes are no news.
+        container.resolve(KEYS.connectionLog).stop();
+        await Promise.all([gateway.close(), container.resolve(KEYS.workers).close()]);
+      },
+    },
+  ];
+  const stop = async (): Promise<StopReport> => {
+    const unfinished = await runPhases(phases, { clock, log });
     container.resolve(KEYS.blockage).stop();
-    await driver.close();
+    await runPhases([{ name: 'monitoring', limitMs: 500, run: monitoring.close }], { clock, log });
+    await runPhases([{ name: 'the log', limitMs: 500, run: logs.close }], { clock, log });
+    // Whatever went wrong before: the next process must be able to start.
+    lock?.release();
+    return { unfinished, saved: !unfinished.includes(SAVING) };
   };
-  const stop = async () => {
-    try {
-      await shutDown();
-    } finally {
-      await monitoring.close();
-      // Whatever went wrong before: the log must tell of it, and the next process must be able to start.
-      await logs.close().finally(() => lock?.release());
-    }
+  const assertGoing = () => {
+    if (stopping !== undefined) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: 'host', state: 'stopping' });
   };
 
   return {
@@ -188,15 +232,18 @@ export function createHost(options: HostOptions): Host {
       await monitoring.open();
       await container.resolve(KEYS.tools).recover();
       for (const plugin of inMemory) plugins.add(plugin, { path: '(memory)' });
+      assertGoing();
       const report = await plugins.boot(only === undefined ? {} : { only });
       // A plugin that fails is skipped; a mistake in the configuration is the person's to mend before anything runs.
       const mistake = report.problems.find(({ code }) => code === 'CINNABAR_CONFIG_INVALID');
       if (mistake !== undefined) throw new UserError(mistake.problem);
       await configuration.start();
+      assertGoing();
       upkeep.beforeLogin();
       container.resolve(KEYS.connectionLog);
       await login(gateway, token);
       await container.resolve(KEYS.access).loadOwners();
+      assertGoing();
       running = true;
       upkeep.loggedIn();
       await container.resolve(KEYS.tools).tellRecovered();

@@ -58,6 +58,8 @@ export const ERRORS = {
   CINNABAR_LLM_MALFORMED: 'The language model answered in a form that cannot be used: {detail}',
   CINNABAR_LLM_UNSUPPORTED: 'The model "{model}" cannot do this: {detail}',
   CINNABAR_RESPONDER_UNKNOWN: 'There is no responder called "{name}" here.',
+  CINNABAR_INTERRUPTED:
+    'This was interrupted, because I am being stopped or updated. Please check what came of it, then ask again.',
   CINNABAR_GATEWAY_LOGIN: 'Discord did not accept the login: {detail}',
   CINNABAR_GATEWAY_CLOSED: 'Discord closed the connection with code {code} and admits no other: {detail}',
   CINNABAR_WORKER_TIMEOUT: 'This took longer than {seconds} s to work through, so it was stopped.',

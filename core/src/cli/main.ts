@@ -51,6 +51,8 @@ function configuration(bot: string | undefined): HostConfig {
   return config;
 }
 
+// The timers of the host do not keep the process alive: while it waits for Discord, or stops, this does.
+const keepAlive = setInterval(() => undefined, 2 ** 30);
 try {
   process.exitCode = await main(readArguments(process.argv.slice(2)));
 } catch (error) {
@@ -59,3 +61,6 @@ try {
   process.stderr.write(`cinnabar: ${sentence}\n`);
   process.exitCode = 1;
 }
+clearInterval(keepAlive);
+// A request that hangs, or a timer that a plugin has left behind, must not keep the process; what is printed must arrive.
+process.stdout.write('', () => process.stderr.write('', () => process.exit()));

@@ -1,34 +1,50 @@
 import type { HostConfig } from '../config/host-config.js';
-import { createHost } from '../host.js';
+import { createHost, type StopReport } from '../host.js';
 import { guardProcess } from '../process/guard.js';
-import { untilStopped } from '../process/signals.js';
+import { listenToSignals } from '../process/signals.js';
 import { HOST_VERSION } from '../version.js';
 
 /**
- * Runs the bot on Discord until it is told to stop.
- * @returns the exit code
+ * Runs the bot on Discord until a signal stops it.
+ * @returns the exit code: 0 when it has stopped, 1 when not everything could be saved in time
  */
 export async function runBot(
   config: HostConfig & { readonly token: string },
   process: NodeJS.Process,
 ): Promise<number> {
+  const say = sayOn(process);
   const host = createHost({ config, terminal: { stream: process.stderr, level: config.logLevel } });
   const release = guardProcess(process, host.uncaught);
-  const stopped = untilStopped(process);
+  const stopped = listenToSignals(process, say).first;
   try {
-    // Somebody who stops it while it logs in does not want to wait for that.
-    const report = await Promise.race([host.start(config.token), stopped]);
-    if (report === undefined) return 0;
-    const { running } = report;
-    const guilds = host.client.guilds.cache.size;
-    process.stdout.write(
-      `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${guilds} ${guilds === 1 ? 'guild' : 'guilds'}, with ${running.length} plugins: ${running.join(', ')}.\n`,
-    );
-    const ended = await Promise.race([stopped, host.ended]);
-    if (ended !== undefined) throw ended;
-    return 0;
-  } finally {
+    // Whoever stops it while it logs in does not want to wait for that.
+    const first = await Promise.race([host.start(config.token), stopped]);
+    if (typeof first !== 'string') {
+      const { running } = first;
+      const guilds = host.client.guilds.cache.size;
+      process.stdout.write(
+        `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${guilds} ${guilds === 1 ? 'guild' : 'guilds'}, with ${running.length} plugins: ${running.join(', ')}.\n`,
+      );
+      const ended = await Promise.race([stopped, host.ended]);
+      if (typeof ended !== 'string') throw ended;
+    }
+  } catch (error) {
     await host.stop();
-    release();
+    throw error;
   }
+  const report = await host.stop();
+  release();
+  say(wordsOf(report));
+  return report.saved ? 0 : 1;
+}
+
+/** What people read at the terminal beside the log. */
+export function sayOn({ stderr }: Pick<NodeJS.Process, 'stderr'>): (sentence: string) => void {
+  return (sentence) => void stderr.write(`cinnabar: ${sentence}\n`);
+}
+
+/** How a stop went, in one line. */
+export function wordsOf({ unfinished, saved }: StopReport): string {
+  const cutShort = unfinished.length === 0 ? '' : ` Cut short: ${unfinished.join(', ')}.`;
+  return `stopped.${cutShort}${saved ? '' : ' Not everything could be saved in time.'}`;
 }

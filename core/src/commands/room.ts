@@ -24,6 +24,7 @@ export function createCommands(parts: CommandRoomParts): CommandRoom {
   const execution: Execution = {
     access,
     random,
+    clock,
     cooldowns: createCooldowns(clock),
     lost: createLostAnswers(log),
     count: ({ entry, source }, outcome) => uses.add({ command: entry.name, surface: source, outcome }),

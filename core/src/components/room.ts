@@ -1,5 +1,12 @@
 import type { ComponentInteraction } from '@cinnabar/sdk';
-import { type Access, CinnabarError, type ComponentDefinition, type Logger, type Random } from '@cinnabar/sdk';
+import {
+  type Access,
+  CinnabarError,
+  type Clock,
+  type ComponentDefinition,
+  type Logger,
+  type Random,
+} from '@cinnabar/sdk';
 import type { Interaction } from 'discord.js';
 import { notice } from '../commands/answers/notice.js';
 import type { Boundary, ComponentRoom, EnabledIn, Owner } from '../contracts.js';
@@ -11,6 +18,7 @@ export interface ComponentRoomParts {
   readonly enabledIn: EnabledIn;
   readonly access: Access;
   readonly boundary: Boundary;
+  readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }

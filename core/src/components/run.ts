@@ -1,18 +1,20 @@
-import type { Access, Actor, ComponentDefinition, ComponentInteraction, Logger, Random } from '@cinnabar/sdk';
+import type { Access, Actor, Clock, ComponentDefinition, ComponentInteraction, Logger, Random } from '@cinnabar/sdk';
 import { denial } from '../commands/answers/denial.js';
 import { explain } from '../commands/answers/explain.js';
 import { notice } from '../commands/answers/notice.js';
 import type { Owner } from '../contracts.js';
+import { untilInterrupted } from '../process/interruptible.js';
 
 interface Parts {
   readonly access: Access;
+  readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }
 
 /** Checks access, runs the component, and sees to it that Discord never shows "interaction failed". */
 export async function runComponent(
-  { access, random, log }: Parts,
+  { access, clock, random, log }: Parts,
   owner: Owner,
   definition: ComponentDefinition,
   interaction: ComponentInteraction,
@@ -32,7 +34,7 @@ export async function runComponent(
       policy,
     });
     if (!decision.allowed) throw denial(decision);
-    await definition.run(interaction, args);
+    await untilInterrupted(owner.scope.signal, clock, Promise.resolve(definition.run(interaction, args)));
     await acknowledge(interaction);
   } catch (error) {
     const { sentence, failure } = explain(error, `component ${definition.name}`, actor, random);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import { createAccess } from '../access/access.js';
+import { notice } from '../commands/answers/notice.js';
 import { createCommands } from '../commands/room.js';
 import { createComponents } from '../components/room.js';
 import { createConfiguration } from '../config/configuration.js';
@@ -167,6 +168,15 @@ function registerGateway(room: Room): void {
       onMessage: get(KEYS.commands).onMessage,
       onInteraction: (interaction) =>
         get(KEYS.commands).onInteraction(interaction) || get(KEYS.components).onInteraction(interaction),
+      onLate(interaction) {
+        if (!interaction.isRepliable()) return;
+        notice(
+          interaction,
+          'I am being stopped or restarted, so nothing was done. Please try again in a minute.',
+        ).catch((error: unknown) =>
+          get(KEYS.logs).logger('gateway').debug('a late interaction was not answered', { error }),
+        );
+      },
     }),
   );
 }

@@ -14,10 +14,21 @@ interface Parts {
   /** Look at a message or interaction before the listeners do: commands and components. */
   readonly onMessage: (message: Message) => unknown;
   readonly onInteraction: (interaction: Interaction) => unknown;
+  /** Gets the interactions that come after `close`: each is a person who waits for an answer. */
+  readonly onLate: (interaction: Interaction) => unknown;
 }
 
 /** Builds the fan-out: one discord.js listener per event type, the checks, then the plugins' handlers in order of registration. */
-export function createEvents({ client, states, enabledIn, boundary, log, onMessage, onInteraction }: Parts): Events {
+export function createEvents({
+  client,
+  states,
+  enabledIn,
+  boundary,
+  log,
+  onMessage,
+  onInteraction,
+  onLate,
+}: Parts): Events {
   const listeners = new Map<EventName, readonly Listener[]>();
   const audience = createAudience(states, enabledIn);
 
@@ -51,7 +62,7 @@ export function createEvents({ client, states, enabledIn, boundary, log, onMessa
 
   client.on('messageCreate', (message) => dispatch('messageCreate', [message], () => onMessage(message)));
   client.on('interactionCreate', (interaction) =>
-    dispatch('interactionCreate', [interaction], () => onInteraction(interaction)),
+    closed ? onLate(interaction) : dispatch('interactionCreate', [interaction], () => onInteraction(interaction)),
   );
   const attached = new Set<EventName>(['messageCreate', 'interactionCreate']);
   const attach = (event: EventName) => {

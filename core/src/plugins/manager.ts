@@ -1,7 +1,9 @@
+import { setMaxListeners } from 'node:events';
 import { CinnabarError, type Plugin, type PluginInfo, type Plugins } from '@cinnabar/sdk';
 import type { Owner } from '../contracts.js';
 import { type BootReport, boot } from './lifecycle/boot.js';
 import { createChangeQueue } from './lifecycle/change-queue.js';
+import { lastStartedFirst } from './lifecycle/dependents.js';
 import { createEnabling } from './lifecycle/enabling.js';
 import { createFinder } from './lifecycle/find.js';
 import { createGuardBook } from './lifecycle/guard-book.js';
@@ -23,6 +25,11 @@ export interface PluginManager extends Plugins {
   boot(options?: { readonly only?: readonly string[] }): Promise<BootReport>;
   /** Makes an in-memory plugin known, as if it had been found: `boot` or `load` starts it. Again with the same id: `reload` takes the new one. */
   add(plugin: Plugin, from: { readonly path: string }): PluginInfo;
+  /**
+   * Aborts the signal of every plugin, the last started first, so that what is under way ends while everything is still there to answer with;
+   * nothing starts any more.
+   */
+  cancel(): void;
   /** Stops every plugin, the last started first, for good. The host drains before that: by default nothing is waited for here. */
   stop(options?: { readonly drainTimeoutMs?: number }): Promise<void>;
   /** The running owners, in the order in which they started. */
@@ -38,7 +45,10 @@ export interface PluginManager extends Plugins {
  * A plugin must not wait for a change in its own `setup`: that one is under way.
  */
 export function createPluginManager(options: PluginManagerOptions): PluginManager {
-  const room = createRoom(options);
+  const ending = new AbortController();
+  // Every plugin that loads listens to it, all at once.
+  setMaxListeners(0, ending.signal);
+  const room = createRoom(options, ending.signal);
   const finder = createFinder({ room, discover: options.discover, loader: options.loader });
   const enabling = createEnabling(room, options.guildStates);
   const queue = createChangeQueue({ touched: room.touched, onChange: options.onChange, log: options.log });
@@ -57,6 +67,10 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
   return {
     boot: ({ only } = {}) => queue.run(() => boot(room, finder, { only, disabled: options.disabled ?? [] })),
     add: (plugin, { path }) => infoOf(room, finder.add(plugin, path)),
+    cancel() {
+      ending.abort();
+      for (const { run } of lastStartedFirst([...room.records.values()])) run?.owner.scope.cancel();
+    },
     stop: ({ drainTimeoutMs = 0 } = {}) => queue.last(() => stopAll(room, drainTimeoutMs)),
     list: () => [...room.records.values()].map((record) => infoOf(room, record)),
     load: (idOrFolder) => queue.run(async () => infoOf(room, await load(room, finder, idOrFolder))),
@@ -75,7 +89,7 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
   };
 }
 
-function createRoom(options: PluginManagerOptions): LifecycleRoom {
+function createRoom(options: PluginManagerOptions, ending: AbortSignal): LifecycleRoom {
   let runs = 0;
   return {
     records: new Map(),
@@ -87,6 +101,7 @@ function createRoom(options: PluginManagerOptions): LifecycleRoom {
     log: options.log,
     startTimeoutMs: options.startTimeoutMs ?? 30_000,
     drainTimeoutMs: options.drainTimeoutMs ?? 10_000,
+    ending,
     touched: new Set(),
     nextSequence: () => ++runs,
   };

@@ -27,12 +27,13 @@ export function createScope({ plugin, clock, disposeTimeoutMs = 5_000 }: ScopeOp
   const abort = new AbortController();
   const errors: Error[] = [];
   let closing: Promise<readonly Error[]> | undefined;
+  let limitMs = disposeTimeoutMs;
 
   const run = async (effect: Effect) => {
     try {
-      const { inTime } = await withinLimit(clock, disposeTimeoutMs, Promise.resolve(runAs(plugin, effect.dispose)));
+      const { inTime } = await withinLimit(clock, limitMs, Promise.resolve(runAs(plugin, effect.dispose)));
       if (inTime) return;
-      const seconds = disposeTimeoutMs / 1000;
+      const seconds = limitMs / 1000;
       throw new CinnabarError('CINNABAR_DISPOSE_TIMEOUT', { label: effect.label, seconds });
     } catch (error) {
       errors.push(error instanceof Error ? error : new Error(String(error)));
@@ -50,8 +51,11 @@ export function createScope({ plugin, clock, disposeTimeoutMs = 5_000 }: ScopeOp
     return effect.disposal;
   };
 
+  const cancel = () => {
+    if (!abort.signal.aborted) abort.abort(new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin, state: 'stopping' }));
+  };
   const disposeAll = async () => {
-    abort.abort(new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin, state: 'stopping' }));
+    cancel();
     for (const effect of [...live].reverse()) await dispose(effect).catch(() => undefined);
     return errors;
   };
@@ -68,7 +72,9 @@ export function createScope({ plugin, clock, disposeTimeoutMs = 5_000 }: ScopeOp
     get effects() {
       return [...live].map(({ label }) => label);
     },
-    close() {
+    cancel,
+    close(options = {}) {
+      limitMs = Math.min(limitMs, options.disposeTimeoutMs ?? limitMs);
       // The signal aborts a microtask later: its listeners must find the scope closed already.
       closing ??= Promise.resolve().then(disposeAll);
       return closing;

@@ -139,7 +139,9 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       world.clock.advance(ms);
       await settled();
     },
-    stop: host.stop,
+    stop: async () => {
+      await host.stop();
+    },
     [Symbol.asyncDispose]: close,
   };
 }

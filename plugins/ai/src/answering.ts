@@ -1,19 +1,23 @@
-import { type Registrar, type Responders, sentenceOf, type Turn } from '@cinnabar/sdk';
+import { type Clock, type Registrar, type Responders, sentenceOf, sleep, type Turn } from '@cinnabar/sdk';
 import { withoutMention } from './activation.js';
 import { routeOf } from './routing.js';
 import type { AiSettings } from './settings.js';
 import { showTyping } from './typing.js';
 
 const FAILED = 'Something went wrong while I was answering. It is in the log; please try again.';
-const STOPPED = 'I was stopped before I could answer this. Please ask again.';
+/** Must be true of a restart, and of a stop for good. */
+const STOPPED = 'I was stopped before I had finished this. Please ask again.';
+/** A responder that does not listen to its signal is not waited for: the person would hear nothing. */
+const GRACE_MS = 500;
 
 export interface AnsweringParts extends Pick<Registrar, 'every' | 'log'> {
   readonly responders: Responders;
   readonly settings: AiSettings;
+  readonly clock: Clock;
 }
 
 /** Builds what hands turns to the responder of their channel, with typing shown, and says what goes wrong. Never rejects. */
-export function createAnswering({ responders, settings, every, log }: AnsweringParts) {
+export function createAnswering({ responders, settings, clock, every, log }: AnsweringParts) {
   const responderFor = async ({ channel, actor }: Turn) => (await routeOf(settings, channel, actor.guildId)).responder;
   const infoOf = (name: string, { actor }: Turn) => responders.list(actor.guildId).find((info) => info.name === name);
 
@@ -32,18 +36,35 @@ export function createAnswering({ responders, settings, every, log }: AnsweringP
         const responder = await responderFor(turn);
         const showsTyping = turn.message !== null && infoOf(responder, turn)?.typesItself !== true;
         if (showsTyping) stopTyping = showTyping(turn.channel, { every, log });
-        await responders.respond(responder, turn);
+        const end = await untilStopped(turn.signal, clock, responders.respond(responder, turn));
+        if (end === 'stopped') sentence = STOPPED;
       } catch (error) {
         const known = sentenceOf(error);
         const where = { turnId: turn.id, earlier: earlier.length, channelId: turn.channel.id };
         log[known === undefined ? 'error' : 'info']('a turn was not answered', { ...where, error });
-        sentence = known ?? FAILED;
+        // Whatever fails now fails because of that.
+        sentence = turn.signal.aborted ? STOPPED : (known ?? FAILED);
       } finally {
         await stopTyping?.();
       }
       if (sentence !== undefined) await tellAll(turns, sentence, log);
     },
   };
+}
+
+async function untilStopped(signal: AbortSignal, clock: Clock, work: Promise<void>): Promise<'answered' | 'stopped'> {
+  const done = new AbortController();
+  const stopped = new Promise<'stopped'>((resolve) => {
+    const wait = async () => {
+      if (await sleep(clock, GRACE_MS, done.signal)) resolve('stopped');
+    };
+    signal.addEventListener('abort', wait, { signal: done.signal });
+  });
+  try {
+    return await Promise.race([work.then(() => 'answered' as const), stopped]);
+  } finally {
+    done.abort();
+  }
 }
 
 /** Tells each person who asked, once. Who has not asked is not told. */

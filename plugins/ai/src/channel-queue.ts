@@ -18,6 +18,8 @@ export interface ChannelQueueParts {
   takesBatches(turn: Turn): Promise<boolean>;
   /** Whether nobody wants an answer any more. */
   isWithdrawn(turn: Turn): boolean;
+  /** Aborts when the plugin stops: all that wait are then answered at once, with why they are not. */
+  readonly signal: AbortSignal;
   /** Gets every turn exactly once, oldest first; all but the last are its `earlier`. */
   answer(turns: readonly [...Turn[], Turn]): Promise<void>;
 }
@@ -37,6 +39,7 @@ export function createChannelQueue({
   concurrency,
   takesBatches,
   isWithdrawn,
+  signal,
   answer,
 }: ChannelQueueParts): ChannelQueue {
   const lines = new Map<string, Line>();
@@ -67,6 +70,14 @@ export function createChannelQueue({
     lines.delete(channelId);
   };
 
+  const answerNow = async ({ turn, done }: Item) => {
+    if (!isWithdrawn(turn)) await answer([turn]);
+    done();
+  };
+  signal.addEventListener('abort', () => {
+    for (const { items } of lines.values()) for (const item of items.splice(0)) void answerNow(item);
+  });
+
   return {
     waiting(channelId) {
       const line = lines.get(channelId);
@@ -78,6 +89,10 @@ export function createChannelQueue({
     busy: (channelId) => lines.has(channelId),
     run: (turn) =>
       new Promise((done) => {
+        if (signal.aborted) {
+          void answerNow({ turn, done });
+          return;
+        }
         const channelId = turn.channel.id;
         const line = lines.get(channelId);
         if (line !== undefined) {

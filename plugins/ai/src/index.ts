@@ -32,11 +32,12 @@ export default definePlugin({
   setup({ command, on, every, provide, client, settings, services, signal, log }) {
     const { clock, commands, responders } = services;
     const withdrawals = createWithdrawals({ on });
-    const { takesBatches, answer } = createAnswering({ responders, settings, every, log });
+    const { takesBatches, answer } = createAnswering({ responders, settings, clock, every, log });
     const queue = createChannelQueue({
       concurrency: async () => (await settings.global.get()).maxConcurrent,
       takesBatches,
       isWithdrawn: withdrawals.has,
+      signal,
       answer,
     });
     const take = createIntake({ ...services, settings, queue, withdrawals, every, log });

@@ -94,7 +94,7 @@ describe('ai: answers', () => {
     await stopping;
     await host.discord.expectMessage({
       author: host.bot,
-      content: 'I was stopped before I could answer this. Please ask again.',
+      content: 'I was stopped before I had finished this. Please ask again.',
     });
     expect(mind.turns.map(({ text }) => text)).to.deep.equal(['first']);
   });

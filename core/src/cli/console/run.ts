@@ -6,7 +6,7 @@ import { createSystemClock } from '../../clock/system-clock.js';
 import type { HostConfig } from '../../config/host-config.js';
 import { createHost } from '../../host.js';
 import { guardProcess } from '../../process/guard.js';
-import { untilStopped } from '../../process/signals.js';
+import { listenToSignals, type StopRequests } from '../../process/signals.js';
 import { HOST_VERSION } from '../../version.js';
 import { ConsoleError } from './instruction.js';
 import { createSession, type Session } from './session.js';
@@ -30,17 +30,19 @@ interface Play {
   readonly terminal: Terminal;
   /** Aborts when the person, or whoever reads the output, has had enough: the line under way is the last. */
   readonly signal: AbortSignal;
+  readonly stops: StopRequests;
 }
 
 /**
  * Runs the bot on a local Discord and plays the lines of standard input on it: a prompt at a terminal, one after another from a pipe.
- * SIGINT and SIGTERM end the play after the line under way; so does a reader who goes away, as `head` does.
+ * SIGINT, SIGTERM and SIGHUP end the play: the bot finishes the line under way as far as its time for that goes. So does a reader who goes away, as `head` does.
  * @returns the exit code: 1 when a line could not be carried out
  */
 export async function runConsole(config: HostConfig, terminal: NodeJS.Process): Promise<number> {
   const curtain = new AbortController();
   const end = () => curtain.abort();
-  void untilStopped(terminal).then(end);
+  const stops = listenToSignals(terminal);
+  void stops.first.then(end);
   terminal.stdout.on('error', end);
   const clock = createShiftableClock(createSystemClock());
   const stage = await setStage(clock, ['alice', 'bob']);
@@ -60,9 +62,13 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process): 
     settled,
   });
   try {
-    await host.start(stage.application.token);
-    await settled();
-    return await (interactive ? prompt : pipe)({ session, terminal, signal: curtain.signal });
+    const playing = async () => {
+      await host.start(stage.application.token);
+      await settled();
+      return (interactive ? prompt : pipe)({ session, terminal, signal: curtain.signal, stops });
+    };
+    const end = await Promise.race([playing(), stops.first]);
+    return typeof end === 'number' ? end : 0;
   } finally {
     await host.stop().finally(stage.discord.close);
     release();
@@ -78,7 +84,7 @@ async function pipe({ session, terminal, signal }: Play): Promise<number> {
   return failures === 0 ? 0 : 1;
 }
 
-async function prompt({ session, terminal, signal }: Play): Promise<number> {
+async function prompt({ session, terminal, signal, stops }: Play): Promise<number> {
   const { stdin, stdout, stderr } = terminal;
   stdout.write(WELCOME);
   const input = createInterface({ input: stdin, output: stdout, prompt: '> ', signal });
@@ -91,7 +97,8 @@ async function prompt({ session, terminal, signal }: Play): Promise<number> {
       return 0;
     });
   });
-  input.on('SIGINT', () => input.close());
+  // At a prompt, Ctrl-C is a key and no signal.
+  input.on('SIGINT', () => stops.request('SIGINT'));
   input.prompt();
   await once(input, 'close');
   await last;

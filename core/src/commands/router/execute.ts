@@ -2,11 +2,13 @@ import {
   type Access,
   type AccessSubject,
   CinnabarError,
+  type Clock,
   type CommandContext,
   type Random,
   sentenceOf,
 } from '@cinnabar/sdk';
 import type { Channel, GuildMember } from 'discord.js';
+import { untilInterrupted } from '../../process/interruptible.js';
 import { denial } from '../answers/denial.js';
 import { AnswerLost, type LostAnswers } from '../answers/lost.js';
 import { bindOptions, type Problem, type Values } from '../options/bind.js';
@@ -21,6 +23,7 @@ export type CommandOutcome = 'done' | 'denied' | 'refused' | 'failed' | 'unanswe
 export interface Execution {
   readonly access: Access;
   readonly random: Random;
+  readonly clock: Clock;
   readonly cooldowns: Cooldowns;
   readonly lost: LostAnswers;
   /** For monitoring. */
@@ -33,6 +36,13 @@ export interface Execution {
  */
 export async function execute(execution: Execution, call: Call): Promise<void> {
   const { entry, actor, answers } = call;
+  const { signal } = entry.owner.scope;
+  /** The command says by itself that it was cancelled. */
+  let hasLastWord = false;
+  const reply: CommandContext['reply'] = (body) => {
+    if (signal.aborted) hasLastWord = true;
+    return answers.reply(body);
+  };
   try {
     const decision = await execution.access.decide(actor, subjectOf(entry));
     if (!decision.allowed) throw denial(decision);
@@ -44,13 +54,16 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
       call,
       member instanceof Promise ? await member : member,
       channel instanceof Promise ? await channel : channel,
+      reply,
     );
-    await entry.run(context, values);
+    const work: unknown = entry.run(context, values);
+    await (work instanceof Promise ? untilInterrupted(signal, execution.clock, work) : work);
     const finished = answers.finish();
     if (finished !== undefined) await finished;
     execution.count(call, 'done');
   } catch (error) {
     execution.count(call, outcomeOf(error));
+    if (hasLastWord && error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED') return;
     await answerFailure(execution, `command ${entry.name}`, actor, answers, error);
   } finally {
     answers.close();
@@ -81,7 +94,12 @@ function invalid(call: Call, problem: Problem): CinnabarError {
   return new CinnabarError('CINNABAR_OPTION_INVALID', { detail: call.show(problem) });
 }
 
-function contextOf(call: Call, member: GuildMember | null, channel: Channel): CommandContext {
+function contextOf(
+  call: Call,
+  member: GuildMember | null,
+  channel: Channel,
+  reply: CommandContext['reply'],
+): CommandContext {
   const { entry, answers, place } = call;
   return {
     name: entry.name,
@@ -94,7 +112,7 @@ function contextOf(call: Call, member: GuildMember | null, channel: Channel): Co
     message: call.message,
     prefix: call.prefix,
     signal: entry.owner.scope.signal,
-    reply: (reply) => answers.reply(reply),
+    reply,
     defer: () => answers.defer(),
   };
 }

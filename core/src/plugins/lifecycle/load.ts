@@ -8,12 +8,13 @@ import type { LifecycleRoom } from './room.js';
  * @throws what `Origin.load` throws, or CINNABAR_PLUGIN_TIMEOUT
  */
 export async function loadDefinition(
-  { clock, startTimeoutMs }: Pick<LifecycleRoom, 'clock' | 'startTimeoutMs'>,
+  { clock, startTimeoutMs, ending }: Pick<LifecycleRoom, 'clock' | 'startTimeoutMs' | 'ending'>,
   { id, origin }: Pick<PluginRecord, 'id' | 'origin'>,
   verify: boolean,
 ): Promise<Plugin> {
-  const loaded = await withinLimit(clock, startTimeoutMs, origin.load(verify));
+  const loaded = await withinLimit(clock, startTimeoutMs, origin.load(verify), ending);
   if (loaded.inTime) return loaded.value;
+  if (ending.aborted) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: id, state: 'stopping' });
   throw new CinnabarError('CINNABAR_PLUGIN_TIMEOUT', { plugin: id, seconds: startTimeoutMs / 1000, step: 'load' });
 }
 

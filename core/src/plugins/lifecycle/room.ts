@@ -15,6 +15,8 @@ export interface LifecycleRoom {
   readonly log: Logger;
   readonly startTimeoutMs: number;
   readonly drainTimeoutMs: number;
+  /** Aborts when the host stops: nothing starts any more, and what is being waited for is not waited for longer. */
+  readonly ending: AbortSignal;
   /** Ids of the plugins that started or stopped since the last announcement. */
   readonly touched: Set<string>;
   /** Counts the runs of this host. */

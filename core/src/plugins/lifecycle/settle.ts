@@ -17,7 +17,7 @@ const MOST_RESTARTS = 5;
  */
 export async function settle(room: LifecycleRoom): Promise<void> {
   const restarts = new Map<string, number>();
-  for (let busy = true; busy; ) {
+  for (let busy = true; busy && !room.ending.aborted; ) {
     const stale = [...room.records.values()].find((record) => isStale(room, record));
     if (stale !== undefined) await stopStale(room, stale, restarts);
     const ready = nextReady(room);

@@ -35,14 +35,20 @@ async function setUp(room: LifecycleRoom, owner: Owner): Promise<void> {
     // The context may have come too late: then the scope is closed, and the plugin need not learn it the hard way.
     if (!owner.scope.signal.aborted) await runAs(owner.id, () => owner.plugin.setup(context));
   };
-  const { inTime } = await withinLimit(room.clock, room.startTimeoutMs, work());
+  assertNotEnding(room, owner.id);
+  const { inTime } = await withinLimit(room.clock, room.startTimeoutMs, work(), room.ending);
   if (inTime) return;
+  assertNotEnding(room, owner.id);
   const seconds = room.startTimeoutMs / 1000;
   throw new CinnabarError('CINNABAR_PLUGIN_TIMEOUT', { plugin: owner.id, seconds, step: 'start' });
 }
 
+function assertNotEnding({ ending }: LifecycleRoom, plugin: string): void {
+  if (ending.aborted) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin, state: 'stopping' });
+}
+
 /** Errors that say by themselves what is wrong, and with whom. */
-const TELLING: readonly ErrorCode[] = ['CINNABAR_PLUGIN_TIMEOUT', 'CINNABAR_CONFIG_INVALID'];
+const TELLING: readonly ErrorCode[] = ['CINNABAR_PLUGIN_TIMEOUT', 'CINNABAR_PLUGIN_STATE', 'CINNABAR_CONFIG_INVALID'];
 
 function asStartError(plugin: string, error: unknown): CinnabarError {
   if (error instanceof CinnabarError && TELLING.includes(error.code)) return error;

@@ -1,3 +1,4 @@
+import { withinLimit } from '../time-limit.js';
 import { closeScope } from './close-scope.js';
 import { dependentRuns, lastStartedFirst } from './dependents.js';
 import type { PluginRecord } from './records.js';
@@ -11,7 +12,7 @@ export async function stopRun(
 ): Promise<void> {
   const { id, run } = record;
   if (run === undefined) return;
-  if (drainTimeoutMs > 0 && !(await room.boundary.drained(drainTimeoutMs, id))) {
+  if (drainTimeoutMs > 0 && !(await drained(room, drainTimeoutMs, id))) {
     room.log.warn(`${id} was still busy after ${drainTimeoutMs / 1000} s; what it was doing is cancelled`, {
       plugin: id,
     });
@@ -21,6 +22,11 @@ export async function stopRun(
   room.touched.add(id);
   await closeScope(room, run.owner.scope);
   room.log.info(`${id} stopped`, { plugin: id });
+}
+
+async function drained({ boundary, clock, ending }: LifecycleRoom, timeoutMs: number, id: string): Promise<boolean> {
+  const limited = await withinLimit(clock, timeoutMs, boundary.drained(timeoutMs, id), ending);
+  return limited.inTime && limited.value;
 }
 
 /** Stops a plugin, and before it those that use its services, the last started first. */

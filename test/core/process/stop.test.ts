@@ -1,0 +1,160 @@
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { definePlugin, type Plugin } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { createMind } from '../../plugins/ai/mind.js';
+
+const STOPPED = 'I was stopped before I had finished this. Please ask again.';
+const INTERRUPTED =
+  'This was interrupted, because I am being stopped or updated. Please check what came of it, then ask again.';
+
+const never = () => new Promise<never>(() => undefined);
+
+/** Commands that end when they are cancelled, that never end, and that say something of their own when they are cancelled. */
+const workshop = (): Plugin =>
+  definePlugin({
+    manifest: { id: 'workshop', version: '1.0.0', description: 'Works' },
+    setup({ command, component }) {
+      const button = component({
+        name: 'hang',
+        async run(interaction) {
+          await interaction.deferUpdate();
+          await never();
+        },
+      });
+      command({ name: 'hang', description: 'Never ends', run: never });
+      command({
+        name: 'wait',
+        description: 'Ends when cancelled',
+        run: ({ signal }) =>
+          aborted(signal).then(() => {
+            throw new Error('cancelled');
+          }),
+      });
+      command({
+        name: 'last-words',
+        description: 'Says something',
+        run: async (ctx) => {
+          await aborted(ctx.signal);
+          await ctx.reply('Half of it is done.');
+        },
+      });
+      command({
+        name: 'button',
+        description: 'Shows a button',
+        run: (ctx) =>
+          ctx.reply({
+            content: 'A button',
+            components: [{ type: 1, components: [{ type: 2, style: 1, label: 'Hang', custom_id: button.customId() }] }],
+          }),
+      });
+    },
+  });
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+
+/** Stops the bot while the clock runs, and what it said meanwhile. */
+async function stop(host: TestHost): Promise<{ readonly said: readonly string[]; readonly tookMs: number }> {
+  const before = host.general.messages.length;
+  const began = host.clock.now();
+  let isOver = false;
+  const end = host.stop().then(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    // Requests take real time, of which the clock knows nothing.
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    if (!isOver) host.clock.advance(100);
+  }
+  await end;
+  const said = host.general.messages.slice(before).map(({ content }) => content);
+  return { said, tookMs: host.clock.now() - began };
+}
+
+describe('a host that is stopped', () => {
+  it('lets what is under way finish, and says nothing then', async () => {
+    let finish = () => undefined as unknown;
+    const mind = createMind(
+      'chat',
+      (turn) =>
+        new Promise<void>((resolve) => {
+          finish = () => turn.reply('done').then(() => resolve());
+        }),
+    );
+    await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
+    host.alice.say(host.general, `${host.bot} work`);
+    await mind.begun(1);
+    const stopped = stop(host);
+    finish();
+    expect((await stopped).said).to.deep.equal(['done']);
+  });
+
+  it('tells those whom it cannot answer any more, once each, before anything is unloaded', async () => {
+    const mind = createMind('chat', never);
+    await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
+    host.alice.say(host.general, `${host.bot} first`);
+    await mind.begun(1);
+    host.bob.say(host.general, `${host.bot} second`);
+    host.you.say(host.general, '!ai third');
+    await host.discord.settled();
+    const { said, tookMs } = await stop(host);
+    expect(said).to.deep.equal([STOPPED, STOPPED, STOPPED]);
+    expect(tookMs).to.be.below(9_000);
+  });
+
+  it('tells those whose command is interrupted, whether it listens to its signal or not, unless it does so itself', async () => {
+    await using host = await createTestHost({ plugins: [workshop()] });
+    for (const text of ['!hang', '!wait', '!last-words']) host.alice.say(host.general, text);
+    const slash = host.alice.slash(host.general, 'hang', {});
+    await host.discord.settled();
+    const { said } = await stop(host);
+    expect([...said].sort()).to.deep.equal(['Half of it is done.', INTERRUPTED, INTERRUPTED]);
+    expect(slash.messages.at(-1)?.content).to.equal(INTERRUPTED);
+  });
+
+  it('answers a button that it could not finish', async () => {
+    await using host = await createTestHost({ plugins: [workshop()] });
+    host.alice.say(host.general, '!button');
+    await host.settled();
+    const [card] = host.general.messages.slice(-1);
+    if (card === undefined) throw new Error('there is no card');
+    const click = host.alice.click(card, 'Hang');
+    await click.answered();
+    await stop(host);
+    expect(click.messages.map(({ content }) => content)).to.include(INTERRUPTED);
+  });
+
+  it('answers interactions that come too late', async () => {
+    await using host = await createTestHost({ plugins: [workshop()] });
+    host.alice.say(host.general, '!hang');
+    await host.discord.settled();
+    const stopped = stop(host);
+    const late = host.bob.slash(host.general, 'hang', {});
+    await late.answered();
+    expect(late.response?.content).to.match(/^I am being stopped or restarted, so nothing was done\./);
+    await stopped;
+  });
+
+  it('ends in 14 s although a disposer hangs, requests hang and the disk hangs', async () => {
+    const disposed: string[] = [];
+    const holding = (id: string, dispose: () => unknown) =>
+      definePlugin({
+        manifest: { id, version: '1.0.0', description: id },
+        setup: ({ defer }) =>
+          void defer(() => {
+            disposed.push(id);
+            return dispose();
+          }),
+      });
+    await using host = await createTestHost({
+      plugins: ['ai', createMind('chat', never).plugin, holding('good', () => undefined), holding('bad', never)],
+    });
+    host.discord.faults.rest.hold({ times: Number.POSITIVE_INFINITY });
+    host.alice.say(host.general, `${host.bot} first`);
+    await host.discord.settled();
+    const { tookMs } = await stop(host);
+    expect(disposed).to.have.members(['good', 'bad']);
+    expect(tookMs).to.be.below(14_500);
+    host.discord.faults.clear();
+  });
+});
