@@ -7,16 +7,19 @@ import { onReaction } from './deciding/reactions.js';
 import { onReason } from './deciding/reason.js';
 import { createInterceptor } from './interceptor.js';
 import { personalCards } from './lifecycle/personal-data.js';
-import { recoverCards } from './lifecycle/recover.js';
+import { createRecovery } from './lifecycle/recover.js';
 import { stopWaiting } from './lifecycle/stop.js';
 import { listPending } from './pending-command.js';
 import { createGrants, collections as sessionCollections } from './session/grants.js';
 import { settings } from './settings.js';
 import { createBoard } from './waiting/board.js';
 import { createExpiry } from './waiting/expiry.js';
+import { createOutbox } from './waiting/outbox.js';
 import { createRecords, collections as waitingCollections } from './waiting/records.js';
 
 const DAY_MS = 24 * 60 * 60_000;
+/** How often it is tried again to show what Discord has not taken. */
+const OUTBOX_MS = 60_000;
 
 export default definePlugin({
   manifest: {
@@ -46,9 +49,11 @@ export default definePlugin({
     const deliveries = createDeliveries();
     const records = createRecords(context.collections);
     const grants = createGrants(context.collections, services);
-    const shared = { ...services, client, log, signal, board, deliveries, records, grants };
+    const outbox = createOutbox({ log, signal });
+    const shared = { ...services, client, log, signal, board, deliveries, records, grants, outbox };
+    const recovery = createRecovery(shared);
     const expiry = createExpiry(shared);
-    const deciding = { ...shared, expiry, decide: createDecide(shared) };
+    const deciding = { ...shared, expiry, recovery, decide: createDecide(shared) };
     const reasons = component({ name: 'reason', run: onReason(deciding) });
     const allow = component({ name: 'allow', run: onAllow(deciding) });
     const menu = component({ name: 'pattern', run: onMenu(deciding, allow) });
@@ -59,6 +64,7 @@ export default definePlugin({
     });
     context.provide(Approvals, grants);
     context.every(DAY_MS, () => grants.removeOld());
+    context.every(OUTBOX_MS, () => outbox.flush());
 
     context.intercept(createInterceptor({ ...deciding, buttons, guildSettings: context.settings.guild }));
     on('messageReactionAdd', onReaction(deciding));
@@ -85,7 +91,7 @@ export default definePlugin({
       ],
     });
     context.personalData(personalCards(deciding));
-    context.ready(() => Promise.all([recoverCards(deciding), grants.removeOld()]));
+    context.ready(() => Promise.all([recovery.all(), grants.removeOld()]));
     context.defer(() => stopWaiting(deciding));
   },
 });

@@ -3,14 +3,12 @@ import { type AskingParts, ask } from './asking/ask.js';
 import { allowanceFor } from './session/allowance.js';
 import type { Grants } from './session/grants.js';
 import { type Rules, rulesIn, type settings } from './settings.js';
-import { type Expiry, REASONS } from './waiting/expiry.js';
+import { REASONS } from './waiting/expiry.js';
 
 interface Parts extends AskingParts {
   readonly guildSettings: Settings<typeof settings>['guild'];
-  readonly expiry: Expiry;
   readonly policies: ToolPolicies;
   readonly grants: Grants;
-  readonly signal: AbortSignal;
 }
 
 /** In one guild. Cards are cleaned up when their requester is heard of again; some never are, and must not fill the memory. */
@@ -39,9 +37,9 @@ export function createInterceptor(parts: Parts): Interceptor {
         return next();
       }
       await parts.expiry.expireOverdue(call.actor.userId);
-      if (parts.signal.aborted) return { status: 'expired', callId: call.id, reason: REASONS.stopped };
+      if (parts.signal.aborted) return { status: 'expired', callId: call.id, reason: REASONS.restarted };
       const oldest = parts.board.surplus(call.actor, MOST_WAITING);
-      if (oldest !== undefined) await parts.expiry.expire(oldest, REASONS.crowded);
+      if (oldest !== undefined) await parts.expiry.expire(oldest, 'crowded');
       // Several calls of one answer come at once; their cards appear one after another.
       return cards.run(call.actor.channelId, () => ask(parts, { call, run: next, rules, allowance }));
     },

@@ -65,7 +65,7 @@ export function createWitness(clock: ManualClock) {
     close(call: Asked, state: CallState | undefined, crashed: boolean) {
       const { callId, runs, outcome, card, deletedAt } = call;
       const ended = `is ${state ?? 'not in the ledger'}`;
-      const struck = card.content.includes('⏱️ Request timed out');
+      const struck = /\n(?:⏱️ Request timed out|🔁 Not run: .*|🛑 Cancelled: it was not run\.)$/.test(card.content);
       const sameRun = call.epoch === epoch;
       const wrong: readonly (readonly [boolean, string])[] = [
         [state === undefined || !isFinal(state), `${ended} at the end`],
@@ -75,7 +75,7 @@ export function createWitness(clock: ManualClock) {
         [sameRun && outcome === undefined, 'never told its outcome'],
         [sameRun && outcome !== undefined && outcome.status !== state, `told ${outcome?.status}, and ${ended}`],
         [state === 'expired' && deletedAt === undefined && !struck, 'expired, but its card does not say so'],
-        [state === 'done' && struck, 'is done, but its card says that it timed out'],
+        [state === 'done' && struck, 'is done, but its card says that it was not run'],
       ];
       for (const [holds, what] of wrong) if (holds) violations.push(`${callId} ${what}`);
     },

@@ -1,5 +1,5 @@
 import { drawCard } from '@cinnabar/plugin-confirm/card/draw';
-import { timedOut } from '@cinnabar/plugin-confirm/card/timed-out';
+import { ended, longestEnded } from '@cinnabar/plugin-confirm/card/ending';
 import type { CallCard } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -85,7 +85,7 @@ describe('confirmation card', () => {
     });
 
     it('timed out', () => {
-      expect(timedOut(draw('plain', { name: 'V', role: 'Solo', gear_preferences: [] }).content)).to.equal(
+      expect(ended(draw('plain', { name: 'V', role: 'Solo', gear_preferences: [] }).content, 'timedOut')).to.equal(
         [
           '~~📋 Confirmation Required~~',
           '',
@@ -172,7 +172,7 @@ describe('confirmation card', () => {
         fc.assert(
           fc.property(anyInput, (input) => {
             const { content, file } = draw(style, input);
-            expect(timedOut(content).length).to.be.at.most(2000);
+            expect(longestEnded(content)).to.be.at.most(2000);
             if (file !== undefined) expect(JSON.parse(file.json)).to.deep.equal(JSON.parse(JSON.stringify(input)));
             else expect(content).not.to.include('characters in all');
           }),

@@ -24,6 +24,9 @@ export interface Desk extends AsyncDisposable {
   /** The bot's latest message, which must exist. */
   latest(channel?: LocalChannel): LocalMessage;
   configure(key: string, value: string): Promise<void>;
+  /** Resolves once a tool has begun with "wait"; `release` lets it end. */
+  begun(): Promise<void>;
+  release(): void;
 }
 interface CallOptions {
   readonly tool?: string;
@@ -37,7 +40,16 @@ interface CallOptions {
 /** A host with the plugin `confirm` and one that has a tool of each risk: `errand` and `fill` (write), `look` (read) and `wipe` (destructive). */
 export async function openDesk(options: Partial<TestHostOptions> = {}): Promise<Desk> {
   const runs: unknown[] = [];
-  const host = await createTestHost({ ...options, plugins: ['confirm', errands(runs), ...(options.plugins ?? [])] });
+  const begun = gate();
+  const released = gate();
+  const wait = async () => {
+    begun.open();
+    await released.opened;
+  };
+  const host = await createTestHost({
+    ...options,
+    plugins: ['confirm', errands(runs, wait), ...(options.plugins ?? [])],
+  });
   const actorOf = (user: LocalUser, channel: LocalChannel): Actor => ({
     userId: user.id,
     guildId: channel.guild?.id ?? null,
@@ -63,8 +75,33 @@ export async function openDesk(options: Partial<TestHostOptions> = {}): Promise<
     async configure(key, value) {
       await host.resolve(SettingsCatalog).set('confirm', key, value, actorOf(host.you, host.general));
     },
+    begun: () => begun.opened,
+    release: () => released.open(),
     [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
   };
+}
+
+function gate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
+/** Lets time pass until something is over that is tried again and again. */
+export async function inTime<T>({ discord, clock }: TestHost, promise: Promise<T>): Promise<T> {
+  let over = false;
+  const mark = () => {
+    over = true;
+  };
+  promise.then(mark, mark);
+  while (!over) {
+    // The host settles only once its handlers are over, and they wait for the clock.
+    await discord.settled();
+    clock.advance(1_000);
+  }
+  return promise;
 }
 
 /** How a call that was held ended. */
@@ -73,7 +110,7 @@ export function settledOf(outcome: Outcome): Promise<SettledOutcome> {
   return outcome.settled;
 }
 
-function errands(runs: unknown[]): Plugin {
+function errands(runs: unknown[], wait: () => Promise<void>): Plugin {
   const input = z.object({ what: z.string(), dry_run: z.boolean().optional(), confirmed: z.boolean().optional() });
   const definition = (name: string, risk: 'read' | 'write' | 'destructive') => ({
     name,
@@ -86,8 +123,9 @@ function errands(runs: unknown[]): Plugin {
       success: ({ what }: { what: string }) => `✓ Did ${what}.`,
       cancelled: ({ what }: { what: string }) => `Cancelled ${what}.`,
     },
-    run(given: { what: string }) {
+    async run(given: { what: string }) {
       runs.push(given);
+      if (given.what === 'wait') await wait();
       if (given.what === 'break') throw new Error('internal detail');
       if (given.what === 'explain') throw new UserError('The shop is closed.');
       return 'done';

@@ -1,7 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openDesk, settledOf } from './desk.js';
+import { type Desk, inTime, openDesk, settledOf } from './desk.js';
+
+const POST = { method: 'POST', route: '/channels/:channelId/messages' } as const;
+const ALWAYS = { times: Number.POSITIVE_INFINITY };
+type RestFaults = Desk['host']['discord']['faults']['rest'];
 
 describe('confirmation by reaction', () => {
   it('holds the call: a card with 👍 and 👎 in that order, and nothing has run', async () => {
@@ -134,15 +138,54 @@ describe('confirmation by reaction', () => {
     expect(desk.runs).to.have.length(1);
   });
 
-  it('posts one card when the connection breaks after Discord has taken it', async () => {
+  for (const [what, fail] of [
+    ['the connection breaks', (faults: RestFaults) => faults.drop({ ...POST, afterEffect: true })],
+    [
+      'a proxy answers 502 for ever',
+      (faults: RestFaults) => faults.fail(502, { ...POST, ...ALWAYS, afterEffect: true }),
+    ],
+  ] as const) {
+    it(`posts one card, which counts, when ${what} after Discord has taken it`, async () => {
+      await using desk = await openDesk();
+      const { alice, discord } = desk.host;
+      fail(discord.faults.rest);
+      await inTime(desk.host, desk.call(alice, { what: 'milk' }));
+      expect(desk.said()).to.have.length(1);
+      alice.react(desk.latest(), '👍');
+      await discord.expectMessage({ content: '✓ Did milk.' });
+      expect(desk.runs).to.have.length(1);
+      discord.faults.clear();
+      await inTime(desk.host, desk.host.settled());
+    });
+  }
+
+  it('counts, and says so later, when Discord takes no message for minutes after the press', async () => {
+    await using desk = await openDesk();
+    const { alice, discord, settled, advance } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    discord.faults.rest.fail(503, { ...POST, ...ALWAYS });
+    alice.react(desk.latest(), '👍');
+    await discord.settled();
+    await inTime(desk.host, settled());
+    expect(desk.runs).to.have.length(1);
+    expect(desk.said()).to.have.length(1);
+    discord.faults.clear();
+    await advance(60_000);
+    expect(desk.said().map(({ content }) => content.slice(0, 2))).to.deep.equal(['📋', '✓ ']);
+    await advance(60_000);
+    expect(desk.said()).to.have.length(2);
+  });
+
+  it('waits for the member even where its own reactions could not be added for Discord’s sake', async () => {
     await using desk = await openDesk();
     const { alice, discord, settled } = desk.host;
-    discord.faults.rest.drop({ method: 'POST', route: '/channels/:channelId/messages', afterEffect: true });
-    await desk.call(alice, { what: 'milk' });
-    expect(desk.said()).to.have.length(1);
+    discord.faults.rest.fail(502, { method: 'PUT', ...ALWAYS });
+    discord.faults.rest.fail(502, { method: 'PATCH', ...ALWAYS });
+    await inTime(desk.host, desk.call(alice, { what: 'milk' }));
+    discord.faults.clear();
     alice.react(desk.latest(), '👍');
     await settled();
-    expect(desk.runs).to.have.length(1);
+    expect(desk.latest().content).to.equal('✓ Did milk.');
   });
 
   it('keeps several calls apart: a card each, in order, each with its own decision', async () => {

@@ -3,21 +3,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ledger, PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Desk, openDesk, settledOf } from './desk.js';
+import { type Desk, inTime, openDesk, settledOf } from './desk.js';
+
+const POST = { method: 'POST', route: '/channels/:channelId/messages' } as const;
 
 /** The bot dies at once: what is on the disk at this moment is what the next one finds, and nothing more is said in Discord. */
-async function crash({ host }: Desk): Promise<{ dataDir: string } & AsyncDisposable> {
+async function crash({ host }: Desk, manner: 'idle' | 'busy' = 'idle'): Promise<{ dataDir: string } & AsyncDisposable> {
   const dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-crash-'));
   await cp(host.dataDir, dataDir, { recursive: true });
-  const gone = { method: 'PATCH', times: Number.POSITIVE_INFINITY, body: { message: 'Unknown Message', code: 10008 } };
-  host.discord.faults.rest.fail(404, gone);
-  await host.stop();
+  host.discord.faults.rest.clear();
+  const gone = { times: Number.POSITIVE_INFINITY, body: { message: 'Unknown Message', code: 10008 } };
+  for (const method of ['PATCH', 'POST', 'DELETE']) host.discord.faults.rest.fail(404, { method, ...gone });
+  // Handlers that are under way are waited for, on the test's clock.
+  await (manner === 'idle' ? host.stop() : inTime(host, host.stop()));
   host.discord.faults.rest.clear();
   return { dataDir, [Symbol.asyncDispose]: () => rm(dataDir, { recursive: true, force: true }) };
 }
 
 describe('confirmations over a restart', () => {
-  it('marks what was pending as timed out at the start, and never runs it', async () => {
+  it('says at the start that what was pending was not run, and never runs it', async () => {
     await using before = await openDesk();
     const { alice, settled } = before.host;
     const outcome = await before.call(alice, { what: 'milk' });
@@ -31,7 +35,7 @@ describe('confirmations over a restart', () => {
     for (const { content } of after.said())
       expect(content)
         .to.match(/^~~📋/)
-        .and.to.match(/\n\n⏱️ Request timed out$/);
+        .and.to.match(/\n\n🔁 Not run: I was restarted. Please ask again.$/);
     for (const card of after.said()) alice.react(card, '👍');
     await settled();
     await after.host.settled();
@@ -39,17 +43,97 @@ describe('confirmations over a restart', () => {
     expect(await after.host.resolve(Ledger).get(outcome.callId)).to.have.property('state', 'expired');
   });
 
-  it('finds a card whose delivery was never confirmed', async () => {
+  it('finds a card whose delivery was not confirmed when the bot died', async () => {
     await using before = await openDesk();
     const { alice, discord } = before.host;
-    const route = '/channels/:channelId/messages';
-    discord.faults.rest.drop({ method: 'POST', route, afterEffect: true, times: 2 });
-    expect(await before.call(alice, { what: 'milk' })).to.have.property('status', 'expired');
-    await using left = await crash(before);
+    discord.faults.rest.drop({ ...POST, afterEffect: true, times: Number.POSITIVE_INFINITY });
+    const called = before.call(alice, { what: 'milk' });
+    await discord.expectMessage({ content: /^📋/ });
+    await using left = await crash(before, 'busy');
     expect(before.latest().content).to.match(/^📋/);
+    await called;
 
     await using after = await openDesk({ world: before.host, dataDir: left.dataDir });
-    expect(after.latest().content).to.match(/Request timed out$/);
+    await after.host.settled();
+    expect(after.latest().content).to.match(/🔁 Not run: I was restarted. Please ask again.$/);
+  });
+
+  for (const [emoji, ending] of [
+    ['👍', '🔁 Not run: I was restarted before I could act on your 👍. Please ask again.'],
+    ['👎', '🛑 Cancelled: it was not run.'],
+    [undefined, '⏱️ Request timed out'],
+  ] as const) {
+    it(`answers truthfully what was pressed while it was down: ${emoji ?? 'nothing'}`, async () => {
+      await using before = await openDesk();
+      const { alice, bob, clock } = before.host;
+      const outcome = await before.call(alice, { what: 'milk' });
+      await using left = await crash(before);
+      if (emoji !== undefined) alice.react(before.latest(), emoji);
+      bob.react(before.latest(), '👍');
+      clock.advance(100_000);
+
+      await using after = await openDesk({ world: before.host, dataDir: left.dataDir });
+      await after.host.settled();
+      expect(after.said()).to.have.length(1);
+      expect(after.latest().content.split('\n').at(-1)).to.equal(ending);
+      expect([...before.runs, ...after.runs]).to.deep.equal([]);
+      expect(await after.host.resolve(Ledger).get(outcome.callId)).to.have.property('state', 'expired');
+    });
+  }
+
+  it('says that it does not know whether it took effect when it died while running', async () => {
+    await using before = await openDesk();
+    const { alice } = before.host;
+    const outcome = await before.call(alice, { what: 'wait' });
+    alice.react(before.latest(), '👍');
+    await before.begun();
+    await using left = await crash(before, 'busy');
+    before.release();
+
+    await using after = await openDesk({ world: before.host, dataDir: left.dataDir });
+    await after.host.settled();
+    expect(after.said().map(({ content }) => content)).to.have.length(1);
+    expect(after.latest().content).to.match(/^📋[\s\S]*\n\n❓ I was interrupted while doing this and do not know/);
+    expect(await after.host.resolve(Ledger).get(outcome.callId)).to.have.property('state', 'unknown');
+  });
+
+  for (const [what, emoji, sentence, ending] of [
+    ['milk', '👍', '✓ Did milk.', '✅ Done.'],
+    ['explain', '👍', 'The shop is closed.', '⚠️ It failed.'],
+    ['milk', '👎', 'Cancelled milk.', '🛑 Cancelled: it was not run.'],
+  ] as const) {
+    it(`tells after the restart what it could not tell before: ${sentence}`, async () => {
+      await using before = await openDesk();
+      const { alice, discord } = before.host;
+      await before.call(alice, { what });
+      discord.faults.rest.fail(503, { ...POST, times: Number.POSITIVE_INFINITY });
+      alice.react(before.latest(), emoji);
+      await discord.settled();
+      await using left = await crash(before, 'busy');
+
+      await using after = await openDesk({ world: before.host, dataDir: left.dataDir });
+      await after.host.settled();
+      const [card, told, ...others] = after.said();
+      expect(told?.content).to.equal(sentence);
+      expect(told?.replyTo?.id).to.equal(card?.id);
+      expect(card?.content.split('\n').at(-1)).to.equal(ending);
+      expect(others).to.deep.equal([]);
+    });
+  }
+
+  it('does not tell again what was told just before it died', async () => {
+    await using before = await openDesk();
+    const { alice, discord, clock } = before.host;
+    await before.call(alice, { what: 'milk' });
+    discord.faults.rest.fail(502, { ...POST, times: Number.POSITIVE_INFINITY, afterEffect: true });
+    alice.react(before.latest(), '👍');
+    await discord.expectMessage({ content: '✓ Did milk.' });
+    await using left = await crash(before, 'busy');
+    clock.advance(3_600_000);
+
+    await using after = await openDesk({ world: before.host, dataDir: left.dataDir });
+    await after.host.settled();
+    expect(after.said().map(({ content }) => content.split('\n').at(-1))).to.deep.equal(['✅ Done.', '✓ Did milk.']);
   });
 
   it('leaves decided cards as they are, and asks Discord for nothing', async () => {
@@ -85,7 +169,7 @@ describe('confirmations over a restart', () => {
     const { alice, plugins, settled } = desk.host;
     const outcomes = [await desk.call(alice, { what: 'milk' }), await desk.call(alice, { what: 'bread' })];
     await plugins.unload('confirm');
-    expect(desk.said().map(({ content }) => /Request timed out$/.test(content))).to.deep.equal([true, true]);
+    expect(desk.said().map(({ content }) => /🔁 Not run: I was restarted/.test(content))).to.deep.equal([true, true]);
     for (const outcome of outcomes) expect(await settledOf(outcome)).to.have.property('status', 'expired');
     alice.react(desk.latest(), '👍');
     await settled();

@@ -63,18 +63,13 @@ describe('a request whose task is stopped', () => {
 
 describe('the board of waiting cards', () => {
   it('lets no guild push out another’s: each has its own limit', () => {
-    const board = createBoard();
+    const board = createBoard<ReturnType<typeof card>>();
     const card = (guildId: string | null, index: number) => ({
       callId: `${index}`,
       userId: '1',
       guildId,
       channelId: guildId ?? 'dm',
       messageId: `${guildId}-${index}`,
-      sentence: '',
-      content: '',
-      hasButtons: false,
-      expiresAt: 0,
-      request: undefined,
     });
     const quiet = card('quiet', 0);
     board.add(quiet);

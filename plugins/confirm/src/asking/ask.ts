@@ -10,11 +10,13 @@ import type { Client, PermissionsString } from 'discord.js';
 import { drawCard } from '../card/draw.js';
 import { missingPermission } from '../discord/errors.js';
 import { placeOf } from '../discord/place.js';
+import type { Recovery } from '../lifecycle/recover.js';
 import type { Allowance } from '../session/allowance.js';
 import type { Rules } from '../settings.js';
 import type { Board } from '../waiting/board.js';
 import type { Request } from '../waiting/card.js';
 import { type Expiry, REASONS } from '../waiting/expiry.js';
+import type { Outbox } from '../waiting/outbox.js';
 import type { Records } from '../waiting/records.js';
 import { addReactions } from './add-reactions.js';
 import { controlsFor, type DecideHandle, REACTION_PERMISSIONS } from './controls.js';
@@ -31,6 +33,10 @@ export interface AskingParts {
   readonly log: Logger;
   readonly buttons: DecideHandle;
   readonly expiry: Expiry;
+  readonly outbox: Outbox;
+  readonly recovery: Recovery;
+  /** Aborts when the plugin stops. */
+  readonly signal: AbortSignal;
 }
 
 /** What is asked about. */
@@ -45,7 +51,6 @@ export interface Question {
 const NOTE =
   'Not run yet: waiting for the member to confirm with 👍, or cancel with 👎, on the card that was just posted. Do not claim that it ran.';
 const ASK = 'ask for a confirmation';
-const UNDELIVERED = 'the confirmation card could not be posted, so it was not run';
 
 /** Posts the card of a held call. Whatever keeps it from being posted or shown in full keeps the call from running. */
 export async function ask(parts: AskingParts, question: Question): Promise<Outcome> {
@@ -68,7 +73,9 @@ export async function ask(parts: AskingParts, question: Question): Promise<Outco
     const missing = missingPermission(error);
     if (missing !== undefined) return refused(call, ASK, missing);
     parts.log.error('a confirmation card could not be posted', { callId: call.id, error });
-    return { status: 'expired', callId: call.id, reason: UNDELIVERED };
+    // It may be in the channel all the same.
+    parts.outbox.later(call.id, () => parts.recovery.resolve(call.id));
+    return { status: 'expired', callId: call.id, reason: REASONS.undelivered };
   }
   return { status: 'deferred', callId: call.id, note: NOTE, settled };
 }

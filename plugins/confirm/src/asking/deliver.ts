@@ -1,8 +1,8 @@
-import type { ToolCall } from '@cinnabar/sdk';
+import { isRefusal, sendOnce, type ToolCall } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
 import type { Drawing } from '../card/draw.js';
-import { isRefusal } from '../discord/errors.js';
-import { NO_PINGS, once } from '../discord/say.js';
+import { inert } from '../card/value.js';
+import { NO_PINGS } from '../discord/say.js';
 import type { Rules } from '../settings.js';
 import type { Request, WaitingCard } from '../waiting/card.js';
 import type { AskingParts } from './ask.js';
@@ -19,45 +19,36 @@ export interface Delivery {
 
 /**
  * Posts the card and puts it on the board. It is on record before it is posted, so that a crash at any moment leaves either
- * nothing in the channel or something to find it by; and its time starts when Discord has confirmed it.
+ * nothing in the channel or something to find it by; and its time starts when Discord has confirmed it. Where Discord confirms nothing, the
+ * record stays: the card may be there all the same, and is looked for later. Discord's refusal is certain.
  */
 export async function deliver(
-  { board, records, clock, buttons }: Pick<AskingParts, 'board' | 'records' | 'clock' | 'buttons'>,
+  { board, records, clock, signal, buttons }: Pick<AskingParts, 'board' | 'records' | 'clock' | 'signal' | 'buttons'>,
   { call, request, rules, drawing, controls, channel }: Delivery,
 ): Promise<WaitingCard> {
   const { id: callId, actor } = call;
   const { content, file } = drawing;
   const { userId, guildId, channelId } = actor;
-  await records.save(callId, { userId, guildId, channelId, content, after: channel.lastMessageId ?? '0' });
-  const post = async (): Promise<string> => {
-    const { id } = await channel.send({
-      content,
-      components: controls.buttons ? [controls.row(buttons)] : [],
-      files: file === undefined ? [] : [{ name: file.name, attachment: Buffer.from(file.json) }],
-      allowedMentions: NO_PINGS,
-      ...once(callId, 'c'),
-    });
-    return id;
+  const hasButtons = controls.buttons;
+  const cancelled = inert(call.card.cancelled);
+  const after = channel.lastMessageId ?? '0';
+  await records.save(callId, { userId, guildId, channelId, content, after, hasButtons, cancelled });
+  const message = {
+    content,
+    components: hasButtons ? [controls.row(buttons)] : [],
+    files: file === undefined ? [] : [{ name: file.name, attachment: Buffer.from(file.json) }],
+    allowedMentions: NO_PINGS,
   };
-  const messageId = await postSafely(post, () => records.delete(callId));
+  const posted = sendOnce(channel, message, `confirm:${callId}:card`, { clock, signal });
+  const { id: messageId } = await posted.catch(async (error: unknown) => {
+    if (isRefusal(error)) await records.delete(callId);
+    throw error;
+  });
   const expiresAt = clock.now() + rules.timeLimit * 1000;
-  await records.change(callId, { messageId });
+  await records.change(callId, { messageId, expiresAt });
   const { sentence } = call.card;
   const place = { userId, guildId, channelId, messageId };
-  const card = { callId, ...place, sentence, content, hasButtons: controls.buttons, expiresAt, request };
+  const card = { callId, ...place, sentence, content, hasButtons, expiresAt, request };
   board.add(card);
   return card;
-}
-
-/**
- * After a broken connection the card may be there or not; the nonce makes asking again safe. When that breaks, too, the record stays,
- * and the next start finds what there is. Discord's refusal is certain.
- */
-async function postSafely(post: () => Promise<string>, onRefusal: () => Promise<void>): Promise<string> {
-  try {
-    return await post().catch((error: unknown) => (isRefusal(error) ? Promise.reject(error) : post()));
-  } catch (error) {
-    if (isRefusal(error)) await onRefusal();
-    throw error;
-  }
 }

@@ -1,6 +1,6 @@
 import type { Logger, SettledOutcome } from '@cinnabar/sdk';
 import type { WaitingCard } from '../waiting/card.js';
-import { type Expiry, REASONS } from '../waiting/expiry.js';
+import type { Expiry } from '../waiting/expiry.js';
 
 /** Takes a card back as soon as its call is not wanted any more: the task was stopped, whoever asked has gone. */
 export function withdrawOnAbort(
@@ -8,10 +8,9 @@ export function withdrawOnAbort(
   card: WaitingCard,
   settled: Promise<SettledOutcome>,
 ): void {
-  const signal = card.request?.call.signal;
-  if (signal === undefined) return;
+  const { signal } = card.request.call;
   const withdraw = () => {
-    expiry.expire(card, REASONS.withdrawn).catch((error: unknown) => {
+    expiry.expire(card, 'withdrawn').catch((error: unknown) => {
       log.error('a card could not be withdrawn', { callId: card.callId, error });
     });
   };

@@ -1,10 +1,10 @@
 import type { CallCard } from '@cinnabar/sdk';
 import type { Style } from '../settings.js';
 import { cyberpunkCard } from './cyberpunk.js';
+import { longestEnded } from './ending.js';
 import { plainCard } from './plain.js';
 import type { Sheet } from './sheet.js';
 import { terminalCard } from './terminal.js';
-import { timedOut } from './timed-out.js';
 
 const STYLES: Readonly<Record<Style, (sheet: Sheet) => string>> = {
   plain: plainCard,
@@ -26,7 +26,7 @@ export interface Drawing {
 }
 
 /**
- * Draws the card of a call. It always fits into a message, and so does its timed-out form; what does not fit goes into a file in full.
+ * Draws the card of a call. It always fits into a message, and so does it with how it ended; what does not fit goes into a file in full.
  * @param notes lines that explain the card itself, such as a missing permission
  */
 export function drawCard(
@@ -49,7 +49,7 @@ export function drawCard(
 }
 
 function fits(content: string): boolean {
-  return timedOut(content).length <= MESSAGE_LIMIT;
+  return longestEnded(content) <= MESSAGE_LIMIT;
 }
 
 /** Readable JSON in which nothing is hidden: invisible characters are written as `\uXXXX`, which means the same. */

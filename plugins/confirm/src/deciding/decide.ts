@@ -1,20 +1,27 @@
-import { type Logger, type SettledOutcome, type ToolCall, visible } from '@cinnabar/sdk';
+import type { Clock, Logger, SettledOutcome, ToolCall } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { inert } from '../card/value.js';
+import { endCard } from '../discord/end-card.js';
+import { isGone } from '../discord/errors.js';
 import { channelOf } from '../discord/place.js';
 import { say } from '../discord/say.js';
 import type { Grants } from '../session/grants.js';
 import type { Pattern } from '../session/pattern.js';
 import type { Board } from '../waiting/board.js';
 import type { Request, WaitingCard } from '../waiting/card.js';
+import type { Outbox } from '../waiting/outbox.js';
 import type { Records } from '../waiting/records.js';
+import { answerOf, cancellation } from './answers.js';
 
 interface Parts {
   readonly board: Board;
   readonly records: Records;
   readonly grants: Grants;
+  readonly outbox: Outbox;
   readonly client: Client;
+  readonly clock: Clock;
   readonly log: Logger;
+  readonly signal: AbortSignal;
 }
 
 /** What a decision led to: the outcome, and what the member is told of it. */
@@ -32,13 +39,12 @@ export type Decision =
 export type Decide = (card: WaitingCard, decision: Decision) => Promise<boolean>;
 
 const FAILED = 'Something went wrong, and it is in the log. Please ask again.';
-const REFUSED = 'the member cancelled it with 👎, so it was not run';
 const ONCE_ONLY =
   'This ran, but what you allowed for the rest of the task could not be saved: you will be asked again.';
 const ELSEWHERE = 'it was decided before, in another place';
 
 /** Carries out the requester's decision: the first one, and only once. */
-export function createDecide({ board, records, grants, client, log }: Parts): Decide {
+export function createDecide({ board, records, grants, outbox, client, clock, log, signal }: Parts): Decide {
   return async function decide(card, decision) {
     const { request, callId } = card;
     if (request === undefined || !board.take(card)) return false;
@@ -51,8 +57,10 @@ export function createDecide({ board, records, grants, client, log }: Parts): De
       // The member is told; what is a defect, the host has logged as one.
       log.info('a confirmed call failed', { callId, tool: request.call.tool.name, error: outcome.error });
     }
-    await tell(card, answer);
-    await records.delete(callId);
+    await outbox.put(callId, async () => {
+      await tell(card, answer);
+      await records.delete(callId);
+    });
     return true;
   };
 
@@ -66,8 +74,7 @@ export function createDecide({ board, records, grants, client, log }: Parts): De
       return { outcome, answer: isKept ? answerOf(outcome) : `${answerOf(outcome)}\n${ONCE_ONLY}` };
     }
     const { reason: why } = decision;
-    const reason =
-      why === undefined ? REFUSED : `the member denied it, so it was not run. Their reason: “${visible(why)}”`;
+    const reason = cancellation(why);
     if (!(await call.deny(userId, reason))) return elsewhere(callId);
     const cancelled = inert(call.card.cancelled);
     return {
@@ -93,19 +100,20 @@ export function createDecide({ board, records, grants, client, log }: Parts): De
     return { outcome, answer: FAILED };
   }
 
-  async function tell({ callId, channelId, messageId, content, hasButtons }: WaitingCard, answer: string | undefined) {
+  async function tell(card: WaitingCard, answer: string | undefined) {
+    const { callId, channelId, hasButtons } = card;
     const channel = await channelOf(client, channelId);
     if (channel === undefined) return;
-    if (answer !== undefined) await say(channel, callId, answer);
-    if (hasButtons) await channel.messages.edit(messageId, { content, components: [] });
+    if (answer !== undefined) {
+      await say(channel, callId, answer, { clock, signal }).catch((error: unknown) => {
+        if (!isGone(error)) throw error;
+        log.warn('a member could not be told what became of a call', { callId, channelId, error });
+      });
+    }
+    if (hasButtons) await endCard(client, card, undefined);
   }
 }
 
 function elsewhere(callId: string): Result {
   return { outcome: { status: 'expired', callId, reason: ELSEWHERE }, answer: undefined };
-}
-
-function answerOf(outcome: SettledOutcome): string {
-  if (outcome.status === 'done') return outcome.text.trim() === '' ? '✓ Done.' : outcome.text;
-  return outcome.status === 'failed' ? outcome.error.message : outcome.reason;
 }

@@ -2,7 +2,7 @@ import type { ComponentInteraction } from '@cinnabar/sdk';
 import type { Deliveries } from '../asking/deliveries.js';
 import type { Board } from '../waiting/board.js';
 import type { Request, WaitingCard } from '../waiting/card.js';
-import { type Expiry, REASONS } from '../waiting/expiry.js';
+import type { Expiry } from '../waiting/expiry.js';
 
 export interface OpenCardParts {
   readonly board: Board;
@@ -18,8 +18,7 @@ export async function openCard(
 ): Promise<{ readonly card: WaitingCard; readonly request: Request } | undefined> {
   await deliveries.settled(interaction.user.id);
   const card = board.on(messageId);
-  const { request } = card ?? {};
-  if (card === undefined || request === undefined) {
+  if (card === undefined) {
     await whisper(interaction, 'This request is not open any more.');
     return undefined;
   }
@@ -29,10 +28,10 @@ export async function openCard(
   }
   if (expiry.isOverdue(card)) {
     await whisper(interaction, 'This request has timed out.');
-    await expiry.expire(card, REASONS.timedOut);
+    await expiry.expire(card, 'timedOut');
     return undefined;
   }
-  return { card, request };
+  return { card, request: card.request };
 }
 
 export async function whisper(interaction: ComponentInteraction, content: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { Client, MessageReaction, PartialMessageReaction, PartialUser, User
 import { APPROVE, REFUSE } from '../asking/controls.js';
 import type { Deliveries } from '../asking/deliveries.js';
 import type { Board } from '../waiting/board.js';
-import { type Expiry, REASONS } from '../waiting/expiry.js';
+import type { Expiry } from '../waiting/expiry.js';
 import type { Decide } from './decide.js';
 
 interface Parts {
@@ -30,7 +30,7 @@ export function onReaction({ board, deliveries, expiry, decide, client, log }: P
       return;
     }
     if (card.userId !== user.id) return;
-    if (expiry.isOverdue(card)) await expiry.expire(card, REASONS.timedOut);
+    if (expiry.isOverdue(card)) await expiry.expire(card, 'timedOut');
     else if (isDecision) await decide(card, { approved: choice === APPROVE });
   };
 

@@ -1,7 +1,7 @@
 import type { PersonalData } from '@cinnabar/sdk';
 import type { Grants } from '../session/grants.js';
 import type { Board } from '../waiting/board.js';
-import { type Expiry, REASONS } from '../waiting/expiry.js';
+import type { Expiry } from '../waiting/expiry.js';
 import type { CardRecord, Records } from '../waiting/records.js';
 
 /** The cards of a member's open requests, and what they have allowed for tasks. */
@@ -18,7 +18,7 @@ export function personalCards(parts: { board: Board; records: Records; expiry: E
       allowed: await grants.exportFor(userId),
     }),
     async forget(userId) {
-      for (const card of [...(board.of(userId) ?? [])]) await expiry.expire(card, REASONS.forgotten);
+      for (const card of [...(board.of(userId) ?? [])]) await expiry.expire(card, 'forgotten');
       for (const [callId] of await recordsOf(userId)) await records.delete(callId);
       await grants.forget(userId);
     },

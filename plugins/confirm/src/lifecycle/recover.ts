@@ -1,72 +1,132 @@
-import type { Ledger, Logger } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
+import type { Clock, Ledger, LedgerEntry, Logger } from '@cinnabar/sdk';
+import type { Client, SendableChannels } from 'discord.js';
+import type { Ending } from '../card/ending.js';
+import { answerTo, wasCancelled } from '../deciding/answers.js';
+import { endCard } from '../discord/end-card.js';
+import { isGone } from '../discord/errors.js';
 import { channelOf } from '../discord/place.js';
+import { pressedBy } from '../discord/pressed.js';
+import { say } from '../discord/say.js';
 import type { Board } from '../waiting/board.js';
-import { type Expiry, REASONS } from '../waiting/expiry.js';
+import { REASONS } from '../waiting/expiry.js';
+import type { Outbox } from '../waiting/outbox.js';
 import type { CardRecord, Records } from '../waiting/records.js';
 
 interface Parts {
   readonly board: Board;
   readonly records: Records;
-  readonly expiry: Expiry;
+  readonly outbox: Outbox;
   readonly ledger: Ledger;
   readonly client: Client;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
-/** How many requests to Discord a start makes for this; what is left is marked when its requester is next heard of, or at the next start. */
-const REQUESTS_AT_START = 200;
+/** Brings cards that nothing in this process waits for to the state that the ledger knows: done, not run, or unknown. */
+export interface Recovery {
+  /** Every card of an earlier run, one after another. What Discord does not take yet is left to the outbox. */
+  all(): Promise<void>;
+  /** One card, where it is on record. Says what is to be said unless it was said before, and edits the card. @throws what Discord failed with */
+  resolve(callId: string): Promise<void>;
+}
+
 /** How far back a card is looked for whose delivery was never confirmed. */
-const LOOKED_THROUGH = 50;
+const LOOKED_THROUGH = 100;
 
-/** After a restart: cards of the earlier run cannot be decided any more, and are made to say so. One request at a time. */
-export async function recoverCards(parts: Parts): Promise<void> {
-  const { board, records, expiry, signal } = parts;
-  let requests = 0;
-  for (const [callId, record] of await leftOver(parts)) {
-    if (signal.aborted) return;
-    if (!(await isOver(parts, callId))) continue;
-    if (record.messageId === undefined && ++requests > REQUESTS_AT_START) continue;
-    const messageId = record.messageId ?? (await lookFor(parts, record));
-    if (messageId === undefined) {
-      await records.delete(callId);
-      continue;
-    }
-    const { userId, guildId, channelId, content } = record;
-    const place = { userId, guildId, channelId, messageId };
-    const card = { callId, ...place, sentence: '', content, hasButtons: false, expiresAt: 0, request: undefined };
-    board.add(card);
-    if (++requests <= REQUESTS_AT_START) await expiry.expire(card, REASONS.timedOut);
-  }
-}
+export function createRecovery(parts: Parts): Recovery {
+  const { board, records, outbox, ledger, client, clock, signal } = parts;
 
-/** Records of this process's guilds that are not of a card which it has posted itself. */
-async function leftOver({ board, records, client }: Parts): Promise<[callId: string, record: CardRecord][]> {
-  const left: [callId: string, record: CardRecord][] = [];
-  for await (const [callId, record] of records.all()) left.push([callId, record]);
-  const open = new Set([...board.all()].map((card) => card.callId));
-  return left.filter(
-    ([callId, { guildId }]) => !open.has(callId) && (guildId === null || client.guilds.cache.has(guildId)),
-  );
-}
-
-/** Whether the call ended without a decision. One that was decided needs no mark; one that is open belongs to somebody. */
-async function isOver({ ledger, records }: Parts, callId: string): Promise<boolean> {
-  const state = (await ledger.get(callId))?.state;
-  if (state === undefined || state === 'expired') return true;
-  if (state !== 'proposed' && state !== 'pending') await records.delete(callId);
-  return false;
-}
-
-/** A card whose delivery was not confirmed: the bot's own message with that very text, since then. */
-async function lookFor({ client, log }: Parts, record: CardRecord): Promise<string | undefined> {
-  try {
+  const resolve = async (callId: string, record: CardRecord): Promise<void> => {
+    const row = await ledger.get(callId);
+    // Open in this process: what it waits for will end it.
+    if (row !== undefined && IN_PROGRESS.has(row.state)) return;
     const channel = await channelOf(client, record.channelId);
-    const since = await channel?.messages.fetch({ after: record.after, limit: LOOKED_THROUGH, cache: false });
-    return since?.find(({ author, content }) => author.id === client.user?.id && content === record.content)?.id;
-  } catch (error) {
-    log.warn('a card could not be looked for', { channelId: record.channelId, error });
-    return undefined;
-  }
+    const messageId = channel === undefined ? undefined : (record.messageId ?? (await lookFor(channel, record)));
+    if (channel !== undefined && messageId !== undefined) await show(channel, { ...record, messageId }, callId, row);
+    await records.delete(callId);
+  };
+
+  const show = async (
+    channel: SendableChannels,
+    record: CardRecord & { readonly messageId: string },
+    callId: string,
+    row: LedgerEntry | undefined,
+  ) => {
+    const { messageId } = record;
+    const answer = row === undefined ? undefined : answerTo(row, record.cancelled);
+    if (answer !== undefined) {
+      await say(channel, callId, answer, { clock, signal, sentAfter: messageId, replyTo: messageId }).catch(
+        (error: unknown) => {
+          // Where nothing may be said any more, the card itself still tells.
+          if (!isGone(error)) throw error;
+        },
+      );
+    }
+    await endCard(client, record, await endingOf(channel, record, messageId, row));
+  };
+
+  const endingOf = async (
+    channel: SendableChannels,
+    { userId, expiresAt, hasButtons }: CardRecord,
+    messageId: string,
+    row: LedgerEntry | undefined,
+  ): Promise<Ending> => {
+    switch (row?.state) {
+      case 'done':
+      case 'failed':
+      case 'unknown':
+        return row.state;
+      case 'denied':
+        return wasCancelled(row) ? 'cancelled' : 'refused';
+      default:
+    }
+    const known = REASONS_SHOWN.find((key) => REASONS[key] === row?.reason);
+    if (known !== undefined) return known;
+    if (row?.decidedBy !== undefined) return 'pressed';
+    const choice = await pressedBy(channel, messageId, userId).catch((error: unknown) => {
+      if (isGone(error)) return undefined;
+      throw error;
+    });
+    if (choice !== undefined) return choice === 'approve' ? 'pressed' : 'cancelled';
+    // A click leaves no trace: only a card without buttons that is past its time was certainly left alone.
+    return expiresAt !== undefined && clock.now() > expiresAt && !hasButtons ? 'timedOut' : 'restarted';
+  };
+
+  /** A card whose delivery was not confirmed: the bot's own message with that very text, since then, that is no other card. */
+  const lookFor = async (channel: SendableChannels, { after, content }: CardRecord): Promise<string | undefined> => {
+    const others = new Set<string>();
+    for await (const [, { messageId }] of records.all()) if (messageId !== undefined) others.add(messageId);
+    const since = await channel.messages.fetch({ after, limit: LOOKED_THROUGH, cache: false });
+    return since.find(
+      (one) =>
+        one.author.id === client.user?.id &&
+        one.content === content.trim() &&
+        board.on(one.id) === undefined &&
+        !others.has(one.id),
+    )?.id;
+  };
+
+  return {
+    async all() {
+      const left: (readonly [callId: string, record: CardRecord])[] = [];
+      for await (const [callId, record] of records.all()) {
+        // With several processes, each looks after its own guilds.
+        if (record.guildId === null || client.guilds.cache.has(record.guildId)) left.push([callId, record]);
+      }
+      const own = new Set([...board.all()].map((card) => card.callId));
+      for (const [callId, record] of left) {
+        if (signal.aborted) return;
+        if (!own.has(callId)) await outbox.put(callId, () => resolve(callId, record));
+      }
+    },
+    async resolve(callId) {
+      for await (const [id, record] of records.all()) if (id === callId) return resolve(callId, record);
+    },
+  };
 }
+
+const IN_PROGRESS: ReadonlySet<LedgerEntry['state']> = new Set(['proposed', 'pending', 'approved', 'executing']);
+
+/** Ends that this plugin gives itself, and that a card shows as they are. */
+const REASONS_SHOWN = ['timedOut', 'withdrawn', 'crowded', 'undelivered', 'cutOff'] as const;

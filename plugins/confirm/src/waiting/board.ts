@@ -1,18 +1,19 @@
 import type { WaitingCard } from './card.js';
 
 type CardPlace = Pick<WaitingCard, 'guildId' | 'channelId'>;
+type Listed = CardPlace & Pick<WaitingCard, 'messageId' | 'userId'>;
 
 /** The cards that wait, by message and by requester; and who decided the latest ones, so that a second thought is recognised. */
-export interface Board {
-  add(card: WaitingCard): void;
+export interface Board<Card extends Listed = WaitingCard> {
+  add(card: Card): void;
   /** Takes the card off. `false` when somebody else has: whoever gets `true` is the one who goes on with it. */
-  take(card: WaitingCard): boolean;
-  has(card: WaitingCard): boolean;
-  on(messageId: string): WaitingCard | undefined;
-  of(userId: string): ReadonlySet<WaitingCard> | undefined;
-  all(): Iterable<WaitingCard>;
+  take(card: Card): boolean;
+  has(card: Card): boolean;
+  on(messageId: string): Card | undefined;
+  of(userId: string): ReadonlySet<Card> | undefined;
+  all(): Iterable<Card>;
   /** The longest-waiting card of a guild (or of a direct message) once more than `most` wait there. */
-  surplus(place: CardPlace, most: number): WaitingCard | undefined;
+  surplus(place: CardPlace, most: number): Card | undefined;
   decided(messageId: string, userId: string): void;
   /** Who decided that card; `undefined` when nobody has, or long ago. */
   deciderOf(messageId: string): string | undefined;
@@ -20,10 +21,10 @@ export interface Board {
 
 const DECIDED_KEPT = 1000;
 
-export function createBoard(): Board {
-  const byMessage = new Map<string, WaitingCard>();
-  const byUser = new Map<string, Set<WaitingCard>>();
-  const byPlace = new Map<string, Set<WaitingCard>>();
+export function createBoard<Card extends Listed = WaitingCard>(): Board<Card> {
+  const byMessage = new Map<string, Card>();
+  const byUser = new Map<string, Set<Card>>();
+  const byPlace = new Map<string, Set<Card>>();
   const deciders = new Map<string, string>();
 
   return {
@@ -60,11 +61,11 @@ function placeOf({ guildId, channelId }: CardPlace): string {
   return guildId ?? channelId;
 }
 
-function enlist(lists: Map<string, Set<WaitingCard>>, key: string, card: WaitingCard): void {
+function enlist<Card>(lists: Map<string, Set<Card>>, key: string, card: Card): void {
   lists.set(key, (lists.get(key) ?? new Set()).add(card));
 }
 
-function strikeOff(lists: Map<string, Set<WaitingCard>>, key: string, card: WaitingCard): void {
+function strikeOff<Card>(lists: Map<string, Set<Card>>, key: string, card: Card): void {
   const list = lists.get(key);
   list?.delete(card);
   if (list?.size === 0) lists.delete(key);

@@ -16,8 +16,8 @@ export interface WaitingCard {
   hasButtons: boolean;
   /** Milliseconds since the epoch. Until then, inclusive, it may be decided. */
   readonly expiresAt: number;
-  /** What happens on 👍 and 👎; `undefined` for a card of an earlier run, which can only time out. */
-  readonly request: Request | undefined;
+  /** What happens on 👍 and 👎. */
+  readonly request: Request;
 }
 
 export interface Request {

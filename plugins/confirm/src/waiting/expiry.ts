@@ -1,25 +1,31 @@
 import type { Clock, Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import { timedOut, withdrawn } from '../card/timed-out.js';
-import { isGone } from '../discord/errors.js';
-import { channelOf } from '../discord/place.js';
-import { NO_PINGS } from '../discord/say.js';
+import type { Ending } from '../card/ending.js';
+import { endCard } from '../discord/end-card.js';
 import type { Board } from './board.js';
 import type { WaitingCard } from './card.js';
+import type { Outbox } from './outbox.js';
 import type { Records } from './records.js';
 
 export const REASONS = {
   timedOut: 'nobody confirmed it in time, so it was not run',
+  undelivered: 'the confirmation card could not be posted, so it was not run',
   deleted: 'the confirmation card was deleted, so it was not run',
-  stopped: 'confirmations were stopped before this was decided, so it was not run',
+  restarted: 'the bot was restarted before this was decided, so it was not run',
   forgotten: 'the member had their data deleted, so it was not run',
   withdrawn: 'what it was part of was stopped before this was decided, so it was not run',
   crowded: 'too many requests are waiting, so the oldest was not run',
+  cutOff:
+    'the bot was cut off from Discord while this waited and learned of the confirmation too late, so it was not run',
 } as const;
+
+/** Ends without a decision that a card can show. */
+type Reason = Exclude<keyof typeof REASONS, 'deleted'> & Ending;
 
 interface Parts {
   readonly board: Board;
   readonly records: Records;
+  readonly outbox: Outbox;
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
@@ -28,19 +34,18 @@ interface Parts {
 /** Ends cards without a decision. Nothing here runs by itself: it follows from what members do (no timers, as the design wants). */
 export interface Expiry {
   isOverdue(card: WaitingCard): boolean;
-  /** Ends the call, then strikes the card through. Does nothing when the card is off the board already. */
-  expire(card: WaitingCard, reason: string): Promise<void>;
+  /** Ends the call, then shows that on the card. Does nothing when the card is off the board already. */
+  expire(card: WaitingCard, reason: Reason): Promise<void>;
   /** Like `expire`, for a card whose message is gone. */
   expireGone(card: WaitingCard): Promise<void>;
   expireOverdue(userId: string): Promise<void>;
 }
 
-export function createExpiry({ board, records, client, clock, log }: Parts): Expiry {
+export function createExpiry({ board, records, outbox, client, clock, log }: Parts): Expiry {
   const isOverdue = (card: WaitingCard) => clock.now() > card.expiresAt;
 
   /** `false` when a decision came first, in whatever process. */
   const end = async ({ callId, request }: WaitingCard, reason: string) => {
-    if (request === undefined) return true;
     try {
       return await request.call.expire(reason);
     } catch (error) {
@@ -53,31 +58,14 @@ export function createExpiry({ board, records, client, clock, log }: Parts): Exp
     }
   };
 
-  const expire = async (card: WaitingCard, reason: string) => {
+  const expire: Expiry['expire'] = async (card, reason) => {
     if (!board.take(card)) return;
-    if (await end(card, reason)) await strike(card, reason === REASONS.withdrawn ? withdrawn : timedOut);
-    else await records.delete(card.callId);
-  };
-
-  /** The record goes only when the card shows that it is over, or never will: else the next start tries again. */
-  const strike = async (
-    { callId, channelId, messageId, content }: WaitingCard,
-    struck: (content: string) => string,
-  ) => {
-    try {
-      const channel = await channelOf(client, channelId);
-      await channel?.messages.edit(messageId, {
-        content: struck(content),
-        components: [],
-        allowedMentions: NO_PINGS,
-      });
-    } catch (error) {
-      if (!isGone(error)) {
-        log.warn('a card could not be marked as over', { callId, channelId, messageId, error });
-        return;
-      }
-    }
-    await records.delete(callId);
+    const { callId } = card;
+    if (!(await end(card, REASONS[reason]))) return records.delete(callId);
+    await outbox.put(callId, async () => {
+      await endCard(client, card, reason);
+      await records.delete(callId);
+    });
   };
 
   return {
@@ -91,7 +79,7 @@ export function createExpiry({ board, records, client, clock, log }: Parts): Exp
     async expireOverdue(userId) {
       // All at once: no call may look undecided while the card of another is being edited.
       const overdue = [...(board.of(userId) ?? [])].filter(isOverdue);
-      await Promise.all(overdue.map((card) => expire(card, REASONS.timedOut)));
+      await Promise.all(overdue.map((card) => expire(card, 'timedOut')));
     },
   };
 }

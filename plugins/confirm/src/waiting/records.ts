@@ -1,7 +1,10 @@
 import { CinnabarError, type Collections, z } from '@cinnabar/sdk';
 
 export const collections = {
-  /** By call id. Written before the card is posted, deleted when it is decided or visibly over: what is left at a start needs marking. */
+  /**
+   * By call id. Written before the card is posted, deleted when the member has been shown what became of it: what is left at a start is work to
+   * do. How the call stands, and what there is to say of it, is in the host's ledger.
+   */
   cards: {
     scope: 'global',
     version: 1,
@@ -14,6 +17,11 @@ export const collections = {
       after: z.string(),
       /** Absent until Discord has confirmed the delivery. */
       messageId: z.string().optional(),
+      /** Milliseconds since the epoch; absent until the delivery is confirmed. */
+      expiresAt: z.number().optional(),
+      hasButtons: z.boolean().default(false),
+      /** What is said when the member cancels it. */
+      cancelled: z.string().optional(),
     }),
   },
 } as const;

@@ -1,0 +1,36 @@
+import { type LedgerEntry, type SettledOutcome, visible } from '@cinnabar/sdk';
+
+/** Why a call that its member cancelled was not run, for the model. */
+const CANCELLED = 'the member cancelled it with 👎, so it was not run';
+const CANCELLED_BECAUSE = 'the member denied it, so it was not run. Their reason:';
+
+/** @param why the member's own words */
+export function cancellation(why: string | undefined): string {
+  return why === undefined ? CANCELLED : `${CANCELLED_BECAUSE} “${visible(why)}”`;
+}
+
+/** Whether the member cancelled it; else it was refused when it was to be run. */
+export function wasCancelled({ state, reason = '' }: Pick<LedgerEntry, 'state' | 'reason'>): boolean {
+  return state === 'denied' && (reason === CANCELLED || reason.startsWith(CANCELLED_BECAUSE));
+}
+
+/** What a member is told of a call that was confirmed. */
+export function answerOf(outcome: SettledOutcome): string {
+  if (outcome.status === 'done') return outcome.text.trim() === '' ? '✓ Done.' : outcome.text;
+  return outcome.status === 'failed' ? outcome.error.message : outcome.reason;
+}
+
+/** The same from the ledger, after a restart; `undefined` where the card itself says it all. @param cancelled the tool's words for a cancellation */
+export function answerTo(row: LedgerEntry, cancelled: string | undefined): string | undefined {
+  const { id: callId, state, text = '', reason = '' } = row;
+  switch (state) {
+    case 'done':
+      return answerOf({ status: 'done', callId, output: text, text });
+    case 'failed':
+      return reason;
+    case 'denied':
+      return wasCancelled(row) ? cancelled : reason;
+    default:
+      return undefined;
+  }
+}

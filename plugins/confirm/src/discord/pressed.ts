@@ -1,0 +1,27 @@
+import { isUnknown } from '@cinnabar/sdk';
+import type { SendableChannels } from 'discord.js';
+import { APPROVE, REFUSE } from '../asking/controls.js';
+
+/** What a member has pressed on a card, as Discord says: for when its event may not have come. 👎 goes before 👍. */
+export async function pressedBy(
+  channel: SendableChannels,
+  messageId: string,
+  userId: string,
+): Promise<'approve' | 'refuse' | undefined> {
+  try {
+    const message = await channel.messages.fetch({ message: messageId, force: true });
+    // Users are listed by id, from the one after `after` on.
+    const after = (BigInt(userId) - 1n).toString();
+    for (const [emoji, choice] of [
+      [REFUSE, 'refuse'],
+      [APPROVE, 'approve'],
+    ] as const) {
+      const reaction = message.reactions.resolve(emoji);
+      if (reaction === null) continue;
+      if ((await reaction.users.fetch({ limit: 1, after })).has(userId)) return choice;
+    }
+  } catch (error) {
+    if (!isUnknown(error)) throw error;
+  }
+  return undefined;
+}
