@@ -10,7 +10,7 @@ import {
   type Token,
   UserError,
 } from '@cinnabar/sdk';
-import { type Client, Status } from 'discord.js';
+import type { Client } from 'discord.js';
 import { container as root } from 'tsyringe';
 import { createSystemClock, createSystemRandom } from './clock/system-clock.js';
 import { KEYS } from './composition/keys.js';
@@ -119,12 +119,11 @@ export function createHost(options: HostOptions): Host {
   const commands = container.resolve(KEYS.commands);
   const upkeep = createUpkeep({ gateway, plugins, commands, states: container.resolve(KEYS.guildStates), log });
   const configuration = container.resolve(KEYS.configuration);
-  const shards = () => gateway.client.ws.shards.map(({ id, status }) => ({ id, status: Status[status] }));
   const publish = () =>
     publishHostMetrics({
       metrics: container.resolve(KEYS.metrics).host,
       client: gateway.client,
-      shards,
+      gateway: gateway.status,
       inFlight: container.resolve(KEYS.inFlight),
       plugins,
       tools: container.resolve(KEYS.tools),
@@ -134,7 +133,7 @@ export function createHost(options: HostOptions): Host {
     metrics: container.resolve(KEYS.metrics),
     readiness: createReadiness({
       phase: () => (stopping !== undefined ? 'stopping' : running ? 'running' : 'starting'),
-      shards,
+      gateway: gateway.status,
       probe: () =>
         container
           .resolve(KEYS.storage)

@@ -8,6 +8,7 @@ import { notice } from '../commands/answers/notice.js';
 import { createCommands } from '../commands/room.js';
 import { createComponents } from '../components/room.js';
 import { createConfiguration } from '../config/configuration.js';
+import { alertOfAbsence } from '../gateway/absence-alert.js';
 import { watchBlockage } from '../gateway/blockage.js';
 import { createBoundary } from '../gateway/boundary.js';
 import { createGatewayClient } from '../gateway/client.js';
@@ -142,7 +143,14 @@ function registerGateway(room: Room): void {
   room(KEYS.gatewayStatus, (get) => get(KEYS.gateway).status);
   room(KEYS.connectionLog, (get) => {
     const { client, status } = get(KEYS.gateway);
-    return { stop: logConnections(client, status, get(KEYS.clock), get(KEYS.logs).logger('gateway')) };
+    const stopLogging = logConnections(client, status, get(KEYS.clock), get(KEYS.logs).logger('gateway'));
+    const stopAlerting = alertOfAbsence(status, get(KEYS.clock), (alert) => get(KEYS.notices).alert(alert));
+    return {
+      stop() {
+        stopLogging();
+        stopAlerting();
+      },
+    };
   });
   room(KEYS.inFlight, (get) => createInFlight(get(KEYS.clock)));
   room(KEYS.blockage, (get) =>

@@ -1,12 +1,12 @@
-import type { Metrics, Plugins, Tools } from '@cinnabar/sdk';
+import type { MetricReading, Metrics, Plugins, Tools } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { InFlight } from '../gateway/in-flight.js';
-import type { ShardState } from './readiness.js';
+import type { GatewayStatus } from '../gateway/status.js';
 
 interface Parts {
   readonly metrics: Metrics;
   readonly client: Client;
-  readonly shards: () => readonly ShardState[];
+  readonly gateway: GatewayStatus;
   readonly inFlight: InFlight;
   readonly plugins: Plugins;
   readonly tools: Tools;
@@ -19,18 +19,26 @@ export function publishHostMetrics(parts: Parts): void {
   publishWork(parts);
 }
 
-function publishGateway({ metrics, client, shards }: Parts): void {
+function publishGateway({ metrics, client, gateway }: Parts): void {
   metrics.gauge({
-    name: 'gateway_shard_ready',
-    help: 'Whether the connection of a shard to Discord is ready (1) or not (0).',
-    labels: ['shard'],
-    read: () => shards().map(({ id, status }) => [{ shard: String(id) }, status === 'Ready' ? 1 : 0]),
+    name: 'gateway_shard_state',
+    help: 'State of each shard: 1 for the one that it is in (waiting, connecting, ready, refused, stopped).',
+    labels: ['shard', 'state'],
+    read: () => gateway.shards.map(({ id, state }) => [{ shard: String(id), state }, 1]),
+  });
+  metrics.gauge({
+    name: 'gateway_ready',
+    help: 'Whether every shard is ready (1) or not (0).',
+    read: () => (gateway.ready ? 1 : 0),
   });
   metrics.gauge({
     name: 'gateway_latency_seconds',
-    help: 'Mean time from a heartbeat to its acknowledgement, over all shards; absent before the first.',
-    // discord.js says -1 before the first.
-    read: () => (client.ws.ping >= 0 ? client.ws.ping / 1000 : []),
+    help: 'From the latest heartbeat to its acknowledgement, by shard.',
+    labels: ['shard'],
+    read: () =>
+      gateway.shards.flatMap(({ id, latencyMs }): readonly MetricReading<'shard'>[] =>
+        latencyMs === undefined ? [] : [[{ shard: String(id) }, latencyMs / 1000]],
+      ),
   });
   metrics.gauge({
     name: 'guilds',
@@ -39,15 +47,16 @@ function publishGateway({ metrics, client, shards }: Parts): void {
   });
   const events = metrics.counter({
     name: 'gateway_connection_events_total',
-    help: 'What became of gateway connections: reconnecting, resumed, identified (ready anew), closed (for good), failed.',
+    help: 'What became of gateway connections: attempted, resumed, identified (a new session), closed.',
     labels: ['shard', 'event'],
   });
-  const count = (shard: number, event: string) => events.add({ shard: String(shard), event });
-  client.on('shardReconnecting', (shard) => count(shard, 'reconnecting'));
-  client.on('shardResume', (shard) => count(shard, 'resumed'));
-  client.on('shardReady', (shard) => count(shard, 'identified'));
-  client.on('shardDisconnect', (_, shard) => count(shard, 'closed'));
-  client.on('shardError', (_, shard) => count(shard, 'failed'));
+  gateway.onChange((change) => {
+    if (change.kind === 'unreachable') return;
+    const shard = String(change.shard.id);
+    if (change.kind === 'connecting') events.add({ shard, event: 'attempted' });
+    else if (change.kind === 'closed') events.add({ shard, event: 'closed' });
+    else events.add({ shard, event: change.resumed ? 'resumed' : 'identified' });
+  });
 }
 
 function publishRest({ metrics, client }: Parts): void {

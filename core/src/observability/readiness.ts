@@ -1,4 +1,5 @@
 import { type Clock, type Document, z } from '@cinnabar/sdk';
+import type { GatewayStatus, ShardStatus } from '../gateway/status.js';
 import { withinLimit } from '../plugins/time-limit.js';
 
 /** Storage is tried at most this often, however often it is asked about. */
@@ -7,16 +8,9 @@ const PROBE_LIMIT_MS = 5_000;
 
 export const probeSchema = z.object({ at: z.number() });
 
-export interface ShardState {
-  readonly id: number;
-  /** `Ready`, or what it does instead. */
-  readonly status: string;
-}
-
 interface Parts {
   readonly phase: () => 'starting' | 'running' | 'stopping';
-  /** Empty before the login. */
-  readonly shards: () => readonly ShardState[];
+  readonly gateway: GatewayStatus;
   /** A document that may be written at any time. */
   readonly probe: () => Document<z.output<typeof probeSchema>>;
   readonly clock: Clock;
@@ -27,7 +21,7 @@ export interface Readiness {
   reasons(): Promise<readonly string[]>;
 }
 
-export function createReadiness({ phase, shards, probe, clock }: Parts): Readiness {
+export function createReadiness({ phase, gateway, probe, clock }: Parts): Readiness {
   let probedAt = Number.NEGATIVE_INFINITY;
   let result: Promise<readonly string[]> = Promise.resolve([]);
 
@@ -51,14 +45,19 @@ export function createReadiness({ phase, shards, probe, clock }: Parts): Readine
     async reasons() {
       const known = phase();
       if (known === 'stopping') return ['stopping'];
-      const gateway = shards();
       return [
         ...(known === 'starting' ? ['starting: not logged in to Discord yet'] : []),
-        ...gateway.flatMap(({ id, status }) => (status === 'Ready' ? [] : [`gateway: shard ${id} is ${status}`])),
+        ...gateway.shards.flatMap((shard) => (shard.state === 'ready' ? [] : [away(shard)])),
         ...(await storage()),
       ];
     },
   };
+}
+
+function away({ id, state, notReadySince, lastClose }: ShardStatus): string {
+  const since = notReadySince === undefined ? '' : `, not ready since ${new Date(notReadySince).toISOString()}`;
+  const why = lastClose === undefined ? '' : ` (last close: ${`${lastClose.code} ${lastClose.reason}`.trim()})`;
+  return `gateway: shard ${id} is ${state}${since}${why}`;
 }
 
 /** The system's own code, such as `ENOSPC`, wherever it is among the causes. */

@@ -7,6 +7,8 @@ export interface ChannelQueue {
   waiting(channelId: string): number;
   /** Whether a turn of the channel would have to wait. */
   busy(channelId: string): boolean;
+  /** In all channels: turns that wait, and channels in which one is being answered. */
+  totals(): { readonly waiting: number; readonly answering: number };
   /** Answers `turn` after those before it, alone or with others. Resolves when it has been, or when it was withdrawn; never rejects. */
   run(turn: Turn): Promise<void>;
 }
@@ -87,6 +89,13 @@ export function createChannelQueue({
       return line.underWay ? waiting : Math.max(0, waiting - 1);
     },
     busy: (channelId) => lines.has(channelId),
+    totals() {
+      const all = [...lines.values()];
+      return {
+        waiting: all.reduce((sum, { items }) => sum + items.length, 0),
+        answering: all.filter(({ underWay }) => underWay).length,
+      };
+    },
     run: (turn) =>
       new Promise((done) => {
         if (signal.aborted) {

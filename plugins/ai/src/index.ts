@@ -29,7 +29,7 @@ export default definePlugin({
     responders: Responders,
   },
   provides: [FrontDoor],
-  setup({ command, on, every, provide, client, settings, services, signal, log }) {
+  setup({ command, on, every, provide, metrics, client, settings, services, signal, log }) {
     const { clock, commands, responders } = services;
     const withdrawals = createWithdrawals({ on });
     const { takesBatches, answer } = createAnswering({ responders, settings, clock, every, log });
@@ -39,6 +39,16 @@ export default definePlugin({
       isWithdrawn: withdrawals.has,
       signal,
       answer,
+    });
+    metrics.gauge({
+      name: 'turns_waiting',
+      help: 'Turns that wait for an answer.',
+      read: () => queue.totals().waiting,
+    });
+    metrics.gauge({
+      name: 'turns_answering',
+      help: 'Channels in which an answer is being made.',
+      read: () => queue.totals().answering,
     });
     const take = createIntake({ ...services, settings, queue, withdrawals, every, log });
     registerCommands({ command }, { ...services, settings, queue, take });

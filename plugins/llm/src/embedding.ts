@@ -1,6 +1,7 @@
 import { CinnabarError, type Clock, type Embeddings, type Llm, type Logger } from '@cinnabar/sdk';
 import { boundsUntil, interrupted } from './attempt.js';
 import type { Setup } from './candidate.js';
+import type { Metering } from './metering.js';
 import { unreadable } from './providers/http-failure.js';
 import type { Attempt, Provider } from './providers/provider.js';
 import type { Breakers } from './resilience/breakers.js';
@@ -10,6 +11,7 @@ import { withRetries } from './resilience/retries.js';
 export interface EmbedParts {
   setup(): Promise<Setup>;
   readonly breakers: Breakers;
+  readonly metering?: Metering;
   readonly clock: Clock;
   readonly log: Logger;
   /** Aborts when the plugin stops. */
@@ -43,6 +45,7 @@ export function createEmbed(parts: EmbedParts): Llm['embed'] {
       );
       if (!attempt.ok) throw new CinnabarError(attempt.failure.code, attempt.failure.params);
       const { vectors, tokens, model: named } = attempt.reply;
+      parts.metering?.embedded(model, tokens);
       all = { vectors: [...all.vectors, ...vectors], model: named, tokens: all.tokens + tokens };
     }
     log.debug('texts embedded', { texts: texts.length, tokens: all.tokens });

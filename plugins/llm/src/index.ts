@@ -1,5 +1,6 @@
-import { Clock, Configuration, definePlugin, Llm, Random, sentenceOf, subcommand } from '@cinnabar/sdk';
+import { Clock, Configuration, definePlugin, Llm, OwnerNotices, Random, sentenceOf, subcommand } from '@cinnabar/sdk';
 import type { Setup } from './candidate.js';
+import { createMetering } from './metering.js';
 import { createProviders } from './providers/registry.js';
 import { createBreakers } from './resilience/breakers.js';
 import { createLlm } from './service.js';
@@ -22,13 +23,21 @@ export default definePlugin({
   settings: { global: GLOBAL_SETTINGS },
   configuration: FILE_KEYS,
   env: ENVIRONMENT,
-  inject: { clock: Clock, configuration: Configuration, random: Random },
+  inject: { clock: Clock, configuration: Configuration, notices: OwnerNotices, random: Random },
   provides: [Llm],
-  async setup({ provide, group, every, settings, env, services, log, signal }) {
-    const { clock, random } = services;
+  async setup({ provide, group, every, settings, env, services, metrics, log, signal }) {
+    const { clock, notices, random } = services;
     const providerFor = createProviders(clock, random);
     const router = createRouter();
-    const breakers = createBreakers(clock, log);
+    const breakers = createBreakers(clock, log, (vendor, model) =>
+      notices.alert({
+        kind: 'model-resting',
+        text: `The model ${model} of ${vendor} failed five times in a row and was left alone for half a minute.`,
+        remedy:
+          '`!llm status` shows whether it answers now; if not, look at its address and key, or choose another model.',
+      }),
+    );
+    const metering = createMetering(metrics, breakers, clock);
     let current: Llm['current'] = { provider: 'offline', model: 'offline' };
 
     const readValues = async () => withVendorsOfFiles(await settings.global.get(), services.configuration);
@@ -55,7 +64,7 @@ export default definePlugin({
     if (problem !== undefined) log.warn(problem);
     // Nothing tells of a changed setting, and status lines read `current` without waiting.
     every(REFRESH_MS, refresh);
-    provide(Llm, createLlm({ setup, current: () => current, breakers, clock, random, log, signal }));
+    provide(Llm, createLlm({ setup, current: () => current, breakers, metering, clock, random, log, signal }));
 
     group({
       name: 'llm',

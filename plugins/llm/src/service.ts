@@ -13,6 +13,7 @@ import { type Candidate, candidateFor, planCall, type Setup } from './candidate.
 import { finishCompletion } from './completion.js';
 import { createEmbed } from './embedding.js';
 import { createLearned } from './learned.js';
+import type { Metering } from './metering.js';
 import type { Failure, Mode } from './providers/provider.js';
 import type { Breakers } from './resilience/breakers.js';
 import { CANCELLED, withRetries } from './resilience/retries.js';
@@ -24,6 +25,7 @@ export interface ServiceParts {
   /** What answered or would answer, as last known. */
   readonly current: () => Llm['current'];
   readonly breakers: Breakers;
+  readonly metering?: Metering;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -82,7 +84,12 @@ export function createLlm(parts: ServiceParts): Llm {
         return judged(await attemptOnce(candidate, request, { ...attemptParts, bounds: given }), bounds, given);
       }),
     );
-    if (!attempt.ok) return attempt;
+    if (!attempt.ok) {
+      parts.metering?.ended(candidate, startedMs, attempt.failure);
+      return attempt;
+    }
+    // What was answered is paid for, whether it can be read or not.
+    parts.metering?.ended(candidate, startedMs, attempt.reply);
     const completion = finishCompletion(
       request,
       candidate.provider.name,

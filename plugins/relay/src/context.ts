@@ -6,6 +6,7 @@ import {
   FrontDoor,
   Identities,
   McpEndpoint,
+  OwnerNotices,
   optional,
   type PluginContext,
   Random,
@@ -25,6 +26,7 @@ export const inject = {
   files: Files,
   frontDoor: optional(FrontDoor),
   identities: Identities,
+  notices: OwnerNotices,
   random: Random,
   tools: Tools,
 };

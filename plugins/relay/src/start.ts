@@ -7,6 +7,7 @@ import { approveTool } from './approving/tool.js';
 import { registerCommands } from './commands/register.js';
 import type { RelayContext } from './context.js';
 import { createAgents } from './letta/agents.js';
+import { publishMetrics } from './metrics.js';
 import { createBudget } from './presence/budget.js';
 import { createOwnThreads } from './presence/own-threads.js';
 import { createPosts } from './presence/posts.js';
@@ -53,7 +54,13 @@ export async function start(context: RelayContext): Promise<void> {
     letta,
     wakes: collections.wakes,
     budget: createBudget({ days: collections.days, settings, clock }),
-    breakers: createBreakers(clock, log),
+    breakers: createBreakers(clock, log, (agent) =>
+      services.notices.alert({
+        kind: 'agent-resting',
+        text: `The Letta agent ${agent} failed five times in a row and was left alone for half a minute.`,
+        remedy: '`!relay status` and `!relay errors` show how it is doing; if it stays so, look at the Letta server.',
+      }),
+    ),
     errors: createErrorLog(collections.errors, clock),
   };
 
@@ -61,6 +68,7 @@ export async function start(context: RelayContext): Promise<void> {
   context.defer(tools.onSettled(watch.settled));
   const queue = await openQueue(shared);
   context.defer(() => queue.stop());
+  publishMetrics(context.metrics, queue, shared.breakers);
   const parts = { ...shared, queue, offer: (event: Parameters<typeof offer>[0]) => offer(event, { ...shared, queue }) };
   const button = context.component({ name: 'consent', run: onConsent({ settings, frontDoor }) });
   const consent = { directs, rosters, settings, client, button };

@@ -117,6 +117,8 @@ export interface RelayQueue {
   offer(event: RelayEvent): Promise<Offer>;
   /** Where a guild (or a person's direct messages, by channel) stands. */
   status(guildId: string | null): Promise<QueueStatus>;
+  /** Over all guilds and direct messages: events that are not told yet, and channels in which some are being told. */
+  totals(): { readonly events: number; readonly sending: number };
   /** Drops what waits; what is being told goes on. Returns how many. */
   clear(guildId: string | null): Promise<number>;
   /** A setting of the guild has changed: what was held back may go now. */

@@ -162,6 +162,12 @@ export default definePlugin({
         await ends.end(taskId, 'cancelled', { kind: 'gone', text: 'Whoever asked for this has left.' });
       }
     });
+    context.metrics.gauge({
+      name: 'unfinished',
+      help: 'Tasks that are not over, by status.',
+      labels: ['status'],
+      read: () => journal.live().flatMap(({ status }) => (isFinal(status) ? [] : [[{ status }, 1] as const])),
+    });
     context.personalData(personalTasks({ journal, ends }));
     context.provide(Tasks, service);
 

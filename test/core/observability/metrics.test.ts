@@ -105,10 +105,11 @@ describe('metrics', () => {
     host.discord.faults.gateway.dropSockets();
     await resumed;
     const metrics = await readMetrics(host.monitoringUrl);
-    expect(metrics.value('cinnabar_gateway_shard_ready', { shard: '0' })).to.equal(1);
+    expect(metrics.labels('cinnabar_gateway_shard_state')).to.deep.equal([{ shard: '0', state: 'ready' }]);
+    expect(metrics.value('cinnabar_gateway_ready')).to.equal(1);
     const event = (name: string) =>
       metrics.value('cinnabar_gateway_connection_events_total', { shard: '0', event: name });
-    expect([event('identified'), event('reconnecting'), event('resumed')]).to.deep.equal([1, 1, 1]);
+    expect(['identified', 'resumed', 'closed', 'attempted'].map(event)).to.deep.equal([1, 1, 1, 2]);
     const responses = (status: string) =>
       metrics.value('cinnabar_discord_rest_responses_total', { method: 'POST', status });
     expect([responses('503'), responses('429')]).to.deep.equal([1, 1]);

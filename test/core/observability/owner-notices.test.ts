@@ -155,4 +155,22 @@ describe("notices to the bot's owner", () => {
     expect(received(host)).to.deep.equal(['⚠️ Full. Do something.']);
     expect(attempts - before).to.be.at.most(4);
   });
+
+  it('tell of a gateway that was away for more than five minutes, while it still is when REST answers', async () => {
+    await using host = await createTestHost({ plugins: [] });
+    const lost = new Promise((resolve) => host.client.once('shardReconnecting', resolve));
+    host.discord.faults.gateway.refuseConnections = Number.POSITIVE_INFINITY;
+    host.discord.faults.gateway.dropSockets();
+    await lost;
+    await host.advance(4 * MINUTE);
+    expect(received(host)).to.deep.equal([]);
+    await host.advance(MINUTE);
+    await host.advance(5_000);
+    expect(received(host)).to.have.length(1);
+    expect(received(host)[0]).to.match(
+      /^⚠️ The bot was without a connection to Discord's gateway for more than 5 minutes, from <t:\d+:f> on \(last close: .*\)\. .*discordstatus/,
+    );
+    await host.advance(2 * HOUR);
+    expect(received(host)).to.have.length(1);
+  });
 });

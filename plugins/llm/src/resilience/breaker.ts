@@ -10,6 +10,8 @@ const PAUSE_MS = 30_000;
 export interface Breaker {
   /** For status lines: `answers`, or what is the matter. */
   readonly state: string;
+  /** Whether it keeps requests away, but for a probe. */
+  readonly isOpen: boolean;
   run<R>(attempt: () => Promise<Attempt<R>>): Promise<Attempt<R>>;
 }
 
@@ -25,8 +27,14 @@ class VendorFailed extends Error {
 /**
  * Five failures in a row open it for half a minute; then one request is let through, and its outcome decides. A vendor that answers,
  * even if only to refuse or to ask for patience, is no failure.
+ * @param onOpen hears of each time that it opens, after a probe that failed too
  */
-export function createBreaker(vendor: string, clock: Clock, log: Logger): Breaker {
+export function createBreaker(
+  vendor: string,
+  clock: Clock,
+  log: Logger,
+  onOpen: () => void = () => undefined,
+): Breaker {
   // The policy reads the wall clock. The pause is measured here, on the injected one; what is left to the policy is the counting and the probe.
   const policy = circuitBreaker(handleType(VendorFailed), {
     halfOpenAfter: 0,
@@ -36,6 +44,7 @@ export function createBreaker(vendor: string, clock: Clock, log: Logger): Breake
   policy.onBreak(() => {
     openUntilMs = clock.now() + PAUSE_MS;
     log.warn('model vendor does not answer, left alone for a while', { vendor, ms: PAUSE_MS });
+    onOpen();
   });
   policy.onReset(() => log.info('model vendor answers again', { vendor }));
 
@@ -47,6 +56,9 @@ export function createBreaker(vendor: string, clock: Clock, log: Logger): Breake
     policy.state === CircuitState.HalfOpen || (policy.state === CircuitState.Open && clock.now() < openUntilMs);
 
   return {
+    get isOpen() {
+      return policy.state !== CircuitState.Closed;
+    },
     get state() {
       if (policy.state === CircuitState.Closed) return 'answers';
       if (policy.state === CircuitState.HalfOpen) return 'is being tried again';

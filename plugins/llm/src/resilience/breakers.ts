@@ -10,6 +10,8 @@ export interface Breakers {
   for(vendor: Vendor, model: string): Breaker;
   /** For status lines: `answers`, or which models do not. */
   stateOf(vendor: Vendor): string;
+  /** Every model that was asked so far. */
+  list(): readonly { readonly vendor: string; readonly model: string; readonly breaker: Breaker }[];
 }
 
 /** More models than anybody uses: older ones are those of settings that have changed since. */
@@ -17,11 +19,17 @@ const MOST_KEPT = 500;
 
 interface Kept {
   readonly place: string;
+  readonly vendor: string;
   readonly model: string;
   readonly breaker: Breaker;
 }
 
-export function createBreakers(clock: Clock, log: Logger): Breakers {
+/** @param onOpen hears of each time that one opens */
+export function createBreakers(
+  clock: Clock,
+  log: Logger,
+  onOpen: (vendor: string, model: string) => void = () => undefined,
+): Breakers {
   const breakers = new LRUCache<string, Kept>({ max: MOST_KEPT });
   // Another address is another server, another key another account. Keys stay in memory here, as they do with the provider.
   const placeOf = ({ name, source }: Vendor) => `${name} ${JSON.stringify(source)}`;
@@ -31,10 +39,11 @@ export function createBreakers(clock: Clock, log: Logger): Breakers {
       const key = `${place} ${model}`;
       const known = breakers.get(key);
       if (known !== undefined) return known.breaker;
-      const breaker = createBreaker(vendor.name, clock, log.child({ model }));
-      breakers.set(key, { place, model, breaker });
+      const breaker = createBreaker(vendor.name, clock, log.child({ model }), () => onOpen(vendor.name, model));
+      breakers.set(key, { place, vendor: vendor.name, model, breaker });
       return breaker;
     },
+    list: () => [...breakers.values()],
     stateOf(vendor) {
       const place = placeOf(vendor);
       const resting = [...breakers.values()].filter((kept) => kept.place === place && kept.breaker.state !== ANSWERS);

@@ -93,6 +93,7 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
       });
       return { waiting, sending, dropped: drops.total(guildId) };
     },
+    totals: () => ({ events: events().length, sending: attempts.flights.size }),
     async clear(guildId) {
       const lines = linesOf(guildId);
       const of = lines.flatMap(idleOf).map(({ n }) => n);

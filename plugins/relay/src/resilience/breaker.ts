@@ -29,8 +29,9 @@ class DeliveryFailed extends Error {
 /**
  * Five failures in a row open it for half a minute; then one attempt is let through, and its outcome decides. An agent that answers, even
  * if only to refuse, is no failure.
+ * @param onOpen hears of each time that it opens, after a probe that failed too
  */
-export function createBreaker(agent: string, clock: Clock, log: Logger): Breaker {
+export function createBreaker(agent: string, clock: Clock, log: Logger, onOpen: () => void = () => undefined): Breaker {
   // The policy reads the wall clock. The pause is measured here, on the injected one; what is left to the policy is the counting and the probe.
   const policy = circuitBreaker(handleType(DeliveryFailed), {
     halfOpenAfter: 0,
@@ -40,6 +41,7 @@ export function createBreaker(agent: string, clock: Clock, log: Logger): Breaker
   policy.onBreak(() => {
     openUntil = clock.now() + PAUSE_MS;
     log.warn('agent does not answer, left alone for a while', { agent, ms: PAUSE_MS });
+    onOpen();
   });
   policy.onReset(() => log.info('agent answers again', { agent }));
 

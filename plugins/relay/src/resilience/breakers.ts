@@ -5,15 +5,19 @@ import { type Breaker, createBreaker } from './breaker.js';
 export interface Breakers {
   /** @param agent what names it in the whole world: its server and its id there */
   for(agent: string): Breaker;
+  /** Every agent that was asked so far. */
+  list(): readonly (readonly [agent: string, breaker: Breaker])[];
 }
 
-export function createBreakers(clock: Clock, log: Logger): Breakers {
+/** @param onOpen hears of each time that one opens */
+export function createBreakers(clock: Clock, log: Logger, onOpen: (agent: string) => void = () => undefined): Breakers {
   const breakers = new Map<string, Breaker>();
   return {
     for(agent) {
-      const known = breakers.get(agent) ?? createBreaker(agent, clock, log);
+      const known = breakers.get(agent) ?? createBreaker(agent, clock, log, () => onOpen(agent));
       breakers.set(agent, known);
       return known;
     },
+    list: () => [...breakers],
   };
 }
