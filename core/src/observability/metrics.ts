@@ -117,7 +117,7 @@ export function createMetrics(log: Logger): MetricsRoom {
         define(definition, (prom, configuration) => {
           const counter = new prom.Counter(configuration);
           const bounded = boundSeries();
-          count = (labels, by = 1) => guard(configuration.name, () => counter.inc(bounded(labels), by));
+          count = (labels, by = 1) => attempt(configuration.name, () => counter.inc(bounded(labels), by));
         });
         return { add: (labels, by) => count?.(labels, by) };
       },
@@ -126,7 +126,7 @@ export function createMetrics(log: Logger): MetricsRoom {
         define(definition, (prom, configuration) => {
           const histogram = new prom.Histogram({ ...configuration, buckets: [...definition.buckets] });
           const bounded = boundSeries();
-          observe = (labels, value) => guard(configuration.name, () => histogram.observe(bounded(labels), value));
+          observe = (labels, value) => attempt(configuration.name, () => histogram.observe(bounded(labels), value));
         });
         return { observe: (labels, value) => observe?.(labels, value) };
       },
@@ -137,12 +137,14 @@ export function createMetrics(log: Logger): MetricsRoom {
             async collect() {
               gauge.reset();
               const bounded = boundSeries();
-              await guard(configuration.name, async () => {
+              try {
                 const value = await definition.read();
                 const readings: Iterable<MetricReading<string>> = typeof value === 'number' ? [[{}, value]] : value;
                 // Added up, since several may count as `other`.
                 for (const [labels, one] of readings) gauge.inc(bounded(labels), one);
-              });
+              } catch (error) {
+                complain(configuration.name, error);
+              }
             },
           });
         });
@@ -150,13 +152,16 @@ export function createMetrics(log: Logger): MetricsRoom {
     };
   }
 
+  function complain(metric: string, error: unknown): void {
+    log.warn('a metric failed', { metric, error });
+  }
+
   /** A metric that fails, by a label that was not declared for instance, must cost neither its plugin's work nor the other metrics. */
-  function guard(metric: string, task: () => void | Promise<void>): void | Promise<void> {
-    const complain = (error: unknown) => log.warn('a metric failed', { metric, error });
+  function attempt(metric: string, task: () => void): void {
     try {
-      return task()?.catch(complain);
+      task();
     } catch (error) {
-      complain(error);
+      complain(metric, error);
     }
   }
 }

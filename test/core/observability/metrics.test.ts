@@ -1,6 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createTestHost } from '@cinnabar/core/testing';
 import { CinnabarError, definePlugin, type Metrics, Tools, UserError, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { makeFolder } from '../../support/folder.js';
 import { readMetrics } from '../../support/monitoring.js';
 
 /** A plugin that publishes metrics, and hands its registrar to the test. */
@@ -131,6 +134,27 @@ describe('metrics', () => {
     expect(metrics.labels('cinnabar_dice_games_visits_total')).to.have.length(201);
     expect(metrics.value('cinnabar_dice_games_visits_total', { who: 'other' })).to.equal(805);
     expect(metrics.text).to.not.include(host.alice.id).and.not.to.include(host.guild.id);
+  });
+
+  it('that fail cost neither the others nor the work that is counted, and are logged', async () => {
+    using folder = makeFolder();
+    const seen: { metrics?: Metrics; queue: number } = { queue: 0 };
+    await using host = await createTestHost({ plugins: [gaming(seen)], monitoring: true, dataDir: folder.path });
+    seen.metrics?.counter({ name: 'negative_total', help: 'Counts down.' }).add({}, -1);
+    host.alice.say(host.general, '!roll');
+    await host.settled();
+    expect((await readMetrics(host.monitoringUrl)).value('cinnabar_dice_games_queue_length')).to.equal(0);
+    await host.stop();
+    const logs = readdirSync(join(folder.path, 'logs')).filter((name) => name.startsWith('cinnabar-'));
+    const entries = logs.flatMap((name) =>
+      readFileSync(join(folder.path, 'logs', name), 'utf8')
+        .trim()
+        .split('\n'),
+    );
+    const failed = entries
+      .filter((entry) => entry.includes('a metric failed'))
+      .map((entry) => JSON.parse(entry).metric);
+    expect(failed).to.have.members(['cinnabar_dice_games_negative_total', 'cinnabar_dice_games_broken']);
   });
 
   it('with a bad name, or one that is taken, are refused', async () => {
