@@ -104,6 +104,8 @@ export interface QueueRules {
   readonly maxQueueSize: number;
   readonly whenFull: 'refuse-newest' | 'drop-oldest';
   readonly paused: boolean;
+  /** How long one attempt may take before it is ended from outside. */
+  readonly attemptLimitMs?: number;
 }
 
 export type Offer =

@@ -1,4 +1,4 @@
-import type { Bound } from '@cinnabar/plugin-relay/queue/turns';
+import type { Bound } from '@cinnabar/plugin-relay/queue/fair-scheduler';
 import { createChance } from '../../campaign/settings/chance.js';
 import { DONE, event, FAILED, openTown } from '../../plugins/relay/queue/town.js';
 import { LATENCY_MS, RATE_LIMIT_MS } from './load.js';

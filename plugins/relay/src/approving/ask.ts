@@ -33,7 +33,7 @@ export function createAsking(parts: AskParts): AskApproval {
     const patience = await patienceFor(actor, parts);
     const late = new AbortController();
     const stopTimer = parts.clock.after(patience, () => late.abort());
-    const outcome = await parts.tools.invoke({
+    const asking = parts.tools.invoke({
       name: APPROVE,
       arguments: { agent: nameOf(request, parts.rosters), tool: request.tool, arguments: argumentsOf(request.input) },
       actor,
@@ -41,10 +41,16 @@ export function createAsking(parts: AskParts): AskApproval {
       key: `${PLUGIN}:${request.key}:${request.callId}`,
       signal: AbortSignal.any([signal, late.signal]),
     });
-    const settled = outcome.status === 'deferred' ? await outcome.settled : outcome;
+    const decided = asking.then((outcome) => (outcome.status === 'deferred' ? outcome.settled : outcome));
+    // However long it takes to post the card, or to take it away: the agent, and whatever else waits for it, does not wait for that.
+    const settled = await Promise.race([decided, untilAborted(late.signal)]);
     stopTimer();
-    return late.signal.aborted ? { approve: false, reason: 'Nobody decided in time.' } : decisionOf(settled);
+    return settled === undefined ? { approve: false, reason: 'Nobody decided in time.' } : decisionOf(settled);
   };
+}
+
+function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
 }
 
 const SLACK_MS = 2_000;

@@ -12,6 +12,8 @@ export interface Flight {
   readonly agent: string;
   /** Milliseconds since the Unix epoch. */
   readonly since: number;
+  /** How long it may take at most. */
+  readonly limitMs: number;
 }
 
 export interface Attempts {
@@ -22,9 +24,16 @@ export interface Attempts {
    * what was interrupted nobody knows how it ended: it stays as it is.
    * @returns whether it has ended, and need not be told again
    */
-  attempt(channelId: string, what: Exclude<Choice, { readonly is: 'none' }>, breaker: Breaker): Promise<boolean>;
+  attempt(
+    channelId: string,
+    what: Exclude<Choice, { readonly is: 'none' }>,
+    breaker: Breaker,
+    limitMs: number,
+  ): Promise<boolean>;
   /** Aborts all that are under way, each by a signal of its own. */
   interrupt(reason: Error): void;
+  /** Aborts a channel's. */
+  interruptOne(channelId: string, reason: Error): void;
   /** Says that these are not tried again, and writes it down. */
   giveUp(parcels: readonly Parcel[], entries: readonly Entry[], sentence: string, error: unknown): Promise<void>;
 }
@@ -93,13 +102,13 @@ export function createAttempts(tools: Tools): Attempts {
 
   return {
     flights,
-    async attempt(channelId, what, breaker) {
+    async attempt(channelId, what, breaker, limitMs) {
       const fresh = { attempt: 0, failures: 0, posted: false };
       const { key, entries, attempt, failures, posted } =
         what.is === 'parcel' ? what.parcel : { key: random.id(), entries: what.entries, ...fresh };
       const probed = breaker.probing;
       const controller = new AbortController();
-      flights.set(channelId, { key, agent: what.agent, since: clock.now(), controller });
+      flights.set(channelId, { key, agent: what.agent, since: clock.now(), limitMs, controller });
       try {
         const delivery = await breaker.run(async () => {
           await write({ is: 'sent', key, of: entries.map(({ n }) => n), attempt: attempt + 1, failures, posted });
@@ -117,6 +126,7 @@ export function createAttempts(tools: Tools): Attempts {
     interrupt(reason) {
       for (const { controller } of flights.values()) controller.abort(reason);
     },
+    interruptOne: (channelId, reason) => flights.get(channelId)?.controller.abort(reason),
     async giveUp(parcels, entries, sentence, error) {
       const told = parcels.filter(({ posted }) => posted).flatMap((parcel) => parcel.entries);
       const untold = parcels.filter(({ posted }) => !posted).flatMap((parcel) => parcel.entries);

@@ -1,10 +1,11 @@
 import type { Clock, Logger, Random } from '@cinnabar/sdk';
 import type { Breakers } from '../resilience/breakers.js';
 import type { Batch, Delivering, QueueRules, RelayEvent } from '../types.js';
+import type { Stall } from './dispatcher.js';
 import type { Drop } from './drops.js';
+import type { Bound } from './fair-scheduler.js';
 import type { QueueStore } from './journal.js';
 import type { QueueRecord } from './record.js';
-import type { Bound } from './turns.js';
 
 /** Events that an agent was not told of, or not to the end, and will not be any more. */
 export interface Failure {
@@ -36,6 +37,8 @@ export interface RelayQueueOptions {
   readonly mostTogether?: number;
   /** How long events wait for an agent whose breaker is open, before they fail. */
   readonly patienceMs?: number;
+  /** The queue stood still for a channel, and was put right. */
+  readonly onStall?: (stall: Stall) => unknown;
   /** How often at most a guild's drops are told of. */
   readonly dropsEveryMs?: number;
   readonly onDropped: (drop: Drop) => unknown;

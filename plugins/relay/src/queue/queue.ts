@@ -1,16 +1,18 @@
 import type { QueueStatus, RelayEvent, RelayQueue } from '../types.js';
 import { createAttempts } from './attempts.js';
 import { createBook, type Line } from './book.js';
+import { createDispatcher } from './dispatcher.js';
 import { createDrops, type Drop } from './drops.js';
 import { createOffers } from './offers.js';
 import type { RelayQueueOptions, Write } from './options.js';
 import { without, wroteIn } from './personal-data.js';
-import { createSchedule } from './schedule.js';
 import { createTelling } from './telling.js';
 
 const MOST_TOGETHER = 10;
 const PATIENCE_MS = 10 * 60_000;
 const DROPS_EVERY_MS = 15 * 60_000;
+/** Before an attempt only settings are read. */
+const SETTINGS_LIMIT_MS = 5 * 60_000;
 
 /** Direct messages share the turns of one guild. */
 const turnOf = (guildId: string | null) => guildId ?? 'direct messages';
@@ -39,10 +41,7 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
   };
   const drops = createDrops(clock, options.dropsEveryMs ?? DROPS_EVERY_MS, tellOfDrop);
   const attempts = createAttempts({ ...options, book, write, signal });
-  const wake = (channelId: string) => {
-    const line = book.line(channelId);
-    if (line !== undefined) schedule.wake(turnOf(line.guildId), channelId);
-  };
+  const wake = (channelId: string) => dispatcher.wake(channelId);
   const serve = createTelling({
     ...options,
     mostTogether: options.mostTogether ?? MOST_TOGETHER,
@@ -52,7 +51,20 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
     signal,
     wake,
   });
-  const schedule = createSchedule({ clock, log, bound: options.bound, serve });
+  const dispatcher = createDispatcher({
+    clock,
+    log,
+    bound: options.bound,
+    serve,
+    guildOf(channelId) {
+      const line = book.line(channelId);
+      return line === undefined ? undefined : turnOf(line.guildId);
+    },
+    channels: () => [...book.lines()].map(({ channelId }) => channelId),
+    limitMs: (channelId) => attempts.flights.get(channelId)?.limitMs ?? SETTINGS_LIMIT_MS,
+    interrupt: attempts.interruptOne,
+    onStall: (stall) => void options.onStall?.(stall),
+  });
   const offer = createOffers({
     ...options,
     book,
@@ -99,10 +111,10 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
       const of = lines.flatMap(idleOf).map(({ n }) => n);
       if (of.length === 0) return 0;
       await write({ is: 'dropped', of });
-      for (const { channelId } of lines) schedule.wake(turnOf(guildId), channelId);
+      for (const { channelId } of lines) dispatcher.wake(channelId);
       return of.length;
     },
-    wake: () => schedule.wakeAll(),
+    wake: () => dispatcher.wakeAll(),
     of: async (userId) => events().filter((event) => wroteIn(event, userId)),
     async forget(userId) {
       book.edit((event) => without(event, userId));
@@ -113,7 +125,7 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
       stopping.abort();
       attempts.interrupt(new Error('the relay stops'));
       drops.stop();
-      await schedule.stop();
+      await dispatcher.stop();
       await store.close();
     },
   };

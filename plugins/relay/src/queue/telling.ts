@@ -1,9 +1,9 @@
 import type { Attempts } from './attempts.js';
 import type { Book, Line } from './book.js';
 import { choose } from './choice.js';
+import type { Next } from './dispatcher.js';
 import { createHolds } from './holds.js';
 import type { RelayQueueOptions } from './options.js';
-import type { Next } from './schedule.js';
 
 interface Tools extends Pick<RelayQueueOptions, 'rulesFor' | 'agentFor' | 'breakers' | 'clock'> {
   readonly book: Book;
@@ -16,6 +16,8 @@ interface Tools extends Pick<RelayQueueOptions, 'rulesFor' | 'agentFor' | 'break
 }
 
 const NOBODY_WAKES_IT = { is: 'wait', until: Number.POSITIVE_INFINITY } as const;
+/** An attempt that takes longer than that, the time of people's decisions included, does not end by itself. */
+const ATTEMPT_LIMIT_MS = 60 * 60_000;
 const NO_ANSWER = 'The agent has not answered for a while, so I have stopped trying. Please try again later.';
 
 /** Decides what a channel's agents are told next, and has it done: one attempt a call. */
@@ -31,7 +33,7 @@ export function createTelling(tools: Tools): (channelId: string) => Promise<Next
     return new Map(await Promise.all([...events].map(async ([name, event]) => [name, await agentFor(event)] as const)));
   };
 
-  const tell = async (line: Line, agents: ReadonlyMap<string, string>): Promise<Next> => {
+  const tell = async (line: Line, agents: ReadonlyMap<string, string>, limitMs: number): Promise<Next> => {
     const { channelId, guildId } = line;
     const now = clock.now();
     const breakerOf = (name: string) => breakers.for(agents.get(name) ?? name);
@@ -50,11 +52,11 @@ export function createTelling(tools: Tools): (channelId: string) => Promise<Next
     if (choice.is === 'none') return { is: 'wait', until: choice.until };
     const breaker = breakerOf(choice.agent);
     const { admitsAt } = breaker;
-    const ended = await attempts.attempt(channelId, choice, breaker);
+    const ended = await attempts.attempt(channelId, choice, breaker, limitMs);
     if (ended) rests.set(channelId, { guildId, at: clock.now() });
     // Those who waited for the outcome of this one go now, or know until when they wait.
     if (breaker.admitsAt !== admitsAt) holds.channels().forEach(tools.wake);
-    return { is: 'again' };
+    return { is: 'attempted' };
   };
 
   return async (channelId) => {
@@ -71,10 +73,10 @@ export function createTelling(tools: Tools): (channelId: string) => Promise<Next
     const line = book.line(channelId);
     if (line === undefined) {
       holds.note(channelId, [], clock.now());
-      return { is: 'rest' };
+      return { is: 'idle' };
     }
     const isNew = entriesOf(line).some(({ event }) => !agents.has(event.agent));
-    return isNew ? { is: 'again' } : tell(line, agents);
+    return isNew ? { is: 'again' } : tell(line, agents, rules.attemptLimitMs ?? ATTEMPT_LIMIT_MS);
   };
 }
 

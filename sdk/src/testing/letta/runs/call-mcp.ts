@@ -52,9 +52,14 @@ async function withClient<T>(
     requestInit: { headers: headersOf(server, secrets) },
   });
   const client = new Client({ name: 'letta', version: '0.16.8' });
+  // The client leaves a request open whose connection is lost, until its time limit, which goes by the wall clock.
+  const lost = new Promise<never>((_, reject) => {
+    client.onerror = (error) => /disconnected/.test(error.message) && reject(error);
+  });
+  lost.catch(() => undefined);
   try {
     await client.connect(transport, { signal });
-    return await use(client);
+    return await Promise.race([use(client), lost]);
   } finally {
     await transport.terminateSession().catch(() => undefined);
     await client.close();

@@ -1,0 +1,207 @@
+import type { Clock, Logger } from '@cinnabar/sdk';
+import { type Bound, createFairScheduler } from './fair-scheduler.js';
+
+/** What is to become of a channel that has been served. */
+export type Next =
+  | { readonly is: 'again' }
+  /** An attempt was made; there may be more. */
+  | { readonly is: 'attempted' }
+  /** In milliseconds since the Unix epoch; `Infinity` until the channel is woken. */
+  | { readonly is: 'wait'; readonly until: number }
+  /** It has no events. */
+  | { readonly is: 'idle' };
+
+/** Something that must not happen to a queue, and that the watchdog has put right. */
+export interface Stall {
+  readonly channelId: string;
+  readonly problem: 'no worker' | 'not woken' | 'attempt does not end';
+}
+
+/**
+ * Serves the channels that have events: one attempt at a time for each, several channels side by side, guilds in turn.
+ *
+ * Its invariant: a channel with events has a slot, and its slot is due, is being served, or waits for a time or for a wake-up. It is checked
+ * after each transition of the channel. The watchdog looks over all channels, puts right what is wrong, and reports it.
+ */
+export interface Dispatcher {
+  /** Something has changed for the channel: it is served, now or as soon as it is not being served any more. */
+  wake(channelId: string): void;
+  /** The same for all that wait. */
+  wakeAll(): void;
+  /** Serves no channel from now on. Resolves when none is being served. */
+  stop(): Promise<void>;
+}
+
+export interface DispatcherOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly bound: () => Bound;
+  readonly serve: (channelId: string) => Promise<Next>;
+  /** Whose share a channel with events is served on; `undefined` when it has none. */
+  readonly guildOf: (channelId: string) => string | undefined;
+  /** All channels with events. */
+  readonly channels: () => Iterable<string>;
+  /** How long a channel may be served at once; asked when the watchdog looks. */
+  readonly limitMs: (channelId: string) => number;
+  /** Ends the attempt that a channel is served with. */
+  readonly interrupt: (channelId: string, reason: Error) => void;
+  readonly onStall: (stall: Stall) => void;
+}
+
+interface Slot {
+  readonly guild: string;
+  state: 'due' | 'served' | 'waiting';
+  /** Milliseconds since the Unix epoch. */
+  since: number;
+  /** It was woken while it was being served. */
+  woken: boolean;
+  /** The watchdog has made it due, and nothing else. */
+  rechecked: boolean;
+  stopTimer: () => void;
+}
+
+/** What could not be served for a reason of the host's own, such as settings that cannot be read, is tried again after this. */
+const AFTER_TROUBLE_MS = 5_000;
+/** How often the watchdog looks; also the longest that a channel waits to be woken before it is served all the same. */
+const WATCH_MS = 60_000;
+const nothing = () => undefined;
+
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { clock, log, bound, serve, guildOf, channels, limitMs, interrupt, onStall } = options;
+  const scheduler = createFairScheduler(bound);
+  const slots = new Map<string, Slot>();
+  const running = new Set<Promise<void>>();
+  let stopped = false;
+  let stopWatch: (() => void) | undefined;
+
+  const report = (channelId: string, problem: Stall['problem']) => {
+    log.error('the queue of the relay stood still for a channel', { channelId, problem });
+    onStall({ channelId, problem });
+  };
+
+  const makeDue = (channelId: string, slot: Slot) => {
+    slot.stopTimer();
+    slot.stopTimer = nothing;
+    slot.state = 'due';
+    slot.since = clock.now();
+    scheduler.add(slot.guild, channelId);
+  };
+
+  const waitUntil = (channelId: string, slot: Slot, until: number) => {
+    slot.state = 'waiting';
+    slot.since = clock.now();
+    if (until === Number.POSITIVE_INFINITY) return;
+    slot.stopTimer = clock.after(Math.max(0, until - clock.now()), () => {
+      makeDue(channelId, slot);
+      dispatch();
+    });
+  };
+
+  const settle = (channelId: string, slot: Slot, next: Next) => {
+    if (slot.rechecked && next.is === 'attempted') report(channelId, 'not woken');
+    slot.rechecked = false;
+    if (next.is === 'wait' && !slot.woken) return waitUntil(channelId, slot, next.until);
+    if (next.is !== 'idle' || slot.woken) return makeDue(channelId, slot);
+    slots.delete(channelId);
+    ensureSlot(channelId);
+  };
+
+  const serveOne = async (channelId: string, slot: Slot) => {
+    slot.state = 'served';
+    slot.since = clock.now();
+    slot.woken = false;
+    const next = await serve(channelId).catch((error: unknown): Next => {
+      log.error('a channel of the relay could not be served', { channelId, error });
+      return { is: 'wait', until: clock.now() + AFTER_TROUBLE_MS };
+    });
+    scheduler.release(slot.guild);
+    if (stopped) return;
+    settle(channelId, slot, next);
+    dispatch();
+  };
+
+  const dispatch = () => {
+    for (let taken = scheduler.take(); taken !== undefined; taken = scheduler.take()) {
+      const slot = slots.get(taken.channelId);
+      if (slot === undefined) scheduler.release(taken.guild);
+      else {
+        const served = serveOne(taken.channelId, slot).finally(() => running.delete(served));
+        running.add(served);
+      }
+    }
+  };
+
+  /** The invariant of one channel. @returns its slot, which is new where it had none; `undefined` when it needs none */
+  const ensureSlot = (channelId: string): Slot | undefined => {
+    const known = slots.get(channelId);
+    const guild = guildOf(channelId);
+    if (known !== undefined || guild === undefined) return known;
+    const slot: Slot = {
+      guild,
+      state: 'waiting',
+      since: clock.now(),
+      woken: false,
+      rechecked: false,
+      stopTimer: nothing,
+    };
+    slots.set(channelId, slot);
+    makeDue(channelId, slot);
+    watchLater();
+    return slot;
+  };
+
+  const rouse = (channelId: string, slot: Slot) => {
+    slot.rechecked = false;
+    if (slot.state === 'served') slot.woken = true;
+    else if (slot.state === 'waiting') makeDue(channelId, slot);
+  };
+
+  const watchLater = () => {
+    if (stopped) return;
+    stopWatch ??= clock.after(WATCH_MS, () => {
+      stopWatch = undefined;
+      watch();
+      if (slots.size > 0) watchLater();
+    });
+  };
+
+  const watch = () => {
+    for (const channelId of channels()) {
+      if (slots.has(channelId)) continue;
+      report(channelId, 'no worker');
+      ensureSlot(channelId);
+    }
+    for (const [channelId, slot] of slots) {
+      const forMs = clock.now() - slot.since;
+      if (slot.state === 'waiting' && slot.stopTimer === nothing && forMs >= WATCH_MS) {
+        makeDue(channelId, slot);
+        slot.rechecked = true;
+      } else if (slot.state === 'served' && forMs >= limitMs(channelId)) {
+        slot.since = clock.now();
+        report(channelId, 'attempt does not end');
+        interrupt(channelId, new Error('the attempt took longer than any may'));
+      }
+    }
+    dispatch();
+  };
+
+  return {
+    wake(channelId) {
+      if (stopped) return;
+      const slot = ensureSlot(channelId);
+      if (slot !== undefined) rouse(channelId, slot);
+      dispatch();
+    },
+    wakeAll() {
+      if (stopped) return;
+      for (const [channelId, slot] of slots) rouse(channelId, slot);
+      dispatch();
+    },
+    async stop() {
+      stopped = true;
+      stopWatch?.();
+      for (const { stopTimer } of slots.values()) stopTimer();
+      await Promise.all(running);
+    },
+  };
+}
