@@ -28,6 +28,7 @@ import type { BootReport } from './plugins/lifecycle/boot.js';
 import type { PluginManager } from './plugins/manager.js';
 import { type Phase, runPhases } from './process/phases.js';
 import { createUncaught, type UncaughtKind } from './process/uncaught.js';
+import { NO_WATCHDOG, type Watchdog } from './process/watchdog.js';
 import { watchedDriver } from './storage/disk-watch.js';
 import type { Driver } from './storage/driver.js';
 import { createConfDriver } from './storage/drivers/conf/conf-driver.js';
@@ -45,6 +46,8 @@ export interface HostOptions {
   readonly plugins?: readonly Plugin[];
   /** Ids or folders: no other plugin is started. */
   readonly only?: readonly string[];
+  /** Told that the event loop lives; none when it is left out. */
+  readonly watchdog?: Watchdog;
 }
 
 /** The running bot. */
@@ -107,6 +110,9 @@ export function createHost(options: HostOptions): Host {
   container.register(KEYS.clock, { useValue: clock });
   container.register(KEYS.random, { useValue: options.random ?? createSystemRandom(clock) });
   container.register(KEYS.logs, { useValue: logs });
+  const watchdog = options.watchdog ?? NO_WATCHDOG;
+  watchdog.logTo(log);
+  container.register(KEYS.watchdog, { useValue: watchdog });
   const driver =
     options.driver ?? createConfDriver({ root: join(config.dataDir, 'documents'), clock, log: logs.logger('storage') });
   registerRooms(container, (change) => upkeep.pluginsChanged(change));
@@ -225,6 +231,7 @@ export function createHost(options: HostOptions): Host {
     },
     async start(token) {
       lock = lockData(config.dataDir, clock);
+      container.resolve(KEYS.blockage).open();
       await container.resolve(KEYS.notices).open();
       if (lock.abandonedAt !== undefined) container.resolve(KEYS.notices).alert(crashAlert(lock.abandonedAt));
       if (config.monitoring !== undefined) publish();

@@ -2,6 +2,7 @@ import type { HostConfig } from '../config/host-config.js';
 import { createHost, type StopReport } from '../host.js';
 import { guardProcess } from '../process/guard.js';
 import { listenToSignals } from '../process/signals.js';
+import { startWatchdog } from '../process/watchdog.js';
 import { HOST_VERSION } from '../version.js';
 
 /**
@@ -13,7 +14,11 @@ export async function runBot(
   process: NodeJS.Process,
 ): Promise<number> {
   const say = sayOn(process);
-  const host = createHost({ config, terminal: { stream: process.stderr, level: config.logLevel } });
+  const host = createHost({
+    config,
+    terminal: { stream: process.stderr, level: config.logLevel },
+    watchdog: startWatchdog(),
+  });
   const release = guardProcess(process, host.uncaught);
   const stopped = listenToSignals(process, say).first;
   try {

@@ -25,6 +25,7 @@ import type { MetricsRoom } from '../observability/metrics.js';
 import type { HostNotices } from '../observability/owner-notices.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { PluginServices } from '../plugins/services.js';
+import type { Watchdog } from '../process/watchdog.js';
 import type { DiskWatch } from '../storage/disk-watch.js';
 import type { Driver } from '../storage/driver.js';
 import type { WorkerRoom } from '../workers/module.js';
@@ -54,6 +55,7 @@ export const KEYS = {
   /** Per shard: connected or since when not, last close code, attempts. */
   gatewayStatus: key<GatewayStatus>('gateway status'),
   inFlight: key<InFlight>('in flight'),
+  watchdog: key<Watchdog>('watchdog'),
   blockage: key<BlockageWatch>('blockage'),
   boundary: key<Boundary>('boundary'),
   identities: key<IdentityRoom>('identities'),

@@ -154,7 +154,7 @@ function registerGateway(room: Room): void {
   });
   room(KEYS.inFlight, (get) => createInFlight(get(KEYS.clock)));
   room(KEYS.blockage, (get) =>
-    watchBlockage(get(KEYS.logs).logger('host'), get(KEYS.inFlight).busy, () => performance.now()),
+    watchBlockage(get(KEYS.logs).logger('host'), get(KEYS.inFlight).busy, () => performance.now(), get(KEYS.watchdog)),
   );
   room(KEYS.boundary, (get) =>
     createBoundary({

@@ -1,4 +1,5 @@
 import type { Logger } from '@cinnabar/sdk';
+import type { Watchdog } from '../process/watchdog.js';
 
 const BEAT_MS = 250;
 const TOLERATED_MS = 500;
@@ -10,7 +11,9 @@ export interface BlockageWatch {
    */
   enter(following: boolean): number;
   leave(plugin: string, label: string, started: number): void;
-  /** From here on the event loop itself is watched: starting up may take its time. */
+  /** From here on the event loop gives signs of life to the watchdog. */
+  open(): void;
+  /** From here on it is logged when the event loop stood still: starting up may take its time. */
   start(): void;
   stop(): void;
 }
@@ -20,12 +23,23 @@ export interface BlockageWatch {
  * did, else the plugins that had work under way.
  * @param busy plugins with work under way
  * @param monotonic milliseconds of a clock that nobody sets; the real one, since it is the real event loop that is watched
+ * @param watchdog says so while it stands still; this here can only tell afterwards
  */
-export function watchBlockage(log: Logger, busy: () => readonly string[], monotonic: () => number): BlockageWatch {
+export function watchBlockage(
+  log: Logger,
+  busy: () => readonly string[],
+  monotonic: () => number,
+  watchdog?: Pick<Watchdog, 'beat' | 'rest'>,
+): BlockageWatch {
   let last = monotonic();
   let reportedUntil = 0;
   let left = last;
+  let isReporting = false;
   const beat = () => {
+    watchdog?.beat();
+    if (isReporting) report();
+  };
+  const report = () => {
     const now = monotonic();
     const lateMs = now - last - BEAT_MS;
     last = now;
@@ -42,11 +56,18 @@ export function watchBlockage(log: Logger, busy: () => readonly string[], monoto
       reportedUntil = left;
       log.warn(`${plugin} held the event loop for ${Math.round(left - started)} ms in ${label}`, { plugin });
     },
-    start() {
-      last = monotonic();
-      timer = setInterval(beat, BEAT_MS);
+    open() {
+      watchdog?.beat();
+      timer ??= setInterval(beat, BEAT_MS);
       timer.unref();
     },
-    stop: () => clearInterval(timer),
+    start() {
+      last = monotonic();
+      isReporting = true;
+    },
+    stop() {
+      watchdog?.rest();
+      clearInterval(timer);
+    },
   };
 }

@@ -48,7 +48,7 @@ export function createBoundary({ clock, log, inFlight, blockage, isDiscordFailur
       const started = blockage.enter(following);
       let result: unknown;
       try {
-        result = runAs(owner.id, task);
+        result = runAs(owner.id, label, task);
       } catch (error) {
         fail(owner, guildId, label, error);
         return;
@@ -66,7 +66,7 @@ export function createBoundary({ clock, log, inFlight, blockage, isDiscordFailur
     async track(owner, task) {
       inFlight.enter(owner.id);
       try {
-        return await runAs(owner.id, task);
+        return await runAs(owner.id, 'a tool, an answer or an interceptor', task);
       } finally {
         inFlight.leave(owner.id);
       }

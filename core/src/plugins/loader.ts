@@ -1,4 +1,5 @@
 import { CinnabarError, type Plugin } from '@cinnabar/sdk';
+import { during } from '../process/doing.js';
 import { build } from './build/build.js';
 import { evaluate } from './build/evaluate.js';
 import { sharedModule } from './build/shared-modules.js';
@@ -33,9 +34,9 @@ export function createLoader({ cacheDir, hostVersion }: LoaderOptions): PluginLo
   };
 }
 
-function run(file: string, { path, entry }: DiscoveredPlugin): unknown {
+function run(file: string, { id, path, entry }: DiscoveredPlugin): unknown {
   try {
-    return evaluate(file, entry, sharedModule);
+    return during(id, 'loading', () => evaluate(file, entry, sharedModule));
   } catch (error) {
     if (error instanceof CinnabarError) throw error;
     const [detail] = (error instanceof Error ? error.message : String(error)).split('\n');

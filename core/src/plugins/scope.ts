@@ -31,7 +31,11 @@ export function createScope({ plugin, clock, disposeTimeoutMs = 5_000 }: ScopeOp
 
   const run = async (effect: Effect) => {
     try {
-      const { inTime } = await withinLimit(clock, limitMs, Promise.resolve(runAs(plugin, effect.dispose)));
+      const { inTime } = await withinLimit(
+        clock,
+        limitMs,
+        Promise.resolve(runAs(plugin, `the clean-up of ${effect.label}`, effect.dispose)),
+      );
       if (inTime) return;
       const seconds = limitMs / 1000;
       throw new CinnabarError('CINNABAR_DISPOSE_TIMEOUT', { label: effect.label, seconds });

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { during } from './doing.js';
 
 /** Only the id: whatever a plugin leaves behind (a socket in a pool, a timer) keeps this, and must not keep its code. */
 const running = new AsyncLocalStorage<string>();
@@ -12,9 +13,10 @@ let tracking = Number.parseInt(process.versions.node, 10) >= CHEAP_SINCE;
 /**
  * Runs a plugin's code, so that the timers, sockets and promises that it leaves behind are known to be its own: always where Node tracks them
  * at no cost, else once `trackOrigins` was called.
+ * @param label what of it runs, for the watchdog: `setup`, `command roll`
  */
-export function runAs<T>(plugin: string, task: () => T): T {
-  return tracking ? running.run(plugin, task) : task();
+export function runAs<T>(plugin: string, label: string, task: () => T): T {
+  return tracking ? running.run(plugin, during, plugin, label, task) : during(plugin, label, task);
 }
 
 /** From here on, what a plugin begins is tracked for the whole process. @returns ends it, where it costs something */

@@ -1,8 +1,6 @@
 import { constants } from 'node:os';
-
-/** What ends the bot: Ctrl-C, a service manager, a terminal that goes away. */
-export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-export type StopSignal = (typeof STOP_SIGNALS)[number];
+import { performance } from 'node:perf_hooks';
+import { isRepeated, type Received, STOP_SIGNALS, type StopSignal } from './stop-signals.js';
 
 /** The exit code after a second signal. */
 export const HURRIED = 128 + constants.signals.SIGINT;
@@ -16,6 +14,7 @@ export interface StopRequests {
 
 /**
  * Listens to the signals that end the bot. The first one begins the stop; the second one ends the process at once, for people who cannot wait.
+ * While the event loop stands still, the watchdog does the second.
  * @param say gets a sentence for the terminal
  */
 export function listenToSignals(
@@ -23,16 +22,18 @@ export function listenToSignals(
   say: (sentence: string) => void = () => undefined,
 ): StopRequests {
   let resolveFirst: (signal: StopSignal) => void = () => undefined;
-  let isAsked = false;
+  let last: Received | undefined;
   const first = new Promise<StopSignal>((resolve) => {
     resolveFirst = resolve;
   });
   const request = (signal: StopSignal) => {
-    if (isAsked) {
+    const received = { signal, at: performance.now() };
+    if (last !== undefined && isRepeated(last, received)) return;
+    if (last !== undefined) {
       say(`${signal}: ended at once.`);
       process.exit(HURRIED);
     }
-    isAsked = true;
+    last = received;
     say(`${signal}: stopping, which may take up to 15 s; a second signal ends it at once.`);
     resolveFirst(signal);
   };

@@ -55,7 +55,7 @@ describe('an uncaught error', () => {
   it('suspends the plugin that began what failed, when the stack names none', () => {
     const { suspended, log, alerts, uncaught } = setUp();
     const stopTracking = trackOrigins();
-    runAs('memory', () => uncaught(Object.assign(new Error('reset by peer'), { stack: '' }), 'exception'));
+    runAs('memory', 'timer', () => uncaught(Object.assign(new Error('reset by peer'), { stack: '' }), 'exception'));
     stopTracking();
     expect(suspended).to.deep.equal(['memory']);
     expect(log.entries.map(({ level, message }) => [level, message])).to.deep.equal([
@@ -70,10 +70,10 @@ describe('an uncaught error', () => {
     const { clock, suspended, uncaught } = setUp();
     const bare = () => Object.assign(new Error('reset by peer'), { stack: '' });
     uncaught(bare(), 'exception');
-    runAs('memory', () => uncaught(bare(), 'exception'));
+    runAs('memory', 'timer', () => uncaught(bare(), 'exception'));
     expect(suspended).to.deep.equal(['memory']);
     clock.advance(60 * 60_000);
-    runAs('memory', () => uncaught(bare(), 'exception'));
+    runAs('memory', 'timer', () => uncaught(bare(), 'exception'));
     expect(suspended.length).to.equal(Number.parseInt(process.versions.node, 10) >= 24 ? 2 : 1);
   });
 

@@ -60,7 +60,13 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     clock,
     log,
     inFlight,
-    blockage: { enter: () => 0, leave: () => undefined, start: () => undefined, stop: () => undefined },
+    blockage: {
+      enter: () => 0,
+      leave: () => undefined,
+      open: () => undefined,
+      start: () => undefined,
+      stop: () => undefined,
+    },
     isDiscordFailure: () => false,
     alert: () => undefined,
   });

@@ -7,6 +7,7 @@ import type { HostConfig } from '../../config/host-config.js';
 import { createHost } from '../../host.js';
 import { guardProcess } from '../../process/guard.js';
 import { listenToSignals, type StopRequests } from '../../process/signals.js';
+import { startWatchdog } from '../../process/watchdog.js';
 import { HOST_VERSION } from '../../version.js';
 import { ConsoleError } from './instruction.js';
 import { createSession, type Session } from './session.js';
@@ -50,6 +51,7 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process): 
     config: { ...config, discordApi: stage.discord.api, token: stage.application.token },
     clock,
     terminal: { stream: terminal.stderr, level: 'warn' },
+    watchdog: startWatchdog(),
   });
   const release = guardProcess(terminal, host.uncaught);
   const interactive = terminal.stdin.isTTY === true;

@@ -1,5 +1,6 @@
 import { CinnabarError, type ErrorCode, type Plugin } from '@cinnabar/sdk';
 import type { Owner } from '../../contracts.js';
+import { doing } from '../../process/doing.js';
 import { runAs } from '../../process/origin.js';
 import { createScope } from '../scope.js';
 import { withinLimit } from '../time-limit.js';
@@ -18,11 +19,14 @@ export async function startRun(room: LifecycleRoom, plugin: Plugin): Promise<Run
   const owner: Owner = { id, plugin, scope, log: room.log.child({ plugin: id }) };
   const { needs, likes } = injectedTokens(plugin);
   const injected = new Map([...needs, ...likes].map((token) => [token, room.services.provision(token)]));
+  doing.change = `the setup of ${id}`;
   try {
     await setUp(room, owner);
   } catch (error) {
     await closeScope(room, scope);
     throw asStartError(id, error);
+  } finally {
+    doing.change = '';
   }
   room.touched.add(id);
   room.log.info(`${id} ${version} started`, { plugin: id });
@@ -33,7 +37,7 @@ async function setUp(room: LifecycleRoom, owner: Owner): Promise<void> {
   const work = async () => {
     const context = await room.createContext(owner);
     // The context may have come too late: then the scope is closed, and the plugin need not learn it the hard way.
-    if (!owner.scope.signal.aborted) await runAs(owner.id, () => owner.plugin.setup(context));
+    if (!owner.scope.signal.aborted) await runAs(owner.id, 'setup', () => owner.plugin.setup(context));
   };
   assertNotEnding(room, owner.id);
   const { inTime } = await withinLimit(room.clock, room.startTimeoutMs, work(), room.ending);
