@@ -182,7 +182,8 @@ export function createGatewayClient({ discordApi, clock, random, log, alert }: P
 /** One request an attempt: discord.js' own repetitions come at once, four in a row. */
 function askGateway({ options }: WebSocketManager, signal: AbortSignal): () => Promise<unknown> {
   const rest = new REST({ ...options.rest.options, retries: 0 });
-  return () => rest.setToken(options.token).get(Routes.gatewayBot(), { signal });
+  // A signal of its own for each request: discord.js never takes its listeners off.
+  return () => rest.setToken(options.token).get(Routes.gatewayBot(), { signal: AbortSignal.any([signal]) });
 }
 
 /** A server on this machine, a rate-limiting proxy or the local Discord, says itself when it has had enough. */

@@ -1,1 +1,1 @@
-export { createTestHost, type TestHost, type TestHostOptions } from './test-host.js';
+export { createTestHost, type TestHost, type TestHostOptions, type TestWorld } from './test-host.js';

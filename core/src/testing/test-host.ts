@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Plugin, Token } from '@cinnabar/sdk';
+import type { CinnabarError, Plugin, Token } from '@cinnabar/sdk';
 import {
   createManualClock,
   type LocalApplication,
@@ -62,6 +62,8 @@ export interface TestHost extends TestWorld, AsyncDisposable {
   readonly client: Client;
   readonly plugins: PluginManager;
   readonly dataDir: string;
+  /** See `Host.ended`. */
+  readonly ended: Promise<CinnabarError>;
   /** `http://127.0.0.1:…`, where that was asked for. */
   readonly monitoringUrl: string | undefined;
   /** A service, as a plugin would inject it. */
@@ -132,6 +134,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
     client: host.client,
     plugins: host.plugins,
     dataDir,
+    ended: host.ended,
     monitoringUrl: host.monitoringUrl,
     resolve: host.resolve,
     settled,

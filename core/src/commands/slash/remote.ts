@@ -2,7 +2,13 @@ import { z } from '@cinnabar/sdk';
 import { ApplicationCommandType, type Client, Routes } from 'discord.js';
 import type { CommandPayload } from './payload.js';
 
-const listed = z.array(z.looseObject({ type: z.number().default(ApplicationCommandType.ChatInput) }));
+const listed = z.array(
+  z.looseObject({
+    type: z.number().default(ApplicationCommandType.ChatInput),
+    /** Absent: global. */
+    guild_id: z.string().nullish(),
+  }),
+);
 type Listed = z.output<typeof listed>;
 
 /** One of Discord's lists of commands. */
@@ -14,7 +20,9 @@ export interface RemoteCommands {
 
 /** `null` is the global list. */
 export async function fetchCommands(client: Client<true>, guildId: string | null): Promise<RemoteCommands> {
-  const all = listed.parse(await client.rest.get(routeOf(client, guildId)));
+  const found = listed.parse(await client.rest.get(routeOf(client, guildId)));
+  // A list may show those of the other kind, too: to send them back would make a second copy of each.
+  const all = found.filter(({ guild_id: of = null }) => of === guildId);
   const isChatInput = (one: Listed[number]) => one.type === ApplicationCommandType.ChatInput;
   return { chatInput: all.filter(isChatInput), others: all.filter((one) => !isChatInput(one)) };
 }

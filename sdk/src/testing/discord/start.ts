@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from './clock.js';
 import { createFaults, type Faults } from './faults/faults.js';
+import { type ConnectionLog, createConnectionLog } from './gateway/connection-log.js';
 import { createGateway } from './gateway/server.js';
 import { serveFile } from './rest/cdn.js';
 import { createRateLimits, type RateLimitMode, type RateLimits } from './rest/rate-limits.js';
@@ -30,6 +31,10 @@ export interface LocalDiscordOptions {
   rateLimits?: RateLimitMode;
   /** What HELLO tells the clients; a day unless told. `settled()` asks for heartbeats, and discord.js takes a connection for dead when its own crosses one. */
   heartbeatIntervalMs?: number;
+  /** How many shards clients are recommended to run (`GET /gateway/bot`); 1 unless told. */
+  shards?: number;
+  /** The name of the machine in the address of the gateway, for tests of name resolution; 127.0.0.1 unless told. */
+  gatewayHost?: string;
   /** Messages kept per channel; 10,000 unless told. The oldest fall away. */
   keepMessages?: number;
 }
@@ -45,6 +50,8 @@ export interface LocalDiscord extends AsyncDisposable {
   readonly clock: Clock;
   /** What the clients asked. */
   readonly requests: RequestLog;
+  /** How clients connected to the gateway, and which sockets are open. */
+  readonly connections: ConnectionLog;
   readonly faults: Faults;
   readonly rateLimits: RateLimits;
   /** By id. */
@@ -78,11 +85,14 @@ export interface LocalDiscord extends AsyncDisposable {
 export async function startLocalDiscord(options: LocalDiscordOptions = {}): Promise<LocalDiscord> {
   const observers = createObservers();
   const world = createWorld({ ...options, notify: observers.notify });
-  const faults = createFaults(world);
+  const connections = createConnectionLog(world.clock);
+  const faults = createFaults(world, connections);
   const traffic = createTraffic();
   const requests = new RequestLog();
   const rateLimits = createRateLimits(world.clock, options.rateLimits ?? 'generous');
-  const gateway = createGateway(world, faults.gateway, { heartbeatIntervalMs: options.heartbeatIntervalMs ?? DAY_MS });
+  const gateway = createGateway(world, faults.gateway, connections, {
+    heartbeatIntervalMs: options.heartbeatIntervalMs ?? DAY_MS,
+  });
   const rest = createRestHandler({ world, faults: faults.rest, limits: rateLimits, log: requests, traffic });
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
@@ -95,9 +105,10 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
     else gateway.handleUpgrade(request, socket, head);
   });
   server.on('connection', () => traffic.touch());
-  const host = await listen(server, options.port ?? 0);
-  const url = `http://${host}`;
-  Object.assign(world.addresses, { api: `${url}/api`, cdn: `${url}/cdn`, gateway: `ws://${host}/gateway` });
+  const port = await listen(server, options.port ?? 0);
+  const url = `http://127.0.0.1:${port}`;
+  const gatewayUrl = `ws://${options.gatewayHost ?? '127.0.0.1'}:${port}/gateway`;
+  Object.assign(world.addresses, { api: `${url}/api`, cdn: `${url}/cdn`, gateway: gatewayUrl });
 
   const own = watchOwnRequests(url);
 
@@ -112,6 +123,7 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
     url,
     clock: world.clock,
     requests,
+    connections,
     faults,
     rateLimits,
     webhooks: world.webhooks,
@@ -131,12 +143,12 @@ function fromBrowser(request: IncomingMessage): boolean {
   return request.headers.origin !== undefined;
 }
 
-function listen(server: Server, port: number): Promise<string> {
+function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => {
       const address: AddressInfo | string | null = server.address();
-      resolve(`127.0.0.1:${typeof address === 'object' && address ? address.port : port}`);
+      resolve(typeof address === 'object' && address ? address.port : port);
     });
   });
 }

@@ -60,6 +60,21 @@ describe('slash sync', () => {
     expect(writes()).to.deep.equal([]);
   });
 
+  it('tells global commands from those of a guild by their guild_id, where one list shows both', async () => {
+    register('roll');
+    await bench.commands.syncAll();
+    const both = [
+      ...(bench.app.guildCommands.get(bench.guild.id)?.values() ?? []),
+      ...bench.app.globalCommands.values(),
+    ];
+    const menu = { id: '1', type: 2, name: 'Report', guild_id: bench.guild.id };
+    bench.discord.requests.reset();
+    for (const route of [GUILD_LIST, '/applications/:applicationId/commands'])
+      bench.discord.faults.rest.fail(200, { method: 'GET', route, body: [...both, menu] });
+    await bench.commands.syncAll();
+    expect(writes()).to.deep.equal([]);
+  });
+
   it('sends a change to those lists alone that it concerns', async () => {
     register('roll', { access: { where: 'guild' } });
     await bench.commands.syncAll();

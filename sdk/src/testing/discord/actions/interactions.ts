@@ -37,7 +37,10 @@ export function sendInteraction(
   payload: APIInteraction,
 ): LocalInteraction {
   const { application, channel } = interaction;
+  const { repeat, omitChannel } = world.interactionFaults;
+  if (omitChannel) delete payload.channel;
+  const scene = { application, ...(channel.guild ? { guild: channel.guild } : {}) };
   world.notify({ type: 'interactionCreate', interaction });
-  broadcast(world, 'INTERACTION_CREATE', { application, ...(channel.guild ? { guild: channel.guild } : {}) }, payload);
+  for (let times = repeat ? 2 : 1; times > 0; times -= 1) broadcast(world, 'INTERACTION_CREATE', scene, payload);
   return interaction;
 }

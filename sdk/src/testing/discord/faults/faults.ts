@@ -1,3 +1,4 @@
+import type { ConnectionLog } from '../gateway/connection-log.js';
 import type { World } from '../state/world.js';
 import { GatewayFaults } from './gateway-faults.js';
 import { RestFaults } from './rest-faults.js';
@@ -10,9 +11,9 @@ export interface Faults {
   clear(): void;
 }
 
-export function createFaults(world: World): Faults {
+export function createFaults(world: World, connections: ConnectionLog): Faults {
   const rest = new RestFaults();
-  const gateway = new GatewayFaults(world);
+  const gateway = new GatewayFaults(world, connections);
   return {
     rest,
     gateway,

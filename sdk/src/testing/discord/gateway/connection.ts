@@ -2,6 +2,7 @@ import { GatewayCloseCodes, GatewayOpcodes } from 'discord-api-types/v10';
 import type { RawData, WebSocket } from 'ws';
 import type { GatewayFaults } from '../faults/gateway-faults.js';
 import type { World } from '../state/world.js';
+import type { ConnectionAttempt } from './connection-log.js';
 import { identify } from './identify.js';
 import { sendMemberChunks } from './member-chunks.js';
 import { type GatewayCommand, readCommand } from './read-command.js';
@@ -16,11 +17,12 @@ export function acceptConnection(
   options: GatewayOptions,
   socket: WebSocket,
   url: URL,
+  attempt: ConnectionAttempt,
 ): void {
-  const fault = faults.closeOnConnect;
-  if (fault && fault.times > 0) {
-    fault.times -= 1;
-    socket.close(fault.code);
+  const fault = faults.takeClose();
+  if (fault) {
+    attempt.failed = true;
+    socket.close(fault.code, fault.reason);
     return;
   }
   const version = url.searchParams.get('v');
@@ -32,10 +34,11 @@ export function acceptConnection(
   socket.on('message', (data) => {
     const command = readCommand(text(data));
     if (!command) socket.close(GatewayCloseCodes.DecodeError);
-    else session = obey(world, faults, socket, session, command);
+    else session = obey(world, faults, socket, session, command, attempt);
   });
   socket.on('error', () => socket.terminate());
   socket.on('close', (code) => leave(world, socket, session, code));
+  if (faults.take('withholdHello')) return;
   socket.send(JSON.stringify({ op: GatewayOpcodes.Hello, d: { heartbeat_interval: options.heartbeatIntervalMs } }));
 }
 
@@ -46,6 +49,7 @@ function obey(
   socket: WebSocket,
   session: GatewaySession | undefined,
   command: GatewayCommand,
+  attempt: ConnectionAttempt,
 ): GatewaySession | undefined {
   switch (command.op) {
     case GatewayOpcodes.Heartbeat:
@@ -54,14 +58,27 @@ function obey(
       return session;
     case GatewayOpcodes.Identify:
       if (session) return close(socket, GatewayCloseCodes.AlreadyAuthenticated);
-      return identify(world, socket, command.d);
+      if (faults.take('withholdReady')) return undefined;
+      return granted(attempt, 'identify', identify(world, socket, command.d));
     case GatewayOpcodes.Resume:
       if (session) return close(socket, GatewayCloseCodes.AlreadyAuthenticated);
-      return resume(world, faults, socket, command.d);
+      if (faults.take('withholdReady')) return undefined;
+      return granted(attempt, 'resume', resume(world, faults, socket, command.d));
     default:
       if (!session) return close(socket, GatewayCloseCodes.NotAuthenticated);
   }
   if (command.op === GatewayOpcodes.RequestGuildMembers) sendMemberChunks(world, session, command.d);
+  return session;
+}
+
+function granted(
+  attempt: ConnectionAttempt,
+  asked: 'identify' | 'resume',
+  session: GatewaySession | undefined,
+): GatewaySession | undefined {
+  attempt.asked = asked;
+  attempt.granted = session !== undefined;
+  if (session) attempt.shard = session.shard[0];
   return session;
 }
 

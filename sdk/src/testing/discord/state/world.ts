@@ -18,6 +18,14 @@ export interface Addresses {
   gateway: string;
 }
 
+/** How interactions are sent. */
+export interface InteractionFaults {
+  /** Twice, the second time as an event of its own. */
+  repeat: boolean;
+  /** Without their `channel`: `channel_id` is there. */
+  omitChannel: boolean;
+}
+
 /** All state of one local Discord, in one place. Everything else is a function of it. */
 export interface World {
   readonly clock: Clock;
@@ -38,6 +46,9 @@ export interface World {
   /** By the path on the CDN. */
   readonly files: Map<string, LocalAttachment>;
   readonly sessions: Set<GatewaySession>;
+  /** How many shards clients are recommended to run. */
+  readonly shards: number;
+  readonly interactionFaults: InteractionFaults;
   /** Tells whoever observes, in server order. */
   readonly notify: (event: LocalEvent) => void;
 }
@@ -45,6 +56,7 @@ export interface World {
 export interface WorldInit {
   clock?: Clock;
   keepMessages?: number;
+  shards?: number;
   notify: World['notify'];
 }
 
@@ -65,6 +77,8 @@ export function createWorld(options: WorldInit): World {
     nonces: new Map(),
     files: new Map(),
     sessions: new Set(),
+    shards: options.shards ?? 1,
+    interactionFaults: { repeat: false, omitChannel: false },
     notify: options.notify,
   };
 }

@@ -7,7 +7,7 @@ export const gatewayRoutes = [
   openRoute('GET', '/gateway', ({ world }) => ({ url: world.addresses.gateway })),
   route('GET', '/gateway/bot', ({ world }) => ({
     url: world.addresses.gateway,
-    shards: 1,
+    shards: world.shards,
     session_start_limit: { total: 1_000, remaining: 1_000, reset_after: 0, max_concurrency: MAX_CONCURRENCY },
   })),
 ];

@@ -1,0 +1,54 @@
+import type { WebSocket } from 'ws';
+import type { Clock } from '../clock.js';
+
+/** One attempt of a client to connect, as the server sees it. */
+export interface ConnectionAttempt {
+  readonly at: number;
+  /** Known once a session is opened or resumed. */
+  shard?: number;
+  /** What the client asked for, and whether it got it. */
+  asked?: 'identify' | 'resume';
+  granted?: boolean;
+  /** A fault kept it from becoming a WebSocket, or closed that at once. */
+  failed?: boolean;
+  endedAt?: number;
+}
+
+/** What clients did at the gateway: for tests of how they connect. */
+export interface ConnectionLog {
+  /** Oldest first; the oldest of more than 10,000 fall away. */
+  readonly attempts: readonly ConnectionAttempt[];
+  /** Sockets that are open now, those included that have not identified. */
+  readonly open: ReadonlySet<WebSocket>;
+  reset(): void;
+}
+
+export interface ConnectionRecorder extends ConnectionLog {
+  attempt(): ConnectionAttempt;
+  opened(socket: WebSocket, attempt: ConnectionAttempt): void;
+}
+
+const KEPT = 10_000;
+
+export function createConnectionLog(clock: Clock): ConnectionRecorder {
+  const attempts: ConnectionAttempt[] = [];
+  const open = new Set<WebSocket>();
+  return {
+    attempts,
+    open,
+    reset: () => void attempts.splice(0),
+    attempt() {
+      const attempt: ConnectionAttempt = { at: clock.now() };
+      attempts.push(attempt);
+      if (attempts.length > KEPT) attempts.shift();
+      return attempt;
+    },
+    opened(socket, attempt) {
+      open.add(socket);
+      socket.on('close', () => {
+        open.delete(socket);
+        attempt.endedAt = clock.now();
+      });
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestHost } from '@cinnabar/core/testing';
+import { z } from '@cinnabar/sdk';
+
+const entrySchema = z.looseObject({ level: z.string(), component: z.string(), message: z.string() });
+export type FileEntry = z.output<typeof entrySchema>;
+
+/** Stops the bot, so that all is written, and reads what it has logged. */
+export async function readLogs(host: Pick<TestHost, 'dataDir' | 'stop'>): Promise<readonly FileEntry[]> {
+  await host.stop();
+  const dir = join(host.dataDir, 'logs');
+  return readdirSync(dir)
+    .filter((name) => name.startsWith('cinnabar-') && name.endsWith('.log'))
+    .flatMap((name) => readFileSync(join(dir, name), 'utf8').split('\n').slice(0, -1))
+    .map((text) => entrySchema.parse(JSON.parse(text)));
+}
