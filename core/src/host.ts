@@ -230,7 +230,11 @@ export function createHost(options: HostOptions): Host {
       return service as T;
     },
     async start(token) {
-      lock = lockData(config.dataDir, clock);
+      lock = await lockData(config.dataDir, clock, {
+        onWait: (sentence) => log.warn(sentence),
+        onLost: (error) => diskWatch.failed(error, config.dataDir),
+      });
+      diskWatch.guard(lock.check);
       container.resolve(KEYS.blockage).open();
       await container.resolve(KEYS.notices).open();
       if (lock.abandonedAt !== undefined) container.resolve(KEYS.notices).alert(crashAlert(lock.abandonedAt));

@@ -26,6 +26,7 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     rounds: 1,
     load: async () => (await import('./mcp-conformance.js')).mcpConformanceCampaign,
   },
+  powercut: { rounds: 200, load: async () => (await import('./powercut.js')).powercutCampaign },
   relay: { rounds: 200, load: async () => (await import('./relay.js')).relayCampaign },
   reload: { rounds: 200, load: async () => (await import('./reload.js')).reloadCampaign },
   stops: { rounds: 200, load: async () => (await import('./stops.js')).stopsCampaign },

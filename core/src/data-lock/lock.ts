@@ -1,110 +1,176 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, realpathSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { link, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { CinnabarError, type Clock } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, makeFolder, syncFolder } from '@cinnabar/sdk';
 import { type Holder, readHolder, stateOf, thisProcess } from './holder.js';
+import { claimName, type NameClaim } from './name-claim.js';
 
 const NAME = 'lock';
 const BEAT_MS = 20_000;
 /** A holder that cannot be seen is gone when it has not touched its lock for this long. */
 const SILENT_MS = 60_000;
+/** How often the lock of a holder that cannot be seen is looked at, while it is waited for. */
+const LOOK_MS = 1_000;
 
 /** The right to write to a folder of data. */
 export interface DataLock {
   /** When the process that held it before gave its last sign of life, if it ended without releasing it; in milliseconds since the Unix epoch. */
   readonly abandonedAt: number | undefined;
+  /** @throws when the lock is not this process's any more: the folder was removed, or another process has taken it over */
+  check(): void;
   /** Idempotent. */
   release(): void;
 }
 
-/** Locks that this very process holds. */
+export interface LockOptions {
+  /**
+   * Called with a sentence when the lock is held by a process that cannot be seen, which may be gone: it is then waited for. Without it, such
+   * a lock is an error.
+   */
+  readonly onWait?: (sentence: string) => void;
+  /** Hears, within 20 s, that the lock is lost. */
+  readonly onLost?: (error: Error) => void;
+}
+
+/** Folders that this very process holds. */
 const held = new Set<string>();
 
 /**
- * Makes sure that no other process writes to the folder. The lock of a process that has died is taken over.
+ * Makes sure that no other process writes to the folder: by a file in it, and on this machine by a name that the system frees with the process,
+ * so that a second one stays out although somebody removes the folder. The lock of a process that has died is taken over.
  * @throws CinnabarError CINNABAR_DATA_IN_USE with the other process's id
  */
-export function lockData(dataDir: string, clock: Clock): DataLock {
-  const path = join(resolve(dataDir), NAME);
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  if (held.has(path)) throw inUse(dataDir, thisProcess());
-  const own = JSON.stringify(thisProcess());
-  let abandonedAt: number | undefined;
-  while (!create(path, own)) {
-    const touchedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    if (removeAbandoned(dataDir, path, clock)) abandonedAt = touchedAt;
-  }
+export async function lockData(dataDir: string, clock: Clock, options: LockOptions = {}): Promise<DataLock> {
+  await makeFolder(dataDir);
+  const folder = realpathSync(dataDir);
+  const path = join(folder, NAME);
+  if (held.has(path)) throw inUse(dataDir, `process ${process.pid}`);
   held.add(path);
+  const holder = thisProcess();
+  const own = JSON.stringify(holder);
+  let claim: NameClaim | undefined;
+  let abandonedAt: number | undefined;
+  try {
+    claim = await claimName(folder, own);
+    if (claim.holder !== undefined) throw inUse(dataDir, wordsFor(readHolder(claim.holder)));
+    while (!(await create(path, own))) {
+      const left = await untilAbandoned(dataDir, path, clock, options.onWait);
+      if (left !== undefined && removeAbandoned(path, left.text)) abandonedAt = left.touchedAt;
+    }
+  } catch (error) {
+    held.delete(path);
+    claim?.release();
+    throw error;
+  }
 
+  const check = () => {
+    const found = textOf(path);
+    if (found !== own) throw lost(path, found);
+  };
   let cancel: () => void = () => undefined;
   const beat = () => {
-    touch(path, clock);
+    try {
+      check();
+      touch(path, clock);
+    } catch (error) {
+      if (error instanceof Error) options.onLost?.(error);
+    }
     cancel = clock.after(BEAT_MS, beat);
   };
   beat();
   return {
     abandonedAt,
+    check,
     release() {
       cancel();
       if (!held.delete(path)) return;
       // A lock that was taken over meanwhile (this process slept for minutes) is not ours to remove.
       if (textOf(path) === own) rmSync(path, { force: true });
+      claim.release();
     },
   };
 }
 
-/** `false` when there is one. In one step and with its content, so that nobody ever sees a half-written lock. */
-function create(path: string, content: string): boolean {
+/** `false` when there is one. In one step and with its content, so that nobody ever sees a half-written lock, not even after a power cut. */
+async function create(path: string, content: string): Promise<boolean> {
   const draft = asideOf(path);
-  writeFileSync(draft, content, { mode: 0o600 });
+  const handle = await open(draft, 'wx', 0o600);
   try {
-    linkSync(draft, path);
-    return true;
+    await handle.writeFile(content);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+  try {
+    await link(draft, path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
     throw error;
   } finally {
     rmSync(draft, { force: true });
   }
+  await syncFolder(resolve(path, '..'));
+  return true;
+}
+
+interface LeftLock {
+  readonly text: string;
+  readonly touchedAt: number;
 }
 
 /**
- * @returns whether this process has removed it
- * @throws CINNABAR_DATA_IN_USE unless the lock was left behind, or is gone by now
+ * @returns what was left behind; nothing when it is gone by now
+ * @throws CINNABAR_DATA_IN_USE when the lock was not left behind
  */
-function removeAbandoned(dataDir: string, path: string, clock: Clock): boolean {
+async function untilAbandoned(
+  dataDir: string,
+  path: string,
+  clock: Clock,
+  onWait: LockOptions['onWait'],
+): Promise<LeftLock | undefined> {
   const text = textOf(path);
-  if (text === undefined) return false;
+  const touchedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (text === undefined || touchedAt === undefined) return undefined;
   const holder = readHolder(text);
-  const state = stateOf(holder);
-  if (state === 'running' || (state === 'unknown' && silentForMs(path, clock) < SILENT_MS))
-    throw inUse(dataDir, holder);
+  const state = stateOf(holder, touchedAt);
+  if (state === 'running') throw inUse(dataDir, wordsFor(holder));
+  if (state === 'gone') return { text, touchedAt };
+  for (let waits = 0; ; waits += 1) {
+    const silentMs = clock.now() - touchedAt;
+    if (silentMs >= SILENT_MS) return { text, touchedAt };
+    const leftS = Math.ceil((SILENT_MS - silentMs) / 1000);
+    const sign = `${wordsFor(holder)} (last sign of life ${Math.max(0, Math.round(silentMs / 1000))} s ago)`;
+    if (onWait === undefined) {
+      throw inUse(dataDir, `${sign}; if that is gone already, it counts so in ${leftS} s: try again then`);
+    }
+    if (waits === 0) onWait(`The data in ${dataDir} may be in use by ${sign}. Waiting up to ${leftS} s for one more.`);
+    await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
+    const now = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (now === undefined) return undefined;
+    if (now !== touchedAt) throw inUse(dataDir, wordsFor(holder));
+  }
+}
 
+/** Takes a lock away that was left behind. @returns whether this process has done so */
+function removeAbandoned(path: string, text: string): boolean {
   const aside = asideOf(path);
   try {
     renameSync(path, aside);
   } catch {
-    // Somebody else was faster.
+    // Another process was faster.
     return false;
   }
-  // Between the look and the move a third process may have put its own there: that one is given back.
+  // Between the look and the move a third one may have put its own there: that one is given back.
   const isOther = textOf(aside) !== text;
   if (isOther) linkSync(aside, path);
   rmSync(aside, { force: true });
   return !isOther;
 }
 
-function silentForMs(path: string, clock: Clock): number {
-  return clock.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-}
-
 function touch(path: string, clock: Clock): void {
   const now = new Date(clock.now());
-  try {
-    utimesSync(path, now, now);
-  } catch {
-    // The folder may have been removed under us: there is nothing left to guard.
-  }
+  utimesSync(path, now, now);
 }
 
 function textOf(path: string): string | undefined {
@@ -119,8 +185,18 @@ function asideOf(path: string): string {
   return `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
 }
 
-function inUse(dataDir: string, holder: Holder | undefined): CinnabarError {
-  const where = holder === undefined || holder.host === thisProcess().host ? '' : ` on ${holder.host}`;
-  const who = holder === undefined ? 'another process' : `process ${holder.pid}${where}`;
-  return new CinnabarError('CINNABAR_DATA_IN_USE', { folder: dataDir, holder: who });
+function wordsFor(holder: Holder | undefined): string {
+  if (holder === undefined) return 'a process that has left no name in the file `lock`';
+  return `process ${holder.pid}${holder.host === thisProcess().host ? '' : ` on ${holder.host}`}`;
+}
+
+function inUse(dataDir: string, holder: string): CinnabarError {
+  return new CinnabarError('CINNABAR_DATA_IN_USE', { folder: dataDir, holder });
+}
+
+/** As the disk would say it, so that it is reported like its other troubles. */
+function lost(path: string, found: string | undefined): Error {
+  const isGone = found === undefined;
+  const error = new Error(isGone ? 'the lock of this process was removed' : 'the lock is not this process’s any more');
+  return Object.assign(error, { code: isGone ? 'ENOENT' : 'ELOCKED', path });
 }

@@ -24,6 +24,7 @@ const TROUBLES: Readonly<Record<string, readonly [words: string, remedy: string]
   EISDIR: ['a folder is in the place of a file', 'Move that folder away.'],
   ENOTDIR: ['a file is in the place of a folder', 'Move that file away.'],
   ENOENT: ['the folder is gone', 'Put it back, or restart the bot to begin without it.'],
+  ELOCKED: ['another process has taken over the data', 'Stop one of the two, and restart the bot.'],
   ENODEV: ['the disk is gone', 'Attach it again and restart the bot.'],
   ESTALE: ['the network file system is gone', 'Mount it again and restart the bot.'],
 };

@@ -210,7 +210,7 @@ describe('importing from chapter3', () => {
   it('does not write under a bot that runs', async () => {
     using home = makeFolder({ '.env.claude': `DISCORD_TOKEN=${TOKEN}\n` });
     using dir = chapter3();
-    const lock = lockData(join(home.path, 'data', 'bots', 'claude'), createManualClock());
+    const lock = await lockData(join(home.path, 'data', 'bots', 'claude'), createManualClock());
     await failure('CINNABAR_DATA_IN_USE', () => importing(home, 'chapter3', dir));
     lock.release();
   });

@@ -37,7 +37,7 @@ async function say(host: TestHost, ...lines: readonly string[]): Promise<void> {
 
 /** Leaves the data as a process does that was killed. */
 function leaveLocked(dataDir: string): void {
-  writeFileSync(join(dataDir, 'lock'), JSON.stringify({ pid: 4_194_303, host: hostname(), birth: 'another boot' }));
+  writeFileSync(join(dataDir, 'lock'), JSON.stringify({ pid: 4_194_303, host: hostname() }));
 }
 
 describe("notices to the bot's owner", () => {

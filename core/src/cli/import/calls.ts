@@ -16,27 +16,29 @@ type Options = Pick<Arguments, 'bot' | 'botId' | 'dryRun'>;
 type ConfigOf = (bot: string | undefined) => HostConfig;
 
 /** Takes over the tool calls of every bot that has some. */
-export function moveCalls(
+export async function moveCalls(
   source: ImportSource,
   configOf: ConfigOf,
   options: Options,
   findings: Findings,
-): Written['calls'] {
-  return source.tools.flatMap(({ bot: theirs, folder }) => {
+): Promise<Written['calls']> {
+  const moved: Written['calls'][number][] = [];
+  for (const { bot: theirs, folder } of source.tools) {
     const shown = `tools/${theirs}`;
     const owner = ownerOf(theirs, source, configOf, options, findings);
-    if (owner === undefined) return [];
+    if (owner === undefined) continue;
     const { root, dataDir, env } = owner.config;
     const kept = env.TOOLS_PATH || join(dataDir, 'tools');
     const to = join(isAbsolute(kept) ? kept : resolve(root, kept), owner.id);
-    const lock = options.dryRun ? undefined : lockData(dataDir, createSystemClock());
+    const lock = options.dryRun ? undefined : await lockData(dataDir, createSystemClock());
     try {
       const count = moveHistory({ from: folder, to, shown, dryRun: options.dryRun }, findings);
-      return count === 0 ? [] : [{ bot: theirs, folder: shownPath(root, to), count }];
+      if (count > 0) moved.push({ bot: theirs, folder: shownPath(root, to), count });
     } finally {
       lock?.release();
     }
-  });
+  }
+  return moved;
 }
 
 interface Owner {

@@ -49,7 +49,7 @@ export async function runImport(
   const known = await knownKeys(here());
   const written = {
     files: writeFiles(source, known, here(), options, program, findings),
-    calls: moveCalls(source, here, options, findings),
+    calls: await moveCalls(source, here, options, findings),
   } satisfies Written;
   stdout.write(reportText(written, findings, options.dryRun));
   return findings.all.conflicts.length === 0 ? 0 : 1;

@@ -26,9 +26,13 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
   const book = createBook();
   for (const record of await store.load(book.snapshot)) book.apply(record);
 
+  /** Resolves when everything handed over so far has been written, or has failed to be. */
+  let lastWrite: Promise<unknown> = Promise.resolve();
   const write: Write = (record) => {
     book.apply(record);
-    return store.append(record);
+    const written = store.append(record);
+    lastWrite = written.catch(() => undefined);
+    return written;
   };
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -103,7 +107,10 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
         const flight = attempts.flights.get(channelId);
         return flight === undefined ? [] : [{ channelId, agent: flight.agent, since: flight.since }];
       });
-      return { waiting, sending, dropped: drops.total(guildId) };
+      const dropped = drops.total(guildId);
+      // What is told as waiting has to be there after a power cut.
+      await lastWrite;
+      return { waiting, sending, dropped };
     },
     totals: () => ({ events: events().length, sending: attempts.flights.size }),
     async clear(guildId) {

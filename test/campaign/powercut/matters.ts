@@ -1,0 +1,268 @@
+import type { LocalChannel } from '@cinnabar/sdk/testing';
+import type { Town } from './town.js';
+
+/** Something that members and admins do with the bot, what they are told of it, and whether that still holds. */
+export interface Matter {
+  readonly name: string;
+  /** Once for each town, with a bot that nothing happens to. */
+  prepare(): Promise<void>;
+  /** Does one thing more. Resolves when the bot has answered, or its power is gone. */
+  act(): Promise<void>;
+  /** What was told and does not hold any more. Asks the bot, as a member would. */
+  check(): Promise<readonly string[]>;
+  /** How many things were told. */
+  readonly told: number;
+}
+
+/** How many of the latest things are looked at: lists that the bot shows have an end. */
+const LOOKED_AT = 10;
+
+/** Things that the bot said are there; with those that it may have heard of before the power went, nothing is known. */
+function createList() {
+  let told: string[] = [];
+  let count = 0;
+  return {
+    tell(what: string) {
+      told = [...told, what].slice(-LOOKED_AT);
+      count += 1;
+    },
+    missingIn: (text: string) => told.filter((what) => !text.includes(what)),
+    get count() {
+      return count;
+    },
+  };
+}
+
+const FIRST = ['amber', 'basil', 'cobalt', 'damask', 'ebony', 'fennel', 'garnet', 'henna', 'indigo', 'jasper'];
+const SECOND = ['anvil', 'bridge', 'candle', 'drum', 'engine', 'fiddle', 'glove', 'harbour', 'island', 'jacket'];
+
+/** A name that no other thing has. */
+function named(n: number): string {
+  return `${FIRST[n % 10]} ${SECOND[Math.floor(n / 10) % 10]} ${n}`;
+}
+
+export function createMatters(town: Town): readonly Matter[] {
+  const place = (name: string) => town.guild.createChannel({ name });
+  return [
+    settings(town, place('office')),
+    party(town, place('tavern')),
+    tasks(town, place('workshop')),
+    relay(town, place('mailroom'), place('letters')),
+    goals(town, place('study')),
+    memories(town, place('parlour')),
+  ];
+}
+
+function settings(town: Town, office: LocalChannel): Matter {
+  let values = new Set(['5']);
+  let next = 100;
+  let told = 0;
+  return {
+    name: 'settings',
+    prepare: async () => undefined,
+    async act() {
+      const value = String(next++);
+      // While it is under way, either may be there.
+      values = new Set([...values, value]);
+      const answer = await town.ask(office, `!set tasks maxUsd ${value}`);
+      if (answer === undefined) return;
+      if (!answer.includes(`\`${value}\``)) throw new Error(answer);
+      values = new Set([value]);
+      told += 1;
+    },
+    async check() {
+      const answer = await town.ask(office, '!set tasks maxUsd');
+      if (answer === undefined) return [];
+      const found = /= `(\d+)`/.exec(answer)?.[1] ?? answer;
+      const holds = values.has(found);
+      const expected = [...values].join(' or ');
+      values = new Set([found]);
+      return holds ? [] : [`maxUsd is ${found}, but should be ${expected}`];
+    },
+    get told() {
+      return told;
+    },
+  };
+}
+
+/** A card is confirmed or cancelled, or left alone; what its end said is in the roster and in the ledger. */
+function party(town: Town, tavern: LocalChannel): Matter {
+  const members = createList();
+  const cancelled = createList();
+  const shown = createList();
+  let next = 0;
+  const saying = (words: string) => town.said(tavern).find(({ content }) => content.includes(words));
+  return {
+    name: 'party and confirmations',
+    prepare: async () => undefined,
+    async act() {
+      const name = named(next++);
+      town.you.say(tavern, `!recruit ${name}`);
+      const card = await town.until(() => {
+        const found = saying(`add ${name} to your party`);
+        const isReady = [...(found?.reactions.values() ?? [])].length >= 2;
+        return isReady ? found : undefined;
+      }, `the card of ${name}`);
+      if (card === undefined) return;
+      shown.tell(`${name}=`);
+      if (!town.isAlive() || town.chance.below(4) === 0) return;
+      const isGood = town.chance.below(3) > 0;
+      town.you.react(card, isGood ? '👍' : '👎');
+      const words = isGood ? `${name} has been added` : `Cancelled adding ${name}`;
+      if ((await town.until(() => saying(words), `the decision on ${name}`)) === undefined) return;
+      if (isGood) {
+        members.tell(name);
+        shown.tell(`${name}=done`);
+      } else {
+        cancelled.tell(name);
+        shown.tell(`${name}=denied`);
+      }
+    },
+    async check() {
+      const roster = await town.ask(tavern, '!roster', /party/);
+      const calls = await town.ask(tavern, '!calls', /^Calls:/);
+      if (roster === undefined || calls === undefined) return [];
+      const here = cancelled.missingIn(roster);
+      return [
+        ...members.missingIn(roster).map((name) => `${name} is not in the party: ${roster}`),
+        ...shown.missingIn(calls).map((row) => `the ledger does not say ${row}: ${calls}`),
+        ...(here.length < Math.min(cancelled.count, LOOKED_AT) ? ['somebody is in the party although cancelled'] : []),
+      ];
+    },
+    get told() {
+      return members.count + cancelled.count + shown.count;
+    },
+  };
+}
+
+function tasks(town: Town, workshop: LocalChannel): Matter {
+  const begun = createList();
+  const ended = createList();
+  let next = 0;
+  return {
+    name: 'tasks',
+    async prepare() {
+      await town.ask(workshop, '!set tasks stepDelayMs 0');
+    },
+    async act() {
+      const what = `Note the ${named(next++)}`;
+      town.you.say(workshop, `!task ${what}`);
+      const saying = (words: RegExp) =>
+        town.said(workshop).find(({ content }) => content.includes(what) && words.test(content));
+      const label = await town.until(() => /Task (\w+)/.exec(saying(/Task \w+/)?.content ?? '')?.[1], what);
+      if (label === undefined) return;
+      begun.tell(what);
+      const end = () =>
+        town.said(workshop).find(({ content }) => content.includes('Task complete') && content.includes(label));
+      if ((await town.until(end, `the end of ${what}`)) !== undefined) ended.tell(`${label}\` ✅`);
+    },
+    async check() {
+      const listed = await town.ask(workshop, '!tasks', /^`|no tasks/);
+      if (listed === undefined) return [];
+      return [...begun.missingIn(listed), ...ended.missingIn(listed)].map((what) => `no task “${what}”: ${listed}`);
+    },
+    get told() {
+      return begun.count + ended.count;
+    },
+  };
+}
+
+/** Letters wait for an agent that is paused; how many, the bot says when it is asked. */
+function relay(town: Town, mailroom: LocalChannel, letters: LocalChannel): Matter {
+  let least = 0;
+  let most = 0;
+  let told = 0;
+  const waiting = async (): Promise<number | undefined> => {
+    const answer = await town.ask(mailroom, '!relay queue');
+    return answer === undefined ? undefined : Number(/(\d+) waiting/.exec(answer)?.[1] ?? 0);
+  };
+  return {
+    name: 'relay',
+    async prepare() {
+      const { id } = town.letta.addAgent({ name: 'aurora' });
+      await town.ask(letters, `!relay agent ${id} aurora`);
+      await town.ask(mailroom, '!relay enable');
+      await town.ask(mailroom, '!relay pause');
+      await town.ask(letters, '!ai use relay --here');
+    },
+    async act() {
+      if (town.chance.below(12) === 0) {
+        least = 0;
+        if ((await town.ask(mailroom, '!relay queue clear')) === undefined) return;
+        most = 0;
+        told += 1;
+        return;
+      }
+      for (let letter = 1 + town.chance.below(4); letter > 0; letter -= 1) {
+        most += 1;
+        town.you.say(letters, `${town.application.user} letter ${most}`);
+      }
+      const count = await waiting();
+      if (count === undefined) return;
+      least = count;
+      told += 1;
+    },
+    async check() {
+      const count = await waiting();
+      if (count === undefined) return [];
+      const holds = count >= least && count <= most;
+      const expected = `${least} to ${most}`;
+      least = count;
+      most = count;
+      return holds ? [] : [`${count} letters wait, but should ${expected}`];
+    },
+    get told() {
+      return told;
+    },
+  };
+}
+
+function goals(town: Town, study: LocalChannel): Matter {
+  const list = createList();
+  let next = 0;
+  return {
+    name: 'goals of a persona',
+    async prepare() {
+      await town.ask(study, '!persona create Judy A braindance technician.');
+    },
+    async act() {
+      const goal = `Find the ${named(next++)}`;
+      const answer = await town.ask(study, `!persona goals add ${goal}`);
+      if (answer?.includes(goal)) list.tell(goal);
+    },
+    async check() {
+      const answer = await town.ask(study, '!persona goals');
+      if (answer === undefined) return [];
+      return list.missingIn(answer).map((goal) => `the goal “${goal}” is gone: ${answer}`);
+    },
+    get told() {
+      return list.count;
+    },
+  };
+}
+
+function memories(town: Town, parlour: LocalChannel): Matter {
+  const list = createList();
+  let next = 0;
+  return {
+    name: 'memories of a persona',
+    async prepare() {
+      await town.ask(parlour, '!ai use persona --here');
+    },
+    async act() {
+      const fact = `The ${named(next++)} is lost`;
+      const answer = await town.ask(parlour, `!ai Please keep in mind: ${fact}.`);
+      if (answer === undefined) return;
+      if (answer !== `Remembered: ${fact}.`) throw new Error(answer);
+      list.tell(fact);
+    },
+    async check() {
+      const answer = await town.ask(parlour, '!persona memories all');
+      if (answer === undefined) return [];
+      return list.missingIn(answer).map((fact) => `forgotten: ${fact}: ${answer}`);
+    },
+    get told() {
+      return list.count;
+    },
+  };
+}
