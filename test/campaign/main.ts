@@ -22,6 +22,7 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   chat: { rounds: 1_000, load: async () => (await import('./chat.js')).chatCampaign },
   confirm: { rounds: 10_000, load: async () => (await import('./confirm.js')).confirmCampaign },
   gateway: { rounds: 200, load: async () => (await import('./gateway.js')).gatewayCampaign },
+  'confirm-kill': { rounds: 500, load: async () => (await import('./confirm-kill.js')).confirmKillCampaign },
   'mcp-conformance': {
     rounds: 1,
     load: async () => (await import('./mcp-conformance.js')).mcpConformanceCampaign,
