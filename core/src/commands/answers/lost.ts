@@ -1,34 +1,21 @@
-import type { Logger } from '@cinnabar/sdk';
+import { isForbidden, isTransient, isUnknown, type Logger } from '@cinnabar/sdk';
 import { DiscordAPIError, RESTJSONErrorCodes } from 'discord.js';
 import { LRUCache } from 'lru-cache';
-
-/** Discord's ways of saying that nothing can be said there (any more). */
-const CODES: ReadonlySet<string | number> = new Set([
-  RESTJSONErrorCodes.UnknownChannel,
-  RESTJSONErrorCodes.UnknownGuild,
-  RESTJSONErrorCodes.UnknownInteraction,
-  RESTJSONErrorCodes.UnknownWebhook,
-  RESTJSONErrorCodes.InvalidWebhookToken,
-  RESTJSONErrorCodes.MissingAccess,
-  RESTJSONErrorCodes.MissingPermissions,
-  RESTJSONErrorCodes.CannotSendMessagesToThisUser,
-  RESTJSONErrorCodes.ThreadLocked,
-]);
 
 /** Channels of which it is remembered that the log already says so. */
 const REMEMBERED = 1000;
 
 /** An answer that could not be given. It passes through the command's code, so it must not be taken for an error of its own. */
 export class AnswerLost extends Error {
-  constructor(cause: DiscordAPIError) {
-    super(`The answer could not be given: ${cause.message}`, { cause });
+  constructor(cause: unknown) {
+    super(`The answer could not be given: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
     this.name = 'AnswerLost';
   }
 }
 
 /** Keeps the log from filling with answers that cannot be given. */
 export interface LostAnswers {
-  /** Sends, and remembers that it worked. @throws AnswerLost when Discord does not let the bot speak there */
+  /** Sends, and remembers that it worked. @throws AnswerLost when Discord does not let the bot speak there, or has failed for too long */
   attempt<T>(channelId: string, send: () => Promise<T>): Promise<T>;
   /** Logs an `AnswerLost` the first time in a row for that channel. */
   report(channelId: string, error: AnswerLost): void;
@@ -43,7 +30,7 @@ export function createLostAnswers(log: Logger): LostAnswers {
         silent.delete(channelId);
         return sent;
       } catch (error) {
-        throw error instanceof DiscordAPIError && CODES.has(error.code) ? new AnswerLost(error) : error;
+        throw isUnsayable(error) || isTransient(error) ? new AnswerLost(error) : error;
       }
     },
     report(channelId, error) {
@@ -52,4 +39,10 @@ export function createLostAnswers(log: Logger): LostAnswers {
       log.warn('the bot cannot answer commands in this channel', { channelId, error });
     },
   };
+}
+
+/** Whether nothing can be said there (any more): no such place or interaction, no right to speak, a token that has run out. */
+export function isUnsayable(error: unknown): boolean {
+  if (isUnknown(error) || isForbidden(error)) return true;
+  return error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.InvalidWebhookToken;
 }

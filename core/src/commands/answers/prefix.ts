@@ -1,10 +1,21 @@
-import { type Message, PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import { type Clock, doublingPauses, isTransient, mayRefer, sendOnce } from '@cinnabar/sdk';
+import type { Message, SendableChannels } from 'discord.js';
 import type { Answers } from './answers.js';
 import { partsOf } from './body.js';
 import type { LostAnswers } from './lost.js';
 
+/** For ten minutes: the answer to a command is worth having after an outage, too. */
+export const ANSWER_PAUSES_MS = doublingPauses(1_000, 30_000, 600_000);
+
+interface Parts {
+  readonly clock: Clock;
+  readonly lost: LostAnswers;
+  /** Aborts when the command's plugin stops: nothing is tried again then. */
+  readonly signal: AbortSignal;
+}
+
 /** Answers to a message: the first replies to it (unless it is gone by then), the others follow in the channel. */
-export function answerMessage(message: Message, channel: SendableChannels, lost: LostAnswers): Answers {
+export function answerMessage(message: Message, channel: SendableChannels, { clock, lost, signal }: Parts): Answers {
   let answered = false;
   let serial = 0;
 
@@ -12,9 +23,11 @@ export function answerMessage(message: Message, channel: SendableChannels, lost:
     const reference =
       answered || !mayRefer(channel) ? {} : { reply: { messageReference: message, failIfNotExists: false } };
     serial += 1;
-    // discord.js repeats a request that failed on the way back: with a nonce, Discord makes no second message of it.
-    const once = { nonce: `${message.id.slice(-19)}c${serial}`, enforceNonce: true };
-    const sent = await lost.attempt<Message>(channel.id, () => channel.send({ ...part, ...reference, ...once }));
+    const key = `command:${message.id}:${serial}`;
+    const retry = { clock, signal, pausesMs: ANSWER_PAUSES_MS };
+    const sent = await lost.attempt<Message>(channel.id, () =>
+      sendOnce(channel, { ...part, ...reference }, key, retry),
+    );
     answered = true;
     return sent;
   };
@@ -27,7 +40,12 @@ export function answerMessage(message: Message, channel: SendableChannels, lost:
       return last;
     },
     async defer() {
-      await lost.attempt(channel.id, () => channel.sendTyping());
+      await lost.attempt(channel.id, () =>
+        channel.sendTyping().catch((error: unknown) => {
+          // Only shows that the bot is at work: no reason not to be.
+          if (!isTransient(error)) throw error;
+        }),
+      );
     },
     async refuse(sentence) {
       await answers.reply(sentence);
@@ -36,11 +54,4 @@ export function answerMessage(message: Message, channel: SendableChannels, lost:
     close: () => undefined,
   };
   return answers;
-}
-
-/** Discord lets one refer only to what one may read: without that, the answer stands by itself. */
-function mayRefer(channel: SendableChannels): boolean {
-  const me = channel.isDMBased() ? null : channel.guild.members.me;
-  if (channel.isDMBased() || me === null) return true;
-  return channel.permissionsFor(me).has(PermissionFlagsBits.ReadMessageHistory);
 }

@@ -1,26 +1,56 @@
-import type { Clock, Logger, ReplyBody } from '@cinnabar/sdk';
-import { type ChatInputCommandInteraction, type Message, MessageFlags } from 'discord.js';
+import {
+  type Clock,
+  doublingPauses,
+  isForbidden,
+  isTransient,
+  type Logger,
+  type ReplyBody,
+  retryDiscord,
+  sendOnce,
+} from '@cinnabar/sdk';
+import {
+  type ChatInputCommandInteraction,
+  DiscordAPIError,
+  type Message,
+  MessageFlags,
+  RESTJSONErrorCodes,
+  type SendableChannels,
+} from 'discord.js';
 import type { Answers } from './answers.js';
 import { asBody, type Part, partsOf } from './body.js';
-import type { LostAnswers } from './lost.js';
+import { isUnsayable, type LostAnswers } from './lost.js';
+import { ANSWER_PAUSES_MS } from './prefix.js';
 
-/** Discord gives up after 3 s; this leaves one for the request. */
-const AUTO_DEFER_MS = 2000;
+/** Discord takes the first answer within 3 s, and others for 15 minutes (https://discord.com/developers/docs/interactions/receiving-and-responding). */
+const FIRST_WITHIN_MS = 3_000;
+const TOKEN_LIVES_MS = 15 * 60_000;
+/** Leaves a second of the three for the request. */
+const AUTO_DEFER_MS = 2_000;
 
 interface Parts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly lost: LostAnswers;
+  /** Aborts when the command's plugin stops: nothing is tried again then. */
+  readonly signal: AbortSignal;
   /** Whether answers are for the caller alone unless they say otherwise. */
   readonly ephemeral: boolean;
 }
 
-/** Answers to a slash command: defers by itself when nothing was said in time; the first answer fills the deferral, others follow up. */
+/**
+ * Answers to a slash command: defers by itself when nothing was said in time; the first answer fills the deferral, others follow up. Where
+ * Discord fails, an answer is tried again for as long as the interaction lives, and afterwards given in the channel, or, when it is for the
+ * caller alone, in a direct message.
+ */
 export function answerInteraction(
   interaction: ChatInputCommandInteraction,
-  { clock, log, lost, ephemeral }: Parts,
+  { clock, log, lost, signal, ephemeral }: Parts,
 ): Answers {
+  const receivedAt = clock.now();
   let filled = false;
+  /** Discord does not know the interaction (any more): what there is to say goes another way. */
+  let over = false;
+  let serial = 0;
   let queue: Promise<unknown> = Promise.resolve();
 
   /** One after another: an answer never overtakes the deferral that is under way. */
@@ -32,9 +62,35 @@ export function answerInteraction(
 
   const flags = (hidden: boolean) => (hidden ? ({ flags: MessageFlags.Ephemeral } as const) : {});
 
+  /** The first answer. Resolves with `false` when an attempt whose answer got lost, or was late, has been one already. */
+  const acknowledge = async (request: () => Promise<unknown>): Promise<boolean> => {
+    const left = receivedAt + FIRST_WITHIN_MS - clock.now();
+    try {
+      await retryDiscord(clock, request, { signal, pausesMs: doublingPauses(250, 1_000, left) });
+      return true;
+    } catch (error) {
+      if (!isAcknowledged(error)) throw error;
+      return false;
+    }
+  };
+  /** Everything after it, while the token lives. */
+  const patiently = <T>(request: () => Promise<T>) => {
+    const left = receivedAt + TOKEN_LIVES_MS - clock.now();
+    return retryDiscord(clock, request, { signal, pausesMs: doublingPauses(1_000, 30_000, left) });
+  };
+
   const deferNow = () =>
     inTurn(async () => {
-      if (!interaction.deferred && !interaction.replied) await interaction.deferReply(flags(ephemeral));
+      if (over || interaction.deferred || interaction.replied) return;
+      try {
+        if (await acknowledge(() => interaction.deferReply(flags(ephemeral)))) return;
+        interaction.deferred = true;
+        interaction.ephemeral = ephemeral;
+      } catch (error) {
+        if (!isUnsayable(error) && !isTransient(error)) throw error;
+        over = true;
+        log.info('a slash command could not be acknowledged in time', { command: interaction.commandName, error });
+      }
     });
 
   const stopWaiting = clock.after(AUTO_DEFER_MS, () => {
@@ -44,19 +100,73 @@ export function answerInteraction(
   });
 
   const respond = async (part: Part, hidden: boolean): Promise<Message> => {
-    const response = await interaction.reply({ ...part, ...flags(hidden), withResponse: true });
-    return response.resource?.message ?? interaction.fetchReply();
+    let sent: Message | null | undefined;
+    const isFirst = await acknowledge(async () => {
+      const response = await interaction.reply({ ...part, ...flags(hidden), withResponse: true });
+      sent = response.resource?.message;
+    });
+    if (!isFirst) {
+      interaction.replied = true;
+      interaction.ephemeral = hidden;
+    }
+    return sent ?? patiently(() => interaction.fetchReply());
+  };
+
+  const answer = (part: Part, hidden: boolean): Promise<Message> => {
+    if (!interaction.replied && !interaction.deferred) return respond(part, hidden);
+    const followUp = () => patiently(() => interaction.followUp({ ...part, ...flags(hidden) }));
+    if (filled || !interaction.deferred) return followUp();
+    filled = true;
+    if (interaction.ephemeral === hidden) return patiently(() => interaction.editReply(part));
+    // A deferral cannot change who sees it, so another message takes its place.
+    return patiently(() => interaction.deleteReply()).then(followUp);
   };
 
   const send = async (part: Part, hidden: boolean): Promise<Message> => {
     stopWaiting();
-    if (!interaction.replied && !interaction.deferred) return respond(part, hidden);
-    if (filled || !interaction.deferred) return interaction.followUp({ ...part, ...flags(hidden) });
-    filled = true;
-    if (interaction.ephemeral === hidden) return interaction.editReply(part);
-    // A deferral cannot change who sees it, so another message takes its place.
-    await interaction.deleteReply();
-    return interaction.followUp({ ...part, ...flags(hidden) });
+    try {
+      if (!over) return await answer(part, hidden);
+    } catch (error) {
+      if (signal.aborted || !(isUnsayable(error) || isTransient(error))) throw error;
+      over = true;
+      log.info('a slash command is answered another way', { command: interaction.commandName, error });
+    }
+    return hidden ? sendPrivately(part) : sendInChannel(part);
+  };
+
+  const sendLate = async (channel: SendableChannels, part: Part): Promise<Message> => {
+    const { user, commandName } = interaction;
+    const allowedMentions = { parse: [], users: [user.id] };
+    const post = (message: Part) => {
+      const key = `command:${interaction.id}:${serial}`;
+      serial += 1;
+      return sendOnce(channel, { ...message, allowedMentions }, key, { clock, signal, pausesMs: ANSWER_PAUSES_MS });
+    };
+    // Nothing else shows whose command it was.
+    if (serial === 0) await post({ content: `<@${user.id}> \`/${commandName}\`:`, allowedMentions });
+    return post(part);
+  };
+
+  const sendInChannel = async (part: Part): Promise<Message> => {
+    const channel = await retryDiscord(clock, () => interaction.client.channels.fetch(interaction.channelId), {
+      signal,
+      pausesMs: ANSWER_PAUSES_MS,
+    });
+    if (channel?.isSendable() !== true) throw new Error('there is no way to answer a slash command late');
+    return sendLate(channel, part);
+  };
+
+  const sendPrivately = async (part: Part): Promise<Message> => {
+    try {
+      const dm = await patiently(() => interaction.user.createDM());
+      return await sendLate(dm, part);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      return sendInChannel({
+        content: 'Discord did not take my answer in time. It was for you alone, so I do not repeat it here.',
+        allowedMentions: { parse: [] },
+      });
+    }
   };
 
   const say = (body: ReplyBody, hidden: boolean) => {
@@ -79,8 +189,12 @@ export function answerInteraction(
     },
     async finish() {
       await queue;
-      if (!filled && !interaction.replied) await say({ content: 'Done.' }, true);
+      if (!filled && !interaction.replied && serial === 0) await say({ content: 'Done.' }, true);
     },
     close: stopWaiting,
   };
 }
+
+/** Discord has had an answer to the interaction: one whose own answer did not come through. */
+const isAcknowledged = (error: unknown): boolean =>
+  error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged;

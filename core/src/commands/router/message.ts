@@ -25,7 +25,7 @@ export function runMessage(
   { prefix, end }: Recognised,
 ): Promise<void> | undefined {
   if (!message.channel.isSendable()) return undefined;
-  const answers = answerMessage(message, message.channel, execution.lost);
+  const answers = answerMessage(message, message.channel, { ...execution, signal: entry.owner.scope.signal });
   const descent = descend(entry, message.content, end);
   return 'command' in descent
     ? execute(execution, callOf(message, descent.command, prefix, descent.end, answers))

@@ -31,10 +31,11 @@ export function createSuggester({ enabledIn, boundary }: Parts, registry: Regist
   return (message: Message, { prefix, word }: Recognised): void => {
     const addressed = message.guildId !== null && !prefix.startsWith('<@') && LIKE_A_NAME.test(word);
     if (!addressed || !message.channel.isSendable()) return;
-    const answers = answerMessage(message, message.channel, execution.lost);
+    const { channel } = message;
     const near = candidates(word, message.guildId);
     const [first] = near;
     if (first === undefined) return;
+    const answers = answerMessage(message, channel, { ...execution, signal: first.entry.owner.scope.signal });
     const actor = actorOf(message);
     void boundary.run(first.entry.owner, message.guildId, 'command suggestion', async () => {
       try {

@@ -1,0 +1,124 @@
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { definePlugin } from '@cinnabar/sdk';
+import type { LocalInteraction } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+
+const ALWAYS = { times: Number.POSITIVE_INFINITY };
+const MESSAGES = '/channels/:channelId/messages';
+const CALLBACK = '/interactions/:interactionId/:token/callback';
+
+/** Counts how often it ran. */
+function counter(runs: string[]) {
+  const run = (name: string) => async (ctx: { reply(text: string): Promise<unknown> }) => {
+    runs.push(name);
+    await ctx.reply(`${name} ran.`);
+  };
+  return definePlugin({
+    manifest: { id: 'counter', version: '1.0.0', description: 'Counts', intents: ['GuildMessages', 'MessageContent'] },
+    setup({ command }) {
+      command({ name: 'open', description: 'For all to see', run: run('open') });
+      command({ name: 'secret', description: 'For the caller alone', ephemeral: true, run: run('secret') });
+    },
+  });
+}
+
+/** Lets an outage of that length pass, and then the time that answers need. */
+async function outage({ discord, clock, settled }: TestHost, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second++) {
+    await discord.settled();
+    clock.advance(1_000);
+  }
+  discord.faults.clear();
+  let over = false;
+  const end = settled().then(() => {
+    over = true;
+  });
+  while (!over) {
+    await discord.settled();
+    clock.advance(1_000);
+  }
+  return end;
+}
+
+describe('commands while Discord fails', () => {
+  const said = ({ general, bot }: TestHost) =>
+    general.messages.filter(({ author }) => author.id === bot.id).map(({ content }) => content);
+  const readable = (interaction: LocalInteraction) => interaction.messages.map(({ content }) => content);
+
+  it('are answered once, as replies, when 60 s of 503 are over', async () => {
+    const runs: string[] = [];
+    await using host = await createTestHost({ plugins: [counter(runs)] });
+    host.discord.faults.rest.fail(503, ALWAYS);
+    const questions = [0, 1, 2].map(() => host.alice.say(host.general, '!open'));
+    await outage(host, 60);
+    expect(said(host)).to.deep.equal(['open ran.', 'open ran.', 'open ran.']);
+    const answers = host.general.messages.filter(({ author }) => author.id === host.bot.id);
+    expect(answers.map(({ replyTo }) => replyTo?.id)).to.have.members(questions.map(({ id }) => id));
+    expect(runs).to.have.length(3);
+  });
+
+  it('are answered once when their answer was taken and only Discord’s word of it got lost', async () => {
+    const runs: string[] = [];
+    await using host = await createTestHost({ plugins: [counter(runs)] });
+    host.discord.faults.rest.fail(502, { method: 'POST', route: MESSAGES, ...ALWAYS, afterEffect: true });
+    host.alice.say(host.general, '!open');
+    await outage(host, 5);
+    expect(said(host)).to.deep.equal(['open ran.']);
+    for (const name of ['open', 'secret']) {
+      host.discord.faults.rest.fail(502, { method: 'POST', route: CALLBACK, afterEffect: true });
+      const used = host.alice.slash(host.general, name);
+      await host.settled();
+      expect(readable(used)).to.deep.equal([`${name} ran.`]);
+    }
+    expect(runs).to.have.length(3);
+  });
+
+  it('are answered as slash commands within their 15 minutes, once they were acknowledged', async () => {
+    const slow = definePlugin({
+      manifest: { id: 'slow', version: '1.0.0', description: 'Slow' },
+      setup: ({ command }) =>
+        void command({
+          name: 'slow',
+          description: 'Slow',
+          async run(ctx) {
+            await ctx.defer();
+            host.discord.faults.rest.fail(503, ALWAYS);
+            await ctx.reply('Done at last.');
+          },
+        }),
+    });
+    await using host = await createTestHost({ plugins: [slow] });
+    const used = host.alice.slash(host.general, 'slow');
+    await outage(host, 60);
+    expect(readable(used)).to.deep.equal(['Done at last.']);
+  });
+
+  it('are answered in the channel when Discord could not be told in time that they were heard', async () => {
+    const runs: string[] = [];
+    await using host = await createTestHost({ plugins: [counter(runs)] });
+    host.discord.faults.rest.fail(503, ALWAYS);
+    host.alice.slash(host.general, 'open');
+    await outage(host, 60);
+    expect(said(host)).to.deep.equal([`<@${host.alice.id}> \`/open\`:`, 'open ran.']);
+    expect(runs).to.deep.equal(['open']);
+  });
+
+  it('are answered privately, then, when the answer is for the caller alone', async () => {
+    const runs: string[] = [];
+    await using host = await createTestHost({ plugins: [counter(runs)] });
+    host.discord.faults.rest.fail(503, ALWAYS);
+    host.alice.slash(host.general, 'secret');
+    await outage(host, 60);
+    expect(said(host)).to.deep.equal([]);
+    const dm = host.alice.openDm(host.application);
+    expect(dm.messages.map(({ content }) => content)).to.deep.equal([
+      `<@${host.alice.id}> \`/secret\`:`,
+      'secret ran.',
+    ]);
+    host.alice.dmsClosed = true;
+    host.discord.faults.rest.fail(503, ALWAYS);
+    host.alice.slash(host.general, 'secret');
+    await outage(host, 60);
+    expect(said(host).join(' ')).to.include('It was for you alone').and.not.include('ran.');
+  });
+});
