@@ -14,7 +14,7 @@ export interface WorkerModule<M> {
 }
 
 export interface WorkerRunOptions {
-  /** Counted from when a worker begins, in real time; 5,000 by default. Afterwards the worker is killed. */
+  /** Counted from when a worker begins with the input, in real time; 5,000 by default. Afterwards the worker is killed. */
   readonly timeoutMs?: number;
   /** Jobs of different groups take turns: a guild's id, or a user's. By default the plugin is one group. */
   readonly group?: string;

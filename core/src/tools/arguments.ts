@@ -12,11 +12,14 @@ export type ReadArguments =
 
 const NO_ARGUMENTS: Arguments = {};
 
-/** Reads what a model gave: an object, or a string that is one in JSON. The result is frozen and hashed: exactly it runs. */
-export function readArguments(schema: ToolInput, given: unknown): ReadArguments {
+/**
+ * Reads what a model gave: an object, or a string that is one in JSON. The result is frozen and hashed: exactly it runs. A schema may take
+ * its time: those of foreign servers are checked in a worker.
+ */
+export async function readArguments(schema: ToolInput, given: unknown): Promise<ReadArguments> {
   const plain = asPlainObject(given);
   if (plain === undefined) return { ok: false, detail: 'they must be one JSON object' };
-  const parsed = schema.safeParse(plain);
+  const parsed = await schema.safeParseAsync(plain);
   if (!parsed.success) return { ok: false, detail: describeIssues(parsed.error) };
   // A copy: a default in a schema may be one shared object.
   const input = deepFreeze(structuredClone(parsed.data));

@@ -42,7 +42,7 @@ export function createExecution({ registry, gate, boundary, clock, log }: Parts)
     const { id, actor } = call;
     const tool = registry.get(call.tool.info.name);
     if (tool === undefined) return { refusal: failure(call, STOPPED) };
-    if (tool !== call.tool && !isSameTool(tool, call)) return { refusal: failure(call, CHANGED) };
+    if (tool !== call.tool && !(await isSameTool(tool, call))) return { refusal: failure(call, CHANGED) };
     const at = await effectOf(tool, call.input, actor);
     // Whoever decided on it decided on that place.
     if (!isSamePlace(at, call.at)) return { refusal: failure(call, CHANGED) };
@@ -117,8 +117,8 @@ function failure(call: LiveCall, detail: string): SettledOutcome {
 }
 
 /** Whether a tool that was loaded again is still what was asked for, and decided on. */
-function isSameTool(tool: RegisteredTool, call: LiveCall): boolean {
+async function isSameTool(tool: RegisteredTool, call: LiveCall): Promise<boolean> {
   if (tool.info.plugin !== call.tool.info.plugin || tool.info.risk !== call.tool.info.risk) return false;
-  const read = readArguments(tool.definition.input, call.input);
+  const read = await readArguments(tool.definition.input, call.input);
   return read.ok && read.hash === call.argumentsHash;
 }

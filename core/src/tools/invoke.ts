@@ -68,7 +68,7 @@ export function createInvoke({
     const here = await gate.place(id, tool, request.actor, undefined);
     trail.note({ policy: here.policy });
     if (here.refusal !== undefined) return here.refusal;
-    const read = readArguments(tool.definition.input, request.arguments);
+    const read = await readArguments(tool.definition.input, request.arguments);
     if (!read.ok) return failed(id, 'CINNABAR_TOOL_ARGUMENTS', { tool: name, detail: read.detail });
     trail.note({ argumentsHash: read.hash });
     const { input, hash: argumentsHash } = read;

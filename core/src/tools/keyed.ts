@@ -27,22 +27,22 @@ export const keyOf = ({ key, attempt = 1 }: ToolRequest): string | undefined =>
 export function createKeyed({ ledger, registry }: Parts) {
   const underWay = new Map<string, { readonly request: ToolRequest; readonly outcome: Promise<Outcome> }>();
 
-  const hashIn = ({ name, arguments: given }: ToolRequest) => {
+  const hashIn = async ({ name, arguments: given }: ToolRequest) => {
     const definition = registry.get(name)?.definition;
     // A tool that is gone cannot read its arguments any more.
     if (definition === undefined) return 'gone';
-    const read = readArguments(definition.input, given);
+    const read = await readArguments(definition.input, given);
     return read.ok ? read.hash : undefined;
   };
 
-  const fits = (row: LedgerEntry, request: ToolRequest) => {
+  const fits = async (row: LedgerEntry, request: ToolRequest) => {
     if (row.tool !== request.name || !isSameAsker(row.actor, request.actor)) return false;
-    const hash = hashIn(request);
+    const hash = await hashIn(request);
     return hash === row.argumentsHash || hash === 'gone';
   };
 
-  const isSameRequest = (one: ToolRequest, other: ToolRequest) =>
-    one.name === other.name && isSameAsker(one.actor, other.actor) && hashIn(one) === hashIn(other);
+  const isSameRequest = async (one: ToolRequest, other: ToolRequest) =>
+    one.name === other.name && isSameAsker(one.actor, other.actor) && (await hashIn(one)) === (await hashIn(other));
 
   const earlier = async (key: string, request: ToolRequest): Promise<Outcome | undefined> => {
     const known = await ledger.byKey(key);
@@ -50,7 +50,7 @@ export function createKeyed({ ledger, registry }: Parts) {
     const { callId, row } = known;
     // What became of it is damaged or forgotten, which is no reason to make it again.
     if (row === undefined) return failed(callId, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool: request.name });
-    return fits(row, request) ? outcomeOf(row) : belongsToAnother(request);
+    return (await fits(row, request)) ? outcomeOf(row) : belongsToAnother(request);
   };
 
   /** A further attempt may be made only where the one before cannot have had an effect, or may have it twice. */
@@ -58,7 +58,7 @@ export function createKeyed({ ledger, registry }: Parts) {
     const before = await ledger.byKey(keyOf({ ...request, attempt: (request.attempt ?? 1) - 1 }) ?? '');
     if (before === undefined) return refused(request, 'there is no attempt before this one');
     const { row } = before;
-    if (row !== undefined && !fits(row, request)) return belongsToAnother(request);
+    if (row !== undefined && !(await fits(row, request))) return belongsToAnother(request);
     const { state } = row ?? { state: 'unknown' };
     const notRun = state === 'expired' || state === 'denied';
     const repeatable = state === 'unknown' && registry.get(request.name)?.info.idempotent === true;
@@ -86,7 +86,7 @@ export function createKeyed({ ledger, registry }: Parts) {
     if (!Number.isInteger(attempt) || attempt < 1) return refused(request, 'attempts are counted from 1');
     const same = underWay.get(key);
     if (same !== undefined) {
-      return isSameRequest(same.request, request) ? same.outcome : belongsToAnother(request);
+      return (await isSameRequest(same.request, request)) ? same.outcome : belongsToAnother(request);
     }
     const outcome = answer(key, request, invoke);
     underWay.set(key, { request, outcome });

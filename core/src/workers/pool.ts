@@ -19,7 +19,11 @@ export type Answer =
   | { readonly ok: false; readonly sentence: string }
   | { readonly ok: false; readonly trace: string };
 
+/** What a thread says of a task: its module is there and the work begins, and what came of it. */
+export type Report = 'loaded' | Answer;
+
 export interface Job extends Task {
+  /** Counted from when the module is loaded. */
   readonly timeoutMs: number;
   readonly group: string;
   readonly signal?: AbortSignal | undefined;
@@ -51,6 +55,8 @@ export interface WorkerPoolOptions {
 /** At least two, so that one hostile document does not keep every other one waiting. */
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 const IDLE_MS = 20_000;
+/** For starting a thread and loading a module: not the document's fault. */
+const LOAD_MS = 20_000;
 const MEMORY_MB = 192;
 const YOUNG_MB = 16;
 const MOST_WAITING = 256;
@@ -93,12 +99,13 @@ export function createWorkerPool({
     });
     const thread: Thread = { worker, loaded: new Set(), current: undefined, timer: undefined };
     worker.unref();
-    worker.on('message', (answer: Answer) => {
+    worker.on('message', (report: Report) => {
       const { current } = thread;
       if (current === undefined) return;
+      if (report === 'loaded') return endAfter(thread, current.job.timeoutMs);
       rest(thread);
-      settle(current, answer);
-      dispatch();
+      settle(current, report);
+      return dispatch();
     });
     worker.on('error', (error) => fail(thread, error));
     worker.on('exit', () => fail(thread, new Error('the worker thread ended')));
@@ -165,14 +172,10 @@ export function createWorkerPool({
   };
 
   const begin = (pending: Pending, thread: Thread) => {
-    const { file, entry, name, input, timeoutMs } = pending.job;
-    clearTimeout(thread.timer);
+    const { file, entry, name, input } = pending.job;
     thread.current = pending;
     thread.loaded.add(file);
-    thread.timer = setTimeout(() => {
-      log.warn('a worker was killed: its job took too long', { entry, name, timeoutMs });
-      void end(thread, new CinnabarError('CINNABAR_WORKER_TIMEOUT', { seconds: timeoutMs / 1000 }));
-    }, timeoutMs);
+    endAfter(thread, LOAD_MS);
     thread.worker.ref();
     try {
       thread.worker.postMessage({ file, entry, name, input } satisfies Task);
@@ -181,6 +184,15 @@ export function createWorkerPool({
       rest(thread);
       pending.reject(error);
     }
+  };
+
+  const endAfter = (thread: Thread, limitMs: number) => {
+    clearTimeout(thread.timer);
+    thread.timer = setTimeout(() => {
+      const job = thread.current?.job;
+      log.warn('a worker was killed: its job took too long', { entry: job?.entry, name: job?.name, limitMs });
+      void end(thread, new CinnabarError('CINNABAR_WORKER_TIMEOUT', { seconds: limitMs / 1000 }));
+    }, limitMs);
   };
 
   const drop = (pending: Pending) => {

@@ -5,7 +5,7 @@ import { parentPort } from 'node:worker_threads';
 import * as sdk from '@cinnabar/sdk/worker';
 import { evaluate } from '../plugins/build/evaluate.js';
 import type { SharedModule } from '../plugins/build/plugin-require.js';
-import type { Answer, Task } from './pool.js';
+import type { Answer, Report, Task } from './pool.js';
 
 /** Below the main thread, which has heartbeats to send. Elsewhere than on Linux, 0 means the whole process. */
 const NICE = 10;
@@ -33,6 +33,7 @@ function load({ file, entry }: Task): Readonly<Record<string, unknown>> {
 async function answer(task: Task): Promise<Answer> {
   try {
     const run = load(task)[task.name];
+    parentPort?.postMessage('loaded' satisfies Report);
     if (typeof run !== 'function') throw new TypeError(`${task.entry} exports no function ${task.name}`);
     return { ok: true, value: await run(task.input) };
   } catch (error) {

@@ -99,6 +99,9 @@ export default definePlugin({
         log,
         listings,
         tool: context.tool,
+        schemas: context.worker<typeof import('./importing/schema.js')>(
+          new URL('./importing/schema.js', import.meta.url),
+        ),
       });
       context.defer(opened.stop);
       context.ready(opened.open);

@@ -12,6 +12,17 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 
 const NOTHING = { type: 'object' } as const;
+/** Each level refers to the next one twice: 2^40 checks. */
+const DOUBLING = {
+  type: 'object',
+  $defs: Object.fromEntries(
+    Array.from({ length: 41 }, (_, level) => [
+      `l${level}`,
+      level === 40 ? { type: 'object' } : { allOf: [1, 2].map(() => ({ $ref: `#/$defs/l${level + 1}` })) },
+    ]),
+  ),
+  allOf: [{ $ref: '#/$defs/l0' }],
+} as const;
 const tools: Tool[] = [
   { name: 'crash', description: 'Ends the server.', inputSchema: NOTHING },
   { name: 'patient', description: 'Waits to be told to go on.', inputSchema: NOTHING },
@@ -28,6 +39,20 @@ const tools: Tool[] = [
   { name: 'offspring', description: 'Starts a process that outlives its parent.', inputSchema: NOTHING },
   { name: 'environment', description: 'The environment.', inputSchema: NOTHING },
   { name: 'fail', description: 'Reports an error.', inputSchema: NOTHING, annotations: { destructiveHint: true } },
+  { name: 'endless', description: 'A schema of its arguments that takes for ever.', inputSchema: DOUBLING },
+  {
+    name: 'mismatch',
+    description: 'A result that is not as its schema says.',
+    inputSchema: NOTHING,
+    outputSchema: { type: 'object', properties: { text: { type: 'string', pattern: '^(a+)+$' } } },
+  },
+  {
+    name: 'unending',
+    description: 'A result whose check takes for ever.',
+    inputSchema: NOTHING,
+    // No linear engine reads a reference back.
+    outputSchema: { type: 'object', properties: { text: { type: 'string', pattern: '^((a+)+)\\1?$' } } },
+  },
   { name: 'weird.name/with:signs', description: 'A name that no model takes.', inputSchema: NOTHING },
 ];
 
@@ -99,6 +124,9 @@ const handlers: Readonly<
     return text('started');
   },
   environment: () => text(JSON.stringify(process.env)),
+  endless: () => text('run'),
+  mismatch: () => ({ ...text(''), structuredContent: { text: `${'a'.repeat(60)}!` } }),
+  unending: () => ({ ...text(''), structuredContent: { text: `${'a'.repeat(60)}!` } }),
   fail: () => ({ ...text('The disk is full.'), isError: true }),
 };
 

@@ -3,7 +3,7 @@ import { createRateLimit } from '@cinnabar/plugin-mcp/endpoint/rate-limit';
 import { cutText } from '@cinnabar/plugin-mcp/importing/cut';
 import { importedNames } from '@cinnabar/plugin-mcp/importing/names';
 import { readResult } from '@cinnabar/plugin-mcp/importing/result';
-import { inputFor } from '@cinnabar/plugin-mcp/importing/schema';
+import { problemWith } from '@cinnabar/plugin-mcp/importing/schema';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -40,7 +40,7 @@ describe('the result of a call', () => {
 });
 
 describe('a JSON Schema of a server', () => {
-  const accepts = (schema: Record<string, unknown>, value: unknown) => inputFor(schema).safeParse(value).success;
+  const accepts = (schema: Record<string, unknown>, value: unknown) => problemWith({ schema, value }) === undefined;
 
   it('is read as draft 2020-12, or as draft 7 where it says so or is nothing else', () => {
     const tuple = { type: 'object', properties: { at: { prefixItems: [{ type: 'number' }] } } };
@@ -58,8 +58,16 @@ describe('a JSON Schema of a server', () => {
 
   it('says what is wrong, and where', () => {
     const schema = { type: 'object', properties: { a: { type: 'object', properties: { b: { type: 'number' } } } } };
-    const { error } = inputFor(schema).safeParse({ a: { b: 'x' } });
-    expect(error?.issues[0]?.message).to.equal('a.b must be number');
+    expect(problemWith({ schema, value: { a: { b: 'x' } } })).to.equal('a.b must be number');
+  });
+
+  it('has its patterns read in linear time, each for itself, and look-around all the same', () => {
+    const properties = { a: { pattern: '^(a+)+$' }, b: { pattern: '^[0-9]{2,}$' }, c: { pattern: '^(?!x)[a-z]+$' } };
+    const schema = { type: 'object', properties };
+    expect(accepts(schema, { a: 'aaa', b: '12', c: 'abc' })).to.equal(true);
+    expect(accepts(schema, { b: '1' })).to.equal(false);
+    expect(accepts(schema, { c: 'xyz' })).to.equal(false);
+    expect(accepts(schema, { a: `${'a'.repeat(50_000)}!` })).to.equal(false);
   });
 });
 

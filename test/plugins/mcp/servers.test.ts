@@ -62,6 +62,18 @@ describe('an MCP server over stdio', function () {
     expect(text).to.match(/… \(cut: 200 KB of 300 KB are left out\)$/);
   });
 
+  it('has its schemas checked beside the main thread, for as long as that may take', async () => {
+    expect(textOf(await call(host, 'child_mismatch'))).to.equal(
+      'The MCP server "child" has run this, but its answer is not as it said that it would be: text must match pattern "^(a+)+$"',
+    );
+    expect(textOf(await call(host, 'child_unending'))).to.match(
+      /has run this.*could not be checked: This took longer than 1 s/,
+    );
+    expect(textOf(await call(host, 'child_endless', { a: 1 }))).to.match(
+      /^The arguments for child_endless are not right: input: they could not be checked against the server's schema\. This took longer than 1 s/,
+    );
+  });
+
   it('may change its tools while it runs', async () => {
     await call(host, 'child_grow');
     expect(await ask(host, '!mcp tools child')).to.contain('`child_grown` (write): New.');
@@ -172,9 +184,9 @@ describe('the process of an MCP server', function () {
     await first.stop();
     const { dataDir } = first;
     await using again = await openBench({ child: CHILD }, { world: first, dataDir });
-    expect(await ask(again, '!mcp list')).to.match(/`child` .* not started; 11 tools/);
+    expect(await ask(again, '!mcp list')).to.match(/`child` .* not started; 14 tools/);
     expect(textOf(await call(again, 'child_cancelled'))).to.equal('0');
-    expect(await ask(again, '!mcp list')).to.match(/`child` .* running; 11 tools/);
+    expect(await ask(again, '!mcp list')).to.match(/`child` .* running; 14 tools/);
     await first[Symbol.asyncDispose]();
   });
 

@@ -1,8 +1,9 @@
-import { type Clock, type ToolContext, UserError } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, type ToolContext, UserError } from '@cinnabar/sdk';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { type CallToolResult, CallToolResultSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { Connection } from '../servers/connection.js';
 import { createDeadline } from '../servers/deadline.js';
+import type { CheckValue } from './input.js';
 import { type ImportedResult, readResult } from './result.js';
 
 interface Parts {
@@ -10,6 +11,8 @@ interface Parts {
   readonly tool: string;
   readonly timeoutMs: number;
   readonly clock: Clock;
+  /** Of structured results. */
+  readonly check: CheckValue;
 }
 
 /** Without a limit that no progress moves, a server could keep a call for ever. */
@@ -44,7 +47,7 @@ export async function callTool(
         });
       },
     });
-    return readWith(result, server);
+    return await readWith(result, connection, parts);
   } catch (error) {
     if (error instanceof UserError) throw error;
     if (context.signal.aborted)
@@ -62,11 +65,27 @@ export async function callTool(
   }
 }
 
-function readWith(result: Awaited<ReturnType<Connection['client']['callTool']>>, server: string): ImportedResult {
-  const read = readResult(CallToolResultSchema.parse(result) satisfies CallToolResult);
-  if (result.isError !== true) return read;
+async function readWith(
+  result: Awaited<ReturnType<Connection['client']['callTool']>>,
+  connection: Connection,
+  { server, tool, check }: Parts,
+): Promise<ImportedResult> {
+  const parsed = CallToolResultSchema.parse(result) satisfies CallToolResult;
+  const read = readResult(parsed);
+  if (parsed.isError === true) {
+    throw new UserError(
+      read.text.trim() === '' ? `The MCP server "${server}" reported an error without a word.` : read.text,
+    );
+  }
+  const schema = connection.outputSchemaOf(tool);
+  if (schema === undefined || parsed.structuredContent === undefined) return read;
+  const problem = await check(schema, parsed.structuredContent).catch((error: unknown) => {
+    if (!(error instanceof CinnabarError)) throw error;
+    return `it could not be checked: ${error.message}`;
+  });
+  if (problem === undefined) return read;
   throw new UserError(
-    read.text.trim() === '' ? `The MCP server "${server}" reported an error without a word.` : read.text,
+    `The MCP server "${server}" has run this, but its answer is not as it said that it would be: ${problem}`,
   );
 }
 

@@ -45,7 +45,7 @@ export function listedTools(tools: readonly Tool[]): Listed {
   };
 }
 
-function isUsable(schema: Tool['inputSchema']): boolean {
+export function isUsable(schema: Readonly<Record<string, unknown>>): boolean {
   return JSON.stringify(schema).length <= MOST_SCHEMA_CHARS;
 }
 

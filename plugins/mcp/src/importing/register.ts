@@ -2,10 +2,10 @@ import type { Clock, Disposer, Logger, Registrar } from '@cinnabar/sdk';
 import type { Connection } from '../servers/connection.js';
 import type { ServerSettings } from '../settings.js';
 import { callTool } from './call.js';
+import { type CheckValue, inputFor } from './input.js';
 import type { ListedTool } from './listing.js';
 import { importedNames } from './names.js';
 import type { ImportedResult } from './result.js';
-import { inputFor } from './schema.js';
 
 interface Parts {
   readonly server: string;
@@ -13,6 +13,7 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly tool: Registrar['tool'];
+  readonly check: CheckValue;
   readonly need: () => Promise<Connection>;
 }
 
@@ -62,11 +63,11 @@ export function createImported(parts: Parts): Imported {
   };
 }
 
-function register(name: string, listed: ListedTool, { server, settings, clock, tool, need }: Parts): Disposer {
+function register(name: string, listed: ListedTool, { server, settings, clock, check, tool, need }: Parts): Disposer {
   return tool({
     name,
     description: listed.description,
-    input: inputFor(listed.inputSchema),
+    input: inputFor(listed.inputSchema, check),
     inputSchema: listed.inputSchema,
     risk: listed.risk,
     access: { tier: settings.tier },
@@ -77,7 +78,13 @@ function register(name: string, listed: ListedTool, { server, settings, clock, t
     },
     async run(input, context) {
       const connection = await need();
-      return callTool(connection, input, context, { server, tool: listed.name, timeoutMs: settings.timeoutMs, clock });
+      return callTool(connection, input, context, {
+        server,
+        tool: listed.name,
+        timeoutMs: settings.timeoutMs,
+        clock,
+        check,
+      });
     },
   });
 }

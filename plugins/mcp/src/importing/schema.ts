@@ -1,23 +1,55 @@
-import { type ToolInput, z } from '@cinnabar/sdk';
-import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
-import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv';
+/** Schemas of foreign servers, checked in a worker thread: references alone can make one take for ever. */
+import { Ajv, type AnySchema, type CodeOptions, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { RE2JS } from 're2js';
 
-type JsonSchema = Readonly<Record<string, unknown>>;
+export type JsonSchema = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => string | undefined;
 
-const OPTIONS = { strict: false, logger: false, addUsedSchema: false } as const;
+/**
+ * Patterns as RE2 reads them, in time that is in proportion to the text. Those that it cannot read (look-around, references back) are
+ * the engine's own; what they may take is the worker's time limit.
+ */
+const regExp: NonNullable<CodeOptions['regExp']> = Object.assign(
+  (pattern: string, flags: string) => linear(pattern) ?? new RegExp(pattern, flags),
+  { code: 'RegExp' },
+);
+
+function linear(pattern: string): { test(text: string): boolean; toString(): string } | undefined {
+  try {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    // The library keeps patterns by what `toString` says.
+    return { test: (text) => compiled.matcher(text).find(), toString: () => pattern };
+  } catch {
+    return undefined;
+  }
+}
+
+const OPTIONS = { strict: false, logger: false, addUsedSchema: false, code: { regExp } } as const;
 
 /** Made when the first schema needs it: each compiles the rules for schemas themselves, which takes a while. */
 const draft2020 = once(() => withFormats(new Ajv2020(OPTIONS)));
 const draft7 = once(() => withFormats(new Ajv(OPTIONS)));
 
+const MOST_COMPILED = 64;
+/** By the schema's text, the least recently used first. */
+const compiled = new Map<string, Check | undefined>();
+
 /**
- * Compiles a JSON Schema into a check that says what is wrong. Without `$schema` it is 2020-12, as MCP says; many servers
- * still write draft 7 without saying so, which is tried next. `undefined`: it is neither.
+ * What is wrong with a value, or `undefined`. A schema without `$schema` is 2020-12, as MCP says; many servers still write draft 7 without
+ * saying so, which is tried next. One that is neither checks nothing.
  */
-function compileSchema(schema: JsonSchema): Check | undefined {
+export function problemWith({ schema, value }: { readonly schema: JsonSchema; readonly value: unknown }) {
+  const key = JSON.stringify(schema);
+  const check = compiled.has(key) ? compiled.get(key) : compile(schema);
+  compiled.delete(key);
+  compiled.set(key, check);
+  for (const oldest of [...compiled.keys()].slice(0, -MOST_COMPILED)) compiled.delete(oldest);
+  return check?.(value);
+}
+
+function compile(schema: JsonSchema): Check | undefined {
   const { $schema: dialect, $id: _id, ...rest } = schema;
   const old = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect);
   const validate = old ? compileWith(draft7(), rest) : (compileWith(draft2020(), rest) ?? compileWith(draft7(), rest));
@@ -54,25 +86,3 @@ function describe(errors: readonly ErrorObject[] = []): string {
   const extra = 'additionalProperty' in params ? ` (${String(params.additionalProperty)})` : '';
   return `${where === '' ? '' : `${where} `}${message ?? 'is not right'}${extra}`;
 }
-
-/** A tool's input as the host wants it: any object, refused unless it fits the server's schema. Compiled with the first call. */
-export function inputFor(schema: JsonSchema): ToolInput {
-  const check = once(() => compileSchema(schema));
-  return z.looseObject({}).superRefine((value, context) => {
-    const problem = check()?.(value);
-    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
-  });
-}
-
-/** For the SDK's client: a schema that cannot be compiled checks nothing, where the SDK's own would fail the whole listing. */
-export const lenientValidator: jsonSchemaValidator = {
-  getValidator: <T>(schema: JsonSchema) => {
-    const check = once(() => compileSchema(schema));
-    return (input: unknown) => {
-      const problem = check()?.(input);
-      // The caller asked for this very type by the schema that has just been checked.
-      if (problem === undefined) return { valid: true, data: input as T, errorMessage: undefined };
-      return { valid: false, data: undefined, errorMessage: problem };
-    };
-  },
-};

@@ -1,7 +1,9 @@
 import { type Clock, type Logger, UserError } from '@cinnabar/sdk';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { type Tool, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { lenientValidator } from '../importing/schema.js';
+import type { JsonSchemaValidator, jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
+import { isUsable } from '../importing/listing.js';
+import type { JsonSchema } from '../importing/schema.js';
 import type { ServerSettings } from '../settings.js';
 import { createDeadline } from './deadline.js';
 import { CAPABILITIES, refuseRequests } from './refusals.js';
@@ -25,6 +27,8 @@ interface Parts {
 export interface Connection {
   readonly client: Client;
   tools(): Promise<readonly Tool[]>;
+  /** What a tool says of its structured results, if anything; of the tools that `tools` has listed. */
+  outputSchemaOf(tool: string): JsonSchema | undefined;
   /** Marks it as of no more use, as when the session is unknown to the server. */
   lose(why: string): void;
   close(): Promise<void>;
@@ -36,6 +40,14 @@ const LIST_MS = 30_000;
 const MOST_PAGES = 20;
 const MOST_TOOLS = 128;
 const FOREVER_MS = 2_147_483_647;
+
+/** The SDK would check results in the main thread, with the server's own patterns: `callTool` has them checked in a worker. */
+const checkedElsewhere: jsonSchemaValidator = {
+  // The caller asked for this very type by a schema that `callTool` goes by.
+  getValidator:
+    <T>(): JsonSchemaValidator<T> =>
+    (data) => ({ valid: true, data: data as T, errorMessage: undefined }),
+};
 
 /**
  * Starts a server, or calls on one over HTTP, and agrees with it on the protocol.
@@ -54,9 +66,10 @@ export async function connect(parts: Parts): Promise<Connection> {
   });
   const client = new Client(
     { name: 'cinnabar', version },
-    { capabilities: CAPABILITIES, jsonSchemaValidator: lenientValidator },
+    { capabilities: CAPABILITIES, jsonSchemaValidator: checkedElsewhere },
   );
   refuseRequests(client);
+  let outputs: ReadonlyMap<string, JsonSchema> = new Map();
   let over = false;
   const lose = (why: string) => {
     if (over) return;
@@ -102,8 +115,15 @@ export async function connect(parts: Parts): Promise<Connection> {
         if (cursor === undefined) break;
       }
       if (cursor !== undefined) log.warn(`"${name}" has too many tools; the first ${MOST_TOOLS} are used`);
-      return found.slice(0, MOST_TOOLS);
+      const used = found.slice(0, MOST_TOOLS);
+      outputs = new Map(
+        used.flatMap(({ name: tool, outputSchema }) =>
+          outputSchema !== undefined && isUsable(outputSchema) ? [[tool, outputSchema]] : [],
+        ),
+      );
+      return used;
     },
+    outputSchemaOf: (tool) => outputs.get(tool),
     async close() {
       over = true;
       await wire.sayGoodbye();

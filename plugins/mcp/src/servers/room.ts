@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Clock, createSequences, type Logger, type Registrar, UserError } from '@cinnabar/sdk';
+import { type Clock, createSequences, type Logger, type Registrar, UserError, type WorkerModule } from '@cinnabar/sdk';
+import { checkIn } from '../importing/input.js';
 import { type ListedTool, type Listings, listedTools } from '../importing/listing.js';
 import { createImported, type Imported } from '../importing/register.js';
 import type { ServerSettings } from '../settings.js';
@@ -14,6 +15,8 @@ export interface ServersParts {
   readonly log: Logger;
   readonly listings: Listings;
   readonly tool: Registrar['tool'];
+  /** Checks values by the servers' schemas. */
+  readonly schemas: WorkerModule<typeof import('../importing/schema.js')>;
 }
 
 export interface ServerReport extends KeeperStatus {
@@ -76,7 +79,8 @@ export function createServers(parts: ServersParts): Servers {
         return connection;
       },
     });
-    const imported = createImported({ ...parts, server: name, settings, need: keeper.need });
+    const check = checkIn(parts.schemas, name);
+    const imported = createImported({ ...parts, server: name, settings, check, need: keeper.need });
     return { name, settings, keeper, imported };
   }
 
