@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import {
   Access,
@@ -92,6 +93,11 @@ export default definePlugin({
       const { createServers } = await import('./servers/room.js');
       const { listings } = collections;
       const opened = createServers({
+        // Of the folder with the bot's data, which no other bot has.
+        owner: createHash('sha256')
+          .update(await services.files.folder('tools'))
+          .digest('hex')
+          .slice(0, 16),
         settings: values.servers,
         env,
         version: VERSION,

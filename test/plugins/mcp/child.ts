@@ -1,5 +1,6 @@
 /** An MCP server over stdio that does what real ones do on bad days. Started by the tests, as a process of its own. */
 import { spawn } from 'node:child_process';
+import { writeSync } from 'node:fs';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import {
@@ -39,6 +40,7 @@ const tools: Tool[] = [
   { name: 'offspring', description: 'Starts a process that outlives its parent.', inputSchema: NOTHING },
   { name: 'environment', description: 'The environment.', inputSchema: NOTHING },
   { name: 'fail', description: 'Reports an error.', inputSchema: NOTHING, annotations: { destructiveHint: true } },
+  { name: 'flood', description: 'Prints without end.', inputSchema: { type: 'object' } },
   { name: 'endless', description: 'A schema of its arguments that takes for ever.', inputSchema: DOUBLING },
   {
     name: 'mismatch',
@@ -117,11 +119,35 @@ const handlers: Readonly<
     return text('grown');
   },
   ask,
-  offspring(_, { port }) {
+  offspring(_, { port, detached, hidden }) {
     // Ignores what ends its parent, and can be heard to live.
     const program = `process.on('SIGTERM', () => {}); require('node:net').connect(${String(port)}, '127.0.0.1')`;
-    spawn(process.execPath, ['-e', program], { stdio: 'ignore' });
+    const options = {
+      stdio: 'ignore',
+      // A session, and with that a group, of its own.
+      detached: detached === true,
+      ...(hidden === true ? { env: {} } : {}),
+    } as const;
+    if (hidden === true) {
+      // Its parent ends at once: nothing leads from here to it.
+      const parent = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(program)}], { stdio: 'ignore', detached: true, env: {} }).unref()`;
+      spawn(process.execPath, ['-e', parent], options);
+    } else spawn(process.execPath, ['-e', program], options);
     return text('started');
+  },
+  flood(_, { to, chunk }) {
+    setImmediate(() => {
+      const [file, bytes] = [to === 'stderr' ? 2 : 1, String(chunk).repeat(64 * 1024)];
+      for (;;) {
+        try {
+          writeSync(file, bytes);
+        } catch (error) {
+          // The pipe is full for the moment.
+          if (!String(error).includes('EAGAIN')) throw error;
+        }
+      }
+    });
+    return text('on its way');
   },
   environment: () => text(JSON.stringify(process.env)),
   endless: () => text('run'),

@@ -4,6 +4,7 @@ import { cutText } from '@cinnabar/plugin-mcp/importing/cut';
 import { importedNames } from '@cinnabar/plugin-mcp/importing/names';
 import { readResult } from '@cinnabar/plugin-mcp/importing/result';
 import { problemWith } from '@cinnabar/plugin-mcp/importing/schema';
+import { createIntake, type Framing, IntakeError } from '@cinnabar/plugin-mcp/servers/intake';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -68,6 +69,47 @@ describe('a JSON Schema of a server', () => {
     expect(accepts(schema, { b: '1' })).to.equal(false);
     expect(accepts(schema, { c: 'xyz' })).to.equal(false);
     expect(accepts(schema, { a: `${'a'.repeat(50_000)}!` })).to.equal(false);
+  });
+});
+
+describe('what a server sends', () => {
+  const watch = (framing: Framing) => createIntake(createManualClock()).watch(framing);
+  const bytes = (text: string) => Buffer.from(text);
+
+  it('may be of 50,000 parts in a message, however it comes in, and texts are no parts', () => {
+    const anyJson = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify([value, 'a \\" , [ { :']));
+    fc.assert(
+      fc.property(fc.array(anyJson, { minLength: 1, maxLength: 5 }), fc.integer({ min: 1, max: 7 }), (lines, size) => {
+        const check = watch('line');
+        const all = bytes(lines.map((line) => `${line}\n`).join(''));
+        for (let at = 0; at < all.length; at += size) check(all.subarray(at, at + size));
+        const limit = 50_000;
+        const many = `[${'1,'.repeat(limit - 1)}1]\n`;
+        check(bytes(many));
+        check(bytes(`["${',['.repeat(limit)}"]\n`));
+        expect(() => check(bytes(`[${many}`))).to.throw(IntakeError, /more than 50000 parts/);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is counted by event, and comments that keep a stream open are not', () => {
+    const check = watch('event');
+    for (let count = 0; count < 60_000; count += 1) check(bytes(': {}\r\n'));
+    for (let count = 0; count < 5; count += 1) check(bytes(`data: [${'1,'.repeat(20_000)}1]\r\n\r\n`));
+    check(bytes(`data: [${'1,'.repeat(30_000)}1]\n`));
+    expect(() => check(bytes(`data: [${'1,'.repeat(30_000)}1]\n`))).to.throw(/50000 parts/);
+  });
+
+  it('may be 64 MB in a minute, and as much in the next', () => {
+    const clock = createManualClock();
+    const check = createIntake(clock).watch('line');
+    // However short, a line counts as 4 KB.
+    const send = (lines: number) => check(bytes('\n'.repeat(lines)));
+    send(15_000);
+    expect(() => send(2_000)).to.throw(IntakeError, /more than 64 MB within a minute/);
+    clock.advance(60_000);
+    send(15_000);
   });
 });
 

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { TestHost } from '@cinnabar/core/testing';
+import { createCgroup } from '@cinnabar/plugin-mcp/servers/cgroup';
+import { createProcessTree, endOrphans } from '@cinnabar/plugin-mcp/servers/process-tree';
 import { type ToolProgress, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { ask, CHILD, call, openBench, textOf } from './bench.js';
@@ -151,19 +154,74 @@ describe('an MCP server over stdio', function () {
 describe('the process of an MCP server', function () {
   this.timeout(20_000);
 
-  it('ends with the plugin, and what it has started ends with it', async function () {
-    if (process.platform === 'win32') this.skip();
+  /** Unloads the plugin while a process that the server has started is alive; resolves when that has ended. */
+  const outlive = async (how: Readonly<Record<string, unknown>>) => {
     await using host = await openBench({ child: CHILD });
     const listener = createServer().listen(0, '127.0.0.1');
     await once(listener, 'listening');
     const address = listener.address();
     const connected = once(listener, 'connection');
-    await call(host, 'child_offspring', { port: typeof address === 'object' ? address?.port : undefined });
+    await call(host, 'child_offspring', { ...how, port: typeof address === 'object' ? address?.port : undefined });
     const [socket] = await connected;
     const closed = once(socket.resume(), 'close');
     await host.plugins.unload('mcp');
     await closed;
     listener.close();
+  };
+
+  it('ends with the plugin, and what it has started ends with it', async function () {
+    if (process.platform === 'win32') this.skip();
+    await outlive({});
+  });
+
+  it('cannot leave a process behind in a session of its own', async function () {
+    if (process.platform !== 'linux') this.skip();
+    await outlive({ detached: true });
+  });
+
+  it('cannot hide a process without parent and environment, where there are control groups', async function () {
+    const probe = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
+    const group = createCgroup('cinnabar-test-probe', probe.pid ?? 0);
+    probe.kill('SIGKILL');
+    await once(probe, 'exit');
+    await group?.remove();
+    if (group === undefined) this.skip();
+    await outlive({ hidden: true });
+  });
+
+  it('that a killed bot has left behind ends when the bot starts again', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const { env } = createProcessTree('0123abcd');
+    const left = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { env: { ...env }, detached: true });
+    await once(left, 'spawn');
+    await endOrphans('another');
+    await endOrphans('0123abcd');
+    const [, signal] = await once(left, 'exit');
+    expect(signal).to.equal('SIGKILL');
+  });
+
+  const floods = [
+    ['prints a line without end', { to: 'stdout', chunk: 'x' }, /it sent a message of more than 8 MB/],
+    ['prints a message of very many parts', { to: 'stdout', chunk: '[' }, /it sent a message of more than 50000 parts/],
+    ['prints very many lines', { to: 'stdout', chunk: '\n' }, /it sent more than 64 MB within a minute/],
+  ] as const;
+  for (const [what, how, why] of floods) {
+    it(`is ended when it ${what}`, async () => {
+      await using host = await openBench({ child: CHILD });
+      await call(host, 'child_flood', how);
+      // Waits for its end.
+      await call(host, 'child_patient');
+      expect(await ask(host, '!mcp list')).to.match(why);
+    });
+  }
+
+  it('has to wait when it prints errors without end, and the bot goes on', async () => {
+    await using host = await openBench({ child: CHILD });
+    const before = process.memoryUsage().rss;
+    await call(host, 'child_flood', { to: 'stderr', chunk: 'x' });
+    for (let second = 0; second < 20; second += 1) await host.advance(1_000);
+    expect(await ask(host, '!mcp list')).to.match(/`child` .* running/);
+    expect(process.memoryUsage().rss - before).to.be.below(200 * 1024 * 1024);
   });
 
   it('gets the variables that are configured for it, and none of the others', async () => {
@@ -184,9 +242,9 @@ describe('the process of an MCP server', function () {
     await first.stop();
     const { dataDir } = first;
     await using again = await openBench({ child: CHILD }, { world: first, dataDir });
-    expect(await ask(again, '!mcp list')).to.match(/`child` .* not started; 14 tools/);
+    expect(await ask(again, '!mcp list')).to.match(/`child` .* not started; 15 tools/);
     expect(textOf(await call(again, 'child_cancelled'))).to.equal('0');
-    expect(await ask(again, '!mcp list')).to.match(/`child` .* running; 14 tools/);
+    expect(await ask(again, '!mcp list')).to.match(/`child` .* running; 15 tools/);
     await first[Symbol.asyncDispose]();
   });
 

@@ -1,6 +1,6 @@
-import { CinnabarError, type Clock, type ToolContext, UserError } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, type ToolContext, UserError, z } from '@cinnabar/sdk';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { type CallToolResult, CallToolResultSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { CallToolResultSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { Connection } from '../servers/connection.js';
 import { createDeadline } from '../servers/deadline.js';
 import type { CheckValue } from './input.js';
@@ -20,6 +20,8 @@ const LONGEST_MS = 60 * 60_000;
 /** More than a timer of the SDK's own ever gets to: the limits here are on the host's clock. */
 const FOREVER_MS = 2_147_483_647;
 const UNKNOWN_SESSION = 404;
+/** Few enough blocks to look at each: the SDK's own schema writes a complaint about each of thousands that do not fit. */
+const ANSWER = z.looseObject({ content: z.array(z.unknown()).max(1_000).optional() });
 
 /**
  * Calls a server's tool. The time limit starts again with each progress the server reports; whoever asked can cancel, and the server is told.
@@ -35,18 +37,22 @@ export async function callTool(
   const longest = createDeadline(clock, LONGEST_MS, context.signal);
   const limit = createDeadline(clock, parts.timeoutMs, longest.signal);
   try {
-    const result = await connection.client.callTool({ name: tool, arguments: { ...input } }, CallToolResultSchema, {
-      signal: limit.signal,
-      timeout: FOREVER_MS,
-      onprogress({ progress, total, message }) {
-        limit.restart();
-        context.progress({
-          progress,
-          ...(total === undefined ? {} : { total }),
-          ...(message === undefined ? {} : { message }),
-        });
+    const result = await connection.client.request(
+      { method: 'tools/call', params: { name: tool, arguments: { ...input } } },
+      ANSWER,
+      {
+        signal: limit.signal,
+        timeout: FOREVER_MS,
+        onprogress({ progress, total, message }) {
+          limit.restart();
+          context.progress({
+            progress,
+            ...(total === undefined ? {} : { total }),
+            ...(message === undefined ? {} : { message }),
+          });
+        },
       },
-    });
+    );
     return await readWith(result, connection, parts);
   } catch (error) {
     if (error instanceof UserError) throw error;
@@ -66,11 +72,14 @@ export async function callTool(
 }
 
 async function readWith(
-  result: Awaited<ReturnType<Connection['client']['callTool']>>,
+  answer: z.output<typeof ANSWER>,
   connection: Connection,
   { server, tool, check }: Parts,
 ): Promise<ImportedResult> {
-  const parsed = CallToolResultSchema.parse(result) satisfies CallToolResult;
+  const { data: parsed, error } = CallToolResultSchema.safeParse(answer);
+  if (parsed === undefined) {
+    throw new UserError(`The MCP server "${server}" has run this, but its answer cannot be read.`, { cause: error });
+  }
   const read = readResult(parsed);
   if (parsed.isError === true) {
     throw new UserError(
@@ -78,8 +87,8 @@ async function readWith(
     );
   }
   const schema = connection.outputSchemaOf(tool);
-  if (schema === undefined || parsed.structuredContent === undefined) return read;
-  const problem = await check(schema, parsed.structuredContent).catch((error: unknown) => {
+  if (schema === undefined) return read;
+  const problem = await check(schema, parsed.structuredContent ?? null).catch((error: unknown) => {
     if (!(error instanceof CinnabarError)) throw error;
     return `it could not be checked: ${error.message}`;
   });

@@ -1,7 +1,6 @@
-import { type Clock, type Logger, UserError } from '@cinnabar/sdk';
+import { type Clock, type Logger, UserError, z } from '@cinnabar/sdk';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { type Tool, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonSchemaValidator, jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
+import { type Tool, ToolListChangedNotificationSchema, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import { isUsable } from '../importing/listing.js';
 import type { JsonSchema } from '../importing/schema.js';
 import type { ServerSettings } from '../settings.js';
@@ -10,6 +9,8 @@ import { CAPABILITIES, refuseRequests } from './refusals.js';
 import { createWire } from './transport.js';
 
 interface Parts {
+  /** Names the bot, the same in each run. */
+  readonly owner: string;
   readonly name: string;
   readonly settings: ServerSettings;
   readonly env: Readonly<Record<string, unknown>>;
@@ -39,46 +40,45 @@ const START_MS = 120_000;
 const LIST_MS = 30_000;
 const MOST_PAGES = 20;
 const MOST_TOOLS = 128;
+const MOST_TROUBLES = 50;
 const FOREVER_MS = 2_147_483_647;
 
-/** The SDK would check results in the main thread, with the server's own patterns: `callTool` has them checked in a worker. */
-const checkedElsewhere: jsonSchemaValidator = {
-  // The caller asked for this very type by a schema that `callTool` goes by.
-  getValidator:
-    <T>(): JsonSchemaValidator<T> =>
-    (data) => ({ valid: true, data: data as T, errorMessage: undefined }),
-};
+/** Taken apart one by one afterwards: the SDK's own schema writes a complaint about each of thousands that do not fit. */
+const LISTED = z.looseObject({ tools: z.array(z.unknown()).max(2_000), nextCursor: z.string().optional() });
 
 /**
  * Starts a server, or calls on one over HTTP, and agrees with it on the protocol.
  * @throws UserError with a sentence about what went wrong
  */
 export async function connect(parts: Parts): Promise<Connection> {
-  const { name, settings, env, version, clock, log } = parts;
+  const { name, owner, settings, env, version, clock, log } = parts;
   const stderr: string[] = [];
   const wire = createWire(settings, {
+    owner,
     env,
+    clock,
+    onFlood: (error) => lose(error instanceof Error ? error.message : String(error)),
     onStderr(line) {
       stderr.splice(0, Math.max(0, stderr.length - 4));
       stderr.push(line.slice(0, 500));
       log.debug('an MCP server says', { server: name, line: line.slice(0, 2_000) });
     },
   });
-  const client = new Client(
-    { name: 'cinnabar', version },
-    { capabilities: CAPABILITIES, jsonSchemaValidator: checkedElsewhere },
-  );
+  const client = new Client({ name: 'cinnabar', version }, { capabilities: CAPABILITIES });
   refuseRequests(client);
   let outputs: ReadonlyMap<string, JsonSchema> = new Map();
   let over = false;
+  let lost: string | undefined;
   const lose = (why: string) => {
     if (over) return;
     over = true;
+    lost = why;
     parts.onGone(why);
     void client.close().catch(() => undefined);
   };
+  const isWorthLogging = atMost(MOST_TROUBLES, clock);
   client.onerror = (error) => {
-    log.debug('trouble with an MCP server', { server: name, error });
+    if (isWorthLogging()) log.debug('trouble with an MCP server', { server: name, error });
     // The SDK tries to pick up a broken stream, and says so when it gives up; requests would wait for ever.
     if (/maximum reconnection attempts/i.test(error.message)) lose('it cannot be reached any more');
   };
@@ -91,7 +91,8 @@ export async function connect(parts: Parts): Promise<Connection> {
     over = true;
     await client.close().catch(() => undefined);
     await wire.transport.close().catch(() => undefined);
-    const why = deadline.passed() ? `it took longer than ${START_MS / 1000} s to start` : reasonOf(error, stderr);
+    const why =
+      lost ?? (deadline.passed() ? `it took longer than ${START_MS / 1000} s to start` : reasonOf(error, stderr));
     throw new UserError(why, { cause: error });
   } finally {
     deadline.clear();
@@ -108,9 +109,12 @@ export async function connect(parts: Parts): Promise<Connection> {
       for (let page = 0; page < MOST_PAGES && found.length < MOST_TOOLS; page += 1) {
         const limit = createDeadline(clock, LIST_MS);
         const listed = await client
-          .listTools(cursor === undefined ? {} : { cursor }, { signal: limit.signal, timeout: FOREVER_MS })
+          .request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, LISTED, {
+            signal: limit.signal,
+            timeout: FOREVER_MS,
+          })
           .finally(limit.clear);
-        found.push(...listed.tools);
+        found.push(...listed.tools.slice(0, MOST_TOOLS).flatMap((tool) => ToolSchema.safeParse(tool).data ?? []));
         cursor = listed.nextCursor;
         if (cursor === undefined) break;
       }
@@ -131,6 +135,20 @@ export async function connect(parts: Parts): Promise<Connection> {
       // The protocol layer closes its transport without waiting for what it has to end.
       await wire.transport.close();
     },
+  };
+}
+
+/** `true` for so many a minute: each line that is no message is a trouble of its own. */
+function atMost(most: number, clock: Clock): () => boolean {
+  let since = clock.now();
+  let count = 0;
+  return () => {
+    if (clock.now() - since >= 60_000) {
+      since = clock.now();
+      count = 0;
+    }
+    count += 1;
+    return count <= most;
   };
 }
 

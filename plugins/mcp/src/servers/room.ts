@@ -6,9 +6,12 @@ import { createImported, type Imported } from '../importing/register.js';
 import type { ServerSettings } from '../settings.js';
 import { type Connection, connect } from './connection.js';
 import { createKeeper, type Keeper, type KeeperStatus } from './keeper.js';
+import { endOrphans } from './process-tree.js';
 
 export interface ServersParts {
   readonly settings: Readonly<Record<string, ServerSettings>>;
+  /** Names the bot, the same in each run: letters and digits. */
+  readonly owner: string;
   readonly env: Readonly<Record<string, unknown>>;
   readonly version: string;
   readonly clock: Clock;
@@ -93,6 +96,7 @@ export function createServers(parts: ServersParts): Servers {
 
   return {
     async open() {
+      if (servers.some(({ settings }) => settings.command !== undefined)) await endOrphans(parts.owner);
       for (const { name, settings, keeper, imported } of servers) {
         const known = await listings.of(name).find();
         if (known?.fingerprint === fingerprintOf(settings)) await imported.update(known.tools);

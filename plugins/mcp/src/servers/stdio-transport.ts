@@ -1,10 +1,12 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import type { Clock } from '@cinnabar/sdk';
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { endGroup, HAS_GROUPS } from './process-group.js';
+import type { Intake } from './intake.js';
+import { createProcessTree, HAS_GROUPS } from './process-tree.js';
+import { readStderr } from './stderr.js';
 
 export interface Program {
   readonly command: string;
@@ -13,79 +15,106 @@ export interface Program {
   readonly cwd?: string;
 }
 
-/** Longer messages end the connection: a result is cut to far less anyway. */
-const MOST_BUFFERED_BYTES = 32 * 1024 * 1024;
+export interface StdioParts {
+  /** Names the bot, the same in each run. */
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly intake: Intake;
+  /** Gets the reason when the program sends more than it may. It is ended, too. */
+  readonly onFlood: (error: unknown) => void;
+  /** Gets each line of the program's standard error. */
+  readonly onStderr: (line: string) => void;
+}
+
+const LINE_FEED = 0x0a;
 
 /**
- * Talks to a child process over its standard streams. The SDK's own transport leaves what the child has started running when the child
- * ends: here the child leads a process group of its own, which ends as a whole.
+ * Talks to a child process over its standard streams. The SDK's own transport takes a message of any length, at a cost that grows with its
+ * square, and leaves what the child has started running when the child ends.
  * The child gets what is configured and harmless variables such as PATH: none of the bot's secrets.
- * @param onStderr gets each line of the child's standard error
  */
-export function createStdioTransport(program: Program, onStderr: (line: string) => void): Transport {
-  const buffer = new ReadBuffer({ maxBufferSize: MOST_BUFFERED_BYTES });
+export function createStdioTransport(
+  program: Program,
+  { owner, clock, intake, onFlood, onStderr }: StdioParts,
+): Transport {
+  const tree = createProcessTree(owner);
   let child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
-  let closing: Promise<void> | undefined;
 
-  const receive = (chunk: Buffer) => {
+  const read = (line: string) => {
     try {
-      buffer.append(chunk);
+      transport.onmessage?.(deserializeMessage(line));
     } catch (error) {
+      // A line that is no message: servers print such things, and go on.
       transport.onerror?.(asError(error));
-      void transport.close();
-      return;
-    }
-    for (;;) {
-      try {
-        const message = buffer.readMessage();
-        if (message === null) return;
-        transport.onmessage?.(message);
-      } catch (error) {
-        // A line that is no message: servers print such things, and go on.
-        transport.onerror?.(asError(error));
-      }
     }
   };
+  const receive = createReceiver(intake, read, (error) => {
+    onFlood(error);
+    void transport.close();
+  });
 
   const transport: Transport = {
     start: () =>
       new Promise((resolve, reject) => {
         const { command, args, env, cwd } = program;
         const started = spawn(command, args, {
-          env: { ...getDefaultEnvironment(), ...env },
+          env: { ...getDefaultEnvironment(), ...env, ...tree.env },
           stdio: ['pipe', 'pipe', 'pipe'],
           detached: HAS_GROUPS,
           windowsHide: true,
           ...(cwd === undefined ? {} : { cwd }),
         });
+        tree.adopt(started);
         child = started;
         started.once('spawn', resolve);
         started.once('error', (error) => {
           reject(error);
           transport.onerror?.(error);
         });
-        started.once('close', () => {
-          transport.onclose?.();
-          // It is gone, but what it has started may not be.
-          closing ??= endGroup(started);
+        started.once('exit', () => {
+          // It is gone, but what it has started may not be, and may hold its streams open.
+          void tree.end();
         });
+        started.once('close', () => transport.onclose?.());
         started.stdout.on('data', receive);
         for (const stream of [started.stdin, started.stdout, started.stderr]) {
           stream.on('error', (error) => transport.onerror?.(error));
         }
-        createInterface({ input: started.stderr }).on('line', onStderr);
+        readStderr(started.stderr, clock, onStderr);
       }),
     send: (message) =>
       new Promise((resolve, reject) => {
         if (child === undefined || !child.stdin.writable) return reject(new Error('the server is not running'));
         child.stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
       }),
-    close() {
-      closing ??= child === undefined ? Promise.resolve() : endGroup(child);
-      return closing;
-    },
+    close: () => tree.end(),
   };
   return transport;
+}
+
+/** Puts lines together from chunks. After more than a server may send, nothing is read any more. */
+function createReceiver(intake: Intake, onLine: (line: string) => void, onFlood: (error: unknown) => void) {
+  const check = intake.watch('line');
+  let parts: Buffer[] = [];
+  let isOver = false;
+  return (chunk: Buffer) => {
+    if (isOver) return;
+    try {
+      check(chunk);
+    } catch (error) {
+      isOver = true;
+      parts = [];
+      onFlood(error);
+      return;
+    }
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
+      onLine(Buffer.concat([...parts, chunk.subarray(from, end)]).toString('utf8'));
+      parts = [];
+      from = end + 1;
+    }
+    if (from < chunk.byteLength) parts.push(chunk.subarray(from));
+  };
 }
 
 function asError(error: unknown): Error {

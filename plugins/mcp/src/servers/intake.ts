@@ -1,0 +1,126 @@
+import type { Clock } from '@cinnabar/sdk';
+
+/** A server sent more than it may. The message is a clause for people: "it sent …". */
+export class IntakeError extends Error {
+  override readonly name = 'IntakeError';
+}
+
+/** Media of one result have at most 5 MB, which are 7 in base64. */
+const MOST_BYTES = 8 * 1024 * 1024;
+/** Values, keys and brackets of one message: reading very many of them takes the main thread seconds. */
+const MOST_PARTS = 50_000;
+const MOST_BYTES_PER_MINUTE = 64 * 1024 * 1024;
+const MINUTE_MS = 60_000;
+/** What a message or an answer counts for at least, so that very many empty ones are too many. */
+const LEAST = 4 * 1024;
+
+const CARRIAGE_RETURN = 0x0d;
+const COLON = 0x3a;
+
+/** What a byte is in JSON, by its value. */
+const ORDINARY = 0;
+const LINE_FEED = 1;
+const QUOTE = 2;
+const BACKSLASH = 3;
+const STRUCTURE = 4;
+const KINDS = new Uint8Array(256).fill(ORDINARY);
+KINDS[0x0a] = LINE_FEED;
+KINDS[0x22] = QUOTE;
+KINDS[0x5c] = BACKSLASH;
+for (const character of '[{,:') KINDS[character.charCodeAt(0)] = STRUCTURE;
+
+/** Where a byte stands: outside of texts, in one, or behind a backslash in one. */
+const OUTSIDE = 0;
+const IN_TEXT = 1;
+const ESCAPED = 2;
+/** The state after a byte, by the state before it and what the byte is. */
+const NEXT = [
+  [OUTSIDE, OUTSIDE, IN_TEXT, OUTSIDE, OUTSIDE],
+  [IN_TEXT, OUTSIDE, OUTSIDE, ESCAPED, IN_TEXT],
+  [IN_TEXT, OUTSIDE, IN_TEXT, IN_TEXT, IN_TEXT],
+].flat();
+const KIND_COUNT = 5;
+
+/** Where one message ends: at a line feed, at an empty line, or with the body. */
+export type Framing = 'line' | 'event' | 'body';
+
+/** What one server may send: in a message, and in a minute. */
+export interface Intake {
+  /** Counts an answer, however short. @throws IntakeError */
+  answer(): void;
+  /** Checks a stream chunk by chunk, before anything is parsed. Each call is one stream. The check throws IntakeError. */
+  watch(framing: Framing): (chunk: Uint8Array) => void;
+}
+
+export function createIntake(clock: Clock): Intake {
+  let left = MOST_BYTES_PER_MINUTE;
+  let countedAt = clock.now();
+  const count = (bytes: number) => {
+    const now = clock.now();
+    left = Math.min(MOST_BYTES_PER_MINUTE, left + ((now - countedAt) / MINUTE_MS) * MOST_BYTES_PER_MINUTE) - bytes;
+    countedAt = now;
+    if (left < 0) throw new IntakeError(`it sent more than ${MOST_BYTES_PER_MINUTE / 1024 / 1024} MB within a minute`);
+  };
+  return {
+    answer: () => count(4 * LEAST),
+    watch(framing) {
+      const message = createMessageCount(framing);
+      return (chunk) => {
+        count(chunk.byteLength + LEAST * message.add(chunk));
+      };
+    },
+  };
+}
+
+function createMessageCount(framing: Framing) {
+  let state = OUTSIDE;
+  let parts = 0;
+  /** Bytes of the message before the line, and parts. */
+  let before = { bytes: 0, parts: 0 };
+  let lineBytes = 0;
+  let firstByte = 0;
+
+  const checkSize = () => {
+    if (before.bytes + lineBytes > MOST_BYTES) {
+      throw new IntakeError(`it sent a message of more than ${MOST_BYTES / 1024 / 1024} MB`);
+    }
+    if (parts > MOST_PARTS) throw new IntakeError(`it sent a message of more than ${MOST_PARTS} parts`);
+  };
+
+  /** @returns whether a message ends with the line */
+  const endLine = () => {
+    checkSize();
+    const isEmpty = lineBytes === 0 || (lineBytes === 1 && firstByte === CARRIAGE_RETURN);
+    const ends = framing === 'line' || (framing === 'event' && isEmpty);
+    if (ends) before = { bytes: 0, parts: 0 };
+    // Streams are kept open with comments, which belong to no message.
+    else if (framing !== 'event' || firstByte !== COLON) before = { bytes: before.bytes + lineBytes, parts };
+    parts = before.parts;
+    lineBytes = 0;
+    return ends;
+  };
+
+  return {
+    /** @returns how many messages ended in it */
+    add(chunk: Uint8Array): number {
+      let ended = 0;
+      let from = 0;
+      if (lineBytes === 0) firstByte = chunk[0] ?? 0;
+      // Every byte is looked at, so this is the plainest of loops: with a call for each it takes twenty times as long.
+      for (let at = 0; at < chunk.length; at += 1) {
+        const kind = KINDS[chunk[at] ?? 0] ?? ORDINARY;
+        if (kind === STRUCTURE && state === OUTSIDE) parts += 1;
+        // A text has no line feed in it: what a stray quote has opened ends there.
+        state = NEXT[state * KIND_COUNT + kind] ?? OUTSIDE;
+        if (kind !== LINE_FEED) continue;
+        lineBytes += at - from;
+        if (endLine()) ended += 1;
+        from = at + 1;
+        firstByte = chunk[from] ?? 0;
+      }
+      lineBytes += chunk.length - from;
+      checkSize();
+      return ended;
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Cgroup, cgroupsBeginning, createCgroup } from './cgroup.js';
+
+/** How long a server may take to end by itself, and then when it is told to. */
+const LEAVE_MS = 500;
+const TERMINATE_MS = 2_000;
+/** How often processes are looked for that were started while others were being killed. */
+const MOST_ROUNDS = 20;
+const ROUND_MS = 20;
+
+/** On Windows a process has no group; there only the child itself is ended. */
+export const HAS_GROUPS = process.platform !== 'win32';
+
+/** Variable in the environment of a server, by which all that it starts is known. */
+const MARK = 'CINNABAR_MCP_PROCESS';
+const CGROUP = 'cinnabar-mcp-';
+
+/**
+ * All processes of one server. What the server starts is found by three signs, however it has detached itself:
+ * - a control group of its own, where this process may make one (Linux, cgroup v2): nothing leaves it;
+ * - else a mark in the environment, which children inherit, and their children (Linux);
+ * - else the process group, which `setsid` leaves.
+ * Without a control group, a process that clears its environment and outlives its parents escapes.
+ */
+export interface ProcessTree {
+  /** To be added to the environment of the program. */
+  readonly env: Readonly<Record<string, string>>;
+  /** To be called as soon as the program is started. */
+  adopt(child: ChildProcess): void;
+  /**
+   * Ends the program and what it has started: its input ends first, as MCP asks, then all are told to stop, then made to. Idempotent.
+   * In real time, whatever the host's clock says: processes know no other.
+   * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdown
+   */
+  end(): Promise<void>;
+}
+
+/** Trees that are alive, for a bot that ends without stopping its plugins. */
+const alive = new Set<() => void>();
+const endAll = () => {
+  for (const kill of alive) kill();
+};
+
+/** @param owner names the bot, the same in each run: letters and digits */
+export function createProcessTree(owner: string): ProcessTree {
+  const mark = `${owner}-${randomUUID()}`;
+  let child: ChildProcess | undefined;
+  let cgroup: Cgroup | undefined;
+  let ending: Promise<void> | undefined;
+
+  const killAll = () => void kill('SIGKILL');
+
+  const members = () => [...(cgroup?.members() ?? []), ...strays((one) => one === mark, child?.pid)];
+
+  const kill = (signal: NodeJS.Signals): number => {
+    const found = new Set(members());
+    if (signal === 'SIGKILL') cgroup?.kill();
+    if (child?.pid !== undefined) signalOne(HAS_GROUPS ? -child.pid : child.pid, signal);
+    for (const pid of found) signalOne(pid, signal);
+    return found.size;
+  };
+
+  const end = async (program: ChildProcess) => {
+    const over = new AbortController();
+    const ended = new Promise<void>((resolve) => {
+      if (program.exitCode !== null || program.signalCode !== null) resolve();
+      program.once('exit', () => resolve());
+    }).then(() => over.abort());
+    const atMost = (ms: number) => pause(ms, undefined, { signal: over.signal }).catch(() => undefined);
+
+    program.stdin?.end();
+    await atMost(LEAVE_MS);
+    // Also when it has ended by itself: what it had started may not have.
+    kill('SIGTERM');
+    await atMost(TERMINATE_MS);
+    for (let round = 0; kill('SIGKILL') > 0 && round < MOST_ROUNDS; round += 1) await pause(ROUND_MS);
+    await ended;
+    alive.delete(killAll);
+    if (alive.size === 0) process.off('exit', endAll);
+    await cgroup?.remove();
+  };
+
+  return {
+    env: { [MARK]: mark },
+    adopt(started) {
+      child = started;
+      if (started.pid === undefined) return;
+      cgroup = createCgroup(`${CGROUP}${mark}`, started.pid);
+      if (alive.size === 0) process.on('exit', endAll);
+      alive.add(killAll);
+    },
+    end() {
+      ending ??= child?.pid === undefined ? Promise.resolve() : end(child);
+      return ending;
+    },
+  };
+}
+
+/** Ends what an earlier run of the same bot has left behind: one that was killed could not. */
+export async function endOrphans(owner: string): Promise<void> {
+  for (const pid of strays((mark) => mark.startsWith(`${owner}-`), undefined)) signalOne(pid, 'SIGKILL');
+  for (const cgroup of cgroupsBeginning(`${CGROUP}${owner}-`)) {
+    for (const pid of cgroup.members()) signalOne(pid, 'SIGKILL');
+    cgroup.kill();
+    await cgroup.remove();
+  }
+}
+
+function signalOne(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Living processes that carry such a mark, and all that descend from those or from the server. Only Linux tells. */
+function strays(isOurs: (mark: string) => boolean, root: number | undefined): readonly number[] {
+  if (process.platform !== 'linux') return [];
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const children = new Map<number, number[]>();
+  const marked: number[] = root === undefined ? [] : [root];
+  for (const name of pids) {
+    const pid = Number(name);
+    const parent = parentOf(name);
+    if (parent === undefined) continue;
+    children.set(parent, [...(children.get(parent) ?? []), pid]);
+    if (isOurs(markOf(name))) marked.push(pid);
+  }
+  const found = new Set(marked);
+  // A set may grow while one goes through it: so this reaches the youngest.
+  for (const pid of found) for (const born of children.get(pid) ?? []) found.add(born);
+  if (root !== undefined) found.delete(root);
+  return [...found];
+}
+
+/** `undefined` for one that has ended, though nobody has asked yet how. */
+function parentOf(pid: string): number | undefined {
+  // "123 (a name) S 1 …": the name may hold anything.
+  const stat = contentOf(pid, 'stat');
+  const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return parent === undefined || state === 'Z' || state === 'X' ? undefined : Number(parent);
+}
+
+function markOf(pid: string): string {
+  const variable = contentOf(pid, 'environ')
+    .split('\0')
+    .find((one) => one.startsWith(`${MARK}=`));
+  return variable?.slice(MARK.length + 1) ?? '';
+}
+
+/** Empty for a process that is gone, or another user's. */
+function contentOf(pid: string, file: 'stat' | 'environ'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+}
