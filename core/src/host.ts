@@ -237,7 +237,10 @@ export function createHost(options: HostOptions): Host {
       diskWatch.guard(lock.check);
       container.resolve(KEYS.blockage).open();
       await container.resolve(KEYS.notices).open();
-      if (lock.abandonedAt !== undefined) container.resolve(KEYS.notices).alert(crashAlert(lock.abandonedAt));
+      if (lock.abandonedAt !== undefined) {
+        log.warn('the last run did not stop cleanly', { lastSeen: new Date(lock.abandonedAt).toISOString() });
+        container.resolve(KEYS.notices).alert(CRASH_ALERT);
+      }
       if (config.monitoring !== undefined) publish();
       await monitoring.open();
       await container.resolve(KEYS.tools).recover();
@@ -275,10 +278,8 @@ export function createHost(options: HostOptions): Host {
   };
 }
 
-function crashAlert(lastSeenMs: number): OwnerAlert {
-  return {
-    kind: 'restart-after-crash',
-    text: `The bot was started again after a run that did not stop cleanly (last sign of life <t:${Math.floor(lastSeenMs / 1000)}:f>): it crashed, was killed, ran out of memory, or the power failed.`,
-    remedy: 'The end of the error log, and the log of the system (`journalctl`, `docker logs`), say which.',
-  };
-}
+const CRASH_ALERT: OwnerAlert = {
+  kind: 'restart-after-crash',
+  text: 'The bot was started again after a run that did not stop cleanly: it crashed, was killed, ran out of memory, or the power failed.',
+  remedy: 'The end of the error log, and the log of the system (`journalctl`, `docker logs`), say which.',
+};

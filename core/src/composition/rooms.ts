@@ -18,8 +18,9 @@ import { createEnabledIn, createGuildStates, guildStateSchema } from '../gateway
 import { createInFlight } from '../gateway/in-flight.js';
 import { createPrefixes } from '../gateway/prefixes.js';
 import { createIdentities, identitySchema } from '../identities/room.js';
+import { alertsSchema } from '../observability/alert-queue.js';
 import { createMetrics } from '../observability/metrics.js';
-import { createOwnerNotices, noticesSchema } from '../observability/owner-notices.js';
+import { createOwnerNotices } from '../observability/owner-notices.js';
 import { createContext } from '../plugins/context.js';
 import { createDiscovery } from '../plugins/discovery/discovery.js';
 import { createGuardStore } from '../plugins/guard-store.js';
@@ -97,7 +98,7 @@ function registerState(room: Room): void {
       client: get(KEYS.gateway).client,
       owners: () => get(KEYS.access).owners(),
       document: () =>
-        get(KEYS.storage).collection('notices', { scope: 'global', version: 1, schema: noticesSchema }).of('owners'),
+        get(KEYS.storage).collection('notices', { scope: 'global', version: 1, schema: alertsSchema }).of('owners'),
       redact: (text) => get(KEYS.logs).redactor.text(text),
       clock: get(KEYS.clock),
       log: get(KEYS.logs).logger('host'),
