@@ -1,6 +1,7 @@
 import type { Guild, GuildMember, Message, SendableChannels, User } from 'discord.js';
 import type { Actor } from './access.js';
 import type { Reply } from './commands.js';
+import type { TextLimits } from './discord/long-text.js';
 import { defineToken } from './token.js';
 
 export type TurnTrigger = 'command' | 'mention' | 'reply' | 'dm' | 'name' | 'random' | 'activate' | 'continue';
@@ -21,8 +22,13 @@ export interface Turn {
   readonly channel: SendableChannels;
   /** `null` when it came by slash command. */
   readonly message: Message | null;
+  /** Aborts when the answer is not wanted any more: the plugin stops, or the deadline has passed. */
   readonly signal: AbortSignal;
-  /** Answers in the channel; text over Discord's limit is split without breaking fences. Resolves with the last message sent. */
+  /** When the answer has to be there, by the clock in ms: for requests to models. Set when the turn is handed to its responder. */
+  readonly deadlineAt?: number;
+  /** How long an answer may be before it becomes a file; `reply` keeps to it. */
+  readonly answerLimits?: TextLimits;
+  /** Answers in the channel; text over Discord's limit is split without breaking fences, and a very long one becomes a file. Resolves with the last message sent. */
   reply(reply: Reply): Promise<Message>;
 }
 

@@ -1,8 +1,13 @@
-import { type Clock, mayRefer, type Reply, type ReplyBody, splitMessage } from '@cinnabar/sdk';
+import { type Clock, mayRefer, type Reply, type ReplyBody, type TextLimits, textMessages } from '@cinnabar/sdk';
 import type { Message, MessageReplyOptions, SendableChannels } from 'discord.js';
 import { withPatience } from './patience.js';
 
-const DISCORD_LIMIT = 2000;
+export interface AnswerParts {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** How long an answer may be in a guild. */
+  limits(guildId: string | null): Promise<TextLimits>;
+}
 
 /**
  * Answers a message: the first part as a reply to it, the rest below, files and embeds on the last. Only its author can be pinged.
@@ -11,7 +16,7 @@ const DISCORD_LIMIT = 2000;
 export function answering(
   message: Message,
   channel: SendableChannels,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  { clock, signal, limits }: AnswerParts,
 ): (reply: Reply) => Promise<Message> {
   const allowedMentions = { parse: [], users: [message.author.id], repliedUser: true };
   let replied = !mayRefer(channel);
@@ -29,9 +34,11 @@ export function answering(
   };
   return async (reply) => {
     const body = typeof reply === 'string' ? { content: reply } : reply;
-    const parts = splitMessage(body.content ?? '', DISCORD_LIMIT);
-    for (const content of parts.slice(0, -1)) await send({ content });
-    return send({ ...extrasOf(body), content: parts.at(-1) ?? '' });
+    const parts = textMessages(body.content ?? '', { limits: await limits(message.guildId) });
+    for (const { content } of parts.slice(0, -1)) await send({ content });
+    const { content = '', files = [] } = parts.at(-1) ?? {};
+    const extras = extrasOf(body);
+    return send({ ...extras, content, ...(files.length === 0 ? {} : { files: [...files, ...(extras.files ?? [])] }) });
   };
 }
 

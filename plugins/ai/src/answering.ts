@@ -1,19 +1,33 @@
-import { type Clock, type Registrar, type Responders, sentenceOf, sleep, type Turn } from '@cinnabar/sdk';
+import {
+  type Clock,
+  createDeadline,
+  type Deadline,
+  type Registrar,
+  type Responders,
+  sentenceOf,
+  sleep,
+  type Turn,
+} from '@cinnabar/sdk';
 import { withoutMention } from './activation.js';
 import { routeOf } from './routing.js';
-import type { AiSettings } from './settings.js';
+import { type AiSettings, answerLimitsOf, limitsOf } from './settings.js';
+import { sayStillWorking } from './still-working.js';
 import { showTyping } from './typing.js';
 
 const FAILED = 'Something went wrong while I was answering. It is in the log; please try again.';
 /** Must be true of a restart, and of a stop for good. */
 const STOPPED = 'I was stopped before I had finished this. Please ask again.';
 /** A responder that does not listen to its signal is not waited for: the person would hear nothing. */
-const GRACE_MS = 500;
+const STOP_GRACE_MS = 500;
+/** The same where its time is up: it may have to write down what it has used. */
+const DEADLINE_GRACE_MS = 5_000;
+/** What keeps to the deadline by itself has a sentence of its own for it, and ends before its signal aborts. */
+const AFTER_DEADLINE_MS = 2_000;
 
 export interface AnsweringParts extends Pick<Registrar, 'every' | 'log'> {
+  readonly clock: Clock;
   readonly responders: Responders;
   readonly settings: AiSettings;
-  readonly clock: Clock;
 }
 
 /** Builds what hands turns to the responder of their channel, with typing shown, and says what goes wrong. Never rejects. */
@@ -31,20 +45,38 @@ export function createAnswering({ responders, settings, clock, every, log }: Ans
       // A plugin that has stopped cannot start a timer for typing any more.
       if (turn.signal.aborted) return tellAll(turns, STOPPED, log);
       let stopTyping: (() => Promise<void>) | undefined;
+      let stopSaying: (() => Promise<void>) | undefined;
       let sentence: string | undefined;
+      const { deadlineSeconds, patienceSeconds } = await limitsOf(settings, turn.actor.guildId).catch(() =>
+        limitsOf(settings, null),
+      );
+      const deadline = createDeadline(clock, deadlineSeconds * 1_000 + AFTER_DEADLINE_MS, [turn.signal]);
       try {
         const responder = await responderFor(turn);
         const showsTyping = turn.message !== null && infoOf(responder, turn)?.typesItself !== true;
         if (showsTyping) stopTyping = showTyping(turn.channel, { every, log });
-        const end = await untilStopped(turn.signal, clock, responders.respond(responder, turn));
-        if (end === 'stopped') sentence = STOPPED;
+        stopSaying = sayStillWorking(turn, patienceSeconds, deadlineSeconds, { clock, log });
+        const bounded = {
+          ...turn,
+          signal: deadline.signal,
+          deadlineAt: clock.now() + deadlineSeconds * 1_000,
+          answerLimits: await answerLimitsOf(settings, turn.actor.guildId),
+        };
+        const end = await untilEnded(deadline, clock, responders.respond(responder, bounded));
+        if (end === 'left') sentence = deadline.isUp ? outOfTime(deadlineSeconds) : STOPPED;
+        if (end === 'left' && deadline.isUp)
+          log.warn('a responder did not end at its deadline', { responder, turnId: turn.id });
       } catch (error) {
-        const known = sentenceOf(error);
+        const known = deadline.isUp ? outOfTime(deadlineSeconds) : sentenceOf(error);
         const where = { turnId: turn.id, earlier: earlier.length, channelId: turn.channel.id };
         log[known === undefined ? 'error' : 'info']('a turn was not answered', { ...where, error });
         // Whatever fails now fails because of that.
         sentence = turn.signal.aborted ? STOPPED : (known ?? FAILED);
       } finally {
+        deadline.end();
+        const tidied = stopSaying?.();
+        // Those who wait come first when there is little time.
+        if (!turn.signal.aborted) await tidied;
         await stopTyping?.();
       }
       if (sentence !== undefined) await tellAll(turns, sentence, log);
@@ -52,19 +84,26 @@ export function createAnswering({ responders, settings, clock, every, log }: Ans
   };
 }
 
-async function untilStopped(signal: AbortSignal, clock: Clock, work: Promise<void>): Promise<'answered' | 'stopped'> {
+/** Waits for the work, but not for long once its signal has aborted. */
+async function untilEnded(deadline: Deadline, clock: Clock, work: Promise<void>): Promise<'answered' | 'left'> {
   const done = new AbortController();
-  const stopped = new Promise<'stopped'>((resolve) => {
+  const left = new Promise<'left'>((resolve) => {
     const wait = async () => {
-      if (await sleep(clock, GRACE_MS, done.signal)) resolve('stopped');
+      const graceMs = deadline.isUp ? DEADLINE_GRACE_MS : STOP_GRACE_MS;
+      if (await sleep(clock, graceMs, done.signal)) resolve('left');
     };
-    signal.addEventListener('abort', wait, { signal: done.signal });
+    if (deadline.signal.aborted) void wait();
+    else deadline.signal.addEventListener('abort', wait, { signal: done.signal });
   });
   try {
-    return await Promise.race([work.then(() => 'answered' as const), stopped]);
+    return await Promise.race([work.then(() => 'answered' as const), left]);
   } finally {
     done.abort();
   }
+}
+
+function outOfTime(seconds: number): string {
+  return `I could not answer this within ${seconds} s, so I gave up. Please ask again.`;
 }
 
 /** Tells each person who asked, once. Who has not asked is not told. */

@@ -1,7 +1,7 @@
-import type { Clock, Turn } from '@cinnabar/sdk';
+import type { Turn } from '@cinnabar/sdk';
 import { type Message, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { withoutMention } from './activation.js';
-import { answering } from './answer.js';
+import { type AnswerParts, answering } from './answer.js';
 import type { Arrival } from './intake.js';
 
 /** The turn that a message makes; `undefined` where the bot may not answer it. */
@@ -9,7 +9,7 @@ export function arrivalOf(
   message: Message,
   trigger: Turn['trigger'],
   botId: string,
-  parts: { readonly clock: Clock; readonly signal: AbortSignal },
+  parts: AnswerParts,
 ): Arrival | undefined {
   const { channel, author: user, member, guild } = message;
   if (!channel.isSendable() || !maySend(channel)) return undefined;

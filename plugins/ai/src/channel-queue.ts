@@ -46,6 +46,21 @@ export function createChannelQueue({
 }: ChannelQueueParts): ChannelQueue {
   const lines = new Map<string, Line>();
   const slots = new PQueue();
+  /** So that answers that hang in one guild leave others room. Direct messages count as one guild. */
+  const slotsOf = new Map<string, PQueue>();
+
+  const inSlot = async (guildId: string | null, task: () => Promise<void>) => {
+    slots.concurrency = await concurrency().catch(() => slots.concurrency);
+    const key = guildId ?? 'direct';
+    const own = slotsOf.get(key) ?? new PQueue();
+    slotsOf.set(key, own);
+    own.concurrency = mostOfOneGuild(slots.concurrency);
+    try {
+      await own.add(() => slots.add(task));
+    } finally {
+      if (own.size === 0 && own.pending === 0) slotsOf.delete(key);
+    }
+  };
 
   const takeBatch = async (items: Item[]): Promise<readonly Item[]> => {
     const first = items[0];
@@ -66,8 +81,8 @@ export function createChannelQueue({
   };
   const serve = async (channelId: string, line: Line) => {
     while (line.items.length > 0) {
-      slots.concurrency = await concurrency().catch(() => slots.concurrency);
-      await slots.add(() => serveOnce(line)).catch(() => undefined);
+      const guildId = line.items[0]?.turn.actor.guildId ?? null;
+      await inSlot(guildId, () => serveOnce(line)).catch(() => undefined);
     }
     lines.delete(channelId);
   };
@@ -113,6 +128,12 @@ export function createChannelQueue({
         void serve(channelId, opened);
       }),
   };
+}
+
+const SHARE_OF_ONE_GUILD = 0.75;
+
+function mostOfOneGuild(slots: number): number {
+  return Math.ceil(slots * SHARE_OF_ONE_GUILD);
 }
 
 /** In the order in which the messages were written: a command takes a little longer to get here than a mention. */

@@ -4,7 +4,7 @@ import { arrivalOf } from './arrival.js';
 import type { Claims } from './claims.js';
 import type { Take } from './intake.js';
 import { responderIn, routeOf } from './routing.js';
-import type { AiSettings } from './settings.js';
+import { type AiSettings, answerLimitsOf } from './settings.js';
 
 export interface FrontDoorParts {
   readonly settings: AiSettings;
@@ -19,6 +19,7 @@ export interface FrontDoorParts {
 
 /** Lets responders hand in messages that are for them. */
 export function createFrontDoor({ settings, client, clock, take, claims, signal, log }: FrontDoorParts): FrontDoor {
+  const limits = (guildId: string | null) => answerLimitsOf(settings, guildId);
   const whoAnswers = (guildId: string | null, channelId: string) => {
     const channel = client.channels.cache.get(channelId);
     return channel === undefined ? responderIn(settings, guildId, [channelId]) : routeOf(settings, channel, guildId);
@@ -31,7 +32,7 @@ export function createFrontDoor({ settings, client, clock, take, claims, signal,
       if (claims.holds(message)) return false;
       if ((await whoAnswers(guildId, channelId)).responder !== responder) return false;
       const botId = client.user?.id;
-      const arrival = botId === undefined ? undefined : arrivalOf(message, trigger, botId, { clock, signal });
+      const arrival = botId === undefined ? undefined : arrivalOf(message, trigger, botId, { clock, signal, limits });
       if (arrival === undefined) {
         log.debug('not answered: the bot may not write there', { channelId, trigger });
         return false;

@@ -7,7 +7,7 @@ import { createClaims } from './claims.js';
 import { registerCommands } from './commands.js';
 import { createFrontDoor } from './front-door.js';
 import { createIntake } from './intake.js';
-import { settings } from './settings.js';
+import { answerLimitsOf, settings } from './settings.js';
 import { createWithdrawals } from './withdrawals.js';
 
 export default definePlugin({
@@ -52,13 +52,14 @@ export default definePlugin({
     });
     const take = createIntake({ ...services, settings, queue, withdrawals, every, log });
     registerCommands({ command }, { ...services, settings, queue, take });
+    const limits = (guildId: string | null) => answerLimitsOf(settings, guildId);
     const claims = createClaims();
     provide(FrontDoor, createFrontDoor({ settings, client, clock, take, claims, signal, log }));
     on('messageCreate', (message) => {
       const botId = client.user?.id;
       const trigger = triggerOf(message, botId);
       if (trigger === undefined || botId === undefined || commands.matches(message) || claims.holds(message)) return;
-      const arrival = arrivalOf(message, trigger, botId, { clock, signal });
+      const arrival = arrivalOf(message, trigger, botId, { clock, signal, limits });
       if (arrival !== undefined) return take(arrival);
       log.debug('not answered: the bot may not write there', { channelId: message.channelId, trigger });
     });

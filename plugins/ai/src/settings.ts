@@ -1,4 +1,4 @@
-import { type Settings, z } from '@cinnabar/sdk';
+import { type Settings, TEXT_LIMITS, type TextLimits, z } from '@cinnabar/sdk';
 
 const responderName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'expected the name of a responder, such as chat');
 
@@ -13,7 +13,9 @@ export const settings = {
       .min(1)
       .max(100)
       .default(8)
-      .describe('In how many channels answers are made at the same time'),
+      .describe(
+        'In how many channels answers are made at the same time; one server takes at most three quarters of them',
+      ),
   }),
   guild: z.object({
     responder: responderName.optional().describe('Answers in this server; `ai use` sets it'),
@@ -31,6 +33,34 @@ export const settings = {
       .max(100)
       .default(10)
       .describe('How many messages may wait in one channel while the bot answers another'),
+    deadlineSeconds: z
+      .number()
+      .int()
+      .min(10)
+      .max(3_600)
+      .default(120)
+      .describe('How long one answer may take in all, in seconds; then it is given up'),
+    patienceSeconds: z
+      .number()
+      .int()
+      .min(0)
+      .max(600)
+      .default(20)
+      .describe('After how many seconds the bot says that it is still working on an answer; 0 for never'),
+    answerMessages: z
+      .number()
+      .int()
+      .min(1)
+      .max(30)
+      .default(TEXT_LIMITS.messages)
+      .describe('How many messages one answer may take; a longer one is sent as a file'),
+    answerCharacters: z
+      .number()
+      .int()
+      .min(500)
+      .max(50_000)
+      .default(TEXT_LIMITS.characters)
+      .describe('How many characters one answer may have; a longer one is sent as a file'),
   }),
   channel: z.object({
     channelResponder: responderName.optional().describe('Answers in this channel; `ai use … --here` sets it'),
@@ -43,6 +73,12 @@ export const settings = {
 };
 
 export type AiSettings = Settings<typeof settings>;
+
+/** How long an answer may be there before it becomes a file. */
+export async function answerLimitsOf(all: AiSettings, guildId: string | null): Promise<TextLimits> {
+  const { answerMessages, answerCharacters } = await limitsOf(all, guildId);
+  return { messages: answerMessages, characters: answerCharacters };
+}
 
 /** The limits of a guild; in direct messages, the defaults. */
 export function limitsOf(all: AiSettings, guildId: string | null) {

@@ -1,27 +1,26 @@
-import { type Reply, type ReplyBody, splitMessage } from '@cinnabar/sdk';
+import { type Reply, type ReplyBody, textMessages } from '@cinnabar/sdk';
 import type { MessageMentionOptions, MessageReplyOptions } from 'discord.js';
-
-/** https://discord.com/developers/docs/resources/message#create-message */
-const MAX_CONTENT = 2000;
 
 /** One message of a reply. */
 export type Part = Pick<MessageReplyOptions, 'content' | 'embeds' | 'components' | 'files'> & {
   readonly allowedMentions: MessageMentionOptions;
 };
 
-/** The messages that a reply becomes: split text, with embeds, components and files on the last. Only the caller is ever pinged. */
+/** The messages that a reply becomes: split text (a very long one becomes a file), with embeds, components and files on the last. Only the caller is ever pinged. */
 export function partsOf(reply: Reply, callerId: string): readonly [...Part[], Part] {
   const { content, embeds, components, files } = asBody(reply);
   const allowedMentions: MessageMentionOptions = { parse: [], repliedUser: true, users: [callerId] };
-  const texts = content === undefined || content === '' ? [] : splitMessage(content, MAX_CONTENT);
+  const texts = textMessages(content ?? '');
+  const { content: lastText, files: textFiles = [] } = texts.at(-1) ?? {};
+  const allFiles = [...textFiles, ...(files ?? [])];
   const last: Part = {
-    ...(texts.length === 0 ? {} : { content: texts.at(-1) ?? '' }),
+    ...(lastText === undefined ? {} : { content: lastText }),
     ...(embeds === undefined ? {} : { embeds }),
     ...(components === undefined ? {} : { components }),
-    ...(files === undefined ? {} : { files }),
+    ...(allFiles.length === 0 ? {} : { files: allFiles }),
     allowedMentions,
   };
-  return [...texts.slice(0, -1).map((text) => ({ content: text, allowedMentions })), last];
+  return [...texts.slice(0, -1).map((text) => ({ content: text.content, allowedMentions })), last];
 }
 
 /** A reply as an object. */

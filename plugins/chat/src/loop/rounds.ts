@@ -24,7 +24,12 @@ export async function runRounds(request: LlmRequest, parts: RoundsParts): Promis
   let results: readonly Invoked[] = [];
   for (let round = 0; ; round += 1) {
     const completion = await speech.listen((onText) =>
-      llm.complete({ ...withMore(request, said), signal, ...(onText === undefined ? {} : { onText }) }),
+      llm.complete({
+        ...withMore(request, said),
+        signal,
+        ...(turn.deadlineAt === undefined ? {} : { deadlineAt: turn.deadlineAt }),
+        ...(onText === undefined ? {} : { onText }),
+      }),
     );
     if (completion === undefined) return;
     await parts.onCompletion(completion);

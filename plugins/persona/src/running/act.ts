@@ -1,7 +1,7 @@
 import { nextBatch } from '../planning/sequence.js';
 import { carryOutAll } from './batch.js';
 import { type ActParts, beginCourse, type Course, extendCourse, takeIn } from './course.js';
-import { assertGoing } from './deadline.js';
+import { assertGoing } from './going.js';
 
 const UNUSABLE = 'I could not make up my mind about that. Please say it again, or put it differently.';
 const NO_ROOM = 'I did not get to an answer: my plan was longer than I may go on for. Please ask for less at once.';

@@ -4,8 +4,8 @@ import { inert } from '../conversation/render.js';
 import type { PlannedAction } from '../planning/sequence.js';
 import type { AnalyseRepetition, RepetitionPattern } from '../repetition/types.js';
 import type { Answer, Ask } from './ask.js';
-import { assertGoing } from './deadline.js';
 import type { Teller } from './events.js';
+import { assertGoing } from './going.js';
 
 /** How an action ended. */
 export type Carried =

@@ -1,11 +1,19 @@
-import { budgetRefusal, type CompletedAction, type Llm, mostOf, sentenceOf, UserError } from '@cinnabar/sdk';
+import {
+  budgetRefusal,
+  type CompletedAction,
+  createDeadline,
+  type Deadline,
+  type Llm,
+  mostOf,
+  sentenceOf,
+  UserError,
+} from '@cinnabar/sdk';
 import { createPlanner } from '../planning/planner.js';
 import { planningPrompt, type Repertoire } from '../planning/prompt.js';
 import { reasonFor } from '../triggers/describe.js';
 import { act } from './act.js';
 import { createAsk } from './ask.js';
 import { createBounds, timeUp } from './bounds.js';
-import { createDeadline, type Deadline } from './deadline.js';
 import { createTeller } from './events.js';
 import { isCancelled } from './execute.js';
 import type { Occasion } from './occasion.js';

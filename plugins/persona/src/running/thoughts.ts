@@ -1,4 +1,4 @@
-import { type Collection, type PersonaEvent, type PersonaPlace, splitMessage, z } from '@cinnabar/sdk';
+import { type Collection, type PersonaEvent, type PersonaPlace, textMessages, z } from '@cinnabar/sdk';
 import { type AnyThreadChannel, ChannelType, type Client, type SendableChannels } from 'discord.js';
 import type { EventHub } from './events.js';
 import { createInTurn } from './in-turn.js';
@@ -13,8 +13,6 @@ export interface ThoughtParts extends Pick<RunParts, 'background' | 'client' | '
   readonly signal: AbortSignal;
 }
 
-const DISCORD_LIMIT = 2_000;
-
 /** Lets people read along, in a thread, where a guild has chosen that. @returns stops it */
 export function showThoughts(parts: ThoughtParts): () => void {
   const { background, hub, settingsFor, client, signal } = parts;
@@ -23,9 +21,7 @@ export function showThoughts(parts: ThoughtParts): () => void {
     if (signal.aborted || guildId === null || (await settingsFor(guildId)).thoughts !== 'thread') return;
     const channel = client.channels.cache.get(channelId);
     const thread = channel?.isSendable() === true ? await threadOf(channel, parts) : undefined;
-    for (const content of splitMessage(thought, DISCORD_LIMIT)) {
-      await thread?.send({ content, allowedMentions: { parse: [] } });
-    }
+    for (const message of textMessages(thought)) await thread?.send({ ...message, allowedMentions: { parse: [] } });
   };
   return hub.subscribe({}, (event: PersonaEvent) => {
     if (event.type !== 'text' || !event.isThought) return;

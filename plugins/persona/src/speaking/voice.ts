@@ -1,28 +1,28 @@
-import { type Random, splitMessage, type Turn } from '@cinnabar/sdk';
+import { type Random, TEXT_LIMITS, type TextMessage, type Turn, textMessages } from '@cinnabar/sdk';
 import type { Message, SendableChannels } from 'discord.js';
 
-const DISCORD_LIMIT = 2_000;
 const MOST_NONCE = 25;
 /** Nobody reads more of a persona at once. */
-const MOST_PARTS = 4;
+const LIMITS = { ...TEXT_LIMITS, messages: 4 };
 
 /** Says one text in a channel. @param onSent called with each of its messages as it has been sent: a later one may fail */
 export type Voice = (text: string, onSent: (message: Message) => void) => Promise<void>;
 
 /** Answers somebody: the first message is a reply to theirs, and only they can be pinged. */
 export function answeringVoice({ reply }: Pick<Turn, 'reply'>): Voice {
-  return (text, onSent) => inParts(text, onSent, (content) => reply(content));
+  return (text, onSent) => inParts(text, onSent, ({ content, files = [] }) => reply({ content, files }));
 }
 
 /** Speaks up unasked, or after a while; pings nobody. @param replyTo message that it is about */
 export function freeVoice(channel: SendableChannels, random: Pick<Random, 'id'>, replyTo?: string): Voice {
   let reply = replyTo === undefined ? {} : { reply: { messageReference: replyTo, failIfNotExists: false } };
   return (text, onSent) =>
-    inParts(text, onSent, (content) => {
+    inParts(text, onSent, ({ content, files = [] }) => {
       // A request that is repeated makes no second message.
       const nonce = random.id().slice(-MOST_NONCE);
       const options = {
         content,
+        files,
         nonce,
         enforceNonce: true,
         allowedMentions: { parse: [], repliedUser: false },
@@ -36,7 +36,7 @@ export function freeVoice(channel: SendableChannels, random: Pick<Random, 'id'>,
 async function inParts(
   text: string,
   onSent: (message: Message) => void,
-  send: (content: string) => Promise<Message>,
+  send: (message: TextMessage) => Promise<Message>,
 ): Promise<void> {
-  for (const part of splitMessage(text, DISCORD_LIMIT).slice(0, MOST_PARTS)) onSent(await send(part));
+  for (const part of textMessages(text, { limits: LIMITS })) onSent(await send(part));
 }

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mayRefer, splitMessage } from '@cinnabar/sdk';
+import { mayRefer, textMessages } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { RelayEvent } from '../types.js';
-
-const DISCORD_LIMIT = 2_000;
 
 /**
  * Says something where an event was, as a reply to its message when there is one. Only its author can be pinged.
@@ -17,14 +15,14 @@ export async function sayAt(event: RelayEvent, text: string, key: string, client
   const said = facts.messageId;
   const allowedMentions = { parse: [], users: userId === null ? [] : [userId], repliedUser: true };
   const ids: string[] = [];
-  for (const [index, content] of splitMessage(text, DISCORD_LIMIT).entries()) {
+  for (const [index, part] of textMessages(text).entries()) {
     // The message may be gone by now: the answer is worth saying all the same.
     const reply =
       index === 0 && said !== null && mayRefer(channel)
         ? { reply: { messageReference: said, failIfNotExists: false } }
         : {};
     const message = await channel.send({
-      content,
+      ...part,
       ...reply,
       allowedMentions,
       nonce: nonceOf(key, index),

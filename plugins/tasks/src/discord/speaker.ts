@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Clock, type Logger, splitMessage, type TaskMessage, UserError } from '@cinnabar/sdk';
+import { type Clock, type Logger, type TaskMessage, textMessages, UserError } from '@cinnabar/sdk';
 import type { Client, MessageCreateOptions, SendableChannels } from 'discord.js';
 import type { Question, Task } from '../model/task.js';
 import { writableChannel } from './channels.js';
@@ -104,7 +104,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
     say: (task, saying, manner) => send(task, saying.key, partsOf(task, saying, components), manner),
     async sayEnding(task, { recognise }) {
       const text = endingText(task);
-      const options = splitMessage(text, MESSAGE_LIMIT).map((content) => ({ content, allowedMentions: { parse: [] } }));
+      const options = textMessages(text).map((message) => ({ ...message, allowedMentions: { parse: [] } }));
       const ids = await send(task, 'ending', options, { recognise, signal: stopped }).catch((error: unknown) => {
         // Where nothing can be said, there is nobody to tell.
         if (!(error instanceof UserError)) throw error;
@@ -128,10 +128,10 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
 function partsOf(task: Task, saying: Saying, components: TaskComponents): MessageCreateOptions[] {
   const { text, kind, choices = [], mention } = saying;
   const words = mention === undefined ? text : `❓ <@${mention}> ${text}`;
-  const contents = splitMessage(`${words}\n${badge(task, task.stepCount)}`, MESSAGE_LIMIT);
+  const contents = textMessages(`${words}\n${badge(task, task.stepCount)}`);
   const allowedMentions = { parse: [], users: mention === undefined ? [] : [mention] };
-  return contents.map((content, index) => ({
-    content,
+  return contents.map((message, index) => ({
+    ...message,
     allowedMentions,
     ...(kind === 'question' && index === contents.length - 1
       ? { components: components.questionRows(task.id, choices) }

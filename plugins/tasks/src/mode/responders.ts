@@ -51,6 +51,7 @@ async function decide(parts: ModeParts, turn: Turn): Promise<void> {
     ],
     tools: [BEGIN],
     signal: turn.signal,
+    ...(turn.deadlineAt === undefined ? {} : { deadlineAt: turn.deadlineAt }),
   });
   const call = content.find((block) => block.type === 'tool_use');
   const goal = begin.safeParse(call?.input);

@@ -1,7 +1,7 @@
-import { type Clock, type Logger, splitMessage } from '@cinnabar/sdk';
+import type { Clock, Logger } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import { pause } from '../pause.js';
-import { PART_LIMIT, type Voice } from './voice.js';
+import type { Voice } from './voice.js';
 
 /** An answer that grows in Discord while the model writes. */
 export interface LiveAnswer {
@@ -72,7 +72,10 @@ export function createLiveAnswer(voice: Voice, { clock, log, signal }: LiveOptio
       const text = written.trim();
       // An answer that starts over may begin with nothing: what is seen stays until there is something else to see.
       if (text === '') return;
-      wanted = splitMessage(text, PART_LIMIT);
+      const parts = voice.messagesOf(text);
+      // What becomes a file is sent when it is whole; until then its beginning stands.
+      if (parts.some(({ files }) => files !== undefined)) return;
+      wanted = parts.map(({ content }) => content);
       // What could not be shown is shown in the end, or said to have failed then.
       run().catch((error: unknown) => log.warn('an answer could not be shown while it grew', { error }));
     },
@@ -82,8 +85,11 @@ export function createLiveAnswer(voice: Voice, { clock, log, signal }: LiveOptio
     async finish(text) {
       isOver = true;
       await pumping?.catch(() => undefined);
-      wanted = text === '' ? [] : splitMessage(text, PART_LIMIT);
+      const parts = text === '' ? [] : voice.messagesOf(text);
+      const isFile = parts.some(({ files }) => files !== undefined);
+      wanted = isFile ? [] : parts.map(({ content }) => content);
       await run();
+      if (isFile) return voice.say(text);
       return shown.at(-1)?.message.id;
     },
   };

@@ -1,4 +1,4 @@
-import { splitMessage, type Turn } from '@cinnabar/sdk';
+import { type TextMessage, type Turn, textMessages } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import { withDiscordBackoff } from '../../history/discord-backoff.js';
 import { type Backoff, messageSender } from './sender.js';
@@ -8,8 +8,10 @@ export const PART_LIMIT = 1_800;
 
 /** How the bot speaks in the course of one turn. */
 export interface Voice {
-  /** Says text, in parts where it is long. Resolves with the id of the last message. */
+  /** Says text, in parts where it is long, as a file where it is very long. Resolves with the id of the last message. */
   say(text: string): Promise<string>;
+  /** The messages in which a text is said. */
+  messagesOf(text: string): readonly TextMessage[];
   /** Sends one message, or changes one that this voice has sent. */
   send(content: string): Promise<Message>;
   edit(message: Message, content: string): Promise<void>;
@@ -21,20 +23,25 @@ export interface Voice {
 /** The first message replies to the one that is answered; only those who are answered can be pinged. */
 export function createVoice(turn: Turn, backoff: Backoff): Voice {
   const post =
-    turn.message === null ? (content: string) => turn.reply(content) : messageSender(turn, turn.message, backoff);
+    turn.message === null
+      ? ({ content, files = [] }: TextMessage) => turn.reply({ content, files })
+      : messageSender(turn, turn.message, backoff);
   const sent = new Set<string>();
-  const send = async (content: string) => {
-    const message = await post(content);
+  const sendMessage = async (part: TextMessage) => {
+    const message = await post(part);
     sent.add(message.id);
     return message;
   };
+  const limits = turn.answerLimits === undefined ? {} : { limits: turn.answerLimits };
+  const messagesOf = (text: string) => textMessages(text, { ...limits, partLimit: PART_LIMIT });
   const allowedMentions = { parse: [], users: [...new Set([...turn.earlier, turn].map(({ user }) => user.id))] };
   return {
-    send,
+    send: (content) => sendMessage({ content }),
+    messagesOf,
     async say(text) {
-      const [first = '', ...others] = splitMessage(text, PART_LIMIT);
-      let last = await send(first);
-      for (const part of others) last = await send(part);
+      const [first = { content: '' }, ...others] = messagesOf(text);
+      let last = await sendMessage(first);
+      for (const part of others) last = await sendMessage(part);
       return last.id;
     },
     async edit(message, content) {

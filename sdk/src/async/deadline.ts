@@ -1,4 +1,4 @@
-import { CinnabarError, type Clock } from '@cinnabar/sdk';
+import type { Clock } from '../clock.js';
 
 export interface Deadline {
   /** Aborts when time is up, or when one of the signals does. */
@@ -31,9 +31,4 @@ export function createDeadline(clock: Clock, afterMs: number, signals: readonly 
       for (const signal of signals) signal.removeEventListener('abort', abort);
     },
   };
-}
-
-/** For what would go on by itself when nothing is asked of a model any more. @throws CINNABAR_LLM_CANCELLED */
-export function assertGoing(signal: AbortSignal): void {
-  if (signal.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
 }

@@ -1,0 +1,48 @@
+import { splitMessage } from '../text/split.js';
+
+/** Discord's limit. */
+const MESSAGE_LIMIT = 2_000;
+/** Well below what Discord takes as one file. */
+const FILE_BYTES = 8_000_000;
+
+/** How much of one text becomes messages: a longer one becomes a file. */
+export interface TextLimits {
+  readonly messages: number;
+  readonly characters: number;
+}
+/** What holds where nothing is set. */
+export const TEXT_LIMITS: TextLimits = { messages: 8, characters: 12_000 };
+
+/** One message of a text. */
+export interface TextMessage {
+  readonly content: string;
+  readonly files?: { readonly name: string; readonly attachment: Buffer }[];
+}
+
+/**
+ * The messages in which a text is said: split without breaking code fences, or, beyond the limits, one with a sentence and all of the text as
+ * a file. None for an empty text.
+ * @param partLimit the longest message, 2,000 unless given
+ * @example for (const message of textMessages(answer)) await channel.send(message);
+ */
+export function textMessages(
+  text: string,
+  {
+    limits = TEXT_LIMITS,
+    partLimit = MESSAGE_LIMIT,
+  }: { readonly limits?: TextLimits; readonly partLimit?: number } = {},
+): readonly TextMessage[] {
+  if (text.length > limits.characters) return [asFile(text)];
+  const parts = splitMessage(text, partLimit);
+  return parts.length > limits.messages ? [asFile(text)] : parts.map((content) => ({ content }));
+}
+
+function asFile(text: string): TextMessage {
+  const bytes = Buffer.from(text);
+  const length = text.length.toLocaleString('en-US');
+  const what = bytes.length > FILE_BYTES ? 'its beginning is in the file' : 'all of it is in the file';
+  return {
+    content: `This is too long for messages (${length} characters): ${what}.`,
+    files: [{ name: 'answer.txt', attachment: bytes.subarray(0, FILE_BYTES) }],
+  };
+}
