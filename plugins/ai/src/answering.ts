@@ -10,7 +10,7 @@ import {
 } from '@cinnabar/sdk';
 import { withoutMention } from './activation.js';
 import { routeOf } from './routing.js';
-import { type AiSettings, answerLimitsOf, limitsOf } from './settings.js';
+import { type AiSettings, answerLimitsIn, type Limits, limitsOf } from './settings.js';
 import { sayStillWorking } from './still-working.js';
 import { showTyping } from './typing.js';
 
@@ -35,6 +35,31 @@ export function createAnswering({ responders, settings, clock, every, log }: Ans
   const responderFor = async ({ channel, actor }: Turn) => (await routeOf(settings, channel, actor.guildId)).responder;
   const infoOf = (name: string, { actor }: Turn) => responders.list(actor.guildId).find((info) => info.name === name);
 
+  /** Has the turn answered, while it is shown that this is under way. */
+  const respond = async (turn: Turn, limits: Limits, deadline: Deadline) => {
+    const { deadlineSeconds, patienceSeconds } = limits;
+    const responder = await responderFor(turn);
+    const showsTyping = turn.message !== null && infoOf(responder, turn)?.typesItself !== true;
+    const stopTyping = showsTyping ? showTyping(turn.channel, { every, log }) : undefined;
+    const stopSaying = sayStillWorking(turn, patienceSeconds, deadlineSeconds, { clock, log });
+    const bounded = {
+      ...turn,
+      signal: deadline.signal,
+      deadlineAt: clock.now() + deadlineSeconds * 1_000,
+      answerLimits: answerLimitsIn(limits),
+    };
+    try {
+      const end = await untilEnded(deadline, clock, responders.respond(responder, bounded));
+      if (end === 'left' && deadline.isUp) log.warn('a responder did not end in time', { responder, turnId: turn.id });
+      return end;
+    } finally {
+      const tidied = stopSaying();
+      // Those who wait come first when there is little time.
+      if (!turn.signal.aborted) await tidied;
+      await stopTyping?.();
+    }
+  };
+
   return {
     async takesBatches(turn: Turn): Promise<boolean> {
       return infoOf(await responderFor(turn), turn)?.batches === true;
@@ -44,40 +69,21 @@ export function createAnswering({ responders, settings, clock, every, log }: Ans
       const turn = { ...asEdited(turns[turns.length - 1] ?? turns[0]), earlier };
       // A plugin that has stopped cannot start a timer for typing any more.
       if (turn.signal.aborted) return tellAll(turns, STOPPED, log);
-      let stopTyping: (() => Promise<void>) | undefined;
-      let stopSaying: (() => Promise<void>) | undefined;
+      const limits = await limitsOf(settings, turn.actor.guildId).catch(() => limitsOf(settings, null));
+      const deadline = createDeadline(clock, limits.deadlineSeconds * 1_000 + AFTER_DEADLINE_MS, [turn.signal]);
+      const late = outOfTime(limits.deadlineSeconds);
       let sentence: string | undefined;
-      const { deadlineSeconds, patienceSeconds } = await limitsOf(settings, turn.actor.guildId).catch(() =>
-        limitsOf(settings, null),
-      );
-      const deadline = createDeadline(clock, deadlineSeconds * 1_000 + AFTER_DEADLINE_MS, [turn.signal]);
       try {
-        const responder = await responderFor(turn);
-        const showsTyping = turn.message !== null && infoOf(responder, turn)?.typesItself !== true;
-        if (showsTyping) stopTyping = showTyping(turn.channel, { every, log });
-        stopSaying = sayStillWorking(turn, patienceSeconds, deadlineSeconds, { clock, log });
-        const bounded = {
-          ...turn,
-          signal: deadline.signal,
-          deadlineAt: clock.now() + deadlineSeconds * 1_000,
-          answerLimits: await answerLimitsOf(settings, turn.actor.guildId),
-        };
-        const end = await untilEnded(deadline, clock, responders.respond(responder, bounded));
-        if (end === 'left') sentence = deadline.isUp ? outOfTime(deadlineSeconds) : STOPPED;
-        if (end === 'left' && deadline.isUp)
-          log.warn('a responder did not end at its deadline', { responder, turnId: turn.id });
+        const end = await respond(turn, limits, deadline);
+        if (end === 'left') sentence = whyEnded(turn, deadline, late) ?? FAILED;
       } catch (error) {
-        const known = deadline.isUp ? outOfTime(deadlineSeconds) : sentenceOf(error);
+        // Whatever fails once its signal has aborted fails because of that.
+        const known = whyEnded(turn, deadline, late) ?? sentenceOf(error);
         const where = { turnId: turn.id, earlier: earlier.length, channelId: turn.channel.id };
         log[known === undefined ? 'error' : 'info']('a turn was not answered', { ...where, error });
-        // Whatever fails now fails because of that.
-        sentence = turn.signal.aborted ? STOPPED : (known ?? FAILED);
+        sentence = known ?? FAILED;
       } finally {
         deadline.end();
-        const tidied = stopSaying?.();
-        // Those who wait come first when there is little time.
-        if (!turn.signal.aborted) await tidied;
-        await stopTyping?.();
       }
       if (sentence !== undefined) await tellAll(turns, sentence, log);
     },
@@ -100,6 +106,12 @@ async function untilEnded(deadline: Deadline, clock: Clock, work: Promise<void>)
   } finally {
     done.abort();
   }
+}
+
+/** Of a turn that was ended from outside. */
+function whyEnded({ signal }: Turn, { isUp }: Deadline, late: string): string | undefined {
+  if (signal.aborted) return STOPPED;
+  return isUp ? late : undefined;
 }
 
 function outOfTime(seconds: number): string {

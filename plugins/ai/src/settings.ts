@@ -74,13 +74,18 @@ export const settings = {
 
 export type AiSettings = Settings<typeof settings>;
 
-/** How long an answer may be there before it becomes a file. */
-export async function answerLimitsOf(all: AiSettings, guildId: string | null): Promise<TextLimits> {
-  const { answerMessages, answerCharacters } = await limitsOf(all, guildId);
+export type Limits = z.output<typeof settings.guild>;
+
+/** How long an answer may be before it becomes a file. */
+export function answerLimitsIn({ answerMessages, answerCharacters }: Limits): TextLimits {
   return { messages: answerMessages, characters: answerCharacters };
 }
 
+export async function answerLimitsOf(all: AiSettings, guildId: string | null): Promise<TextLimits> {
+  return answerLimitsIn(await limitsOf(all, guildId));
+}
+
 /** The limits of a guild; in direct messages, the defaults. */
-export function limitsOf(all: AiSettings, guildId: string | null) {
+export function limitsOf(all: AiSettings, guildId: string | null): Promise<Limits> {
   return guildId === null ? Promise.resolve(settings.guild.parse({})) : all.guild(guildId).get();
 }

@@ -36,7 +36,10 @@ export function hold(facts: MessageFacts, controls: boolean, tallies: ReadonlyMa
   const asked = ['👍', '👎'].every((name) => counted.some((tally) => tally.mine && tally.name === name));
   const card = facts.author.self && (controls || asked);
   const reactions = byOthers.length === 0 ? NONE : byOthers;
-  const message: HistoryMessage = { ...facts, reactions, ...(card ? { card } : {}) };
+  const { id, channelId, author, content, createdAt, editedAt, replyTo, attachments, extras } = facts;
+  // Written out: an object made by spreading another has a hidden class of its own, which takes as much memory as the message.
+  const plain = { id, channelId, author, content, createdAt, editedAt, replyTo, attachments, extras, reactions };
+  const message: HistoryMessage = card ? { ...plain, card } : plain;
   const bytes = bytesOf(facts, tallies.size);
   return { message, controls, tallies: tallies.size === 0 ? NO_TALLIES : tallies, bytes };
 }

@@ -17,9 +17,9 @@ export interface LogSize {
 }
 
 /** Some slack, so that not every message of a long-lived channel moves the whole list. */
-const SLACK = 1.25;
+const SLACK = 1.1;
 /** Beyond what the last readers needed of the newest messages: the next one begins where they began, and more has been said. */
-const SPARE_MESSAGES = 150;
+const SPARE_MESSAGES = 100;
 
 /** What is known of one channel's history. */
 export interface ChannelLog extends LogPlace {
