@@ -10,8 +10,8 @@ import { WebSocket } from 'ws';
 
 /** From the opening of the socket to HELLO. */
 const HELLO_WITHIN_MS = 20_000;
-/** For the other side to answer our close frame. */
-const CLOSE_WITHIN_MS = 2_000;
+/** For the other side to answer our close frame: less than a stop has for it. */
+const CLOSE_WITHIN_MS = 400;
 /** Tells Discord that the session will be resumed, unlike 1000 and 1001. */
 const CLOSE_TO_RESUME = 4_200;
 const CLOSE_FOR_GOOD = 1_000;
@@ -163,10 +163,14 @@ export function openConnection(parts: ConnectionParts): Connection {
   socket.on('message', (data) => {
     if (ending !== undefined) return;
     const payload = parse(String(data));
-    if (payload === undefined) {
+    try {
+      if (payload === undefined) throw new Error('it is not JSON');
+      onPayload(payload);
+    } catch (error) {
       const code = GatewayCloseCodes.DecodeError;
-      finish({ code, reason: 'Discord sent what is not JSON', sessionLost: false }, code);
-    } else onPayload(payload);
+      const reason = `what Discord sent cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+      finish({ code, reason, sessionLost: false }, code);
+    }
   });
   // Stays to the end: a socket that is terminated while it connects still emits an error, and without a listener that ends the process.
   socket.on('error', (error) => {

@@ -7,7 +7,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** One session that may be opened. */
 export interface Permit {
-  /** Gives it back: nothing was opened. */
+  /** Gives it back: nothing was opened. Idempotent. */
   release(): void;
 }
 
@@ -26,13 +26,20 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
   const nextAt = new Map<number, number>();
   let left = 0;
   let renewedAt = 0;
+  let renewing: Promise<void> | undefined;
 
-  /** Discord counts by windows: a new one begins when the last has passed. */
-  const renew = async () => {
-    if (renewedAt !== 0 && clock.now() < renewedAt) return;
+  const askLimit = async () => {
     const { session_start_limit: limit } = renewedAt === 0 ? await information.get() : await information.refreshed();
     left = limit.remaining;
     renewedAt = clock.now() + (limit.reset_after || DAY_MS);
+  };
+  /** Discord counts by windows: a new one begins when the last has passed. Shards that ask together share the answer. */
+  const renew = async () => {
+    if (renewedAt !== 0 && clock.now() < renewedAt) return;
+    renewing ??= askLimit().finally(() => {
+      renewing = undefined;
+    });
+    await renewing;
   };
 
   return {
@@ -47,9 +54,11 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
         await renew();
       }
       left -= 1;
+      let held = true;
       return {
         release() {
-          left += 1;
+          if (held) left += 1;
+          held = false;
         },
       };
     },

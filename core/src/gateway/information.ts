@@ -2,15 +2,18 @@ import { CinnabarError, type Clock, type Random, sleep, z } from '@cinnabar/sdk'
 import { DiscordAPIError, HTTPError } from 'discord.js';
 import { pauseAfter, spread } from './backoff.js';
 
+/** Where a Discord-compatible server leaves something out, what Discord says to a small bot. */
 const informationSchema = z.object({
   url: z.string(),
-  shards: z.number().int().min(1),
-  session_start_limit: z.object({
-    total: z.number(),
-    remaining: z.number(),
-    reset_after: z.number(),
-    max_concurrency: z.number().int().min(1),
-  }),
+  shards: z.number().int().min(1).default(1),
+  session_start_limit: z
+    .object({
+      total: z.number().default(1_000),
+      remaining: z.number().default(1_000),
+      reset_after: z.number().default(0),
+      max_concurrency: z.number().int().min(1).default(1),
+    })
+    .prefault({}),
 });
 export type GatewayBot = z.output<typeof informationSchema>;
 

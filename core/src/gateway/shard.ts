@@ -85,7 +85,9 @@ export function createShard(parts: ShardParts): Shard {
   const urlOf = async () => {
     const { failures } = backoff;
     const ownFails = failures >= FAILURES_AT_SESSION_ADDRESS;
-    if (session !== undefined && !(ownFails && failures % 2 === 1)) return withParameters(session.resumeURL);
+    const own = session?.resumeURL;
+    // Discord-compatible servers may name none.
+    if (own && !(ownFails && failures % 2 === 1)) return withParameters(own);
     return address(ownFails);
   };
 
@@ -102,7 +104,10 @@ export function createShard(parts: ShardParts): Shard {
     const identify = async (on: Connection) => {
       // The session may have ended while the socket was being opened for it.
       permit ??= await limits.permit(connectionEnded.signal);
-      if (permit === undefined || !(await limits.turn(id, connectionEnded.signal))) return;
+      if (permit === undefined || !(await limits.turn(id, connectionEnded.signal))) {
+        permit?.release();
+        return;
+      }
       identified = true;
       report.identified();
       on.send({ op: GatewayOpcodes.Identify, d: { ...identity(), shard: [id, shardCount] } });

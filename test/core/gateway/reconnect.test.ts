@@ -174,7 +174,7 @@ describe('a connection to the gateway that is lost', () => {
       const error = await host.ended;
       expect(error.code).to.equal('CINNABAR_GATEWAY_CLOSED');
       expect(error.message).to.include(`code ${code}`).and.to.match(remedy);
-      await pass(host, 90);
+      await pass(host, 5);
       expect(host.discord.connections.attempts).to.deep.equal([]);
     });
   }

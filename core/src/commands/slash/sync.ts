@@ -1,4 +1,4 @@
-import type { CinnabarError } from '@cinnabar/sdk';
+import { type CinnabarError, isTransient } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
 import type { CommandRoomParts } from '../parts.js';
 import type { Registry } from '../registry/registry.js';
@@ -11,11 +11,14 @@ import type { SlashScope } from './scope.js';
 
 /** Guilds that are brought in line at once: Discord's rate limits make more of them pointless. */
 const CONCURRENCY = 3;
+/** A list that could not be brought in line because Discord was away is tried again, each time later. */
+const FIRST_RETRY_MS = 30_000;
+const LONGEST_RETRY_MS = 30 * 60_000;
 
-type Parts = Pick<CommandRoomParts, 'client' | 'enabledIn' | 'log'>;
+type Parts = Pick<CommandRoomParts, 'client' | 'enabledIn' | 'clock' | 'log'>;
 
 /** Keeps Discord's lists of slash commands the same as the registry. Nothing is sent that Discord knows already, or while not logged in. */
-export function createSlashSync({ client, enabledIn, log }: Parts, registry: Registry) {
+export function createSlashSync({ client, enabledIn, clock, log }: Parts, registry: Registry) {
   const warned = new LRUCache<string, true>({ max: 100 });
 
   const warnOnce = (error: CinnabarError) => {
@@ -42,11 +45,21 @@ export function createSlashSync({ client, enabledIn, log }: Parts, registry: Reg
     log.info('slash commands updated', { guildId, changes });
   };
 
+  const retries = new Map<string | null, { pauseMs: number; cancel: () => void }>();
+  const retryLater = (guildId: string | null) => {
+    const pauseMs = Math.min((retries.get(guildId)?.pauseMs ?? FIRST_RETRY_MS / 2) * 2, LONGEST_RETRY_MS);
+    retries.set(guildId, { pauseMs, cancel: clock.after(pauseMs, () => void sync(guildId)) });
+  };
+
   const sync = coalesced<string | null>(async (guildId) => {
+    retries.get(guildId)?.cancel();
     try {
       await bringInLine(guildId);
+      retries.delete(guildId);
     } catch (error) {
       log.warn('slash commands could not be updated', { guildId, error });
+      if (isTransient(error)) retryLater(guildId);
+      else retries.delete(guildId);
     }
   }, CONCURRENCY);
 

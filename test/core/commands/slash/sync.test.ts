@@ -75,6 +75,22 @@ describe('slash sync', () => {
     expect(writes()).to.deep.equal([]);
   });
 
+  it('tries again later when Discord was away', async () => {
+    register('roll', { access: { where: 'guild' } });
+    bench.discord.faults.rest.fail(503, { method: 'GET', route: GUILD_LIST, times: Number.POSITIVE_INFINITY });
+    await bench.commands.syncAll();
+    bench.clock.advance(30_000);
+    await bench.discord.settled();
+    expect(inGuild()).to.deep.equal([]);
+    bench.discord.faults.clear();
+    bench.clock.advance(30_000);
+    await bench.discord.settled();
+    expect(inGuild()).to.deep.equal([]);
+    bench.clock.advance(30_000);
+    await bench.discord.settled();
+    expect(inGuild()).to.deep.equal(['roll']);
+  });
+
   it('sends a change to those lists alone that it concerns', async () => {
     register('roll', { access: { where: 'guild' } });
     await bench.commands.syncAll();
