@@ -238,7 +238,7 @@ export function createHost(options: HostOptions): Host {
       container.resolve(KEYS.blockage).open();
       await container.resolve(KEYS.notices).open();
       if (lock.abandonedAt !== undefined) {
-        log.warn('the last run did not stop cleanly', { lastSeen: new Date(lock.abandonedAt).toISOString() });
+        log.info('the last run did not stop cleanly', { lastSeen: new Date(lock.abandonedAt).toISOString() });
         container.resolve(KEYS.notices).alert(CRASH_ALERT);
       }
       if (config.monitoring !== undefined) publish();

@@ -24,8 +24,8 @@ export interface HistogramDefinition<L extends string> extends MetricDefinition<
 export type MetricReading<L extends string> = readonly [labels: MetricLabels<L>, value: number];
 
 export interface GaugeDefinition<L extends string> extends MetricDefinition<L> {
-  /** Asked each time when metrics are read, and never otherwise. */
-  readonly read: () => number | Iterable<MetricReading<L>> | Promise<number | Iterable<MetricReading<L>>>;
+  /** Asked each time when metrics are read, and never otherwise: it answers from memory. */
+  readonly read: () => number | Iterable<MetricReading<L>>;
 }
 
 export interface Counter<L extends string> {

@@ -134,17 +134,15 @@ export function createMetrics(log: Logger): MetricsRoom {
         define(definition, (prom, configuration) => {
           const gauge = new prom.Gauge({
             ...configuration,
-            async collect() {
+            collect() {
               gauge.reset();
               const bounded = boundSeries();
-              try {
-                const value = await definition.read();
+              attempt(configuration.name, () => {
+                const value = definition.read();
                 const readings: Iterable<MetricReading<string>> = typeof value === 'number' ? [[{}, value]] : value;
                 // Added up, since several may count as `other`.
                 for (const [labels, one] of readings) gauge.inc(bounded(labels), one);
-              } catch (error) {
-                complain(configuration.name, error);
-              }
+              });
             },
           });
         });
@@ -152,16 +150,12 @@ export function createMetrics(log: Logger): MetricsRoom {
     };
   }
 
-  function complain(metric: string, error: unknown): void {
-    log.warn('a metric failed', { metric, error });
-  }
-
   /** A metric that fails, by a label that was not declared for instance, must cost neither its plugin's work nor the other metrics. */
   function attempt(metric: string, task: () => void): void {
     try {
       task();
     } catch (error) {
-      complain(metric, error);
+      log.warn('a metric failed', { metric, error });
     }
   }
 }
