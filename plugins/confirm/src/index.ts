@@ -2,6 +2,7 @@ import { Approvals, Clock, definePlugin, Ledger, Random, subcommand, ToolPolicie
 import { createDeliveries } from './asking/deliveries.js';
 import { onButton } from './deciding/buttons.js';
 import { createDecide } from './deciding/decide.js';
+import { takeMissed } from './deciding/missed.js';
 import { createPatternChooser, onAllow, onMenu } from './deciding/pattern-chooser.js';
 import { onReaction } from './deciding/reactions.js';
 import { onReason } from './deciding/reason.js';
@@ -13,6 +14,7 @@ import { listPending } from './pending-command.js';
 import { createGrants, collections as sessionCollections } from './session/grants.js';
 import { settings } from './settings.js';
 import { createBoard } from './waiting/board.js';
+import { watchConnection } from './waiting/connection.js';
 import { createExpiry } from './waiting/expiry.js';
 import { createOutbox } from './waiting/outbox.js';
 import { createRecords, collections as waitingCollections } from './waiting/records.js';
@@ -52,7 +54,8 @@ export default definePlugin({
     const outbox = createOutbox({ log, signal });
     const shared = { ...services, client, log, signal, board, deliveries, records, grants, outbox };
     const recovery = createRecovery(shared);
-    const expiry = createExpiry(shared);
+    const connection = watchConnection(on, services.clock, () => takeMissed(deciding));
+    const expiry = createExpiry({ ...shared, connection });
     const deciding = { ...shared, expiry, recovery, decide: createDecide(shared) };
     const reasons = component({ name: 'reason', run: onReason(deciding) });
     const allow = component({ name: 'allow', run: onAllow(deciding) });

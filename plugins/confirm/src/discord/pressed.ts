@@ -1,6 +1,6 @@
-import { isUnknown } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
 import { APPROVE, REFUSE } from '../asking/controls.js';
+import { isGone } from './errors.js';
 
 /** What a member has pressed on a card, as Discord says: for when its event may not have come. 👎 goes before 👍. */
 export async function pressedBy(
@@ -21,7 +21,7 @@ export async function pressedBy(
       if ((await reaction.users.fetch({ limit: 1, after })).has(userId)) return choice;
     }
   } catch (error) {
-    if (!isUnknown(error)) throw error;
+    if (!isGone(error)) throw error;
   }
   return undefined;
 }

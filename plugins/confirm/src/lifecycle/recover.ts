@@ -84,10 +84,7 @@ export function createRecovery(parts: Parts): Recovery {
     const known = REASONS_SHOWN.find((key) => REASONS[key] === row?.reason);
     if (known !== undefined) return known;
     if (row?.decidedBy !== undefined) return 'pressed';
-    const choice = await pressedBy(channel, messageId, userId).catch((error: unknown) => {
-      if (isGone(error)) return undefined;
-      throw error;
-    });
+    const choice = await pressedBy(channel, messageId, userId);
     if (choice !== undefined) return choice === 'approve' ? 'pressed' : 'cancelled';
     // A click leaves no trace: only a card without buttons that is past its time was certainly left alone.
     return expiresAt !== undefined && clock.now() > expiresAt && !hasButtons ? 'timedOut' : 'restarted';
@@ -129,4 +126,4 @@ export function createRecovery(parts: Parts): Recovery {
 const IN_PROGRESS: ReadonlySet<LedgerEntry['state']> = new Set(['proposed', 'pending', 'approved', 'executing']);
 
 /** Ends that this plugin gives itself, and that a card shows as they are. */
-const REASONS_SHOWN = ['timedOut', 'withdrawn', 'crowded', 'undelivered', 'cutOff'] as const;
+const REASONS_SHOWN = ['timedOut', 'withdrawn', 'crowded', 'undelivered'] as const;

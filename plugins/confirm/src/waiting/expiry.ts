@@ -2,8 +2,11 @@ import type { Clock, Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Ending } from '../card/ending.js';
 import { endCard } from '../discord/end-card.js';
+import { channelOf } from '../discord/place.js';
+import { pressedBy } from '../discord/pressed.js';
 import type { Board } from './board.js';
 import type { WaitingCard } from './card.js';
+import type { Connection } from './connection.js';
 import type { Outbox } from './outbox.js';
 import type { Records } from './records.js';
 
@@ -15,8 +18,6 @@ export const REASONS = {
   forgotten: 'the member had their data deleted, so it was not run',
   withdrawn: 'what it was part of was stopped before this was decided, so it was not run',
   crowded: 'too many requests are waiting, so the oldest was not run',
-  cutOff:
-    'the bot was cut off from Discord while this waited and learned of the confirmation too late, so it was not run',
 } as const;
 
 /** Ends without a decision that a card can show. */
@@ -26,6 +27,7 @@ interface Parts {
   readonly board: Board;
   readonly records: Records;
   readonly outbox: Outbox;
+  readonly connection: Connection;
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
@@ -41,7 +43,7 @@ export interface Expiry {
   expireOverdue(userId: string): Promise<void>;
 }
 
-export function createExpiry({ board, records, outbox, client, clock, log }: Parts): Expiry {
+export function createExpiry({ board, records, outbox, connection, client, clock, log }: Parts): Expiry {
   const isOverdue = (card: WaitingCard) => clock.now() > card.expiresAt;
 
   /** `false` when a decision came first, in whatever process. */
@@ -58,12 +60,24 @@ export function createExpiry({ board, records, outbox, client, clock, log }: Par
     }
   };
 
+  /** Cut off when the time ran out, the bot may have learned of a 👍 too late: then it must not say that there was none in time. */
+  const endingOf = async (
+    { channelId, messageId, userId, expiresAt }: WaitingCard,
+    reason: Reason,
+  ): Promise<Ending> => {
+    if (reason !== 'timedOut' || !connection.wasDown(expiresAt)) return reason;
+    const channel = await channelOf(client, channelId);
+    const choice = channel === undefined ? undefined : await pressedBy(channel, messageId, userId);
+    if (choice === undefined) return reason;
+    return choice === 'approve' ? 'cutOff' : 'cancelled';
+  };
+
   const expire: Expiry['expire'] = async (card, reason) => {
     if (!board.take(card)) return;
     const { callId } = card;
     if (!(await end(card, REASONS[reason]))) return records.delete(callId);
     await outbox.put(callId, async () => {
-      await endCard(client, card, reason);
+      await endCard(client, card, await endingOf(card, reason));
       await records.delete(callId);
     });
   };
