@@ -33,7 +33,7 @@ const STOP_WITHIN_MS = 15_000;
  * @param env more variables of its environment; Cinnabar alone reads them
  */
 export async function startBot(
-  name: BotName,
+  name: BotName | 'hostile',
   discord: LocalDiscord,
   application: LocalApplication,
   dataDir?: string,
@@ -75,7 +75,7 @@ function processorOf(answer: Answer): Extract<Answer, { readonly cpuUs: number }
   throw new Error('a bot did not say how much processor time it has used');
 }
 
-async function end(name: BotName, child: ChildProcess): Promise<void> {
+async function end(name: string, child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit', { signal: AbortSignal.timeout(STOP_WITHIN_MS) });
   child.disconnect();
   try {

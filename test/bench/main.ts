@@ -18,6 +18,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   relay: async () => (await import('./relay.js')).relay,
   memory: async () => (await import('./memory.js')).memory,
   repetition: async () => (await import('./repetition.js')).repetition,
+  hostile: async () => (await import('./hostile.js')).hostile,
   soak: async () => (await import('./soak.js')).soak,
 };
 

@@ -18,7 +18,7 @@ import { createWorld } from './state/world.js';
 import { createExpectMessage, type ExpectMessage } from './watch/expect-message.js';
 import { createObservers, type Observers } from './watch/observers.js';
 import { watchOwnRequests } from './watch/own-requests.js';
-import { settled } from './watch/settled.js';
+import { heartbeats, settled } from './watch/settled.js';
 
 const DAY_MS = 86_400_000;
 
@@ -66,6 +66,8 @@ export interface LocalDiscord extends AsyncDisposable {
   readonly observe: Observers['observe'];
   /** Resolves when every client has received everything and nobody is asking anything. Rejects after `timeoutMs` (10,000) of real time. */
   settled(timeoutMs?: number): Promise<void>;
+  /** Asks every client for a heartbeat, as Discord may at any time; resolves when each has sent one. Rejects after `timeoutMs` (10,000) of real time. */
+  heartbeats(timeoutMs?: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -132,6 +134,7 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
     createGuild: (init) => createGuild(world, init),
     expectMessage: createExpectMessage(world, observers),
     observe: observers.observe,
+    heartbeats: (timeoutMs = 10_000) => heartbeats(world, timeoutMs),
     settled: (timeoutMs = 10_000) => settled(world, traffic, own, timeoutMs),
     close,
     [Symbol.asyncDispose]: close,

@@ -33,11 +33,16 @@ export async function settled(world: World, traffic: Traffic, own: OwnRequests, 
       continue;
     }
     const before = state(world, traffic, own);
-    const connected = [...world.sessions].filter((session) => session.socket?.readyState === 1);
-    await Promise.all(connected.map((session) => roundTrip(session, until - performance.now())));
+    await heartbeats(world, until - performance.now());
     await turn();
     quiet = !busy() && state(world, traffic, own) === before ? quiet + 1 : 0;
   }
+}
+
+/** Asks every connected client for a heartbeat; resolves when each has sent one that tells that it has received everything. */
+export async function heartbeats(world: World, timeoutMs: number): Promise<void> {
+  const connected = [...world.sessions].filter((session) => session.socket?.readyState === 1);
+  await Promise.all(connected.map((session) => roundTrip(session, timeoutMs)));
 }
 
 /** Changes whenever anything happens. */

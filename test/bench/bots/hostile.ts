@@ -1,0 +1,59 @@
+/** This project, with commands that hand it what strangers would: pages, and calls of foreign MCP servers. */
+import { createHost, loadConfig } from '@cinnabar/core';
+import { createWebReader } from '@cinnabar/plugin-tasks/builtin/web/reader';
+import { Clock, definePlugin, option, Tools, z } from '@cinnabar/sdk';
+import { CHILD } from '../../plugins/mcp/bench.js';
+import { CALLS } from '../hostile/documents.js';
+import { readArguments, serve } from './protocol.js';
+
+const loadedAt = performance.now();
+const { api, token, dataDir, env } = readArguments();
+/** Only Discord's stand-in is asked: its address counts as public here. */
+const worker = import.meta.resolve('@cinnabar/plugin-tasks/builtin/web/worker');
+
+const bench = definePlugin({
+  manifest: { id: 'bench', version: '1.0.0', description: 'Hands on what strangers send', intents: ['MessageContent'] },
+  inject: { clock: Clock, tools: Tools },
+  setup({ command, defer, services: { clock, tools }, signal, worker: openWorker }) {
+    const pages = openWorker<typeof import('@cinnabar/plugin-tasks/builtin/web/worker')>(new URL(worker));
+    const reader = createWebReader({
+      clock,
+      ports: [Number(env.PAGES_PORT)],
+      isPublic: () => true,
+      resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+      htmlToText: (html, options) => pages.run('htmlToText', html, options),
+      mostBytes: 2 * 1024 * 1024,
+      timeoutMs: 20_000,
+    });
+    defer(reader.close);
+    command({
+      name: 'page',
+      description: 'Reads a page',
+      options: { url: option.rest() },
+      async run(ctx, { url }) {
+        const { text } = await reader.read(url, signal, ctx.actor.userId);
+        await ctx.reply(`done: ${text.length} characters`);
+      },
+    });
+    command({
+      name: 'foreign',
+      description: 'Calls a tool',
+      options: { name: z.string(), input: option.rest() },
+      async run(ctx, { name, input }) {
+        const { status } = await tools.invoke({ name, arguments: input, actor: ctx.actor, origin: 'bench' });
+        await ctx.reply(`done: ${status}`);
+      },
+    });
+  },
+});
+const config = loadConfig(process.cwd(), { ...env, CINNABAR_DATA: dataDir, DISCORD_API: api, DISCORD_TOKEN: token });
+const servers = Object.fromEntries(Object.keys(CALLS).map((_, at) => [`child${at}`, CHILD]));
+const host = createHost({
+  config: { ...config, presets: { ...config.presets, mcp: { servers } } },
+  plugins: [bench],
+  // Without those that ask people before a tool runs.
+  only: ['admin', 'ai', 'chat', 'llm', 'mcp', 'persona', 'tasks', 'bench'],
+});
+await host.start(token);
+await host.idle();
+serve(() => host.stop(), loadedAt);

@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type LocalDiscord, startLocalDiscord } from '@cinnabar/sdk/testing';
+import { startBot } from './bot-process.js';
+import { CALLS, CARDS, PAGES, PINS } from './hostile/documents.js';
+import { type Figure, limit, median, percentile } from './report.js';
+
+const EVERY_MS = 25;
+const IDLE_MS = 2_000;
+const AT_MOST_MS = 250;
+/** For one document; an MCP server is started for each of some. */
+const PATIENCE_MS = 120_000;
+
+/**
+ * Thirty hostile documents are given to a bot while it is asked for a heartbeat every 25 ms, as Discord may at any time: none is late by more
+ * than 250 ms.
+ */
+export async function* hostile(): AsyncGenerator<Figure> {
+  const discord = await startLocalDiscord();
+  const pages = await servePages();
+  const you = discord.createUser({ name: 'you' });
+  const application = discord.createApplication({ name: 'cinnabar', owner: you });
+  const guild = discord.createGuild({ name: 'Night City', owner: you });
+  guild.invite(application);
+  const general = guild.createChannel({ name: 'general' });
+  const pinned = Object.values(PINS).map((yaml, at) => {
+    const channel = guild.createChannel({ name: `pinned-${at}` });
+    you.pin(you.say(channel, `.config\n${yaml}`));
+    return channel;
+  });
+  // Made beforehand: this process must be quick to notice a heartbeat, too.
+  const cards = Object.entries(CARDS).map(([what, make]) => [what, make()] as const);
+  const bot = await startBot('hostile', discord, application, undefined, { PAGES_PORT: String(pages.port) });
+
+  /** Says something, and waits until the bot answers it. */
+  const ask = async (
+    channel: typeof general,
+    ...said: Parameters<typeof you.say> extends [unknown, ...infer R] ? R : never
+  ) => {
+    const { length } = channel.messages;
+    you.say(channel, ...said);
+    const until = performance.now() + PATIENCE_MS;
+    while (!channel.messages.slice(length + 1).some(({ author }) => author.id === application.user.id)) {
+      if (performance.now() > until) throw new Error(`no answer to ${said[0].slice(0, 80)}`);
+      await sleep(5);
+    }
+  };
+  const groups: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
+    'web pages': Object.keys(PAGES).map((_, at) => () => ask(general, `!page ${pages.url(at)}`)),
+    'character cards': cards.map(
+      ([, data]) =>
+        () =>
+          ask(general, '!persona import', { files: [{ name: 'card.png', data, contentType: 'image/png' }] }),
+    ),
+    'MCP servers': Object.values(CALLS).map(([tool, input], at) => async () => {
+      await ask(general, `!mcp restart child${at}`);
+      await ask(general, `!foreign child${at}_${tool} ${JSON.stringify(input)}`);
+      // A flood begins after its answer.
+      await sleep(1_000);
+    }),
+    'pinned configurations': pinned.map((channel) => () => ask(channel, '!ai hello')),
+  };
+  try {
+    await ask(general, '!ai use chat');
+    const idle = await delays(discord, () => sleep(IDLE_MS));
+    const count = Object.values(groups).flat().length;
+    const all: number[] = [];
+    for (const [name, feed] of Object.entries(groups)) {
+      const late = await delays(discord, async () => {
+        for (const one of feed) await one();
+      });
+      all.push(...late);
+      yield limit(`hostile: latest heartbeat during ${feed.length} ${name}`, 'ms', Math.max(...late), AT_MOST_MS);
+    }
+    const together = await delays(discord, async () => {
+      await Promise.all([...(groups['web pages'] ?? []), ...(groups['character cards'] ?? [])].map((one) => one()));
+    });
+    all.push(...together);
+    yield limit('hostile: latest heartbeat, all pages and cards at once', 'ms', Math.max(...together), AT_MOST_MS);
+    yield limit(`hostile: latest heartbeat during ${count} documents`, 'ms', Math.max(...all), AT_MOST_MS);
+    const quiet = `median ${median(idle).toFixed(1)} ms, latest ${Math.max(...idle).toFixed(1)} ms without documents`;
+    process.stderr.write(
+      `${all.length} heartbeats: median ${median(all).toFixed(1)} ms, p99 ${percentile(all, 99).toFixed(1)} ms; ${quiet}\n`,
+    );
+  } finally {
+    await bot.stop();
+    await pages.close();
+    await discord.close();
+  }
+}
+
+/** How late each heartbeat is that is asked for while the work goes on. */
+async function delays(discord: LocalDiscord, work: () => Promise<unknown>): Promise<readonly number[]> {
+  const late: number[] = [];
+  let isOver = false;
+  const beat = async () => {
+    while (!isOver) {
+      const asked = performance.now();
+      await discord.heartbeats(PATIENCE_MS);
+      late.push(performance.now() - asked);
+      await sleep(EVERY_MS);
+    }
+  };
+  const beating = beat();
+  await work().finally(() => {
+    isOver = true;
+  });
+  await beating;
+  return late;
+}
+
+async function servePages() {
+  const bodies = Object.values(PAGES).map((html) => Buffer.from(html));
+  const server: Server = createServer((request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end(bodies[Number(request.url?.slice(1))]);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: (at: number) => `http://pages.example.org:${port}/${at}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
