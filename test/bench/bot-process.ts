@@ -12,6 +12,7 @@ export const BOTS: readonly BotName[] = ['raw', 'sapphire', 'cinnabar'];
 
 /** A bot in a process of its own, so that its processor time is its alone. */
 export interface BotProcess {
+  readonly pid: number;
   /** From the start of the process to ready. */
   readonly startMs: number;
   /** Of that, what came after its modules had been loaded. */
@@ -54,6 +55,7 @@ export async function startBot(
     return nextAnswer(child);
   };
   return {
+    pid: child.pid ?? 0,
     startMs,
     sinceLoadedMs: processorOf(ready).sinceLoadedMs,
     startCpuUs: processorOf(ready).cpuUs,

@@ -1,4 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigLayer, Configuration, Logger } from '@cinnabar/sdk';
+import { LRUCache } from 'lru-cache';
+import type { PinnedConfig } from '../history/types.js';
 import { type Entries, type Reading, readEntries } from './entries.js';
 import { readSettings } from './guild-settings.js';
 import { build, merge, originsOf, valueAt } from './merge.js';
@@ -6,6 +9,8 @@ import { readPin } from './pin.js';
 import { restrict } from './restrict.js';
 import { isTruncation } from './schema.js';
 import type { ChatConfig } from './types.js';
+
+const KEPT_PINS = 500;
 
 export interface ChatConfigParts {
   readonly configuration: Configuration;
@@ -17,6 +22,7 @@ export interface ChatConfigParts {
 /** Builds the view of the configuration that is in force in a channel. */
 export function createChatConfig({ configuration, settingsOf, log }: ChatConfigParts): ChatConfig {
   const readings = new WeakMap<ConfigLayer, Reading>();
+  const pinReadings = new LRUCache<string, { readonly yaml: string; readonly reading: Reading }>({ max: KEPT_PINS });
   const tell = createTeller(log);
 
   /** A file that has not changed is the same object. */
@@ -26,6 +32,17 @@ export function createChatConfig({ configuration, settingsOf, log }: ChatConfigP
     const originOf = (path: readonly string[]) => `${layer.source}:${layer.lineOf(path)}`;
     const reading = readEntries(layer.values, { originOf, file: true });
     readings.set(layer, reading);
+    return reading;
+  };
+
+  /** Read again only when it says something else: fifty pins, written to be slow to read, would cost every answer a second. */
+  const readOnce = async (pin: PinnedConfig): Promise<Reading> => {
+    const known = pinReadings.get(pin.messageId);
+    if (known?.yaml === pin.yaml) return known.reading;
+    // Other work goes on between one and the next.
+    await nextTurn();
+    const reading = readPin(pin);
+    pinReadings.set(pin.messageId, { yaml: pin.yaml, reading });
     return reading;
   };
 
@@ -39,7 +56,7 @@ export function createChatConfig({ configuration, settingsOf, log }: ChatConfigP
       };
       for (const layer of await configuration.layers(guildId)) lay(readFile(layer));
       if (guildId !== null) lay(restrict(entries, readSettings(await settingsOf(guildId)), 'guild'));
-      for (const pin of pins) lay(restrict(entries, readPin(pin), 'channel'));
+      for (const pin of pins) lay(restrict(entries, await readOnce(pin), 'channel'));
       problems.push(...wrongTruncation(entries));
       for (const problem of problems) tell(problem);
       return { config: build(entries), origin: originsOf(entries), problems };
