@@ -9,11 +9,13 @@ import {
   IntentsBitField,
   Partials,
   REST,
+  type RESTOptions,
   Routes,
 } from 'discord.js';
 import { cacheOptions, sweepDirectMessages } from './caches.js';
 import { adviceFor } from './close-codes.js';
 import { createDiscordFailures } from './discord-failures.js';
+import { createFairRequests, REQUESTS_PER_SECOND } from './fair-requests.js';
 import { createIdentifyLimits } from './identify-limits.js';
 import { createGatewayInformation } from './information.js';
 import { createSharding, type Sharding } from './sharding.js';
@@ -99,7 +101,7 @@ export function createGatewayClient({ discordApi, clock, random, log, alert }: P
         return sharding;
       },
     },
-    rest: { makeRequest: failures.makeRequest, ...(discordApi === undefined ? {} : restOptions(discordApi)) },
+    rest: restOptions(discordApi, clock, failures.makeRequest),
   };
   const client = new Client(options);
   const stopSweeping = sweepDirectMessages(client);
@@ -186,9 +188,21 @@ function askGateway({ options }: WebSocketManager, signal: AbortSignal): () => P
   return () => rest.setToken(options.token).get(Routes.gatewayBot(), { signal: AbortSignal.any([signal]) });
 }
 
-/** A server on this machine, a rate-limiting proxy or the local Discord, says itself when it has had enough. */
-function restOptions(api: string): NonNullable<ClientOptions['rest']> {
-  const { hostname } = new URL(api);
+/**
+ * The global limit is kept by `createFairRequests`: discord.js would serve who came first. A server on this machine, a rate-limiting proxy or
+ * the local Discord, says itself when it has had enough.
+ */
+function restOptions(
+  api: string | undefined,
+  clock: Clock,
+  makeRequest: RESTOptions['makeRequest'],
+): NonNullable<ClientOptions['rest']> {
+  const hostname = api === undefined ? '' : new URL(api).hostname;
   const local = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
-  return local ? { api, globalRequestsPerSecond: Number.MAX_SAFE_INTEGER } : { api };
+  const perSecond = local ? Number.POSITIVE_INFINITY : REQUESTS_PER_SECOND;
+  return {
+    ...(api === undefined ? {} : { api }),
+    makeRequest: createFairRequests(clock, perSecond, makeRequest),
+    globalRequestsPerSecond: Number.MAX_SAFE_INTEGER,
+  };
 }

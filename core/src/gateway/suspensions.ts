@@ -3,6 +3,8 @@ import type { Clock } from '@cinnabar/sdk';
 const WINDOW_MS = 60_000;
 const LIMIT = 10;
 const PAUSE_MS = 60_000;
+/** So many places with errors are kept without looking which are old. */
+const FEW = 100;
 
 export interface Suspensions {
   /** Counts an error; `true` when it is the one that suspends. */
@@ -25,6 +27,11 @@ export function createSuspensions(clock: Clock): Suspensions {
     until.delete(place);
     return false;
   };
+  /** Errors that no longer count, of plugins and guilds that have had none since. */
+  const forgetOld = (now: number) => {
+    if (errors.size <= FEW) return;
+    for (const [place, times] of errors) if (times.every((at) => now - at >= WINDOW_MS)) errors.delete(place);
+  };
   const key = (plugin: string, guildId: string | null) => `${plugin} ${guildId ?? 'dm'}`;
 
   return {
@@ -34,6 +41,7 @@ export function createSuspensions(clock: Clock): Suspensions {
       const recent = (errors.get(place) ?? []).filter((at) => now - at < WINDOW_MS);
       recent.push(now);
       if (recent.length < LIMIT) {
+        forgetOld(now);
         errors.set(place, recent);
         return false;
       }

@@ -115,7 +115,9 @@ describe('ai: an answer that takes long', () => {
     await settled;
     expect(host.clock.now() - began).to.be.at.most(130 * SECOND);
     expect(fromBot(host)).to.have.length(1);
-    expect(fromBot(host)[0]).to.match(/^The language model took longer than [\d.]+ s\.$/);
+    expect(fromBot(host)[0]).to.match(
+      /^(The language model took longer than [\d.]+ s|I could not answer this within 120 s)/,
+    );
   });
 
   it('leaves other servers room to be answered in', async () => {

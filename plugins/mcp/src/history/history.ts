@@ -21,22 +21,36 @@ interface Cached {
   /** Everything from this message on is here; `undefined`: the latest `MOST_CALLS`. */
   readonly since: string | undefined;
   readonly uses: readonly RecordedUse[];
+  /** About how much text they hold. */
+  readonly characters: number;
 }
 
 /** A window has a few hundred messages: more calls than this would not be of use to any mind. */
 const MOST_CALLS = 1_000;
 const MOST_CHANNELS = 200;
+/** Of all channels together: results may be long. Those used longest ago go first. */
+const MOST_CHARACTERS = 8_000_000;
 
 /** What channels' calls are, kept in memory from their first use on, and on the disk. */
 export function createHistory({ journal, sequences, log, folderOf }: Parts): HistoryRoom {
   const cache = new Map<string, Cached>();
 
-  const keep = (channelId: string, cached: Cached) => {
+  let characters = 0;
+
+  const drop = (channelId: string) => {
+    characters -= cache.get(channelId)?.characters ?? 0;
     cache.delete(channelId);
+  };
+  const keep = (channelId: string, { since, uses }: Omit<Cached, 'characters'>) => {
+    drop(channelId);
+    const cached = { since, uses, characters: uses.reduce((sum, use) => sum + charactersOf(use), 0) };
     cache.set(channelId, cached);
-    const [oldest] = cache.keys();
-    if (cache.size > MOST_CHANNELS && oldest !== undefined) cache.delete(oldest);
-    return cached.uses;
+    characters += cached.characters;
+    for (const oldest of cache.keys()) {
+      if (cache.size <= MOST_CHANNELS && characters <= MOST_CHARACTERS) break;
+      drop(oldest);
+    }
+    return uses;
   };
 
   return {
@@ -57,10 +71,18 @@ export function createHistory({ journal, sequences, log, folderOf }: Parts): His
       sequences.run(channelId, async () => {
         await journal.append(folderOf(channelId), use);
         const known = cache.get(channelId);
-        if (known !== undefined) cache.set(channelId, { ...known, uses: [...known.uses, use].slice(-MOST_CALLS) });
+        if (known !== undefined) keep(channelId, { since: known.since, uses: [...known.uses, use].slice(-MOST_CALLS) });
       }),
-    forgetCached: (channelId) => void cache.delete(channelId),
+    forgetCached: drop,
   };
+}
+
+const CALL_CHARACTERS = 200;
+
+function charactersOf({ call, result }: RecordedUse): number {
+  const { output } = result;
+  const said = typeof output === 'string' ? output : JSON.stringify(output ?? null);
+  return CALL_CHARACTERS + said.length + (result.error?.length ?? 0) + JSON.stringify(call.input).length;
 }
 
 /** Whether what is wanted begins before what is known. */

@@ -163,7 +163,7 @@ describe('chat history: whatever happens in whatever order', () => {
           expect(tight.history.held.bytes).to.be.at.most(limits.channelBytes * limits.channels);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 });
