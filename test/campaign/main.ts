@@ -30,6 +30,7 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   powercut: { rounds: 200, load: async () => (await import('./powercut.js')).powercutCampaign },
   relay: { rounds: 200, load: async () => (await import('./relay.js')).relayCampaign },
   reload: { rounds: 200, load: async () => (await import('./reload.js')).reloadCampaign },
+  'stop-signals': { rounds: 24, load: async () => (await import('./stop-signals.js')).stopSignalsCampaign },
   stops: { rounds: 200, load: async () => (await import('./stops.js')).stopsCampaign },
   tasks: { rounds: 500, load: async () => (await import('./tasks.js')).tasksCampaign },
   settings: { rounds: 200, load: async () => (await import('./settings.js')).settingsCampaign },

@@ -22,6 +22,8 @@ export interface CommandLine {
   readonly child: ChildProcessWithoutNullStreams;
   /** Resolves as soon as standard output (or error) so far matches; rejects when the process ends without it. */
   prints(pattern: RegExp, stream?: 'out' | 'err'): Promise<string>;
+  /** What it has written on standard error so far. */
+  errors(): string;
   /** Resolves when the process has ended. */
   readonly ended: Promise<Run>;
 }
@@ -42,7 +44,7 @@ export function useCommandLine(): CommandLines {
     for (const child of running) child.kill('SIGKILL');
   });
   const start: CommandLines['start'] = (env, args = ['start']) => {
-    const line = open(env, args);
+    const line = startCommandLine(env, args);
     running.add(line.child);
     void line.ended.then(() => running.delete(line.child));
     return line;
@@ -57,7 +59,8 @@ export function useCommandLine(): CommandLines {
   };
 }
 
-function open(env: Environment, args: readonly string[]): CommandLine {
+/** Starts the command line with nothing of the developer's own environment. Whoever starts it ends it. */
+export function startCommandLine(env: Environment, args: readonly string[]): CommandLine {
   const inherited = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name));
   const child = spawn(process.execPath, [MAIN, ...args], { env: { ...Object.fromEntries(inherited), ...env } });
   const seen = { out: '', err: '' };
@@ -80,6 +83,7 @@ function open(env: Environment, args: readonly string[]): CommandLine {
   return {
     child,
     ended,
+    errors: () => seen.err,
     prints: (pattern, stream = 'out') =>
       new Promise((resolve, reject) => {
         const source = stream === 'out' ? child.stdout : child.stderr;

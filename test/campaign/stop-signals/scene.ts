@@ -1,0 +1,126 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import {
+  type LettaStandIn,
+  type LocalApplication,
+  type LocalChannel,
+  type LocalDiscord,
+  type LocalGuild,
+  type LocalUser,
+  type ModelStep,
+  startLettaStandIn,
+  startLocalDiscord,
+  startOpenAiStandIn,
+} from '@cinnabar/sdk/testing';
+import { type CommandLine, startCommandLine } from '../../e2e/support/command-line.js';
+
+export interface SceneOptions {
+  /** Files of the bot's folder, by path. */
+  readonly files?: Readonly<Record<string, string | object>>;
+  /** What the model answers, one after another. */
+  readonly steps?: readonly ModelStep[];
+  /** Loaded before the bot: a file of the folder. */
+  readonly preload?: string;
+  /** Without the stand-in for a model: the bot's own offline model answers. */
+  readonly offline?: boolean;
+}
+
+/** The bot as a process of its own, and everything that it talks to. */
+export interface Scene extends AsyncDisposable {
+  readonly discord: LocalDiscord;
+  readonly bot: LocalApplication;
+  readonly guild: LocalGuild;
+  readonly general: LocalChannel;
+  readonly you: LocalUser;
+  readonly alice: LocalUser;
+  readonly bob: LocalUser;
+  readonly model: Awaited<ReturnType<typeof startOpenAiStandIn>>;
+  readonly letta: LettaStandIn;
+  /** A path in the bot's folder. */
+  at(path: string): string;
+  /** Starts the bot; once. */
+  start(): CommandLine;
+  /** Starts it and waits until it is ready. */
+  ready(): Promise<CommandLine>;
+  /** The end of what the bot has written on standard error. */
+  errors(): string;
+  /** What the bot said in the channel and its threads. */
+  said(): readonly string[];
+}
+
+export async function openScene({ files = {}, steps = [], preload, offline = false }: SceneOptions): Promise<Scene> {
+  const root = await mkdtemp(join(tmpdir(), 'cinnabar-campaign-stop-signals-'));
+  await mkdir(join(root, 'plugins'));
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(
+      join(root, path),
+      typeof content === 'string' ? content.replaceAll('ROOT', root) : JSON.stringify(content),
+    );
+  }
+  const discord = await startLocalDiscord();
+  const model = await startOpenAiStandIn({ steps: [...steps] });
+  const letta = await startLettaStandIn();
+  const [you, alice, bob] = ['you', 'alice', 'bob'].map((name) => discord.createUser({ name }));
+  if (you === undefined || alice === undefined || bob === undefined) throw new Error('there are three people');
+  const bot = discord.createApplication({ name: 'Cinnabar', owner: you });
+  const guild = discord.createGuild({ name: 'Night City', owner: you });
+  guild.invite(bot);
+  guild.join(alice);
+  guild.join(bob);
+  const general = guild.createChannel({ name: 'general' });
+  let line: CommandLine | undefined;
+
+  const start = () => {
+    line = startCommandLine(
+      {
+        CINNABAR_DATA: join(root, 'data'),
+        CINNABAR_CONFIG: join(root, 'config'),
+        CINNABAR_PLUGINS: join(root, 'plugins'),
+        DISCORD_API: discord.api,
+        DISCORD_TOKEN: bot.token,
+        ...(offline ? {} : { OPENAI_BASE_URL: model.baseUrl }),
+        LETTA_BASE_URL: letta.baseUrl,
+        LOG_LEVEL: 'warn',
+        ...(preload === undefined ? {} : { NODE_OPTIONS: `--import=${join(root, preload)}` }),
+      },
+      ['start'],
+    );
+    return line;
+  };
+  return {
+    discord,
+    bot,
+    guild,
+    general,
+    you,
+    alice,
+    bob,
+    model,
+    letta,
+    at: (path) => join(root, path),
+    start,
+    async ready() {
+      const started = start();
+      await started.prints(/ready/);
+      return started;
+    },
+    errors: () => line?.errors().slice(-600) ?? '',
+    said: () =>
+      [general, ...guild.threads.values()].flatMap(({ messages }) =>
+        messages.filter(({ author }) => author.id === bot.id).map(({ content }) => content),
+      ),
+    async [Symbol.asyncDispose]() {
+      if (line?.child.exitCode === null && line.child.signalCode === null) {
+        line.child.kill('SIGKILL');
+        await line.ended;
+      }
+      discord.faults.clear();
+      model.release();
+      letta.release();
+      await Promise.all([discord.close(), model[Symbol.asyncDispose](), letta[Symbol.asyncDispose]()]);
+      await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
