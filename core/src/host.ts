@@ -175,7 +175,7 @@ export function createHost(options: HostOptions): Host {
       },
     },
     { name: 'the slash commands', limitMs: 500, run: upkeep.close },
-    { name: 'stopping the plugins', limitMs: 3_000, run: () => plugins.stop() },
+    { name: 'stopping the plugins', limitMs: 2_500, run: () => plugins.stop() },
     {
       name: SAVING,
       limitMs: 1_500,
@@ -199,8 +199,8 @@ export function createHost(options: HostOptions): Host {
   const stop = async (): Promise<StopReport> => {
     const unfinished = await runPhases(phases, { clock, log });
     container.resolve(KEYS.blockage).stop();
-    await runPhases([{ name: 'monitoring', limitMs: 500, run: monitoring.close }], { clock, log });
-    await runPhases([{ name: 'the log', limitMs: 500, run: logs.close }], { clock, log });
+    await runPhases([{ name: 'monitoring', limitMs: 250, run: monitoring.close }], { clock, log });
+    await runPhases([{ name: 'the log', limitMs: 250, run: logs.close }], { clock, log });
     // Whatever went wrong before: the next process must be able to start.
     lock?.release();
     return { unfinished, saved: !unfinished.includes(SAVING) };

@@ -51,7 +51,8 @@ export const PLUGINS = {
 } satisfies Readonly<Record<string, Files>>;
 
 /** A server of tools over standard streams whose only tool never answers. */
-export const SLOW_MCP_SERVER = `import { createInterface } from 'node:readline';
+export const SLOW_MCP_SERVER = `import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 const tool = { name: 'wait', description: 'Waits', inputSchema: { type: 'object', properties: {} }, annotations: { readOnlyHint: true } };
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
@@ -59,7 +60,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   if (method === 'initialize') answer({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'slow', version: '1' } });
   if (method === 'tools/list') answer({ tools: [tool] });
   if (method === 'ping') answer({});
-  if (method === 'tools/call') process.stderr.write('REACHED call\\n');
+  if (method === 'tools/call') writeFileSync('ROOT/called', '');
 });
 `;
 

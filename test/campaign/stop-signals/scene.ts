@@ -7,6 +7,7 @@ import {
   type LocalChannel,
   type LocalDiscord,
   type LocalGuild,
+  type LocalMessage,
   type LocalUser,
   type ModelStep,
   startLettaStandIn,
@@ -45,7 +46,7 @@ export interface Scene extends AsyncDisposable {
   ready(): Promise<CommandLine>;
   /** The end of what the bot has written on standard error. */
   errors(): string;
-  /** What the bot said in the channel and its threads. */
+  /** What the bot said, wherever, as it stands now. */
   said(): readonly string[];
 }
 
@@ -70,6 +71,11 @@ export async function openScene({ files = {}, steps = [], preload, offline = fal
   guild.join(alice);
   guild.join(bob);
   const general = guild.createChannel({ name: 'general' });
+  /** Also what only one person sees. */
+  const seen: LocalMessage[] = [];
+  discord.observe((event) => {
+    if (event.type === 'messageCreate' && event.message.author.id === bot.id) seen.push(event.message);
+  });
   let line: CommandLine | undefined;
 
   const start = () => {
@@ -107,10 +113,7 @@ export async function openScene({ files = {}, steps = [], preload, offline = fal
       return started;
     },
     errors: () => line?.errors().slice(-600) ?? '',
-    said: () =>
-      [general, ...guild.threads.values()].flatMap(({ messages }) =>
-        messages.filter(({ author }) => author.id === bot.id).map(({ content }) => content),
-      ),
+    said: () => seen.filter(({ deleted }) => !deleted).map(({ content }) => content),
     async [Symbol.asyncDispose]() {
       if (line?.child.exitCode === null && line.child.signalCode === null) {
         line.child.kill('SIGKILL');

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { callTool, hang } from '@cinnabar/sdk/testing';
 import type { CommandLine } from '../../e2e/support/command-line.js';
 import { PLUGINS, SLOW_DISK, SLOW_MCP_SERVER } from './programs.js';
@@ -224,7 +226,8 @@ export const STATES: readonly State[] = [
       const line = await scene.ready();
       await setUp(scene, '!tool policy slow_wait allow');
       scene.alice.say(scene.general, '!ai Wait');
-      return reached(line, 'call');
+      while (!existsSync(scene.at('called'))) await wait(20);
+      return line;
     },
     read: [STOPPED],
   },
@@ -252,10 +255,9 @@ export const STATES: readonly State[] = [
   },
 ];
 
-/** The bot has asked where the gateway is. */
+/** It has said that Discord does not answer. */
 async function waitingForDiscord(scene: Scene): Promise<CommandLine> {
   const line = scene.start();
-  while (scene.discord.requests.of('GET', '/gateway/bot').length === 0)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  await line.prints(/not ready since/, 'err');
   return line;
 }
