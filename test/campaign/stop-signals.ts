@@ -45,7 +45,8 @@ async function stopIn(
 ): Promise<{ readonly ms: number; readonly wrong: readonly string[] }> {
   await using scene = await openScene(state);
   const reached = await Promise.race([state.reach(scene), wait(REACHED_WITHIN_MS, undefined, { ref: false })]);
-  if (reached === undefined) return { ms: 0, wrong: [`the state was not reached: ${scene.errors()} ${JSON.stringify(scene.said())}`] };
+  if (reached === undefined)
+    return { ms: 0, wrong: [`the state was not reached: ${scene.errors()} ${JSON.stringify(scene.said())}`] };
   const { child, ended } = reached;
   await wait(delayMs);
   const known = scene.said().length;
