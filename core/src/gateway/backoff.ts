@@ -4,8 +4,8 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 /** A connection that stayed ready for this long was sound: what ends it is not counted together with what came before. */
 const SOUND_MS = 30_000;
-/** A session that was resumed costs Discord little, and its events go stale: pauses stay below 4 s. */
-const MOST_FAILURES_WHILE_RESUMING = 4;
+/** A session that was resumed costs Discord little, and a slash command has to be answered within 3 s: pauses stay at most 2 s. */
+const MOST_FAILURES_WHILE_RESUMING = 3;
 
 /** How an attempt went: what decides the pause before the next one. */
 export interface Attempt {

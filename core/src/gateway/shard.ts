@@ -141,7 +141,7 @@ export function createShard(parts: ShardParts): Shard {
         else resume(current, session);
       },
       onDispatch(payload) {
-        arrived();
+        if (readyAt === undefined) arrived();
         switch (payload.t) {
           case GatewayDispatchEvents.Ready: {
             const { session_id: sessionId, resume_gateway_url: resumeURL } = payload.d;
