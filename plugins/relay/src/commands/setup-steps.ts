@@ -2,6 +2,7 @@ import type { McpEndpoint } from '@cinnabar/sdk';
 import type { Channel } from 'discord.js';
 import { directGrant, grantOf, PLUGIN, saveGrant } from '../agents/identity.js';
 import { isLetInto } from '../agents/places.js';
+import { isOlder, isPrivateAddress, REFUSES_PRIVATE_SINCE, TRIED } from '../letta/server/version.js';
 import type { Agents } from '../letta/types.js';
 import type { AgentDesk } from './agents.js';
 import { othersWith, whileListing } from './listing.js';
@@ -63,6 +64,8 @@ export async function* setUp(
     return;
   }
   yield { ok: true, text: `The tools are offered at ${url}.` };
+  const version = await serverVersion(desk, url);
+  if (version !== undefined) yield version;
   if (place.guildId === null)
     await saveGrant(desk.identities, place.identity, place.name, directGrant(place.userId, channel.id));
   const access = await mayWriteHere(desk, place, channel);
@@ -105,6 +108,28 @@ async function findAgent({ agents, troubleOf }: SetupDesk, { agentId }: Place): 
       todo: 'Compare the settings `baseUrl` (or `LETTA_BASE_URL`) and the key in `LETTA_API_KEY`.',
     };
   }
+}
+
+/** What there is to know of this version before anything is registered. `undefined` when the server does not say which it is. */
+async function serverVersion({ agents }: SetupDesk, url: string): Promise<Step | undefined> {
+  const version = await (await agents()).version().catch(() => undefined);
+  if (version === undefined) return undefined;
+  const notes: string[] = [];
+  if (isOlder(version, TRIED)) {
+    notes.push(
+      `I was tried with ${TRIED}. An older server may lack what I need: conversations, background runs, headers for tools. If something below fails, update it.`,
+    );
+  }
+  if (!isOlder(version, REFUSES_PRIVATE_SINCE) && isPrivateAddress(url)) {
+    notes.push(
+      `From ${REFUSES_PRIVATE_SINCE} on it refuses tools at addresses of a private network, and the one above is such an address. If the tools are refused below, the owner of the bot sets a public one: \`set relay mcpUrl https://…\`.`,
+    );
+  }
+  return {
+    ok: true,
+    text: `The Letta server is version ${version}.`,
+    ...(notes.length === 0 ? {} : { todo: notes.join(' ') }),
+  };
 }
 
 async function mayWriteHere(

@@ -8,6 +8,7 @@ import { createLanes } from './runs/lanes.js';
 import { nothingFound, type TalkParts } from './runs/talk.js';
 import { type Connect, createConnect, type ServerAddress } from './server/connect.js';
 import { troubleOf } from './server/trouble.js';
+import { versionOf } from './server/version.js';
 import type { AgentEvent, Agents, Conversed } from './types.js';
 
 export interface AgentsParts extends Omit<TalkParts, 'server'> {
@@ -54,6 +55,7 @@ export function createAgents({ address, ...rest }: AgentsParts): Agents {
       await prune();
       return recoverApprovals(parts, connect);
     },
+    version: async () => versionOf(await connect()),
     async find(agentId) {
       const client = await connect();
       try {

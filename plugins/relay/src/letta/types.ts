@@ -110,6 +110,8 @@ export interface Agents {
   converse(prompt: Prompt, signal: AbortSignal, onEvent?: (event: AgentEvent) => void): Promise<Conversed>;
   /** Denies every request that an earlier process has left open. Call it once, before anything is told. @returns how many it has answered */
   recover(): Promise<number>;
+  /** Which version the server says that it is; `undefined` when it does not say. @throws what went wrong; `troubleOf` has a sentence for it */
+  version(): Promise<string | undefined>;
   /** `undefined` when there is no such agent. @throws what went wrong otherwise; `troubleOf` has a sentence for it */
   find(agentId: string): Promise<AgentInfo | undefined>;
   /** Names of the tools that an agent really has; an empty set when the server does not say. Kept for a minute. */

@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import {
+  createManualClock,
+  type LocalChannel,
+  type LocalMessage,
+  type LocalUser,
+  startLocalDiscord,
+} from '@cinnabar/sdk/testing';
+import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.js';
+import { isReal, type LettaUnderTest, startLettaUnderTest } from './letta-under-test.js';
+import type { Model, Step } from './model.js';
+
+/** The whole bot in a guild with two channels, with agents at a Letta server, and a line to it that can be cut. */
+export interface Guild extends AsyncDisposable {
+  readonly letta: LettaUnderTest;
+  readonly line: CuttingProxy;
+  readonly general: LocalChannel;
+  readonly staff: LocalChannel;
+  readonly alice: LocalUser;
+  readonly bot: LocalUser;
+  /** What models answer from now on. */
+  play(model: Model): void;
+  /** An admin says something. @returns what the bot has answered to it */
+  admin(text: string, where?: LocalChannel): Promise<string>;
+  /** Alice says something to the bot. */
+  ask(text: string, where?: LocalChannel): LocalMessage;
+  /** Makes an agent, lets it in everywhere and gives it its tools. Others than the first are told what names them. @returns its id */
+  settle(name: string): Promise<string>;
+  /** Gives an agent its tools. @returns what the bot says of it */
+  setUp(name: string): Promise<string>;
+  /** Everything that the bot has said since a message, with the channel's name before it. */
+  saidSince(message: LocalMessage): readonly string[];
+  /** Resolves once the bot has said so much since, and says nothing more. @returns what it has said, as `saidSince` */
+  answers(since: LocalMessage, count?: number): Promise<readonly string[]>;
+  /** Resolves as soon as that is so. @throws after a minute */
+  until(what: string, holds: () => boolean): Promise<void>;
+  /** Stops the bot as an admin does, and starts it again after `meanwhile`. */
+  restart(meanwhile?: () => Promise<void>): Promise<void>;
+}
+
+/** Of the stand-in's world and the bot's: a second lasts a tenth of one. A real server has its own time. */
+const PACE = isReal ? 1 : 10;
+const TICK_MS = 5;
+const PATIENCE_MS = isReal ? 120_000 : 30_000;
+/** How long nothing more has to be said, in real time. */
+const SILENCE_MS = isReal ? 3_000 : 150;
+
+export async function openGuild(): Promise<Guild> {
+  const clock = createManualClock();
+  clock.advance(Math.max(0, Date.now() - clock.now()));
+  let at = Date.now();
+  // To load plugins takes as long as it takes.
+  let pace = 1;
+  const ticking = setInterval(() => {
+    const now = Date.now();
+    clock.advance((now - at) * pace);
+    at = now;
+  }, TICK_MS);
+  let model: Model = () => ({ say: 'Hello.' });
+  const letta = await startLettaUnderTest(
+    (question) => connected(question.prompt, question.results) ?? model(question),
+    clock,
+  );
+  const line = await startCuttingProxy(letta.baseUrl);
+  const discord = await startLocalDiscord({ clock });
+  discord.requests.enabled = false;
+  const [you, alice, bob] = [
+    discord.createUser({ name: 'you' }),
+    discord.createUser({ name: 'alice' }),
+    discord.createUser({ name: 'bob' }),
+  ];
+  const application = discord.createApplication({ name: 'Cinnabar', owner: you });
+  const guild = discord.createGuild({ name: 'Night City', owner: you });
+  guild.invite(application);
+  guild.join(alice);
+  guild.join(bob);
+  const general = guild.createChannel({ name: 'general' });
+  const staff = guild.createChannel({ name: 'staff' });
+  const world = { discord, application, guild, general, you, alice, bob, clock };
+  const dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-relay-server-'));
+  const port = await freePort();
+  const boot = async () => {
+    pace = 1;
+    const booted = await createTestHost({
+      world,
+      dataDir,
+      plugins: ['ai', 'relay', 'discord-tools', 'mcp', 'confirm'],
+      settings: { mcp: { listen: `127.0.0.1:${port}`, callsPerMinute: 10_000 } },
+      env: { LETTA_BASE_URL: line.baseUrl, LETTA_API_KEY: process.env.LETTA_API_KEY ?? 'test-key' },
+    });
+    pace = PACE;
+    return booted;
+  };
+  let host: TestHost = await boot();
+
+  const saidSince = (message: LocalMessage) =>
+    [general, staff].flatMap((channel) =>
+      channel.messages
+        .filter(({ id, author }) => author.id === application.user.id && BigInt(id) > BigInt(message.id))
+        // That something was pinned is a message without words.
+        .filter(({ content }) => content !== '')
+        .map(({ content }) => `#${channel.name}: ${content}`),
+    );
+  const until = async (what: string, holds: () => boolean) => {
+    for (const end = Date.now() + PATIENCE_MS; !holds(); await wait(TICK_MS)) {
+      if (Date.now() > end) throw new Error(`it never came to ${what}`);
+    }
+  };
+  const quiet = async (read: () => readonly string[]) => {
+    for (let [before, since] = ['', Date.now()]; Date.now() - since < SILENCE_MS; await wait(TICK_MS)) {
+      const now = read().join('\n');
+      if (now !== before) [before, since] = [now, Date.now()];
+    }
+    return read();
+  };
+  const answers = async (since: LocalMessage, count = 1) => {
+    await until(`${count} answers to "${since.content}"`, () => saidSince(since).length >= count);
+    return quiet(() => saidSince(since));
+  };
+  /** Something else may be said meanwhile: what an admin is answered is a reply. */
+  const admin = async (text: string, where = general) => {
+    const said = you.say(where, text);
+    const answer = () =>
+      where.messages.find(({ author, replyTo }) => author.id === application.user.id && replyTo === said);
+    await until(`an answer to ${text}`, () => (answer()?.content ?? '') !== '');
+    await quiet(() => [answer()?.content ?? '']);
+    return answer()?.content ?? '';
+  };
+  const setUp = async (name: string) => {
+    const report = await admin(`!relay setup ${name}`);
+    if (report.includes('✗')) throw new Error(`${name} could not be set up: ${report}`);
+    return report;
+  };
+
+  await admin('!relay enable');
+  await admin('!ai use relay');
+  await admin('!relay config rate_limit_seconds 0');
+  await admin('!relay config whenSilent post');
+  await admin('!relay config agent_timeout 600');
+  await admin('!relay config enable_typing_indicator false');
+  return {
+    letta,
+    line,
+    general,
+    staff,
+    alice,
+    bot: application.user,
+    play(next) {
+      model = next;
+    },
+    admin,
+    ask: (text, where = general) => alice.say(where, `${application.user} ${text}`),
+    async settle(name) {
+      const id = await letta.addAgent(name);
+      await admin(`!relay agent ${id} ${name}`);
+      await admin(`!relay grant everywhere ${name}`);
+      await setUp(name);
+      return id;
+    },
+    setUp,
+    saidSince,
+    answers,
+    until,
+    async restart(meanwhile) {
+      await host.stop();
+      await meanwhile?.();
+      host = await boot();
+    },
+    async [Symbol.asyncDispose]() {
+      await host.stop();
+      clearInterval(ticking);
+      await line[Symbol.asyncDispose]();
+      await letta[Symbol.asyncDispose]();
+      await discord.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What any agent does when it is set up. */
+function connected(prompt: string, results: readonly string[]): Step | undefined {
+  const channelId = /^This is a test of your connection[\s\S]*channelId (\d+)/.exec(prompt)?.[1];
+  if (channelId === undefined) return undefined;
+  if (results.length > 0) return { say: 'Done.' };
+  return { calls: [{ name: 'discord_send', args: { channelId, message: 'I am connected.' } }] };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
