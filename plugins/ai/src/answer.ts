@@ -1,6 +1,13 @@
-import { type Clock, mayRefer, type Reply, type ReplyBody, type TextLimits, textMessages } from '@cinnabar/sdk';
+import {
+  type Clock,
+  mayRefer,
+  type Reply,
+  type ReplyBody,
+  retryDiscord,
+  type TextLimits,
+  textMessages,
+} from '@cinnabar/sdk';
 import type { Message, MessageReplyOptions, SendableChannels } from 'discord.js';
-import { withPatience } from './patience.js';
 
 export interface AnswerParts {
   readonly clock: Clock;
@@ -28,9 +35,9 @@ export function answering(
     serial += 1;
     // A request that is repeated makes no second message.
     const nonce = `${message.id.slice(-19)}a${serial}`;
-    return withPatience(clock, signal, async () =>
-      channel.send({ ...options, ...reply, allowedMentions, nonce, enforceNonce: true }),
-    );
+    const post = async (): Promise<Message> =>
+      channel.send({ ...options, ...reply, allowedMentions, nonce, enforceNonce: true });
+    return retryDiscord(clock, post, { signal });
   };
   return async (reply) => {
     const body = typeof reply === 'string' ? { content: reply } : reply;

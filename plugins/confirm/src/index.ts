@@ -55,8 +55,8 @@ export default definePlugin({
     const shared = { ...services, client, log, signal, board, deliveries, records, grants, outbox };
     const recovery = createRecovery(shared);
     const connection = watchConnection(on, services.clock, () => takeMissed(deciding));
-    const expiry = createExpiry({ ...shared, connection });
-    const deciding = { ...shared, expiry, recovery, decide: createDecide(shared) };
+    const expiry = createExpiry({ ...shared, recovery, connection });
+    const deciding = { ...shared, expiry, recovery, decide: createDecide({ ...shared, recovery }) };
     const reasons = component({ name: 'reason', run: onReason(deciding) });
     const allow = component({ name: 'allow', run: onAllow(deciding) });
     const menu = component({ name: 'pattern', run: onMenu(deciding, allow) });

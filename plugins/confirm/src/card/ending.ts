@@ -11,6 +11,7 @@ const LINES = {
   restarted: `${NOT_RUN}I was restarted. Please ask again.`,
   pressed: `${NOT_RUN}I was restarted before I could act on your 👍. Please ask again.`,
   cutOff: `${NOT_RUN}I was cut off from Discord and saw your 👍 too late. Please ask again.`,
+  over: `${NOT_RUN}this request was over already. Please ask again.`,
   cancelled: '🛑 Cancelled: it was not run.',
   done: '✅ Done.',
   failed: '⚠️ It failed.',

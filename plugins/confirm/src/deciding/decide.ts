@@ -5,6 +5,7 @@ import { endCard } from '../discord/end-card.js';
 import { isGone } from '../discord/errors.js';
 import { channelOf } from '../discord/place.js';
 import { say } from '../discord/say.js';
+import type { Recovery } from '../lifecycle/recover.js';
 import type { Grants } from '../session/grants.js';
 import type { Pattern } from '../session/pattern.js';
 import type { Board } from '../waiting/board.js';
@@ -18,13 +19,14 @@ interface Parts {
   readonly records: Records;
   readonly grants: Grants;
   readonly outbox: Outbox;
+  readonly recovery: Recovery;
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
-/** What a decision led to: the outcome, and what the member is told of it. */
+/** What a decision led to: the outcome, and what the member is told of it; without words, what the ledger knows. */
 interface Result {
   readonly outcome: SettledOutcome;
   readonly answer: string | undefined;
@@ -44,7 +46,7 @@ const ONCE_ONLY =
 const ELSEWHERE = 'it was decided before, in another place';
 
 /** Carries out the requester's decision: the first one, and only once. */
-export function createDecide({ board, records, grants, outbox, client, clock, log, signal }: Parts): Decide {
+export function createDecide({ board, records, grants, outbox, recovery, client, clock, log, signal }: Parts): Decide {
   return async function decide(card, decision) {
     const { request, callId } = card;
     if (request === undefined || !board.take(card)) return false;
@@ -58,6 +60,7 @@ export function createDecide({ board, records, grants, outbox, client, clock, lo
       log.info('a confirmed call failed', { callId, tool: request.call.tool.name, error: outcome.error });
     }
     await outbox.put(callId, async () => {
+      if (answer === undefined) return recovery.resolve(callId);
       await tell(card, answer);
       await records.delete(callId);
     });
@@ -100,16 +103,14 @@ export function createDecide({ board, records, grants, outbox, client, clock, lo
     return { outcome, answer: FAILED };
   }
 
-  async function tell(card: WaitingCard, answer: string | undefined) {
+  async function tell(card: WaitingCard, answer: string) {
     const { callId, channelId, hasButtons } = card;
     const channel = await channelOf(client, channelId);
     if (channel === undefined) return;
-    if (answer !== undefined) {
-      await say(channel, callId, answer, { clock, signal }).catch((error: unknown) => {
-        if (!isGone(error)) throw error;
-        log.warn('a member could not be told what became of a call', { callId, channelId, error });
-      });
-    }
+    await say(channel, callId, answer, { clock, signal }).catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+      log.warn('a member could not be told what became of a call', { callId, channelId, error });
+    });
     if (hasButtons) await endCard(client, card, undefined);
   }
 }

@@ -27,7 +27,7 @@ interface Parts {
 export interface Recovery {
   /** Every card of an earlier run, one after another. What Discord does not take yet is left to the outbox. */
   all(): Promise<void>;
-  /** One card, where it is on record. Says what is to be said unless it was said before, and edits the card. @throws what Discord failed with */
+  /** One card of this run whose call has ended without it, where it is on record. Says what is to be said unless it was said before, and edits the card. @throws what Discord failed with */
   resolve(callId: string): Promise<void>;
 }
 
@@ -37,13 +37,14 @@ const LOOKED_THROUGH = 100;
 export function createRecovery(parts: Parts): Recovery {
   const { board, records, outbox, ledger, client, clock, signal } = parts;
 
-  const resolve = async (callId: string, record: CardRecord): Promise<void> => {
+  const resolve = async (callId: string, record: CardRecord, otherwise?: Ending): Promise<void> => {
     const row = await ledger.get(callId);
     // Open in this process: what it waits for will end it.
     if (row !== undefined && IN_PROGRESS.has(row.state)) return;
     const channel = await channelOf(client, record.channelId);
     const messageId = channel === undefined ? undefined : (record.messageId ?? (await lookFor(channel, record)));
-    if (channel !== undefined && messageId !== undefined) await show(channel, { ...record, messageId }, callId, row);
+    if (channel !== undefined && messageId !== undefined)
+      await show(channel, { ...record, messageId }, callId, row, otherwise);
     await records.delete(callId);
   };
 
@@ -52,6 +53,7 @@ export function createRecovery(parts: Parts): Recovery {
     record: CardRecord & { readonly messageId: string },
     callId: string,
     row: LedgerEntry | undefined,
+    otherwise: Ending | undefined,
   ) => {
     const { messageId } = record;
     const answer = row === undefined ? undefined : answerTo(row, record.cancelled);
@@ -63,26 +65,14 @@ export function createRecovery(parts: Parts): Recovery {
         },
       );
     }
-    await endCard(client, record, await endingOf(channel, record, messageId, row));
+    await endCard(client, record, endingIn(row) ?? otherwise ?? (await endingAfterRestart(channel, record, row)));
   };
 
-  const endingOf = async (
+  const endingAfterRestart = async (
     channel: SendableChannels,
-    { userId, expiresAt, hasButtons }: CardRecord,
-    messageId: string,
+    { userId, messageId, expiresAt, hasButtons }: CardRecord & { readonly messageId: string },
     row: LedgerEntry | undefined,
   ): Promise<Ending> => {
-    switch (row?.state) {
-      case 'done':
-      case 'failed':
-      case 'unknown':
-        return row.state;
-      case 'denied':
-        return wasCancelled(row) ? 'cancelled' : 'refused';
-      default:
-    }
-    const known = REASONS_SHOWN.find((key) => REASONS[key] === row?.reason);
-    if (known !== undefined) return known;
     if (row?.decidedBy !== undefined) return 'pressed';
     const choice = await pressedBy(channel, messageId, userId);
     if (choice !== undefined) return choice === 'approve' ? 'pressed' : 'cancelled';
@@ -118,7 +108,7 @@ export function createRecovery(parts: Parts): Recovery {
       }
     },
     async resolve(callId) {
-      for await (const [id, record] of records.all()) if (id === callId) return resolve(callId, record);
+      for await (const [id, record] of records.all()) if (id === callId) return resolve(callId, record, 'over');
     },
   };
 }
@@ -127,3 +117,17 @@ const IN_PROGRESS: ReadonlySet<LedgerEntry['state']> = new Set(['proposed', 'pen
 
 /** Ends that this plugin gives itself, and that a card shows as they are. */
 const REASONS_SHOWN = ['timedOut', 'withdrawn', 'crowded', 'undelivered'] as const;
+
+/** How a card ends as far as the ledger alone says. */
+function endingIn(row: LedgerEntry | undefined): Ending | undefined {
+  switch (row?.state) {
+    case 'done':
+    case 'failed':
+    case 'unknown':
+      return row.state;
+    case 'denied':
+      return wasCancelled(row) ? 'cancelled' : 'refused';
+    default:
+      return REASONS_SHOWN.find((key) => REASONS[key] === row?.reason);
+  }
+}

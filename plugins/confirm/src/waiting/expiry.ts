@@ -4,6 +4,7 @@ import type { Ending } from '../card/ending.js';
 import { endCard } from '../discord/end-card.js';
 import { channelOf } from '../discord/place.js';
 import { pressedBy } from '../discord/pressed.js';
+import type { Recovery } from '../lifecycle/recover.js';
 import type { Board } from './board.js';
 import type { WaitingCard } from './card.js';
 import type { Connection } from './connection.js';
@@ -27,6 +28,7 @@ interface Parts {
   readonly board: Board;
   readonly records: Records;
   readonly outbox: Outbox;
+  readonly recovery: Recovery;
   readonly connection: Connection;
   readonly client: Client;
   readonly clock: Clock;
@@ -43,7 +45,7 @@ export interface Expiry {
   expireOverdue(userId: string): Promise<void>;
 }
 
-export function createExpiry({ board, records, outbox, connection, client, clock, log }: Parts): Expiry {
+export function createExpiry({ board, records, outbox, recovery, connection, client, clock, log }: Parts): Expiry {
   const isOverdue = (card: WaitingCard) => clock.now() > card.expiresAt;
 
   /** `false` when a decision came first, in whatever process. */
@@ -75,7 +77,7 @@ export function createExpiry({ board, records, outbox, connection, client, clock
   const expire: Expiry['expire'] = async (card, reason) => {
     if (!board.take(card)) return;
     const { callId } = card;
-    if (!(await end(card, REASONS[reason]))) return records.delete(callId);
+    if (!(await end(card, REASONS[reason]))) return outbox.put(callId, () => recovery.resolve(callId));
     await outbox.put(callId, async () => {
       await endCard(client, card, await endingOf(card, reason));
       await records.delete(callId);

@@ -1,6 +1,5 @@
-import type { Clock } from '@cinnabar/sdk';
+import { type Clock, isTransient } from '@cinnabar/sdk';
 import { pause } from '../running/pause.js';
-import { isPassing } from './errors.js';
 
 /** Before Discord is asked again. discord.js has repeated the request a few times by itself at each of these. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 16_000];
@@ -11,7 +10,7 @@ export async function withPatience<T>(clock: Clock, signal: AbortSignal, request
     try {
       return await request();
     } catch (error) {
-      if (signal.aborted || !isPassing(error)) throw error;
+      if (signal.aborted || !isTransient(error)) throw error;
       await pause(clock, pauseMs, signal);
     }
   }
