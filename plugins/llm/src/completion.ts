@@ -83,7 +83,7 @@ function readStructured(schema: z.ZodObject, { content, stopReason }: LlmComplet
   if (stopReason === 'refusal') throw malformed(text || 'it declined to answer');
   if (stopReason === 'max_tokens') throw malformed('the answer was cut off before its end');
   // Servers without structured output tend to wrap JSON in a fence.
-  const json = /^```(?:json)?\s*\n([\s\S]*)\n```$/.exec(text)?.[1] ?? text;
+  const json = /^```(?:json)?[ \t\r]*\n([\s\S]*)\n```$/.exec(text)?.[1] ?? text;
   const parsed = schema.safeParse(parse(json));
   if (!parsed.success) throw malformed(z.prettifyError(parsed.error));
   return parsed.data;

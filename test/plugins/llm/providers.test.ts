@@ -196,3 +196,17 @@ for (const route of ROUTES) {
     });
   });
 }
+
+describe('llm: structured output', () => {
+  const whole = ROUTES.find(({ route }) => route.endsWith('whole'));
+  it('is read from a fence in time that is in proportion', async () => {
+    if (whole === undefined) throw new Error('no route gives whole answers');
+    const output = { name: 'ruling', schema: z.object({ winner: z.string() }) };
+    // With white space that may end anywhere, this took seconds.
+    const hostile = `\`\`\`${'\n'.repeat(100_000)}x`;
+    await using bench = await openRoute(whole, { script: () => say(hostile) });
+    const before = process.cpuUsage();
+    await failure('CINNABAR_LLM_MALFORMED', () => bench.llm.complete(ask([from('Alice', 'who?')], { output })));
+    expect(process.cpuUsage(before).user / 1_000_000).to.be.below(2);
+  });
+});
