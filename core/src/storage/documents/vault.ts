@@ -40,8 +40,8 @@ export interface Vault {
 }
 
 /** Bounds of what is kept in memory: documents, and characters of their JSON in all. */
-const CACHED_DOCUMENTS = 3_000;
-const CACHED_CHARACTERS = 8_000_000;
+const CACHED_DOCUMENTS = 1_500;
+const CACHED_CHARACTERS = 6_000_000;
 
 /** The document, its last good copy, and nothing: a driver that offers more than these is not putting aside. */
 const ATTEMPTS = 3;
