@@ -187,6 +187,8 @@ describe('the README on running the bot for good', () => {
       expect(section, name).to.include(name);
       expect(existsSync(at(name)), name).to.equal(true);
     }
+    for (const code of ['0', '1', '130'])
+      expect(section).to.match(new RegExp(`\\*\\*Exit codes\\*\\*.*\\b${code} `, 's'));
     for (const path of ['/healthz', '/readyz', '/metrics', 'CINNABAR_MONITORING']) expect(section).to.include(path);
   });
 });
