@@ -29,7 +29,7 @@ import type { PluginManager } from './plugins/manager.js';
 import { type Phase, runPhases } from './process/phases.js';
 import { createUncaught, type UncaughtKind } from './process/uncaught.js';
 import { NO_WATCHDOG, type Watchdog } from './process/watchdog.js';
-import { watchedDriver } from './storage/disk-watch.js';
+import { dataUnusable, watchedDriver } from './storage/disk-watch.js';
 import type { Driver } from './storage/driver.js';
 import { createConfDriver } from './storage/drivers/conf/conf-driver.js';
 
@@ -65,7 +65,7 @@ export interface Host {
   resolve<T>(token: Token<T>): T;
   /**
    * Takes possession of the data, starts the plugins, then logs in; waits while Discord is away.
-   * @throws CinnabarError CINNABAR_DATA_IN_USE, CINNABAR_GATEWAY_LOGIN
+   * @throws CinnabarError CINNABAR_DATA_IN_USE, CINNABAR_DATA_UNUSABLE, CINNABAR_GATEWAY_LOGIN
    */
   start(token: string): Promise<BootReport>;
   /**
@@ -98,6 +98,7 @@ export function createHost(options: HostOptions): Host {
   const logs = createLogs({
     dir: config.logDir,
     level: config.logLevel,
+    ...(config.logMegabytes === undefined ? {} : { maxMegabytes: config.logMegabytes }),
     clock,
     redactor: createRedactor([config.token, ...secretsOf(config.env)]),
     ...(terminal === undefined ? {} : { console: terminal }),
@@ -123,6 +124,14 @@ export function createHost(options: HostOptions): Host {
   const plugins = container.resolve(KEYS.plugins);
   const boundary = container.resolve(KEYS.boundary);
   const commands = container.resolve(KEYS.commands);
+  /** @throws CINNABAR_DATA_UNUSABLE where the disk is the reason */
+  const onData = async <T>(task: () => Promise<T>): Promise<T> => {
+    try {
+      return await task();
+    } catch (error) {
+      throw dataUnusable(config.dataDir, error) ?? error;
+    }
+  };
   const upkeep = createUpkeep({ gateway, plugins, commands, states: container.resolve(KEYS.guildStates), log });
   const configuration = container.resolve(KEYS.configuration);
   const publish = () =>
@@ -230,10 +239,12 @@ export function createHost(options: HostOptions): Host {
       return service as T;
     },
     async start(token) {
-      lock = await lockData(config.dataDir, clock, {
-        onWait: (sentence) => log.warn(sentence),
-        onLost: (error) => diskWatch.failed(error, config.dataDir),
-      });
+      lock = await onData(() =>
+        lockData(config.dataDir, clock, {
+          onWait: (sentence) => log.warn(sentence),
+          onLost: (error) => diskWatch.failed(error, config.dataDir),
+        }),
+      );
       diskWatch.guard(lock.check);
       container.resolve(KEYS.blockage).open();
       await container.resolve(KEYS.notices).open();
@@ -243,7 +254,7 @@ export function createHost(options: HostOptions): Host {
       }
       if (config.monitoring !== undefined) publish();
       await monitoring.open();
-      await container.resolve(KEYS.tools).recover();
+      await onData(() => container.resolve(KEYS.tools).recover());
       for (const plugin of inMemory) plugins.add(plugin, { path: '(memory)' });
       assertGoing();
       const report = await plugins.boot(only === undefined ? {} : { only });
@@ -261,6 +272,8 @@ export function createHost(options: HostOptions): Host {
       upkeep.loggedIn();
       await container.resolve(KEYS.tools).tellRecovered();
       container.resolve(KEYS.blockage).start();
+      // A look at all documents removes what an earlier process has begun to write and not finished.
+      driver.list([]).catch((error: unknown) => log.warn('what was left unfinished could not be removed', { error }));
       log.info(`ready as ${gateway.client.user?.tag}`, { plugins: report.running, intents: gateway.intents });
       return report;
     },

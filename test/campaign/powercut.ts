@@ -26,6 +26,11 @@ export async function powercutCampaign({ seed, rounds, log }: CampaignOptions): 
   const violations: string[] = [];
   const counts = { 'power cuts': 0, 'operations of the disk': 0, 'operations lost': 0, 'things told': 0 };
 
+  const violate = (round: number, what: string) => {
+    violations.push(`round ${round}: ${what}`);
+    log(`VIOLATION round ${round}: ${what}`);
+  };
+
   /** @returns what is wrong afterwards */
   const playRound = async (town: Town, matters: readonly Matter[]): Promise<readonly string[]> => {
     const { operations, lost, complaint } = await actUntilCut(town, matters, chance);
@@ -42,15 +47,17 @@ export async function powercutCampaign({ seed, rounds, log }: CampaignOptions): 
   const playTown = async (first: number, most: number): Promise<number> => {
     await using town = await openTown(chance, cacheDir);
     const matters = createMatters(town);
+    let round = 1;
     try {
       await prepare(town, matters);
-      for (let round = 1; round <= most; round += 1) {
+      for (; round <= most; round += 1) {
         const found = await playRound(town, matters);
-        violations.push(...found.map((what) => `round ${first + round}: ${what}`));
+        for (const what of found) violate(first + round, what);
         if (found.length > 0) return round;
       }
     } catch (error) {
-      violations.push(`after round ${first}: ${error instanceof Error ? error.message : String(error)}`);
+      violate(first + round, error instanceof Error ? error.message : String(error));
+      return round;
     } finally {
       for (const { told } of matters) counts['things told'] += told;
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { sentenceOf } from '@cinnabar/sdk';
+import { operatorSentenceOf } from '@cinnabar/sdk';
 import { openDataDir } from '../config/data-dir.js';
 import type { HostConfig } from '../config/host-config.js';
 import { loadConfig } from '../config/load.js';
@@ -57,7 +57,7 @@ try {
   process.exitCode = await main(readArguments(process.argv.slice(2)));
 } catch (error) {
   // What a person can put right is one sentence; anything else is a defect, and its stack helps to find it.
-  const sentence = sentenceOf(error) ?? (error instanceof Error ? error.stack : String(error));
+  const sentence = operatorSentenceOf(error) ?? (error instanceof Error ? error.stack : String(error));
   process.stderr.write(`cinnabar: ${sentence}\n`);
   process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Plugin, sentenceOf, z } from '@cinnabar/sdk';
+import { operatorSentenceOf, type Plugin, z } from '@cinnabar/sdk';
 import type { HostConfig } from '../config/host-config.js';
 import { hostPartSchema } from '../config/host-part.js';
 import { createDiscovery, type Discover } from '../plugins/discovery/discovery.js';
@@ -30,7 +30,9 @@ export async function loadAll(
     plugins: loaded.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
     problems: [
       ...found.problems.map(({ message }) => message),
-      ...loaded.flatMap((one) => (one.status === 'rejected' ? [sentenceOf(one.reason) ?? String(one.reason)] : [])),
+      ...loaded.flatMap((one) =>
+        one.status === 'rejected' ? [operatorSentenceOf(one.reason) ?? String(one.reason)] : [],
+      ),
     ],
   };
 }

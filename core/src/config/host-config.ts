@@ -17,6 +17,8 @@ export interface HostConfig {
   readonly root: string;
   readonly logDir: string;
   readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
+  /** The most that all log files may take together; 500 when it is left out. */
+  readonly logMegabytes?: number;
   /** Prefixes of guilds that have not chosen their own, and of direct messages. */
   readonly prefixes: readonly string[];
   /** Bot owners by user id; empty: the application's owner or team. */

@@ -19,6 +19,14 @@ export const hostPartSchema = z.strictObject({
         .describe('Bot owners by user id, in quotes; none: the owner or team of the application'),
       discordApi: z.url().optional().describe('A REST proxy or a Discord-compatible server, instead of Discord itself'),
       logLevel: z.enum(['error', 'warn', 'info', 'debug']).optional().describe('Least level that is logged'),
+      logMegabytes: z
+        .int()
+        .min(10)
+        .max(1_000_000)
+        .optional()
+        .describe(
+          'The most that all log files may take together, in megabytes: the oldest are removed. By default 500',
+        ),
       plugins: z
         .strictObject({
           folders: z.array(z.string()).optional().describe('Folders whose subfolders are plugins'),

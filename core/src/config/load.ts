@@ -74,6 +74,7 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
     cacheDir: variables.CACHE_PATH === undefined ? join(dataDir, 'cache') : own(variables.CACHE_PATH),
     logDir: join(dataDir, 'logs'),
     logLevel: variables.LOG_LEVEL ?? host?.logLevel ?? 'info',
+    ...(host?.logMegabytes === undefined ? {} : { logMegabytes: host.logMegabytes }),
     prefixes: host?.prefixes ?? ['!'],
     owners: [...listOf(variables.CINNABAR_OWNERS), ...(host?.owners ?? [])],
     pluginFolders: [...(host?.plugins?.folders ?? []), ...listOf(variables.CINNABAR_PLUGINS)].map(at),

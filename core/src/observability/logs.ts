@@ -15,7 +15,13 @@ export interface LogsOptions {
   readonly console?: { readonly stream: NodeJS.WritableStream & { readonly isTTY?: boolean }; readonly level: Level };
   readonly clock: Clock;
   readonly redactor?: Redactor;
+  /** The most that all log files may take together, in millions of bytes: beyond it the oldest are removed. By default 500. */
+  readonly maxMegabytes?: number;
 }
+
+const MAX_MEGABYTES = 500;
+/** A failure of the files so long after the last is worth a line on the terminal again. */
+const QUIET_MS = 60 * 60_000;
 
 /** The host's logs. Secrets known to `redactor`, and whatever looks like one, are taken out of every entry. */
 export interface Logs {
@@ -38,22 +44,26 @@ const OPEN_AFTER_MS = 1_000;
  * a warning or an error does not wait, nor does the end.
  */
 export function createLogs(options: LogsOptions): Logs {
-  const { dir, level, console, clock, redactor = createRedactor() } = options;
+  const { dir, level, console, clock, redactor = createRedactor(), maxMegabytes = MAX_MEGABYTES } = options;
   const least = Math.max(LEVELS.indexOf(level), console === undefined ? -1 : LEVELS.indexOf(console.level));
   let sinks: Sinks | undefined;
   let waiting: Waiting[] = [];
   let closed = false;
   let opening: NodeJS.Timeout | undefined;
 
-  let hasFailed = false;
+  let failedAt = Number.NEGATIVE_INFINITY;
   const onFailure = (error: Error) => {
-    if (!hasFailed)
-      console?.stream.write(`The log files in ${oneLine(dir)} cannot be written: ${oneLine(error.message)}\n`);
-    hasFailed = true;
+    const isNews = clock.now() - failedAt > QUIET_MS;
+    failedAt = clock.now();
+    if (isNews) {
+      console?.stream.write(
+        `The log files in ${oneLine(dir)} cannot be written: ${oneLine(error.message)}. It is tried again by and by.\n`,
+      );
+    }
   };
 
   const open = (): Sinks => {
-    sinks ??= openSinks({ dir, level, console, onFailure });
+    sinks ??= openSinks({ dir, level, console, onFailure, now: clock.now, maxBytes: maxMegabytes * 1_000_000 });
     const entries = waiting;
     waiting = [];
     for (const entry of entries) entry(sinks);

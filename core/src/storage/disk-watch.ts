@@ -84,7 +84,7 @@ export function createDiskWatch(options: {
         alert({
           kind: FULL.includes(trouble.code) ? 'disk-full' : 'disk',
           text: `I could not save anything: ${trouble.words} (${trouble.code}, ${file}).`,
-          remedy: trouble.remedy,
+          remedy: `${trouble.remedy} Each change is tried anew, so nothing else has to be done once that helps.`,
         });
       }
     },
@@ -100,6 +100,18 @@ export function createDiskWatch(options: {
       });
     },
   };
+}
+
+/**
+ * What to tell those who start the bot when its data cannot be read or written.
+ * @returns CINNABAR_DATA_UNUSABLE; `undefined` for an error that is not the disk's
+ */
+export function dataUnusable(folder: string, error: unknown): CinnabarError | undefined {
+  const trouble = diskTroubleOf(error);
+  if (trouble === undefined) return undefined;
+  const isCoded = error instanceof CinnabarError && error.params.detail !== undefined;
+  const detail = isCoded ? `${error.params.document}: ${error.params.detail}` : diskTroubleText(error);
+  return new CinnabarError('CINNABAR_DATA_UNUSABLE', { folder, detail, remedy: trouble.remedy }, { cause: error });
 }
 
 /**

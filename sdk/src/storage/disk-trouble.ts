@@ -13,10 +13,10 @@ export interface DiskTrouble {
 const RIGHTS = 'Give the user that runs the bot the right to read and write there.';
 const HANDLES = 'Raise the limit of open files (`ulimit -n`, or `LimitNOFILE=` in the unit file) and restart.';
 const TROUBLES: Readonly<Record<string, readonly [words: string, remedy: string]>> = {
-  ENOSPC: ['the disk is full', 'Free some space: it goes on by itself.'],
-  EDQUOT: ['the disk quota is used up', 'Free some space or raise the quota: it goes on by itself.'],
+  ENOSPC: ['the disk is full', 'Free some space.'],
+  EDQUOT: ['the disk quota is used up', 'Free some space, or raise the quota.'],
   EIO: ['the disk reports an error', 'Look at the log of the system (`dmesg`) and replace the disk if need be.'],
-  EROFS: ['the disk is read-only', 'Find out why (`dmesg`), and mount it writable again: it goes on by itself.'],
+  EROFS: ['the disk is read-only', 'Find out why (`dmesg`), and mount it writable again.'],
   EACCES: ['access is denied', RIGHTS],
   EPERM: ['access is denied', RIGHTS],
   EMFILE: ['too many files are open', HANDLES],

@@ -18,7 +18,7 @@ const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 const RECORDER = new URL('./recorder.js', import.meta.url).href;
 const POLL_MS = 5;
 /** Nothing that is asked for takes so long, unless something hangs. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 /** What the log says when a document is not what was written. */
 const DAMAGE = /could not be used|was put aside/;
 

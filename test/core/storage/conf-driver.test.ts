@@ -116,6 +116,7 @@ describe('the files of the conf driver', () => {
     await driver.write(PATH, one);
     const place = dirname(await fileOf(PATH));
     await writeFile(join(place, '42.json.tmp-1234567890abcdef'), '{"ver');
+    await writeFile(join(place, '42.last-good.new'), '{"ver');
     await writeFile(join(place, 'README'), 'not ours');
     await writeFile(join(place, 'Not Ours.json'), '{}');
     await mkdir(join(place, 'Some Folder'));

@@ -1,0 +1,216 @@
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Logger as WinstonLogger, transport as WinstonTransport } from 'winston';
+import type DailyRotateFile from 'winston-daily-rotate-file';
+import type { Level } from './entry.js';
+import { safeJson } from './escape.js';
+
+type Winston = typeof import('winston');
+type DailyRotateFileModule = typeof import('winston-daily-rotate-file');
+
+/** Days of logs that are kept. */
+const KEPT = '30d';
+/** Into so many files the most that is kept is cut, so that there are old ones to remove. */
+const PARTS = 20;
+/** Room for what the three files of the day grow by before the next look. */
+const GROWING = 3;
+/** After a failure the files are opened again with the first entry after so long. */
+const RETRY_MS = 10_000;
+/** How often it is looked whether the folder is still there. */
+const LOOK_MS = 60_000;
+const LOG_FILE = /^(cinnabar|errors|audit)-\d{4}-\d\d-\d\d\.log(?:\.\d+)?$/;
+
+/** The day's file, the day's errors, and the day's audit. */
+export interface LogFiles {
+  write(level: Level, json: string): void;
+  audit(json: string): void;
+  /** Resolves when every line is in its file. */
+  close(): Promise<void>;
+}
+
+export interface LogFilesOptions {
+  readonly dir: string;
+  readonly level: Level;
+  /** The most that all log files may take together. */
+  readonly maxBytes: number;
+  readonly now: () => number;
+  /** Hears of each time that the files can be written no more. They are opened again by and by. */
+  readonly onFailure: (error: Error) => void;
+}
+
+/** Opens the log files. When they cannot be written, entries are passed over until they can, and then it says so in them. */
+export function openLogFiles(options: LogFilesOptions): LogFiles {
+  const { dir, now, onFailure } = options;
+  let files: LogFiles | undefined;
+  let failedAt: number | undefined;
+  let reason = '';
+  let missing = 0;
+  let lookedAt = now();
+  let folder = 0;
+
+  const letGo = (old: LogFiles | undefined) => {
+    // What it holds can be lost with the disk; the process is not kept for it.
+    old?.close().catch(() => undefined);
+  };
+
+  const open = (): LogFiles => {
+    const opened: LogFiles = openOnce(options, (error) => {
+      // One that was let go of has nothing more to say.
+      if (files !== opened) return;
+      files = undefined;
+      letGo(opened);
+      failedAt = now();
+      reason = error.message;
+      onFailure(error);
+    });
+    files = opened;
+    folder = folderAt(dir);
+    return opened;
+  };
+
+  const resume = (): LogFiles => {
+    failedAt = undefined;
+    const opened = open();
+    // It starts a line of its own, whatever the last one was cut to.
+    const message = `${missing} entries are missing here: the log files could not be written (${reason})`;
+    missing = 0;
+    const json = safeJson({ time: new Date(now()).toISOString(), level: 'warn', component: 'log', message });
+    opened.write('warn', `\n${json}`);
+    return opened;
+  };
+
+  /** The files to write to; none while they have just failed. */
+  const current = (): LogFiles | undefined => {
+    if (failedAt !== undefined) {
+      if (now() - failedAt >= RETRY_MS) return resume();
+      missing += 1;
+      return undefined;
+    }
+    if (now() - lookedAt >= LOOK_MS) {
+      lookedAt = now();
+      // Into a folder that was removed one can go on writing, and nobody finds it.
+      if (folderAt(dir) !== folder) {
+        letGo(files);
+        files = undefined;
+      }
+    }
+    return files ?? open();
+  };
+
+  open();
+  return {
+    write: (level, json) => current()?.write(level, json),
+    audit: (json) => current()?.audit(json),
+    async close() {
+      await files?.close();
+    },
+  };
+}
+
+const folderAt = (dir: string): number => statSync(dir, { throwIfNoEntry: false })?.ino ?? 0;
+
+/** @param onFailure called with the first failure, and perhaps with more */
+function openOnce({ dir, level, maxBytes }: LogFilesOptions, onFailure: (error: Error) => void): LogFiles {
+  const require = createRequire(import.meta.url);
+  const winston: Winston = require('winston');
+  const RotatingFile: DailyRotateFileModule = require('winston-daily-rotate-file');
+  const line = winston.format.printf(({ json }) => String(json));
+  const files = new Set<DailyRotateFile>();
+  // Those who open a file hear of it later than those who wait for its failure here.
+  const fail = (error: unknown) => {
+    queueMicrotask(() => onFailure(error instanceof Error ? error : new Error(String(error))));
+  };
+  const sweep = () => {
+    try {
+      removeOldest(dir, maxBytes - (GROWING * maxBytes) / PARTS);
+    } catch (error) {
+      fail(error);
+    }
+  };
+
+  const file = (name: string, least: Level): readonly WinstonTransport[] => {
+    try {
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      const transport = new RotatingFile({
+        dirname: dir,
+        filename: `${name}-%DATE%.log`,
+        datePattern: 'YYYY-MM-DD',
+        utc: true,
+        maxFiles: KEPT,
+        maxSize: Math.floor(maxBytes / PARTS),
+        auditFile: `${dir}/.${name}-files.json`,
+        options: { flags: 'a', mode: 0o600 },
+        level: least,
+        format: line,
+      });
+      files.add(transport);
+      // Nobody else listens there: without this, a full disk would end the process.
+      transport.logStream.on('error', (error: Error) => {
+        files.delete(transport);
+        fail(error);
+      });
+      transport.on('new', sweep);
+      return [transport];
+    } catch (error) {
+      fail(error);
+      return [];
+    }
+  };
+
+  const main = winston.createLogger({
+    level: 'debug',
+    transports: [...file('cinnabar', level), ...file('errors', 'error')],
+  });
+  const audit = winston.createLogger({ level: 'info', transports: [...file('audit', 'info')] });
+  const loggers = [main, audit].filter(({ transports }) => transports.length > 0);
+  for (const logger of loggers) logger.on('error', fail);
+  sweep();
+
+  return {
+    write: (level, json) => void (loggers.includes(main) && main.log({ level, message: '', json })),
+    audit: (json) => void (loggers.includes(audit) && audit.log({ level: 'info', message: '', json })),
+    async close() {
+      const written = [...files].map(flushed);
+      await Promise.all(loggers.map(ended));
+      await Promise.all(written);
+    },
+  };
+}
+
+/** Removes log files, the oldest first and the audit last, until the others take no more than that. */
+function removeOldest(dir: string, maxBytes: number): void {
+  const found = readdirSync(dir).flatMap((name) => {
+    const [, kind] = LOG_FILE.exec(name) ?? [];
+    const stats = kind === undefined ? undefined : statSync(join(dir, name), { throwIfNoEntry: false });
+    return stats === undefined ? [] : [{ name, isAudit: kind === 'audit', size: stats.size, at: stats.mtimeMs }];
+  });
+  let total = found.reduce((sum, { size }) => sum + size, 0);
+  const byAge = found.sort((one, other) => Number(one.isAudit) - Number(other.isAudit) || one.at - other.at);
+  for (const { name, size } of byAge) {
+    if (total <= maxBytes) return;
+    // An empty one has just been opened.
+    if (size === 0) continue;
+    rmSync(join(dir, name), { force: true });
+    total -= size;
+  }
+}
+
+function ended(logger: WinstonLogger): Promise<void> {
+  return new Promise((resolve) => {
+    logger.once('finish', () => resolve());
+    logger.end();
+  });
+}
+
+/** The transport says `finish` when its object stream has ended, and again when the file behind it has: the second is the one that counts. */
+function flushed(file: DailyRotateFile): Promise<void> {
+  return new Promise((resolve) => {
+    let finished = 0;
+    file.on('finish', () => {
+      finished += 1;
+      if (finished === 2) resolve();
+    });
+    file.logStream.once('error', () => resolve());
+  });
+}
