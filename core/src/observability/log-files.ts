@@ -183,14 +183,14 @@ function removeOldest(dir: string, maxBytes: number): void {
   const found = readdirSync(dir).flatMap((name) => {
     const [, kind] = LOG_FILE.exec(name) ?? [];
     const stats = kind === undefined ? undefined : statSync(join(dir, name), { throwIfNoEntry: false });
-    return stats === undefined ? [] : [{ name, isAudit: kind === 'audit', size: stats.size, at: stats.mtimeMs }];
+    return stats === undefined ? [] : [{ name, kind, isAudit: kind === 'audit', size: stats.size, at: stats.mtimeMs }];
   });
   let total = found.reduce((sum, { size }) => sum + size, 0);
   const byAge = found.sort((one, other) => Number(one.isAudit) - Number(other.isAudit) || one.at - other.at);
-  for (const { name, size } of byAge) {
+  for (const { name, size, kind, at } of byAge) {
     if (total <= maxBytes) return;
-    // An empty one has just been opened.
-    if (size === 0) continue;
+    // The newest of each kind is being written.
+    if (!found.some((other) => other.kind === kind && other.at > at)) continue;
     rmSync(join(dir, name), { force: true });
     total -= size;
   }
