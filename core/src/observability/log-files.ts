@@ -19,7 +19,8 @@ const GROWING = 3;
 const RETRY_MS = 10_000;
 /** How often it is looked whether the folder is still there. */
 const LOOK_MS = 60_000;
-const LOG_FILE = /^(cinnabar|errors|audit)-\d{4}-\d\d-\d\d\.log(?:\.\d+)?$/;
+/** `cinnabar-2026-11-22.log`, and after that `cinnabar-2026-11-22.log.1`. */
+const LOG_FILE = /^(cinnabar|errors|audit)-(\d{4}-\d\d-\d\d)\.log(?:\.(\d+))?$/;
 
 /** The day's file, the day's errors, and the day's audit. */
 export interface LogFiles {
@@ -178,19 +179,20 @@ function openOnce({ dir, level, maxBytes }: LogFilesOptions, onFailure: (error: 
   };
 }
 
-/** Removes log files, the oldest first and the audit last, until the others take no more than that. */
+/** Removes log files, the oldest first and the audit last, until the others take no more than that; never the newest of a kind, which is being written. */
 function removeOldest(dir: string, maxBytes: number): void {
   const found = readdirSync(dir).flatMap((name) => {
-    const [, kind] = LOG_FILE.exec(name) ?? [];
+    const [, kind, day = '', part = '0'] = LOG_FILE.exec(name) ?? [];
     const stats = kind === undefined ? undefined : statSync(join(dir, name), { throwIfNoEntry: false });
-    return stats === undefined ? [] : [{ name, kind, isAudit: kind === 'audit', size: stats.size, at: stats.mtimeMs }];
+    return stats === undefined ? [] : [{ name, kind, age: `${day}.${part.padStart(6, '0')}`, size: stats.size }];
   });
   let total = found.reduce((sum, { size }) => sum + size, 0);
-  const byAge = found.sort((one, other) => Number(one.isAudit) - Number(other.isAudit) || one.at - other.at);
-  for (const { name, size, kind, at } of byAge) {
+  const order = found.sort(
+    (one, other) => Number(one.kind === 'audit') - Number(other.kind === 'audit') || (one.age < other.age ? -1 : 1),
+  );
+  for (const { name, size, kind, age } of order) {
     if (total <= maxBytes) return;
-    // The newest of each kind is being written.
-    if (!found.some((other) => other.kind === kind && other.at > at)) continue;
+    if (!found.some((other) => other.kind === kind && other.age > age)) continue;
     rmSync(join(dir, name), { force: true });
     total -= size;
   }
