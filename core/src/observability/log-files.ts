@@ -90,6 +90,7 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
     }
     if (now() - lookedAt >= LOOK_MS) {
       lookedAt = now();
+      sweep(options);
       // Into a folder that was removed one can go on writing, and nobody finds it.
       if (folderAt(dir) !== folder) {
         letGo(files);
@@ -105,14 +106,25 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
     audit: (json) => current()?.audit(json),
     async close() {
       await files?.close();
+      sweep(options);
     },
   };
+}
+
+/** What is in the streams is not counted yet, so this is done again now and then. */
+function sweep({ dir, maxBytes }: LogFilesOptions): void {
+  try {
+    removeOldest(dir, maxBytes - (GROWING * maxBytes) / PARTS);
+  } catch {
+    // A folder that cannot be read is one that cannot be written: that is said when it is written to.
+  }
 }
 
 const folderAt = (dir: string): number => statSync(dir, { throwIfNoEntry: false })?.ino ?? 0;
 
 /** @param onFailure called with the first failure, and perhaps with more */
-function openOnce({ dir, level, maxBytes }: LogFilesOptions, onFailure: (error: Error) => void): LogFiles {
+function openOnce(options: LogFilesOptions, onFailure: (error: Error) => void): LogFiles {
+  const { dir, level, maxBytes } = options;
   const require = createRequire(import.meta.url);
   const winston: Winston = require('winston');
   const RotatingFile: DailyRotateFileModule = require('winston-daily-rotate-file');
@@ -121,13 +133,6 @@ function openOnce({ dir, level, maxBytes }: LogFilesOptions, onFailure: (error: 
   // Those who open a file hear of it later than those who wait for its failure here.
   const fail = (error: unknown) => {
     queueMicrotask(() => onFailure(error instanceof Error ? error : new Error(String(error))));
-  };
-  const sweep = () => {
-    try {
-      removeOldest(dir, maxBytes - (GROWING * maxBytes) / PARTS);
-    } catch (error) {
-      fail(error);
-    }
   };
 
   const file = (name: string, least: Level): readonly WinstonTransport[] => {
@@ -151,7 +156,7 @@ function openOnce({ dir, level, maxBytes }: LogFilesOptions, onFailure: (error: 
         files.delete(transport);
         fail(error);
       });
-      transport.on('new', sweep);
+      transport.on('new', () => sweep(options));
       return [transport];
     } catch (error) {
       fail(error);
@@ -166,7 +171,7 @@ function openOnce({ dir, level, maxBytes }: LogFilesOptions, onFailure: (error: 
   const audit = winston.createLogger({ level: 'info', transports: [...file('audit', 'info')] });
   const loggers = [main, audit].filter(({ transports }) => transports.length > 0);
   for (const logger of loggers) logger.on('error', fail);
-  sweep();
+  sweep(options);
 
   return {
     write: (level, json) => void (loggers.includes(main) && main.log({ level, message: '', json })),
