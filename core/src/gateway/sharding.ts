@@ -6,8 +6,6 @@ import {
   WebSocketShardEvents,
   WebSocketShardStatus,
 } from '@discordjs/ws';
-import type { GatewayDispatchPayload } from 'discord.js';
-
 import type { IdentifyLimits } from './identify-limits.js';
 import type { GatewayInformation } from './information.js';
 import { createInteractionIntake } from './interaction-intake.js';
@@ -42,9 +40,10 @@ export function createSharding({ manager, information, limits, status, clock, ra
     const parameters = new URLSearchParams({ v: manager.options.version, encoding: 'json' });
     return `${url}?${parameters}`;
   };
-  // A handler that throws must not look like a broken connection: it is reported as a promise that failed.
-  const deliver = async (shardId: number, data: GatewayDispatchPayload) => {
-    manager.emit(WebSocketShardEvents.Dispatch, { data, shardId });
+  // A listener that throws, perhaps a plugin's, must neither look like a broken connection nor end the loop of the shard: it is reported as a
+  // promise that failed.
+  const announce = async (emit: () => unknown) => {
+    emit();
   };
 
   const build = (shardId: number, shardCount: number): Shard =>
@@ -73,20 +72,22 @@ export function createSharding({ manager, information, limits, status, clock, ra
       report: status.shard(shardId),
       isFatal,
       events: {
-        hello: () => void manager.emit(WebSocketShardEvents.Hello, { shardId }),
-        ready: (data) => void manager.emit(WebSocketShardEvents.Ready, { data, shardId }),
-        resumed: () => void manager.emit(WebSocketShardEvents.Resumed, { shardId }),
-        dispatch(payload) {
-          if (admits(payload)) void deliver(shardId, payload);
+        hello: () => void announce(() => manager.emit(WebSocketShardEvents.Hello, { shardId })),
+        ready: (data) => void announce(() => manager.emit(WebSocketShardEvents.Ready, { data, shardId })),
+        resumed: () => void announce(() => manager.emit(WebSocketShardEvents.Resumed, { shardId })),
+        dispatch(data) {
+          if (admits(data)) void announce(() => manager.emit(WebSocketShardEvents.Dispatch, { data, shardId }));
         },
-        closed: (code) => void manager.emit(WebSocketShardEvents.Closed, { code, shardId }),
+        closed: (code) => void announce(() => manager.emit(WebSocketShardEvents.Closed, { code, shardId })),
         heartbeat: (heartbeatAt, latency) =>
-          void manager.emit(WebSocketShardEvents.HeartbeatComplete, {
-            ackAt: heartbeatAt + latency,
-            heartbeatAt,
-            latency,
-            shardId,
-          }),
+          void announce(() =>
+            manager.emit(WebSocketShardEvents.HeartbeatComplete, {
+              ackAt: heartbeatAt + latency,
+              heartbeatAt,
+              latency,
+              shardId,
+            }),
+          ),
         session: (session) => void manager.options.updateSessionInfo(shardId, session),
       },
     });

@@ -116,6 +116,33 @@ describe('a connection to the gateway that is lost', () => {
     expect(connections.open.size).to.equal(1);
   });
 
+  it('is opened again although a listener of a plugin throws at each step', async () => {
+    const { plugin, heard } = counting();
+    await using host = await createTestHost({ plugins: [plugin] });
+    const events = ['shardReconnecting', 'shardResume', 'shardReady'] as const;
+    const fail = () => {
+      throw new Error('a bare listener fails');
+    };
+    const uncaught: unknown[] = [];
+    const collect = (error: unknown) => uncaught.push(error);
+    const before = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', collect);
+    try {
+      for (const event of events) host.client.on(event, fail);
+      host.discord.faults.gateway.dropSockets();
+      await pass(host, 5);
+      host.alice.say(host.general, 'still there?');
+      await host.settled();
+    } finally {
+      for (const event of events) host.client.off(event, fail);
+      process.off('unhandledRejection', collect);
+      for (const listener of before) process.on('unhandledRejection', listener);
+    }
+    expect(heard).to.deep.equal(['still there?']);
+    expect(host.discord.connections.open.size).to.equal(1);
+    expect(uncaught.map(String)).to.include('Error: a bare listener fails');
+  });
+
   it('leaves the other shards alone', async () => {
     const world = await createWorld({ shards: 4 });
     await using discord = world.discord;
