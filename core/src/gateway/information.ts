@@ -29,6 +29,8 @@ export interface GatewayInformation {
   get(): Promise<GatewayBot>;
   /** Asks once more; the answer of before when that fails. */
   refreshed(): Promise<GatewayBot>;
+  /** Asks once more; `undefined` when that fails. */
+  askAgain(): Promise<GatewayBot | undefined>;
 }
 
 interface Parts {
@@ -72,16 +74,15 @@ export function createGatewayInformation({ ask, clock, random, signal, onUnreach
     }
   };
 
-  return {
-    get,
-    async refreshed() {
-      try {
-        return await askOnce();
-      } catch {
-        return get();
-      }
-    },
+  const askAgain = async () => {
+    try {
+      return await askOnce();
+    } catch {
+      return undefined;
+    }
   };
+
+  return { get, askAgain, refreshed: async () => (await askAgain()) ?? get() };
 }
 
 /** The error to give up with, if waiting does not help. */
