@@ -4,17 +4,17 @@ import type { WebSocketManager } from '@discordjs/ws';
 import {
   Client,
   type ClientOptions,
+  DefaultRestOptions,
   GatewayCloseCodes,
   type GatewayIntentsString,
   IntentsBitField,
   Partials,
   REST,
-  type RESTOptions,
   Routes,
 } from 'discord.js';
 import { cacheOptions, sweepDirectMessages } from './caches.js';
 import { adviceFor } from './close-codes.js';
-import { createDiscordFailures } from './discord-failures.js';
+import { createDiscordFailures, type DiscordFailures } from './discord-failures.js';
 import { createFairRequests, REQUESTS_PER_SECOND } from './fair-requests.js';
 import { createIdentifyLimits } from './identify-limits.js';
 import { createGatewayInformation } from './information.js';
@@ -101,7 +101,7 @@ export function createGatewayClient({ discordApi, clock, random, log, alert }: P
         return sharding;
       },
     },
-    rest: restOptions(discordApi, clock, failures.makeRequest),
+    rest: restOptions(discordApi, clock, failures),
   };
   const client = new Client(options);
   const stopSweeping = sweepDirectMessages(client);
@@ -195,14 +195,14 @@ function askGateway({ options }: WebSocketManager, signal: AbortSignal): () => P
 function restOptions(
   api: string | undefined,
   clock: Clock,
-  makeRequest: RESTOptions['makeRequest'],
+  failures: DiscordFailures,
 ): NonNullable<ClientOptions['rest']> {
   const hostname = api === undefined ? '' : new URL(api).hostname;
   const local = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
   const perSecond = local ? Number.POSITIVE_INFINITY : REQUESTS_PER_SECOND;
   return {
     ...(api === undefined ? {} : { api }),
-    makeRequest: createFairRequests(clock, perSecond, makeRequest),
+    makeRequest: failures.watch(createFairRequests(clock, perSecond, DefaultRestOptions.makeRequest)),
     globalRequestsPerSecond: Number.MAX_SAFE_INTEGER,
   };
 }

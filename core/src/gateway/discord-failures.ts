@@ -1,10 +1,12 @@
 import { isTransient } from '@cinnabar/sdk';
-import { DefaultRestOptions, DiscordAPIError, HTTPError, type RESTOptions } from 'discord.js';
+import { DiscordAPIError, HTTPError, type RESTOptions } from 'discord.js';
+
+type MakeRequest = RESTOptions['makeRequest'];
 
 /** Tells errors of Discord and of the way to it from those of code that fails by itself. */
 export interface DiscordFailures {
-  /** For discord.js: remembers which errors its requests ended with. */
-  readonly makeRequest: RESTOptions['makeRequest'];
+  /** For discord.js' requests, their waiting included: remembers which errors they ended with. */
+  watch(makeRequest: MakeRequest): MakeRequest;
   /** A 5xx of Discord, or a request to it that got no answer; also as the cause of another error. */
   isOne(error: unknown): boolean;
 }
@@ -13,9 +15,9 @@ export interface DiscordFailures {
 export function createDiscordFailures(): DiscordFailures {
   const unanswered = new WeakSet<Error>();
   return {
-    async makeRequest(url, init) {
+    watch: (makeRequest) => async (url, init) => {
       try {
-        return await DefaultRestOptions.makeRequest(url, init);
+        return await makeRequest(url, init);
       } catch (error) {
         if (error instanceof Error) unanswered.add(error);
         throw error;

@@ -1,5 +1,8 @@
+import { createDiscordFailures } from '@cinnabar/core/internal/gateway/discord-failures';
+import { createFairRequests } from '@cinnabar/core/internal/gateway/fair-requests';
 import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
 /** Does what it is told, and fails with what that throws. */
@@ -49,5 +52,18 @@ describe('a plugin whose requests fail', () => {
       await twelveTimes('speak', ({ discord }) => discord.faults.rest.fail(403, { method: 'POST', times })),
     ).to.equal(10);
     expect(await twelveTimes('call', () => undefined)).to.equal(10);
+  });
+});
+
+describe('a request to Discord', () => {
+  it('that times out while it waits for its turn is no failure of the plugin', async () => {
+    const failures = createDiscordFailures();
+    const request = failures.watch(createFairRequests(createManualClock(), 1, async () => new Response()));
+    const url = 'https://discord.com/api/v10/channels/1/messages';
+    await request(url, {});
+    const waiting = new AbortController();
+    const second = request(url, { signal: waiting.signal }).catch((error: unknown) => error);
+    waiting.abort();
+    expect(failures.isOne(await second)).to.equal(true);
   });
 });
