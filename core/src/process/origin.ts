@@ -61,11 +61,21 @@ const FRAME = /^ +at .*?(?:\(|async )?((?:file:\/\/|\/|[A-Za-z]:\\).*?):(\d+):(\
 /** The first frame that is in a plugin's folder. Dependencies in there are the plugin's, too. */
 export function originOfStack(stack: string, plugins: readonly PluginFolder[]): ErrorOrigin | undefined {
   for (const [, place = '', line, column] of stack.matchAll(FRAME)) {
-    const file = place.startsWith('file://') ? fileURLToPath(place) : place;
+    const file = pathOf(place);
     const inside = plugins.filter(({ path }) => file.startsWith(path.endsWith(sep) ? path : path + sep));
     // A folder of plugins may itself be in one.
     const [nearest] = inside.sort((a, b) => b.path.length - a.path.length);
     if (nearest !== undefined) return { plugin: nearest.id, at: `${file}:${line}:${column}` };
   }
   return undefined;
+}
+
+/** A message that quotes another machine's stack may name an address that is no file of this one. */
+function pathOf(place: string): string {
+  if (!place.startsWith('file://')) return place;
+  try {
+    return fileURLToPath(place);
+  } catch {
+    return place;
+  }
 }

@@ -49,6 +49,12 @@ describe('where an uncaught error comes from', () => {
     expect(origin('x (/bot/plugins/dices/index.ts:3:7)', 'node:internal/timers:581:17')).to.equal(undefined);
     expect(origin()).to.equal(undefined);
   });
+
+  it('is looked for although an address on the stack cannot be one of this machine', () => {
+    expect(
+      origin('x (file://elsewhere/a.js:1:1)', 'y (file:///%E0%A4%A.js:1:1)', '/bot/plugins/dice/index.ts:3:7')?.plugin,
+    ).to.equal('dice');
+  });
 });
 
 describe('an uncaught error', () => {
