@@ -63,8 +63,9 @@ export function createMetrics(log: Logger): MetricsRoom {
   const add = (name: string, metric: Declared) => {
     const holder = declared.get(name)?.plugin;
     if (holder !== undefined) throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'metric', name, plugin: holder });
-    declared.set(name, metric);
+    // The library refuses what it cannot publish: then the name stays free.
     if (opened !== undefined) metric.attach(opened.prom, opened.registry);
+    declared.set(name, metric);
   };
   const remove = (name: string) => {
     declared.delete(name);
@@ -104,6 +105,8 @@ export function createMetrics(log: Logger): MetricsRoom {
       make: (prom: Prom, configuration: Configuration) => void,
     ) => {
       if (!NAME.test(name)) throw invalid(name, 'it must be lower case letters, digits and _, starting with a letter');
+      const bad = labels.find((label) => !NAME.test(label));
+      if (bad !== undefined) throw invalid(name, `its label ${bad} must be lower case letters, digits and _, too`);
       const full = `${prefix}${name}`;
       const attach = (prom: Prom, registry: Registry) =>
         make(prom, { name: full, help, labelNames: [...labels], registers: [registry] });

@@ -47,6 +47,24 @@ function gaming(seen: { metrics?: Metrics; queue: number }, version = '1.0.0') {
 }
 
 describe('metrics', () => {
+  it('whose labels cannot be are refused, and leave the name free', async () => {
+    const errors: unknown[] = [];
+    const plugin = definePlugin({
+      manifest: { id: 'hasty', version: '1.0.0', description: 'Declares' },
+      setup({ metrics }) {
+        try {
+          metrics.counter({ name: 'rolls_total', help: 'Rolls.', labels: ['number-of-sides'] });
+        } catch (error) {
+          errors.push(error instanceof CinnabarError ? error.code : error);
+        }
+        metrics.counter({ name: 'rolls_total', help: 'Rolls.', labels: ['sides'] }).add({ sides: '6' });
+      },
+    });
+    await using host = await createTestHost({ plugins: [plugin], monitoring: true });
+    expect(errors).to.deep.equal(['CINNABAR_NAME_INVALID']);
+    expect((await readMetrics(host.monitoringUrl)).value('cinnabar_hasty_rolls_total', { sides: '6' })).to.equal(1);
+  });
+
   it('of a plugin are published under its name, and go with it', async () => {
     const seen = { queue: 3 };
     await using host = await createTestHost({ plugins: [gaming(seen)], monitoring: true });
