@@ -96,6 +96,9 @@ export function createGatewayClient({ discordApi, clock, random, log, alert }: P
           status,
           clock,
           random,
+          onAccepted(intents) {
+            accepted = new IntentsBitField(intents);
+          },
           isFatal,
         });
         return sharding;
@@ -108,22 +111,19 @@ export function createGatewayClient({ discordApi, clock, random, log, alert }: P
   client.once('clientReady', () => {
     everReady = true;
   });
-  status.onChange((change) => {
-    if (change.kind === 'ready' && !change.resumed && manager !== undefined)
-      accepted = new IntentsBitField(manager.options.intents);
-  });
 
   const ask = (bits: IntentsBitField) => {
     client.options.intents = bits;
     if (manager !== undefined) manager.options.intents = bits.bitfield;
   };
   /** Discord refuses what was asked for later than what it has accepted: the bot goes on as before. */
-  const fallBack = (): boolean => {
-    const wanted = client.options.intents;
-    if (accepted === undefined || accepted.has(wanted)) return false;
-    const missing = new IntentsBitField(wanted).remove(accepted);
+  const fallBack = (asked: number): boolean => {
+    if (accepted === undefined || accepted.has(asked)) return false;
+    const missing = new IntentsBitField(asked).remove(accepted);
+    // Another shard has heard it before.
+    if (refused.has(missing)) return true;
     refused = refused.add(missing);
-    ask(new IntentsBitField(accepted));
+    ask(new IntentsBitField(client.options.intents).remove(missing));
     const names = missing.toArray().join(', ');
     log.error(`Discord refused the intents ${names}; going on without them`);
     alert({
@@ -133,11 +133,11 @@ export function createGatewayClient({ discordApi, clock, random, log, alert }: P
     });
     return true;
   };
-  const isFatal = (code: number, reason: string): boolean => {
+  const isFatal = (code: number, reason: string, asked: number): boolean => {
     const names = client.options.intents.toArray();
     const advice = adviceFor(code, names);
     if (advice === undefined) return false;
-    if (code === GatewayCloseCodes.DisallowedIntents && fallBack()) return false;
+    if (code === GatewayCloseCodes.DisallowedIntents && fallBack(asked)) return false;
     const error = everReady
       ? new CinnabarError('CINNABAR_GATEWAY_CLOSED', { code, detail: advice })
       : new CinnabarError('CINNABAR_GATEWAY_LOGIN', { detail: advice });

@@ -19,7 +19,10 @@ interface Parts {
   readonly status: GatewayStatusStore;
   readonly clock: Clock;
   readonly random: Random;
-  readonly isFatal: (code: number, reason: string) => boolean;
+  /** Discord has opened a session with these intents. */
+  readonly onAccepted: (intents: number) => void;
+  /** Whether Discord wants no further attempt after such a close. @param asked the intents of the last session that was asked for */
+  readonly isFatal: (code: number, reason: string, asked: number) => boolean;
 }
 
 export interface Sharding extends IShardingStrategy {
@@ -31,7 +34,16 @@ export interface Sharding extends IShardingStrategy {
  * Runs discord.js' shards in loops of the host's own. Those of @discordjs/ws connect again at once, several times over when told to connect
  * meanwhile, and give up sessions that could be resumed.
  */
-export function createSharding({ manager, information, limits, status, clock, random, isFatal }: Parts): Sharding {
+export function createSharding({
+  manager,
+  information,
+  limits,
+  status,
+  clock,
+  random,
+  onAccepted,
+  isFatal,
+}: Parts): Sharding {
   const shards = new Map<number, Shard>();
   const admits = createInteractionIntake();
   let renewal: Promise<void> = Promise.resolve();
@@ -46,12 +58,15 @@ export function createSharding({ manager, information, limits, status, clock, ra
     emit();
   };
 
-  const build = (shardId: number, shardCount: number): Shard =>
-    createShard({
+  const build = (shardId: number, shardCount: number): Shard => {
+    // Others may be wanted by the time that Discord answers.
+    let asked = 0;
+    return createShard({
       id: shardId,
       shardCount,
       identity() {
         const { token, intents, identifyProperties, largeThreshold, initialPresence } = manager.options;
+        asked = intents;
         return {
           token,
           intents,
@@ -70,10 +85,13 @@ export function createSharding({ manager, information, limits, status, clock, ra
       clock,
       random,
       report: status.shard(shardId),
-      isFatal,
+      isFatal: (code, reason) => isFatal(code, reason, asked),
       events: {
         hello: () => void announce(() => manager.emit(WebSocketShardEvents.Hello, { shardId })),
-        ready: (data) => void announce(() => manager.emit(WebSocketShardEvents.Ready, { data, shardId })),
+        ready(data) {
+          onAccepted(asked);
+          void announce(() => manager.emit(WebSocketShardEvents.Ready, { data, shardId }));
+        },
         resumed: () => void announce(() => manager.emit(WebSocketShardEvents.Resumed, { shardId })),
         dispatch(data) {
           if (admits(data)) void announce(() => manager.emit(WebSocketShardEvents.Dispatch, { data, shardId }));
@@ -91,6 +109,7 @@ export function createSharding({ manager, information, limits, status, clock, ra
         session: (session) => void manager.options.updateSessionInfo(shardId, session),
       },
     });
+  };
 
   return {
     async spawn(shardIds) {

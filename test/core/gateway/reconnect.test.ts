@@ -1,9 +1,12 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { createGatewayClient } from '@cinnabar/core/internal/gateway/client';
+import { login } from '@cinnabar/core/internal/gateway/login';
 import { createTestHost, type TestHost, type TestWorld } from '@cinnabar/core/testing';
 import { definePlugin } from '@cinnabar/sdk';
 import { createManualClock, type PrivilegedIntent, startLocalDiscord } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { readLogs } from '../../support/log-files.js';
+import { recordingLogger } from '../../support/logs.js';
 
 /** Counts what reaches it. */
 function counting() {
@@ -224,6 +227,50 @@ describe('a connection to the gateway that is lost', () => {
     expect(host.discord.connections.open.size).to.equal(1);
     const [refusal] = (await readLogs(host)).filter(({ level }) => level === 'error');
     expect(refusal?.message).to.equal('Discord refused the intents GuildMembers; going on without them');
+  });
+});
+
+describe('intents that are asked for while a session is being opened', () => {
+  it('do not pass for accepted: when Discord refuses them, the bot goes on', async () => {
+    const world = await createWorld({ privilegedIntents: [] });
+    await using discord = world.discord;
+    const alerts: string[] = [];
+    const gateway = createGatewayClient({
+      discordApi: discord.api,
+      clock: world.clock,
+      random: { next: () => 0.5, id: () => '1' },
+      log: recordingLogger(),
+      alert: ({ kind }) => void alerts.push(kind),
+    });
+    let ended: unknown;
+    void gateway.ended.then((error) => {
+      ended = error;
+    });
+    const passUntil = async (is: () => boolean) => {
+      for (let turn = 0; turn < 20_000 && !is(); turn += 1) {
+        if (turn % 100 === 99) world.clock.advance(100);
+        await setImmediate();
+      }
+      expect(is()).to.equal(true);
+    };
+    try {
+      gateway.setIntents(['Guilds']);
+      await login(gateway, world.application.token);
+      const { connections } = discord;
+      connections.reset();
+      gateway.setIntents(['Guilds', 'GuildMessages']);
+      await passUntil(() => connections.attempts.at(-1)?.asked === 'identify');
+      expect(gateway.status.ready).to.equal(false);
+      // Discord admits what the session is opened with, but not this.
+      gateway.setIntents(['Guilds', 'GuildMessages', 'GuildPresences']);
+      await passUntil(() => alerts.length > 0 || ended !== undefined);
+      expect(ended).to.equal(undefined);
+      expect(alerts).to.deep.equal(['intents-refused']);
+      await passUntil(() => gateway.status.ready);
+      expect(gateway.intents).to.have.members(['Guilds', 'GuildMessages']);
+    } finally {
+      await gateway.close();
+    }
   });
 });
 
