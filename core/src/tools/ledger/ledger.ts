@@ -77,10 +77,9 @@ export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
   const archiveNow = (callId: string) =>
     archiving.add(async () => {
       const entry = ended.get(callId);
-      if (entry === undefined) return;
-      await store.archive(entry);
-      ended.delete(callId);
+      if (entry !== undefined) await store.archive(entry);
       due.delete(callId);
+      if (!ended.delete(callId)) return;
       await history.added();
     });
 
@@ -113,6 +112,8 @@ export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
       },
     },
     async archive(callId) {
+      // Refused before it had a row, or put away already when its member had it forgotten.
+      if (!ended.has(callId)) return;
       due.add(callId);
       try {
         for (const id of [...due]) await archiveNow(id);

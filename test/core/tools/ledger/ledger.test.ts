@@ -183,6 +183,12 @@ describe('the ledger', () => {
     expect(await driver.list([])).to.have.length(2);
   });
 
+  it('keeps nothing of calls that were refused before they had a row', async () => {
+    const { ledger } = openLedger();
+    // Were each of them tried again with every later one, this would take minutes.
+    for (let serial = 0; serial < 5_000; serial += 1) await ledger.archive(`refused-${serial}`);
+  });
+
   it('forgets calls after 30 days', async () => {
     const { ledger, ended, clock } = openLedger();
     await ended('1');
