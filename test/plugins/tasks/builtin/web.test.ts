@@ -153,6 +153,12 @@ describe('reading a page of the web', () => {
     );
   });
 
+  it('keeps words apart that are parted by spaces that do not break', () => {
+    expect(htmlToText('<p>10&nbsp;km to Night&#160;City</p>foo\u00a0<b>bar</b>')).to.equal(
+      '10 km to Night City\n\nfoo bar',
+    );
+  });
+
   for (const [what, html] of [
     ['nothing but open elements', '<div>'.repeat(400_000)],
     ['nothing but lists', '<ul><li>'.repeat(250_000)],

@@ -143,7 +143,8 @@ function createWriter() {
     },
     text(text: string, isPreformatted: boolean) {
       if (isPreformatted) return write(text);
-      const words = text.replace(/[ \t\r\n\f]+/g, ' ');
+      // A space that does not break (`&nbsp;`) parts words like any other.
+      const words = text.replace(/\s+/g, ' ');
       const bare = words.trim();
       if (words.startsWith(' ')) space = true;
       if (bare === '') return;
