@@ -52,7 +52,7 @@ export async function lockData(dataDir: string, clock: Clock, options: LockOptio
   let claim: NameClaim | undefined;
   let abandonedAt: number | undefined;
   try {
-    claim = await claimName(folder, own);
+    claim = await claimName(folder, own, holder.namespace);
     if (claim.holder !== undefined) throw inUse(dataDir, wordsFor(readHolder(claim.holder)));
     while (!(await create(path, own))) {
       const left = await untilAbandoned(dataDir, path, clock, options.onWait);

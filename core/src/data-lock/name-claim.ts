@@ -13,11 +13,12 @@ const ANSWER_MS = 2_000;
 
 /**
  * Claims the name that belongs to a folder, by a socket that is no file: an abstract one on Linux, a named pipe on Windows. Elsewhere there
- * are none, and nothing is claimed. Containers have names of their own.
+ * are none, and nothing is claimed.
  * @param self what is said to other processes that try
+ * @param namespace of the process's container: one that shares the network of another has the same names, and other data in a folder of that path
  */
-export async function claimName(folder: string, self: string): Promise<NameClaim> {
-  const path = pathFor(folder);
+export async function claimName(folder: string, self: string, namespace = ''): Promise<NameClaim> {
+  const path = pathFor(folder, namespace);
   if (path === undefined) return { holder: undefined, release: () => undefined };
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
@@ -29,8 +30,8 @@ export async function claimName(folder: string, self: string): Promise<NameClaim
   return { holder: taken ? await askHolder(path) : undefined, release: () => void server.close() };
 }
 
-function pathFor(folder: string): string | undefined {
-  const name = `cinnabar-${createHash('sha256').update(folder).digest('hex').slice(0, 32)}`;
+function pathFor(folder: string, namespace: string): string | undefined {
+  const name = `cinnabar-${createHash('sha256').update(`${namespace}\n${folder}`).digest('hex').slice(0, 32)}`;
   if (process.platform === 'linux') return `\0${name}`;
   return process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : undefined;
 }

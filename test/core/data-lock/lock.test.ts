@@ -5,6 +5,7 @@ import { hostname, uptime } from 'node:os';
 import { join } from 'node:path';
 import { thisProcess } from '@cinnabar/core/internal/data-lock/holder';
 import { lockData } from '@cinnabar/core/internal/data-lock/lock';
+import { claimName } from '@cinnabar/core/internal/data-lock/name-claim';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
@@ -43,6 +44,16 @@ describe('the lock on a folder of data', () => {
     lock.release();
     (await lockData(folder.path, clock)).release();
     expect(clock.pending).to.equal(0);
+  });
+
+  it('does not keep out the process of another container that has its own data at the same path', async () => {
+    using folder = makeFolder();
+    const claims = [
+      await claimName(folder.path, 'one', 'pid:[1]'),
+      await claimName(folder.path, 'two', 'pid:[2]'),
+    ] as const;
+    expect(claims.map(({ holder }) => holder)).to.deep.equal([undefined, undefined]);
+    for (const claim of claims) claim.release();
   });
 
   it('makes the folder when it is not there', async () => {
