@@ -51,6 +51,10 @@ export function answerInteraction(
   /** Discord does not know the interaction (any more): what there is to say goes another way. */
   let over = false;
   let serial = 0;
+  /** Channels in which late answers have been introduced. */
+  const introduced = new Set<string>();
+  /** What the caller reads whose private answer cannot be given anywhere. */
+  let withheld: Message | undefined;
   let queue: Promise<unknown> = Promise.resolve();
 
   /** One after another: an answer never overtakes the deferral that is under way. */
@@ -143,7 +147,10 @@ export function answerInteraction(
       return sendOnce(channel, { ...message, allowedMentions }, key, { clock, signal, pausesMs: ANSWER_PAUSES_MS });
     };
     // Nothing else shows whose command it was.
-    if (serial === 0) await post({ content: `<@${user.id}> \`/${commandName}\`:`, allowedMentions });
+    if (!introduced.has(channel.id)) {
+      await post({ content: `<@${user.id}> \`/${commandName}\`:`, allowedMentions });
+      introduced.add(channel.id);
+    }
     return post(part);
   };
 
@@ -157,15 +164,17 @@ export function answerInteraction(
   };
 
   const sendPrivately = async (part: Part): Promise<Message> => {
+    if (withheld !== undefined) return withheld;
     try {
       const dm = await patiently(() => interaction.user.createDM());
       return await sendLate(dm, part);
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      return sendInChannel({
+      withheld = await sendInChannel({
         content: 'Discord did not take my answer in time. It was for you alone, so I do not repeat it here.',
         allowedMentions: { parse: [] },
       });
+      return withheld;
     }
   };
 

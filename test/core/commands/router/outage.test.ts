@@ -119,6 +119,9 @@ describe('commands while Discord fails', () => {
     host.discord.faults.rest.fail(503, ALWAYS);
     host.alice.slash(host.general, 'secret');
     await outage(host, 60);
-    expect(said(host).join(' ')).to.include('It was for you alone').and.not.include('ran.');
+    expect(said(host)).to.deep.equal([
+      `<@${host.alice.id}> \`/secret\`:`,
+      'Discord did not take my answer in time. It was for you alone, so I do not repeat it here.',
+    ]);
   });
 });
