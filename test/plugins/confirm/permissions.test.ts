@@ -1,7 +1,7 @@
 import { Ledger } from '@cinnabar/sdk';
 import type { PermissionName } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { type Desk, openDesk, settledOf } from './desk.js';
+import { type Desk, inTime, openDesk, settledOf } from './desk.js';
 
 const deny = ({ host }: Desk, ...permissions: PermissionName[]) =>
   host.guild.overwrite(host.general, { for: host.bot, deny: permissions });
@@ -38,6 +38,23 @@ describe('confirmation without a permission', () => {
     await settled();
     expect(desk.runs).to.deep.equal([]);
     expect(desk.latest().content).to.equal('Cancelled milk.');
+  });
+
+  it('still shows what became of a card when the reactions to it fail only after that', async () => {
+    await using desk = await openDesk();
+    const { alice, advance, discord, general, settled } = desk.host;
+    await desk.configure('controls', 'both');
+    discord.faults.rest.fail(503, { method: 'PUT', route: /\/reactions\//, times: Number.POSITIVE_INFINITY });
+    discord.faults.rest.fail(503, { method: 'PATCH', times: Number.POSITIVE_INFINITY });
+    const called = desk.call(alice, { what: 'milk' });
+    const card = await discord.expectMessage({ content: /^📋/ });
+    alice.click(card, 'Confirm');
+    await discord.expectMessage({ content: '✓ Did milk.' });
+    await inTime(desk.host, called);
+    discord.faults.rest.clear();
+    await advance(60_000);
+    await settled();
+    expect(general.messages.find(({ id }) => id === card.id)?.components).to.deep.equal([]);
   });
 
   it('strikes such a card through as it stands, without its buttons', async () => {

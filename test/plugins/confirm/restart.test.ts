@@ -97,6 +97,22 @@ describe('confirmations over a restart', () => {
     expect(await after.host.resolve(Ledger).get(outcome.callId)).to.have.property('state', 'unknown');
   });
 
+  it('does not claim that nothing was run when the ledger has lost the call', async () => {
+    await using before = await openDesk();
+    const { alice, discord } = before.host;
+    await before.call(alice, { what: 'milk' });
+    discord.faults.rest.fail(503, { ...POST, times: Number.POSITIVE_INFINITY });
+    alice.react(before.latest(), '👍');
+    await discord.settled();
+    await using left = await crash(before, 'busy');
+    expect(before.runs).to.have.length(1);
+    await rm(join(left.dataDir, 'documents', '%40host', 'ledger'), { recursive: true });
+
+    await using after = await openDesk({ world: before.host, dataDir: left.dataDir });
+    await after.host.settled();
+    expect(after.latest().content.split('\n').at(-1)).to.match(/^❓/);
+  });
+
   for (const [what, emoji, sentence, ending] of [
     ['milk', '👍', '✓ Did milk.', '✅ Done.'],
     ['explain', '👍', 'The shop is closed.', '⚠️ It failed.'],

@@ -21,6 +21,8 @@ export async function addReactions(
       await retryDiscord(clock, () => channel.messages.react(card.messageId, emoji), { signal });
   } catch (error) {
     log.warn('reactions could not be added to a card', { callId: card.callId, error });
+    // What became of it may be waiting to be shown, and must not be replaced.
+    if (!board.has(card)) return;
     await outbox.put(card.callId, offerButtons);
   }
 

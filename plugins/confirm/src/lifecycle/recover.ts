@@ -120,7 +120,9 @@ const REASONS_SHOWN = ['timedOut', 'withdrawn', 'crowded', 'undelivered'] as con
 
 /** How a card ends as far as the ledger alone says. */
 function endingIn(row: LedgerEntry | undefined): Ending | undefined {
-  switch (row?.state) {
+  // It had a row before its card was posted: with the row, it is lost whether it ran.
+  if (row === undefined) return 'unknown';
+  switch (row.state) {
     case 'done':
     case 'failed':
     case 'unknown':
@@ -128,6 +130,6 @@ function endingIn(row: LedgerEntry | undefined): Ending | undefined {
     case 'denied':
       return wasCancelled(row) ? 'cancelled' : 'refused';
     default:
-      return REASONS_SHOWN.find((key) => REASONS[key] === row?.reason);
+      return REASONS_SHOWN.find((key) => REASONS[key] === row.reason);
   }
 }
