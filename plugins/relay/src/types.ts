@@ -121,7 +121,10 @@ export interface RelayQueue {
   status(guildId: string | null): Promise<QueueStatus>;
   /** Over all guilds and direct messages: events that are not told yet, and channels in which some are being told. */
   totals(): { readonly events: number; readonly sending: number };
-  /** Drops what waits; what is being told goes on. Returns how many. */
+  /**
+   * Drops what waits; what is being told goes on, and an event whose `offer` has not resolved may be taken afterwards. Returns how many, once that
+   * is on the disk.
+   */
   clear(guildId: string | null): Promise<number>;
   /** A setting of the guild has changed: what was held back may go now. */
   wake(): void;

@@ -116,7 +116,11 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
     async clear(guildId) {
       const lines = linesOf(guildId);
       const of = lines.flatMap(idleOf).map(({ n }) => n);
-      if (of.length === 0) return 0;
+      if (of.length === 0) {
+        // What an earlier call drops may still be on its way to the disk, and must not come back after this answer.
+        await lastWrite;
+        return 0;
+      }
       await write({ is: 'dropped', of });
       for (const { channelId } of lines) dispatcher.wake(channelId);
       return of.length;

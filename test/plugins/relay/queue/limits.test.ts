@@ -99,4 +99,43 @@ describe('clearing a queue', () => {
     ]);
     expect(await town.queue.clear('town')).to.equal(0);
   });
+
+  it('leaves a message that was on its way: it waits afterwards', async () => {
+    await using town = await openTown({ rules: () => ({ paused: true }) });
+    const offered = town.queue.offer(event('m1'));
+    expect(await town.queue.clear('town')).to.equal(0);
+    await offered;
+    expect((await town.queue.status('town')).waiting).to.deep.include({
+      channelId: 'town/general',
+      events: 1,
+      oldestAt: town.clock.now(),
+    });
+  });
+
+  it('says that nothing waits once what was dropped before is on the disk', async () => {
+    let finish = () => {};
+    const dropped = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const nothing = async () => undefined;
+    await using town = await openTown({
+      rules: () => ({ paused: true }),
+      queue: {
+        store: {
+          load: async () => [],
+          append: ({ is }) => (is === 'dropped' ? dropped : Promise.resolve()),
+          compact: nothing,
+          close: nothing,
+        },
+      },
+    });
+    await town.offer(...events(2));
+    const answers: number[] = [];
+    const clears = [1, 2].map(async () => void answers.push(await town.queue.clear('town')));
+    await town.quiet();
+    expect(answers).to.deep.equal([]);
+    finish();
+    await Promise.all(clears);
+    expect(answers).to.have.members([2, 0]);
+  });
 });
