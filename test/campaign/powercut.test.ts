@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { afterPowerCut } from './powercut/disk.js';
+import { createLetters } from './powercut/letters.js';
 import type { DiskOperation } from './powercut/operations.js';
 import { powercutCampaign } from './powercut.js';
 import { createChance } from './settings/chance.js';
@@ -51,6 +52,40 @@ describe('a disk whose power is cut', () => {
       { op: 'syncFolder', path: root, upTo: 5 },
     ]);
     expect([...left]).to.include.members(['set', '', 's', '\0\0\0']);
+  });
+});
+
+describe('the count of letters that may wait', () => {
+  /** Five letters, of which two were still on their way when the queue was cleared, and five more. */
+  const clearedInBetween = (answer: string) => {
+    const letters = createLetters();
+    for (let n = 0; n < 5; n += 1) letters.said();
+    letters.counted(3);
+    letters.clearing();
+    letters.cleared(answer);
+    for (let n = 0; n < 5; n += 1) letters.said();
+    return letters;
+  };
+
+  it('includes those that came in after the queue was cleared, but none that was dropped', () => {
+    expect(clearedInBetween('3 messages that were waiting are dropped.').check(7)).to.deep.equal([]);
+    expect(clearedInBetween('3 messages that were waiting are dropped.').check(8)).to.deep.equal([
+      '8 letters wait, but should 0 to 7',
+    ]);
+    expect(clearedInBetween('1 message that was waiting is dropped.').check(9)).to.deep.equal([]);
+    expect(clearedInBetween('Nothing was waiting.').check(10)).to.deep.equal([]);
+  });
+
+  it('lets none be missing that the bot has told of', () => {
+    const letters = clearedInBetween('3 messages that were waiting are dropped.');
+    letters.counted(6);
+    expect(letters.check(5)).to.deep.equal(['5 letters wait, but should 6 to 7']);
+    expect(letters.check(5)).to.deep.equal([]);
+  });
+
+  it('takes no answer that drops more than was said, or says something else', () => {
+    expect(() => clearedInBetween('6 messages that were waiting are dropped.')).to.throw('at most 5 letters');
+    expect(() => clearedInBetween('I cannot save anything at the moment.')).to.throw('I cannot save');
   });
 });
 

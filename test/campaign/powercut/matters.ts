@@ -1,4 +1,5 @@
 import type { LocalChannel } from '@cinnabar/sdk/testing';
+import { createLetters } from './letters.js';
 import type { Town } from './town.js';
 
 /** Something that members and admins do with the bot, what they are told of it, and whether that still holds. */
@@ -169,8 +170,8 @@ function tasks(town: Town, workshop: LocalChannel): Matter {
 
 /** Letters wait for an agent that is paused; how many, the bot says when it is asked. */
 function relay(town: Town, mailroom: LocalChannel, letters: LocalChannel): Matter {
-  let least = 0;
-  let most = 0;
+  const count = createLetters();
+  let next = 1;
   let told = 0;
   const waiting = async (): Promise<number | undefined> => {
     const answer = await town.ask(mailroom, '!relay queue');
@@ -187,29 +188,25 @@ function relay(town: Town, mailroom: LocalChannel, letters: LocalChannel): Matte
     },
     async act() {
       if (town.chance.below(12) === 0) {
-        least = 0;
-        if ((await town.ask(mailroom, '!relay queue clear')) === undefined) return;
-        most = 0;
+        count.clearing();
+        const answer = await town.ask(mailroom, '!relay queue clear');
+        if (answer === undefined) return;
+        count.cleared(answer);
         told += 1;
         return;
       }
       for (let letter = 1 + town.chance.below(4); letter > 0; letter -= 1) {
-        most += 1;
-        town.you.say(letters, `${town.application.user} letter ${most}`);
+        count.said();
+        town.you.say(letters, `${town.application.user} letter ${next++}`);
       }
-      const count = await waiting();
-      if (count === undefined) return;
-      least = count;
+      const found = await waiting();
+      if (found === undefined) return;
+      count.counted(found);
       told += 1;
     },
     async check() {
-      const count = await waiting();
-      if (count === undefined) return [];
-      const holds = count >= least && count <= most;
-      const expected = `${least} to ${most}`;
-      least = count;
-      most = count;
-      return holds ? [] : [`${count} letters wait, but should ${expected}`];
+      const found = await waiting();
+      return found === undefined ? [] : count.check(found);
     },
     get told() {
       return told;
