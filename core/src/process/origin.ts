@@ -55,8 +55,11 @@ export function originOf(error: unknown, plugins: readonly PluginFolder[]): Erro
   return plugin === undefined ? undefined : { plugin, at: undefined };
 }
 
-/** `at name (/path/index.ts:3:7)`, `at /path/index.ts:3:7`, `at async file:///path/index.js:3:7` */
-const FRAME = /^ +at .*?(?:\(|async )?((?:file:\/\/|\/|[A-Za-z]:\\).*?):(\d+):(\d+)\)?$/gm;
+/**
+ * `at name (/path/index.ts:3:7)`, `at /path/index.ts:3:7`, `at async file:///path/index.js:3:7`. Longer lines belong to a message, perhaps a
+ * stranger's: the time that they take grows with the square of their length.
+ */
+const FRAME = /^ +at (?=.{0,1000}$).*?(?:\(|async )?((?:file:\/\/|\/|[A-Za-z]:\\).*?):(\d+):(\d+)\)?$/gm;
 
 /** The first frame that is in a plugin's folder. Dependencies in there are the plugin's, too. */
 export function originOfStack(stack: string, plugins: readonly PluginFolder[]): ErrorOrigin | undefined {

@@ -50,6 +50,13 @@ describe('where an uncaught error comes from', () => {
     expect(origin()).to.equal(undefined);
   });
 
+  it('is found at once although the message has a line without end', function () {
+    this.timeout(2_000);
+    const message = `Error: a page that a plugin has read says\n    at ${'/'.repeat(100_000)}`;
+    const stack = `${message}\n    at roll (/bot/plugins/dice/index.ts:3:7)`;
+    expect(originOfStack(stack, PLUGINS)?.plugin).to.equal('dice');
+  });
+
   it('is looked for although an address on the stack cannot be one of this machine', () => {
     expect(
       origin('x (file://elsewhere/a.js:1:1)', 'y (file:///%E0%A4%A.js:1:1)', '/bot/plugins/dice/index.ts:3:7')?.plugin,
