@@ -70,8 +70,12 @@ export function createFairRequests(clock: Clock, perSecond: number, makeRequest:
   };
 }
 
-/** The channel, guild or webhook that a request is about, else what kind it is; `undefined` for an answer to an interaction. */
+/**
+ * The channel, guild or webhook that a request is about, else what kind it is; `undefined` for an answer to an interaction: the first goes by
+ * its own route, edits and further ones by webhooks of the application, which carry the interaction's token in the place of the bot's.
+ * https://discord.com/developers/docs/interactions/receiving-and-responding#endpoints
+ */
 function placeOf(url: string): string | undefined {
-  const [, kind = '', id = ''] = /\/v\d+\/([^/?]+)(?:\/(\d+))?/.exec(url) ?? [];
-  return kind === 'interactions' ? undefined : `${kind}/${id}`;
+  const [, kind = '', id = '', token] = /\/v\d+\/([^/?]+)(?:\/(\d+)(?:\/([^/?]+))?)?/.exec(url) ?? [];
+  return kind === 'interactions' || (kind === 'webhooks' && token !== undefined) ? undefined : `${kind}/${id}`;
 }

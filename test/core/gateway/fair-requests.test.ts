@@ -45,6 +45,20 @@ describe('requests to Discord', () => {
     expect(sent).to.have.members(['channels/1/messages', 'interactions/5/token/callback']);
   });
 
+  it('let edits of such answers, and further ones, through at once', async () => {
+    const { sent, ask } = start(1);
+    void ask('channels/1/messages');
+    void ask('channels/1/messages');
+    void ask('webhooks/5/token/messages/@original');
+    void ask('webhooks/5/token?wait=true');
+    await setImmediate();
+    expect(sent).to.have.members([
+      'channels/1/messages',
+      'webhooks/5/token/messages/@original',
+      'webhooks/5/token?wait=true',
+    ]);
+  });
+
   it('that are called off while they wait are not sent', async () => {
     const { clock, sent, ask } = start(1);
     const controller = new AbortController();
