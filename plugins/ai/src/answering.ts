@@ -42,15 +42,19 @@ export function createAnswering({ responders, settings, clock, every, log }: Ans
     const showsTyping = turn.message !== null && infoOf(responder, turn)?.typesItself !== true;
     const stopTyping = showsTyping ? showTyping(turn.channel, { every, log }) : undefined;
     const stopSaying = sayStillWorking(turn, patienceSeconds, deadlineSeconds, { clock, log });
-    const bounded = {
+    let isGivenUp = false;
+    const bounded: Turn = {
       ...turn,
+      // Those who have been told that there is no answer get none later.
+      reply: (body) => (isGivenUp ? Promise.reject(new Error('the turn was given up')) : turn.reply(body)),
       signal: deadline.signal,
       deadlineAt: clock.now() + deadlineSeconds * 1_000,
       answerLimits: answerLimitsIn(limits),
     };
     try {
       const end = await untilEnded(deadline, clock, responders.respond(responder, bounded));
-      if (end === 'left' && deadline.isUp) log.warn('a responder did not end in time', { responder, turnId: turn.id });
+      isGivenUp = end === 'left';
+      if (isGivenUp && deadline.isUp) log.warn('a responder did not end in time', { responder, turnId: turn.id });
       return end;
     } finally {
       const tidied = stopSaying();

@@ -14,7 +14,7 @@ export const settings = {
       .max(100)
       .default(8)
       .describe(
-        'In how many channels answers are made at the same time; one server takes at most three quarters of them',
+        'In how many channels answers are made at the same time; one server takes at most three quarters of them, rounded up',
       ),
   }),
   guild: z.object({

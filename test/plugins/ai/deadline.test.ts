@@ -83,6 +83,25 @@ describe('ai: an answer that takes long', () => {
     await host.settled();
   });
 
+  it('does not come after all once it was given up', async () => {
+    const gate = createGate();
+    const mind = createMind('chat', async (turn) => {
+      await gate.passed;
+      await turn.reply('Here it is, late.');
+    });
+    await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
+    host.alice.say(host.general, `${host.bot} hang`);
+    await mind.begun(1);
+    for (let second = 0; second < 130; second += 5) {
+      host.clock.advance(5 * SECOND);
+      await host.discord.settled();
+    }
+    gate.open();
+    await host.settled();
+    await host.discord.settled();
+    expect(fromBot(host)).to.deep.equal(['I could not answer this within 120 s, so I gave up. Please ask again.']);
+  });
+
   it('tells the mind when it has to be there, as an admin has set it', async () => {
     const mind = createMind('chat');
     await using host = await createTestHost({ plugins: ['admin', 'ai', mind.plugin] });
