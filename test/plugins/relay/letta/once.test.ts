@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { SENDING, SENDING_TO_AGENT, startWorld, tell } from './world.js';
 
@@ -85,6 +88,41 @@ describe('relay: an agent never answers twice', () => {
     expect(await tell(world.agents, agent.id, 'Hello')).to.include({ status: 'failed', retry: true });
     expect(await tell(world.agents, agent.id, 'Hello')).to.include({ status: 'done' });
     expect(world.letta.runs.map(({ otids }) => otids)).to.deep.equal([['batch-1']]);
+  });
+
+  it('reads on in a run that began after the server had been away', async () => {
+    await using world = await startWorld({
+      script: async (turn) => {
+        turn.say('One.');
+        turn.cut();
+        await turn.hang();
+        turn.say('Two.');
+      },
+    });
+    const agent = world.letta.addAgent();
+    await using address = await closedAddress(world.letta.baseUrl);
+    const agents = world.boot({ baseUrl: address.baseUrl });
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      expect(await tell(agents, agent.id, 'Hello')).to.include({ status: 'failed', retry: true });
+      world.clock.advance(5_000);
+    }
+    await address.open();
+    let isOver = false;
+    const said = tell(agents, agent.id, 'Hello').finally(() => {
+      isOver = true;
+    });
+    await world.letta.hanging();
+    await world.clock.armed(0);
+    world.clock.advance(0);
+    const readsOn = () => world.letta.requests.some(({ path }) => /\/runs\/[^/]+\/stream/.test(path));
+    while (!readsOn() && !isOver) await setImmediate();
+    world.letta.release();
+    await world.letta.idle();
+    world.clock.advance(1_000);
+    expect(await said)
+      .to.have.property('texts')
+      .that.deep.equals(['One.', 'Two.']);
+    expect(world.letta.runs).to.have.length(1);
   });
 
   it('sends again when the run failed before the agent did anything', async () => {
@@ -216,3 +254,68 @@ describe('relay: an agent works on one thing at a time', () => {
     expect(await tell(agents, agent.id, 'And now?', { key: 'batch-3' })).to.include({ status: 'done' });
   });
 });
+
+describe('relay: an agent whose server says that it is busy, but not with which run', () => {
+  const busy = (times: number) => ({ ...SENDING, times, detail: 'Another request is being processed' });
+
+  it('is told all the same after the time of a prompt, and the next prompt waits anew', async () => {
+    await using world = await startWorld();
+    const agent = world.letta.addAgent();
+    world.letta.faults.fail(409, busy(4));
+    const told = tell(world.agents, agent.id, 'Are you there?', { timeoutMs: 3_000 });
+    for (let second = 0; second < 3; second += 1) {
+      await world.clock.armed(1_000);
+      world.clock.advance(1_000);
+    }
+    expect(await told).to.include({ status: 'done' });
+    const pastRefusal = () => world.letta.requests.filter(({ route }) => route === SENDING_TO_AGENT.route).length;
+    expect(pastRefusal()).to.equal(1);
+    world.letta.faults.clear();
+    world.letta.faults.fail(409, busy(1));
+    const next = tell(world.agents, agent.id, 'And now?', { key: 'batch-2', timeoutMs: 3_000 });
+    let isOver = false;
+    void next.finally(() => {
+      isOver = true;
+    });
+    const asked = world.letta.requests.length;
+    while (world.letta.requests.length === asked) await setImmediate();
+    void world.clock.armed(1_000).then(() => world.clock.advance(1_000));
+    while (!isOver) await setImmediate();
+    expect(await next).to.include({ status: 'done' });
+    expect(pastRefusal()).to.equal(1);
+  });
+});
+
+/** An address at which nothing listens until it is opened; then the server answers there. */
+async function closedAddress(target: string) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const { hostname, port } = new URL(target);
+    const upstream = connect(Number(port), hostname);
+    for (const one of [socket, upstream]) {
+      sockets.add(one);
+      one.on('error', () => one.destroy());
+    }
+    socket.pipe(upstream).pipe(socket);
+    socket.on('close', () => upstream.destroy());
+    upstream.on('close', () => socket.destroy());
+  });
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    const at = server.address();
+    return typeof at === 'object' && at !== null ? at.port : port;
+  };
+  const port = await listen(0);
+  server.close();
+  await once(server, 'close');
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    open: () => listen(port),
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -26,9 +26,11 @@ export async function startWorld({ ask = deny, ...stand }: WorldOptions = {}) {
       lettaAsked: openCollection(vault, lettaAsked, ['relay', 'asked']),
     };
   };
-  const boot = (options: { readonly ask?: AskApproval; readonly key?: string } = {}): Agents =>
+  const boot = (
+    options: { readonly ask?: AskApproval; readonly key?: string; readonly baseUrl?: string } = {},
+  ): Agents =>
     createAgents({
-      address: { baseUrl: letta.baseUrl, apiKey: options.key ?? stand.key ?? 'any' },
+      address: { baseUrl: options.baseUrl ?? letta.baseUrl, apiKey: options.key ?? stand.key ?? 'any' },
       store: open(),
       ask: options.ask ?? ask,
       clock,

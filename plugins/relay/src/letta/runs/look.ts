@@ -4,7 +4,7 @@ import { isOver, messagesOf, overRun, pause, restOf } from './follow.js';
 import { type Heard, hear, nothingHeard } from './heard.js';
 import { givenUp, listen } from './listen.js';
 import { renew } from './send.js';
-import { hasActed, type Next, type Talk } from './talk.js';
+import { hasActed, keep, type Next, type Talk } from './talk.js';
 
 /** How far apart this clock and the server's may be. */
 const CLOCKS_APART_MS = 60_000;
@@ -113,8 +113,11 @@ class RunFailed extends Error {
 }
 
 /** The server knows nothing of it. An agent that was seen at work all the same is not made to do it twice. */
-function notThere({ record }: Talk): Next {
-  return record.acted ? givenUp(new Error('the agent was at work, but the server has not kept it')) : { do: 'send' };
+async function notThere(talk: Talk): Promise<Next> {
+  if (talk.record.acted) return givenUp(new Error('the agent was at work, but the server has not kept it'));
+  // A server that went away before this has taken no run with it that begins now.
+  await keep(talk, { at: talk.clock.now() });
+  return { do: 'send' };
 }
 
 /** Whether the run was under way when the server went away: nobody works on it any more. */

@@ -6,7 +6,7 @@ import { troubleOf } from '../server/trouble.js';
 import { STREAM_TIMEOUT_MS } from './follow.js';
 import { listen } from './listen.js';
 import { keep, type Next, type ServerFindings, serializes, type Talk } from './talk.js';
-import { waitForBlocker, waitForOthers } from './wait-for-others.js';
+import { isDead, waitForBlocker, waitForOthers } from './wait-for-others.js';
 
 /** Most steps of a run, so that an agent cannot go round in circles. */
 const MAX_STEPS = 50;
@@ -52,7 +52,7 @@ export async function openStream(
 export async function send(talk: Talk): Promise<Next> {
   const { client, server, prompt, deadline } = talk;
   const message = { role: 'user' as const, content: prompt.text, otid: talk.record.otid };
-  const unlocked = talk.blocker !== undefined && server.dead.has(talk.blocker.runId);
+  const unlocked = talk.blocker !== undefined && isDead(server, talk.blocker);
   try {
     if (!serializes(server)) await waitForOthers(talk);
     return await listen(talk, await openStream(client, server, prompt.agentId, message, deadline.signal, unlocked));

@@ -36,6 +36,8 @@ export interface RunMark {
   readonly messages: number;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
+  /** It makes no progress: nobody works on it any more. */
+  readonly isDead?: true;
 }
 
 export function nothingFound(): ServerFindings {
@@ -70,7 +72,7 @@ export interface Talk extends TalkParts {
   losses: number;
   /** How often somebody else's request for approval was in the way. */
   orphans: number;
-  /** The run that the agent is busy with, and how far it had come when that was first seen. */
+  /** The run that the agent is busy with, and how far it had come when that was first seen. Its id is '' where the server does not say it. */
   blocker: RunMark | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { troubleOf } from '../server/trouble.js';
 import { countMessages, isOver, POLL_MS, pause } from './follow.js';
-import type { RunMark, Talk } from './talk.js';
+import type { RunMark, ServerFindings, Talk } from './talk.js';
 
 /**
  * Before something is sent to an agent whose server does not see to it itself, waits for what else the agent is doing: two runs at once
@@ -38,9 +38,11 @@ export async function waitForBlocker(talk: Talk, runId: string | undefined): Pro
       log.info('waiting for a run that an agent is busy with', { agentId, runId });
       talk.blocker = await markOf(talk, holder);
     }
-    if (server.dead.has(holder)) return;
-    talk.blocker = await judge(talk, talk.blocker ?? (await markOf(talk, holder)));
-    if (!server.dead.has(holder)) await pause(clock, POLL_MS, stopped);
+    const mark = talk.blocker ?? (await markOf(talk, holder));
+    const wasDead = isDead(server, mark);
+    talk.blocker = wasDead ? mark : await judge(talk, mark);
+    // One that has just turned out to be dead, or was known to be, is not waited for; but where it is in the way all the same, it is.
+    if (!isDead(server, talk.blocker) || (wasDead && !isNew)) await pause(clock, POLL_MS, stopped);
   });
   deadline.signal.throwIfAborted();
 }
@@ -73,8 +75,14 @@ async function judge(talk: Talk, mark: RunMark): Promise<RunMark> {
   const now = await markOf(talk, mark.runId);
   if (now.messages > mark.messages) return now;
   log.warn('an agent is told something although a run of it does not end', { ...mark, agentId: prompt.agentId });
-  server.dead.add(mark.runId);
-  return mark;
+  // A run without a name may be another one at the next refusal.
+  if (mark.runId !== '') server.dead.add(mark.runId);
+  return { ...mark, isDead: true };
+}
+
+/** Whether nobody works on a run any more, although the server shows it. */
+export function isDead({ dead }: ServerFindings, mark: RunMark): boolean {
+  return mark.isDead === true || dead.has(mark.runId);
 }
 
 async function markOf({ client, clock, stopped }: Talk, runId: string): Promise<RunMark> {
