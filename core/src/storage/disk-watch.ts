@@ -10,6 +10,7 @@ import {
   storageWriteError,
   type WriteWatch,
 } from '@cinnabar/sdk';
+import { LRUCache } from 'lru-cache';
 import { nameOf } from './documents/path-names.js';
 import { DamagedDocument, type DocumentPath, type Driver } from './driver.js';
 
@@ -21,7 +22,9 @@ export interface DiskCondition extends DiskTrouble {
 
 /** Knows whether the data can be written. */
 export interface DiskWatch extends WriteWatch {
-  /** `undefined` while all is well, as far as the last write has shown. */
+  /** A file that is gone: needs no room, so it does not show that others can be written. */
+  removed(file: string): void;
+  /** `undefined` while all is well, as far as the last write has shown; a file whose place alone is blocked is none of it. */
   condition(): DiskCondition | undefined;
   /** Hears of every change of the condition. Must not throw. */
   onChange(listener: (condition: DiskCondition | undefined) => void): () => void;
@@ -32,6 +35,10 @@ export interface DiskWatch extends WriteWatch {
 }
 
 const FULL = ['ENOSPC', 'EDQUOT'];
+/** What keeps a file from being written while others can be. */
+const OF_ONE_PLACE = ['EISDIR', 'ENOTDIR', 'EACCES', 'EPERM'];
+/** Blocked files that are remembered. */
+const MOST_BLOCKED = 1_000;
 /** While it lasts, the owner is reminded this often. */
 const REMIND_MS = 60 * 60_000;
 
@@ -44,6 +51,8 @@ export function createDiskWatch(options: {
   const listeners = new Set<(condition: DiskCondition | undefined) => void>();
   const guards: (() => void)[] = [];
   let condition: DiskCondition | undefined;
+  /** Files that cannot be written where they are, and when the owner has heard of each. */
+  const blocked = new LRUCache<string, number>({ max: MOST_BLOCKED });
   let alertedAt = Number.NEGATIVE_INFINITY;
   let unreadableAt = Number.NEGATIVE_INFINITY;
 
@@ -52,7 +61,23 @@ export function createDiskWatch(options: {
     for (const listener of listeners) listener(next);
   };
 
+  const remedyFor = ({ remedy }: DiskTrouble) =>
+    `${remedy} Each change is tried anew, so nothing else has to be done once that helps.`;
+
+  const block = (trouble: DiskTrouble, file: string, error: unknown) => {
+    const toldAt = blocked.get(file);
+    if (toldAt === undefined) log.error(`a file cannot be saved: ${trouble.words}`, { file, error });
+    if (toldAt !== undefined && clock.now() - toldAt < REMIND_MS) return;
+    blocked.set(file, clock.now());
+    const text = `I could not save ${file}: ${trouble.words} (${trouble.code}).`;
+    alert({ kind: 'disk', text, remedy: remedyFor(trouble) });
+  };
+  const removed = (file: string) => {
+    if (blocked.delete(file)) log.info('a file can be saved again', { file });
+  };
+
   return {
+    removed,
     condition: () => condition,
     onChange(listener) {
       listeners.add(listener);
@@ -62,7 +87,8 @@ export function createDiskWatch(options: {
     check() {
       for (const check of guards) check();
     },
-    written() {
+    written(file) {
+      removed(file);
       if (condition === undefined) return;
       log.info('data can be saved again', { code: condition.code });
       alertedAt = Number.NEGATIVE_INFINITY;
@@ -76,6 +102,7 @@ export function createDiskWatch(options: {
     failed(error, file) {
       const trouble = diskTroubleOf(error);
       if (trouble === undefined) return;
+      if (OF_ONE_PLACE.includes(trouble.code)) return block(trouble, file, error);
       const isNew = condition?.code !== trouble.code;
       if (isNew) log.error(`nothing can be saved: ${trouble.words}`, { file, error });
       if (isNew || clock.now() - alertedAt >= REMIND_MS) {
@@ -84,7 +111,7 @@ export function createDiskWatch(options: {
         alert({
           kind: FULL.includes(trouble.code) ? 'disk-full' : 'disk',
           text: `I could not save anything: ${trouble.words} (${trouble.code}, ${file}).`,
-          remedy: `${trouble.remedy} Each change is tried anew, so nothing else has to be done once that helps.`,
+          remedy: remedyFor(trouble),
         });
       }
     },
@@ -119,12 +146,16 @@ export function dataUnusable(folder: string, error: unknown): CinnabarError | un
  * the reason goes to the log and to the owners.
  */
 export function watchedDriver(driver: Driver, watch: DiskWatch): Driver {
-  const writing = async <T>(path: DocumentPath, operation: () => Promise<T>): Promise<T> => {
+  const writing = async <T>(
+    path: DocumentPath,
+    operation: () => Promise<T>,
+    succeeded: (document: string) => void = watch.removed,
+  ): Promise<T> => {
     const document = nameOf(path);
     try {
       watch.check();
       const result = await operation();
-      watch.written();
+      succeeded(document);
       return result;
     } catch (error) {
       watch.failed(error, document);
@@ -144,7 +175,7 @@ export function watchedDriver(driver: Driver, watch: DiskWatch): Driver {
   return {
     read: (path) => reading(path, () => driver.read(path)),
     list: (prefix) => reading(prefix, () => driver.list(prefix)),
-    write: (path, stored) => writing(path, () => driver.write(path, stored)),
+    write: (path, stored) => writing(path, () => driver.write(path, stored), watch.written),
     delete: (path) => writing(path, () => driver.delete(path)),
     erase: (path) => writing(path, () => driver.erase(path)),
     setAside: (path) => writing(path, () => driver.setAside(path)),

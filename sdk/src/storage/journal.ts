@@ -48,7 +48,7 @@ export interface JournalOptions<T> {
 export interface WriteWatch {
   /** Before each write. @throws when nothing may be written now */
   check(): void;
-  written(): void;
+  written(file: string): void;
   failed(error: unknown, file: string): void;
 }
 
@@ -137,7 +137,7 @@ export function openJournal<T>(file: string, schema: z.ZodType<T>, options: Jour
         watch?.check();
         await write(batch);
         isDoubtful = false;
-        watch?.written();
+        watch?.written(path);
         for (const job of batch) job.resolve();
       } catch (error) {
         isDoubtful = true;
