@@ -5,8 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { definePlugin, PersonalDataStore, ToolHistory, ToolPolicies, Tools, UserError, z } from '@cinnabar/sdk';
+import { createHistory } from '@cinnabar/plugin-mcp/history/history';
+import {
+  createSequences,
+  definePlugin,
+  PersonalDataStore,
+  type RecordedUse,
+  ToolHistory,
+  ToolPolicies,
+  Tools,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { recordingLogger } from '../../support/logs.js';
 import { call } from './bench.js';
 
 const HOUR_MS = 3_600_000;
@@ -139,6 +151,36 @@ describe('the journal of tool calls', () => {
       expect(ids).to.deep.equal(ids.map((_, index) => index + 1));
     } finally {
       await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('the history of tool calls in memory', () => {
+  it('measures each call once, not all of a channel with every new one', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'cinnabar-history-'));
+    try {
+      const history = createHistory({
+        journal: { append: async () => {}, release: async () => {}, close: async () => {} },
+        sequences: createSequences(),
+        log: recordingLogger(),
+        folderOf: () => folder,
+      });
+      let written = 0;
+      const toJSON = () => {
+        written += 1;
+        return 'a result';
+      };
+      const use = (number: number): RecordedUse => ({
+        call: { id: `${number}`, name: 'buy', input: {}, userId: '1', messageId: `${number}` },
+        result: { callId: `${number}`, output: { toJSON } },
+        timestamp: '2026-01-01T00:00:00.000Z',
+      });
+      await history.recent('10');
+      for (let number = 1; number <= 5; number += 1) await history.record('10', use(number));
+      expect(await history.recent('10')).to.have.length(5);
+      expect(written).to.equal(5);
+    } finally {
+      await rm(folder, { recursive: true });
     }
   });
 });

@@ -78,11 +78,18 @@ export function createHistory({ journal, sequences, log, folderOf }: Parts): His
 }
 
 const CALL_CHARACTERS = 200;
+/** Each call is counted once: to write out all of a channel's with every new one takes a tenth of a second. */
+const counted = new WeakMap<RecordedUse, number>();
 
-function charactersOf({ call, result }: RecordedUse): number {
+function charactersOf(use: RecordedUse): number {
+  const known = counted.get(use);
+  if (known !== undefined) return known;
+  const { call, result } = use;
   const { output } = result;
   const said = typeof output === 'string' ? output : JSON.stringify(output ?? null);
-  return CALL_CHARACTERS + said.length + (result.error?.length ?? 0) + JSON.stringify(call.input).length;
+  const characters = CALL_CHARACTERS + said.length + (result.error?.length ?? 0) + JSON.stringify(call.input).length;
+  counted.set(use, characters);
+  return characters;
 }
 
 /** Whether what is wanted begins before what is known. */
