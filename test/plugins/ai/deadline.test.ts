@@ -192,4 +192,25 @@ describe('ai: a very long answer', () => {
       ]);
     }
   });
+
+  it('is there before the beginning that was shown goes', async () => {
+    const llm: ScriptedLlm = scriptedLlm([say('Word for word. '.repeat(2_000))]);
+    await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', llm] });
+    host.you.say(host.general, '!set ai answerMessages 2');
+    host.you.say(host.general, '!set chat streaming true');
+    await host.settled();
+    const seen: string[] = [];
+    host.discord.observe((event) => {
+      if (event.type === 'messageCreate' && event.message.attachments.length > 0) seen.push('file');
+      if (event.type === 'messageDelete') seen.push('deletion');
+    });
+    host.alice.say(host.general, `${host.bot} tell me everything`);
+    for (let second = 0; second < 15; second += 1) {
+      await host.discord.settled();
+      host.clock.advance(SECOND);
+    }
+    await host.settled();
+    expect(seen[0]).to.equal('file');
+    expect(seen).to.include('deletion');
+  });
 });

@@ -86,10 +86,15 @@ export function createLiveAnswer(voice: Voice, { clock, log, signal }: LiveOptio
       isOver = true;
       await pumping?.catch(() => undefined);
       const parts = text === '' ? [] : voice.messagesOf(text);
-      const isFile = parts.some(({ files }) => files !== undefined);
-      wanted = isFile ? [] : parts.map(({ content }) => content);
+      if (parts.some(({ files }) => files !== undefined)) {
+        // The file first: its beginning stays where it cannot be sent.
+        const id = await voice.say(text);
+        wanted = [];
+        await run().catch((error: unknown) => log.warn('the beginning of an answer could not be removed', { error }));
+        return id;
+      }
+      wanted = parts.map(({ content }) => content);
       await run();
-      if (isFile) return voice.say(text);
       return shown.at(-1)?.message.id;
     },
   };
