@@ -20,6 +20,7 @@ import { createIdentifyLimits } from './identify-limits.js';
 import { createGatewayInformation } from './information.js';
 import { createSharding, type Sharding } from './sharding.js';
 import { createGatewayStatus, type GatewayStatus } from './status.js';
+import { makeWebhookPostsOnce } from './webhook-posts.js';
 
 export interface GatewayClient {
   readonly client: Client;
@@ -202,7 +203,9 @@ function restOptions(
   const perSecond = local ? Number.POSITIVE_INFINITY : REQUESTS_PER_SECOND;
   return {
     ...(api === undefined ? {} : { api }),
-    makeRequest: failures.watch(createFairRequests(clock, perSecond, DefaultRestOptions.makeRequest)),
+    makeRequest: failures.watch(
+      makeWebhookPostsOnce(createFairRequests(clock, perSecond, DefaultRestOptions.makeRequest)),
+    ),
     globalRequestsPerSecond: Number.MAX_SAFE_INTEGER,
   };
 }

@@ -51,6 +51,8 @@ export function answerInteraction(
   /** Discord does not know the interaction (any more): what there is to say goes another way. */
   let over = false;
   let serial = 0;
+  /** The messages that the answers became. */
+  const given = new Set<string>();
   /** Channels in which late answers have been introduced. */
   const introduced = new Set<string>();
   /** What the caller reads whose private answer cannot be given anywhere. */
@@ -116,9 +118,33 @@ export function answerInteraction(
     return sent ?? patiently(() => interaction.fetchReply());
   };
 
+  /** An answer whose request failed although Discord had carried it out. Those for the caller alone are in no history. */
+  const findFollowUp = async (part: Part): Promise<Message | undefined> => {
+    try {
+      const since = await interaction.channel?.messages.fetch({ after: interaction.id, limit: 100, cache: false });
+      return since?.find(
+        ({ id, content, interactionMetadata }) =>
+          interactionMetadata?.id === interaction.id && content === (part.content ?? '').trim() && !given.has(id),
+      );
+    } catch (error) {
+      // Slash commands are also used where the bot may not read.
+      if (isForbidden(error)) return undefined;
+      throw error;
+    }
+  };
+  /** Discord compares no nonces here: before an answer is repeated, it is looked for. */
+  const sendFollowUp = (part: Part, hidden: boolean): Promise<Message> => {
+    let attempts = 0;
+    return patiently(async () => {
+      attempts += 1;
+      const sent = attempts === 1 || hidden ? undefined : await findFollowUp(part);
+      return sent ?? interaction.followUp({ ...part, ...flags(hidden) });
+    });
+  };
+
   const answer = (part: Part, hidden: boolean): Promise<Message> => {
     if (!interaction.replied && !interaction.deferred) return respond(part, hidden);
-    const followUp = () => patiently(() => interaction.followUp({ ...part, ...flags(hidden) }));
+    const followUp = () => sendFollowUp(part, hidden);
     if (filled || !interaction.deferred) return followUp();
     filled = true;
     if (interaction.ephemeral === hidden) return patiently(() => interaction.editReply(part));
@@ -129,7 +155,11 @@ export function answerInteraction(
   const send = async (part: Part, hidden: boolean): Promise<Message> => {
     stopWaiting();
     try {
-      if (!over) return await answer(part, hidden);
+      if (!over) {
+        const message = await answer(part, hidden);
+        given.add(message.id);
+        return message;
+      }
     } catch (error) {
       if (signal.aborted || !(isUnsayable(error) || isTransient(error))) throw error;
       over = true;

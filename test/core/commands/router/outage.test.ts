@@ -93,6 +93,30 @@ describe('commands while Discord fails', () => {
     expect(readable(used)).to.deep.equal(['Done at last.']);
   });
 
+  it('say each thing once as slash commands, however often only Discord’s word of it got lost', async () => {
+    const twice = definePlugin({
+      manifest: { id: 'twice', version: '1.0.0', description: 'Twice' },
+      setup: ({ command }) =>
+        void command({
+          name: 'twice',
+          description: 'Says two things, one of them twice',
+          async run(ctx) {
+            for (const text of ['One.', 'Two.', 'Two.']) await ctx.reply(text);
+          },
+        }),
+    });
+    await using host = await createTestHost({ plugins: [twice] });
+    host.discord.faults.rest.fail(502, {
+      method: 'POST',
+      route: '/webhooks/:webhookId/:token',
+      times: 5,
+      afterEffect: true,
+    });
+    const used = host.alice.slash(host.general, 'twice');
+    await outage(host, 40);
+    expect(readable(used)).to.deep.equal(['One.', 'Two.', 'Two.']);
+  });
+
   it('are answered in the channel when Discord could not be told in time that they were heard', async () => {
     const runs: string[] = [];
     await using host = await createTestHost({ plugins: [counter(runs)] });
