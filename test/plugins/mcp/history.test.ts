@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { appendFile, copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -129,6 +129,14 @@ describe('the history of tool calls', () => {
     expect(await bought()).to.deep.equal(['tea']);
     await call(host, 'buy', { what: 'bread' });
     expect(await bought()).to.deep.equal(['tea', 'bread']);
+  });
+
+  it('forgets what a crash has left of writing a file anew, too', async () => {
+    await call(host, 'buy', { what: 'milk' });
+    const file = join(folder(), '2026-01-01-00.jsonl');
+    await copyFile(file, `${file}.new`);
+    await host.resolve(PersonalDataStore).forget(host.alice.id);
+    expect(await readdir(folder())).to.deep.equal([]);
   });
 });
 

@@ -1,6 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { decodeLine, type Logger, type PersonalData, removeFiles, replaceFile, type Sequences } from '@cinnabar/sdk';
+import {
+  decodeLine,
+  type Logger,
+  leftUnfinished,
+  type PersonalData,
+  removeFiles,
+  replaceFile,
+  type Sequences,
+} from '@cinnabar/sdk';
 import type { HistoryRoom } from './history.js';
 import type { HistoryJournal } from './journal.js';
 import { recordedUse } from './line.js';
@@ -36,6 +44,8 @@ export function historyOf({ history, journal, sequences, log, root, folderOf }: 
         await sequences.run(channelId, async () => {
           const folder = folderOf(channelId);
           await journal.release(folder);
+          // What a crash left of writing a file anew may hold their calls, too.
+          await removeFiles(folder, leftUnfinished(folder, await readdir(folder)));
           for (const name of await hoursIn(folder)) await withoutCallsOf(userId, join(folder, name));
           history.forgetCached(channelId);
         });
