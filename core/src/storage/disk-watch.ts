@@ -26,8 +26,6 @@ export interface DiskWatch extends WriteWatch {
   removed(file: string): void;
   /** `undefined` while all is well, as far as the last write has shown; a file whose place alone is blocked is none of it. */
   condition(): DiskCondition | undefined;
-  /** Hears of every change of the condition. Must not throw. */
-  onChange(listener: (condition: DiskCondition | undefined) => void): () => void;
   /** Adds what has to hold before each write. @param check throws when nothing may be written */
   guard(check: () => void): void;
   /** A document that is there but cannot be read. */
@@ -48,18 +46,12 @@ export function createDiskWatch(options: {
   readonly alert: (alert: OwnerAlert) => void;
 }): DiskWatch {
   const { clock, log, alert } = options;
-  const listeners = new Set<(condition: DiskCondition | undefined) => void>();
   const guards: (() => void)[] = [];
   let condition: DiskCondition | undefined;
   /** Files that cannot be written where they are, and when the owner has heard of each. */
   const blocked = new LRUCache<string, number>({ max: MOST_BLOCKED });
   let alertedAt = Number.NEGATIVE_INFINITY;
   let unreadableAt = Number.NEGATIVE_INFINITY;
-
-  const become = (next: DiskCondition | undefined) => {
-    condition = next;
-    for (const listener of listeners) listener(next);
-  };
 
   const remedyFor = ({ remedy }: DiskTrouble) =>
     `${remedy} Each change is tried anew, so nothing else has to be done once that helps.`;
@@ -79,10 +71,6 @@ export function createDiskWatch(options: {
   return {
     removed,
     condition: () => condition,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
     guard: (check) => void guards.push(check),
     check() {
       for (const check of guards) check();
@@ -92,7 +80,7 @@ export function createDiskWatch(options: {
       if (condition === undefined) return;
       log.info('data can be saved again', { code: condition.code });
       alertedAt = Number.NEGATIVE_INFINITY;
-      become(undefined);
+      condition = undefined;
       alert({
         kind: 'disk-recovered',
         text: 'I could save data again.',
@@ -107,7 +95,7 @@ export function createDiskWatch(options: {
       if (isNew) log.error(`nothing can be saved: ${trouble.words}`, { file, error });
       if (isNew || clock.now() - alertedAt >= REMIND_MS) {
         alertedAt = clock.now();
-        if (isNew) become({ ...trouble, since: clock.now() });
+        if (isNew) condition = { ...trouble, since: clock.now() };
         alert({
           kind: FULL.includes(trouble.code) ? 'disk-full' : 'disk',
           text: `I could not save anything: ${trouble.words} (${trouble.code}, ${file}).`,
