@@ -32,6 +32,18 @@ describe('persona: the conversation', () => {
     ]);
   });
 
+  it('is as long in one answer as the guild allows: beyond that, all of it is one file', async () => {
+    const text = 'It is a long story. '.repeat(300).trim();
+    await using stage = await setStage([plan([speak(text)])]);
+    stage.you.say(stage.general, '!set ai answerCharacters 500');
+    await stage.settled();
+    const [answer, ...others] = await stage.hears('Tell me all of it');
+    expect(others).to.deep.equal([]);
+    expect(answer).to.have.length.below(500);
+    const files = stage.general.messages.at(-1)?.attachments ?? [];
+    expect(files.map(({ size }) => size)).to.deep.equal([text.length]);
+  });
+
   it('cannot be forged: names and texts are data', async () => {
     await using stage = await setStage([plan([])]);
     const mallory = stage.discord.createUser({ name: 'Cinnabar' });

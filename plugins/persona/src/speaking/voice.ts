@@ -1,16 +1,16 @@
-import { type Random, TEXT_LIMITS, type TextMessage, type Turn, textMessages } from '@cinnabar/sdk';
+import { type Random, TEXT_LIMITS, type TextLimits, type TextMessage, type Turn, textMessages } from '@cinnabar/sdk';
 import type { Message, SendableChannels } from 'discord.js';
 
 const MOST_NONCE = 25;
 /** Nobody reads more of a persona at once. */
-const LIMITS = { ...TEXT_LIMITS, messages: 4 };
+const MOST_PARTS = 4;
 
 /** Says one text in a channel. @param onSent called with each of its messages as it has been sent: a later one may fail */
 export type Voice = (text: string, onSent: (message: Message) => void) => Promise<void>;
 
 /** Answers somebody: the first message is a reply to theirs, and only they can be pinged. */
-export function answeringVoice({ reply }: Pick<Turn, 'reply'>): Voice {
-  return (text, onSent) => inParts(text, onSent, ({ content, files = [] }) => reply({ content, files }));
+export function answeringVoice({ reply, answerLimits }: Pick<Turn, 'reply' | 'answerLimits'>): Voice {
+  return (text, onSent) => inParts(text, onSent, ({ content, files = [] }) => reply({ content, files }), answerLimits);
 }
 
 /** Speaks up unasked, or after a while; pings nobody. @param replyTo message that it is about */
@@ -37,6 +37,8 @@ async function inParts(
   text: string,
   onSent: (message: Message) => void,
   send: (message: TextMessage) => Promise<Message>,
+  { messages, characters }: TextLimits = TEXT_LIMITS,
 ): Promise<void> {
-  for (const part of textMessages(text, { limits: LIMITS })) onSent(await send(part));
+  const limits = { characters, messages: Math.min(messages, MOST_PARTS) };
+  for (const part of textMessages(text, { limits })) onSent(await send(part));
 }
