@@ -1,4 +1,4 @@
-import { type Clock, type Logger, mayRefer, type Turn } from '@cinnabar/sdk';
+import { type Clock, type Logger, mayRefer, sendOnce, type Turn } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 
 /**
@@ -21,11 +21,16 @@ export function sayStillWorking(
     const botId = channel.client.user.id;
     const isAnswer = ({ id, author }: Message) => author.id === botId && BigInt(id) > BigInt(message.id);
     if (channel.messages.cache.some(isAnswer)) return undefined;
-    return channel.send({
-      content: `-# I am still working on this. I give up after ${deadlineSeconds} s.`,
-      allowedMentions: { parse: [] },
-      ...(mayRefer(channel) ? { reply: { messageReference: message, failIfNotExists: false } } : {}),
-    });
+    return sendOnce(
+      channel,
+      {
+        content: `-# I am still working on this. I give up after ${deadlineSeconds} s.`,
+        allowedMentions: { parse: [] },
+        ...(mayRefer(channel) ? { reply: { messageReference: message, failIfNotExists: false } } : {}),
+      },
+      `${turn.id}:still-working`,
+      { clock, signal: turn.signal },
+    );
   };
   const failed = (error: unknown) => {
     log.debug('it could not be said that an answer takes its time', { turnId: turn.id, error });
