@@ -80,9 +80,15 @@ export async function openRoom(limits?: HistoryParts['limits']): Promise<History
       host.discord.faults.gateway.invalidateSessions(false);
       await lost;
       meanwhile();
-      // Discord lets a bot identify once in five seconds.
-      host.clock.advance(5_000);
-      await back;
+      let isBack = false;
+      void back.then(() => {
+        isBack = true;
+      });
+      // Discord lets a bot identify once in five seconds, and the host pauses between its attempts.
+      while (!isBack) {
+        await host.discord.settled();
+        host.clock.advance(1_000);
+      }
       await host.settled();
     },
     pages: () => since('pages', host.discord.requests.of('GET', '/channels/:channelId/messages').length),
