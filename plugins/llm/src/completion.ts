@@ -1,4 +1,4 @@
-import { CinnabarError, type LlmCompletion, type LlmRequest, type Usage } from '@cinnabar/sdk';
+import { CinnabarError, type LlmCompletion, type LlmRequest, tokensOf, type Usage } from '@cinnabar/sdk';
 import { z } from 'zod';
 import { contentOf, createAnswerReader } from './prefill/answer.js';
 import type { Mode, ProviderReply } from './providers/provider.js';
@@ -7,7 +7,6 @@ import { beginningOf } from './streaming/bounded.js';
 /**
  * The provider's reply as the caller's completion: its own name in front taken off, written calls read, structured output checked.
  * @param idFor makes ids for the calls that a model has written into its text
- * @param maxBytes a longer text ends there, as at its length limit
  */
 export function finishCompletion(
   request: LlmRequest,
@@ -15,28 +14,46 @@ export function finishCompletion(
   reply: ProviderReply,
   mode: Mode,
   idFor: () => string,
-  maxBytes = Number.POSITIVE_INFINITY,
 ): LlmCompletion {
-  const { model } = reply;
-  const read = shortened(reply, maxBytes);
-  const usage = read.stopReason === 'max_tokens' ? known(read.usage, request, read.content) : read.usage;
-  const answer = mode === 'prefill' ? readScript(request, read, idFor) : readChat(request, read);
+  const { model, usage } = reply;
+  const answer = mode === 'prefill' ? readScript(request, reply, idFor) : readChat(request, reply);
   const completion: LlmCompletion = { ...answer, usage, model, provider, mode };
   if (request.output === undefined) return completion;
   return { ...completion, structured: readStructured(request.output.schema, completion) };
 }
 
-const CHARACTERS_PER_TOKEN = 4;
+/** What is used of a reply: its text up to `maxBytes`, as if it had reached its length limit there, and what it took. */
+export function boundReply(request: LlmRequest, reply: ProviderReply, maxBytes: number): ProviderReply {
+  return { ...shortened(reply, maxBytes), usage: usageOf(request, reply) };
+}
 
-/** Providers tell what an answer took at its end: of one that was not read to its end it is estimated. */
-function known(usage: Usage, { system = '', messages }: LlmRequest, said: LlmCompletion['content']): Usage {
-  if (usage.outputTokens > 0) return usage;
-  const asked = messages.flatMap(({ content }) => content.map((block) => (block.type === 'text' ? block.text : '')));
-  const answered = said.map((block) => (block.type === 'text' ? block.text : ''));
-  const tokens = (texts: readonly string[]) =>
-    Math.ceil(texts.reduce((sum, { length }) => sum + length, 0) / CHARACTERS_PER_TOKEN);
-  const inputTokens = usage.inputTokens > 0 ? usage.inputTokens : tokens([system, ...asked]);
-  return { ...usage, inputTokens, outputTokens: tokens(answered) };
+const BYTES_PER_TOKEN = 4;
+
+/** Providers tell what an answer took at its end: of one that was not read to its end it is estimated by what was read. */
+function usageOf(request: LlmRequest, reply: ProviderReply): Usage {
+  const { usage, stopReason, content } = reply;
+  const isUntold = stopReason === 'max_tokens' && usage.outputTokens === 0;
+  const readBytes = reply.cutAfterBytes ?? (isUntold ? textBytes(content) : 0);
+  if (readBytes === 0) return usage;
+  const outputTokens = Math.max(usage.outputTokens, Math.ceil(readBytes / BYTES_PER_TOKEN));
+  const isPromptKnown = tokensOf({ ...usage, outputTokens: 0 }) > 0;
+  return { ...usage, outputTokens, inputTokens: isPromptKnown ? usage.inputTokens : estimatePrompt(request) };
+}
+
+function textBytes(content: ProviderReply['content']): number {
+  return content.reduce((sum, block) => sum + (block.type === 'text' ? Buffer.byteLength(block.text) : 0), 0);
+}
+
+function estimatePrompt({ system = '', messages, tools = [] }: LlmRequest): number {
+  const blocks = messages.flatMap(({ content }) => content);
+  const texts = [
+    system,
+    ...blocks.map((block) =>
+      block.type === 'text' ? block.text : block.type === 'image' ? '' : JSON.stringify(block),
+    ),
+    ...tools.map((tool) => JSON.stringify(tool)),
+  ];
+  return Math.ceil(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / BYTES_PER_TOKEN);
 }
 
 function shortened(reply: ProviderReply, maxBytes: number): ProviderReply {

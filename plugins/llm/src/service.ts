@@ -10,7 +10,7 @@ import {
 } from '@cinnabar/sdk';
 import { attemptOnce, boundsUntil, judged } from './attempt.js';
 import { type Candidate, candidateFor, planCall, type Setup } from './candidate.js';
-import { finishCompletion } from './completion.js';
+import { boundReply, finishCompletion } from './completion.js';
 import { createEmbed } from './embedding.js';
 import { createLearned } from './learned.js';
 import type { Metering } from './metering.js';
@@ -88,16 +88,10 @@ export function createLlm(parts: ServiceParts): Llm {
       parts.metering?.ended(candidate, startedMs, attempt.failure);
       return attempt;
     }
+    const reply = boundReply(request, attempt.reply, settings.maxAnswerBytes);
     // What was answered is paid for, whether it can be read or not.
-    parts.metering?.ended(candidate, startedMs, attempt.reply);
-    const completion = finishCompletion(
-      request,
-      candidate.provider.name,
-      attempt.reply,
-      mode,
-      () => random.id(),
-      settings.maxAnswerBytes,
-    );
+    parts.metering?.ended(candidate, startedMs, reply);
+    const completion = finishCompletion(request, candidate.provider.name, reply, mode, () => random.id());
     const { stopReason, usage } = completion;
     log.debug('model answered', { stopReason, mode, ...usage, ms: clock.now() - startedMs });
     return { ok: true as const, completion };

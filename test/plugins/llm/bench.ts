@@ -3,7 +3,7 @@ import { createBreakers } from '@cinnabar/plugin-llm/resilience/breakers';
 import { createLlm } from '@cinnabar/plugin-llm/service';
 import { ENVIRONMENT, GLOBAL_SETTINGS, type GlobalSettings } from '@cinnabar/plugin-llm/settings';
 import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
-import type { Llm, LlmRequest, ParticipantMessage } from '@cinnabar/sdk';
+import type { Llm, LlmRequest, ParticipantMessage, Usage } from '@cinnabar/sdk';
 import {
   type StandIn,
   type StandInOptions,
@@ -52,6 +52,8 @@ export interface Bench extends AsyncDisposable {
   readonly api: StandIn;
   readonly clock: WatchedClock;
   readonly logs: ReturnType<typeof recordingLogger>;
+  /** What the metrics have counted of each answer. */
+  readonly metered: readonly Usage[];
   /** Aborts as when the plugin stops. */
   stop(): void;
   /** Changes a setting, as an owner would between two requests. */
@@ -86,10 +88,15 @@ export async function openRoute(route: Route, options: BenchOptions = {}): Promi
     [`${prefix}_BASE_URL`]: api.baseUrl,
     [`${prefix}_MODEL`]: options.model ?? 'stand-in',
   });
+  const metered: Usage[] = [];
   const llm = createLlm({
     setup: async () => ({ settings, routes: await router.routes(settings, env), providerFor }),
     current: () => ({ provider, model: 'stand-in' }),
     breakers: createBreakers(clock, logs),
+    metering: {
+      ended: (_candidate, _startedAt, end) => void ('usage' in end && metered.push(end.usage)),
+      embedded: () => undefined,
+    },
     clock,
     random,
     log: logs,
@@ -100,6 +107,7 @@ export async function openRoute(route: Route, options: BenchOptions = {}): Promi
     api,
     clock,
     logs,
+    metered,
     stop: () => stopped.abort(),
     set(values) {
       settings = { ...settings, ...values };

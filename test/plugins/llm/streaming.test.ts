@@ -49,6 +49,15 @@ for (const route of STREAMED) {
       expect(bench.api.requests).to.have.length(1);
     });
 
+    it('charges and meters what was read of an answer that it did not read to its end', async () => {
+      const long = 'A long answer. '.repeat(4_000);
+      await using bench = await openRoute(route, { steps: [say(long)], settings: { maxAnswerBytes: 20_000 } });
+      const completion = await bench.llm.complete(ask([from('Alice', 'What do you think of it?')]));
+      expect(completion.usage.inputTokens).to.be.greaterThan(0);
+      expect(completion.usage.outputTokens).to.be.within(4_500, 6_000);
+      expect(bench.metered).to.deep.equal([completion.usage]);
+    });
+
     it('starts over with a repeated attempt', async () => {
       await using bench = await openRoute(route, {
         steps: [cutMidway(say('I was saying something else, at some length.')), say(LONG)],

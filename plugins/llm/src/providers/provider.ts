@@ -43,6 +43,8 @@ export interface ProviderReply {
   readonly content: LlmCompletion['content'];
   readonly stopReason: StopReason;
   readonly usage: Usage;
+  /** Of an answer that was not read to its end: how much was. The usage is then what the provider had told until there, which may be nothing. */
+  readonly cutAfterBytes?: number | undefined;
   /** As the provider names it: may be more exact than what was asked for. */
   readonly model: string;
 }

@@ -1,7 +1,7 @@
 /** A stream of events that ends early when its text grows too long. */
 export interface BoundedStream<T> extends AsyncIterable<T> {
-  /** Whether it ended early: what has come is the beginning of the answer. */
-  readonly isCut: boolean;
+  /** When it ended early, so that what has come is the beginning of the answer: how many bytes of text were read. */
+  readonly cutAfterBytes: number | undefined;
 }
 
 /**
@@ -16,8 +16,8 @@ export function bounded<T>(
   let bytes = 0;
   let isCut = false;
   return {
-    get isCut() {
-      return isCut;
+    get cutAfterBytes() {
+      return isCut ? bytes : undefined;
     },
     async *[Symbol.asyncIterator]() {
       for await (const event of events) {

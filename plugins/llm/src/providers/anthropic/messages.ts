@@ -24,7 +24,10 @@ export async function sendMessages(client: MessagesClient, call: ProviderCall): 
   const events = await client.messages.create({ ...params, stream: true }, { signal: call.signal });
   const read = bounded(events, call.maxBytes, textsOf);
   const answer = await collect(read, form.kind === 'tool' ? undefined : call.onText);
-  if (read.isCut) return { ok: true, reply: toReply({ ...answer, stopReason: 'max_tokens' }, form) };
+  const { cutAfterBytes } = read;
+  if (cutAfterBytes !== undefined) {
+    return { ok: true, reply: { ...toReply({ ...answer, stopReason: 'max_tokens' }, form), cutAfterBytes } };
+  }
   // The SDK ends quietly when the connection does; an answer has an end of its own.
   if (answer.stopReason === null) return { ok: false, failure: CONNECTION_LOST };
   return { ok: true, reply: toReply(answer, form) };

@@ -48,7 +48,9 @@ async function generate(client: GoogleGenAI, call: ProviderCall): Promise<Attemp
   if (!call.stream) return finished(call, await collect([await client.models.generateContent(params)]));
   const read = bounded(await client.models.generateContentStream(params), call.maxBytes, textsOf);
   const answer = await collect(read, call.onText);
-  return finished(call, read.isCut ? { ...answer, finishReason: 'MAX_TOKENS' } : answer);
+  const { cutAfterBytes } = read;
+  if (cutAfterBytes === undefined) return finished(call, answer);
+  return { ok: true, reply: { ...toReply({ ...answer, finishReason: 'MAX_TOKENS' }, call.model), cutAfterBytes } };
 }
 
 function finished(call: ProviderCall, answer: GeminiAnswer): Attempt {

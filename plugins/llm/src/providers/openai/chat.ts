@@ -20,7 +20,10 @@ export async function sendChat(client: OpenAI, call: ProviderCall, genuine: bool
   const stream = await client.chat.completions.create({ ...params, ...STREAMED }, { signal: call.signal });
   const read = bounded(stream, call.maxBytes, textsOf);
   const answer = await collect(read, call.onText);
-  if (read.isCut) return { ok: true, reply: toReply({ ...answer, finishReason: 'length' }) };
+  const { cutAfterBytes } = read;
+  if (cutAfterBytes !== undefined) {
+    return { ok: true, reply: { ...toReply({ ...answer, finishReason: 'length' }), cutAfterBytes } };
+  }
   // The SDK ends quietly when the connection does; an answer has an end of its own.
   if (answer.finishReason === null) return { ok: false, failure: CONNECTION_LOST };
   return { ok: true, reply: toReply(answer) };

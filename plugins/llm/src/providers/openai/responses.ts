@@ -40,11 +40,12 @@ export async function sendResponses(client: OpenAI, call: ProviderCall, explain:
       return finish(response, response.output?.length > 0 ? response.output : items, stops, explain);
     }
   }
-  if (read.isCut) {
+  const { cutAfterBytes } = read;
+  if (cutAfterBytes !== undefined) {
     const content = text === '' ? [] : [{ type: 'text' as const, text }];
     // What it took is told at the end of an answer.
     const usage = { inputTokens: 0, outputTokens: 0 };
-    return { ok: true, reply: { content, stopReason: 'max_tokens', usage, model: call.model } };
+    return { ok: true, reply: { content, stopReason: 'max_tokens', usage, cutAfterBytes, model: call.model } };
   }
   // The SDK ends quietly when the connection does; an answer has an end of its own.
   return { ok: false, failure: CONNECTION_LOST };
