@@ -3,6 +3,7 @@ export * from './access.js';
 export * from './accounts.js';
 export * from './approvals.js';
 export { createDeadline, type Deadline } from './async/deadline.js';
+export { linkSignals } from './async/signals.js';
 export { sleep } from './async/sleep.js';
 export * from './bill.js';
 export * from './clock.js';

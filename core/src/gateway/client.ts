@@ -1,4 +1,4 @@
-import { CinnabarError, type Clock, type Logger, type OwnerAlert, type Random } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, type Logger, linkSignals, type OwnerAlert, type Random } from '@cinnabar/sdk';
 import type { WebSocketManager } from '@discordjs/ws';
 // From discord.js, since a module of our own would be a second copy of all that it needs, in the other module format.
 import {
@@ -185,8 +185,15 @@ export function createGatewayClient({ discordApi, clock, random, log, alert }: P
 /** One request an attempt: discord.js' own repetitions come at once, four in a row. */
 function askGateway({ options }: WebSocketManager, signal: AbortSignal): () => Promise<unknown> {
   const rest = new REST({ ...options.rest.options, retries: 0 });
-  // A signal of its own for each request: discord.js never takes its listeners off.
-  return () => rest.setToken(options.token).get(Routes.gatewayBot(), { signal: AbortSignal.any([signal]) });
+  return async () => {
+    // A signal of its own for each request: discord.js never removes its listeners.
+    const ofRequest = linkSignals(signal);
+    try {
+      return await rest.setToken(options.token).get(Routes.gatewayBot(), { signal: ofRequest.signal });
+    } finally {
+      ofRequest.release();
+    }
+  };
 }
 
 /**

@@ -1,4 +1,11 @@
-import type { Clock, Logger, Place, SettledOutcome, ToolProgress } from '@cinnabar/sdk';
+import {
+  type Clock,
+  type Logger,
+  linkSignals,
+  type Place,
+  type SettledOutcome,
+  type ToolProgress,
+} from '@cinnabar/sdk';
 import type { Boundary } from '../contracts.js';
 import { readArguments } from './arguments.js';
 import type { LiveCall } from './call.js';
@@ -7,7 +14,6 @@ import type { Gate } from './gate.js';
 import { denied, failed } from './outcomes.js';
 import type { RegisteredTool, ToolRegistry } from './registry.js';
 import { doneOutcome, thrownOutcome } from './result.js';
-import { linkSignals } from './signals.js';
 
 interface Parts {
   readonly registry: ToolRegistry;

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns';
 import { request } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { UserError } from '@cinnabar/sdk';
+import { linkSignals, UserError } from '@cinnabar/sdk';
 import { isPublicAddress } from './addresses.js';
 
 /** Discord's limit for avatars is larger; nobody needs more for one. */
@@ -20,7 +20,12 @@ export async function fetchImage(source: string, signal: AbortSignal): Promise<B
   const inline = /^data:([a-z]+\/[a-z0-9.+-]+);base64,([a-z0-9+/=\s]+)$/i.exec(source.trim());
   if (inline !== null) return inlineImage(inline[1] ?? '', inline[2] ?? '');
   const url = readHttpsUrl(source);
-  return download(url, AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]));
+  const bounded = linkSignals(signal, AbortSignal.timeout(LONGEST_MS));
+  try {
+    return await download(url, bounded.signal);
+  } finally {
+    bounded.release();
+  }
 }
 
 /** An address of the public internet that may be shown or handed on. @throws UserError */

@@ -2,6 +2,7 @@ import {
   type Actor,
   type Clock,
   type Identities,
+  linkSignals,
   type SettingsCatalog,
   type SettledOutcome,
   type Tools,
@@ -32,6 +33,7 @@ export function createAsking(parts: AskParts): AskApproval {
     if (actor === undefined) return { approve: false, reason: 'There is nobody who could approve it.' };
     const patience = await patienceFor(actor, parts);
     const late = new AbortController();
+    const either = linkSignals(signal, late.signal);
     const stopTimer = parts.clock.after(patience, () => late.abort());
     const asking = parts.tools.invoke({
       name: APPROVE,
@@ -39,9 +41,11 @@ export function createAsking(parts: AskParts): AskApproval {
       actor,
       origin: PLUGIN,
       key: `${PLUGIN}:${request.key}:${request.callId}`,
-      signal: AbortSignal.any([signal, late.signal]),
+      signal: either.signal,
     });
-    const decided = asking.then((outcome) => (outcome.status === 'deferred' ? outcome.settled : outcome));
+    const decided = asking
+      .then((outcome) => (outcome.status === 'deferred' ? outcome.settled : outcome))
+      .finally(either.release);
     // However long it takes to post the card, or to take it away: the agent, and whatever else waits for it, does not wait for that.
     const settled = await Promise.race([decided, untilAborted(late.signal)]);
     stopTimer();

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { CinnabarError, type Clock, UserError, type WorkerRunOptions } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, createDeadline, UserError, type WorkerRunOptions } from '@cinnabar/sdk';
 import { Agent, request } from 'undici';
 import { checkUrl, type UrlRules } from './address-check.js';
 import { ACCEPTED_ENCODINGS, letGo, readBody } from './body.js';
@@ -93,19 +93,18 @@ export function createWebReader(parts: WebReaderParts): WebReader {
 
   return {
     async read(url, signal, group) {
-      const timeUp = new AbortController();
-      const cancel = clock.after(timeoutMs, () => timeUp.abort());
+      const deadline = createDeadline(clock, timeoutMs, [signal]);
       try {
-        return await follow(url, AbortSignal.any([signal, timeUp.signal]), group);
+        return await follow(url, deadline.signal, group);
       } catch (error) {
         if (signal.aborted) throw new UserError('It was stopped before the page was read.', { cause: error });
-        if (timeUp.signal.aborted) {
+        if (deadline.isUp) {
           throw new UserError(`The page took longer than ${timeoutMs / 1000} s.`, { cause: error });
         }
         if (error instanceof CinnabarError) throw error;
         throw userErrorIn(error) ?? new UserError('The page could not be reached.', { cause: error });
       } finally {
-        cancel();
+        deadline.end();
       }
     },
     close: () => agent.destroy(),
