@@ -27,8 +27,8 @@ export interface Ending {
 export interface Connection {
   /** Resolves when the socket is gone. Never rejects. */
   readonly ended: Promise<Ending>;
-  /** Nothing is sent once the connection is ending. */
-  send(payload: GatewaySendPayload): void;
+  /** Returns `false` where it was not sent, because the connection is ending or not open yet. */
+  send(payload: GatewaySendPayload): boolean;
   /** Ends the connection after that time unless what is returned is called first. */
   expect(what: string, withinMs: number): () => void;
   /** Ends the connection; the session can be resumed unless it is for good. */
@@ -65,7 +65,7 @@ export function openConnection(parts: ConnectionParts): Connection {
   if (socket instanceof Error) {
     return {
       ended: Promise.resolve({ code: 1006, reason: socket.message, sessionLost: false }),
-      send: () => undefined,
+      send: () => false,
       expect: () => () => undefined,
       end: () => undefined,
     };
@@ -112,23 +112,37 @@ export function openConnection(parts: ConnectionParts): Connection {
     after(withinMs, () => abandon(`no ${what} came within ${withinMs / 1_000} s`));
 
   const send = (payload: GatewaySendPayload, sent?: () => void) => {
-    if (ending !== undefined || socket.readyState !== WebSocket.OPEN) return;
+    if (ending !== undefined || socket.readyState !== WebSocket.OPEN) return false;
     socket.send(JSON.stringify(payload), (error) => {
       if (error === undefined || error === null) sent?.();
     });
+    return true;
   };
 
-  let acknowledged = true;
-  let heartbeatAt = 0;
+  /** The last heartbeat, until it is acknowledged. */
+  let pending: Heartbeat | undefined;
+  /** As Discord wants it: one that is still not acknowledged when the next is due is the end of the connection. */
   const heartbeat = (intervalMs: number) => {
-    if (!acknowledged) {
-      abandon('heartbeats are no longer acknowledged');
+    const leftMs = pending === undefined ? 0 : timeLeft(pending, intervalMs, clock.now());
+    if (leftMs > 0) {
+      after(leftMs, () => heartbeat(intervalMs));
       return;
     }
-    acknowledged = false;
-    heartbeatAt = clock.now();
-    // Counted from when it has left: a clock that jumps over several intervals at once leaves time for the answer.
-    send({ op: GatewayOpcodes.Heartbeat, d: sequence() }, () => after(intervalMs, () => heartbeat(intervalMs)));
+    if (pending !== undefined) {
+      abandon(
+        pending.leftAt === undefined ? 'heartbeats can no longer be sent' : 'heartbeats are no longer acknowledged',
+      );
+      return;
+    }
+    const own: Heartbeat = { at: clock.now(), leftAt: undefined, hadTurn: false };
+    pending = own;
+    send({ op: GatewayOpcodes.Heartbeat, d: sequence() }, () => {
+      own.leftAt = clock.now();
+    });
+    setImmediate(() => {
+      own.hadTurn = true;
+    });
+    after(intervalMs, () => heartbeat(intervalMs));
   };
 
   const onPayload = (payload: GatewayReceivePayload) => {
@@ -148,8 +162,8 @@ export function openConnection(parts: ConnectionParts): Connection {
         send({ op: GatewayOpcodes.Heartbeat, d: sequence() });
         return;
       case GatewayOpcodes.HeartbeatAck:
-        if (!acknowledged) onLatency(clock.now() - heartbeatAt);
-        acknowledged = true;
+        if (pending !== undefined) onLatency(clock.now() - pending.at);
+        pending = undefined;
         return;
       case GatewayOpcodes.Reconnect:
         end('Discord asked for a new connection');
@@ -183,6 +197,20 @@ export function openConnection(parts: ConnectionParts): Connection {
   });
 
   return { ended, send: (payload) => send(payload), expect, end };
+}
+
+interface Heartbeat {
+  readonly at: number;
+  /** When the system took it over; `undefined` while it waits in the socket's own buffer. */
+  leftAt: number | undefined;
+  /** The event loop has turned since: what the system could take over at once, it has. */
+  hadTurn: boolean;
+}
+
+/** How long a heartbeat still has to be acknowledged: one interval from when it left, so that a clock that jumps over several leaves time. */
+function timeLeft({ leftAt, hadTurn }: Heartbeat, intervalMs: number, now: number): number {
+  if (leftAt !== undefined) return leftAt + intervalMs - now;
+  return hadTurn ? 0 : intervalMs;
 }
 
 /** An address that cannot be one is a connection that failed. */

@@ -11,8 +11,8 @@ const MOST_WAITING = 1_000;
 export interface Outbox {
   /** Resolves when it was sent, at once or when there is a connection and Discord's limit admits it; or when it was given up. */
   send(payload: GatewaySendPayload): Promise<void>;
-  /** The connection is ready: sends what has waited. */
-  open(send: (payload: GatewaySendPayload) => void): void;
+  /** The connection is ready: sends what has waited. What `send` returns `false` for waits for the next connection. */
+  open(send: (payload: GatewaySendPayload) => boolean): void;
   close(): void;
   isOpen(): boolean;
 }
@@ -25,7 +25,7 @@ interface Waiting {
 /** @see https://discord.com/developers/docs/events/gateway#rate-limiting */
 export function createOutbox(clock: Clock): Outbox {
   const waiting: Waiting[] = [];
-  let transmit: ((payload: GatewaySendPayload) => void) | undefined;
+  let transmit: ((payload: GatewaySendPayload) => boolean) | undefined;
   let windowEndsAt = 0;
   let sentInWindow = 0;
   let cancel: (() => void) | undefined;
@@ -43,10 +43,15 @@ export function createOutbox(clock: Clock): Outbox {
         });
         return;
       }
-      sentInWindow += 1;
-      const next = waiting.shift();
+      const [next] = waiting;
       if (next === undefined) return;
-      transmit(next.payload);
+      if (!transmit(next.payload)) {
+        // The socket is closing: its end is reported a little later.
+        transmit = undefined;
+        return;
+      }
+      sentInWindow += 1;
+      waiting.shift();
       next.sent();
     }
   };
