@@ -14,7 +14,7 @@ export * from './configuration.js';
 export * from './context.js';
 export * from './definition.js';
 export { isForbidden, isRefusal, isTransient, isUnknown } from './discord/errors.js';
-export { TEXT_LIMITS, type TextLimits, type TextMessage, textMessages } from './discord/long-text.js';
+export { TEXT_LIMITS, type TextLimits, type TextMessage, type TextOptions, textMessages } from './discord/long-text.js';
 export { mayRefer } from './discord/may-refer.js';
 export { permissionName } from './discord/permission-name.js';
 export { doublingPauses, type RetryOptions, retryDiscord } from './discord/retry.js';

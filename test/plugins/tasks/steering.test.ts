@@ -161,6 +161,15 @@ describe('steering a task', () => {
     expect(status).to.equal('completed');
   });
 
+  it('names itself below what is too long for messages', async () => {
+    office = await openOffice({ steps: [say('Word for word. '.repeat(1_000)), done('Said.')] });
+    const { id } = await office.give('Tell me everything');
+    await office.over(id);
+    const said = office.saying(await office.thread(id), 'all of it is in the file');
+    expect(said.content).to.match(/^This is too long .*\n-# step 1 · task \w+$/);
+    expect(said.attachments).to.have.length(1);
+  });
+
   it('takes an answer from the form', async () => {
     office = await openOffice({ steps: [askUser('What is its name?'), done('Thanks.')] });
     const { host } = office;

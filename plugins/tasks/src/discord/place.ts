@@ -1,11 +1,11 @@
-import { type Clock, type Logger, UserError } from '@cinnabar/sdk';
+import { type Clock, type Logger, sendOnce, UserError } from '@cinnabar/sdk';
 import type { Client, SendableChannels } from 'discord.js';
 import type { Journal } from '../journal/journal.js';
 import { labelOf, type Task } from '../model/task.js';
+import { Interrupted } from '../running/control.js';
 import { rulesIn, type TaskSettings } from '../settings.js';
 import { mayOpenThread, writableChannel } from './channels.js';
 import type { TaskComponents } from './components.js';
-import { withPatience } from './patience.js';
 import { statusText } from './sentences.js';
 
 export interface PlaceParts {
@@ -35,16 +35,18 @@ export function createPlaces(parts: PlaceParts) {
     const reference = task.messageId;
     const reply =
       reference === undefined ? {} : { reply: { messageReference: reference, failIfNotExists: false } as const };
-    const post = async () =>
-      channel.send({
-        content: statusText(task, undefined),
-        components: components.statusRows(task),
-        allowedMentions: { parse: [], repliedUser: false },
-        nonce: task.id.slice(-25),
-        enforceNonce: true,
-        ...reply,
-      });
-    return (await withPatience(clock, signal, post)).id;
+    const message = {
+      content: statusText(task, undefined),
+      components: components.statusRows(task),
+      allowedMentions: { parse: [], repliedUser: false },
+      ...reply,
+    };
+    try {
+      return (await sendOnce(channel, message, `${task.id}\nstatus`, { clock, signal })).id;
+    } catch (error) {
+      if (signal.aborted) throw new Interrupted();
+      throw error;
+    }
   };
 
   const thread = async (task: Task, channel: SendableChannels, statusId: string): Promise<string> => {

@@ -52,14 +52,13 @@ export function statusText(task: Task, place: number | undefined): string {
 /** The line under everything that a task says: it tells the steps, and the tasks of one channel, apart. */
 export const badge = (task: Pick<Task, 'id'>, n: number): string => `-# step ${n} · task ${labelOf(task)}`;
 
-/** The one message at the end. */
-export function endingText(task: Task): string {
+/** What is said at the end: how it ended and its figures stay in the message where the text between them is too long for messages. */
+export function endingText(task: Task): { readonly head: string; readonly text: string; readonly foot: string } {
   const { ending, unknowns } = task;
-  if (ending === undefined) return '';
+  if (ending === undefined) return { head: '', text: '', foot: '' };
   const { kind, text, halted } = ending;
   const short = kind === 'complete';
-  return [
-    ENDED[kind],
+  const lines = [
     text,
     ...(short ? [] : [`Done: ${doneIn(task)}`]),
     ...(halted.length === 0 ? [] : [`Halted: ${halted.map((name) => haltedLine(task, name)).join(', ')}`]),
@@ -67,8 +66,8 @@ export function endingText(task: Task): string {
       ? []
       : ['Nobody knows whether these took effect:', ...unknowns.map((line) => `- ${inert(line)}`)]),
     ...(short || unknowns.length > 0 ? [] : ['Unknown: nothing']),
-    `-# ${figures(task)} · task ${labelOf(task)}`,
-  ].join('\n');
+  ];
+  return { head: `${ENDED[kind]}\n`, text: lines.join('\n'), foot: `\n-# ${figures(task)} · task ${labelOf(task)}` };
 }
 
 function doneIn({ log, step }: Task): string {

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
-import { type Clock, type Logger, type TaskMessage, textMessages, UserError } from '@cinnabar/sdk';
-import type { Client, MessageCreateOptions, SendableChannels } from 'discord.js';
+import { type Clock, type Logger, sendOnce, type TaskMessage, textMessages, UserError } from '@cinnabar/sdk';
+import type { Client, MessageCreateOptions } from 'discord.js';
 import type { Question, Task } from '../model/task.js';
+import { Interrupted } from '../running/control.js';
 import { writableChannel } from './channels.js';
 import type { TaskComponents } from './components.js';
 import { isGone } from './errors.js';
-import { withPatience } from './patience.js';
 import { badge, endingText } from './sentences.js';
 
 /** Something that a task wants to say. */
@@ -52,41 +51,24 @@ export interface SpeakerParts {
 }
 
 const MESSAGE_LIMIT = 2_000;
-const LOOKED_THROUGH = 100;
-const NONCE_LENGTH = 25;
 const UNWRITABLE = 'I cannot write in the place of this task any more.';
 
 export function createSpeaker({ client, clock, log, components, signal: stopped }: SpeakerParts): Speaker {
   const send = async (task: Task, key: string, parts: readonly MessageCreateOptions[], manner: Manner) => {
     try {
       const channel = await writableChannel(client, task.workId ?? task.actor.channelId);
-      const said = manner.recognise ? await alreadySaid(channel, task, parts) : [];
-      const ids = [...said];
+      const ids: string[] = [];
       for (const [index, part] of parts.entries()) {
-        if (index < said.length) continue;
-        const nonce = nonceOf(task.id, key, index);
-        const post = async () => (await channel.send({ ...part, nonce, enforceNonce: true })).id;
-        ids.push(await withPatience(clock, manner.signal, post));
+        const sentAfter = manner.recognise ? (ids.at(-1) ?? task.lastId ?? task.statusId ?? '0') : undefined;
+        const once = { clock, signal: manner.signal, sentAfter };
+        ids.push((await sendOnce(channel, part, [task.id, key, index].join('\n'), once)).id);
       }
       return ids;
     } catch (error) {
+      if (manner.signal.aborted) throw new Interrupted();
       if (isGone(error)) throw new UserError(UNWRITABLE, { cause: error });
       throw error;
     }
-  };
-
-  /** The messages among what the bot has written since with exactly this content, from the first part on. */
-  const alreadySaid = async (channel: SendableChannels, task: Task, parts: readonly MessageCreateOptions[]) => {
-    const after = task.lastId ?? task.statusId ?? '0';
-    const since = await channel.messages.fetch({ after, limit: LOOKED_THROUGH, cache: false });
-    const own = [...since.values()].filter(({ author }) => author.id === client.user?.id).reverse();
-    const ids: string[] = [];
-    for (const { content } of parts) {
-      const found = own.find((message) => message.content === content && !ids.includes(message.id));
-      if (found === undefined) break;
-      ids.push(found.id);
-    }
-    return ids;
   };
 
   const edit = async (task: Task, messageId: string | undefined, content: string | undefined) => {
@@ -103,8 +85,12 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
   return {
     say: (task, saying, manner) => send(task, saying.key, partsOf(task, saying, components), manner),
     async sayEnding(task, { recognise }) {
-      const text = endingText(task);
-      const options = textMessages(text).map((message) => ({ ...message, allowedMentions: { parse: [] } }));
+      const { head, text: body, foot } = endingText(task);
+      const text = `${head}${body}${foot}`;
+      const options = textMessages(body, { head, foot }).map((message) => ({
+        ...message,
+        allowedMentions: { parse: [] },
+      }));
       const ids = await send(task, 'ending', options, { recognise, signal: stopped }).catch((error: unknown) => {
         // Where nothing can be said, there is nobody to tell.
         if (!(error instanceof UserError)) throw error;
@@ -124,11 +110,13 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
   };
 }
 
-/** As Discord messages: long text in several, the badge and the buttons on the last. */
+/** As Discord messages: long text in several or in a file, the mention on the first, the badge and the buttons on the last. */
 function partsOf(task: Task, saying: Saying, components: TaskComponents): MessageCreateOptions[] {
   const { text, kind, choices = [], mention } = saying;
-  const words = mention === undefined ? text : `❓ <@${mention}> ${text}`;
-  const contents = textMessages(`${words}\n${badge(task, task.stepCount)}`);
+  const contents = textMessages(text, {
+    head: mention === undefined ? '' : `❓ <@${mention}> `,
+    foot: `\n${badge(task, task.stepCount)}`,
+  });
   const allowedMentions = { parse: [], users: mention === undefined ? [] : [mention] };
   return contents.map((message, index) => ({
     ...message,
@@ -137,8 +125,4 @@ function partsOf(task: Task, saying: Saying, components: TaskComponents): Messag
       ? { components: components.questionRows(task.id, choices) }
       : {}),
   }));
-}
-
-function nonceOf(...parts: readonly (string | number)[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('base64url').slice(0, NONCE_LENGTH);
 }
