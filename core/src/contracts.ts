@@ -206,6 +206,8 @@ export interface Basics {
 }
 
 export interface AccessRoom extends Access {
+  /** Whether Discord tells of every change of members; otherwise it is asked for each call. */
+  membershipsAreLive(): boolean;
   /** `decide`, trusting no cached member: for the moment at which something irrevocable happens. */
   decideFresh(actor: Actor, subject: AccessSubject): Promise<Decision>;
   /** Who acts where something takes effect: in another guild an identity acts for whoever let it in there; others stay who they are. */

@@ -274,6 +274,7 @@ export function createHost(options: HostOptions): Host {
       container.resolve(KEYS.blockage).start();
       // A look at all documents removes what an earlier process has begun to write and not finished.
       driver.list([]).catch((error: unknown) => log.warn('what was left unfinished could not be removed', { error }));
+      if (!container.resolve(KEYS.access).membershipsAreLive()) log.info(MEMBERS_ARE_ASKED);
       log.info(`ready as ${gateway.client.user?.tag}`, { plugins: report.running, intents: gateway.intents });
       return report;
     },
@@ -290,6 +291,9 @@ export function createHost(options: HostOptions): Host {
     },
   };
 }
+
+const MEMBERS_ARE_ASKED =
+  'no plugin asks for the Server Members Intent, so Discord does not tell of roles taken away or members who leave: who may read what is asked of Discord with each call';
 
 const CRASH_ALERT: OwnerAlert = {
   kind: 'restart-after-crash',

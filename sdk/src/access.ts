@@ -68,6 +68,13 @@ export interface AccessSubject {
 export interface Access {
   decide(actor: Actor, subject: AccessSubject): Promise<Decision>;
   tierOf(actor: Actor): Promise<Tier>;
+  /**
+   * Whether the actor can see what is said in a place now, and has these permissions there: for everything that shows people what others said
+   * outside of a tool with a `place`. Roles, membership of the guild and of private threads are asked of Discord, unless it tells of changes, and
+   * the answer is kept for a few seconds. Into a place beyond the actor's reach (see `AccessSubject.at`) nobody may go.
+   * @throws what discord.js throws while Discord cannot be asked: then nothing may be shown
+   */
+  mayEnter(actor: Actor, at: Place, permissions?: readonly PermissionsString[]): Promise<boolean>;
 }
 
 export const Access = defineToken<Access>('cinnabar.access');

@@ -2,6 +2,7 @@ import type { AccessSubject, Actor, Clock, Decision, DecisionReason, Identities,
 import type { Client } from 'discord.js';
 import type { AccessRoom, AccessRule, GuildStates } from '../contracts.js';
 import { judge } from './checks.js';
+import { createMemberships } from './memberships.js';
 import { createOwners } from './owners.js';
 import { createReach, OUT_OF_REACH } from './reach.js';
 import type { Absence, Standing } from './standing.js';
@@ -28,7 +29,8 @@ type MaybeLater<T> = T | Promise<T>;
 export function createAccess(parts: AccessParts): AccessRoom {
   const { client, states, enabledIn, rules = [], clock, log } = parts;
   const owners = createOwners({ client, configured: parts.owners, clock, log });
-  const standings = createStandings({ client, states, isOwner: owners.has, clock });
+  const memberships = createMemberships(client, clock);
+  const standings = createStandings({ client, states, isOwner: owners.has, clock, memberships });
   const reach = createReach({ identities: parts.identities, client });
 
   const failedCheck = (rule: string, error: unknown): DecisionReason => {
@@ -102,7 +104,16 @@ export function createAccess(parts: AccessParts): AccessRoom {
 
   return {
     decide: (actor, subject) => weigh(actor, subject, false),
-    decideFresh: (actor, subject) => weigh(actor, subject, true),
+    async decideFresh(actor, subject) {
+      // What runs after this asks anew of every place that it looks into, once.
+      for (const userId of await reach.usersBehind(actor)) memberships.forget(userId);
+      return weigh(actor, subject, true);
+    },
+    async mayEnter(actor, at, permissions = []) {
+      const vantage = await reach.sight(actor, at);
+      return vantage !== undefined && (await standings.mayEnter(vantage, permissions));
+    },
+    membershipsAreLive: memberships.live,
     actorAt: reach.actorAt,
     modeOf: reach.modeOf,
     async tierOf(actor) {

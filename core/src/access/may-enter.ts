@@ -1,39 +1,30 @@
 import {
   ChannelType,
-  DiscordAPIError,
   type GuildBasedChannel,
   type GuildMember,
   PermissionFlagsBits,
   type PrivateThreadChannel,
-  RESTJSONErrorCodes,
 } from 'discord.js';
 import { permissionsIn } from './guild-standing.js';
+import type { Memberships } from './memberships.js';
 
 /**
- * Whether the member can see what is said in a channel: in a voice channel who may join it, in a private thread its members and who manages
- * threads, whatever its parent says.
- * @param force asks Discord who is in a thread, for when it does not tell of changes
+ * Whether a member can see what is said in a channel: in a voice channel who may join it, in a private thread its members and who manages
+ * threads, whatever its parent says. The only place that decides it, and that asks for the permissions of somebody else than the bot.
+ * @param member as `Memberships` has them
  */
-export async function mayEnter(channel: GuildBasedChannel, member: GuildMember, force: boolean): Promise<boolean> {
+export async function mayEnter(
+  channel: GuildBasedChannel,
+  member: GuildMember,
+  memberships: Pick<Memberships, 'isInThread'>,
+): Promise<boolean> {
   const permissions = permissionsIn(channel, member);
   if (!permissions.has(PermissionFlagsBits.ViewChannel)) return false;
   if (channel.isVoiceBased()) return permissions.has(PermissionFlagsBits.Connect);
   if (!isPrivateThread(channel) || permissions.has(PermissionFlagsBits.ManageThreads)) return true;
-  try {
-    await channel.members.fetch({ member: member.id, force });
-    return true;
-  } catch (error) {
-    if (error instanceof DiscordAPIError && NOT_IN_IT.has(error.code)) return false;
-    throw error;
-  }
+  return memberships.isInThread(channel, member.id);
 }
 
 export function isPrivateThread(channel: GuildBasedChannel): channel is PrivateThreadChannel {
   return channel.type === ChannelType.PrivateThread;
 }
-
-const NOT_IN_IT: ReadonlySet<number | string> = new Set([
-  RESTJSONErrorCodes.UnknownMember,
-  RESTJSONErrorCodes.UnknownChannel,
-  RESTJSONErrorCodes.MissingAccess,
-]);

@@ -67,9 +67,18 @@ export function createReach({ identities, client }: Parts) {
       const { at } = subject;
       if (actor.identity !== undefined) return asIdentity(actor, actor.identity, subject);
       if (at === undefined || isSamePlace(actor, at)) return vantageOf(actor.userId, actor, false);
-      // What belongs to one guild is not for another; a conversation is nobody else's; and one's own guilds are within reach from there.
-      const isWithin = at.guildId !== null && (actor.guildId === at.guildId || actor.guildId === null);
-      return isWithin ? vantageOf(actor.userId, at, true) : OUT_OF_REACH;
+      return isWithin(actor, at) ? vantageOf(actor.userId, at, true) : OUT_OF_REACH;
+    },
+    /** As whom an actor looks into a place, whatever they want to do there; `undefined` where it is out of reach. */
+    async sight(actor: Actor, at: Place): Promise<Vantage | undefined> {
+      if (actor.identity === undefined) return isWithin(actor, at) ? vantageOf(actor.userId, at, true) : undefined;
+      const grant = await grantFor(actor.identity, at.guildId);
+      return grant !== undefined && reaches(grant, at) ? vantageOf(grant.userId, at, true) : undefined;
+    },
+    /** Whose memberships a decision about an actor rests on. */
+    async usersBehind({ userId, identity }: Actor): Promise<readonly string[]> {
+      if (identity === undefined) return [userId];
+      return [userId, ...((await identities.get(identity))?.grants ?? []).map((grant) => grant.userId)];
     },
     /** Who acts in the guild in which something takes effect: an identity acts for whoever let it in there. */
     async actorAt(actor: Actor, at: Place): Promise<Actor> {
@@ -111,6 +120,11 @@ const notGranted = (tool: string): DecisionReason => ({
   allowed: false,
   text: `nobody has granted "${tool}" to this agent`,
 });
+
+/** What belongs to one guild is not for another; a conversation is nobody else's; and one's own guilds are within reach from there. */
+function isWithin(actor: Actor, at: Place): boolean {
+  return at.guildId === null ? isSamePlace(actor, at) : actor.guildId === at.guildId || actor.guildId === null;
+}
 
 const isSamePlace = (actor: Actor, at: Place) => actor.guildId === at.guildId && actor.channelId === at.channelId;
 

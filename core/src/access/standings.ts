@@ -1,9 +1,10 @@
 import type { Actor, Clock } from '@cinnabar/sdk';
-import { type Channel, type Client, GatewayIntentBits, type Guild, type GuildMember } from 'discord.js';
+import type { Channel, Client, Guild, GuildMember } from 'discord.js';
 import type { GuildStates } from '../contracts.js';
 import { createElsewhere } from './elsewhere.js';
 import { GuildStanding, type Position, permissionsIn } from './guild-standing.js';
 import { isPrivateThread, mayEnter } from './may-enter.js';
+import type { Memberships } from './memberships.js';
 import { IN_DIRECT_MESSAGES, NO_PERMISSIONS } from './permissions.js';
 import { absent, type Found } from './standing.js';
 import { unlessUnknown } from './unless-unknown.js';
@@ -13,6 +14,7 @@ interface Parts {
   readonly states: GuildStates;
   readonly isOwner: (userId: string) => boolean;
   readonly clock: Clock;
+  readonly memberships: Memberships;
 }
 
 const HIDDEN = 'you can no longer see this channel';
@@ -21,10 +23,7 @@ const HIDDEN = 'you can no longer see this channel';
 const isForFew = (channel: Channel) => !channel.isDMBased() && isPrivateThread(channel);
 
 /** Looks up where an actor stands: at once where everything is in memory. `fresh` asks Discord again wherever the cache may lag behind. */
-export function createStandings({ client, states, isOwner, clock }: Parts) {
-  // Discord sends changes of members only with this intent; without it a cached member is as old as their last message.
-  const membersAreLive = () => client.options.intents.has(GatewayIntentBits.GuildMembers);
-
+export function createStandings({ client, states, isOwner, clock, memberships }: Parts) {
   const standIn = (
     { guild, state, member, me }: Omit<Position, 'channel' | 'isBotOwner'>,
     channel: Channel,
@@ -43,17 +42,17 @@ export function createStandings({ client, states, isOwner, clock }: Parts) {
     const state = states.peek(guild.id) ?? (await states.load(guild.id));
     const channel = client.channels.cache.get(channelId) ?? (await unlessUnknown(client.channels.fetch(channelId)));
     if (channel === undefined || channel === null) return absent('that channel no longer exists');
-    const member = known ?? (await unlessUnknown(guild.members.fetch({ user: userId, force: fresh })));
+    const member = known ?? (await memberships.member(guild, userId, fresh));
     if (member === undefined) return absent('you are no longer in this server');
     const me = guild.members.me ?? (await guild.members.fetchMe());
-    if (fresh && isForFew(channel) && !(await mayEnter(channel, member, !membersAreLive()))) return absent(HIDDEN);
+    if (fresh && isForFew(channel) && !(await mayEnter(channel, member, memberships))) return absent(HIDDEN);
     return standIn({ guild, state, member, me }, channel, fresh);
   };
 
   const inGuild = (actor: Actor, guildId: string, fresh: boolean): Found | Promise<Found> => {
     const guild = client.guilds.cache.get(guildId);
     if (guild === undefined) return absent('I am no longer in that server');
-    const cached = fresh && !membersAreLive() ? undefined : guild.members.cache.get(actor.userId);
+    const cached = fresh && !memberships.live() ? undefined : guild.members.cache.get(actor.userId);
     const member = cached?.partial ? undefined : cached;
     const state = states.peek(guildId);
     const channel = client.channels.cache.get(actor.channelId);
@@ -88,10 +87,13 @@ export function createStandings({ client, states, isOwner, clock }: Parts) {
     };
   };
 
+  const elsewhere = createElsewhere({ client, states, isOwner, clock, memberships, inDirectMessage });
+
   return {
     /** Where the actor is. */
     here: (actor: Actor, fresh: boolean): Found | Promise<Found> =>
       actor.guildId === null ? inDirectMessage(actor) : inGuild(actor, actor.guildId, fresh),
-    elsewhere: createElsewhere({ client, states, isOwner, clock, membersAreLive, inDirectMessage }),
+    elsewhere: elsewhere.standing,
+    mayEnter: elsewhere.mayEnter,
   };
 }

@@ -63,7 +63,7 @@ export default definePlugin({
     const { responder, on, personalData, client, settings, collections, services, log, signal } = context;
     const { access, accounts, clock, commands, configuration, files, frontDoor, random } = services;
     const { calls } = collections;
-    const history = createChannelHistory({ on, client, clock, log });
+    const history = createChannelHistory({ on, client, access, clock, log });
     const chatConfig = createChatConfig({
       configuration,
       settingsOf: (guildId) => settings.guild(guildId).get(),

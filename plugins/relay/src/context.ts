@@ -1,4 +1,5 @@
 import {
+  Access,
   Accounts,
   Clock,
   Commands,
@@ -18,6 +19,7 @@ import type { collections } from './collections.js';
 import type { settings } from './settings.js';
 
 export const inject = {
+  access: Access,
   accounts: optional(Accounts),
   catalog: SettingsCatalog,
   clock: Clock,

@@ -48,6 +48,8 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     decide: (actor) => decide(actor, false),
     decideFresh: (actor) => decide(actor, true),
     actorAt: async (actor) => actor,
+    mayEnter: async () => true,
+    membershipsAreLive: () => true,
     modeOf: async () => undefined,
     tierOf: async () => 'everyone',
     isOwner: () => false,

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Registrar } from '@cinnabar/sdk';
+import type { Access, Clock, Logger, Registrar } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { createMembers } from './access/members.js';
 import type { Ask } from './ask.js';
@@ -25,6 +25,7 @@ export const HISTORY_INTENTS = [
 export interface HistoryParts {
   readonly on: Registrar['on'];
   readonly client: Client;
+  readonly access: Pick<Access, 'mayEnter'>;
   readonly clock: Clock;
   readonly log: Logger;
   /** 200 channels, 100,000 messages and 64 MB in all, 8 MB of one channel, by default. */
@@ -32,13 +33,19 @@ export interface HistoryParts {
 }
 
 /** Channel history, read over REST once and then kept by the gateway's events in a store of its own. */
-export function createChannelHistory({ on, client, clock, log, limits = LOG_LIMITS }: HistoryParts): ChannelHistory {
+export function createChannelHistory({
+  on,
+  client,
+  access,
+  clock,
+  log,
+  limits = LOG_LIMITS,
+}: HistoryParts): ChannelHistory {
   const logs = createLogs(limits);
   const members = createMembers(clock, log);
   const channels = createChannels(clock);
   listen(on, logs);
   watchLosses(on, client, clock, logs);
-  on('threadMembersUpdate', (_added, _removed, thread) => members.forgetThread(thread.id));
   const pins = createPins(on);
 
   const asking = (
@@ -64,7 +71,7 @@ export function createChannelHistory({ on, client, clock, log, limits = LOG_LIMI
         restCalls += 1;
       });
       const trip = { options, ask, note: (sentence: string) => void notes.add(sentence) };
-      const { messages, whole } = await walk(channel, trip, { logs, members, channels });
+      const { messages, whole } = await walk(channel, trip, { logs, members, access, channels });
       return { messages: messages.map(({ message }) => message), whole, restCalls, notes: [...notes] };
     },
     pinnedConfigs: (channel, names) =>

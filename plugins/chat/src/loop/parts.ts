@@ -1,4 +1,4 @@
-import type { Accounts, Clock, Ledger, Llm, Logger, Prefixes, Random, ToolHistory, Tools } from '@cinnabar/sdk';
+import type { Access, Accounts, Clock, Ledger, Llm, Logger, Prefixes, Random, ToolHistory, Tools } from '@cinnabar/sdk';
 import type { BuildContext } from '../context/types.js';
 import type { ChannelHistory, Images } from '../history/types.js';
 import type { ConfigSource } from './config-source.js';
@@ -8,6 +8,7 @@ import type { ToolOutput } from './tools/visible-output.js';
 
 /** What the loop works with: the rooms of this plugin and the host's services. */
 export interface LoopParts {
+  readonly access: Pick<Access, 'mayEnter'>;
   readonly llm: Llm | undefined;
   readonly tools: Tools;
   readonly ledger: Ledger;

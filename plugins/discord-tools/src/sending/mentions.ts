@@ -1,12 +1,5 @@
-import {
-  type Channel,
-  ChannelType,
-  type GuildBasedChannel,
-  type MessageMentionOptions,
-  PermissionFlagsBits,
-} from 'discord.js';
+import { type Channel, ChannelType, type GuildBasedChannel, type MessageMentionOptions } from 'discord.js';
 import type { Caller, Parts } from '../parts.js';
-import { isGone } from '../reaching/discord-errors.js';
 import { may } from '../reaching/may.js';
 import { placeOf } from '../reaching/places.js';
 
@@ -37,7 +30,7 @@ export async function mentionsIn(
     (id) => isForAll && (mayMentionAll || channel.guild.roles.cache.get(id)?.mentionable === true),
   );
   const people = idsIn(text, PEOPLE).slice(0, MOST_PEOPLE);
-  const seeing = await Promise.all(people.map(async (id) => ((await canSee(channel, id)) ? [id] : [])));
+  const seeing = await Promise.all(people.map(async (id) => ((await canSee(parts, channel, id)) ? [id] : [])));
   return {
     parse: mayMentionAll ? ['everyone'] : [],
     roles: roles.slice(0, MOST_ROLES),
@@ -47,13 +40,13 @@ export async function mentionsIn(
 }
 
 /** Whether somebody is in the guild and sees the channel. Mentioning them in a private thread would let them in, so there they must be in it. */
-export async function canSee(channel: GuildBasedChannel, userId: string): Promise<boolean> {
-  const member = await unlessGone(channel.guild.members.fetch(userId));
-  if (member === undefined) return false;
-  const permissions = channel.permissionsFor(member);
-  if (permissions?.has(PermissionFlagsBits.ViewChannel) !== true) return false;
-  if (channel.type !== ChannelType.PrivateThread || permissions.has(PermissionFlagsBits.ManageThreads)) return true;
-  return (await unlessGone(channel.members.fetch(userId))) !== undefined;
+export async function canSee(
+  { access }: Pick<Parts, 'access'>,
+  { guildId, id: channelId }: GuildBasedChannel,
+  userId: string,
+): Promise<boolean> {
+  const place = { guildId, channelId };
+  return access.mayEnter({ userId, ...place }, place);
 }
 
 const PEOPLE = /<@!?(\d{1,20})>/g;
@@ -61,13 +54,4 @@ const ROLES = /<@&(\d{1,20})>/g;
 
 function idsIn(text: string, pattern: RegExp): readonly string[] {
   return [...new Set([...text.matchAll(pattern)].flatMap((match) => match[1] ?? []))];
-}
-
-async function unlessGone<T>(looked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await looked;
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
-  }
 }

@@ -35,7 +35,8 @@ export async function post(
   await requireUnlocked(parts, caller, channel);
   await requirePause(parts, caller, channel);
   const { allowedMentions, ...manner } = await mannerOf(parts, caller, channel, text);
-  const repliedUser = replyTo !== undefined && (channel.isDMBased() || (await canSee(channel, replyTo.author.id)));
+  const repliedUser =
+    replyTo !== undefined && (channel.isDMBased() || (await canSee(parts, channel, replyTo.author.id)));
   const messageIds = await postParts(parts, caller, sending, channel, {
     contents,
     manner: { ...manner, allowedMentions: { ...allowedMentions, repliedUser } },

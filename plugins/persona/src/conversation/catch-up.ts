@@ -1,4 +1,4 @@
-import type { Actor, Logger, Prefixes } from '@cinnabar/sdk';
+import type { Access, Actor, Logger, Prefixes } from '@cinnabar/sdk';
 import { type Message, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { type ChangeParts, followDeletion, followEdit } from './changes.js';
 import type { Conversation, Line } from './schema.js';
@@ -6,6 +6,7 @@ import { compareIds } from './snowflake.js';
 import { spokenText } from './spoken.js';
 
 export interface CatchUpParts extends ChangeParts {
+  readonly access: Pick<Access, 'mayEnter'>;
   readonly prefixes: Pick<Prefixes, 'get'>;
   readonly log: Logger;
 }
@@ -24,8 +25,8 @@ export async function catchUp(
   parts: CatchUpParts,
 ): Promise<void> {
   const { conversations, commands, prefixes, log } = parts;
-  if (!(await mayRead(channel, reader))) return;
   try {
+    if (!(await mayRead(channel, reader, parts.access))) return;
     const known = await conversations.read(channel.id);
     const fetched = [...(await channel.messages.fetch({ limit: LOOK_BACK, cache: false })).values()];
     const guildId = channel.isDMBased() ? null : channel.guild.id;
@@ -73,14 +74,15 @@ function editedSince({ lines }: Conversation, fetched: readonly Message[]): read
   return fetched.filter(({ id, editedTimestamp }) => editedTimestamp !== null && known.has(id));
 }
 
-async function mayRead(channel: SendableChannels, reader: Actor | undefined): Promise<boolean> {
+async function mayRead(
+  channel: SendableChannels,
+  reader: Actor | undefined,
+  access: CatchUpParts['access'],
+): Promise<boolean> {
   if (channel.isDMBased()) return true;
-  const { guild } = channel;
   const needed = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
-  const me = guild.members.me;
+  const { me } = channel.guild.members;
   if (me === null || !channel.permissionsFor(me).has(needed)) return false;
-  if (reader === undefined) return true;
-  const member =
-    guild.members.cache.get(reader.userId) ?? (await guild.members.fetch(reader.userId).catch(() => undefined));
-  return member !== undefined && channel.permissionsFor(member).has(needed);
+  const at = { guildId: channel.guildId, channelId: channel.id };
+  return reader === undefined || access.mayEnter(reader, at, ['ReadMessageHistory']);
 }

@@ -1,4 +1,5 @@
 import type {
+  Access,
   Accounts,
   Clock,
   Commands,
@@ -27,6 +28,7 @@ import type { TraceStore } from './trace.js';
 
 /** What runs work with: the rooms of this plugin and the host's services. */
 export interface RunParts {
+  readonly access: Pick<Access, 'mayEnter'>;
   readonly accounts: Accounts | undefined;
   readonly analyse: AnalyseRepetition;
   readonly background: Background;

@@ -145,7 +145,8 @@ function withName(contact: PersonaContact, names: ReadonlyMap<string, string>): 
 /** What everybody in the guild may read, everybody in the guild may be told. */
 function visibilityOf(channel: SendableChannels): Visibility {
   if (channel.isDMBased()) return 'dm';
-  const readable = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
+  const { ViewChannel, ReadMessageHistory, Connect } = PermissionFlagsBits;
+  const readable = ViewChannel | ReadMessageHistory | (channel.isVoiceBased() ? Connect : 0n);
   const isPublic = channel.permissionsFor(channel.guild.roles.everyone)?.has(readable) === true;
   return isPublic && !(channel.isThread() && channel.type === ChannelType.PrivateThread) ? 'guild' : 'channel';
 }

@@ -1,5 +1,13 @@
-import { type CommandContext, type Logger, type Subcommand, subcommand, UserError, z } from '@cinnabar/sdk';
-import { AttachmentBuilder, type Client, type GuildMember, type Message, PermissionFlagsBits } from 'discord.js';
+import {
+  type Access,
+  type CommandContext,
+  type Logger,
+  type Subcommand,
+  subcommand,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
+import { AttachmentBuilder, type Message } from 'discord.js';
 import { byKey, chooseAgent } from '../agents/choose.js';
 import { placesOf } from '../agents/places.js';
 import { messageEvent } from '../events/message-event.js';
@@ -8,6 +16,7 @@ import type { EventKind, RelayEvent } from '../types.js';
 import { ADMIN, type Desk, guildOf } from './desk.js';
 
 export interface ContextDesk extends Desk {
+  readonly access: Pick<Access, 'mayEnter'>;
   readonly log: Logger;
   /** The prompt exactly as the event's agent would get it. */
   readonly promptFor: (event: RelayEvent) => Promise<string>;
@@ -24,7 +33,7 @@ export function contextCommand(desk: ContextDesk): Subcommand {
     ephemeral: true,
     options: { message: z.string().describe('Link to the message') },
     async run(ctx, options) {
-      const message = await messageAt(options.message, ctx, desk.client);
+      const message = await messageAt(options.message, ctx, desk);
       const roster = desk.rosters.of(guildOf(ctx));
       const chosen =
         roster === undefined
@@ -44,24 +53,20 @@ export function contextCommand(desk: ContextDesk): Subcommand {
 }
 
 /** @throws UserError also when the admin could not read it themselves */
-async function messageAt(link: string, ctx: CommandContext, client: Client): Promise<Message> {
+async function messageAt(link: string, ctx: CommandContext, { access, client }: ContextDesk): Promise<Message> {
   const [, guildId, channelId, messageId] = LINK.exec(link.trim()) ?? [];
   if (guildId === undefined || channelId === undefined || messageId === undefined) {
     throw new UserError('Give the link of a message: "Copy Message Link" in its menu.');
   }
   if (guildId !== ctx.guild?.id) throw new UserError('That message is not in this server.');
   const channel = await client.channels.fetch(channelId).catch(() => null);
-  if (channel === null || channel.isDMBased() || !channel.isTextBased() || !mayRead(ctx.member, channel)) {
+  const mayRead = await access.mayEnter(ctx.actor, { guildId, channelId }, ['ReadMessageHistory']);
+  if (channel === null || channel.isDMBased() || !channel.isTextBased() || !mayRead) {
     throw new UserError('That channel is not there, or you may not read it.');
   }
   const message = await channel.messages.fetch(messageId).catch(() => undefined);
   if (message === undefined) throw new UserError('That message is not there, or I may not read it.');
   return message;
-}
-
-function mayRead(member: GuildMember | null, channel: Parameters<GuildMember['permissionsIn']>[0]): boolean {
-  const needed = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
-  return member?.permissionsIn(channel).has(needed) === true;
 }
 
 function kindOf({ mentions, client, channel }: Message): EventKind {

@@ -1,4 +1,5 @@
 import {
+  type Access,
   type Collection,
   type CommandContext,
   option,
@@ -19,6 +20,7 @@ import { ADMIN, type Desk, guildOf } from './desk.js';
 
 export interface WakeDesk extends Desk {
   readonly wakes: Collection<Wakes, 'guild'>;
+  readonly access: Pick<Access, 'mayEnter'>;
 }
 
 const REMOVE = 'remove';
@@ -95,13 +97,17 @@ async function remove({ wakes }: WakeDesk, ctx: CommandContext, id: number) {
   return ctx.reply(`Wake-up ${id} is taken back.`);
 }
 
-async function list({ wakes }: WakeDesk, ctx: CommandContext) {
+async function list({ wakes, access }: WakeDesk, ctx: CommandContext) {
   const { planned } = await wakes.of(guildOf(ctx)).get();
   if (planned.length === 0)
     return ctx.reply('No wake-up is planned. `relay wake "every day 9:00" Say good morning` plans one.');
-  const lines = planned.map(
-    ({ id, when, agent, channelId, text, dueAt }) =>
-      `${id}: \`${agent}\` in <#${channelId}> ${inert(when)}, next at ${stamp(dueAt)}: ${inert(text)}`,
+  const guildId = guildOf(ctx);
+  const lines = await Promise.all(
+    planned.map(async ({ id, when, agent, channelId, text, dueAt }) => {
+      const line = `${id}: \`${agent}\` in <#${channelId}> ${inert(when)}, next at ${stamp(dueAt)}`;
+      // What is told in a channel is for those who can see it.
+      return (await access.mayEnter(ctx.actor, { guildId, channelId })) ? `${line}: ${inert(text)}` : line;
+    }),
   );
   return ctx.reply(lines.join('\n'));
 }

@@ -1,4 +1,5 @@
 import {
+  type Access,
   type Approvals,
   type CommandContext,
   option,
@@ -16,6 +17,7 @@ import { chooseTask } from './choose.js';
 import { type Words, wordsOf } from './words.js';
 
 export interface CommandParts {
+  readonly access: Pick<Access, 'mayEnter'>;
   readonly tasks: Tasks;
   readonly approvals: Approvals | undefined;
 }
@@ -50,7 +52,7 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, parts:
     name: 'tasks',
     description: 'List the tasks of this server, running and ended',
     ephemeral: true,
-    run: async (ctx) => ctx.reply(await listOf(parts.tasks, ctx)),
+    run: async (ctx) => ctx.reply(await listOf(parts, ctx)),
   });
 }
 
@@ -89,20 +91,21 @@ async function approvalsOf({ approvals }: CommandParts, taskId: string, revoked:
   return given.map(({ pattern }, index) => `${index + 1}. ${plainText(visible(pattern))}`).join('\n');
 }
 
-async function listOf(tasks: Tasks, ctx: CommandContext): Promise<string> {
+async function listOf({ tasks, access }: CommandParts, ctx: CommandContext): Promise<string> {
   const { actor } = ctx;
   const where = actor.guildId === null ? { guildId: null, userId: actor.userId } : { guildId: actor.guildId };
-  const all = (await tasks.list(where)).filter((task) => maySee(ctx, task));
+  const listed = await tasks.list(where);
+  const places = new Set(listed.map((task) => task.actor.channelId));
+  const seen = new Map(
+    await Promise.all(
+      [...places].map(async (id) => [id, await access.mayEnter(actor, { ...actor, channelId: id })] as const),
+    ),
+  );
+  // What was asked for in a channel is for those who can read there.
+  const all = listed.filter((task) => task.actor.userId === actor.userId || seen.get(task.actor.channelId) === true);
   if (all.length === 0) return 'There are no tasks here.';
   const more = all.length > LISTED ? [`… and ${all.length - LISTED} more`] : [];
   return [...all.slice(0, LISTED).map(lineOf), ...more].join('\n');
-}
-
-/** What was asked for in a channel is for those who can read there. */
-function maySee({ guild, member }: CommandContext, { actor }: TaskInfo): boolean {
-  if (guild === null || actor.userId === member?.id) return true;
-  const channel = guild.channels.cache.get(actor.channelId);
-  return channel !== undefined && member !== null && channel.permissionsFor(member).has('ViewChannel');
 }
 
 function lineOf(task: TaskInfo): string {

@@ -8,6 +8,7 @@ import { createOwner, recordLog } from './owner.js';
 
 const openAccess: Access = {
   decide: async () => ({ allowed: true, reasons: [] }),
+  mayEnter: async () => true,
   tierOf: async () => 'everyone',
 };
 

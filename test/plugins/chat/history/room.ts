@@ -6,7 +6,7 @@ import {
   type HistoryParts,
 } from '@cinnabar/plugin-chat/history/channel-history';
 import type { ChannelHistory, HistoryMessage, HistoryWindow, WindowOptions } from '@cinnabar/plugin-chat/history/types';
-import { Clock, definePlugin, type Plugin } from '@cinnabar/sdk';
+import { Access, Clock, definePlugin, type Plugin } from '@cinnabar/sdk';
 import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
 import type { SendableChannels } from 'discord.js';
 
@@ -100,8 +100,8 @@ export async function openRoom(limits?: HistoryParts['limits']): Promise<History
 function historian(limits: HistoryParts['limits'], onStart: (history: ChannelHistory) => void): Plugin {
   return definePlugin({
     manifest: { id: 'historian', version: '1.0.0', description: 'Keeps the history', intents: [...HISTORY_INTENTS] },
-    inject: { clock: Clock },
-    setup({ on, client, log, command, services: { clock } }) {
+    inject: { access: Access, clock: Clock },
+    setup({ on, client, log, command, services: { access, clock } }) {
       command({
         name: 'speak',
         description: 'Says something to all and something to one',
@@ -111,7 +111,7 @@ function historian(limits: HistoryParts['limits'], onStart: (history: ChannelHis
           await context.reply({ content: 'whispered', ephemeral: true });
         },
       });
-      onStart(createChannelHistory({ on, client, clock, log, ...(limits === undefined ? {} : { limits }) }));
+      onStart(createChannelHistory({ on, client, access, clock, log, ...(limits === undefined ? {} : { limits }) }));
     },
   });
 }

@@ -1,8 +1,7 @@
-import type { Actor } from '@cinnabar/sdk';
-import { PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import type { Access, Actor } from '@cinnabar/sdk';
+import type { SendableChannels } from 'discord.js';
 import type { Ask } from '../ask.js';
-import type { Members } from './members.js';
-import { hasPermissions, mayBotRead } from './permissions.js';
+import { mayBotRead } from './permissions.js';
 
 /** Why a channel cannot be read on somebody's behalf; `undefined` when it can. */
 export type Refusal = 'bot' | 'reader' | undefined;
@@ -11,21 +10,13 @@ export type Refusal = 'bot' | 'reader' | undefined;
 export async function refusalFor(
   channel: SendableChannels,
   reader: Actor,
-  members: Members,
+  access: Pick<Access, 'mayEnter'>,
   ask: Ask,
 ): Promise<Refusal> {
-  if (channel.isDMBased()) return isTheirs(channel, reader) ? undefined : 'reader';
-  if (channel.guild.id !== reader.guildId) return 'reader';
+  const at = { guildId: channel.isDMBased() ? null : channel.guildId, channelId: channel.id };
+  if (at.guildId !== reader.guildId) return 'reader';
   if (!mayBotRead(channel)) return 'bot';
-  const member = await members.find(channel.guild, reader.userId, ask);
-  if (member === undefined || !hasPermissions(channel, member)) return 'reader';
-  // Whoever asks in a thread is in it.
-  if (!channel.isThread() || reader.channelId === channel.id) return undefined;
-  const moderates = channel.permissionsFor(member)?.has(PermissionFlagsBits.ManageThreads) ?? false;
-  return moderates || (await members.isInThread(channel, reader.userId, ask)) ? undefined : 'reader';
-}
-
-function isTheirs(channel: SendableChannels, { userId, guildId, channelId }: Actor): boolean {
-  if (guildId !== null) return false;
-  return channel.id === channelId || ('recipientId' in channel && channel.recipientId === userId);
+  const mayEnter = () => access.mayEnter(reader, at, ['ReadMessageHistory']);
+  // As a rule it costs no request, and then counts as none.
+  return (await mayEnter().catch(() => ask(mayEnter))) ? undefined : 'reader';
 }

@@ -1,3 +1,4 @@
+import type { Access } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
 import type { Members } from '../access/members.js';
 import { hasGap } from '../live/gap.js';
@@ -15,6 +16,7 @@ import type { Place, Trip } from './trip.js';
 export interface WalkParts {
   readonly logs: Logs;
   readonly members: Members;
+  readonly access: Pick<Access, 'mayEnter'>;
   readonly channels: Channels;
 }
 

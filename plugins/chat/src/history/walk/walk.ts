@@ -31,7 +31,7 @@ export async function walk(channel: SendableChannels, trip: Trip, parts: WalkPar
       break;
     }
     const isFirst = places === 0;
-    const refusal = await refusalFor(place.channel, reader, parts.members, trip.ask);
+    const refusal = await refusalFor(place.channel, reader, parts.access, trip.ask);
     if (refusal !== undefined) {
       trip.note(isFirst ? SENTENCES[refusal] : HIDDEN);
       break;

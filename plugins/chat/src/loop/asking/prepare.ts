@@ -55,7 +55,7 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
     traits,
     memory,
     now: parts.clock.now(),
-    mentions: mentionNames(turn),
+    mentions: await mentionNames(turn, window.messages, parts.access),
     withoutCommand: commandRemover(parts.prefixes.get(actor.guildId)),
     ...(question === undefined ? {} : { question }),
   });

@@ -1,0 +1,57 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+/** Whose permissions are asked for: `channel.permissionsFor(member)`, `member.permissionsIn(channel)`. */
+const ASKED = /\.permissions(?:For|In)\(([^()]*(?:\([^()]*\))?[^()]*)\)/g;
+/** What the bot itself may, or everybody, opens nothing to anybody. */
+const OF_THE_BOT = /^(?:me|parts\.client\.user|client\.user|this\.#?me|channel\.guild\.roles\.everyone)$/;
+
+/** The places that ask for those of somebody else, and why that is no decision about what they may read. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'core/src/access/guild-standing.ts': 'the one module, from which every decision is made',
+  'plugins/chat/src/history/pins/configs.ts': 'whether an author may pin',
+  'plugins/chat/src/history/commands/authorise.ts': 'whether an author may manage messages',
+  'plugins/discord-tools/src/tools/channels/overwrites.ts':
+    'which permissions the asker may give away; asked of Discord just before',
+};
+
+describe('security: the one decision on who may enter a channel', () => {
+  it('is made in core/src/access and nowhere else', async () => {
+    const found: Record<string, readonly string[]> = {};
+    for (const path of [...(await sources('core/src')), ...(await sources('plugins')), ...(await sources('sdk/src'))]) {
+      if (path.includes('/testing/')) continue;
+      const text = await readFile(path, 'utf8');
+      const others = [...text.matchAll(ASKED)]
+        .map(([, whose = '']) => whose.trim())
+        .filter((one) => !OF_THE_BOT.test(one));
+      if (others.length > 0) found[path] = others;
+    }
+    const strangers = Object.keys(found).filter((path) => ELSEWHERE[path] === undefined);
+    expect(strangers, 'ask `Access.mayEnter` there').to.deep.equal([]);
+    expect(
+      Object.keys(ELSEWHERE).filter((path) => found[path] === undefined),
+      'no longer needed',
+    ).to.deep.equal([]);
+  });
+
+  it('nothing but the module of memberships asks the cache, or Discord, who is in a thread', async () => {
+    const asking: string[] = [];
+    for (const path of [...(await sources('core/src')), ...(await sources('plugins')), ...(await sources('sdk/src'))]) {
+      if (path.includes('/testing/') || path === 'core/src/access/memberships.ts') continue;
+      if (/(?:thread|channel|post)\.members\.(?:fetch|cache)/.test(await readFile(path, 'utf8'))) asking.push(path);
+    }
+    expect(asking).to.deep.equal([]);
+  });
+});
+
+/** TypeScript below a folder, without what is built or installed. */
+async function sources(folder: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && !['node_modules', 'dist'].includes(entry.name)) found.push(...(await sources(path)));
+    else if (entry.name.endsWith('.ts')) found.push(path);
+  }
+  return found;
+}
