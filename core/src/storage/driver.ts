@@ -14,7 +14,10 @@ export interface Stored {
 export interface Driver {
   /** `undefined` when there is none. @throws DamagedDocument when what is there cannot be read as a document */
   read(path: DocumentPath): Promise<Stored | undefined>;
-  /** Durable when it resolves. Whatever goes wrong, and whenever the process dies, the document is the old one or the new one. */
+  /**
+   * Durable when it resolves. Whatever goes wrong, and whenever the process dies, the document is the old one or the new one; the old one when it
+   * rejects, unless the medium fails altogether: `read` says which.
+   */
   write(path: DocumentPath, stored: Stored): Promise<void>;
   /** Removes the document; copies that were put aside stay. */
   delete(path: DocumentPath): Promise<void>;

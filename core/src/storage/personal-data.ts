@@ -1,6 +1,6 @@
 import type { SettingScope } from '@cinnabar/sdk';
 import { type Personal, personalOf } from './documents/layout.js';
-import type { Vault } from './documents/vault.js';
+import { storedIn, type Vault } from './documents/vault.js';
 
 /** Members' right to see and to remove what is kept about them, by what is stored: also of plugins that are not running. */
 export interface StoredPersonalData {
@@ -32,7 +32,7 @@ export function createPersonalData(options: {
     async exportUser(userId) {
       const found: Record<string, Record<string, Record<string, unknown>>> = {};
       for (const { path, personal } of await find(userId)) {
-        const { stored } = await vault.load(path);
+        const stored = storedIn(await vault.load(path));
         if (stored === undefined) continue;
         const data = shown(personal, stored.data);
         const plugin = found[personal.plugin] ?? {};

@@ -1,3 +1,4 @@
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { operatorSentenceOf, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
@@ -9,8 +10,8 @@ const definition = {
   schema: z.object({ count: z.number().int().default(0), names: z.array(z.string()).default([]) }),
 } as const;
 
-function given() {
-  const memory = memoryStorage();
+function given(options: Parameters<typeof memoryStorage>[0] = {}) {
+  const memory = memoryStorage(options);
   return { ...memory, visits: memory.open({ collections: { visits: definition } }).collections.visits };
 }
 
@@ -169,6 +170,18 @@ describe('a failed change', () => {
     });
   }
 
+  it('shows what the disk holds after a write that was carried out and then failed', async () => {
+    const driver = createMemoryDriver();
+    const write = async (...args: Parameters<typeof driver.write>) => {
+      await driver.write(...args);
+      if (driver.writes > 1) throw new Error('the folder cannot be synced');
+    };
+    const { visits } = given({ driver: { ...driver, write } });
+    await visits.of('42').set({ count: 1, names: [] });
+    await failure('CINNABAR_STORAGE_WRITE', () => visits.of('42').update((draft) => void draft.names.push('V')));
+    expect(await visits.of('42').find()).to.deep.equal({ count: 1, names: ['V'] });
+  });
+
   it('says so when an update changes the same document from inside, instead of waiting for itself', async () => {
     const { visits } = given();
     await failure('CINNABAR_DOCUMENT_NESTED', () =>
@@ -201,5 +214,30 @@ describe('the entries of a collection', () => {
     const keys: string[] = [];
     for await (const [key] of visits.entries()) keys.push(key);
     expect(keys).to.deep.equal([]);
+  });
+});
+
+describe('the documents in memory', () => {
+  /** How often the driver is asked when so many documents of this length are read in turn, twice. */
+  async function readsOf(count: number, characters: number): Promise<number> {
+    const driver = createMemoryDriver();
+    let reads = 0;
+    const read = (...args: Parameters<typeof driver.read>) => {
+      reads += 1;
+      return driver.read(...args);
+    };
+    const { visits } = given({ driver: { ...driver, read } });
+    const keys = Array.from({ length: count }, (_, at) => String(at));
+    for (const key of keys) {
+      const stored = { version: 1, data: { count: 1, names: ['x'.repeat(characters)] } };
+      await driver.write(['party', 'collections', 'user', 'visits', key], stored);
+    }
+    for (const key of [...keys, ...keys]) await visits.of(key).get();
+    return reads;
+  }
+
+  it('are bounded by what they take, not by their number', async () => {
+    expect(await readsOf(3_000, 10), 'many that are short').to.equal(3_000);
+    expect(await readsOf(50, 100_000), 'few that are long').to.equal(100);
   });
 });

@@ -1,9 +1,10 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DocumentPath } from '@cinnabar/core/internal/storage/driver';
 import { createConfDriver } from '@cinnabar/core/internal/storage/drivers/conf/conf-driver';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import sinon from 'sinon';
 import { recordingLogger } from '../../support/logs.js';
 import { describeDriver } from './driver-contract.js';
 import { temporaryFolder } from './fixture.js';
@@ -21,6 +22,14 @@ function confSubject() {
     return join(folder.path, name ?? 'missing');
   };
   return { folder, log, driver, fileOf };
+}
+
+/** While it is used, no folder can be synced: files can. */
+async function withoutFolderSync(error: Error): Promise<Disposable> {
+  const handle = await open('.');
+  const stub = sinon.stub(Object.getPrototypeOf(handle), 'sync').rejects(error);
+  await handle.close();
+  return { [Symbol.dispose]: () => stub.restore() };
 }
 
 describeDriver('conf', async () => {
@@ -122,6 +131,29 @@ describe('the files of the conf driver', () => {
     await mkdir(join(place, 'Some Folder'));
     expect(await driver.list([])).to.deep.equal([PATH]);
     expect(await readdir(place)).to.have.members(['42.json', '42.last-good', 'README', 'Not Ours.json', 'Some Folder']);
+  });
+
+  it('are as they were when their folder cannot be synced, with nothing unfinished beside them', async () => {
+    const { folder, driver, fileOf } = confSubject();
+    using _ = folder;
+    await driver.write(PATH, one);
+    const place = dirname(await fileOf(PATH));
+    const beside = [...PATH.slice(0, -1), '43'];
+    const lost = Object.assign(new Error('i/o error'), { code: 'EIO' });
+    {
+      using _broken = await withoutFolderSync(lost);
+      for (const path of [PATH, beside]) {
+        const error: unknown = await driver
+          .write(path, { version: 1, data: { count: 2 } })
+          .catch((one: unknown) => one);
+        expect(error).to.equal(lost);
+      }
+    }
+    expect(await driver.read(PATH)).to.deep.equal(one);
+    expect(await driver.read(beside)).to.equal(undefined);
+    expect(await readdir(place)).to.have.members(['42.json', '42.last-good']);
+    await driver.write(PATH, { version: 1, data: { count: 3 } });
+    expect(JSON.parse(await readFile(join(place, '42.last-good'), 'utf8'))).to.deep.equal(await driver.read(PATH));
   });
 
   it('are saved even when the copy beside them cannot be', async () => {

@@ -30,7 +30,9 @@ export function openSettings<S extends z.ZodObject>(
 
   return (path) => {
     const slot = slots(path);
-    const save = async (body: (draft: Values, stored: Stored | undefined) => Promise<unknown>): Promise<Values> => {
+    const save = async (
+      body: (draft: Values, stored: () => Stored | undefined) => Promise<unknown>,
+    ): Promise<Values> => {
       try {
         return await slot.change(body);
       } catch (error) {
@@ -41,7 +43,7 @@ export function openSettings<S extends z.ZodObject>(
     };
     return {
       get: () => slot.read(),
-      set: (values) => save(async (_draft, stored) => changed(stored, Object.entries(values))),
+      set: (values) => save(async (_draft, stored) => changed(stored(), Object.entries(values))),
       update: (change) =>
         save(async (draft, stored) => {
           const before = new Map<string, unknown>(Object.entries(structuredClone(draft)));
@@ -51,12 +53,12 @@ export function openSettings<S extends z.ZodObject>(
             (key) => !isDeepStrictEqual(before.get(key), after.get(key)),
           );
           return changed(
-            stored,
+            stored(),
             touched.map((key) => [key, after.get(key)] as const),
           );
         }),
       async reset(key) {
-        await save(async (_draft, stored) => (key === undefined ? undefined : changed(stored, [[key, undefined]])));
+        await save(async (_draft, stored) => (key === undefined ? undefined : changed(stored(), [[key, undefined]])));
       },
     };
   };

@@ -1,7 +1,7 @@
 import type { DocumentPath, Stored } from '../driver.js';
 import { nameOf } from './path-names.js';
 import { InvalidDocument, type Shape } from './shape.js';
-import { type Entry, untilUsable, type Vault } from './vault.js';
+import { type Entry, isSmall, storedIn, untilUsable, type Vault } from './vault.js';
 
 /** One document, understood by its shape. */
 export interface Slot<T> {
@@ -11,31 +11,37 @@ export interface Slot<T> {
    * Hands a draft to `body` and saves the data that it returns, `undefined` to delete. Resolves with what a later `read` gives.
    * When `body` throws, what it returned is not valid, or the write fails, nothing has changed.
    */
-  change(body: (draft: T, stored: Stored | undefined) => Promise<unknown>): Promise<T>;
+  change(body: (draft: T, stored: () => Stored | undefined) => Promise<unknown>): Promise<T>;
 }
 
 export type OpenSlot<T> = (path: DocumentPath) => Slot<T>;
 
-/** Slots of one shape. What the shape made of a stored document is kept as long as the document stays as it is. */
+/** Slots of one shape. What the shape made of a small document is kept as long as the document stays as it is. */
 export function createSlots<T>(vault: Vault, shape: Shape<T>): OpenSlot<T> {
   const views = new WeakMap<Entry, { readonly value: T }>();
+  /** What all documents are that are not stored. */
+  let absent: { readonly value: T } | undefined;
 
-  const view = (entry: Entry, path: DocumentPath): T => {
-    const known = views.get(entry);
-    if (known !== undefined) return known.value;
-    const value = shape.read(entry.stored, nameOf(path));
-    views.set(entry, { value });
-    return value;
+  const keepView = (entry: Entry, value: T) => {
+    if (entry.json === undefined) absent = { value };
+    else if (isSmall(entry)) views.set(entry, { value });
+  };
+  const copyOf = (entry: Entry, path: DocumentPath): T => {
+    const known = entry.json === undefined ? absent : views.get(entry);
+    if (known !== undefined) return structuredClone(known.value);
+    const value = shape.read(storedIn(entry), nameOf(path));
+    keepView(entry, value);
+    return structuredClone(value);
   };
 
   /** Inside the document's turn: what does not fit the schema is put aside until something does. */
-  const usable = (path: DocumentPath): Promise<{ readonly entry: Entry; readonly value: T }> =>
+  const usable = (path: DocumentPath): Promise<{ readonly entry: Entry; readonly draft: T }> =>
     untilUsable(path, async () => {
       const entry = await vault.load(path);
       try {
-        return { entry, value: view(entry, path) };
+        return { entry, draft: copyOf(entry, path) };
       } catch (error) {
-        if (!(error instanceof InvalidDocument) || entry.stored === undefined) throw error;
+        if (!(error instanceof InvalidDocument) || entry.json === undefined) throw error;
         await vault.reject(path, error.message);
         return undefined;
       }
@@ -43,13 +49,15 @@ export function createSlots<T>(vault: Vault, shape: Shape<T>): OpenSlot<T> {
 
   const save = async (path: DocumentPath, before: Entry, data: unknown): Promise<T> => {
     const stored = data === undefined ? undefined : { version: shape.version, data: asJson(data) };
+    // Before it is saved: what the shape does not take is not written.
     const value = shape.read(stored, nameOf(path));
     const copy = structuredClone(value);
-    if (isSame(before.stored, stored)) return copy;
-    if (before.stored !== undefined && stored !== undefined && before.stored.version < stored.version) {
-      await vault.keep(path, `v${before.stored.version}`);
+    const old = storedIn(before);
+    if (before.json === (stored === undefined ? undefined : JSON.stringify(stored))) return copy;
+    if (old !== undefined && stored !== undefined && old.version < stored.version) {
+      await vault.keep(path, `v${old.version}`);
     }
-    views.set(await vault.save(path, stored), { value });
+    keepView(await vault.save(path, stored), value);
     return copy;
   };
 
@@ -57,16 +65,16 @@ export function createSlots<T>(vault: Vault, shape: Shape<T>): OpenSlot<T> {
     async read() {
       const entry = vault.peek(path) ?? (await vault.load(path));
       try {
-        return structuredClone(view(entry, path));
+        return copyOf(entry, path);
       } catch (error) {
         if (!(error instanceof InvalidDocument)) throw error;
       }
-      return vault.exclusive(path, async () => structuredClone((await usable(path)).value));
+      return vault.exclusive(path, async () => (await usable(path)).draft);
     },
     change: (body) =>
       vault.exclusive(path, async () => {
-        const { entry, value } = await usable(path);
-        return save(path, entry, await body(structuredClone(value), entry.stored));
+        const { entry, draft } = await usable(path);
+        return save(path, entry, await body(draft, () => storedIn(entry)));
       }),
   });
 }
@@ -79,8 +87,4 @@ function asJson(data: unknown): unknown {
   } catch (cause) {
     throw new InvalidDocument('it cannot be written as JSON', undefined, { cause });
   }
-}
-
-function isSame(before: Stored | undefined, after: Stored | undefined): boolean {
-  return JSON.stringify(before) === JSON.stringify(after);
 }

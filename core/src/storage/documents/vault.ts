@@ -16,7 +16,17 @@ export interface StorageProblem {
 
 /** What is stored under one path at one time; the identity that derived values may be kept by. */
 export interface Entry {
-  readonly stored: Stored | undefined;
+  /** As JSON, which takes a fraction of the memory of objects; `undefined` when nothing is stored. */
+  readonly json: string | undefined;
+}
+
+export function storedIn({ json }: Entry): Stored | undefined {
+  return json === undefined ? undefined : JSON.parse(json);
+}
+
+/** Whether what is derived from an entry may be kept as long as the entry is. Of longer documents the JSON alone is kept. */
+export function isSmall({ json = '' }: Entry): boolean {
+  return json.length <= SMALL_CHARACTERS;
 }
 
 /** The stored documents of all plugins: cached, one change at a time for each, with what is damaged put aside. */
@@ -27,7 +37,7 @@ export interface Vault {
   load(path: DocumentPath): Promise<Entry>;
   /** Runs alone among the tasks for this document. @throws CINNABAR_DOCUMENT_NESTED when called from inside such a task */
   exclusive<T>(path: DocumentPath, task: () => Promise<T>): Promise<T>;
-  /** Inside `exclusive`. Saved when it resolves; when it rejects, everything is as before. @throws CINNABAR_STORAGE_WRITE */
+  /** Inside `exclusive`. Saved when it resolves; when it rejects, the next `load` finds what the medium then holds. @throws CINNABAR_STORAGE_WRITE */
   save(path: DocumentPath, stored: Stored | undefined): Promise<Entry>;
   /** Inside `exclusive`. Keeps a copy of what is stored, under a label. @throws CINNABAR_STORAGE_WRITE */
   keep(path: DocumentPath, label: string): Promise<void>;
@@ -39,9 +49,12 @@ export interface Vault {
   idle(): Promise<void>;
 }
 
-/** Bounds of what is kept in memory: documents, and characters of their JSON in all. */
-const CACHED_DOCUMENTS = 1_500;
-const CACHED_CHARACTERS = 6_000_000;
+const SMALL_CHARACTERS = 4_000;
+/** What is kept in memory in all, what is derived from small documents included; the documents used longest ago go first. */
+const CACHED_BYTES = 4_000_000;
+/** Of an entry without its JSON, and of the objects that one character of JSON becomes; measured, on the large side. */
+const ENTRY_BYTES = 400;
+const OBJECT_BYTES = 4;
 
 /** The document, its last good copy, and nothing: a driver that offers more than these is not putting aside. */
 const ATTEMPTS = 3;
@@ -65,14 +78,16 @@ export function createVault(options: {
   const { driver, log, onProblem } = options;
   const queue = createKeyedQueue();
   const cache = new LRUCache<string, Entry>({
-    max: CACHED_DOCUMENTS,
-    maxSize: CACHED_CHARACTERS,
-    sizeCalculation: ({ stored }) => 1 + (stored === undefined ? 0 : JSON.stringify(stored).length),
+    maxSize: CACHED_BYTES,
+    sizeCalculation: (entry) => {
+      const { json = '' } = entry;
+      return ENTRY_BYTES + json.length * (isSmall(entry) ? 1 + OBJECT_BYTES : 1);
+    },
   });
   const idOf = (path: DocumentPath) => JSON.stringify(path);
 
   const remember = (path: DocumentPath, stored: Stored | undefined): Entry => {
-    const entry = { stored };
+    const entry = { json: stored === undefined ? undefined : JSON.stringify(stored) };
     cache.set(idOf(path), entry);
     return entry;
   };
@@ -81,6 +96,8 @@ export function createVault(options: {
     try {
       return await operation();
     } catch (cause) {
+      // Nobody knows whether all of it, or some, has been carried out.
+      cache.delete(idOf(path));
       throw storageWriteError(nameOf(path), cause);
     }
   };

@@ -15,6 +15,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * and a missing file for an empty one. Only one process may write under one root.
  *
  * A write, or a deletion, resolves when its folder has been synced: conf syncs the file alone, and a power cut then takes the new name back.
+ * A write whose folder cannot be synced is undone, as far as the disk lets it.
  */
 export function createConfDriver(options: {
   readonly root: string;
@@ -44,6 +45,16 @@ export function createConfDriver(options: {
     }
   };
 
+  const undo = async ({ folder, file }: Place, before: Buffer | undefined) => {
+    try {
+      if (before === undefined) await removeFiles(folder, [basename(file)]);
+      else await replaceFile(file, before);
+    } catch (error) {
+      // Its folder cannot be synced: what counts is the name, which was changed before that.
+      log.warn('a write that failed may not be undone for good', { file, error });
+    }
+  };
+
   return {
     async read(path) {
       const place = placeOf(root, path);
@@ -58,13 +69,19 @@ export function createConfDriver(options: {
       const place = placeOf(root, path);
       const text = encodeStored(stored);
       await makeFolder(place.folder);
+      const before = await readIfThere(place.file);
       writeAtomically(place.file, stored);
       // While its new name is synced, the copy is written. It is moved into place after that: a copy whose document is not there would be taken
       // for the rest of a lost one. The copy's own name is kept with the folder's next sync; until then a power cut leaves the older copy.
-      const [copy] = await Promise.all([
-        prepareFile(place.lastGood, text).catch((error: unknown) => noCopy(place, error)),
-        syncFolder(place.folder),
-      ]);
+      const preparing = prepareFile(place.lastGood, text).catch((error: unknown) => noCopy(place, error));
+      try {
+        await syncFolder(place.folder);
+      } catch (error) {
+        await (await preparing)?.discard();
+        await undo(place, before);
+        throw error;
+      }
+      const copy = await preparing;
       await copy?.place().catch((error: unknown) => noCopy(place, error));
     },
 
