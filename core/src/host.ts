@@ -161,6 +161,7 @@ export function createHost(options: HostOptions): Host {
   let running = false;
   let lock: DataLock | undefined;
   let stopping: Promise<StopReport> | undefined;
+  const stopSignal = new AbortController();
 
   const SAVING = 'saving';
   const phases: readonly Phase[] = [
@@ -217,6 +218,22 @@ export function createHost(options: HostOptions): Host {
   const assertGoing = () => {
     if (stopping !== undefined) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: 'host', state: 'stopping' });
   };
+  const lockOwnData = async (): Promise<DataLock> => {
+    const taken = await onData(() =>
+      lockData(config.dataDir, clock, {
+        onWait: (sentence) => log.warn(sentence),
+        onLost: (error) => diskWatch.failed(error, config.dataDir),
+        signal: stopSignal.signal,
+      }),
+    ).catch((error: unknown) => {
+      assertGoing();
+      throw error;
+    });
+    // A stop that came meanwhile had nothing to release.
+    if (stopping !== undefined) taken.release();
+    assertGoing();
+    return taken;
+  };
 
   return {
     client: gateway.client,
@@ -239,21 +256,19 @@ export function createHost(options: HostOptions): Host {
       return service as T;
     },
     async start(token) {
-      lock = await onData(() =>
-        lockData(config.dataDir, clock, {
-          onWait: (sentence) => log.warn(sentence),
-          onLost: (error) => diskWatch.failed(error, config.dataDir),
-        }),
-      );
+      assertGoing();
+      lock = await lockOwnData();
       diskWatch.guard(lock.check);
       container.resolve(KEYS.blockage).open();
       await container.resolve(KEYS.notices).open();
+      assertGoing();
       if (lock.abandonedAt !== undefined) {
         log.info('the last run did not stop cleanly', { lastSeen: new Date(lock.abandonedAt).toISOString() });
         container.resolve(KEYS.notices).alert(CRASH_ALERT);
       }
       if (config.monitoring !== undefined) publish();
       await monitoring.open();
+      assertGoing();
       await onData(() => container.resolve(KEYS.tools).recover());
       for (const plugin of inMemory) plugins.add(plugin, { path: '(memory)' });
       assertGoing();
@@ -279,6 +294,7 @@ export function createHost(options: HostOptions): Host {
       return report;
     },
     stop: () => {
+      stopSignal.abort();
       stopping ??= stop();
       return stopping;
     },

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, realpathSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { link, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { CinnabarError, type Clock, makeFolder, syncFolder } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, makeFolder, sleep, syncFolder } from '@cinnabar/sdk';
 import { type Holder, readHolder, stateOf, thisProcess } from './holder.js';
 import { claimName, type NameClaim } from './name-claim.js';
 
@@ -31,6 +31,8 @@ export interface LockOptions {
   readonly onWait?: (sentence: string) => void;
   /** Hears, within 20 s, that the lock is lost. */
   readonly onLost?: (error: Error) => void;
+  /** Ends the waiting: its reason is thrown, and nothing is held. */
+  readonly signal?: AbortSignal;
 }
 
 /** Folders that this very process holds. */
@@ -55,8 +57,9 @@ export async function lockData(dataDir: string, clock: Clock, options: LockOptio
     claim = await claimName(folder, own, holder.namespace);
     if (claim.holder !== undefined) throw inUse(dataDir, wordsFor(readHolder(claim.holder)));
     while (!(await create(path, own))) {
-      const left = await untilAbandoned(dataDir, path, clock, options.onWait);
+      const left = await untilAbandoned(dataDir, path, clock, options);
       if (left !== undefined && removeAbandoned(path, left.text)) abandonedAt = left.touchedAt;
+      options.signal?.throwIfAborted();
     }
   } catch (error) {
     held.delete(path);
@@ -127,7 +130,7 @@ async function untilAbandoned(
   dataDir: string,
   path: string,
   clock: Clock,
-  onWait: LockOptions['onWait'],
+  { onWait, signal }: LockOptions,
 ): Promise<LeftLock | undefined> {
   const text = textOf(path);
   const touchedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
@@ -145,7 +148,7 @@ async function untilAbandoned(
       throw inUse(dataDir, `${sign}; if that is gone already, it counts so in ${leftS} s: try again then`);
     }
     if (waits === 0) onWait(`The data in ${dataDir} may be in use by ${sign}. Waiting up to ${leftS} s for one more.`);
-    await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
+    if (!(await sleep(clock, LOOK_MS, signal))) signal?.throwIfAborted();
     const now = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
     if (now === undefined) return undefined;
     if (now !== touchedAt) throw inUse(dataDir, wordsFor(holder));

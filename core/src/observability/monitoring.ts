@@ -17,6 +17,7 @@ export interface Monitoring {
   readonly url: string | undefined;
   /** @throws CinnabarError CINNABAR_CONFIG_INVALID when nothing can listen at the address */
   open(): Promise<void>;
+  /** For good, also while `open` is under way. */
   close(): Promise<void>;
 }
 
@@ -59,27 +60,38 @@ export function createMonitoring({ address, metrics, readiness, log }: Parts): M
 
   const server = createServer((request, response) => void answer(request, response));
   let url: string | undefined;
+  let opening: Promise<void> | undefined;
+  let closed = false;
+
+  const listen = async (at: ListenAddress) => {
+    await metrics.open();
+    if (closed) return;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error) => reject(cannotListen(at, error)));
+      server.listen(at.port, at.host, resolve);
+    });
+    const bound = server.address();
+    const boundUrl = urlOf(at, typeof bound === 'object' && bound !== null ? bound.port : at.port);
+    url = boundUrl;
+    log.info(`health and metrics are served at ${boundUrl}`);
+    if (!isLoopback(at)) {
+      log.warn(
+        `health and metrics at ${boundUrl} can be read by other machines, without a password: let only your monitoring reach that port`,
+      );
+    }
+  };
   return {
     get url() {
       return url;
     },
     async open() {
-      if (address === undefined) return;
-      await metrics.open();
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', (error) => reject(cannotListen(address, error)));
-        server.listen(address.port, address.host, resolve);
-      });
-      const bound = server.address();
-      url = urlOf(address, typeof bound === 'object' && bound !== null ? bound.port : address.port);
-      log.info(`health and metrics are served at ${url}`);
-      if (!isLoopback(address)) {
-        log.warn(
-          `health and metrics at ${url} can be read by other machines, without a password: let only your monitoring reach that port`,
-        );
-      }
+      if (address === undefined || closed) return;
+      opening = listen(address);
+      await opening;
     },
     async close() {
+      closed = true;
+      await opening?.catch(() => undefined);
       if (url === undefined) return;
       url = undefined;
       await new Promise<void>((resolve) => {
