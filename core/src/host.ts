@@ -303,7 +303,7 @@ export function createHost(options: HostOptions): Host {
       await boundary.drained(IDLE_MS);
       await plugins.idle();
       await upkeep.idle();
-      return busy;
+      return (await container.resolve(KEYS.notices).idle()) || busy;
     },
   };
 }

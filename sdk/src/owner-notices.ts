@@ -17,7 +17,7 @@ export interface OwnerAlert {
 export interface OwnerNotices {
   /**
    * Logs the alert at once and sends it to the owners as soon as Discord can be reached. What is not sent yet, and the hour, survive a restart.
-   * Never throws.
+   * An owner who could not be reached when another was is tried again for a day. Never throws.
    * @example notices.alert({ kind: 'disk-full', text: 'The disk is full.', remedy: 'Free some space: nothing can be saved until then.' });
    */
   alert(alert: OwnerAlert): void;

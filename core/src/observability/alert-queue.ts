@@ -9,6 +9,10 @@ const LATE_MS = 60_000;
 const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 10 * 60_000;
 const LONGEST_PART = 500;
+/** A message that some owners have and others not is sent to those again for so long. */
+const REDELIVER_MS = 24 * 60 * 60_000;
+/** Such messages in all; the oldest are given up. */
+const MOST_UNDELIVERED = 50;
 /** Alerts of one kind that differ: beyond these they are only counted. */
 const WORDED = 3;
 
@@ -30,8 +34,30 @@ const kindSchema = z.object({
 });
 type Kind = z.output<typeof kindSchema>;
 
+const undeliveredSchema = z.object({
+  userId: z.string(),
+  content: z.string(),
+  /** When it was first sent. */
+  at: z.number(),
+  attempts: z.int().positive(),
+  /** When it is sent again. */
+  dueAt: z.number(),
+});
+type Undelivered = z.output<typeof undeliveredSchema>;
+
 /** What is kept of alerts over a restart, so that a crash loop does not send a message a start. */
-export const alertsSchema = z.object({ kinds: z.record(z.string(), kindSchema).default({}) });
+export const alertsSchema = z.object({
+  kinds: z.record(z.string(), kindSchema).default({}),
+  undelivered: z.array(undeliveredSchema).default([]),
+});
+
+/** What became of a message. */
+export interface Delivery {
+  /** Some owner has it, or trying again would help with none. */
+  readonly isDone: boolean;
+  /** Owners who do not have it, with whom trying again may help. */
+  readonly missed: readonly string[];
+}
 
 /** Alerts on their way to the bot's owners. */
 export interface AlertQueue extends OwnerNotices {
@@ -41,15 +67,17 @@ export interface AlertQueue extends OwnerNotices {
   open(): Promise<void>;
   /** What could not be sent may go now. */
   retry(): void;
-  /** Sends nothing more; resolves when what is unsent is saved. */
+  /** Resolves when nothing is being sent; `true` when it had to wait. */
+  idle(): Promise<boolean>;
+  /** Begins to send nothing more; resolves when what was begun is sent and what is unsent is saved. */
   close(): Promise<void>;
 }
 
 interface Parts {
   /** Whether anybody can be sent anything at the moment. */
   readonly reachable: () => boolean;
-  /** Sends a message to the owners. @returns `false` when none of them has it and trying again may help. Never rejects. */
-  readonly send: (content: string) => Promise<boolean>;
+  /** Sends a message to the owners, or to one of them. Never rejects. */
+  readonly send: (content: string, to?: string) => Promise<Delivery>;
   /** Where alerts are kept. */
   readonly document: () => Document<z.output<typeof alertsSchema>>;
   readonly clock: Clock;
@@ -62,6 +90,7 @@ interface Parts {
  */
 export function createAlertQueue({ reachable, send, document, clock, log }: Parts): AlertQueue {
   const kinds = new Map<string, Kind>();
+  let undelivered: Undelivered[] = [];
   let sentences: string[] = [];
   let sentencesDue = 0;
   /** When an alert of the kind may be sent. */
@@ -80,7 +109,7 @@ export function createAlertQueue({ reachable, send, document, clock, log }: Part
     while (unsaved) {
       unsaved = false;
       try {
-        await document().set({ kinds: Object.fromEntries(kinds) });
+        await document().set({ kinds: Object.fromEntries(kinds), undelivered });
       } catch (error) {
         // Perhaps this is what the alert is about, and the next attempt would raise it again. The hour still holds in this run.
         unsaved = false;
@@ -98,12 +127,12 @@ export function createAlertQueue({ reachable, send, document, clock, log }: Part
     return saving;
   };
 
-  const readKept = async (): Promise<Readonly<Record<string, Kind>>> => {
+  const readKept = async (): Promise<z.output<typeof alertsSchema>> => {
     try {
-      return (await document().get()).kinds;
+      return await document().get();
     } catch (error) {
       log.warn('alerts of the last run could not be read', { error });
-      return {};
+      return { kinds: {}, undelivered: [] };
     }
   };
 
@@ -111,6 +140,7 @@ export function createAlertQueue({ reachable, send, document, clock, log }: Part
     cancel();
     const times = [...kinds].flatMap(([name, { waiting }]) => (waiting.length === 0 ? [] : (dueAt.get(name) ?? 0)));
     if (sentences.length > 0) times.push(sentencesDue);
+    times.push(...undelivered.map(({ dueAt: at }) => at));
     if (closed || times.length === 0) return;
     const at = Math.max(Math.min(...times), notBefore);
     cancel = clock.after(Math.max(0, at - clock.now()), () => void deliver());
@@ -159,15 +189,40 @@ export function createAlertQueue({ reachable, send, document, clock, log }: Part
     notBefore = clock.now() + retryMs;
     retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
   };
+  const keepFor = (one: Omit<Undelivered, 'dueAt'>) => {
+    if (clock.now() - one.at >= REDELIVER_MS) {
+      log.warn('an owner of the bot could not be sent a notice for a day: it is given up', { userId: one.userId });
+      return;
+    }
+    const pauseMs = Math.min(FIRST_RETRY_MS * 2 ** (one.attempts - 1), LONGEST_RETRY_MS);
+    undelivered = [...undelivered, { ...one, dueAt: clock.now() + pauseMs }].slice(-MOST_UNDELIVERED);
+  };
+  /** Owners who lacked a message that others have. */
+  const redeliverDue = async () => {
+    const due = undelivered.filter(({ dueAt: at }) => at <= clock.now());
+    if (due.length === 0) return;
+    undelivered = undelivered.filter((one) => !due.includes(one));
+    // Saved before, as below.
+    await save();
+    for (const { userId, content, at, attempts } of due) {
+      const { missed } = await send(content, userId);
+      if (missed.length > 0) keepFor({ userId, content, at, attempts: attempts + 1 });
+    }
+    await save();
+  };
   const deliverDue = async () => {
     if (!reachable()) return postpone();
+    await redeliverDue();
     const taken = takeDue();
     const parts = [...taken.told, ...taken.due.map(([, kind]) => wordsOf(kind, clock.now()))];
     if (parts.length === 0) return;
     // Saved as sent before it is sent: when the process dies between the two, the log has it, and the next start does not repeat it.
     if (taken.due.length > 0) await save();
-    if (await send(parts.map((part) => `⚠️ ${part}`).join('\n'))) {
+    const content = parts.map((part) => `⚠️ ${part}`).join('\n');
+    const { isDone, missed } = await send(content);
+    if (isDone) {
       retryMs = FIRST_RETRY_MS;
+      for (const userId of missed) keepFor({ userId, content, at: clock.now(), attempts: 1 });
       startHour(taken);
       return;
     }
@@ -206,7 +261,9 @@ export function createAlertQueue({ reachable, send, document, clock, log }: Part
     },
     async open() {
       const isEarly = kinds.size > 0;
-      for (const [name, kind] of Object.entries(await readKept())) {
+      const kept = await readKept();
+      undelivered = [...kept.undelivered];
+      for (const [name, kind] of Object.entries(kept.kinds)) {
         const raised = kinds.get(name);
         for (const one of raised?.waiting ?? []) add(kind, one);
         kinds.set(name, { ...kind, more: kind.more + (raised?.more ?? 0) });
@@ -217,13 +274,22 @@ export function createAlertQueue({ reachable, send, document, clock, log }: Part
       schedule();
     },
     retry() {
-      notBefore = Math.min(notBefore, clock.now() + COLLECT_MS);
+      const soon = clock.now() + COLLECT_MS;
+      notBefore = Math.min(notBefore, soon);
+      undelivered = undelivered.map((one) => ({ ...one, dueAt: Math.min(one.dueAt, soon) }));
       retryMs = FIRST_RETRY_MS;
       schedule();
+    },
+    async idle() {
+      if (delivering === undefined) return false;
+      await delivering;
+      return true;
     },
     async close() {
       closed = true;
       cancel();
+      // It is saved as sent already.
+      await delivering;
       await saving;
     },
   };

@@ -1,11 +1,11 @@
 import { type Clock, type Document, isRefusal, type Logger, sendOnce, splitMessage, type z } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import { type AlertQueue, type alertsSchema, createAlertQueue } from './alert-queue.js';
+import { type AlertQueue, type alertsSchema, createAlertQueue, type Delivery } from './alert-queue.js';
 
 const LONGEST_MESSAGE = 1_900;
 
 /** The owners' notices, and what only the host may do with them. */
-export type HostNotices = Pick<AlertQueue, 'alert' | 'tell' | 'open' | 'close'>;
+export type HostNotices = Pick<AlertQueue, 'alert' | 'tell' | 'open' | 'idle' | 'close'>;
 
 interface Parts {
   readonly client: Client;
@@ -28,9 +28,10 @@ export function createOwnerNotices({ client, owners, document, redact, clock, lo
       await sendOnce(channel, message, `notice ${userId} ${clock.now()} ${part}`, { clock, pausesMs: [] });
     }
   };
-  const send = async (content: string): Promise<boolean> => {
+  const send = async (content: string, to?: string): Promise<Delivery> => {
     let isDone = false;
-    for (const userId of owners()) {
+    const missed: string[] = [];
+    for (const userId of owners().filter((id) => to === undefined || id === to)) {
       try {
         await sendTo(userId, redact(content));
         isDone = true;
@@ -38,9 +39,10 @@ export function createOwnerNotices({ client, owners, document, redact, clock, lo
         log.warn('a notice could not be delivered to an owner of the bot', { userId, error });
         // An owner who takes no direct messages does not take them later either.
         if (isRefusal(error)) isDone = true;
+        else missed.push(userId);
       }
     }
-    return isDone;
+    return { isDone, missed };
   };
   const queue = createAlertQueue({
     reachable: () => client.token !== null && owners().length > 0,
@@ -56,6 +58,7 @@ export function createOwnerNotices({ client, owners, document, redact, clock, lo
     alert: queue.alert,
     tell: queue.tell,
     open: queue.open,
+    idle: queue.idle,
     async close() {
       for (const event of connected) client.off(event, queue.retry);
       await queue.close();

@@ -26,9 +26,9 @@ function setUp() {
     const queue = createAlertQueue({
       reachable: () => owner.reachable,
       async send(content) {
-        if (!owner.answers) return false;
+        if (!owner.answers) return { isDone: false, missed: ['you'] };
         sent.push({ at: clock.now(), content });
-        return true;
+        return { isDone: true, missed: [] };
       },
       document,
       clock,

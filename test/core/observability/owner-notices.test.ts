@@ -2,8 +2,9 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { createTestHost, type TestHost, type TestWorld } from '@cinnabar/core/testing';
 import { definePlugin, OwnerNotices, Plugins } from '@cinnabar/sdk';
+import { createManualClock, type LocalUser, startLocalDiscord } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 import { ownerOf } from '../../support/owners.js';
@@ -33,6 +34,21 @@ function received(host: TestHost): readonly string[] {
 async function say(host: TestHost, ...lines: readonly string[]): Promise<void> {
   for (const line of lines) host.alice.say(host.general, line);
   await host.settled();
+}
+
+/** A world whose bot belongs to a team. */
+async function createTeamWorld(): Promise<TestWorld> {
+  const clock = createManualClock();
+  const discord = await startLocalDiscord({ clock });
+  const [you, bob] = [discord.createUser({ name: 'you' }), discord.createUser({ name: 'bob' })];
+  const team = { name: 'Two', members: [you, bob] };
+  const application = discord.createApplication({ name: 'Cinnabar', owner: you, team });
+  const guild = discord.createGuild({ name: 'Night City', owner: you });
+  guild.invite(application);
+  const alice = discord.createUser({ name: 'alice' });
+  guild.join(alice);
+  const general = guild.createChannel({ name: 'general' });
+  return { clock, discord, application, guild, general, you, alice, bob };
 }
 
 /** Leaves the data as a process does that was killed. */
@@ -102,6 +118,29 @@ describe("notices to the bot's owner", () => {
     ]);
     await host.advance(HOUR);
     expect(received(host)).to.have.length(1);
+  });
+
+  it('reach an owner later who could not be reached when another was, over a restart too, and nobody twice', async () => {
+    using folder = makeFolder();
+    const world = await createTeamWorld();
+    const { discord, application, you, bob } = world;
+    await using first = await createTestHost({ plugins: [watchman], world, dataDir: folder.path });
+    const heard = (user: LocalUser) => user.openDm(application).messages.map(({ content }) => content);
+    const route = new RegExp(`/channels/${bob.openDm(application).id}/messages`);
+    discord.faults.rest.fail(503, { method: 'POST', route, times: Number.POSITIVE_INFINITY });
+    await say(first, 'disk-full: Full.');
+    await first.advance(5_000);
+    await first.advance(MINUTE);
+    expect([heard(you).length, heard(bob).length]).to.deep.equal([1, 0]);
+    await first.stop();
+    await using second = await createTestHost({ plugins: [watchman], world, dataDir: folder.path });
+    discord.faults.clear();
+    for (let minute = 0; minute < 12; minute += 1) await second.advance(MINUTE);
+    expect(heard(bob)).to.deep.equal(['⚠️ Full. Do something.']);
+    await second.advance(HOUR);
+    expect([heard(you).length, heard(bob).length]).to.deep.equal([1, 1]);
+    await second.stop();
+    await discord.close();
   });
 
   it('tell of a start after a crash, once an hour in a crash loop', async () => {
