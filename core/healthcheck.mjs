@@ -1,16 +1,23 @@
 /**
  * Asks the bot on this machine whether it lives, for health checks of containers: `node core/healthcheck.mjs [healthz|readyz]`. Exits 0 when it
- * does, else 1 with a sentence. Plain JavaScript without imports: it runs every few seconds.
+ * does, else 1 with a sentence. With `CINNABAR_MONITORING=off` nothing can be asked: then the process counts as alive, since the check runs beside
+ * it, and a restart would change nothing; whether it is ready is not known. Plain JavaScript without imports: it runs every few seconds.
  */
 const TIMEOUT_MS = 4_000;
 
 const [page = 'healthz'] = process.argv.slice(2);
-const listen = process.env.CINNABAR_MONITORING ?? '';
-const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d+)$/.exec(listen) ?? [];
+const listen = process.env.CINNABAR_MONITORING;
+const isOff = listen === 'off' || listen === '';
+const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d+)$/.exec(listen ?? '') ?? [];
 // Who listens on every address also listens on loopback.
 const reachable = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' }[host] ?? host;
 
 try {
+  if (isOff && page === 'healthz') {
+    process.stdout.write('monitoring is off: the bot is not asked\n');
+    process.exit(0);
+  }
+  if (isOff) throw new Error('monitoring is off (CINNABAR_MONITORING)');
   if (port === undefined) throw new Error('CINNABAR_MONITORING must be a port or host:port');
   const response = await fetch(`http://${reachable}:${port}/${page}`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   process.stdout.write(await response.text());

@@ -69,7 +69,7 @@ describe('a conversation with the party, confirmed by reactions', () => {
     await host.settled();
     const answers = saidIn(host).slice(1);
     expect(answers).to.have.lengthOf(1);
-    expect(answers[0]?.attachments[0]).to.deep.include({ filename: 'result.txt', size: 25_000 });
+    expect(answers[0]?.attachments[0]).to.deep.include({ filename: 'answer.txt', size: 25_000 });
   });
 
   it('cancels each in its own words', async () => {

@@ -1,7 +1,5 @@
-import { mayRefer, type SendOnceOptions, sendOnce, splitMessage } from '@cinnabar/sdk';
+import { mayRefer, type SendOnceOptions, sendOnce, TEXT_LIMITS, textMessages } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
-
-const MESSAGE_LIMIT = 2000;
 
 /** Whoever is named in a card or an answer is not pinged by it. */
 export const NO_PINGS = { parse: [], repliedUser: false } as const;
@@ -14,22 +12,20 @@ interface SayOptions extends SendOnceOptions {
   readonly replyTo?: string | undefined;
 }
 
-/** Sends the answer to a call once, as one message or several; a very long one as its beginning, with all of it attached. */
+/** Sends the answer to a call once, as one message or several; a very long one as a file. */
 export async function say(
   channel: SendableChannels,
   callId: string,
   text: string,
   { replyTo, ...options }: SayOptions,
 ): Promise<void> {
-  const parts = splitMessage(text, MESSAGE_LIMIT);
-  const attached = parts.length > MOST_MESSAGES;
-  for (const [index, content] of parts.slice(0, attached ? 1 : parts.length).entries()) {
-    const files = attached ? { files: [{ name: 'result.txt', attachment: Buffer.from(text) }] } : {};
+  const limits = { ...TEXT_LIMITS, messages: MOST_MESSAGES };
+  for (const [index, part] of textMessages(text, { limits }).entries()) {
     const reply =
       index === 0 && replyTo !== undefined && mayRefer(channel)
         ? { reply: { messageReference: replyTo, failIfNotExists: false } }
         : {};
-    const message = { content, ...files, ...reply, allowedMentions: NO_PINGS };
+    const message = { ...part, ...reply, allowedMentions: NO_PINGS };
     await sendOnce(channel, message, `confirm:${callId}:${index}`, options);
   }
 }

@@ -64,10 +64,12 @@ export function createExpiry({ board, records, outbox, recovery, connection, cli
 
   /** Cut off when the time ran out, the bot may have learned of a 👍 too late: then it must not say that there was none in time. */
   const endingOf = async (
-    { channelId, messageId, userId, expiresAt }: WaitingCard,
+    { guildId, channelId, messageId, userId, expiresAt }: WaitingCard,
     reason: Reason,
   ): Promise<Ending> => {
-    if (reason !== 'timedOut' || !connection.wasDown(expiresAt)) return reason;
+    // Direct messages come over the first shard.
+    const { shardId = 0 } = client.guilds.cache.get(guildId ?? '') ?? {};
+    if (reason !== 'timedOut' || !connection.wasDown(shardId, expiresAt)) return reason;
     const channel = await channelOf(client, channelId);
     const choice = channel === undefined ? undefined : await pressedBy(channel, messageId, userId);
     if (choice === undefined) return reason;

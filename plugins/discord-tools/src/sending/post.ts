@@ -1,4 +1,4 @@
-import { sentenceOf, type ToolContext, UserError } from '@cinnabar/sdk';
+import { nonceOf, sentenceOf, type ToolContext, UserError } from '@cinnabar/sdk';
 import type { Message, PartialGroupDMChannel, SendableChannels } from 'discord.js';
 import type { Caller, Parts } from '../parts.js';
 import { sentenceFor } from '../reaching/discord-errors.js';
@@ -6,7 +6,7 @@ import { requireUnlocked } from '../reaching/threads-in.js';
 import { stopWhenCancelled } from './cancelled.js';
 import { type Manner, mannerOf } from './manner.js';
 import { canSee } from './mentions.js';
-import { messageParts, nonceFor } from './parts.js';
+import { messageParts } from './parts.js';
 import { requirePause } from './slow-mode.js';
 
 type Channel = Exclude<SendableChannels, PartialGroupDMChannel>;
@@ -64,7 +64,7 @@ export async function postParts(
   try {
     await sendInTurn(contents, signal, sent, (content, index) => {
       const reply = index === 0 && replyTo !== undefined ? { reply: { messageReference: replyTo.id } } : {};
-      return channel.send({ content, ...reply, ...manner, ...nonceFor(key, index) });
+      return channel.send({ content, ...reply, ...manner, ...nonceOf(key, index) });
     });
   } finally {
     await parts.sent.remember(channel.id, sent, actor);

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { mayRefer, textMessages } from '@cinnabar/sdk';
+import { mayRefer, nonceOf, textMessages } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { RelayEvent } from '../types.js';
 
@@ -25,15 +24,9 @@ export async function sayAt(event: RelayEvent, text: string, key: string, client
       ...part,
       ...reply,
       allowedMentions,
-      nonce: nonceOf(key, index),
-      enforceNonce: true,
+      ...nonceOf(key, index),
     });
     ids.push(message.id);
   }
   return ids;
-}
-
-/** Discord takes 25 characters. */
-function nonceOf(key: string, index: number): string {
-  return createHash('sha256').update(`${key}:${index}`).digest('hex').slice(0, 24);
 }
