@@ -100,10 +100,21 @@ export interface PreparedFile {
   discard(): Promise<void>;
 }
 
+export interface DurableFileOptions {
+  /** Who may read and write the file, as `chmod` takes it; its owner alone when left out. */
+  readonly mode?: number;
+  /** A name of this write's own, where several processes write one file. */
+  readonly writer?: string;
+}
+
 /** Writes a file beside its place and syncs it. A file that cannot be written in full leaves nothing behind. */
-export async function prepareFile(file: string, content: Uint8Array | string): Promise<PreparedFile> {
+export async function prepareFile(
+  file: string,
+  content: Uint8Array | string,
+  { mode, writer }: DurableFileOptions = {},
+): Promise<PreparedFile> {
   const path = resolve(file);
-  const fresh = `${path}${UNFINISHED}`;
+  const fresh = `${path}${writer === undefined ? '' : `.${writer}`}${UNFINISHED}`;
   const discard = async () => {
     try {
       await rm(fresh, { force: true });
@@ -113,7 +124,7 @@ export async function prepareFile(file: string, content: Uint8Array | string): P
   };
   underWay.add(fresh);
   try {
-    await writeSynced(await open(fresh, 'w', 0o600), content);
+    await writeSynced(await open(fresh, 'w', 0o600), content, mode);
   } catch (error) {
     await discard().catch(() => undefined);
     throw error;
@@ -132,8 +143,9 @@ export async function prepareFile(file: string, content: Uint8Array | string): P
   };
 }
 
-async function writeSynced(handle: FileHandle, content: Uint8Array | string): Promise<void> {
+async function writeSynced(handle: FileHandle, content: Uint8Array | string, mode?: number): Promise<void> {
   try {
+    if (mode !== undefined) await handle.chmod(mode);
     await handle.writeFile(content);
     await handle.datasync();
   } finally {
@@ -142,8 +154,12 @@ async function writeSynced(handle: FileHandle, content: Uint8Array | string): Pr
 }
 
 /** Puts `content` in the place of what a file held: a reader, a crash or a power cut finds the old content or the new. One call at a time for a file. */
-export async function replaceFile(file: string, content: Uint8Array | string): Promise<void> {
-  const prepared = await prepareFile(file, content);
+export async function replaceFile(
+  file: string,
+  content: Uint8Array | string,
+  options: DurableFileOptions = {},
+): Promise<void> {
+  const prepared = await prepareFile(file, content, options);
   await prepared.place();
   await syncFolder(dirname(resolve(file)));
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -8,6 +8,7 @@ import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { failure } from '../../support/codes.js';
+import { countSyncs } from '../../support/file-syncs.js';
 import { type Folder, makeFolder } from '../../support/folder.js';
 
 const GUILD = '123456789012345678';
@@ -94,6 +95,17 @@ describe('importing from chapter3', () => {
     expect(yaml(`config/bots/claude-${GUILD}.yaml`)).to.deep.equal({ maxImages: 2 });
     const kept = join(home.path, 'data', 'bots', 'claude', 'tools', BOT, CHANNEL, '2026-01-01-10.jsonl');
     expect(readFileSync(kept, 'utf8')).to.equal(`${use('call_1')}\n${use('call_2')}\n`);
+  });
+
+  it('syncs each file and its folder, and leaves the rights of a file that was there', async () => {
+    using home = makeFolder({ '.env.claude': `DISCORD_TOKEN=${TOKEN}\n`, 'config/shared.yaml': '# mine\n' });
+    chmodSync(join(home.path, 'config/shared.yaml'), 0o664);
+    using dir = chapter3();
+    using syncs = await countSyncs();
+    await importing(home, 'chapter3', dir);
+    expect(syncs.files, 'shared, guild, bot, bot in guild, calls').to.be.at.least(5);
+    expect(syncs.folders).to.be.at.least(4);
+    expect(statSync(join(home.path, 'config/shared.yaml')).mode & 0o777).to.equal(0o664);
   });
 
   it('tells every key that it could not take over, with file and line', async () => {

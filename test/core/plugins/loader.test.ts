@@ -3,6 +3,7 @@ import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery/disco
 import { createLoader } from '@cinnabar/core/internal/plugins/loader';
 import type { Plugin } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { countSyncs } from '../../support/file-syncs.js';
 import { codedError } from './support/expect-error.js';
 import { useFolder } from './support/folder.js';
 
@@ -252,6 +253,13 @@ export function fail(): never {
         await writeFile(file, damaged);
         expect(await result(await load())).to.equal(1);
       }
+    });
+
+    it('is synced when it is written', async () => {
+      using syncs = await countSyncs();
+      await load({ 'dice/index.ts': source('6') });
+      expect(syncs.files).to.equal(1);
+      expect(syncs.folders).to.be.at.least(1);
     });
 
     it('leaves nothing but the one file', async () => {

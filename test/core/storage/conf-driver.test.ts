@@ -1,10 +1,10 @@
-import { mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DocumentPath } from '@cinnabar/core/internal/storage/driver';
 import { createConfDriver } from '@cinnabar/core/internal/storage/drivers/conf/conf-driver';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import sinon from 'sinon';
+import { withoutFolderSync } from '../../support/file-syncs.js';
 import { recordingLogger } from '../../support/logs.js';
 import { describeDriver } from './driver-contract.js';
 import { temporaryFolder } from './fixture.js';
@@ -22,14 +22,6 @@ function confSubject() {
     return join(folder.path, name ?? 'missing');
   };
   return { folder, log, driver, fileOf };
-}
-
-/** While it is used, no folder can be synced: files can. */
-async function withoutFolderSync(error: Error): Promise<Disposable> {
-  const handle = await open('.');
-  const stub = sinon.stub(Object.getPrototypeOf(handle), 'sync').rejects(error);
-  await handle.close();
-  return { [Symbol.dispose]: () => stub.restore() };
 }
 
 describeDriver('conf', async () => {

@@ -32,7 +32,7 @@ export async function moveCalls(
     const to = join(isAbsolute(kept) ? kept : resolve(root, kept), owner.id);
     const lock = options.dryRun ? undefined : await lockData(dataDir, createSystemClock());
     try {
-      const count = moveHistory({ from: folder, to, shown, dryRun: options.dryRun }, findings);
+      const count = await moveHistory({ from: folder, to, shown, dryRun: options.dryRun }, findings);
       if (count > 0) moved.push({ bot: theirs, folder: shownPath(root, to), count });
     } finally {
       lock?.release();

@@ -48,7 +48,7 @@ export async function runImport(
   const here = (bot?: string) => loadConfig(cwd(), env, bot);
   const known = await knownKeys(here());
   const written = {
-    files: writeFiles(source, known, here(), options, program, findings),
+    files: await writeFiles(source, known, here(), options, program, findings),
     calls: await moveCalls(source, here, options, findings),
   } satisfies Written;
   stdout.write(reportText(written, findings, options.dryRun));
@@ -62,20 +62,22 @@ async function knownKeys({ root, dataDir, cacheDir, pluginFolders }: HostConfig)
   return Object.assign({}, ...plugins.map(({ configuration }) => configuration?.shape ?? {}));
 }
 
-function writeFiles(
+async function writeFiles(
   { files }: ImportSource,
   known: KnownKeys,
   { root, configDir }: HostConfig,
   { dryRun, overwrite }: Options,
   program: string,
   findings: Findings,
-): Written['files'] {
-  return files.flatMap((file) => {
+): Promise<Written['files']> {
+  const written: Written['files'][number][] = [];
+  for (const file of files) {
     const path = join(configDir, file.target);
     const shown = shownPath(root, path);
     const from = `${file.shown} of ${program}`;
     const values = convertFile(file, known, findings);
-    const keys = addToFile(path, values, { dryRun, overwrite, shown, from }, findings);
-    return keys.length === 0 ? [] : [{ shown, keys }];
-  });
+    const keys = await addToFile(path, values, { dryRun, overwrite, shown, from }, findings);
+    if (keys.length > 0) written.push({ shown, keys });
+  }
+  return written;
 }

@@ -1,9 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { readYaml } from '@cinnabar/sdk';
+import { makeFolder, readYaml, replaceFile } from '@cinnabar/sdk';
 import { parseDocument, stringify } from 'yaml';
 import type { Findings } from './findings.js';
+
+const NEW_FILE_MODE = 0o644;
 
 export interface TargetOptions {
   readonly dryRun: boolean;
@@ -18,12 +21,12 @@ export interface TargetOptions {
  * file as it was is kept beside it.
  * @returns the keys that were (or would be) written
  */
-export function addToFile(
+export async function addToFile(
   path: string,
   values: Readonly<Record<string, unknown>>,
   { dryRun, overwrite, shown, from }: TargetOptions,
   findings: Findings,
-): readonly string[] {
+): Promise<readonly string[]> {
   const before = existsSync(path) ? readFileSync(path, 'utf8') : undefined;
   const reading = readYaml(before ?? '');
   if (!reading.ok) {
@@ -43,16 +46,18 @@ export function addToFile(
   );
   if (written.length === 0 || dryRun) return written;
 
-  mkdirSync(dirname(path), { recursive: true });
+  // People read and edit it, unlike the data: a new folder and a new file have the usual rights.
+  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
+  const mode = before === undefined ? NEW_FILE_MODE : statSync(path).mode & 0o777;
   if (before !== undefined && differing.length > 0 && overwrite) {
-    writeFileSync(`${path}.before-import`, before);
+    await replaceFile(`${path}.before-import`, before, { mode });
     findings.note(`${shown}: ${differing.join(', ')} replaced; the file as it was is ${shown}.before-import`);
   }
   const added = Object.fromEntries(written.map((key) => [key, values[key]]));
-  writeFileSync(
-    path,
-    before === undefined ? `# Taken over from ${from}.\n${stringify(added)}` : withKeys(before, added),
-  );
+  const content = before === undefined ? `# Taken over from ${from}.\n${stringify(added)}` : withKeys(before, added);
+  // Through a link, as an editor would.
+  await replaceFile(before === undefined ? path : realpathSync(path), content, { mode });
   return written;
 }
 

@@ -1,5 +1,6 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeFolder, replaceFile } from '@cinnabar/sdk';
 import { isSnowflake } from '../../config/names.js';
 import type { Findings } from './findings.js';
 import { listing } from './listing.js';
@@ -18,7 +19,7 @@ export interface HistoryMove {
 }
 
 /** Adds the tool calls of another program to those that are kept here; a call that is here already is not added again. */
-export function moveHistory({ from, to, shown, dryRun }: HistoryMove, findings: Findings): number {
+export async function moveHistory({ from, to, shown, dryRun }: HistoryMove, findings: Findings): Promise<number> {
   let moved = 0;
   for (const channel of listing(from).folders) {
     if (!isSnowflake(channel)) {
@@ -28,27 +29,29 @@ export function moveHistory({ from, to, shown, dryRun }: HistoryMove, findings: 
     for (const name of listing(join(from, channel)).files) {
       if (!HOUR_FILE.test(name))
         findings.leftOut(`${shown}/${channel}/${name}: its name is not that of an hour's file`);
-      else moved += moveHour(join(channel, name));
+      else moved += await moveHour(join(channel, name));
     }
   }
   return moved;
 
-  function moveHour(file: string): number {
-    const { lines, damaged } = linesIn(join(from, file));
+  async function moveHour(file: string): Promise<number> {
+    const { lines, damaged } = linesOf(readFileSync(join(from, file), 'utf8'));
     if (damaged > 0) findings.leftOut(`${shown}/${file}: ${damaged} of its lines cannot be read`);
     const target = join(to, file);
-    const there = new Set(existsSync(target) ? linesIn(target).lines.map(({ id }) => id) : []);
+    const before = existsSync(target) ? readFileSync(target, 'utf8') : '';
+    const there = new Set(linesOf(before).lines.map(({ id }) => id));
     const fresh = lines.filter(({ id }) => !there.has(id));
     if (fresh.length > 0 && !dryRun) {
-      mkdirSync(join(target, '..'), { recursive: true, mode: 0o700 });
-      appendFileSync(target, fresh.map(({ line }) => `${line}\n`).join(''), { mode: 0o600 });
+      await makeFolder(dirname(target));
+      const kept = before === '' || before.endsWith('\n') ? before : `${before}\n`;
+      await replaceFile(target, kept + fresh.map(({ line }) => `${line}\n`).join(''));
     }
     return fresh.length;
   }
 }
 
-function linesIn(path: string) {
-  const all = readFileSync(path, 'utf8')
+function linesOf(text: string) {
+  const all = text
     .split('\n')
     .filter((line) => line.trim() !== '')
     .map(convertLine);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { z } from '@cinnabar/sdk';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { makeFolder, removeFiles, replaceFile, z } from '@cinnabar/sdk';
 import { type Fingerprint, sha256 } from './fingerprint.js';
 
 /** A bundle on disk, with all that tells whether it still holds. */
@@ -34,11 +34,23 @@ export async function readCacheFile(file: string): Promise<CachedBundle | undefi
   }
 }
 
-/** Writes a cache file, whole or not at all: whoever reads it meanwhile has the old one. */
+/** Writes a cache file, whole or not at all: who reads it meanwhile has the old one. Several processes may share the folder. */
 export async function writeCacheFile(file: string, { code, madeBy, inputs }: CachedBundle): Promise<void> {
   const trailer: z.input<typeof trailerSchema> = { madeBy, codeHash: sha256(code), inputs: [...inputs] };
-  const unfinished = `${file}.${randomUUID()}.tmp`;
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(unfinished, `${code}${TRAILER}${JSON.stringify(trailer)}\n`, { mode: 0o600 });
-  await rename(unfinished, file);
+  await makeFolder(dirname(file));
+  await replaceFile(file, `${code}${TRAILER}${JSON.stringify(trailer)}\n`, { writer: randomUUID() });
+  await removeUnfinished(file);
+}
+
+/** No write takes this long: what is older was left behind by a process that died. */
+const UNFINISHED_MS = 60 * 60_000;
+
+async function removeUnfinished(file: string): Promise<void> {
+  const folder = dirname(file);
+  const names = (await readdir(folder)).filter((name) => name.startsWith(`${basename(file)}.`));
+  const ages = await Promise.all(names.map(async (name) => Date.now() - (await stat(join(folder, name))).mtimeMs));
+  await removeFiles(
+    folder,
+    names.filter((_, at) => (ages[at] ?? 0) > UNFINISHED_MS),
+  );
 }
