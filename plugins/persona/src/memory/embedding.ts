@@ -1,15 +1,16 @@
 import type { Clock, Logger } from '@cinnabar/sdk';
 import type { Shard } from './shard/shard.js';
+import type { Shards } from './shard/shards.js';
 import { stands } from './table/order.js';
 import { decodeVector, encodeVector } from './table/vector.js';
-import type { Embed } from './types.js';
+import type { Embed, Place } from './types.js';
 
 /** Embeddings, where a provider makes them. Without one, and when it fails, words alone decide. */
 export interface Embedding {
   /** Of a query; `undefined` when there is none to be had. */
   of(query: string, signal: AbortSignal | undefined): Promise<Int8Array | undefined>;
-  /** Sees to it that what stands in the shard has its vector, in the background. */
-  follow(shard: Shard): void;
+  /** Sees to it that what stands in the shard of a place has its vector, in the background. */
+  follow(shard: Shard, place: Place): void;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
 }
@@ -18,7 +19,13 @@ const BATCH = 64;
 /** A provider that fails is left alone for a while. */
 const REST_MS = 60_000;
 
-export function createEmbedding(embed: Embed | undefined, clock: Pick<Clock, 'now'>, log: Logger): Embedding {
+export function createEmbedding(parts: {
+  readonly embed: Embed | undefined;
+  readonly shards: Pick<Shards, 'use'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Logger;
+}): Embedding {
+  const { embed, shards, clock, log } = parts;
   let restsUntil = Number.NEGATIVE_INFINITY;
   const running = new Map<Shard, Promise<void>>();
   const stopping = new AbortController();
@@ -65,9 +72,11 @@ export function createEmbedding(embed: Embed | undefined, clock: Pick<Clock, 'no
       const [vector] = (await vectorsOf([query], signal)) ?? [];
       return vector === undefined ? undefined : decodeVector(encodeVector(vector));
     },
-    follow(shard) {
+    follow(shard, place) {
       if (embed === undefined || running.has(shard) || stopping.signal.aborted) return;
-      const work = fill(shard)
+      // In use until it is done: a shard that is let go meanwhile would be written to beside the one that is loaded after it.
+      const work = shards
+        .use(place, fill)
         .catch((error: unknown) => log.error('embeddings could not be stored', { error }))
         .finally(() => running.delete(shard));
       running.set(shard, work);

@@ -42,7 +42,7 @@ const MOST_LIMIT = 50;
 export function createMemories(parts: Parts): Memories {
   const { clock, random, log, capacity = CAPACITY } = parts;
   const shards = createShards({ files: { journal: openJournal }, ...parts });
-  const embedding = createEmbedding(parts.embed, clock, log);
+  const embedding = createEmbedding({ embed: parts.embed, shards, clock, log });
   const sources = createSources({ shards, addTo });
 
   /** Adds to a shard whose turn it is. */
@@ -56,7 +56,7 @@ export function createMemories(parts: Parts): Memories {
     await shard.commit({ put: plan.put, drop: plan.drop, reflected: plan.reflected });
     const tooMuch = forgetLeast(table, capacity, clock.now());
     if (tooMuch !== undefined) await shard.commit(tooMuch);
-    embedding.follow(shard);
+    embedding.follow(shard, given.place);
     const now = (one: Memory) => table.get(one.id) ?? one;
     return {
       outcome: plan.outcome,
@@ -135,7 +135,7 @@ export function createMemories(parts: Parts): Memories {
             (insight) => reflectionOf({ table, place, insight, speaker, id: random.id(), now: clock.now() }) ?? [],
           );
           await shard.commit({ put, reflected: freshAt(table, place).map(({ id }) => id) });
-          embedding.follow(shard);
+          embedding.follow(shard, place);
           return put;
         }),
       ),
@@ -154,7 +154,7 @@ export function createMemories(parts: Parts): Memories {
     const present = createDirectory();
     for (const person of people) present.add(person);
     const asked = query?.trim() ?? '';
-    embedding.follow(shard);
+    embedding.follow(shard, place);
     const vector = asked === '' ? undefined : await embedding.of(asked, signal);
     const directory = joined(present, table.names);
     const question =

@@ -8,6 +8,21 @@ const MINUTE_MS = 60_000;
 const fileOf = ({ folder }: Room) => join(folder.path, '500', 'guild.jsonl');
 
 describe('persona: memories on the disk', () => {
+  it('are in memory once, also while their embeddings are made and many other guilds are talked in', async () => {
+    let answer = (): void => undefined;
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await using room = await openRoom({ embed: (texts) => asked.then(() => texts.map(() => [1, 0])) });
+    await room.say(ANNA, 'I like tea');
+    for (let guild = 0; guild < 70; guild += 1) {
+      await room.say(ANNA, 'I like tea', { place: { ...ELSEWHERE, guildId: String(900 + guild) } });
+    }
+    await room.say(ANNA, 'I like coffee, too');
+    answer();
+    expect(room.opened.filter((file) => file === join('500', 'guild.jsonl'))).to.have.length(1);
+  });
+
   it('are there after a crash, right after they were added', async () => {
     await using room = await openRoom();
     await room.say(ANNA, 'I live in Bonn');

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { createMemories } from '@cinnabar/plugin-persona/memory/memories';
 import type { Embed, Memories, Memory, NewMemory, Place } from '@cinnabar/plugin-persona/memory/types';
+import { type Journal, openJournal } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { type Folder, makeFolder } from '../../../support/folder.js';
 import { recordingLogger } from '../../../support/logs.js';
@@ -28,6 +29,8 @@ export interface Room extends AsyncDisposable {
   readonly memories: Memories;
   readonly clock: ManualClock;
   readonly folder: Folder;
+  /** The files that were loaded, each as often as it was. */
+  readonly opened: readonly string[];
   readonly log: ReturnType<typeof recordingLogger>;
   /** Somebody says something in a message of its own; the next thing is said a minute later. */
   say(speaker: string, text: string, more?: Partial<NewMemory>): ReturnType<Memories['add']>;
@@ -44,21 +47,33 @@ export interface Room extends AsyncDisposable {
 export async function openRoom(options: Options = {}): Promise<Room> {
   const { folder = makeFolder(), clock = createManualClock(), embed, capacity } = options;
   const log = recordingLogger();
+  const journals: Journal<unknown>[] = [];
+  const opened: string[] = [];
+  let disposed = false;
   const memories = createMemories({
     folder: async () => folder.path,
     clock,
     random: { id: () => `m${String(++ids).padStart(8, '0')}` },
     log,
-    after: clock.after,
+    files: {
+      journal(file, schema, options) {
+        const journal = openJournal(file, schema, options);
+        journals.push(journal);
+        opened.push(relative(folder.path, file));
+        return journal;
+      },
+    },
+    // What has crashed does nothing more.
+    after: (delayMs, task) => clock.after(delayMs, () => (disposed ? undefined : task())),
     self: () => '9000',
     embed,
     capacity,
   });
-  let disposed = false;
   const room: Room = {
     memories,
     clock,
     folder,
+    opened,
     log,
     async say(speaker, text, more = {}) {
       clock.advance(60_000);
@@ -82,6 +97,7 @@ export async function openRoom(options: Options = {}): Promise<Room> {
     async restart(settle = true) {
       disposed = true;
       if (settle) await memories.close();
+      else for (const journal of journals) await journal.release();
       return openRoom({ ...options, folder, clock });
     },
     async [Symbol.asyncDispose]() {

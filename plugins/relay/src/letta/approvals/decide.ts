@@ -1,3 +1,4 @@
+import { linkSignals } from '@cinnabar/sdk';
 import type { WaitingCall } from '../runs/heard.js';
 import { listen } from '../runs/listen.js';
 import { openStream } from '../runs/send.js';
@@ -44,11 +45,14 @@ async function askPeople(talk: Talk, { callId, name, input }: WaitingCall): Prom
   const { agentId, key, place } = prompt;
   const request = { agentId, key, callId, tool: name, input, place };
   await store.lettaAsked.of(callId).set({ ...request, at: clock.now() });
+  const ended = linkSignals(stopped);
   try {
-    return await Promise.race([talk.ask(request, stopped), aborted(stopped)]);
+    return await Promise.race([talk.ask(request, stopped), aborted(ended.signal)]);
   } catch (error) {
     log.warn('nobody could be asked for an approval', { agentId, tool: name, error });
     return NOT_ASKED;
+  } finally {
+    ended.release();
   }
 }
 
