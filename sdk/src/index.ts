@@ -3,6 +3,14 @@ export * from './access.js';
 export * from './accounts.js';
 export * from './approvals.js';
 export { createDeadline, type Deadline } from './async/deadline.js';
+export {
+  createFairScheduler,
+  createFairSlots,
+  type FairBounds,
+  type FairClaim,
+  type FairScheduler,
+  type FairSlots,
+} from './async/fair-scheduler.js';
 export { linkSignals } from './async/signals.js';
 export { sleep } from './async/sleep.js';
 export * from './bill.js';
@@ -53,6 +61,7 @@ export * from './tasks.js';
 export * from './text/escape.js';
 export { type Named, participantNames, sanitizeName } from './text/names.js';
 export { splitMessage } from './text/split.js';
+export { matchesWildcard } from './text/wildcard.js';
 export { readYaml, type YamlReading } from './text/yaml.js';
 export * from './token.js';
 export * from './tool-content.js';

@@ -105,6 +105,8 @@ export interface LlmCompletion {
   readonly usage: Usage;
   readonly model: string;
   readonly provider: string;
+  /** How many more tools it asked for than one answer may; those calls are left out. */
+  readonly droppedCalls?: number;
   /** Present when `output` was asked for and the answer fits it. */
   readonly structured?: unknown;
   /** How the request was really made: prefill may have become chat. */

@@ -6,7 +6,13 @@ import { defineToken } from './token.js';
 export const SETTING_SCOPES = ['global', 'guild', 'channel', 'role', 'user', 'member'] as const;
 export type SettingScope = (typeof SETTING_SCOPES)[number];
 
-/** Schemas by scope. Each field needs a default or must be optional: an absent document reads as `{}`. Mark secrets with `.meta({ secret: true })`. */
+/**
+ * Schemas by scope. Each field needs a default or must be optional: an absent document reads as `{}`. Mark secrets with `.meta({ secret: true })`.
+ *
+ * The owner of the bot can set a ceiling for every number of a guild's settings, in the configuration files: admins cannot set more, and more
+ * is never read. `.meta({ ceiling: 20 })` is one that holds until then, for what costs the owner money; `.meta({ noLimit: 0 })` says which number
+ * means that there is no limit; `.meta({ model: true })` marks the name of a model, which admins choose among those of `allowedModels`.
+ */
 export type SettingsSchemas = { readonly [K in SettingScope]?: z.ZodObject };
 
 /** An id, or anything of discord.js that has one. */
@@ -31,9 +37,12 @@ type DocumentOf<S> = S extends z.ZodObject ? SettingsDocument<z.output<S>> : nev
 export type Settings<S extends SettingsSchemas> = {
   readonly [K in keyof S & SettingScope]-?: K extends 'global'
     ? DocumentOf<S[K]>
-    : K extends 'member'
-      ? (member: MemberKey) => DocumentOf<S[K]>
-      : (of: HasId) => DocumentOf<S[K]>;
+    : K extends 'guild'
+      ? /** Of a guild; of `null` what holds in direct messages: the defaults, below the owner's ceilings. */
+        (of: HasId | null) => DocumentOf<S[K]>
+      : K extends 'member'
+        ? (member: MemberKey) => DocumentOf<S[K]>
+        : (of: HasId) => DocumentOf<S[K]>;
 };
 
 /** One setting as shown to an admin. */

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LocalDiscord, startLocalDiscord } from '@cinnabar/sdk/testing';
 import { startBot } from './bot-process.js';
 import { CALLS, CARDS, PAGES, PINS } from './hostile/documents.js';
+import { fairness } from './hostile/fairness.js';
 import { type Figure, limit, median, percentile } from './report.js';
 
 const EVERY_MS = 25;
@@ -21,10 +22,15 @@ interface Delay {
 }
 
 /**
- * Thirty hostile documents are given to a bot while it is asked for a heartbeat every 25 ms, as Discord may at any time: none is late by more
+ * How long a server waits beside one that floods the bot; then thirty hostile documents are given to a bot while it is asked for a heartbeat every 25 ms, as Discord may at any time: none is late by more
  * than 250 ms.
  */
-export async function* hostile(): AsyncGenerator<Figure> {
+export async function* hostile(_folder?: string, rounds?: number): AsyncGenerator<Figure> {
+  yield* fairness(rounds);
+  yield* documents();
+}
+
+async function* documents(): AsyncGenerator<Figure> {
   const discord = await startLocalDiscord();
   const pages = await servePages();
   const you = discord.createUser({ name: 'you' });

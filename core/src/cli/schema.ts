@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { operatorSentenceOf, type Plugin, z } from '@cinnabar/sdk';
+import { ceilingsSchema } from '../config/ceilings.js';
 import type { HostConfig } from '../config/host-config.js';
 import { hostPartSchema } from '../config/host-part.js';
 import { createDiscovery, type Discover } from '../plugins/discovery/discovery.js';
@@ -42,7 +43,10 @@ export function schemaText(plugins: readonly Plugin[]): string {
   const parts = [...plugins]
     .sort((one, other) => (one.manifest.id < other.manifest.id ? -1 : 1))
     .flatMap(({ configuration }) => (configuration === undefined ? [] : [configuration]));
-  const properties = Object.assign({}, ...[hostPartSchema, ...parts].map((part) => jsonSchemaOf(part).properties));
+  const properties = Object.assign(
+    {},
+    ...[hostPartSchema, ceilingsSchema, ...parts].map((part) => jsonSchemaOf(part).properties),
+  );
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $comment: NOTE,

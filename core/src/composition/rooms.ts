@@ -7,6 +7,7 @@ import { createAccess } from '../access/access.js';
 import { notice } from '../commands/answers/notice.js';
 import { createCommands } from '../commands/room.js';
 import { createComponents } from '../components/room.js';
+import { createCeilings } from '../config/ceilings.js';
 import { createConfiguration } from '../config/configuration.js';
 import { alertOfAbsence } from '../gateway/absence-alert.js';
 import { watchBlockage } from '../gateway/blockage.js';
@@ -81,6 +82,7 @@ function registerState(room: Room): void {
       log: get(KEYS.logs).logger('storage'),
       presets: get(KEYS.config).presets,
       presetPlace: get(KEYS.config).presetPlace,
+      ceilings: createCeilings(get(KEYS.configuration), get(KEYS.logs).logger('configuration')),
       tierOf: (actor) => get(KEYS.access).tierOf(actor),
       hasRole: (guildId, roleId) =>
         get(KEYS.gateway).client.guilds.cache.get(guildId)?.roles.cache.has(roleId) === true,

@@ -6,8 +6,12 @@ import {
   SETTING_SCOPES,
   type SettingScope,
   type SettingsDocument,
+  type z,
 } from '@cinnabar/sdk';
+import type { Ceilings, CeilingsRoom } from '../config/ceilings.js';
 import type { PluginStorage } from '../contracts.js';
+import { fieldsOf } from './catalog/fields.js';
+import { belowCeilings } from './documents/ceilings.js';
 import { openCollection } from './documents/collection.js';
 import { collectionPath, settingsPath } from './documents/layout.js';
 import { keyFor } from './documents/path-names.js';
@@ -24,6 +28,8 @@ export interface OpenedPlugin {
   readonly storage: PluginStorage;
   /** The settings document of a scope the plugin has; `of` is needed but for the global one. */
   readonly document: (scope: SettingScope, of?: HasId | MemberKey) => AnySettings;
+  /** What the owner allows admins of a server at most. */
+  readonly ceilings: (guildId: string | null) => Promise<Ceilings>;
 }
 
 /**
@@ -35,17 +41,29 @@ export function openPlugin(
   plugin: Plugin,
   presets: Presets,
   presetPlace: (key: string) => string,
+  ceilings: CeilingsRoom,
 ): OpenedPlugin {
   const { id } = plugin.manifest;
   checkDefaults(plugin);
   checkPresets(plugin, presets, presetPlace);
 
-  const scopes = new Map<SettingScope, (of?: HasId | MemberKey) => AnySettings>();
+  const ofGuild = fieldsOf(plugin).filter(({ scope }) => scope === 'guild');
+  const numbers = ofGuild.filter(({ type }) => type.kind === 'number');
+  ceilings.declare(
+    id,
+    numbers.map(({ key }) => key),
+  );
+  const scopes = new Map<SettingScope, (of?: Of) => AnySettings>();
   for (const scope of SETTING_SCOPES) {
     const schema = plugin.settings[scope];
     if (schema === undefined) continue;
     const open = openSettings(vault, schema, scope === 'global' ? { plugin: id, presets } : { plugin: id });
-    scopes.set(scope, (of) => open(settingsPath(id, scope, of === undefined ? undefined : keyFor(scope, of))));
+    scopes.set(scope, (of) => {
+      const key = of === undefined || of === null ? undefined : keyFor(scope, of);
+      if (scope !== 'guild') return open(settingsPath(id, scope, key));
+      const stored = key === undefined ? defaultsOf(schema) : open(settingsPath(id, scope, key));
+      return belowCeilings(stored, ofGuild, () => ceilings.of(id, key ?? null));
+    });
   }
   const document = (scope: SettingScope, of?: HasId | MemberKey): AnySettings => {
     const open = scopes.get(scope);
@@ -56,9 +74,10 @@ export function openPlugin(
   return {
     plugin,
     document,
+    ceilings: (guildId) => ceilings.of(id, guildId),
     storage: {
       settings: Object.fromEntries(
-        [...scopes].map(([scope, open]) => [scope, scope === 'global' ? open() : (of: HasId | MemberKey) => open(of)]),
+        [...scopes].map(([scope, open]) => [scope, scope === 'global' ? open() : (of: Of) => open(of)]),
       ),
       collections: Object.fromEntries(
         Object.entries(plugin.collections).map(([name, definition]) => [
@@ -68,6 +87,16 @@ export function openPlugin(
       ),
     },
   };
+}
+
+type Of = HasId | MemberKey | null;
+
+/** What holds in direct messages: there no server could have set anything. */
+function defaultsOf(schema: z.ZodObject): AnySettings {
+  const refuse = async () => {
+    throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: 'settings', detail: 'it is kept by server.' });
+  };
+  return { get: async () => schema.parse({}), set: refuse, update: refuse, reset: refuse };
 }
 
 function checkDefaults(plugin: Plugin): void {

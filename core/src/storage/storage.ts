@@ -1,4 +1,5 @@
 import type { Actor, Logger, Tier } from '@cinnabar/sdk';
+import { type CeilingsRoom, NO_CEILINGS } from '../config/ceilings.js';
 import type { StorageRoom } from '../contracts.js';
 import { createCatalog } from './catalog/catalog.js';
 import { hideSecrets, type SecretKeys, secretKeysOf } from './catalog/fields.js';
@@ -19,6 +20,8 @@ export interface StorageOptions {
   readonly presets?: Readonly<Record<string, Presets>>;
   /** Where a preset stands, for people. */
   readonly presetPlace?: (plugin: string, key: string) => string;
+  /** What admins may set at most. */
+  readonly ceilings?: CeilingsRoom;
   /** Who may change settings; without it nobody may, but people their own. */
   readonly tierOf?: (actor: Actor) => Promise<Tier>;
   /** Whether a role is one of the server's; without it none is, so that settings by role can be changed by nobody there. */
@@ -34,6 +37,7 @@ export function createStorage(options: StorageOptions): StorageRoom {
     log,
     presets = {},
     presetPlace = (plugin, key) => `${plugin}.${key}`,
+    ceilings = NO_CEILINGS,
     tierOf = async () => 'everyone',
     hasRole = () => false,
     onProblem = () => undefined,
@@ -49,7 +53,7 @@ export function createStorage(options: StorageOptions): StorageRoom {
   return {
     open(plugin) {
       const { id } = plugin.manifest;
-      const one = openPlugin(vault, plugin, presets[id] ?? {}, (key) => presetPlace(id, key));
+      const one = openPlugin(vault, plugin, presets[id] ?? {}, (key) => presetPlace(id, key), ceilings);
       opened.set(id, one);
       secrets.set(id, secretKeysOf(plugin));
       return one.storage;

@@ -1,5 +1,9 @@
 import {
   type Clock,
+  createDeadline,
+  createFairSlots,
+  type FairBounds,
+  type FairClaim,
   type Logger,
   linkSignals,
   type Place,
@@ -21,16 +25,41 @@ interface Parts {
   readonly boundary: Boundary;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly bounds?: FairBounds;
 }
 
+/** How many calls may run at the same time: many more than ordinary work needs, and few enough that one member's leave others room. */
+export const CALL_BOUNDS: FairBounds = { total: 64, perGuild: 32, perMember: 8 };
+/** How long a call waits for its turn. It ends the wait of calls that are made from within others, and would wait for themselves. */
+const TURN_MS = 60_000;
+const BUSY = 'too many calls are running at the same time, so it was not run; please ask again in a moment';
 const STOPPED = 'its plugin is not running any more, so it was not run';
 const CHANGED = 'it has changed since it was asked for, so it was not run; please ask again';
 const CANCELLED = 'it was cancelled before it ran';
 const UNSAVED = 'it ran, but its result could not be saved: do not simply repeat it';
 
-/** The innermost step: asks everything again, claims the call in the ledger, and runs it. At most once per call. */
-export function createExecution({ registry, gate, boundary, clock, log }: Parts) {
+/** The innermost step: waits for its turn, asks everything again, claims the call in the ledger, and runs it. At most once per call. */
+export function createExecution({ registry, gate, boundary, clock, log, bounds = CALL_BOUNDS }: Parts) {
+  const slots = createFairSlots(() => bounds);
+
   return async function execute(call: LiveCall): Promise<SettledOutcome> {
+    const { id, actor, signal } = call;
+    const deadline = createDeadline(clock, TURN_MS, [signal]);
+    try {
+      const claim: FairClaim = {
+        id,
+        guild: actor.guildId ?? 'direct',
+        member: actor.identity === undefined ? actor.userId : `identity:${actor.identity}`,
+      };
+      if (await slots.acquire(claim, deadline.signal)) return await executeNow(call);
+      return await call.settle(failure(call, signal.aborted ? CANCELLED : BUSY));
+    } finally {
+      deadline.end();
+      slots.release(id);
+    }
+  };
+
+  async function executeNow(call: LiveCall): Promise<SettledOutcome> {
     try {
       const ready = await prepare(call);
       if ('refusal' in ready) return await call.settle(ready.refusal);
@@ -42,7 +71,7 @@ export function createExecution({ registry, gate, boundary, clock, log }: Parts)
     } catch (error) {
       return call.settle(thrownOutcome(call.id, call.tool.info.name, error, log));
     }
-  };
+  }
 
   async function prepare(call: LiveCall): Promise<{ tool: RegisteredTool } | { refusal: SettledOutcome }> {
     const { id, actor } = call;

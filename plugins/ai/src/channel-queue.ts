@@ -1,10 +1,13 @@
-import type { Turn } from '@cinnabar/sdk';
-import PQueue from 'p-queue';
+import { createFairSlots, type Turn } from '@cinnabar/sdk';
 
-/** Turns of one channel follow one another; channels do not wait for each other while there is room. */
+/** Turns of one channel follow one another; channels do not wait for each other while there is room, and guilds take turns where there is none. */
 export interface ChannelQueue {
   /** How many wait in the channel, beside those under way. */
   waiting(channelId: string): number;
+  /** How many turns of a member wait in the channel. */
+  waitingOf(channelId: string, userId: string): number;
+  /** In how many other channels a turn of the member waits or is being answered. */
+  elsewhere(channelId: string, userId: string): number;
   /** Whether a turn of the channel would have to wait. */
   busy(channelId: string): boolean;
   /** In all channels: turns that wait, and channels in which one is being answered. */
@@ -34,7 +37,8 @@ interface Item {
 interface Line {
   /** Not yet handed over, oldest first. */
   readonly items: Item[];
-  underWay: boolean;
+  /** Who asked what is being answered. */
+  answering: readonly string[];
 }
 
 export function createChannelQueue({
@@ -45,20 +49,17 @@ export function createChannelQueue({
   answer,
 }: ChannelQueueParts): ChannelQueue {
   const lines = new Map<string, Line>();
-  const slots = new PQueue();
-  /** So that answers that hang in one guild leave others room. Direct messages count as one guild. */
-  const slotsOf = new Map<string, PQueue>();
+  let total = 1;
+  const slots = createFairSlots(() => ({ total, perGuild: mostOfOneGuild(total) }));
 
-  const inSlot = async (guildId: string | null, task: () => Promise<void>) => {
-    slots.concurrency = await concurrency().catch(() => slots.concurrency);
-    const key = guildId ?? 'direct';
-    const own = slotsOf.get(key) ?? new PQueue();
-    slotsOf.set(key, own);
-    own.concurrency = mostOfOneGuild(slots.concurrency);
+  const inSlot = async (channelId: string, { turn }: Item, task: () => Promise<void>) => {
+    total = await concurrency().catch(() => total);
+    // Direct messages count as one guild.
+    await slots.acquire({ id: channelId, guild: turn.actor.guildId ?? 'direct', member: turn.actor.userId });
     try {
-      await own.add(() => slots.add(task));
+      await task();
     } finally {
-      if (own.size === 0 && own.pending === 0) slotsOf.delete(key);
+      slots.release(channelId);
     }
   };
 
@@ -70,19 +71,18 @@ export function createChannelQueue({
   };
   const serveOnce = async (line: Line) => {
     const batch = await takeBatch(line.items);
-    line.underWay = true;
+    line.answering = batch.map(({ turn }) => turn.actor.userId);
     const turns = batch.map(({ turn }) => turn).filter((turn) => !isWithdrawn(turn));
     try {
       if (isSome(turns)) await answer(turns);
     } finally {
-      line.underWay = false;
+      line.answering = [];
       for (const { done } of batch) done();
     }
   };
   const serve = async (channelId: string, line: Line) => {
-    while (line.items.length > 0) {
-      const guildId = line.items[0]?.turn.actor.guildId ?? null;
-      await inSlot(guildId, () => serveOnce(line)).catch(() => undefined);
+    for (let [first] = line.items; first !== undefined; [first] = line.items) {
+      await inSlot(channelId, first, () => serveOnce(line)).catch(() => undefined);
     }
     lines.delete(channelId);
   };
@@ -101,14 +101,20 @@ export function createChannelQueue({
       if (line === undefined) return 0;
       const waiting = line.items.filter(({ turn }) => !isWithdrawn(turn)).length;
       // The first is about to be handed over.
-      return line.underWay ? waiting : Math.max(0, waiting - 1);
+      return isUnderWay(line) ? waiting : Math.max(0, waiting - 1);
     },
+    waitingOf: (channelId, userId) =>
+      itemsOf(lines.get(channelId), userId).filter(({ turn }) => !isWithdrawn(turn)).length,
+    elsewhere: (channelId, userId) =>
+      [...lines].filter(
+        ([id, line]) => id !== channelId && (line.answering.includes(userId) || itemsOf(line, userId).length > 0),
+      ).length,
     busy: (channelId) => lines.has(channelId),
     totals() {
       const all = [...lines.values()];
       return {
         waiting: all.reduce((sum, { items }) => sum + items.length, 0),
-        answering: all.filter(({ underWay }) => underWay).length,
+        answering: all.filter(isUnderWay).length,
       };
     },
     run: (turn) =>
@@ -123,7 +129,7 @@ export function createChannelQueue({
           line.items.splice(placeOf(turn, line.items), 0, { turn, done });
           return;
         }
-        const opened: Line = { items: [{ turn, done }], underWay: false };
+        const opened: Line = { items: [{ turn, done }], answering: [] };
         lines.set(channelId, opened);
         void serve(channelId, opened);
       }),
@@ -134,6 +140,12 @@ const SHARE_OF_ONE_GUILD = 0.75;
 
 function mostOfOneGuild(slots: number): number {
   return Math.ceil(slots * SHARE_OF_ONE_GUILD);
+}
+
+const isUnderWay = ({ answering }: Line) => answering.length > 0;
+
+function itemsOf(line: Line | undefined, userId: string): readonly Item[] {
+  return (line?.items ?? []).filter(({ turn }) => turn.actor.userId === userId);
 }
 
 /** In the order in which the messages were written: a command takes a little longer to get here than a mention. */

@@ -2,7 +2,7 @@ import { type Clock, createSequences, type Random, type Registrar, type Responde
 import { createAllowance } from './allowance.js';
 import type { ChannelQueue } from './channel-queue.js';
 import { routeOf } from './routing.js';
-import { type AiSettings, limitsOf } from './settings.js';
+import { type AiSettings, type Limits, limitsOf } from './settings.js';
 import type { Withdrawals } from './withdrawals.js';
 
 const SWEEP_MS = 60_000;
@@ -37,22 +37,34 @@ export function createIntake({
 
   /** A sentence when the turn is refused; empty when nobody is to be told. */
   const refusalOf = async (turn: Turn): Promise<string | undefined> => {
-    const { channel, actor, trigger } = turn;
-    const { turnsPerMinute, maxWaiting } = await limitsOf(settings, actor.guildId);
+    const { actor, trigger } = turn;
+    const limits = await limitsOf(settings, actor.guildId);
     const asked = trigger !== 'name' && trigger !== 'random' && !turn.user.bot;
-    const excess = allowance.take(actor.userId, turnsPerMinute);
-    if (excess !== undefined) {
-      const seconds = Math.max(1, Math.ceil(excess.waitMs / 1000));
-      return asked && (excess.first || turn.message === null)
-        ? `That was a lot at once. Please wait ${seconds} s.`
-        : '';
+    const excess = allowance.take(actor.userId, limits.turnsPerMinute);
+    if (excess === undefined) {
+      const sentence = (await ownExcess(turn, limits)) ?? (await channelExcess(turn, limits));
+      return sentence === undefined || asked ? sentence : '';
     }
+    const seconds = Math.max(1, Math.ceil(excess.waitMs / 1000));
+    return asked && (excess.first || turn.message === null) ? `That was a lot at once. Please wait ${seconds} s.` : '';
+  };
+
+  /** What one member may have under way, so that there is room for others. */
+  const ownExcess = async ({ channel, actor }: Turn, { maxWaitingOfMember }: Limits) => {
+    const { perMember } = await settings.global.get();
+    if (queue.elsewhere(channel.id, actor.userId) >= perMember) return manySentence(perMember);
+    return queue.waitingOf(channel.id, actor.userId) >= maxWaitingOfMember
+      ? ownSentence(maxWaitingOfMember)
+      : undefined;
+  };
+
+  const channelExcess = async (turn: Turn, { maxWaiting }: Limits) => {
+    const { channel, actor } = turn;
     if (!queue.busy(channel.id)) return undefined;
     const { responder } = await routeOf(settings, channel, actor.guildId);
     const most = Math.min(maxWaiting, (await responders.maxWaiting(responder, turn)) ?? maxWaiting);
     const waiting = queue.waiting(channel.id);
-    if (waiting < most || !queue.busy(channel.id)) return undefined;
-    return asked ? fullSentence(waiting) : '';
+    return waiting < most || !queue.busy(channel.id) ? undefined : fullSentence(waiting);
   };
 
   return async function take(arrival: Arrival): Promise<boolean> {
@@ -77,6 +89,16 @@ export function createIntake({
       watch.end();
     }
   };
+}
+
+function manySentence(channels: number): string {
+  const where = channels === 1 ? 'another channel' : `${channels} other channels`;
+  return `I am still busy with what you asked in ${where}. Please ask again when I have answered there.`;
+}
+
+function ownSentence(waiting: number): string {
+  const messages = waiting === 1 ? 'A message of yours is' : `${waiting} messages of yours are`;
+  return `${messages} waiting in this channel. Please ask again when I have answered.`;
 }
 
 function fullSentence(waiting: number): string {

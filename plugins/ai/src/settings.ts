@@ -14,8 +14,15 @@ export const settings = {
       .max(100)
       .default(8)
       .describe(
-        'In how many channels answers are made at the same time; one server takes at most three quarters of them, rounded up',
+        'In how many channels answers are made at the same time, servers in turn; one server takes at most three quarters of them, rounded up',
       ),
+    perMember: z
+      .number()
+      .int()
+      .min(1)
+      .max(100)
+      .default(3)
+      .describe('In how many channels one member may wait for answers at the same time, in all servers together'),
   }),
   guild: z.object({
     responder: responderName.optional().describe('Answers in this server; `ai use` sets it'),
@@ -25,7 +32,8 @@ export const settings = {
       .min(0)
       .max(600)
       .default(30)
-      .describe('How often one member may talk to the bot within a minute; 0 for no limit'),
+      .describe('How often one member may talk to the bot within a minute; 0 for no limit')
+      .meta({ noLimit: 0 }),
     maxWaiting: z
       .number()
       .int()
@@ -33,6 +41,13 @@ export const settings = {
       .max(100)
       .default(10)
       .describe('How many messages may wait in one channel while the bot answers another'),
+    maxWaitingOfMember: z
+      .number()
+      .int()
+      .min(1)
+      .max(100)
+      .default(5)
+      .describe('How many of those that wait in one channel may be of one member'),
     deadlineSeconds: z
       .number()
       .int()
@@ -87,5 +102,5 @@ export async function answerLimitsOf(all: AiSettings, guildId: string | null): P
 
 /** The limits of a guild; in direct messages, the defaults. */
 export function limitsOf(all: AiSettings, guildId: string | null): Promise<Limits> {
-  return guildId === null ? Promise.resolve(settings.guild.parse({})) : all.guild(guildId).get();
+  return all.guild(guildId).get();
 }

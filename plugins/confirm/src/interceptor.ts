@@ -1,6 +1,13 @@
-import { createSequences, type Interceptor, type Settings, type ToolCall, type ToolPolicies } from '@cinnabar/sdk';
+import {
+  createSequences,
+  type Interceptor,
+  type Settings,
+  type SettledOutcome,
+  type ToolCall,
+  type ToolPolicies,
+} from '@cinnabar/sdk';
 import { type AskingParts, ask } from './asking/ask.js';
-import { allowanceFor } from './session/allowance.js';
+import { type Allowance, allowanceFor } from './session/allowance.js';
 import type { Grants } from './session/grants.js';
 import { type Rules, rulesIn, type settings } from './settings.js';
 import { REASONS } from './waiting/expiry.js';
@@ -11,12 +18,38 @@ interface Parts extends AskingParts {
   readonly grants: Grants;
 }
 
-/** In one guild. Cards are cleaned up when their requester is heard of again; some never are, and must not fill the memory. */
+/** In one guild: some requesters are never heard of again, and their cards must not fill the memory. */
 const MOST_WAITING = 1000;
 
 /** Holds calls until their requester has confirmed them. */
 export function createInterceptor(parts: Parts): Interceptor {
   const cards = createSequences();
+  /** Calls by member that will have a card, but have none yet. */
+  const asking = new Map<string, number>();
+
+  /** Why no card may be added for the member. Only overdue cards make room: a decision that can still be made is never taken away. */
+  const crowded = async ({ actor }: ToolCall, { maxOpen }: Rules): Promise<string | undefined> => {
+    const { board, expiry } = parts;
+    const open = (board.of(actor.userId)?.size ?? 0) + (asking.get(actor.userId) ?? 0);
+    if (open >= maxOpen)
+      return `${open} requests of this member wait for a decision already: they have to be decided first`;
+    if (board.at(actor).size < MOST_WAITING) return undefined;
+    await Promise.all([...board.at(actor)].filter(expiry.isOverdue).map((card) => expiry.expire(card, 'timedOut')));
+    return board.at(actor).size < MOST_WAITING ? undefined : 'too many requests are waiting here';
+  };
+  const askFor = async (call: ToolCall, run: () => Promise<SettledOutcome>, rules: Rules, allowance: Allowance) => {
+    const { userId, channelId } = call.actor;
+    asking.set(userId, (asking.get(userId) ?? 0) + 1);
+    try {
+      // Several calls of one answer come at once; their cards appear one after another.
+      return await cards.run(channelId, () => ask(parts, { call, run, rules, allowance }));
+    } finally {
+      const left = (asking.get(userId) ?? 1) - 1;
+      if (left === 0) asking.delete(userId);
+      else asking.set(userId, left);
+    }
+  };
+
   return {
     name: 'confirm',
     order: 100,
@@ -38,10 +71,9 @@ export function createInterceptor(parts: Parts): Interceptor {
       }
       await parts.expiry.expireOverdue(call.actor.userId);
       if (parts.signal.aborted) return { status: 'expired', callId: call.id, reason: REASONS.restarted };
-      const oldest = parts.board.surplus(call.actor, MOST_WAITING);
-      if (oldest !== undefined) await parts.expiry.expire(oldest, 'crowded');
-      // Several calls of one answer come at once; their cards appear one after another.
-      return cards.run(call.actor.channelId, () => ask(parts, { call, run: next, rules, allowance }));
+      const reason = await crowded(call, rules);
+      if (reason !== undefined) return { status: 'denied', callId: call.id, reason: `Not run: ${reason}.` };
+      return askFor(call, next, rules, allowance);
     },
   };
 }

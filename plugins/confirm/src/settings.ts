@@ -17,6 +17,13 @@ const rules = z.object({
     .enum(['reactions', 'buttons', 'both'])
     .default('reactions')
     .describe('What a member decides with; buttons always help out where the bot may not add reactions'),
+  maxOpen: z
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(20)
+    .describe('How many requests of one member may wait for a decision at the same time, in all servers together'),
   sessionApprovals: z
     .enum(['never', 'like-this', 'by-risk', 'always'])
     .default('by-risk')
@@ -33,5 +40,5 @@ export type Style = Rules['style'];
 
 /** In a direct message the defaults apply. */
 export function rulesIn(guildSettings: Settings<typeof settings>['guild'], guildId: string | null): Promise<Rules> {
-  return guildId === null ? Promise.resolve(rules.parse({})) : guildSettings(guildId).get();
+  return guildSettings(guildId).get();
 }

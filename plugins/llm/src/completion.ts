@@ -7,6 +7,7 @@ import { beginningOf } from './streaming/bounded.js';
 /**
  * The provider's reply as the caller's completion: its own name in front taken off, written calls read, structured output checked.
  * @param idFor makes ids for the calls that a model has written into its text
+ * @param maxToolCalls calls beyond that are left out
  */
 export function finishCompletion(
   request: LlmRequest,
@@ -14,9 +15,13 @@ export function finishCompletion(
   reply: ProviderReply,
   mode: Mode,
   idFor: () => string,
+  maxToolCalls = Number.POSITIVE_INFINITY,
 ): LlmCompletion {
   const { model, usage } = reply;
-  const answer = mode === 'prefill' ? readScript(request, reply, idFor) : readChat(request, reply);
+  const answer = withCalls(
+    mode === 'prefill' ? readScript(request, reply, idFor) : readChat(request, reply),
+    maxToolCalls,
+  );
   const completion: LlmCompletion = { ...answer, usage, model, provider, mode };
   if (request.output === undefined) return completion;
   return { ...completion, structured: readStructured(request.output.schema, completion) };
@@ -69,7 +74,15 @@ function shortened(reply: ProviderReply, maxBytes: number): ProviderReply {
   return isCut ? { ...reply, content, stopReason: 'max_tokens' } : reply;
 }
 
-type Answer = Pick<LlmCompletion, 'content' | 'stopReason'>;
+type Answer = Pick<LlmCompletion, 'content' | 'stopReason' | 'droppedCalls'>;
+
+/** The answer with at most so many calls, the first ones. */
+function withCalls(answer: Answer, most: number): Answer {
+  const calls = answer.content.filter(({ type }) => type !== 'text');
+  if (calls.length <= most) return answer;
+  const dropped = new Set(calls.slice(most));
+  return { ...answer, content: answer.content.filter((block) => !dropped.has(block)), droppedCalls: dropped.size };
+}
 
 function readChat({ self }: LlmRequest, { content, stopReason }: ProviderReply): Answer {
   const named = content.map((block, index) =>

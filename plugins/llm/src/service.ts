@@ -91,7 +91,8 @@ export function createLlm(parts: ServiceParts): Llm {
     const reply = boundReply(request, attempt.reply, settings.maxAnswerBytes);
     // What was answered is paid for, whether it can be read or not.
     parts.metering?.ended(candidate, startedMs, reply);
-    const completion = finishCompletion(request, candidate.provider.name, reply, mode, () => random.id());
+    const { name } = candidate.provider;
+    const completion = finishCompletion(request, name, reply, mode, () => random.id(), settings.maxToolCalls);
     const { stopReason, usage } = completion;
     log.debug('model answered', { stopReason, mode, ...usage, ms: clock.now() - startedMs });
     return { ok: true as const, completion };

@@ -56,6 +56,13 @@ export const GLOBAL_SETTINGS = z.object({
     .max(50_000_000)
     .default(1_000_000)
     .describe('How much of an answer is read, in bytes; a longer one ends there, as at its length limit'),
+  maxToolCalls: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(20)
+    .describe('How many tools one answer may ask for; the model is told that the rest was not run'),
   timeoutMs: z
     .number()
     .int()

@@ -15,7 +15,8 @@ const guild = z.object({
     .describe('How many times one run may look whether its plan should be extended'),
   maxTokens: whole(1_000, 1_000_000)
     .default(60_000)
-    .describe('How many tokens, read and written, after which a run asks the language model no more'),
+    .describe('How many tokens, read and written, after which a run asks the language model no more')
+    .meta({ ceiling: 500_000 }),
   maxSeconds: whole(5, 600).default(120).describe('Seconds after which a run is ended'),
   maxReplyTokens: whole(100, 16_000)
     .default(1_500)
@@ -28,7 +29,8 @@ const guild = z.object({
     .min(1)
     .max(200)
     .optional()
-    .describe('The language model; by default what the host is configured with'),
+    .describe('The language model, one of `allowedModels`; by default what the host is configured with')
+    .meta({ model: true }),
   thoughts: z
     .enum(['nowhere', 'trace', 'thread'])
     .default('trace')
@@ -76,5 +78,5 @@ export function settingsIn(
   guildSettings: Settings<typeof settings>['guild'],
   guildId: string | null,
 ): Promise<PersonaSettings> {
-  return guildId === null ? Promise.resolve(guild.parse({})) : guildSettings(guildId).get();
+  return guildSettings(guildId).get();
 }

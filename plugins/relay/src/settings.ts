@@ -48,10 +48,12 @@ export const settings = {
       .describe('Time zone of quiet hours, wake-ups and days'),
     dayTurns: whole(0, 1_000_000)
       .default(0)
-      .describe('How often the agents may be told something in a day; 0 for no limit'),
+      .describe('How often the agents may be told something in a day; 0 for no limit')
+      .meta({ noLimit: 0 }),
     dayTokens: whole(0, 1_000_000_000)
       .default(0)
-      .describe('How many tokens the agents may use in a day; 0 for no limit'),
+      .describe('How many tokens the agents may use in a day; 0 for no limit')
+      .meta({ noLimit: 0 }),
     wakesPerDay: whole(0, 1000).default(4).describe('How many planned wake-ups there may be in a day'),
     digestMinutes: whole(1, 10_080).default(60).describe('How long a digest gathers, where the mode is digest'),
     digestMessages: whole(1, 1000).default(50).describe('After how many messages a digest is sent at once'),
@@ -72,7 +74,7 @@ export type GuildRules = z.output<typeof settings.guild>;
 
 /** What holds in a guild; in direct messages, the defaults. */
 export function rulesIn(all: Pick<RelaySettings, 'guild'>, guildId: string | null): Promise<GuildRules> {
-  return guildId === null ? Promise.resolve(settings.guild.parse({})) : all.guild(guildId).get();
+  return all.guild(guildId).get();
 }
 
 function isTimeZone(name: string): boolean {

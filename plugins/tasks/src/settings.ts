@@ -12,8 +12,14 @@ const guild = z.object({
   maxSteps: whole(1, 500, 50, 'How many times one task may ask the model'),
   maxMinutes: whole(1, 1_440, 30, 'For how many minutes one task may work; waiting for people does not count'),
   stepDelayMs: whole(0, 60_000, 1_000, 'Milliseconds between two steps of a task'),
-  maxTokens: whole(1_000, 100_000_000, 1_000_000, 'How many tokens one task may use'),
-  maxUsd: z.number().min(0).max(10_000).default(5).describe('How many US dollars one task may cost'),
+  maxTokens: whole(1_000, 100_000_000, 1_000_000, 'How many tokens one task may use').meta({ ceiling: 5_000_000 }),
+  maxUsd: z
+    .number()
+    .min(0)
+    .max(10_000)
+    .default(5)
+    .describe('How many US dollars one task may cost')
+    .meta({ ceiling: 20 }),
   warnAt: z.number().min(0.1).max(1).default(0.8).describe('At which part of its tokens or dollars a task warns'),
   maxIdenticalCalls: whole(2, 50, 4, 'A task that makes the same call so often in a row is ended'),
   maxIdleSteps: whole(2, 100, 8, 'A task that gets nowhere for so many steps is ended'),
@@ -21,6 +27,7 @@ const guild = z.object({
   perMember: whole(1, 100, 2, 'How many tasks of one member may work at the same time'),
   perGuild: whole(1, 500, 5, 'How many tasks of this server may work at the same time'),
   maxOpen: whole(1, 1_000, 10, 'How many tasks one member may have open, waiting ones included'),
+  maxOpenInGuild: whole(1, 10_000, 200, 'How many tasks of this server may be open, waiting ones included'),
   contextTokens: whole(2_000, 1_000_000, 40_000, 'From how many tokens on what a task remembers is compacted'),
   controlTier: z
     .enum(TIERS)
@@ -38,5 +45,5 @@ export type HostRules = z.output<typeof global>;
 
 /** In a direct message the defaults apply. */
 export function rulesIn(all: TaskSettings, guildId: string | null): Promise<Rules> {
-  return guildId === null ? Promise.resolve(guild.parse({})) : all.guild(guildId).get();
+  return all.guild(guildId).get();
 }

@@ -81,10 +81,15 @@ export function createTasks(parts: TasksParts): Tasks {
       if (llm === undefined || llm.current.provider === OFFLINE) throw new UserError(NO_MODEL);
       const { actor } = request;
       await assertMayStart(access, actor, SUBJECT);
-      const { maxOpen } = await rulesIn(settings, actor.guildId);
-      const theirs = journal.live().filter((task) => task.actor.userId === actor.userId && !isFinal(task.status));
+      const { maxOpen, maxOpenInGuild } = await rulesIn(settings, actor.guildId);
+      const all = journal.live().filter(({ status }) => !isFinal(status));
+      const theirs = all.filter((task) => task.actor.userId === actor.userId);
       if (theirs.length >= maxOpen) {
         throw new UserError(`You have ${theirs.length} tasks open, which is the most there may be. Stop one first.`);
+      }
+      const { length: here } = all.filter((task) => task.actor.guildId === actor.guildId);
+      if (actor.guildId !== null && here >= maxOpenInGuild) {
+        throw new UserError(`${here} tasks of this server are open, which is the most there may be.`);
       }
       const name = await parts.nameOf(actor);
       const task = await journal.add(newTask(parts.random.id(), { ...request, prompt }, name, parts.clock.now()));

@@ -1,11 +1,13 @@
 /** This project, with commands that hand it what strangers would: pages, and calls of foreign MCP servers. */
 import { createHost, loadConfig } from '@cinnabar/core';
 import { createWebReader } from '@cinnabar/plugin-tasks/builtin/web/reader';
-import { Clock, definePlugin, option, Tools, z } from '@cinnabar/sdk';
+import { Clock, definePlugin, option, sleep, Tools, z } from '@cinnabar/sdk';
 import { CHILD } from '../../plugins/mcp/bench.js';
 import { CALLS } from '../hostile/documents.js';
 import { readArguments, serve } from './protocol.js';
 
+/** What a short answer of a model takes. */
+const ANSWER_MS = 400;
 const loadedAt = performance.now();
 const { api, token, dataDir, env } = readArguments();
 /** Only Discord's stand-in is asked: its address counts as public here. */
@@ -14,7 +16,15 @@ const worker = import.meta.resolve('@cinnabar/plugin-tasks/builtin/web/worker');
 const bench = definePlugin({
   manifest: { id: 'bench', version: '1.0.0', description: 'Hands on what strangers send', intents: ['MessageContent'] },
   inject: { clock: Clock, tools: Tools },
-  setup({ command, defer, services: { clock, tools }, signal, worker: openWorker }) {
+  setup({ command, defer, responder, services: { clock, tools }, signal, worker: openWorker }) {
+    responder({
+      name: 'slow',
+      description: 'Takes as long as a model',
+      async respond(turn) {
+        await sleep(clock, ANSWER_MS, turn.signal);
+        await turn.reply('answered');
+      },
+    });
     const pages = openWorker<typeof import('@cinnabar/plugin-tasks/builtin/web/worker')>(new URL(worker));
     const reader = createWebReader({
       clock,

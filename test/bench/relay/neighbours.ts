@@ -1,4 +1,4 @@
-import type { Bound } from '@cinnabar/plugin-relay/queue/fair-scheduler';
+import type { FairBounds } from '@cinnabar/sdk';
 import { createChance } from '../../campaign/settings/chance.js';
 import { DONE, event, FAILED, openTown } from '../../plugins/relay/queue/town.js';
 import { LATENCY_MS, RATE_LIMIT_MS } from './load.js';
@@ -16,7 +16,7 @@ const FAIR = { total: 4, perGuild: 2 };
  * Two guilds talk for some minutes, one of them much, in many channels. How long the other's events take from when they are offered to when its
  * agent is done, of a hundred the ninety-fifth.
  */
-export async function p95Beside(neighbour: Neighbour, minutes: number, bound: Bound = FAIR): Promise<number> {
+export async function p95Beside(neighbour: Neighbour, minutes: number, bound: FairBounds = FAIR): Promise<number> {
   await using town = await openTown({
     rules: () => ({ rateLimitMs: RATE_LIMIT_MS }),
     queue: { mostTogether: 10, bound: () => bound },

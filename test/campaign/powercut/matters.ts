@@ -55,7 +55,7 @@ export function createMatters(town: Town): readonly Matter[] {
 }
 
 function settings(town: Town, office: LocalChannel): Matter {
-  let values = new Set(['5']);
+  let values = new Set(['200']);
   let next = 100;
   let told = 0;
   return {
@@ -65,20 +65,20 @@ function settings(town: Town, office: LocalChannel): Matter {
       const value = String(next++);
       // While it is under way, either may be there.
       values = new Set([...values, value]);
-      const answer = await town.ask(office, `!set tasks maxUsd ${value}`);
+      const answer = await town.ask(office, `!set tasks maxOpenInGuild ${value}`);
       if (answer === undefined) return;
       if (!answer.includes(`\`${value}\``)) throw new Error(answer);
       values = new Set([value]);
       told += 1;
     },
     async check() {
-      const answer = await town.ask(office, '!set tasks maxUsd');
+      const answer = await town.ask(office, '!set tasks maxOpenInGuild');
       if (answer === undefined) return [];
       const found = /= `(\d+)`/.exec(answer)?.[1] ?? answer;
       const holds = values.has(found);
       const expected = [...values].join(' or ');
       values = new Set([found]);
-      return holds ? [] : [`maxUsd is ${found}, but should be ${expected}`];
+      return holds ? [] : [`maxOpenInGuild is ${found}, but should be ${expected}`];
     },
     get told() {
       return told;

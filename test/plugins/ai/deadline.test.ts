@@ -144,7 +144,9 @@ describe('ai: an answer that takes long', () => {
     const mind = createMind('chat', (turn) => (turn.text === 'hang' ? gate.passed : turn.reply('All well.')));
     await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
     for (let number = 0; number < 12; number += 1) {
-      host.alice.say(host.guild.createChannel({ name: `many-${number}` }), `${host.bot} hang`);
+      const member = host.discord.createUser({ name: `member-${number}` });
+      host.guild.join(member);
+      member.say(host.guild.createChannel({ name: `many-${number}` }), `${host.bot} hang`);
     }
     await mind.begun(6);
     const elsewhere = host.discord.createGuild({ name: 'elsewhere', owner: host.bob });

@@ -1,4 +1,3 @@
-import { createBoard } from '@cinnabar/plugin-confirm/waiting/board';
 import { expect } from 'chai';
 import { openDesk, settledOf } from './desk.js';
 
@@ -58,28 +57,5 @@ describe('a request whose task is stopped', () => {
     await settled();
     expect(await settledOf(outcome)).to.have.property('status', 'done');
     expect(card.content).to.match(/^📋/);
-  });
-});
-
-describe('the board of waiting cards', () => {
-  it('lets no guild push out another’s: each has its own limit', () => {
-    const board = createBoard<ReturnType<typeof card>>();
-    const card = (guildId: string | null, index: number) => ({
-      callId: `${index}`,
-      userId: '1',
-      guildId,
-      channelId: guildId ?? 'dm',
-      messageId: `${guildId}-${index}`,
-    });
-    const quiet = card('quiet', 0);
-    board.add(quiet);
-    const busy = [1, 2, 3, 4].map((index) => card('busy', index));
-    for (const one of busy) board.add(one);
-    board.add(card(null, 9));
-    expect(board.surplus({ guildId: 'busy', channelId: 'x' }, 3)?.callId).to.equal('1');
-    expect(board.surplus(quiet, 3)).to.equal(undefined);
-    expect(board.surplus({ guildId: null, channelId: 'dm' }, 3)).to.equal(undefined);
-    for (const one of busy) board.take(one);
-    expect(board.surplus({ guildId: 'busy', channelId: 'x' }, 0)).to.equal(undefined);
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { makeFolder } from '../../support/folder.js';
 import { type PlannedStep, plan, result, set, setStage, think, told } from './stage.js';
 
 describe('persona: settings of a run', () => {
@@ -31,7 +32,8 @@ describe('persona: settings of a run', () => {
   });
 
   it('maxReplyTokens and model: what is asked of which model', async () => {
-    await using stage = await setStage([plan([])]);
+    using folder = makeFolder({ 'shared.yaml': 'allowedModels: [another-*]\n' });
+    await using stage = await setStage([plan([])], { configDir: folder.path });
     await set(stage, 'maxReplyTokens', 321);
     await set(stage, 'model', 'another-model');
     await stage.hears('Hello');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 
 const never = () => new AbortController().signal;
-const bounds = async () => ({ perMember: 2, perGuild: 3, host: 5 });
+const bounds = async () => ({ perMember: 2, perGuild: 3, total: 5 });
 
 describe('room for tasks', () => {
   it('lets in as many as there is room for, in the order in which they came', async () => {
@@ -25,7 +25,7 @@ describe('room for tasks', () => {
 
   it('forgets who gives up waiting', async () => {
     const slots = createSlots();
-    const one = { perMember: 1, perGuild: 1, host: 1 };
+    const one = { perMember: 1, perGuild: 1, total: 1 };
     await slots.acquire({ id: 'a', userId: 'u', guildId: null }, async () => one, never());
     const giveUp = new AbortController();
     const second = slots.acquire({ id: 'b', userId: 'u', guildId: null }, async () => one, giveUp.signal);

@@ -7,6 +7,7 @@ import {
   type SettingsCatalog,
   type Tier,
 } from '@cinnabar/sdk';
+import { ceilingOf } from '../documents/ceilings.js';
 import type { AnySettings, OpenedPlugin } from '../open-plugin.js';
 import { type Field, fieldsOf, shownValue } from './fields.js';
 import { documentOf, type Located, locate, scopeNamed, shownKey } from './locate.js';
@@ -30,12 +31,18 @@ export function createCatalog(options: {
     return plugin;
   };
 
-  const infoOf = (plugin: OpenedPlugin, field: Field, values: Readonly<Record<string, unknown>>): SettingInfo => ({
+  const infoOf = (
+    plugin: OpenedPlugin,
+    field: Field,
+    values: Readonly<Record<string, unknown>>,
+    most?: number,
+  ): SettingInfo => ({
     plugin: plugin.plugin.manifest.id,
     key: shownKey(field, fieldsOf(plugin.plugin)),
     scope: field.scope,
     type: field.words,
-    description: field.description,
+    description:
+      most === undefined ? field.description : `${field.description}. The owner of the bot allows at most ${most}`,
     default: shownValue(field, field.default),
     value: shownValue(field, values[field.key]),
     secret: field.secret,
@@ -50,7 +57,10 @@ export function createCatalog(options: {
     const place = documentOf(scope, actor);
     if (fields.length === 0 || (place === undefined && scope !== 'role')) return [];
     const values = place === undefined ? undefined : await plugin.document(scope, place.of).get();
-    return fields.map((field) => infoOf(plugin, field, values ?? { [field.key]: field.default }));
+    const ceilings = scope === 'guild' ? await plugin.ceilings(actor.guildId) : undefined;
+    return fields.map((field) =>
+      infoOf(plugin, field, values ?? { [field.key]: field.default }, ceilings && ceilingOf(field, ceilings)),
+    );
   };
 
   /** @throws CINNABAR_ACCESS_DENIED or CINNABAR_SETTING_INVALID when it cannot be changed by this actor in this place */

@@ -11,6 +11,12 @@ export interface Field {
   readonly description: string;
   readonly secret: boolean;
   readonly default: unknown;
+  /** The author's own ceiling; the owner may set another. */
+  readonly ceiling?: number;
+  /** The number that means that there is no limit. */
+  readonly noLimit?: number;
+  /** Whether it names a model: then admins choose among those that the owner allows. */
+  readonly isModel: boolean;
   /** `undefined` when the value fits, else the first problem, in zod's words or the author's own. */
   check(value: unknown): { readonly message: string; readonly at: string; readonly custom: boolean } | undefined;
 }
@@ -51,6 +57,9 @@ function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType
     description: json.description ?? '',
     secret,
     default: fallback,
+    ...(typeof json.ceiling === 'number' ? { ceiling: json.ceiling } : {}),
+    ...(typeof json.noLimit === 'number' ? { noLimit: json.noLimit } : {}),
+    isModel: json.model === true,
     check(value) {
       const [issue] = z.safeParse(schema, value).error?.issues ?? [];
       return issue && { message: issue.message, at: issue.path.join('.'), custom: issue.code === 'custom' };

@@ -1,3 +1,4 @@
+import { matchesWildcard } from '@cinnabar/sdk';
 import type { Entries, Entry, Reading } from './entries.js';
 import type { KeyScope } from './keys/key.js';
 import { LEAVES, type Leaf } from './leaves.js';
@@ -42,19 +43,5 @@ function rises(present: unknown, value: unknown): boolean {
 
 function isAllowed(model: unknown, allowed: unknown): boolean {
   if (typeof model !== 'string' || !Array.isArray(allowed)) return false;
-  return allowed.some((pattern) => typeof pattern === 'string' && matches(model, pattern.split('*')));
-}
-
-/** Whether a text is these parts in order with anything between them. Without a regular expression: a pattern of many stars takes no longer. */
-function matches(text: string, [first = '', ...parts]: readonly string[]): boolean {
-  const last = parts.pop();
-  if (last === undefined) return text === first;
-  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
-  let rest = text.slice(first.length, text.length - last.length);
-  for (const part of parts) {
-    const at = rest.indexOf(part);
-    if (at < 0) return false;
-    rest = rest.slice(at + part.length);
-  }
-  return true;
+  return allowed.some((pattern) => typeof pattern === 'string' && matchesWildcard(model, pattern));
 }

@@ -1,5 +1,5 @@
 import type { Llm, LlmCompletion, LlmRequest, ParticipantMessage } from '@cinnabar/sdk';
-import { CUT_OFF, MALFORMED, nothingSaid, tooManyRounds } from './sentences.js';
+import { CUT_OFF, droppedNote, MALFORMED, nothingSaid, tooManyRounds } from './sentences.js';
 import type { Speech } from './speech.js';
 import { type Invoked, type InvokeParts, invokeAll } from './tools/invoke.js';
 
@@ -38,7 +38,7 @@ export async function runRounds(request: LlmRequest, parts: RoundsParts): Promis
     const remark = remarkOn(completion, results, round >= maxToolDepth ? maxToolDepth : undefined);
     if (remark !== undefined) await speech.say(remark);
     if (uses.length === 0 || round >= maxToolDepth) return;
-    results = await invokeAll(uses, lastId, parts);
+    results = withDropped(await invokeAll(uses, lastId, parts), completion);
     await parts.onInvoked(results);
     if (results.every(({ held }) => held)) return;
     said = [
@@ -79,6 +79,16 @@ function remarkOn(
 function readCompletion({ content }: LlmCompletion) {
   const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('');
   return { text: text.trim(), uses: content.filter((block) => block.type === 'tool_use') };
+}
+
+/** The model learns with its last result that there were more calls than one answer may ask for. */
+function withDropped(results: readonly Invoked[], { droppedCalls = 0 }: LlmCompletion): readonly Invoked[] {
+  const last = results.at(-1);
+  if (droppedCalls === 0 || last === undefined) return results;
+  const { content } = last.result;
+  const note = { type: 'text' as const, text: droppedNote(droppedCalls) };
+  const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+  return [...results.slice(0, -1), { ...last, result: { ...last.result, content: [...blocks, note] } }];
 }
 
 /** When the model says nothing about what it has done, the tools speak for themselves. */

@@ -10,6 +10,11 @@ export function tooManyRounds(rounds: number): string {
   return `I stopped here: ${rounds} ${rounds === 1 ? 'round' : 'rounds'} of tool calls is the limit for one answer.`;
 }
 
+/** For the model. */
+export function droppedNote(calls: number): string {
+  return `(${calls} more ${calls === 1 ? 'call was' : 'calls were'} not run: that is more than one answer may ask for. Do not claim that they ran.)`;
+}
+
 /** For a completion without text. */
 export function nothingSaid(reason: StopReason): string {
   if (reason === 'refusal') return 'The language model declined to answer this.';

@@ -5,7 +5,6 @@ const NOT_RUN = '🔁 Not run: ';
 const LINES = {
   timedOut: '⏱️ Request timed out',
   withdrawn: '🛑 Request withdrawn',
-  crowded: '🚦 Not run: too many requests were waiting. Please ask again.',
   forgotten: '🗑️ Not run: the data of the member who asked was deleted.',
   undelivered: `${NOT_RUN}Discord did not confirm this card in time. Please ask again.`,
   restarted: `${NOT_RUN}I was restarted. Please ask again.`,

@@ -116,7 +116,7 @@ export function createRecovery(parts: Parts): Recovery {
 const IN_PROGRESS: ReadonlySet<LedgerEntry['state']> = new Set(['proposed', 'pending', 'approved', 'executing']);
 
 /** Ends that this plugin gives itself, and that a card shows as they are. */
-const REASONS_SHOWN = ['timedOut', 'withdrawn', 'crowded', 'undelivered'] as const;
+const REASONS_SHOWN = ['timedOut', 'withdrawn', 'undelivered'] as const;
 
 /** How a card ends as far as the ledger alone says. */
 function endingIn(row: LedgerEntry | undefined): Ending | undefined {

@@ -12,8 +12,8 @@ export interface Board<Card extends Listed = WaitingCard> {
   on(messageId: string): Card | undefined;
   of(userId: string): ReadonlySet<Card> | undefined;
   all(): Iterable<Card>;
-  /** The longest-waiting card of a guild (or of a direct message) once more than `most` wait there. */
-  surplus(place: CardPlace, most: number): Card | undefined;
+  /** The cards of a guild, or of a direct message. */
+  at(place: CardPlace): ReadonlySet<Card>;
   decided(messageId: string, userId: string): void;
   /** Who decided that card; `undefined` when nobody has, or long ago. */
   deciderOf(messageId: string): string | undefined;
@@ -43,10 +43,7 @@ export function createBoard<Card extends Listed = WaitingCard>(): Board<Card> {
     on: (messageId) => byMessage.get(messageId),
     of: (userId) => byUser.get(userId),
     all: () => [...byMessage.values()],
-    surplus(place, most) {
-      const there = byPlace.get(placeOf(place));
-      return there !== undefined && there.size > most ? there.values().next().value : undefined;
-    },
+    at: (place) => byPlace.get(placeOf(place)) ?? new Set(),
     decided(messageId, userId) {
       deciders.set(messageId, userId);
       const [oldest] = deciders.keys();
@@ -56,7 +53,6 @@ export function createBoard<Card extends Listed = WaitingCard>(): Board<Card> {
   };
 }
 
-/** One guild must not push out another's. */
 function placeOf({ guildId, channelId }: CardPlace): string {
   return guildId ?? channelId;
 }

@@ -18,7 +18,6 @@ export const REASONS = {
   restarted: 'the bot was restarted before this was decided, so it was not run',
   forgotten: 'the member had their data deleted, so it was not run',
   withdrawn: 'what it was part of was stopped before this was decided, so it was not run',
-  crowded: 'too many requests are waiting, so the oldest was not run',
 } as const;
 
 /** Ends without a decision that a card can show. */

@@ -1,5 +1,4 @@
-import type { Clock, Logger } from '@cinnabar/sdk';
-import { type Bound, createFairScheduler } from './fair-scheduler.js';
+import { type Clock, createFairScheduler, type FairBounds, type Logger } from '@cinnabar/sdk';
 
 /** What is to become of a channel that has been served. */
 export type Next =
@@ -35,7 +34,7 @@ export interface Dispatcher {
 export interface DispatcherOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly bound: () => Bound;
+  readonly bound: () => FairBounds;
   readonly serve: (channelId: string) => Promise<Next>;
   /** Whose share a channel with events is served on; `undefined` when it has none. */
   readonly guildOf: (channelId: string) => string | undefined;
@@ -84,7 +83,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     slot.stopTimer = nothing;
     slot.state = 'due';
     slot.since = clock.now();
-    scheduler.add(slot.guild, channelId);
+    scheduler.add({ id: channelId, guild: slot.guild });
   };
 
   const waitUntil = (channelId: string, slot: Slot, until: number) => {
@@ -114,7 +113,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       log.error('a channel of the relay could not be served', { channelId, error });
       return { is: 'wait', until: clock.now() + AFTER_TROUBLE_MS };
     });
-    scheduler.release(slot.guild);
+    scheduler.release(channelId);
     if (stopped) return;
     settle(channelId, slot, next);
     dispatch();
@@ -122,10 +121,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   const dispatch = () => {
     for (let taken = scheduler.take(); taken !== undefined; taken = scheduler.take()) {
-      const slot = slots.get(taken.channelId);
-      if (slot === undefined) scheduler.release(taken.guild);
+      const { id: channelId } = taken;
+      const slot = slots.get(channelId);
+      if (slot === undefined) scheduler.release(channelId);
       else {
-        const served = serveOne(taken.channelId, slot).finally(() => running.delete(served));
+        const served = serveOne(channelId, slot).finally(() => running.delete(served));
         running.add(served);
       }
     }

@@ -1,9 +1,8 @@
-import type { Clock, Logger, Random } from '@cinnabar/sdk';
+import type { Clock, FairBounds, Logger, Random } from '@cinnabar/sdk';
 import type { Breakers } from '../resilience/breakers.js';
 import type { Batch, Delivering, QueueRules, RelayEvent } from '../types.js';
 import type { Stall } from './dispatcher.js';
 import type { Drop } from './drops.js';
-import type { Bound } from './fair-scheduler.js';
 import type { QueueStore } from './journal.js';
 import type { QueueRecord } from './record.js';
 
@@ -32,7 +31,7 @@ export interface RelayQueueOptions {
   readonly random: Random;
   readonly log: Logger;
   /** How many channels are served side by side; asked each time. */
-  readonly bound: () => Bound;
+  readonly bound: () => FairBounds;
   /** How many events an agent is told of together. */
   readonly mostTogether?: number;
   /** How long events wait for an agent whose breaker is open, before they fail. */

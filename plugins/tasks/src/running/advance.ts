@@ -23,7 +23,7 @@ export async function advance(parts: RunParts, control: RunControl, task: Task, 
   if (call === undefined) {
     await parts.journal.note(id, (draft) => closeIfOver(draft, rules));
   } else if (call.unreadable !== undefined) {
-    const sorry = `Not run: the arguments could not be read, because ${call.unreadable}.`;
+    const sorry = `Not run: ${call.unreadable}.`;
     await parts.journal.note(id, endCall(call.id, 'failed', sorry, rules));
   } else if (isControl(call.name)) {
     await callControl({ parts, control, task, call, rules }, call.name);

@@ -61,7 +61,7 @@ async function findRoom({ slots, settings, journal }: RunParts, control: RunCont
   const { id, actor } = task;
   const bounds = async () => {
     const { perMember, perGuild } = await rulesIn(settings, actor.guildId);
-    return { perMember, perGuild, host: (await settings.global.get()).maxRunning };
+    return { perMember, perGuild, total: (await settings.global.get()).maxRunning };
   };
   if (task.status !== 'queued') await journal.move(id, 'queued');
   const found = await slots.acquire({ id, userId: actor.userId, guildId: actor.guildId }, bounds, control.interrupted);

@@ -121,14 +121,22 @@ const textOf = ({ content }: LlmCompletion) =>
     .trim();
 
 /** Their ids tell the calls of a step apart, whatever the model calls them. */
-function callsOf({ content }: LlmCompletion): Call[] {
+function callsOf({ content, droppedCalls = 0 }: LlmCompletion): Call[] {
   const used = new Set<string>();
-  return content.flatMap((block): Call[] => {
+  const calls = content.flatMap((block): Call[] => {
     if (block.type === 'text') return [];
     const { name } = block;
     const id = used.has(block.id) ? `${block.id}_${used.size}` : block.id;
     used.add(id);
     if (block.type === 'tool_use') return [{ id, name, input: { ...block.input }, state: 'open', attempt: 1 }];
-    return [{ id, name, input: {}, unreadable: block.reason, state: 'open', attempt: 1 }];
+    return [unreadable(id, name, `the arguments could not be read, because ${block.reason}`)];
   });
+  const last = calls.at(-1);
+  if (droppedCalls === 0 || last === undefined) return calls;
+  const more = `this call and ${droppedCalls - 1} more are beyond what one answer may ask for`;
+  return [...calls, unreadable(`${last.id}_dropped`, last.name, more)];
+}
+
+function unreadable(id: string, name: string, why: string): Call {
+  return { id, name, input: {}, unreadable: why, state: 'open', attempt: 1 };
 }

@@ -1,3 +1,5 @@
+import { createFairSlots, type FairBounds, type FairClaim } from '@cinnabar/sdk';
+
 /** Whose room a task takes. */
 export interface Claim {
   readonly id: string;
@@ -5,17 +7,10 @@ export interface Claim {
   readonly guildId: string | null;
 }
 
-/** How many may work at the same time. */
-export interface Bounds {
-  readonly perMember: number;
-  readonly perGuild: number;
-  readonly host: number;
-}
-
-/** Room for tasks to work in. Those that find none wait in the order in which they came; who could go on is not held up by who cannot. */
+/** Room for tasks to work in. Those that find none wait: guilds take turns, then members, then it goes by the order in which they came. */
 export interface Slots {
-  /** Resolves once there is room, `false` when `signal` aborts first. Who has room already keeps it. */
-  acquire(claim: Claim, bounds: () => Promise<Bounds>, signal: AbortSignal): Promise<boolean>;
+  /** Resolves once there is room, `false` when `signal` aborts first. A task that has room keeps it. */
+  acquire(claim: Claim, bounds: () => Promise<FairBounds>, signal: AbortSignal): Promise<boolean>;
   release(id: string): void;
   has(id: string): boolean;
   /** Its place among those that wait, from 1. */
@@ -24,68 +19,29 @@ export interface Slots {
   onOrder(listener: (waiting: readonly string[]) => void): void;
 }
 
-interface Waiting {
-  readonly claim: Claim;
-  readonly bounds: Bounds;
-  go(): void;
-}
-
 export function createSlots(): Slots {
-  const working = new Map<string, Claim>();
-  let waiting: Waiting[] = [];
   const listeners = new Set<(waiting: readonly string[]) => void>();
+  const slots = createFairSlots<FairClaim & { readonly bounds: FairBounds }>(({ bounds }) => bounds, announce);
+  let order: readonly string[] = [];
 
-  const fits = ({ userId, guildId }: Claim, { perMember, perGuild, host }: Bounds): boolean => {
-    const all = [...working.values()];
-    if (all.length >= host) return false;
-    if (all.filter((other) => other.userId === userId).length >= perMember) return false;
-    return guildId === null || all.filter((other) => other.guildId === guildId).length < perGuild;
-  };
-  const leave = (id: string) => {
-    waiting = waiting.filter(({ claim }) => claim.id !== id);
-  };
-  const announce = () => {
-    for (const listener of listeners) listener(waiting.map(({ claim }) => claim.id));
-  };
-  const admit = () => {
-    const before = waiting.length;
-    for (const one of [...waiting]) {
-      if (!fits(one.claim, one.bounds)) continue;
-      leave(one.claim.id);
-      working.set(one.claim.id, one.claim);
-      one.go();
-    }
-    if (waiting.length !== before) announce();
-  };
+  function announce(): void {
+    const waiting = slots.waiting().map(({ id }) => id);
+    if (waiting.join() === order.join()) return;
+    order = waiting;
+    for (const listener of listeners) listener(order);
+  }
 
   return {
-    async acquire(claim, bounds, signal) {
-      if (working.has(claim.id)) return true;
-      const limits = await bounds();
-      if (signal.aborted) return false;
-      return new Promise((resolve) => {
-        const abort = () => {
-          leave(claim.id);
-          announce();
-          resolve(false);
-        };
-        const go = () => {
-          signal.removeEventListener('abort', abort);
-          resolve(true);
-        };
-        signal.addEventListener('abort', abort, { once: true });
-        waiting.push({ claim, bounds: limits, go });
-        const before = waiting.length;
-        admit();
-        if (waiting.length === before) announce();
-      });
+    async acquire({ id, userId, guildId }, bounds, signal) {
+      if (slots.has(id)) return true;
+      // In direct messages the bound of the member is enough.
+      const guild = guildId ?? `direct:${userId}`;
+      return slots.acquire({ id, guild, member: userId, bounds: await bounds() }, signal);
     },
-    release(id) {
-      if (working.delete(id)) admit();
-    },
-    has: (id) => working.has(id),
+    release: slots.release,
+    has: slots.has,
     placeOf(id) {
-      const index = waiting.findIndex(({ claim }) => claim.id === id);
+      const index = order.indexOf(id);
       return index < 0 ? undefined : index + 1;
     },
     onOrder: (listener) => void listeners.add(listener),

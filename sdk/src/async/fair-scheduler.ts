@@ -1,0 +1,171 @@
+/** How much may be under way at the same time. */
+export interface FairBounds {
+  readonly total: number;
+  /** In one guild, so that one that is busy, or hangs, leaves the others room. */
+  readonly perGuild: number;
+  /** For one member, in all guilds together; without a bound when left out. */
+  readonly perMember?: number;
+}
+
+/** What waits for a slot, and whose share it is dealt from. */
+export interface FairClaim {
+  readonly id: string;
+  readonly guild: string;
+  /** Within a guild, members take turns. */
+  readonly member?: string;
+}
+
+/** Deals slots in turn: guild by guild, within a guild member by member, and to each member in the order in which they came. */
+export interface FairScheduler<C extends FairClaim = FairClaim> {
+  /** It waits for a slot. Until it has been taken or removed, adding one of the same id changes nothing. */
+  add(claim: C): void;
+  /** It does not wait any more. `false` when it did not. */
+  remove(id: string): boolean;
+  /** The next one whose bounds allow it, which holds its slot from here on; `undefined` when there is none. */
+  take(): C | undefined;
+  /** The slot of this one is free again. `false` when it held none. */
+  release(id: string): boolean;
+  /** Whether it holds a slot. */
+  has(id: string): boolean;
+  /** Those that wait, in the order in which they would be dealt slots if all bounds allowed it. */
+  waiting(): readonly C[];
+}
+
+export function createFairScheduler<C extends FairClaim = FairClaim>(
+  boundsOf: (claim: C) => FairBounds,
+): FairScheduler<C> {
+  /** By guild, then by member. The first of a map has waited longest for its turn. */
+  const due = new Map<string, Map<string, C[]>>();
+  const dueIds = new Map<string, C>();
+  const taken = new Map<string, C>();
+  const ofGuild = new Map<string, number>();
+  const ofMember = new Map<string, number>();
+
+  const fits = (claim: C): boolean => {
+    const { total, perGuild, perMember = Number.POSITIVE_INFINITY } = boundsOf(claim);
+    if (taken.size >= total || (ofGuild.get(claim.guild) ?? 0) >= perGuild) return false;
+    return claim.member === undefined || (ofMember.get(claim.member) ?? 0) < perMember;
+  };
+  const count = ({ guild, member }: C, by: 1 | -1) => {
+    add(ofGuild, guild, by);
+    if (member !== undefined) add(ofMember, member, by);
+  };
+  const drop = (claim: C, queue: C[], members: Map<string, C[]>) => {
+    queue.splice(queue.indexOf(claim), 1);
+    if (queue.length === 0) members.delete(claim.member ?? '');
+    if (members.size === 0) due.delete(claim.guild);
+    dueIds.delete(claim.id);
+  };
+
+  return {
+    add(claim) {
+      if (dueIds.has(claim.id)) return;
+      dueIds.set(claim.id, claim);
+      const members = due.get(claim.guild) ?? new Map<string, C[]>();
+      due.set(claim.guild, members);
+      const queue = members.get(claim.member ?? '') ?? [];
+      members.set(claim.member ?? '', queue);
+      queue.push(claim);
+    },
+    remove(id) {
+      const claim = dueIds.get(id);
+      const members = claim && due.get(claim.guild);
+      const queue = claim && members?.get(claim.member ?? '');
+      if (claim === undefined || members === undefined || queue === undefined) return false;
+      drop(claim, queue, members);
+      return true;
+    },
+    take() {
+      for (const [guild, members] of due) {
+        for (const [member, queue] of members) {
+          const claim = queue.find(fits);
+          if (claim === undefined) continue;
+          drop(claim, queue, members);
+          toTheEnd(members, member);
+          toTheEnd(due, guild);
+          taken.set(claim.id, claim);
+          count(claim, 1);
+          return claim;
+        }
+      }
+      return undefined;
+    },
+    release(id) {
+      const claim = taken.get(id);
+      if (claim === undefined) return false;
+      taken.delete(id);
+      count(claim, -1);
+      return true;
+    },
+    has: (id) => taken.has(id),
+    waiting: () => inTurn([...due.values()].map((members) => inTurn([...members.values()]))),
+  };
+}
+
+/** Slots that are waited for. */
+export interface FairSlots<C extends FairClaim = FairClaim> {
+  /** Resolves with `true` once the claim holds a slot, with `false` when `signal` aborts first. One that holds a slot keeps it. */
+  acquire(claim: C, signal?: AbortSignal): Promise<boolean>;
+  release(id: string): void;
+  has(id: string): boolean;
+  waiting(): readonly C[];
+}
+
+/** @param onWaiting called when those that wait, or their order, may have changed */
+export function createFairSlots<C extends FairClaim = FairClaim>(
+  boundsOf: (claim: C) => FairBounds,
+  onWaiting: () => void = () => undefined,
+): FairSlots<C> {
+  const scheduler = createFairScheduler(boundsOf);
+  const entering = new Map<string, () => void>();
+  const deal = () => {
+    for (let claim = scheduler.take(); claim !== undefined; claim = scheduler.take()) entering.get(claim.id)?.();
+    onWaiting();
+  };
+  return {
+    acquire(claim, signal) {
+      if (scheduler.has(claim.id)) return Promise.resolve(true);
+      if (signal?.aborted === true) return Promise.resolve(false);
+      return new Promise((resolve) => {
+        const end = (got: boolean) => {
+          signal?.removeEventListener('abort', giveUp);
+          entering.delete(claim.id);
+          resolve(got);
+        };
+        const giveUp = () => {
+          if (!scheduler.remove(claim.id)) return;
+          end(false);
+          onWaiting();
+        };
+        signal?.addEventListener('abort', giveUp);
+        entering.set(claim.id, () => end(true));
+        scheduler.add(claim);
+        deal();
+      });
+    },
+    release(id) {
+      if (scheduler.release(id)) deal();
+    },
+    has: scheduler.has,
+    waiting: scheduler.waiting,
+  };
+}
+
+function add(counts: Map<string, number>, key: string, by: number): void {
+  const next = (counts.get(key) ?? 0) + by;
+  if (next === 0) counts.delete(key);
+  else counts.set(key, next);
+}
+
+function toTheEnd<V>(map: Map<string, V>, key: string): void {
+  const value = map.get(key);
+  if (value === undefined) return;
+  map.delete(key);
+  map.set(key, value);
+}
+
+/** One of each, then the next of each, and so on. */
+function inTurn<T>(queues: readonly (readonly T[])[]): readonly T[] {
+  const longest = Math.max(0, ...queues.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, at) => queues.flatMap((queue) => queue.slice(at, at + 1))).flat();
+}
