@@ -7,7 +7,7 @@ import { look, reattach } from './runs/look.js';
 import { answered, givenUp, interrupted, unanswered } from './runs/outcome.js';
 import { send } from './runs/send.js';
 import type { Next, Talk, TalkParts } from './runs/talk.js';
-import { isServerGone } from './server/trouble.js';
+import { isConnectionRefused } from './server/trouble.js';
 import type { AgentEvent, Conversed, Prompt } from './types.js';
 
 /**
@@ -39,6 +39,7 @@ export async function converse(
     record,
     heard: nothingHeard(),
     decisions: new Map(),
+    aliveAt: record.at,
     losses: 0,
     orphans: 0,
     blocker: undefined,
@@ -46,7 +47,7 @@ export async function converse(
   try {
     return await hearOut(talk, isKnown ? { do: 'look' } : { do: 'send' });
   } catch (error) {
-    if (isServerGone(error)) parts.server.goneAt = parts.clock.now();
+    if (isConnectionRefused(error)) parts.server.refusedAt = parts.clock.now();
     return deadline.signal.aborted ? await interrupted(talk) : await unanswered(talk, error);
   } finally {
     deadline.end();
@@ -72,7 +73,7 @@ async function hearOut(talk: Talk, first: Next): Promise<Conversed> {
       case 'end':
         return answered(talk);
       case 'fail':
-        if (isServerGone(next.error)) talk.server.goneAt = talk.clock.now();
+        if (isConnectionRefused(next.error)) talk.server.refusedAt = talk.clock.now();
         return unanswered(talk, next.error);
       case 'give-up':
         return givenUp(talk, next.sentence, next.error);

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
+import { closableAddress } from './closable-address.js';
 import { SENDING, SENDING_TO_AGENT, startWorld, tell } from './world.js';
 
 describe('relay: an agent never answers twice', () => {
@@ -100,7 +99,7 @@ describe('relay: an agent never answers twice', () => {
       },
     });
     const agent = world.letta.addAgent();
-    await using address = await closedAddress(world.letta.baseUrl);
+    await using address = await closableAddress(world.letta.baseUrl);
     const agents = world.boot({ baseUrl: address.baseUrl });
     for (let attempt = 0; attempt < 2; attempt += 1) {
       expect(await tell(agents, agent.id, 'Hello')).to.include({ status: 'failed', retry: true });
@@ -285,37 +284,3 @@ describe('relay: an agent whose server says that it is busy, but not with which 
     expect(pastRefusal()).to.equal(1);
   });
 });
-
-/** An address at which nothing listens until it is opened; then the server answers there. */
-async function closedAddress(target: string) {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    const { hostname, port } = new URL(target);
-    const upstream = connect(Number(port), hostname);
-    for (const one of [socket, upstream]) {
-      sockets.add(one);
-      one.on('error', () => one.destroy());
-    }
-    socket.pipe(upstream).pipe(socket);
-    socket.on('close', () => upstream.destroy());
-    upstream.on('close', () => socket.destroy());
-  });
-  const listen = async (port: number) => {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    const at = server.address();
-    return typeof at === 'object' && at !== null ? at.port : port;
-  };
-  const port = await listen(0);
-  server.close();
-  await once(server, 'close');
-  return {
-    baseUrl: `http://127.0.0.1:${port}`,
-    open: () => listen(port),
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}

@@ -13,7 +13,7 @@ const NOT_ASKED: ApprovalDecision = { approve: false, reason: 'Nobody could be a
 
 /** Has the agent's requests decided, tells it, and hears it out. */
 export async function decide(talk: Talk, asked: boolean): Promise<Next> {
-  const { client, server, store, heard, prompt, deadline, decisions } = talk;
+  const { client, server, store, heard, prompt, deadline, decisions, clock } = talk;
   const calls = heard.waiting;
   for (const call of calls) {
     if (decisions.has(call.callId)) continue;
@@ -24,6 +24,7 @@ export async function decide(talk: Talk, asked: boolean): Promise<Next> {
   const answer = answerTo(calls, prompt.key, (callId) => decisions.get(callId) ?? NOT_ASKED);
   try {
     const stream = await openStream(client, server, prompt.agentId, answer, deadline.signal);
+    talk.aliveAt = clock.now();
     await Promise.all(calls.map(({ callId }) => store.lettaAsked.of(callId).delete()));
     for (const { callId, name } of calls) heard.tools.set(callId, { callId, name, ok: undefined });
     heard.waiting = [];

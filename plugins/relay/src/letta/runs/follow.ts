@@ -17,15 +17,21 @@ export async function overRun(client: Letta, clock: Clock, runId: string, signal
 
 const PAGE = 100;
 
-/** Everything that a run has left, oldest first. */
+/**
+ * Everything that a run has left, oldest first. The parts of one message have the same id, and come on one page. A page that brings nothing
+ * new is the last one, also from a server that does not know the cursor.
+ */
 export async function messagesOf(client: Letta, runId: string, signal: AbortSignal): Promise<readonly Message[]> {
   const all: Message[] = [];
+  const known = new Set<string>();
   for (;;) {
     const after = all.at(-1)?.id;
     const query = { order: 'asc' as const, limit: PAGE, ...(after === undefined ? {} : { after }) };
     const { items } = await client.runs.messages.list(runId, query, { signal });
-    all.push(...items);
-    if (items.length < PAGE) return all;
+    const fresh = items.filter(({ id }) => !known.has(id));
+    all.push(...fresh);
+    for (const { id } of fresh) known.add(id);
+    if (fresh.length === 0 || items.length < PAGE) return all;
   }
 }
 

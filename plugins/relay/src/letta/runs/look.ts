@@ -3,6 +3,7 @@ import { cancelAtServer } from './cancel.js';
 import { isOver, messagesOf, overRun, pause, restOf } from './follow.js';
 import { type Heard, hear, nothingHeard } from './heard.js';
 import { givenUp, listen } from './listen.js';
+import { isDead, isDoubtful, watchRun } from './liveness.js';
 import { renew } from './send.js';
 import { hasActed, keep, type Next, type Talk } from './talk.js';
 
@@ -18,7 +19,7 @@ export async function reattach(talk: Talk): Promise<Next> {
   const { runId } = heard;
   if (runId === undefined) return { do: 'look' };
   await pause(clock, REATTACH_MS * (talk.losses - 1), deadline.signal);
-  if (isDead(talk, runId)) return { do: 'look' };
+  if (isDead(server, { runId }) || isDoubtful(talk)) return { do: 'look' };
   if (server.background && heard.lastSequence > 0) {
     return listen(talk, await restOf(client, runId, heard.lastSequence, deadline.signal));
   }
@@ -74,21 +75,28 @@ function decides({ waiting }: Heard, messages: readonly Message[]): boolean {
 
 /** Finds out what has become of a prompt that may have been sent: heard out, under way, waiting for an approval, or never arrived. */
 export async function look(talk: Talk): Promise<Next> {
-  const { client, clock, deadline } = talk;
+  const { server, deadline } = talk;
   const { runs, heard, unknown } = await keptOfPrompt(talk, deadline.signal);
   const last = runs.at(-1);
   const underWay =
     last !== undefined && !isOver(last) ? last : heard.waiting.length > 0 || last === undefined ? unknown : undefined;
-  if (underWay !== undefined && !isDead(talk, underWay.id)) {
-    // A server keeps messages at the end of a step: until then only the run shows that there is something.
-    talk.heard.runId = underWay.id;
-    await overRun(client, clock, underWay.id, deadline.signal);
-    return { do: 'look' };
-  }
+  if (underWay !== undefined && !isDead(server, { runId: underWay.id })) return waitFor(talk, underWay.id);
   if (last === undefined) return underWay === undefined ? notThere(talk) : afterDeath(talk, underWay.id);
   talk.heard = { ...heard, steps: talk.heard.steps, tokens: talk.heard.tokens, runId: last.id };
   if (underWay !== undefined) return afterDeath(talk, underWay.id);
   return evaluate(talk, runs, last);
+}
+
+/** A server keeps messages at the end of a step: until then only the run shows that there is something. */
+async function waitFor(talk: Talk, runId: string): Promise<Next> {
+  const { client, clock, deadline } = talk;
+  talk.heard.runId = runId;
+  if (isDoubtful(talk)) {
+    // Whether it is dead is not known before the agent's time is over: a run that lives has all of it yet.
+    const found = await deadline.outside(() => watchRun(talk, runId));
+    if (found !== 'dead') talk.aliveAt = clock.now();
+  } else await overRun(client, clock, runId, deadline.signal);
+  return { do: 'look' };
 }
 
 async function evaluate(talk: Talk, runs: readonly Run[], last: Run): Promise<Next> {
@@ -115,18 +123,11 @@ class RunFailed extends Error {
 /** The server knows nothing of it. An agent that was seen at work all the same is not made to do it twice. */
 async function notThere(talk: Talk): Promise<Next> {
   if (talk.record.acted) return givenUp(new Error('the agent was at work, but the server has not kept it'));
-  // A server that went away before this has taken no run with it that begins now.
   await keep(talk, { at: talk.clock.now() });
   return { do: 'send' };
 }
 
-/** Whether the run was under way when the server went away: nobody works on it any more. */
-function isDead({ server, record }: Talk, runId: string): boolean {
-  if (record.at < server.goneAt) server.dead.add(runId);
-  return server.dead.has(runId);
-}
-
-/** The run has ended with the server that it ran in. What had been done in it stays done. */
+/** The run is dead: it has ended with the server that it ran in. What had been done in it stays done. */
 async function afterDeath(talk: Talk, runId: string): Promise<Next> {
   talk.heard.runId = runId;
   await cancelAtServer(talk);

@@ -5,8 +5,9 @@ import { denyOrphans } from '../approvals/orphans.js';
 import { troubleOf } from '../server/trouble.js';
 import { STREAM_TIMEOUT_MS } from './follow.js';
 import { listen } from './listen.js';
+import { isDead } from './liveness.js';
 import { keep, type Next, type ServerFindings, serializes, type Talk } from './talk.js';
-import { isDead, waitForBlocker, waitForOthers } from './wait-for-others.js';
+import { waitForBlocker, waitForOthers } from './wait-for-others.js';
 
 /** Most steps of a run, so that an agent cannot go round in circles. */
 const MAX_STEPS = 50;
@@ -50,12 +51,14 @@ export async function openStream(
 
 /** Sends the prompt, and hears the agent out. */
 export async function send(talk: Talk): Promise<Next> {
-  const { client, server, prompt, deadline } = talk;
+  const { client, server, prompt, deadline, clock } = talk;
   const message = { role: 'user' as const, content: prompt.text, otid: talk.record.otid };
   const unlocked = talk.blocker !== undefined && isDead(server, talk.blocker);
   try {
     if (!serializes(server)) await waitForOthers(talk);
-    return await listen(talk, await openStream(client, server, prompt.agentId, message, deadline.signal, unlocked));
+    const stream = await openStream(client, server, prompt.agentId, message, deadline.signal, unlocked);
+    talk.aliveAt = clock.now();
+    return await listen(talk, stream);
   } catch (error) {
     deadline.signal.throwIfAborted();
     const { kind, runId } = troubleOf(error);

@@ -20,8 +20,8 @@ export interface ServerFindings {
   background: boolean;
   /** Whether it has routes for conversations. */
   conversations: boolean;
-  /** When nothing listened at its address last, in milliseconds since the Unix epoch: what it did before that has ended. */
-  goneAt: number;
+  /** When it last refused a connection, in milliseconds since the Unix epoch. */
+  refusedAt: number;
   /** Agents of which it is known that no run of an earlier process is under way. */
   readonly free: Set<string>;
   /** Runs that show as under way, and that nobody works on any more. */
@@ -44,7 +44,7 @@ export function nothingFound(): ServerFindings {
   return {
     background: true,
     conversations: true,
-    goneAt: Number.NEGATIVE_INFINITY,
+    refusedAt: Number.NEGATIVE_INFINITY,
     free: new Set(),
     dead: new Set(),
     cancelled: new Map(),
@@ -68,6 +68,8 @@ export interface Talk extends TalkParts {
   heard: Heard;
   /** What people have decided, by the call's id: asked once, however often it has to be sent. */
   readonly decisions: Map<string, ApprovalDecision>;
+  /** When the prompt's run was last known to be alive: when the server took the prompt or a decision, or was asked for the run. */
+  aliveAt: number;
   /** How often a connection was lost. */
   losses: number;
   /** How often somebody else's request for approval was in the way. */

@@ -59,8 +59,8 @@ export function isRunError(error: unknown): boolean {
   return status === undefined && body !== undefined;
 }
 
-/** Whether nothing listens at the server's address: the process that was there is gone, and with it whatever it was doing. */
-export function isServerGone(error: unknown): boolean {
+/** Whether nothing listens at the server's address: the server may have been killed, or only what stands before it. */
+export function isConnectionRefused(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     if ('code' in cause && cause.code === 'ECONNREFUSED') return true;
   }
