@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { givenUpOf } from './relay/host/given-up.js';
 import { hostRounds } from './relay/hosts.js';
 import { queueRounds } from './relay/queues.js';
 
@@ -18,5 +19,34 @@ describe('a sample of the relay campaign', () => {
     expect(violations).to.deep.equal([]);
     expect(counts['kills of the whole bot']).to.equal(2);
     expect(counts['brought to an agent']).to.be.above(0);
+  });
+});
+
+describe('what the relay campaign takes for given up, and said so', () => {
+  const judged = (refused: readonly number[], prompts: readonly (readonly number[])[]) => [
+    ...givenUpOf({ channels: [[1, 2, 4, 5], [3]], prompts, refused: new Set(refused) }),
+  ];
+
+  it('is all of a prompt whose newest order was replied to', () => {
+    expect(judged([4], [[1, 2, 4]]).sort()).to.deep.equal([1, 2, 4]);
+  });
+
+  it('is no order of another prompt, nor one that has come after', () => {
+    expect(
+      judged(
+        [2],
+        [
+          [1, 2],
+          [4, 5],
+        ],
+      ).sort(),
+    ).to.deep.equal([1, 2]);
+    expect(judged([1], [[1, 2, 4]])).to.deep.equal([1]);
+  });
+
+  it('is what was never sent in the channel before an order that was replied to', () => {
+    expect(judged([5], [[1, 2]]).sort()).to.deep.equal([4, 5]);
+    expect(judged([5], [[4]])).to.deep.equal([5]);
+    expect(judged([2], []).sort()).to.deep.equal([1, 2]);
   });
 });

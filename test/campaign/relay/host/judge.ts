@@ -1,5 +1,6 @@
 import { z } from '@cinnabar/sdk';
 import type { LettaRunView } from '@cinnabar/sdk/testing';
+import { givenUpOf } from './given-up.js';
 import { countOpenCards } from './journal.js';
 import type { People } from './life.js';
 import { ordersIn } from './orders.js';
@@ -8,6 +9,8 @@ import type { Stage } from './stage.js';
 const prompt = z.object({
   messages: z.tuple([z.object({ role: z.literal('user'), content: z.string(), otid: z.string() })]),
 });
+
+const ANSWER = /^\w+ for [\d, ]+$/;
 
 /** What came of a run of events. */
 export interface Verdict {
@@ -23,12 +26,19 @@ export async function judge(stage: Stage, people: People, taken: ReadonlySet<str
   const posted = stage.posted();
   const keys = [...keysByOrder(stage)];
   const isTold = (number: number) => diary.begun.includes(number);
-  const isRefused = (number: number) =>
-    posted.some(({ replyTo, content }) => replyTo === people.said.get(number) && !content.includes(`for ${number}`));
   const given = [...people.said.keys()];
+  // Neither an answer nor a card.
+  const refusals = posted.filter(({ content }) => !ANSWER.test(content) && !content.includes('use its tool'));
+  const isReplied = (number: number) => refusals.some(({ replyTo }) => replyTo === people.said.get(number));
+  const givenUp = givenUpOf({
+    channels: stage.channels.map(({ id }) => given.filter((number) => people.said.get(number)?.channel.id === id)),
+    prompts: promptsAt(stage).map(({ orders }) => orders),
+    refused: new Set(given.filter(isReplied)),
+  });
+  const isRefused = (number: number) => givenUp.has(number);
   const known = given.filter((number) => taken.has(`message:${people.said.get(number)?.id}`));
   const became = (outcome: string) => diary.decided.filter(({ status }) => status === outcome).length;
-  const answers = posted.map(({ content }) => content).filter((content) => /^\w+ for [\d, ]+$/.test(content));
+  const answers = posted.map(({ content }) => content).filter((content) => ANSWER.test(content));
   return {
     counts: {
       'orders given': given.length,
@@ -66,19 +76,26 @@ function historyOf(number: number, { letta }: Stage): string {
   return runs.length === 0 ? ': it was never sent' : `: ${JSON.stringify(runs)}`;
 }
 
-/** Under which keys each order was sent, and how often. A key that is tried anew gets a number behind it. */
-function keysByOrder({ letta }: Stage): ReadonlyMap<number, ReadonlyMap<string, number>> {
+/** Under which keys each order was sent, and how often. */
+function keysByOrder(stage: Stage): ReadonlyMap<number, ReadonlyMap<string, number>> {
   const found = new Map<number, Map<string, number>>();
-  for (const { body } of letta.requests) {
-    const sent = prompt.safeParse(body).data?.messages[0];
-    if (sent === undefined) continue;
-    const key = sent.otid.replace(/-\d{1,2}$/, '');
-    for (const { number } of ordersIn(sent.content)) {
+  for (const { key, orders } of promptsAt(stage)) {
+    for (const number of orders) {
       const keys = found.get(number) ?? new Map<string, number>();
       found.set(number, keys.set(key, (keys.get(key) ?? 0) + 1));
     }
   }
   return found;
+}
+
+/** The prompts that were sent, each with the numbers of its orders. A key that is tried anew gets a number behind it. */
+function promptsAt({ letta }: Stage): readonly { readonly key: string; readonly orders: readonly number[] }[] {
+  return letta.requests.flatMap(({ body }) => {
+    const sent = prompt.safeParse(body).data?.messages[0];
+    if (sent === undefined) return [];
+    const orders = ordersIn(sent.content).map(({ number }) => number);
+    return orders.length === 0 ? [] : [{ key: sent.otid.replace(/-\d{1,2}$/, ''), orders }];
+  });
 }
 
 function twice<T>(all: readonly T[]): readonly T[] {

@@ -38,7 +38,7 @@ export interface Guild extends AsyncDisposable {
   saidSince(message: LocalMessage): readonly string[];
   /** Resolves once the bot has said so much since, and says nothing more. @returns what it has said, as `saidSince` */
   answers(since: LocalMessage, count?: number): Promise<readonly string[]>;
-  /** Resolves as soon as that is so. @throws after a minute */
+  /** Resolves as soon as that is so. @throws when it takes far too long */
   until(what: string, holds: () => boolean): Promise<void>;
   /** Stops the bot as an admin does, and starts it again after `meanwhile`. */
   restart(meanwhile?: () => Promise<void>): Promise<void>;
@@ -47,7 +47,7 @@ export interface Guild extends AsyncDisposable {
 /** Of the stand-in's world and the bot's: a second lasts a tenth of one. A real server has its own time. */
 const PACE = isReal ? 1 : 10;
 const TICK_MS = 5;
-const PATIENCE_MS = isReal ? 120_000 : 30_000;
+const PATIENCE_MS = isReal ? 300_000 : 30_000;
 /** How long nothing more has to be said, in real time. */
 const SILENCE_MS = isReal ? 3_000 : 150;
 

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { Clock } from '@cinnabar/sdk';
 import { type LettaStandIn, startLettaStandIn } from '@cinnabar/sdk/testing';
 import Letta from '@letta-ai/letta-client';
@@ -85,16 +86,17 @@ async function connectReal(baseUrl: string, model: Model): Promise<LettaUnderTes
       made.push(id);
       return id;
     },
-    crash:
-      LETTA_RESTART === undefined
-        ? undefined
-        : async () => {
-            const { status, stderr } = spawnSync(LETTA_RESTART, { shell: true, encoding: 'utf8' });
-            if (status !== 0) throw new Error(`the server could not be started again: ${stderr}`);
-          },
+    crash: LETTA_RESTART === undefined ? undefined : () => run(LETTA_RESTART),
     async [Symbol.asyncDispose]() {
       for (const id of made) await client.agents.delete(id).catch(() => undefined);
       await provider[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Runs a command of a shell. Meanwhile the bot lives on, and finds the server gone. @throws when it fails */
+async function run(command: string): Promise<void> {
+  const child = spawn(command, { shell: true, stdio: ['ignore', 'ignore', 'inherit'] });
+  const [status] = await once(child, 'exit');
+  if (status !== 0) throw new Error(`"${command}" failed, with ${status}`);
 }

@@ -44,7 +44,7 @@ const brings = (words: string) => (body: string) => body.includes('"messages"') 
 const decides = (body: string) => body.includes('"approvals"');
 
 describe(`relay: at a Letta server (${isReal ? 'a real one' : 'the stand-in'}), everything is said once, right, in the right channel`, function () {
-  this.timeout(isReal ? 300_000 : 60_000);
+  this.timeout(isReal ? 900_000 : 60_000);
   this.slow(isReal ? 60_000 : 5_000);
   let guild: Guild;
   before(async () => {

@@ -42,6 +42,22 @@ describe('relay: an agent that fails', () => {
     expect(said().at(-1)).to.match(/The agent/);
   });
 
+  it('is said to have failed once to each member, of all that it was told together, as a reply to their newest', async () => {
+    ending = 'hangs';
+    bot.alice.say(bot.general, `${bot.bot} hello, without posting`);
+    await bot.letta.hanging();
+    bot.alice.say(bot.general, `${bot.bot} one, without posting`);
+    const second = bot.bob.say(bot.general, `${bot.bot} two, without posting`);
+    const third = bot.alice.say(bot.general, `${bot.bot} three, without posting`);
+    ending = 'fails';
+    bot.letta.release();
+    await bot.quiet();
+    await later(3_000);
+    const told = bot.general.messages.filter(({ content }) => content.startsWith("The agent's model"));
+    expect(bot.prompts.at(-1)).to.match(/one,[\s\S]*two,[\s\S]*three,/);
+    expect(told.map(({ replyTo }) => replyTo)).to.have.members([second, third]);
+  });
+
   it('is not said to have failed when it had posted before its server was lost for good', async () => {
     ending = 'loses its server';
     const before = said().length;
