@@ -18,6 +18,8 @@ export interface Prompt {
   /** How long the agent may work, not counting the time in which people decide about its requests, or in which it works on something else. */
   readonly timeoutMs: number;
   readonly place: PromptPlace;
+  /** Whether the agent is known to have written something for it since a time in milliseconds, as its server may not have kept it. */
+  readonly hasWritten?: (since: number) => Promise<boolean>;
 }
 
 /** A tool that the agent has called. */

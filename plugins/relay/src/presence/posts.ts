@@ -1,4 +1,5 @@
 import { type Collection, type SettledCall, z } from '@cinnabar/sdk';
+import { SnowflakeUtil } from 'discord.js';
 
 /** Which agent has written the latest messages of a channel: for reactions, and for those that reply to one. */
 export const posts = {
@@ -13,6 +14,8 @@ export interface Posts {
   note(channelId: string, agent: string, messageIds: readonly string[]): Promise<void>;
   /** The agent that wrote a message, by its key in the roster. */
   agentOf(channelId: string, messageId: string): Promise<string | undefined>;
+  /** Whether an agent has written in a channel since a time, in milliseconds since the Unix epoch. */
+  hasWritten(channelId: string, agent: string, since: number): Promise<boolean>;
 }
 
 export function createPosts(kept: Collection<z.output<typeof posts.schema>, 'channel'>): Posts {
@@ -25,6 +28,10 @@ export function createPosts(kept: Collection<z.output<typeof posts.schema>, 'cha
     },
     async agentOf(channelId, messageId) {
       return (await kept.of(channelId).get()).latest.find(({ id }) => id === messageId)?.agent;
+    },
+    async hasWritten(channelId, agent, since) {
+      const { latest } = await kept.of(channelId).get();
+      return latest.some((post) => post.agent === agent && SnowflakeUtil.timestampFrom(post.id) >= since);
     },
   };
 }

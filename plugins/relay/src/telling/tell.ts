@@ -51,7 +51,8 @@ export async function tellAgent(
   try {
     const place = { guildId, channelId, userId: target.userId ?? null };
     const timeoutMs = rules.agent_timeout * 1000;
-    const end = await agents.converse({ agentId: target.agentId, text, key, timeoutMs, place }, signal);
+    const hasWritten = (since: number) => parts.posts.hasWritten(channelId, batch[0].agent, since);
+    const end = await agents.converse({ agentId: target.agentId, text, key, timeoutMs, place, hasWritten }, signal);
     const tools = end.tools.map(({ name }) => name);
     // Before a restart it may have posted, unseen by this process.
     const posted = looking.posted() || end.tools.some(({ name, ok }) => name === 'discord_send' && ok === true);

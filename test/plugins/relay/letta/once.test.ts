@@ -196,11 +196,12 @@ describe('relay: an agent never answers twice', () => {
 });
 
 describe('relay: an agent works on one thing at a time', () => {
-  for (const [server, options] of Object.entries({
-    'with conversations': {},
-    'without background runs': { background: false },
-    'that has no conversations': { conversations: false },
-  })) {
+  for (const [server, options, minutes] of [
+    ['with conversations', {}, 1],
+    ['with conversations, which has forgotten the run', {}, 10],
+    ['without background runs', { background: false }, 1],
+    ['that has no conversations', { conversations: false }, 1],
+  ] as const) {
     it(`and so the next prompt waits for the end of a run that was cancelled (a server ${server})`, async () => {
       await using world = await startWorld({
         ...options,
@@ -211,10 +212,10 @@ describe('relay: an agent works on one thing at a time', () => {
         },
       });
       const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
-      const late = tell(world.agents, agent.id, 'Hello', { timeoutMs: 30_000 });
+      const late = tell(world.agents, agent.id, 'Hello', { timeoutMs: minutes * 60_000 });
       await world.letta.hanging();
-      world.clock.advance(30_000);
-      expect(await late).to.include({ sentence: 'The agent took longer than 30 s.' });
+      world.clock.advance(minutes * 60_000);
+      expect(await late).to.include({ sentence: `The agent took longer than ${minutes * 60} s.` });
       const next = tell(world.agents, agent.id, 'And now?', { key: 'batch-2', timeoutMs: 30_000 });
       await world.clock.armed(1_000);
       world.letta.release();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { closableAddress } from './closable-address.js';
-import { startWorld, tell, type WorldOptions } from './world.js';
+import { startWorld, type Telling, tell, type WorldOptions } from './world.js';
 
 const MINUTE_MS = 60_000;
 
@@ -26,7 +26,7 @@ async function refusedOnce(options: WorldOptions) {
   return {
     ...world,
     agent,
-    again: () => tell(agents, agent.id, 'Hello'),
+    again: (more: Telling = {}) => tell(agents, agent.id, 'Hello', more),
     /** Lets time pass while the run is watched, which asks for it every second. */
     async pass(ms: number) {
       for (let passed = 0; passed < ms; passed += 1_000) {
@@ -91,6 +91,15 @@ describe('relay: a Letta server that has refused a connection while an agent was
           .to.have.property('texts')
           .that.deep.equals(['Here I am.']);
         expect(world.letta.runs.map(({ status }) => status)).to.deep.equal(['completed']);
+      });
+
+      it('is not sent it again when the agent has written in Discord meanwhile', async () => {
+        await using world = await refusedOnce({ ...options, script: (turn) => turn.hang() });
+        world.letta.crash();
+        const said = world.again({ hasWritten: async (since) => since <= world.clock.now() });
+        await world.pass(MINUTE_MS);
+        expect(await world.end(said)).to.include({ status: 'failed', retry: false });
+        expect(world.letta.runs.map(({ status }) => status)).to.deep.equal(['cancelled']);
       });
 
       it('is sent it again once the run has made no progress for the time of an agent', async () => {

@@ -1,5 +1,5 @@
 import { countMessages, isOver } from './follow.js';
-import { serializes, type Talk } from './talk.js';
+import type { Talk } from './talk.js';
 
 const PATIENCE = { timeout: 5_000 };
 
@@ -14,10 +14,9 @@ export async function cancelAtServer(talk: Talk): Promise<void> {
     const runId = talk.heard.runId ?? (await onlyRun(talk));
     if (runId === undefined) return;
     talk.heard.runId = runId;
-    if (!serializes(server)) {
-      const messages = await countMessages(client, runId, AbortSignal.timeout(PATIENCE.timeout));
-      server.cancelled.set(agentId, { runId, messages, at: clock.now() });
-    }
+    // To cancel it is worth more than to know how far it had come.
+    const messages = await countMessages(client, runId, AbortSignal.timeout(PATIENCE.timeout)).catch(() => 0);
+    server.cancelled.set(agentId, { runId, messages, at: clock.now(), since: talk.aliveAt });
     await client.agents.messages.cancel(agentId, { run_ids: [runId] }, PATIENCE);
   } catch (error) {
     log.warn("the agent's run could not be cancelled", { agentId, runId: talk.heard.runId, error });

@@ -122,7 +122,9 @@ class RunFailed extends Error {
 
 /** The server knows nothing of it. An agent that was seen at work all the same is not made to do it twice. */
 async function notThere(talk: Talk): Promise<Next> {
-  if (talk.record.acted) return givenUp(new Error('the agent was at work, but the server has not kept it'));
+  if (talk.record.acted || (await hasWritten(talk))) {
+    return givenUp(new Error('the agent was at work, but the server has not kept it'));
+  }
   await keep(talk, { at: talk.clock.now() });
   return { do: 'send' };
 }
@@ -131,9 +133,16 @@ async function notThere(talk: Talk): Promise<Next> {
 async function afterDeath(talk: Talk, runId: string): Promise<Next> {
   talk.heard.runId = runId;
   await cancelAtServer(talk);
-  if (hasActed(talk) || talk.heard.texts.length > 0) return givenUp(new Error('the server went down under the run'));
+  if (hasActed(talk) || talk.heard.texts.length > 0 || (await hasWritten(talk))) {
+    return givenUp(new Error('the server went down under the run'));
+  }
   await renew(talk);
   return { do: 'send' };
+}
+
+/** What a tool did in the step in which the server went down is nowhere but where it was done. */
+async function hasWritten({ prompt, record }: Talk): Promise<boolean> {
+  return (await prompt.hasWritten?.(record.at)) === true;
 }
 
 /** What it has used, which its messages do not say. */

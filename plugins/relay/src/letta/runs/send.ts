@@ -6,7 +6,7 @@ import { troubleOf } from '../server/trouble.js';
 import { STREAM_TIMEOUT_MS } from './follow.js';
 import { listen } from './listen.js';
 import { isDead } from './liveness.js';
-import { keep, type Next, type ServerFindings, serializes, type Talk } from './talk.js';
+import { keep, type Next, type ServerFindings, type Talk } from './talk.js';
 import { waitForBlocker, waitForOthers } from './wait-for-others.js';
 
 /** Most steps of a run, so that an agent cannot go round in circles. */
@@ -55,7 +55,7 @@ export async function send(talk: Talk): Promise<Next> {
   const message = { role: 'user' as const, content: prompt.text, otid: talk.record.otid };
   const unlocked = talk.blocker !== undefined && isDead(server, talk.blocker);
   try {
-    if (!serializes(server)) await waitForOthers(talk);
+    await waitForOthers(talk);
     const stream = await openStream(client, server, prompt.agentId, message, deadline.signal, unlocked);
     talk.aliveAt = clock.now();
     return await listen(talk, stream);

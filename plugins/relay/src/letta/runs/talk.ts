@@ -27,7 +27,7 @@ export interface ServerFindings {
   /** Runs that show as under way, and that nobody works on any more. */
   readonly dead: Set<string>;
   /** Runs that were cancelled, by agent, with the number of their messages then: their step goes on. */
-  readonly cancelled: Map<string, RunMark>;
+  readonly cancelled: Map<string, CancelledRun>;
 }
 
 /** How far a run had come, and when. */
@@ -38,6 +38,11 @@ export interface RunMark {
   readonly at: number;
   /** It makes no progress: nobody works on it any more. */
   readonly isDead?: true;
+}
+
+export interface CancelledRun extends RunMark {
+  /** When the server took what it was about, in milliseconds since the Unix epoch. */
+  readonly since: number;
 }
 
 export function nothingFound(): ServerFindings {

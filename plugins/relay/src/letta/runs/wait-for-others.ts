@@ -1,17 +1,21 @@
 import { countMessages, isOver, POLL_MS, pause } from './follow.js';
 import { isDead, judge, markOf, watchRun } from './liveness.js';
-import type { RunMark, Talk } from './talk.js';
+import { type RunMark, serializes, type Talk } from './talk.js';
+
+/** For how long a server takes an agent for busy with a run at most, although the run may take longer. */
+const LOCKED_MS = 5 * 60_000;
 
 /**
  * Before something is sent to an agent whose server does not see to it itself, waits for what else the agent is doing: two runs at once
- * may interleave. That is what an earlier process has made it do, and the last step of a run that was cancelled. It costs the prompt none
- * of its time.
+ * may interleave. That is what an earlier process has made it do, and the last step of a run that was cancelled. Servers that do see to it
+ * forget a run after a while, too. It costs the prompt none of its time.
  */
 export async function waitForOthers(talk: Talk): Promise<void> {
-  const { server, prompt, deadline, client, log } = talk;
+  const { server, prompt, deadline, client, log, clock } = talk;
   const { agentId } = prompt;
   const cancelled = server.cancelled.get(agentId);
-  const isFirst = !server.free.has(agentId);
+  if (serializes(server) && (cancelled === undefined || clock.now() - cancelled.since < LOCKED_MS)) return;
+  const isFirst = !serializes(server) && !server.free.has(agentId);
   if (cancelled === undefined && !isFirst) return;
   await deadline.outside(async () => {
     if (cancelled !== undefined) await waitForStep(talk, cancelled);

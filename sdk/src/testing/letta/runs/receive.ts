@@ -6,7 +6,7 @@ import type { World } from '../state/world.js';
 import { type RunOptions, refusedRun, resumeRun, startRun } from './start.js';
 import { textOf } from './text.js';
 
-/** How long the server remembers which run answers which message, and how long it takes an agent for busy whose run never ends. */
+/** How long the server remembers which run answers which message, and how long it takes an agent for busy with a run at most. */
 const REMEMBERED_MS = 3 * 60 * 60_000;
 const LOCKED_MS = 5 * 60_000;
 /** What the server puts in the place of a message when it is told once more what was decided before. */
@@ -80,10 +80,7 @@ function assertFree(world: World, { id }: LettaAgent, { conversationId }: Thread
   const since = world.clock.now() - LOCKED_MS;
   const holder = [...world.runs.values()].find(
     (run) =>
-      run.agentId === id &&
-      run.conversationId === conversationId &&
-      !run.over &&
-      (!run.dead || Date.parse(run.createdAt) >= since),
+      run.agentId === id && run.conversationId === conversationId && !run.over && Date.parse(run.createdAt) >= since,
   );
   if (holder === undefined) return;
   const detail = `CONFLICT: Cannot send a new message: Another request (run_id=${holder.id}) is currently being processed for this conversation. Please wait for it to complete.`;

@@ -1,0 +1,20 @@
+import { openCollection } from '@cinnabar/core/internal/storage/documents/collection';
+import { createVault } from '@cinnabar/core/internal/storage/documents/vault';
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { posts as collection, createPosts } from '@cinnabar/plugin-relay/presence/posts';
+import { expect } from 'chai';
+import { SnowflakeUtil } from 'discord.js';
+import { recordingLogger } from '../../../support/logs.js';
+
+describe('relay: what agents have written', () => {
+  it('is known by channel, agent and time', async () => {
+    const vault = createVault({ driver: createMemoryDriver(), log: recordingLogger(), onProblem: () => undefined });
+    const posts = createPosts(openCollection(vault, collection, ['relay', 'posts']));
+    const at = Date.UTC(2026, 0, 2);
+    await posts.note('10', 'aurora', [SnowflakeUtil.generate({ timestamp: at }).toString()]);
+    expect(await posts.hasWritten('10', 'aurora', at)).to.equal(true);
+    expect(await posts.hasWritten('10', 'aurora', at + 1)).to.equal(false);
+    expect(await posts.hasWritten('10', 'scout', at)).to.equal(false);
+    expect(await posts.hasWritten('11', 'aurora', at)).to.equal(false);
+  });
+});
