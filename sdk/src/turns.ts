@@ -56,7 +56,10 @@ export interface ResponderInfo {
 export interface Responders {
   /** Those whose plugin is enabled in the guild. */
   list(guildId: string | null): readonly ResponderInfo[];
-  /** @throws CINNABAR_RESPONDER_UNKNOWN when there is none of that name in the turn's guild */
+  /**
+   * One whose plugin is being reloaded is waited for.
+   * @throws CINNABAR_RESPONDER_UNKNOWN when there is none of that name in the turn's guild; CINNABAR_RESPONDER_UPDATING when it may come back
+   */
   respond(name: string, turn: Turn): Promise<void>;
   /** How many turns the responder of that name lets wait there; `undefined` when it does not say, or is not there. */
   maxWaiting(name: string, turn: Pick<Turn, 'actor' | 'channel' | 'guild'>): Promise<number | undefined>;

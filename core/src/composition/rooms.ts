@@ -232,7 +232,14 @@ function registerSurfaces(room: Room): void {
       boundary: get(KEYS.boundary),
     }),
   );
-  room(KEYS.responders, (get) => createResponders({ enabledIn: get(KEYS.enabledIn), boundary: get(KEYS.boundary) }));
+  room(KEYS.responders, (get) =>
+    createResponders({
+      enabledIn: get(KEYS.enabledIn),
+      boundary: get(KEYS.boundary),
+      clock: get(KEYS.clock),
+      pluginsIdle: () => get(KEYS.plugins).idle(),
+    }),
+  );
   room(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
   room(KEYS.tools, (get) =>
     createTools({

@@ -1,5 +1,11 @@
-import type { ResponderDefinition, ResponderInfo } from '@cinnabar/sdk';
-import { CinnabarError } from '@cinnabar/sdk';
+import {
+  CinnabarError,
+  type Clock,
+  createDeadline,
+  type ResponderDefinition,
+  type ResponderInfo,
+  type Turn,
+} from '@cinnabar/sdk';
 import type { Boundary, EnabledIn, Owner, ResponderRoom } from '../contracts.js';
 
 interface Registered {
@@ -11,15 +17,38 @@ interface Registered {
 export interface ResponderRoomParts {
   readonly enabledIn: EnabledIn;
   readonly boundary: Boundary;
+  readonly clock: Clock;
+  /** Resolves when no plugin is being loaded, unloaded or reloaded. */
+  readonly pluginsIdle: () => Promise<void>;
 }
 
+/** A turn waits so long for a responder whose plugin may be on its way back. */
+const RETURN_WITHIN_MS = 5_000;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
 /** Builds the registry of responders: the minds that `ai` can route a turn to. */
-export function createResponders({ enabledIn, boundary }: ResponderRoomParts): ResponderRoom {
+export function createResponders({ enabledIn, boundary, clock, pluginsIdle }: ResponderRoomParts): ResponderRoom {
   const registered = new Map<string, Registered>();
 
   const usable = (guildId: string | null, entry: Registered) => enabledIn(guildId, entry.owner.plugin);
+  const find = (name: string, { actor }: Pick<Turn, 'actor'>) => {
+    const entry = registered.get(name);
+    return entry !== undefined && usable(actor.guildId, entry) ? entry : undefined;
+  };
+
+  /** A reload takes its responder away for a moment: that is waited for. `false` when plugins were still being changed in the end. */
+  const changesOver = async ({ signal }: Turn): Promise<boolean> => {
+    const deadline = createDeadline(clock, RETURN_WITHIN_MS, [signal]);
+    try {
+      const ended = new Promise<false>((resolve) => {
+        if (deadline.signal.aborted) resolve(false);
+        else deadline.signal.addEventListener('abort', () => resolve(false), { once: true });
+      });
+      return await Promise.race([pluginsIdle().then(() => true), ended]);
+    } finally {
+      deadline.end();
+    }
+  };
 
   return {
     responder(owner, definition) {
@@ -38,16 +67,20 @@ export function createResponders({ enabledIn, boundary }: ResponderRoomParts): R
         .map(asInfo)
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
     async maxWaiting(name, turn) {
-      const entry = registered.get(name);
-      if (entry === undefined || !usable(turn.actor.guildId, entry)) return undefined;
+      const entry = find(name, turn);
+      if (entry === undefined) return undefined;
       return boundary.track(entry.owner, async () => entry.definition.maxWaiting?.(turn));
     },
     async respond(name, turn) {
-      const entry = registered.get(name);
-      if (entry === undefined || !usable(turn.actor.guildId, entry)) {
-        throw new CinnabarError('CINNABAR_RESPONDER_UNKNOWN', { name });
+      let entry = find(name, turn);
+      if (entry === undefined) {
+        const isSettled = await changesOver(turn);
+        entry = find(name, turn);
+        if (entry === undefined && !isSettled) throw new CinnabarError('CINNABAR_RESPONDER_UPDATING', { name });
+        if (entry === undefined) throw new CinnabarError('CINNABAR_RESPONDER_UNKNOWN', { name });
       }
-      await boundary.track(entry.owner, async () => entry.definition.respond(turn));
+      const { owner, definition } = entry;
+      await boundary.track(owner, async () => definition.respond(turn));
     },
   };
 }

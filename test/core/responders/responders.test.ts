@@ -13,6 +13,8 @@ describe('responders', () => {
     room = createResponders({
       enabledIn: (_guildId, plugin) => !bench.disabled.has(plugin.manifest.id),
       boundary: bench.boundary,
+      clock: bench.clock,
+      pluginsIdle: async () => undefined,
     });
     owner = bench.owner('chat');
   });
@@ -39,7 +41,7 @@ describe('responders', () => {
       guild: channel.guild,
       channel,
       message,
-      signal: owner.scope.signal,
+      signal: new AbortController().signal,
       reply: (reply) => message.reply(typeof reply === 'string' ? reply : { content: reply.content ?? '' }),
     };
   }

@@ -1,8 +1,9 @@
 import type { TestHost } from '@cinnabar/core/testing';
 import { createTestHost } from '@cinnabar/core/testing';
+import { definePlugin } from '@cinnabar/sdk';
 import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { createMind, type Mind } from './mind.js';
+import { createGate, createMind, type Mind } from './mind.js';
 
 describe('ai: who answers', () => {
   let host: TestHost;
@@ -84,5 +85,42 @@ describe('ai: who answers', () => {
     await host.plugins.unload('mind-persona');
     expect(await answerTo(host.alice, '!ai Hello')).to.equal('There is no responder called "persona" here.');
     expect(await answerTo(host.alice, '!ai status')).to.match(/`persona` .* not available here at the moment/);
+  });
+
+  it('is waited for while it is reloaded, and after a while those who ask are told so', async () => {
+    const gates = [createGate(), createGate()];
+    let runs = 0;
+    const slow = definePlugin({
+      manifest: { id: 'mind-slow', version: '1.0.0', description: 'Starts slowly when it is reloaded' },
+      async setup({ responder }) {
+        await gates[runs++ - 1]?.passed;
+        responder({
+          name: 'slow',
+          description: 'Is slow',
+          respond: async (turn) => void (await turn.reply('Slowly.')),
+        });
+      },
+    });
+    host.plugins.add(slow, { path: '(memory)' });
+    await host.plugins.load('mind-slow');
+    await answerTo(host.you, '!ai use slow');
+
+    let reloaded = host.plugins.reload('mind-slow');
+    const first = host.alice.say(host.general, '!ai Hello');
+    await host.discord.settled();
+    gates[0]?.open();
+    await reloaded;
+    await host.settled();
+    expect((await host.discord.expectMessage({ author: host.bot, since: first })).content).to.equal('Slowly.');
+
+    reloaded = host.plugins.reload('mind-slow');
+    const second = host.alice.say(host.general, '!ai Hello');
+    await host.discord.settled();
+    host.clock.advance(5_000);
+    expect((await host.discord.expectMessage({ author: host.bot, since: second })).content).to.equal(
+      '"slow" is being updated. Please ask again in a moment.',
+    );
+    gates[1]?.open();
+    await reloaded;
   });
 });
