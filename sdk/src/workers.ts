@@ -14,7 +14,10 @@ export interface WorkerModule<M> {
 }
 
 export interface WorkerRunOptions {
-  /** Counted from when a worker begins with the input, in real time; 5,000 by default. Afterwards the worker is killed. */
+  /**
+   * What the worker may use from when it begins with the input; 5,000 by default. Afterwards it is killed. On Linux this is processor time, so
+   * that a busy machine ends nothing that is in order, and ten times as much in real time; elsewhere it is real time.
+   */
   readonly timeoutMs?: number;
   /** Jobs of different groups take turns: a guild's id, or a user's. By default the plugin is one group. */
   readonly group?: string;

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { CinnabarError, type Logger, UserError } from '@cinnabar/sdk';
+import { cpuMsOf } from './cpu-time.js';
 
 /** What a thread is asked to do. */
 export interface Task {
@@ -19,11 +20,17 @@ export type Answer =
   | { readonly ok: false; readonly sentence: string }
   | { readonly ok: false; readonly trace: string };
 
-/** What a thread says of a task: its module is there and the work begins, and what came of it. */
-export type Report = 'loaded' | Answer;
+/** The module of a task is there, and the work begins. */
+interface Loaded {
+  readonly loaded: true;
+  /** For `cpuMsOf`. */
+  readonly thread: string | undefined;
+}
+/** What a thread says of a task: that it begins, and what came of it. */
+export type Report = Loaded | Answer;
 
 export interface Job extends Task {
-  /** Counted from when the module is loaded. */
+  /** Processor time of the thread from when the module is loaded, where the system tells it; else real time. */
   readonly timeoutMs: number;
   readonly group: string;
   readonly signal?: AbortSignal | undefined;
@@ -57,6 +64,10 @@ const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 const IDLE_MS = 20_000;
 /** For starting a thread and loading a module: not the document's fault. */
 const LOAD_MS = 20_000;
+/** In real time a job may take so many times its limit: a machine that is busy with other things gives the thread little. */
+const MOST_REAL_TIME = 10;
+/** Not to look at the processor time of a thread all the time. */
+const LEAST_LOOK_MS = 20;
 const MEMORY_MB = 192;
 const YOUNG_MB = 16;
 const MOST_WAITING = 256;
@@ -102,7 +113,7 @@ export function createWorkerPool({
     worker.on('message', (report: Report) => {
       const { current } = thread;
       if (current === undefined) return;
-      if (report === 'loaded') return endAfter(thread, current.job.timeoutMs);
+      if ('loaded' in report) return limit(thread, current.job.timeoutMs, report.thread);
       rest(thread);
       settle(current, report);
       return dispatch();
@@ -188,11 +199,28 @@ export function createWorkerPool({
 
   const endAfter = (thread: Thread, limitMs: number) => {
     clearTimeout(thread.timer);
-    thread.timer = setTimeout(() => {
-      const job = thread.current?.job;
-      log.warn('a worker was killed: its job took too long', { entry: job?.entry, name: job?.name, limitMs });
-      void end(thread, new CinnabarError('CINNABAR_WORKER_TIMEOUT', { seconds: limitMs / 1000 }));
-    }, limitMs);
+    thread.timer = setTimeout(() => endLate(thread, limitMs), limitMs);
+  };
+
+  const endLate = (thread: Thread, limitMs: number) => {
+    const job = thread.current?.job;
+    log.warn('a worker was killed: its job took too long', { entry: job?.entry, name: job?.name, limitMs });
+    void end(thread, new CinnabarError('CINNABAR_WORKER_TIMEOUT', { seconds: limitMs / 1000 }));
+  };
+
+  /** Ends the thread when it has used so much processor time, or far more real time. */
+  const limit = (thread: Thread, limitMs: number, name: string | undefined) => {
+    const usedBefore = name === undefined ? undefined : cpuMsOf(name);
+    if (name === undefined || usedBefore === undefined) return endAfter(thread, limitMs);
+    const lastLookAt = performance.now() + limitMs * MOST_REAL_TIME;
+    const look = () => {
+      const leftMs = usedBefore + limitMs - (cpuMsOf(name) ?? Number.POSITIVE_INFINITY);
+      const leftRealMs = lastLookAt - performance.now();
+      if (leftMs <= 0 || leftRealMs <= 0) return endLate(thread, limitMs);
+      thread.timer = setTimeout(look, Math.min(Math.max(leftMs, LEAST_LOOK_MS), leftRealMs));
+    };
+    clearTimeout(thread.timer);
+    thread.timer = setTimeout(look, limitMs);
   };
 
   const drop = (pending: Pending) => {

@@ -5,12 +5,14 @@ import { parentPort } from 'node:worker_threads';
 import * as sdk from '@cinnabar/sdk/worker';
 import { evaluate } from '../plugins/build/evaluate.js';
 import type { SharedModule } from '../plugins/build/plugin-require.js';
+import { ownThread } from './cpu-time.js';
 import type { Answer, Report, Task } from './pool.js';
 
 /** Below the main thread, which has heartbeats to send. Elsewhere than on Linux, 0 means the whole process. */
 const NICE = 10;
 if (process.platform === 'linux') setPriority(0, NICE);
 
+const self = ownThread();
 const core = createRequire(import.meta.url);
 const modules = new Map<string, Readonly<Record<string, unknown>>>();
 
@@ -33,7 +35,7 @@ function load({ file, entry }: Task): Readonly<Record<string, unknown>> {
 async function answer(task: Task): Promise<Answer> {
   try {
     const run = load(task)[task.name];
-    parentPort?.postMessage('loaded' satisfies Report);
+    parentPort?.postMessage({ loaded: true, thread: self } satisfies Report);
     if (typeof run !== 'function') throw new TypeError(`${task.entry} exports no function ${task.name}`);
     return { ok: true, value: await run(task.input) };
   } catch (error) {

@@ -17,6 +17,7 @@ interface Documents {
   spin(input: null): void;
   flood(input: null): number;
   wait(ms: number): Promise<number>;
+  starve(ms: number): string;
 }
 
 const SOURCE = `
@@ -30,6 +31,7 @@ export const refuse = (sentence: string) => { throw new UserError(sentence); };
 export const spin = () => { for (;;); };
 export const flood = () => { const held: object[] = []; for (;;) held.push(new Array(10_000).fill(held.length)); };
 export const wait = (ms: number) => new Promise((resolve) => setTimeout(() => resolve(ms), ms));
+export const starve = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 `;
 
 describe('worker modules', () => {
@@ -72,6 +74,13 @@ describe('worker modules', () => {
     expect(await documents.run('where', 'v')).to.have.property('main', false);
     await spinning;
     expect(await documents.run('where', 'w')).to.have.property('text', 'w1');
+  });
+
+  it('may take longer than their time on a machine that gives them no processor, but not for ever', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const { documents } = open(pool);
+    expect(await documents.run('starve', 100, { timeoutMs: 30 })).to.equal('timed-out');
+    await failure('CINNABAR_WORKER_TIMEOUT', () => documents.run('starve', 60_000, { timeoutMs: 30 }));
   });
 
   it('are killed when they exceed their memory, and the process goes on', async () => {
