@@ -45,6 +45,7 @@ export * from './owner-notices.js';
 export * from './persona.js';
 export * from './personal-data.js';
 export * from './plugins.js';
+export * from './provenance.js';
 export * from './sequences.js';
 export * from './settings.js';
 export {

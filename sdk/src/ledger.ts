@@ -1,4 +1,5 @@
 import type { Actor } from './access.js';
+import type { ToolSource } from './provenance.js';
 import { defineToken } from './token.js';
 
 /** One state machine: proposed → pending → approved → executing → done | failed, or denied | expired | unknown. */
@@ -36,6 +37,12 @@ export interface LedgerEntry {
   readonly reason?: string;
   /** What people and models are told of the result. */
   readonly text?: string;
+  /** Where that came from: it is for those who may read all of it. */
+  readonly sources?: readonly ToolSource[];
+  /** The result may be told where it was asked for, although not everybody there may read what it comes from. */
+  readonly share?: 'here';
+  /** The result is for who asked alone. */
+  readonly audience?: 'requester';
 }
 export interface Ledger {
   get(callId: string): Promise<LedgerEntry | undefined>;

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { AccessPolicy, Actor, Place } from './access.js';
 import type { Logger } from './logger.js';
+import type { ToolSource } from './provenance.js';
 import type { ToolContent, ToolProgress } from './tool-content.js';
 
 export type ToolInput = z.ZodObject;
@@ -67,6 +68,11 @@ export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
    * agent that was not let in there; one that only reads asks `Access` itself how far whoever calls may look.
    */
   place?(input: z.output<S>): Place | Promise<Place>;
+  /**
+   * Where the output came from, for a tool that reads what others said or what not everybody can see: it is kept with the result, which is shown
+   * later only to who may read all of that then. `place` is one of them without being named; a tool that has neither read where it was asked.
+   */
+  sources?(output: O, input: z.output<S>): readonly ToolSource[];
   /** Running it twice with the same `ToolContext.key` does no more than running it once. By default only what reads is. */
   readonly idempotent?: boolean;
   /** What holds where the guild has no policy for it; by default whoever intercepts decides by `risk`. */

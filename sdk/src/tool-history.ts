@@ -1,3 +1,4 @@
+import type { ToolSource } from './provenance.js';
 import { defineToken } from './token.js';
 
 /** A tool call as it was made, in the form in which it is kept. */
@@ -17,6 +18,10 @@ export interface RecordedResult {
   readonly output: unknown;
   /** Why it failed or did not run. */
   readonly error?: string;
+  /** Where the output came from; unknown for calls that were imported. */
+  readonly sources?: readonly ToolSource[];
+  /** It was for who asked alone. */
+  readonly audience?: 'requester';
 }
 
 export interface RecordedUse {

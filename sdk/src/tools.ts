@@ -1,4 +1,5 @@
 import type { AccessPolicy, Actor, Place } from './access.js';
+import type { ToolSource } from './provenance.js';
 import { defineToken } from './token.js';
 import type { ToolContent, ToolProgress } from './tool-content.js';
 import type { Risk, TerminalNames } from './tool-definition.js';
@@ -22,6 +23,13 @@ export type SettledOutcome =
       readonly text: string;
       /** The same with images and the like, where the tool has any. */
       readonly content?: readonly ToolContent[];
+      /** Where it came from. Absent where that is not known, which is for nobody to read but who asked, there. */
+      readonly sources?: readonly ToolSource[];
+      /**
+       * It is for who asked alone: what was read is more private than the place where it was asked for, and they have not chosen to have it told
+       * there. They get it from whoever held the call; a mind that speaks in that place must not.
+       */
+      readonly audience?: 'requester';
     }
   | { readonly status: 'denied'; readonly callId: string; readonly reason: string }
   | { readonly status: 'expired'; readonly callId: string; readonly reason: string }
@@ -52,6 +60,10 @@ export interface CallCard {
   readonly cancelled: string;
 }
 
+/** Said to a model in place of a result whose `audience` is the requester. */
+export const FOR_REQUESTER_ALONE =
+  'It ran. What it returned is more private than this channel, so it was given to the member who asked alone: it is not known here.';
+
 /** A call on its way through the interceptors. Its arguments are validated, frozen and hashed: exactly these run. */
 export interface ToolCall {
   readonly id: string;
@@ -72,10 +84,18 @@ export interface ToolCall {
   readonly session: ToolSession | undefined;
   /** The strictest of the guild's policy, the identity's and, where the guild has none, the tool's own. Never `deny`: such a call does not come this far. */
   readonly policy: ToolPolicy | undefined;
+  /**
+   * What is read, against the place where it is asked for: `open` to everybody there, `private` where not everybody there may read it, `unknown`
+   * where only the result tells; `nothing` for a call that reads nothing.
+   */
+  readonly reading: 'nothing' | 'open' | 'private' | 'unknown';
   /** proposed → pending, written before it resolves. Call it before anything is shown. */
   hold(): Promise<void>;
-  /** pending → approved. `false` when another decision was first. */
-  approve(byUserId: string): Promise<boolean>;
+  /**
+   * pending → approved. `false` when another decision was first.
+   * @param share who decided wants the result told where it was asked for, although not everybody there may read what it comes from
+   */
+  approve(byUserId: string, share?: 'here'): Promise<boolean>;
   /** pending → denied. `false` when another decision was first. */
   deny(byUserId: string, reason: string): Promise<boolean>;
   /** pending → expired. `false` when a decision was first. */
@@ -136,6 +156,11 @@ export interface ToolRequest {
   readonly attempt?: number;
   /** The work that the call is part of, for approvals that hold for all of it. */
   readonly session?: ToolSession;
+  /**
+   * Others whose words are answered together with the actor's: it is not made unless each of them might make it there, and what it reads is
+   * told only when each of them may read it.
+   */
+  readonly alongside?: readonly Actor[];
   /** The message after which the call is made: its place in the channel's history. */
   readonly messageId?: string;
   /** Told how far the call has come, when the tool says so. */

@@ -1,5 +1,6 @@
 import type { Clock, Files, Prefixes, Random, ToolPolicies } from '@cinnabar/sdk';
 import type { DependencyContainer, InjectionToken } from 'tsyringe';
+import type { ProvenanceRoom } from '../access/provenance.js';
 import type { ConfigurationRoom } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
 import type {
@@ -60,6 +61,7 @@ export const KEYS = {
   boundary: key<Boundary>('boundary'),
   identities: key<IdentityRoom>('identities'),
   access: key<AccessRoom>('access'),
+  provenance: key<ProvenanceRoom>('provenance'),
   commands: key<CommandRoom>('commands'),
   components: key<ComponentRoom>('components'),
   responders: key<ResponderRoom>('responders'),

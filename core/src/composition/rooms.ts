@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import { createAccess } from '../access/access.js';
+import { createProvenance } from '../access/provenance.js';
 import { notice } from '../commands/answers/notice.js';
 import { createCommands } from '../commands/room.js';
 import { createComponents } from '../components/room.js';
@@ -213,6 +214,9 @@ function registerSurfaces(room: Room): void {
       identities: get(KEYS.identities),
     });
   });
+  room(KEYS.provenance, (get) =>
+    createProvenance({ ...basics(get, 'access'), client: get(KEYS.gateway).client, access: get(KEYS.access) }),
+  );
   room(KEYS.commands, (get) =>
     createCommands({
       ...basics(get, 'commands'),
@@ -245,6 +249,7 @@ function registerSurfaces(room: Room): void {
     createTools({
       ...basics(get, 'tools'),
       access: get(KEYS.access),
+      provenance: get(KEYS.provenance),
       boundary: get(KEYS.boundary),
       states: get(KEYS.guildStates),
       enabledIn: get(KEYS.enabledIn),

@@ -10,6 +10,7 @@ import {
   PersonalDataStore,
   Plugins,
   Prefixes,
+  Provenance,
   Random,
   Responders,
   SettingsCatalog,
@@ -29,6 +30,7 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(Configuration, () => container.resolve(KEYS.configuration));
   provide(Identities, () => container.resolve(KEYS.identities));
   provide(Access, () => container.resolve(KEYS.access));
+  provide(Provenance, () => container.resolve(KEYS.provenance));
   provide(Commands, () => container.resolve(KEYS.commands));
   provide(Responders, () => container.resolve(KEYS.responders));
   provide(Tools, () => container.resolve(KEYS.tools));

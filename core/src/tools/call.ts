@@ -6,6 +6,7 @@ import type {
   Logger,
   Place,
   SettledOutcome,
+  ToolCall,
   ToolPolicy,
   ToolProgress,
   ToolSession,
@@ -27,6 +28,9 @@ export interface Proposal {
   /** Where it takes effect, when that is not where the actor is. */
   readonly at: Place | undefined;
   readonly origin: string;
+  /** Others whose words led to it. */
+  readonly alongside: readonly Actor[];
+  readonly reading: ToolCall['reading'];
   readonly session: ToolSession | undefined;
   /** What the tool is told to tell attempts of one call by. */
   readonly key: string;
@@ -114,6 +118,13 @@ export function createLiveCall({ ledger, log, trail, proposal }: Parts): LiveCal
 }
 
 function detailsOf(outcome: SettledOutcome): RowDetails {
-  if (outcome.status === 'done') return { text: outcome.text.slice(0, LONGEST_STORED_TEXT) };
+  if (outcome.status === 'done') {
+    const { text, sources, audience } = outcome;
+    return {
+      text: text.slice(0, LONGEST_STORED_TEXT),
+      ...(sources === undefined ? {} : { sources }),
+      ...(audience === undefined ? {} : { audience }),
+    };
+  }
   return { reason: reasonOf(outcome).slice(0, LONGEST_STORED_TEXT) };
 }

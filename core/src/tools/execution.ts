@@ -10,6 +10,7 @@ import {
   type SettledOutcome,
   type ToolProgress,
 } from '@cinnabar/sdk';
+import type { ProvenanceRoom } from '../access/provenance.js';
 import type { Boundary } from '../contracts.js';
 import { readArguments } from './arguments.js';
 import type { LiveCall } from './call.js';
@@ -22,6 +23,7 @@ import { doneOutcome, thrownOutcome } from './result.js';
 interface Parts {
   readonly registry: ToolRegistry;
   readonly gate: Gate;
+  readonly provenance: ProvenanceRoom;
   readonly boundary: Boundary;
   readonly clock: Clock;
   readonly log: Logger;
@@ -36,10 +38,11 @@ const BUSY = 'too many calls are running at the same time, so it was not run; pl
 const STOPPED = 'its plugin is not running any more, so it was not run';
 const CHANGED = 'it has changed since it was asked for, so it was not run; please ask again';
 const CANCELLED = 'it was cancelled before it ran';
+const NOT_FOR_ALL = 'what it read is not for everybody who is answered by it';
 const UNSAVED = 'it ran, but its result could not be saved: do not simply repeat it';
 
 /** The innermost step: waits for its turn, asks everything again, claims the call in the ledger, and runs it. At most once per call. */
-export function createExecution({ registry, gate, boundary, clock, log, bounds = CALL_BOUNDS }: Parts) {
+export function createExecution({ registry, gate, provenance, boundary, clock, log, bounds = CALL_BOUNDS }: Parts) {
   const slots = createFairSlots(() => bounds);
 
   return async function execute(call: LiveCall): Promise<SettledOutcome> {
@@ -65,7 +68,7 @@ export function createExecution({ registry, gate, boundary, clock, log, bounds =
       if ('refusal' in ready) return await call.settle(ready.refusal);
       // Written before it runs: a crash from here on leaves `executing`, which nobody takes for "not run".
       const claimed = await call.move(['proposed', 'approved'], 'executing');
-      if (claimed) return await record(call, await run(call, ready.tool));
+      if (claimed) return await record(call, await addressed(call, await run(call, ready.tool)));
       const state = call.row()?.state;
       return state === undefined ? await call.ended : failed(call.id, 'CINNABAR_TOOL_STATE', { call: call.id, state });
     } catch (error) {
@@ -93,10 +96,14 @@ export function createExecution({ registry, gate, boundary, clock, log, bounds =
   }
 
   /** Whoever approved needs the right as much as whoever asked: as the person that they are, also where an agent asked. */
-  async function refusalOfPeople({ id, actor, row, trail }: LiveCall, tool: RegisteredTool, at: Place | undefined) {
+  async function refusalOfPeople(
+    { id, actor, alongside, row, trail }: LiveCall,
+    tool: RegisteredTool,
+    at: Place | undefined,
+  ) {
     const { userId, guildId, channelId } = actor;
     const approver = { userId: row()?.decidedBy ?? userId, guildId, channelId };
-    for (const one of approver.userId === userId ? [actor] : [actor, approver]) {
+    for (const one of [actor, ...(approver.userId === userId ? [] : [approver]), ...alongside]) {
       const person = await gate.person(id, tool, one, at, 'fresh');
       trail.note({ access: person.reasons });
       if (person.refusal !== undefined) return person.refusal;
@@ -125,6 +132,21 @@ export function createExecution({ registry, gate, boundary, clock, log, bounds =
     }
   }
 
+  /** For whom a result is: what was read may be more private than the place in which it was asked for, or than others who are answered by it. */
+  async function addressed(call: LiveCall, outcome: SettledOutcome): Promise<SettledOutcome> {
+    if (outcome.status !== 'done' || !readsOthers(call, outcome)) return outcome;
+    const { sources } = outcome;
+    for (const { channelId, messageIds = [] } of sources ?? []) {
+      if (channelId !== undefined) provenance.messages.seen(channelId, messageIds);
+    }
+    if (call.alongside.length > 0 && !(await provenance.mayShow(sources, call.alongside)))
+      return failure(call, NOT_FOR_ALL);
+    const { decidedBy, share } = call.row() ?? {};
+    // Only what was shown as a card has somebody to give the result to; where no card is asked for, the guild wants it told.
+    if (decidedBy === undefined || share === 'here' || provenance.mayTell(sources, call.actor)) return outcome;
+    return { ...outcome, audience: 'requester' };
+  }
+
   /** A listener that fails is not the tool's fault, and nobody is told anything once the call is over. */
   function reportTo({ id, onProgress, row }: LiveCall) {
     return (progress: ToolProgress) => {
@@ -145,6 +167,10 @@ export function createExecution({ registry, gate, boundary, clock, log, bounds =
       return call.abandon(failure(call, UNSAVED), error);
     }
   }
+}
+
+function readsOthers({ tool }: LiveCall, { sources }: SettledOutcome & { status: 'done' }): boolean {
+  return tool.info.risk === 'read' || sources?.some(({ messageIds }) => messageIds !== undefined) === true;
 }
 
 function failure(call: LiveCall, detail: string): SettledOutcome {

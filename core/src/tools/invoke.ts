@@ -1,4 +1,16 @@
-import type { Logger, Outcome, Random, SettledCall, SettledOutcome, ToolRequest, Tools } from '@cinnabar/sdk';
+import type {
+  Actor,
+  Logger,
+  Outcome,
+  Place,
+  Random,
+  SettledCall,
+  SettledOutcome,
+  ToolCall,
+  ToolRequest,
+  Tools,
+} from '@cinnabar/sdk';
+import type { ProvenanceRoom } from '../access/provenance.js';
 import type { AccessRoom } from '../contracts.js';
 import { type Arguments, readArguments } from './arguments.js';
 import type { AuditTrail } from './audit.js';
@@ -16,6 +28,7 @@ interface Parts {
   readonly registry: ToolRegistry;
   readonly gate: Gate;
   readonly access: Pick<AccessRoom, 'actorAt'>;
+  readonly provenance: Pick<ProvenanceRoom, 'mayTell'>;
   readonly ledger: CallLedger;
   readonly pass: (call: LiveCall, onDeferred: (note: string) => void) => Promise<SettledOutcome>;
   readonly beginAudit: (callId: string, request: ToolRequest) => AuditTrail;
@@ -30,6 +43,7 @@ export function createInvoke({
   registry,
   gate,
   access,
+  provenance,
   ledger,
   pass,
   beginAudit,
@@ -73,10 +87,9 @@ export function createInvoke({
     trail.note({ argumentsHash: read.hash });
     const { input, hash: argumentsHash } = read;
     const { at, actor } = await actorOf(request, tool, input, trail);
-    // First whether the place is within reach: what holds there is nobody's business for whom it is not.
-    const person = await gate.person(id, tool, actor, at, 'cached');
-    trail.note({ access: person.reasons });
-    if (person.refusal !== undefined) return person.refusal;
+    const { alongside = [] } = request;
+    const unfit = await refusalOfPeople(id, tool, [actor, ...alongside], at, trail);
+    if (unfit !== undefined) return unfit;
     const there = at === undefined ? here : await gate.place(id, tool, actor, at);
     trail.note({ policy: there.policy });
     if (there.refusal !== undefined) return there.refusal;
@@ -95,6 +108,8 @@ export function createInvoke({
       actor,
       at,
       origin,
+      alongside,
+      reading: readingOf(tool, actor, at),
       session: request.session,
       key: request.key ?? id,
       signal: request.signal ?? new AbortController().signal,
@@ -106,6 +121,22 @@ export function createInvoke({
     return createLiveCall({ ledger, log, trail, proposal });
   }
 
+  /** First whether the place is within reach: what holds there is nobody's business for whom it is not. */
+  async function refusalOfPeople(
+    id: string,
+    tool: RegisteredTool,
+    people: readonly Actor[],
+    at: Place | undefined,
+    trail: AuditTrail,
+  ): Promise<SettledOutcome | undefined> {
+    for (const one of people) {
+      const person = await gate.person(id, tool, one, at, 'cached');
+      trail.note({ access: person.reasons });
+      if (person.refusal !== undefined) return person.refusal;
+    }
+    return undefined;
+  }
+
   /** Where it takes effect, and who acts there. */
   async function actorOf({ actor: asked }: ToolRequest, tool: RegisteredTool, input: Arguments, trail: AuditTrail) {
     const at = await effectOf(tool, input, asked);
@@ -113,6 +144,14 @@ export function createInvoke({
     const actor = await access.actorAt(asked, at);
     trail.note({ at, actor });
     return { at, actor };
+  }
+
+  /** What is known of it before it has run. */
+  function readingOf({ info, definition }: RegisteredTool, actor: Actor, at: Place | undefined): ToolCall['reading'] {
+    if (info.risk !== 'read') return 'nothing';
+    if (actor.guildId === null) return 'open';
+    if (at !== undefined && !provenance.mayTell([at], actor)) return 'private';
+    return definition.sources === undefined || at !== undefined ? 'open' : 'unknown';
   }
 
   return (request) =>

@@ -21,10 +21,17 @@ export function reasonOf(outcome: Refused): string {
 }
 
 /** How a call of an earlier process ended, from its row: of an output only what was kept of its text. */
-export function outcomeOf({ id, tool, state, reason = '', text = '' }: LedgerEntry): SettledOutcome {
+export function outcomeOf({ id, tool, state, reason = '', text = '', sources, audience }: LedgerEntry): SettledOutcome {
   switch (state) {
     case 'done':
-      return { status: 'done', callId: id, output: text, text };
+      return {
+        status: 'done',
+        callId: id,
+        output: text,
+        text,
+        ...(sources === undefined ? {} : { sources }),
+        ...(audience === undefined ? {} : { audience }),
+      };
     case 'failed':
       return failedWith(id, { code: 'CINNABAR_TOOL_FAILED', message: reason });
     case 'denied':

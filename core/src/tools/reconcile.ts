@@ -15,7 +15,15 @@ export async function reconcile(
   const state = call.row()?.state;
   if (state === undefined || state === 'executing') {
     const truth = await call.ended;
-    return truth.status === outcome.status ? { ...outcome, callId: call.id } : truth;
+    if (truth.status !== outcome.status) return truth;
+    // Worded differently, it still came from where it came from, and is for whom it is for.
+    const { sources, audience } = truth.status === 'done' ? truth : {};
+    return {
+      ...outcome,
+      callId: call.id,
+      ...(sources === undefined ? {} : { sources }),
+      ...(audience === undefined ? {} : { audience }),
+    };
   }
   if (outcome.status !== 'done') return call.settle({ ...outcome, callId: call.id });
   log.error('an interceptor called a call done that never ran', { interceptor, callId: call.id });

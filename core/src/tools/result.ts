@@ -1,4 +1,12 @@
-import { CinnabarError, type Logger, type SettledOutcome, sentenceOf, type ToolContent } from '@cinnabar/sdk';
+import {
+  CinnabarError,
+  type Logger,
+  type SettledOutcome,
+  sentenceOf,
+  type ToolContent,
+  type ToolSource,
+  toolSource,
+} from '@cinnabar/sdk';
 import type { LiveCall } from './call.js';
 import { failed, failedWith } from './outcomes.js';
 import type { RegisteredTool } from './registry.js';
@@ -6,7 +14,28 @@ import type { RegisteredTool } from './registry.js';
 /** What came of a run that returned: in the tool's own words, else its output as compact JSON. */
 export function doneOutcome({ definition, owner }: RegisteredTool, call: LiveCall, output: unknown): SettledOutcome {
   const content = contentOf();
-  return { status: 'done', callId: call.id, output, text: textOf(), ...(content === undefined ? {} : { content }) };
+  const sources = sourcesOf();
+  return {
+    status: 'done',
+    callId: call.id,
+    output,
+    text: textOf(),
+    ...(content === undefined ? {} : { content }),
+    ...(sources === undefined ? {} : { sources }),
+  };
+
+  function sourcesOf(): readonly ToolSource[] | undefined {
+    const { guildId, channelId } = call.actor;
+    try {
+      const own = definition.sources?.(output, call.input);
+      const read = own ?? (call.at === undefined ? [{ guildId, channelId }] : []);
+      return (call.at === undefined ? read : [call.at, ...read]).map((source) => toolSource.parse(source));
+    } catch (error) {
+      warn(error);
+      // Of what is not known nobody may be told later.
+      return undefined;
+    }
+  }
 
   function textOf(): string {
     try {

@@ -1,4 +1,5 @@
-import type { LedgerEntry, SettledCall } from '@cinnabar/sdk';
+import type { Ledger, LedgerEntry, Provenance, SettledCall } from '@cinnabar/sdk';
+import type { ProvenanceRoom } from '../access/provenance.js';
 import type { AccessRoom, Basics, Boundary, EnabledIn, GuildStates, ToolRoom } from '../contracts.js';
 import { type AuditEntry, createAuditor } from './audit.js';
 import { createChain } from './chain.js';
@@ -15,6 +16,7 @@ import { expireHeld } from './view.js';
 
 export interface ToolParts extends Basics {
   readonly access: AccessRoom;
+  readonly provenance: ProvenanceRoom;
   readonly boundary: Boundary;
   readonly states: GuildStates;
   readonly enabledIn: EnabledIn;
@@ -29,7 +31,7 @@ export interface ToolParts extends Basics {
 
 /** Builds the room of tools: registry, interceptor chain, ledger, audit. */
 export function createTools(parts: ToolParts): ToolRoom {
-  const { log, boundary, enabledIn } = parts;
+  const { log, boundary, enabledIn, provenance } = parts;
   const registry = createToolRegistry();
   const ledger = createLedger(parts);
   const gate = createGate(parts);
@@ -74,6 +76,25 @@ export function createTools(parts: ToolParts): ToolRoom {
     async idle() {
       while (finishing.size > 0) await Promise.all(finishing);
     },
-    personalData: ledger.personalData,
+    personalData: {
+      ...ledger.personalData,
+      export: (userId) => exportCalls(ledger, provenance, userId),
+    },
   };
+}
+
+/** The calls that a member asked for: of what they returned, what the member may read now. */
+async function exportCalls(
+  { recent }: Pick<Ledger, 'recent'>,
+  provenance: Provenance,
+  userId: string,
+): Promise<unknown> {
+  const rows = await recent({ userId, limit: Number.POSITIVE_INFINITY });
+  return Promise.all(
+    rows.map(async (row) => {
+      if (row.text === undefined || (await provenance.mayHave(row.sources, userId))) return row;
+      const { text: _text, ...rest } = row;
+      return rest;
+    }),
+  );
 }

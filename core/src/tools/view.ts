@@ -24,6 +24,7 @@ export function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
     signal: call.signal,
     card: call.card,
     policy: call.policy,
+    reading: call.reading,
     async hold() {
       if (!(await call.move(['proposed'], 'pending'))) {
         throw new CinnabarError('CINNABAR_TOOL_STATE', { call: id, state: call.row()?.state ?? 'over' });
@@ -34,8 +35,8 @@ export function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
       // Taken back while this was written: what is held by now was not among what it gave up then.
       if (by.gone()) await expireHeld(by, [call]);
     },
-    async approve(decidedBy) {
-      const first = await call.move(['pending'], 'approved', { decidedBy });
+    async approve(decidedBy, share) {
+      const first = await call.move(['pending'], 'approved', { decidedBy, ...(share === undefined ? {} : { share }) });
       if (first) trail.note({ decidedBy });
       return first;
     },

@@ -57,7 +57,8 @@ export function createInterceptor(parts: Parts): Interceptor {
       const rules = await rulesIn(parts.guildSettings, (call.at ?? call.actor).guildId);
       if (!needsConfirmation(call, rules)) return next();
       const allowance = await allowanceFor(call, rules, parts.policies);
-      const approval = await parts.grants.covering(call, allowance);
+      // What was allowed for a task does not say that others may be told what it reads.
+      const approval = call.reading === 'private' ? undefined : await parts.grants.covering(call, allowance);
       await call.hold();
       if (approval !== undefined) {
         // On record as their decision: the host looks at their rights once more before it runs.

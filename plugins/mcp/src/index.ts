@@ -8,6 +8,7 @@ import {
   Files,
   Identities,
   McpEndpoint,
+  Provenance,
   parseListen,
   ToolHistory,
   Tools,
@@ -39,7 +40,14 @@ export default definePlugin({
   settings: { global: GLOBAL_SETTINGS },
   collections: { agentTokens, listings, tokens },
   env: ENVIRONMENT,
-  inject: { access: Access, clock: Clock, files: Files, identities: Identities, tools: Tools },
+  inject: {
+    access: Access,
+    clock: Clock,
+    files: Files,
+    identities: Identities,
+    provenance: Provenance,
+    tools: Tools,
+  },
   provides: [ToolHistory, McpEndpoint],
   async setup(context) {
     const { settings, collections, services, env, log, client } = context;
@@ -57,7 +65,9 @@ export default definePlugin({
       await journal.close();
     });
     context.provide(ToolHistory, history);
-    context.personalData(historyOf({ history, journal, sequences, log, folderOf, root: () => join(folder, botId()) }));
+    context.personalData(
+      historyOf({ ...services, history, journal, sequences, log, folderOf, root: () => join(folder, botId()) }),
+    );
     context.defer(tools.onSettled(createRecorder({ history, clock, log })));
 
     const servers = await openServers();

@@ -13,6 +13,7 @@ import {
   Personas,
   Plugins,
   Prefixes,
+  Provenance,
   Random,
   Tools,
 } from '@cinnabar/sdk';
@@ -71,6 +72,7 @@ export default definePlugin({
     llm: optional(Llm),
     plugins: Plugins,
     prefixes: Prefixes,
+    provenance: Provenance,
     random: Random,
     tools: Tools,
   },
@@ -90,7 +92,7 @@ export default definePlugin({
       embed: services.llm && embedWith(services.llm),
     });
     defer(memories.close);
-    const store = createPersonaStore({ collections, client, clock, memories, settingsFor });
+    const store = createPersonaStore({ ...services, collections, client, memories, settingsFor });
     const conversations = createConversationStore(collections.conversations);
     const traces = createTraceStore(collections.traces);
     const hub = createEventHub(log);

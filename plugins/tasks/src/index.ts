@@ -10,6 +10,7 @@ import {
   FrontDoor,
   Llm,
   optional,
+  Provenance,
   Random,
   sanitizeName,
   Tasks,
@@ -71,13 +72,14 @@ export default definePlugin({
     commands: Commands,
     frontDoor: optional(FrontDoor),
     llm: optional(Llm),
+    provenance: Provenance,
     random: Random,
     tools: Tools,
   },
   provides: [Tasks],
   setup(context) {
     const { client, collections, component, services, log, signal, on, every, defer } = context;
-    const { access, accounts, approvals, clock, commands, frontDoor, llm, random, tools } = services;
+    const { access, accounts, approvals, clock, commands, frontDoor, llm, provenance, random, tools } = services;
     const run = random.id();
     // Many tasks may wait for it at the same time; each takes its listener back.
     setMaxListeners(0, signal);
@@ -108,6 +110,7 @@ export default definePlugin({
       llm,
       tools,
       access,
+      provenance,
       accounts,
       approvals,
       clock,
@@ -168,7 +171,7 @@ export default definePlugin({
       labels: ['status'],
       read: () => journal.live().flatMap(({ status }) => (isFinal(status) ? [] : [[{ status }, 1] as const])),
     });
-    context.personalData(personalTasks({ journal, ends }));
+    context.personalData(personalTasks({ journal, ends, provenance }));
     context.provide(Tasks, service);
 
     const parts = { ...runParts, crew, ends };

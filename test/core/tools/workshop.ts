@@ -1,3 +1,4 @@
+import type { ProvenanceRoom } from '@cinnabar/core/internal/access/provenance';
 import type { AccessRoom, Owner } from '@cinnabar/core/internal/contracts';
 import { createBoundary } from '@cinnabar/core/internal/gateway/boundary';
 import { createEnabledIn } from '@cinnabar/core/internal/gateway/guild-states';
@@ -30,6 +31,14 @@ interface Shared {
   /** Instead of the one that lets in whoever is not shut out. */
   readonly access?: Partial<AccessRoom>;
 }
+
+/** Everybody may be shown everything. */
+const OPEN: ProvenanceRoom = {
+  mayShow: async () => true,
+  mayHave: async () => true,
+  mayTell: () => true,
+  messages: { seen: () => undefined, stand: async () => true, onGone: () => () => undefined },
+};
 
 /** A tools room on real parts: manual time, documents in memory, and an access room that tests can turn against someone. */
 export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(), access: own }: Shared = {}) {
@@ -79,6 +88,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     random: { next: () => 0, id: ids },
     log,
     access,
+    provenance: OPEN,
     boundary,
     states,
     enabledIn: createEnabledIn(states),

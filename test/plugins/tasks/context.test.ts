@@ -1,7 +1,7 @@
 import { compact, estimateTokens } from '@cinnabar/plugin-tasks/context/compact';
 import { messagesOf } from '@cinnabar/plugin-tasks/context/messages';
 import { systemPrompt } from '@cinnabar/plugin-tasks/context/prompt';
-import type { Entry } from '@cinnabar/plugin-tasks/model/task';
+import type { Entry, Line } from '@cinnabar/plugin-tasks/model/task';
 import { expect } from 'chai';
 import fc from 'fast-check';
 
@@ -12,7 +12,7 @@ const stepEntry = (n: number, result: string): Entry => ({
   text: `Step ${n} it is.`,
   calls: [{ id: `c${n}`, name: 'look', input: { n }, state: 'done', attempt: 1, outcome: 'done', result }],
 });
-const remembered = (entries: Entry[], more: { scratchpad?: string[]; unknowns?: string[] } = {}) =>
+const remembered = (entries: Entry[], more: { scratchpad?: Line[]; unknowns?: string[] } = {}) =>
   messagesOf({ prompt: 'Tidy up', requester: 'alice', scratchpad: [], unknowns: [], ...more, entries }, SELF);
 const marks = (messages: ReturnType<typeof messagesOf>) =>
   messages.flatMap(({ cacheControl }, index) => (cacheControl === undefined ? [] : [index]));
@@ -55,7 +55,7 @@ describe('what a task tells its model', () => {
     const note = 'The invoice is number 4711, and alice wants it in euros. '.repeat(10).trim();
     const call = { id: 'n', name: 'take_note', input: { note }, state: 'done', attempt: 1, outcome: 'told' } as const;
     const taking: Entry = { kind: 'step', n: 1, text: '', calls: [{ ...call, result: 'Noted.' }] };
-    let memory: { entries: Entry[]; scratchpad: string[] } = { entries: [taking], scratchpad: [] };
+    let memory: { entries: Entry[]; scratchpad: Line[] } = { entries: [taking], scratchpad: [] };
     for (let n = 2; n < 500; n += 1) {
       memory = compact({ ...memory, entries: [...memory.entries, stepEntry(n, 'x'.repeat(1_000))] }, 4_000);
     }
@@ -76,7 +76,7 @@ describe('what a task tells its model', () => {
   });
 
   it('does not slide with each step: it is compacted seldom', () => {
-    let memory: { entries: Entry[]; scratchpad: string[] } = { entries: [], scratchpad: [] };
+    let memory: { entries: Entry[]; scratchpad: Line[] } = { entries: [], scratchpad: [] };
     let compactions = 0;
     for (let n = 1; n <= 100; n++) {
       const grown = { ...memory, entries: [...memory.entries, stepEntry(n, 'z'.repeat(800))] };

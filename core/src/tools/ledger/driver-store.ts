@@ -1,4 +1,4 @@
-import { CALL_STATES, type LedgerEntry, type Logger, z } from '@cinnabar/sdk';
+import { CALL_STATES, type LedgerEntry, type Logger, toolSource, z } from '@cinnabar/sdk';
 import { DamagedDocument, type DocumentPath, type Driver } from '../../storage/driver.js';
 import { createKeyStore, keyNameOf } from './key-store.js';
 import type { LedgerStore } from './store.js';
@@ -28,6 +28,9 @@ const rowSchema: z.ZodType<LedgerEntry> = z.object({
   decidedBy: z.string().exactOptional(),
   reason: z.string().exactOptional(),
   text: z.string().exactOptional(),
+  sources: z.array(toolSource).exactOptional(),
+  share: z.literal('here').exactOptional(),
+  audience: z.literal('requester').exactOptional(),
 });
 
 /** What stays, for as long as its row would, of a call that was to be forgotten: its key must not be taken for a new one. */

@@ -10,9 +10,9 @@ export interface LedgerParts {
   readonly log: Logger;
 }
 
-export type FirstRow = Omit<LedgerEntry, 'state' | 'createdAt' | 'updatedAt' | 'decidedBy' | 'reason' | 'text'>;
+export type FirstRow = Omit<LedgerEntry, 'state' | 'createdAt' | 'updatedAt' | keyof RowDetails>;
 /** What a move adds to the row. */
-export type RowDetails = Partial<Pick<LedgerEntry, 'decidedBy' | 'reason' | 'text'>>;
+export type RowDetails = Partial<Pick<LedgerEntry, 'decidedBy' | 'reason' | 'text' | 'sources' | 'share' | 'audience'>>;
 
 export interface KeyedRow {
   readonly callId: string;

@@ -1,4 +1,16 @@
-import type { Access, Accounts, Clock, Ledger, Llm, Logger, Prefixes, Random, ToolHistory, Tools } from '@cinnabar/sdk';
+import type {
+  Access,
+  Accounts,
+  Clock,
+  Ledger,
+  Llm,
+  Logger,
+  Prefixes,
+  Provenance,
+  Random,
+  ToolHistory,
+  Tools,
+} from '@cinnabar/sdk';
 import type { BuildContext } from '../context/types.js';
 import type { ChannelHistory, Images } from '../history/types.js';
 import type { ConfigSource } from './config-source.js';
@@ -12,6 +24,7 @@ export interface LoopParts {
   readonly llm: Llm | undefined;
   readonly tools: Tools;
   readonly ledger: Ledger;
+  readonly provenance: Provenance;
   readonly toolHistory: ToolHistory | undefined;
   readonly prefixes: Prefixes;
   readonly config: ConfigSource;

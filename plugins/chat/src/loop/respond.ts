@@ -57,6 +57,7 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
       turn,
       llm,
       tools: parts.tools,
+      provenance: parts.provenance,
       offered,
       speech,
       maxToolDepth: config.maxToolDepth,

@@ -36,7 +36,7 @@ export async function addReactions(
     try {
       await channel.messages.edit(card.messageId, {
         content,
-        components: [controls.row(buttons)],
+        components: [controls.row(buttons, true)],
         allowedMentions: NO_PINGS,
       });
     } catch (error) {

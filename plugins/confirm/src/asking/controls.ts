@@ -8,7 +8,7 @@ export const APPROVE = '👍';
 export const REFUSE = '👎';
 
 /** What a button on a card stands for. */
-export type Choice = 'approve' | 'refuse' | 'reason' | 'task' | 'like';
+export type Choice = 'approve' | 'here' | 'refuse' | 'reason' | 'task' | 'like';
 export interface DecideHandle {
   customId(choice: Choice): string;
 }
@@ -19,7 +19,8 @@ export interface Controls {
   readonly reactions: boolean;
   readonly buttons: boolean;
   readonly notes: readonly string[];
-  row(handle: DecideHandle): Row;
+  /** @param isWhole with what reactions stand for, too: for when they turn out not to be possible */
+  row(handle: DecideHandle, isWhole?: boolean): Row;
 }
 
 /** What is needed to add reactions to a message. */
@@ -35,14 +36,20 @@ export const REACTIONS_REFUSED = '⚠️ Discord does not let me add reactions h
 export function controlsFor(
   wanted: Rules['controls'],
   missing: readonly PermissionsString[],
-  { session, tool }: Pick<ToolCall, 'session' | 'tool'>,
+  { session, tool, actor, reading }: Pick<ToolCall, 'session' | 'tool' | 'actor' | 'reading'>,
   allowance: Allowance,
 ): Controls {
-  const row = (handle: DecideHandle) => rowOf(session === undefined ? PLAIN : taskButtons(allowance), handle);
-  const notes = session === undefined ? [] : taskNotes(session.name, tool.name, allowance);
+  const hasButtons = wanted !== 'reactions' || session !== undefined || missing.length > 0;
+  const here = reading === 'private' || reading === 'unknown' ? [session === undefined ? POST_HERE : USE_HERE] : [];
+  const decisions = session === undefined ? PLAIN : taskButtons(allowance);
+  // Discord puts at most five into a row.
+  const whole = [...decisions.slice(0, 5 - here.length), ...here];
+  const row = (handle: DecideHandle, isWhole = hasButtons) => rowOf(isWhole ? whole : here, handle);
+  const ofTask = session === undefined ? [] : taskNotes(session.name, tool.name, allowance);
+  const notes = [...ofTask, ...(actor.guildId === null ? [] : resultNotes(reading, session !== undefined))];
   if (wanted === 'buttons') return { reactions: false, buttons: true, notes, row };
   if (missing.length === 0) {
-    return { reactions: true, buttons: wanted === 'both' || session !== undefined, notes, row };
+    return { reactions: true, buttons: hasButtons || here.length > 0, notes, row };
   }
   const names = missing.map(permissionName).join(' and ');
   const note = `⚠️ I cannot add reactions here: I am missing the permission ${names}. Please use the buttons.`;
@@ -64,7 +71,28 @@ const PLAIN: readonly Button[] = [
   WITH_REASON,
 ];
 
-/** Discord puts at most five into a row. */
+const POST_HERE: Button = { choice: 'here', label: 'Post it here', style: 1 };
+const USE_HERE: Button = { choice: 'here', label: 'Use it here', style: 1 };
+
+/** Where what is read is going to be told: by default not where others could read it who may not read its source. */
+function resultNotes(reading: ToolCall['reading'], isTask: boolean): readonly string[] {
+  const here = isTask
+    ? '“Use it here” gives it to the task, which writes in this channel.'
+    : '“Post it here” shows it to all.';
+  switch (reading) {
+    case 'open':
+      return isTask ? [] : ['📨 The result is posted in this channel.'];
+    case 'private':
+      return [`📨 Not everybody in this channel may read that: the result goes to you alone. ${here}`];
+    case 'unknown':
+      return [
+        `📨 The result is told here if everybody here may read what it is from; otherwise it goes to you alone. ${here}`,
+      ];
+    default:
+      return [];
+  }
+}
+
 function taskButtons({ any, like }: Allowance): readonly Button[] {
   return [
     { choice: 'approve', label: 'Once', emoji: '✅', style: 3 },

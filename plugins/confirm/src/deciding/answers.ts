@@ -1,4 +1,5 @@
 import { type LedgerEntry, type SettledOutcome, visible } from '@cinnabar/sdk';
+import type { Answer } from '../discord/give.js';
 
 /** Why a call that its member cancelled was not run, for the model. */
 const CANCELLED = 'the member cancelled it with 👎, so it was not run';
@@ -15,21 +16,25 @@ export function wasCancelled({ state, reason = '' }: Pick<LedgerEntry, 'state' |
 }
 
 /** What a member is told of a call that was confirmed. */
-export function answerOf(outcome: SettledOutcome): string {
-  if (outcome.status === 'done') return outcome.text.trim() === '' ? '✓ Done.' : outcome.text;
-  return outcome.status === 'failed' ? outcome.error.message : outcome.reason;
+export function answerOf(outcome: SettledOutcome): Answer {
+  if (outcome.status === 'done') {
+    return { text: outcome.text.trim() === '' ? '✓ Done.' : outcome.text, audience: outcome.audience };
+  }
+  return { text: outcome.status === 'failed' ? outcome.error.message : outcome.reason };
 }
 
 /** The same from the ledger, after a restart; `undefined` where the card itself says it all. @param cancelled the tool's words for a cancellation */
-export function answerTo(row: LedgerEntry, cancelled: string | undefined): string | undefined {
-  const { id: callId, state, text = '', reason = '' } = row;
+export function answerTo(row: LedgerEntry, cancelled: string | undefined): Answer | undefined {
+  const { id: callId, state, text = '', reason = '', audience } = row;
   switch (state) {
     case 'done':
-      return answerOf({ status: 'done', callId, output: text, text });
+      return answerOf({ status: 'done', callId, output: text, text, ...(audience === undefined ? {} : { audience }) });
     case 'failed':
-      return reason;
-    case 'denied':
-      return wasCancelled(row) ? cancelled : reason;
+      return { text: reason };
+    case 'denied': {
+      const text = wasCancelled(row) ? cancelled : reason;
+      return text === undefined ? undefined : { text };
+    }
     default:
       return undefined;
   }

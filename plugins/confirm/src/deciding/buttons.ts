@@ -25,6 +25,7 @@ export function onButton(parts: Parts) {
     const { card, request } = open;
     if (choice === 'reason') await interaction.showModal(reasonModal(parts.reasons.customId()));
     else if (choice === 'like') await parts.patterns.show(interaction, card, request);
+    else if (choice === 'here') await decideBy(interaction, card, { approved: true, share: 'here' }, parts);
     else if (choice === 'task' && request.allowance.any) {
       await decideBy(interaction, card, { approved: true, pattern: { kind: 'any' } }, parts);
     } else await decideBy(interaction, card, { approved: choice === 'approve' }, parts);

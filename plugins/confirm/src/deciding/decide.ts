@@ -3,8 +3,8 @@ import type { Client } from 'discord.js';
 import { inert } from '../card/value.js';
 import { endCard } from '../discord/end-card.js';
 import { isGone } from '../discord/errors.js';
+import { type Answer, give } from '../discord/give.js';
 import { channelOf } from '../discord/place.js';
-import { say } from '../discord/say.js';
 import type { Recovery } from '../lifecycle/recover.js';
 import type { Grants } from '../session/grants.js';
 import type { Pattern } from '../session/pattern.js';
@@ -29,12 +29,12 @@ interface Parts {
 /** What a decision led to: the outcome, and what the member is told of it; without words, what the ledger knows. */
 interface Result {
   readonly outcome: SettledOutcome;
-  readonly answer: string | undefined;
+  readonly answer: Answer | undefined;
 }
 
-/** What a member decides: also for later calls of the task that fit `pattern`; with a reason, for the model to know. */
+/** What a member decides: with the result told where they asked, whoever may read its source; also for later calls of the task that fit `pattern`; with a reason, for the model to know. */
 export type Decision =
-  | { readonly approved: true; readonly pattern?: Pattern }
+  | { readonly approved: true; readonly pattern?: Pattern; readonly share?: 'here' }
   | { readonly approved: false; readonly reason?: string };
 
 /** Resolves with `false` when the card had been decided before, or was over. */
@@ -70,11 +70,12 @@ export function createDecide({ board, records, grants, outbox, recovery, client,
   async function resultOf(card: WaitingCard, { call, run }: Request, decision: Decision): Promise<Result> {
     const { userId, callId } = card;
     if (decision.approved) {
-      if (!(await call.approve(userId))) return elsewhere(callId);
+      if (!(await call.approve(userId, decision.share))) return elsewhere(callId);
       // Before it runs: its next call may come at once.
       const isKept = decision.pattern === undefined || (await keep(card, call, decision.pattern));
       const outcome = await run();
-      return { outcome, answer: isKept ? answerOf(outcome) : `${answerOf(outcome)}\n${ONCE_ONLY}` };
+      const told = answerOf(outcome);
+      return { outcome, answer: isKept ? told : { ...told, text: `${told.text}\n${ONCE_ONLY}` } };
     }
     const { reason: why } = decision;
     const reason = cancellation(why);
@@ -82,7 +83,7 @@ export function createDecide({ board, records, grants, outbox, recovery, client,
     const cancelled = inert(call.card.cancelled);
     return {
       outcome: { status: 'denied', callId, reason },
-      answer: why === undefined ? cancelled : `${cancelled} (${inert(why)})`,
+      answer: { text: why === undefined ? cancelled : `${cancelled} (${inert(why)})` },
     };
   }
 
@@ -100,14 +101,14 @@ export function createDecide({ board, records, grants, outbox, recovery, client,
   function broken(callId: string, error: unknown): Result {
     log.error('a decision could not be carried out', { callId, error });
     const outcome = { status: 'failed', callId, error: { code: 'CINNABAR_TOOL_FAILED', message: FAILED } } as const;
-    return { outcome, answer: FAILED };
+    return { outcome, answer: { text: FAILED } };
   }
 
-  async function tell(card: WaitingCard, answer: string) {
+  async function tell(card: WaitingCard, answer: Answer) {
     const { callId, channelId, hasButtons } = card;
     const channel = await channelOf(client, channelId);
     if (channel === undefined) return;
-    await say(channel, callId, answer, { clock, signal }).catch((error: unknown) => {
+    await give({ client, clock, signal }, channel, card, answer).catch((error: unknown) => {
       if (!isGone(error)) throw error;
       log.warn('a member could not be told what became of a call', { callId, channelId, error });
     });

@@ -4,9 +4,9 @@ import type { Ending } from '../card/ending.js';
 import { answerTo, wasCancelled } from '../deciding/answers.js';
 import { endCard } from '../discord/end-card.js';
 import { isGone } from '../discord/errors.js';
+import { give } from '../discord/give.js';
 import { channelOf } from '../discord/place.js';
 import { pressedBy } from '../discord/pressed.js';
-import { say } from '../discord/say.js';
 import type { Board } from '../waiting/board.js';
 import { REASONS } from '../waiting/expiry.js';
 import type { Outbox } from '../waiting/outbox.js';
@@ -58,7 +58,8 @@ export function createRecovery(parts: Parts): Recovery {
     const { messageId } = record;
     const answer = row === undefined ? undefined : answerTo(row, record.cancelled);
     if (answer !== undefined) {
-      await say(channel, callId, answer, { clock, signal, sentAfter: messageId, replyTo: messageId }).catch(
+      const { userId } = record;
+      await give({ client, clock, signal, sentAfter: messageId }, channel, { callId, userId }, answer, messageId).catch(
         (error: unknown) => {
           // Where nothing may be said any more, the card itself still tells.
           if (!isGone(error)) throw error;

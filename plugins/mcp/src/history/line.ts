@@ -1,4 +1,4 @@
-import { type RecordedUse, z } from '@cinnabar/sdk';
+import { type RecordedUse, toolSource, z } from '@cinnabar/sdk';
 
 /** One line of a file of calls. */
 export const recordedUse: z.ZodType<RecordedUse> = z.object({
@@ -9,6 +9,12 @@ export const recordedUse: z.ZodType<RecordedUse> = z.object({
     messageId: z.string(),
     userId: z.string().exactOptional(),
   }),
-  result: z.object({ callId: z.string(), output: z.unknown(), error: z.string().exactOptional() }),
+  result: z.object({
+    callId: z.string(),
+    output: z.unknown(),
+    error: z.string().exactOptional(),
+    sources: z.array(toolSource).exactOptional(),
+    audience: z.literal('requester').exactOptional(),
+  }),
   timestamp: z.string(),
 });

@@ -5,6 +5,8 @@ import {
   type Logger,
   leftUnfinished,
   type PersonalData,
+  type Provenance,
+  type RecordedUse,
   removeFiles,
   replaceFile,
   type Sequences,
@@ -19,13 +21,24 @@ interface Parts {
   readonly journal: HistoryJournal;
   readonly sequences: Sequences;
   readonly log: Logger;
+  readonly provenance: Pick<Provenance, 'mayHave'>;
   /** The bot's own folder. */
   root(): string;
   folderOf(channelId: string): string;
 }
 
 /** The calls that one member asked for, over all channels and hours. */
-export function historyOf({ history, journal, sequences, log, root, folderOf }: Parts): PersonalData {
+export function historyOf({ history, journal, sequences, log, provenance, root, folderOf }: Parts): PersonalData {
+  /** What they may not read any more is not theirs because they asked for it once. */
+  const asTheirs = async (use: RecordedUse, userId: string): Promise<RecordedUse> => {
+    const { result } = use;
+    if (result.error !== undefined || (await provenance.mayHave(result.sources, userId))) return use;
+    return {
+      ...use,
+      result: { callId: result.callId, output: '(from a place that you cannot read now, or deleted there)' },
+    };
+  };
+
   const channels = async () => (await readdir(root()).catch(() => [])).filter((name) => /^\d+$/.test(name));
 
   return {
@@ -35,7 +48,7 @@ export function historyOf({ history, journal, sequences, log, root, folderOf }: 
         const folder = folderOf(channelId);
         const hours = await Promise.all((await hoursIn(folder)).map((name) => readHour(join(folder, name), log)));
         const theirs = hours.flat().filter(({ call }) => call.userId === userId);
-        if (theirs.length > 0) found[channelId] = theirs;
+        if (theirs.length > 0) found[channelId] = await Promise.all(theirs.map((use) => asTheirs(use, userId)));
       }
       return found;
     },

@@ -25,7 +25,12 @@ function recordOf({ id, tool, input, actor, messageId, outcome }: SettledCall, n
     call: { id, name: tool, input: asRecord(input), messageId: messageId ?? snowflakeAt(now), userId: actor.userId },
     result:
       outcome.status === 'done'
-        ? { callId: id, output: cutText(outcome.text) }
+        ? {
+            callId: id,
+            output: cutText(outcome.text),
+            ...(outcome.sources === undefined ? {} : { sources: outcome.sources }),
+            ...(outcome.audience === undefined ? {} : { audience: outcome.audience }),
+          }
         : {
             callId: id,
             output: null,

@@ -43,6 +43,8 @@ export interface Action {
   readonly parallel: boolean;
   readonly revealing: boolean;
   readonly telling: Telling;
+  /** Its result may quote what not everybody may read: events tell only that there is one. */
+  readonly quotes: boolean;
   isOffered(run: Pick<TurnRun, 'tools' | 'reflection'>): boolean;
   /** Takes a result from a model; `undefined` when it does not fit. */
   prepare(value: unknown): PreparedAction | undefined;
@@ -56,6 +58,7 @@ export interface PreparedAction {
 
 export interface ActionDefinition<S extends z.ZodObject> extends Omit<PersonaAction<S>, 'execute'> {
   readonly telling?: Telling;
+  readonly quotes?: boolean;
   isOffered?(run: Pick<TurnRun, 'tools' | 'reflection'>): boolean;
   words?(result: z.output<S>): string;
   execute(result: z.output<S>, run: TurnRun): string | Promise<string>;
@@ -72,6 +75,7 @@ export function defineAction<S extends z.ZodObject>(definition: ActionDefinition
     parallel: definition.parallel ?? false,
     revealing: definition.revealing ?? false,
     telling: definition.telling ?? 'tool',
+    quotes: definition.quotes ?? false,
     isOffered: (run) => definition.isOffered?.(run) ?? true,
     prepare(value) {
       const parsed = result.safeParse(value);

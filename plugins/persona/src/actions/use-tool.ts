@@ -23,6 +23,7 @@ export const useTool = ({ tools, onHeld, onSettled, onCall }: UseToolParts) =>
       arguments: z.record(z.string(), z.unknown()).describe('Arguments that fit its parameters'),
     }),
     revealing: true,
+    quotes: true,
     isOffered: ({ tools: offered }) => offered.length > 0,
     async execute({ tool, arguments: given }, run) {
       const { actor, trigger, signal } = run;

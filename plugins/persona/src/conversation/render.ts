@@ -1,5 +1,3 @@
-import type { Ledger } from '@cinnabar/sdk';
-import { outcomeText } from '../triggers/tool-result.js';
 import type { Line } from './schema.js';
 
 /**
@@ -20,17 +18,18 @@ export function withNames(text: string, names: ReadonlyMap<string, string>): str
 /**
  * The lines as the model reads them, numbered from 1, a JSON object each; calls that had to wait, with how they stand now.
  * @param names of people and of the persona itself, by id
+ * @param statusOf how a call stands now, as far as it may be told here
  */
 export async function renderLines(
   lines: readonly Line[],
   names: ReadonlyMap<string, string>,
   self: string,
-  ledger: Pick<Ledger, 'get'>,
+  statusOf: (callId: string) => Promise<string>,
 ): Promise<string> {
   const written = await Promise.all(
     lines.map(async ({ userId, text, callId }, index) => {
       const n = index + 1;
-      if (callId !== undefined) return inert({ n, tool: text, status: outcomeText(await ledger.get(callId)) });
+      if (callId !== undefined) return inert({ n, tool: text, status: await statusOf(callId) });
       return inert({
         n,
         from: userId === null ? self : (names.get(userId) ?? 'someone'),

@@ -10,6 +10,8 @@ export interface Place {
   /** `null` in a direct message. */
   readonly guildId: string | null;
   readonly channelId: string;
+  /** Whether everybody who reads here may read that channel now, where that is known. */
+  isOpen?(channelId: string): boolean;
 }
 
 export interface Memory {

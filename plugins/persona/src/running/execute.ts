@@ -119,7 +119,8 @@ function failed({ action, context }: PlannedAction, why: string): Carried {
 function tellOf(carried: Carried, { action }: PlannedAction, { teller, toolId }: Stage): void {
   if (carried.kind === 'end') return;
   const isDone = carried.kind === 'done';
-  if (action.telling === 'tool') teller.finished(toolId, action.name, outcomeOf(carried), !isDone);
+  if (action.telling === 'tool')
+    teller.finished(toolId, action.name, isDone && action.quotes ? 'done' : outcomeOf(carried), !isDone);
   else if (isDone) teller.text(carried.completed.summary, action.telling === 'thought');
   if (carried.kind === 'failed') teller.system('action_failed', `${action.name}: ${carried.completed.summary}`);
 }

@@ -8,6 +8,7 @@ import type {
   Logger,
   Plugins,
   Prefixes,
+  Provenance,
   Random,
   Tools,
   WorkerModule,
@@ -44,6 +45,7 @@ export interface RunParts {
   /** One run after another in each channel. */
   readonly inTurn: InTurn;
   readonly ledger: Pick<Ledger, 'get'>;
+  readonly provenance: Provenance;
   readonly llm: Llm | undefined;
   readonly log: Logger;
   readonly memories: Memories;

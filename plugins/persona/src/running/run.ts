@@ -6,11 +6,13 @@ import {
   type Llm,
   mostOf,
   sentenceOf,
+  type ToolSource,
   UserError,
 } from '@cinnabar/sdk';
 import { createPlanner } from '../planning/planner.js';
 import { planningPrompt, type Repertoire } from '../planning/prompt.js';
 import { reasonFor } from '../triggers/describe.js';
+import { outcomeText } from '../triggers/tool-result.js';
 import { act } from './act.js';
 import { createAsk } from './ask.js';
 import { createBounds, timeUp } from './bounds.js';
@@ -58,7 +60,7 @@ async function runOnce(occasion: Occasion, parts: ReadyParts): Promise<RunEnd> {
 }
 
 async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts: ReadyParts): Promise<RunEnd> {
-  const { clock, llm, ledger, store, registry, conversations } = parts;
+  const { clock, llm, ledger, provenance, store, registry, conversations } = parts;
   const { run, settings, place } = scene;
   const { self, lines, trigger, sessionId } = run;
   const repertoire: Repertoire = {
@@ -68,8 +70,13 @@ async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts
   };
   const system = planningPrompt(self, repertoire);
   const completed: CompletedAction[] = [];
+  const { actor } = occasion;
+  // Of its own accord it tells what everybody there may read.
+  const mayShow = async (sources: readonly ToolSource[] | undefined) =>
+    actor === undefined ? provenance.mayTell(sources, place) : provenance.mayShow(sources, [actor]);
+  const statusOf = async (callId: string) => outcomeText(await ledger.get(callId), mayShow);
   const situation = async (question: string) =>
-    situationOf(scene, (await store.read(place)).state, completed, question, ledger);
+    situationOf(scene, (await store.read(place)).state, completed, question, statusOf);
   const release = await reserve(scene, system.length + (await situation('')).length, parts);
   const bounds = createBounds(settings, clock);
   const ask = createAsk({ llm, self, bounds, settings, signal: deadline.signal });

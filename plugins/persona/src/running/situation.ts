@@ -1,4 +1,4 @@
-import type { CompletedAction, Ledger } from '@cinnabar/sdk';
+import type { CompletedAction } from '@cinnabar/sdk';
 import { inert, renderLines } from '../conversation/render.js';
 import type { Recalled } from '../memory/types.js';
 import { toldIn } from '../state/items.js';
@@ -37,7 +37,7 @@ export async function situationOf(
   state: State,
   completed: readonly CompletedAction[],
   question: string,
-  ledger: Pick<Ledger, 'get'>,
+  statusOf: (callId: string) => Promise<string>,
 ): Promise<string> {
   const { self, names, lines, trigger, botId, reflection } = run;
   const withSelf = new Map([...names, [botId, self]]);
@@ -47,7 +47,7 @@ export async function situationOf(
     ...block('lore', lore.map((text) => inert(text)).join('\n')),
     ...block('memories', recalled.map((one) => describeMemory(one, withSelf)).join('\n')),
     ...block('earlier', summary === '' ? '' : inert(summary)),
-    ...block('conversation', await renderLines(lines, withSelf, self, ledger)),
+    ...block('conversation', await renderLines(lines, withSelf, self, statusOf)),
     ...block('reflect-on', (reflection?.evidence ?? []).map(({ id, text }) => inert({ id, text })).join('\n')),
     ...block('happened', inert(happening(trigger))),
     ...block('done', completed.map(({ action, summary: result }) => inert({ action, result })).join('\n')),

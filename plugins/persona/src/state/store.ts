@@ -1,4 +1,4 @@
-import type { Clock, Collection, Document, PersonaPlace } from '@cinnabar/sdk';
+import type { Clock, Collection, Document, PersonaPlace, Provenance } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Memories, Place as MemoryPlace } from '../memory/types.js';
 import type { PersonaSettings } from '../settings.js';
@@ -58,6 +58,7 @@ export interface StoreParts {
   readonly collections: PersonaCollections;
   readonly client: Client;
   readonly clock: Pick<Clock, 'now'>;
+  readonly provenance: Pick<Provenance, 'mayTell'>;
   readonly memories: Pick<Memories, 'find' | 'retract' | 'restore'>;
   settingsFor(guildId: string | null): Promise<PersonaSettings>;
 }
@@ -67,7 +68,14 @@ const MAX_REVISIONS = 25;
 const MAX_ENTRIES = 40;
 const MAX_LENGTH = 200;
 
-export function createPersonaStore({ collections, client, clock, memories, settingsFor }: StoreParts): PersonaStore {
+export function createPersonaStore({
+  collections,
+  client,
+  clock,
+  provenance,
+  memories,
+  settingsFor,
+}: StoreParts): PersonaStore {
   /** A thread has its parent's. */
   const home: PersonaStore['home'] = async ({ guildId, channelId }) => {
     if (guildId !== null && (await settingsFor(guildId)).scope === 'guild') return { kind: 'guild', id: guildId };
@@ -80,7 +88,9 @@ export function createPersonaStore({ collections, client, clock, memories, setti
   };
   const memoryPlace = async (place: PersonaPlace) => {
     const { kind, id } = await home(place);
-    return { ...place, mind: kind === 'guild' ? 'guild' : id };
+    const isOpen = (channelId: string) =>
+      provenance.mayTell([{ guildId: place.guildId, channelId, messageIds: [] }], place);
+    return { ...place, mind: kind === 'guild' ? 'guild' : id, isOpen };
   };
 
   const revise = async (

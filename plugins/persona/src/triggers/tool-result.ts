@@ -1,4 +1,4 @@
-import type { LedgerEntry, PersonaTrigger, SettledOutcome } from '@cinnabar/sdk';
+import { FOR_REQUESTER_ALONE, type LedgerEntry, type PersonaTrigger, type SettledOutcome } from '@cinnabar/sdk';
 
 type Asked = Extract<PersonaTrigger, { type: 'user_input' | 'tool_result' }>;
 
@@ -13,7 +13,7 @@ export function toolResult(asked: Asked, tool: string, outcome: SettledOutcome, 
 export function settledText(outcome: SettledOutcome): string {
   switch (outcome.status) {
     case 'done':
-      return `It ran: ${outcome.text}`;
+      return outcome.audience === 'requester' ? FOR_REQUESTER_ALONE : `It ran: ${outcome.text}`;
     case 'failed':
       return `It failed: ${outcome.error.message}`;
     default:
@@ -21,8 +21,14 @@ export function settledText(outcome: SettledOutcome): string {
   }
 }
 
-/** How a call stands that had to wait, by the host's ledger. */
-export function outcomeText(entry: LedgerEntry | undefined): string {
+/**
+ * How a call stands that had to wait, by the host's ledger.
+ * @param mayShow whether what came from there may be shown to who is answered now
+ */
+export async function outcomeText(
+  entry: LedgerEntry | undefined,
+  mayShow: (sources: LedgerEntry['sources']) => Promise<boolean>,
+): Promise<string> {
   const because = entry?.reason === undefined ? '' : ` (${entry.reason})`;
   switch (entry?.state) {
     case 'proposed':
@@ -32,7 +38,8 @@ export function outcomeText(entry: LedgerEntry | undefined): string {
     case 'executing':
       return 'confirmed, and running now: there is no result yet';
     case 'done':
-      return `ran: ${entry.text ?? 'done'}`;
+      if (entry.audience === 'requester') return FOR_REQUESTER_ALONE;
+      return (await mayShow(entry.sources)) ? `ran: ${entry.text ?? 'done'}` : 'ran; its result is not for here';
     case 'denied':
     case 'expired':
       return `did not run${because}`;

@@ -1,4 +1,4 @@
-import type { Entry, Task } from '../model/task.js';
+import type { Entry, Line, Task } from '../model/task.js';
 
 type Memory = Pick<Task, 'entries' | 'scratchpad'>;
 
@@ -33,24 +33,29 @@ export function compact({ entries, scratchpad }: Memory, mostTokens: number): Me
   return { entries: left, scratchpad: bounded(lines) };
 }
 
-function linesOf(entry: Entry): readonly string[] {
+function linesOf(entry: Entry): readonly Line[] {
   if (entry.kind === 'note') return [];
   const said = entry.text === '' ? [] : [cut(`Step ${entry.n}: you said: ${oneLine(entry.text)}`)];
-  const called = entry.calls.map(({ name, input, outcome, result = '' }) => {
+  const called = entry.calls.map(({ name, input, outcome, result = '', sources }): Line => {
     if (name === 'take_note' && outcome === 'told') return `${NOTE}${oneLine(String(input.note))}`;
-    return cut(`Step ${entry.n}: ${name}(${JSON.stringify(input)}) → ${outcome ?? 'nothing'}: ${oneLine(result)}`);
+    const text = cut(
+      `Step ${entry.n}: ${name}(${JSON.stringify(input)}) → ${outcome ?? 'nothing'}: ${oneLine(result)}`,
+    );
+    return sources === undefined ? text : { text, sources };
   });
   return [...said, ...called];
 }
 
 /** Notes stay; of the other lines the first tell how it began, and the latest matter. */
-function bounded(lines: readonly string[]): string[] {
-  const isNote = (line: string) => line.startsWith(NOTE);
+function bounded(lines: readonly Line[]): Line[] {
+  const isNote = (line: Line) => textOf(line).startsWith(NOTE);
   const [notes, others] = [lines.filter(isNote).slice(-MOST_NOTES), lines.filter((line) => !isNote(line))];
   if (others.length <= MOST_LINES) return [...notes, ...others];
   const kept = MOST_LINES / 2;
   return [...notes, ...others.slice(0, kept), `(${others.length - 2 * kept} lines left out)`, ...others.slice(-kept)];
 }
+
+export const textOf = (line: Line) => (typeof line === 'string' ? line : line.text);
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 const cut = (text: string) => (text.length <= LINE_LENGTH ? text : `${text.slice(0, LINE_LENGTH)}…`);

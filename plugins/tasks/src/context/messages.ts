@@ -1,5 +1,6 @@
 import type { CacheControl, ContentBlock, ParticipantMessage } from '@cinnabar/sdk';
 import type { Call, Entry, Task } from '../model/task.js';
+import { textOf } from './compact.js';
 
 /** As whom the loop itself speaks to the model. */
 const LOOP = 'Task';
@@ -30,7 +31,7 @@ function leftBehind({ scratchpad, unknowns }: Pick<Task, 'scratchpad' | 'unknown
   if (scratchpad.length === 0) return [];
   const lines = [
     'What was done so far, shortened:',
-    ...scratchpad.map((line) => `- ${line}`),
+    ...scratchpad.map((line) => `- ${textOf(line)}`),
     ...(unknowns.length === 0
       ? []
       : ['Nobody knows whether these took effect:', ...unknowns.map((line) => `- ${line}`)]),

@@ -1,4 +1,5 @@
-import type { Access, ComponentDefinition, ComponentInteraction, Tasks } from '@cinnabar/sdk';
+import type { Access, ComponentDefinition, ComponentInteraction, Provenance, Tasks } from '@cinnabar/sdk';
+import { shownOf } from '../context/shown.js';
 import type { Journal } from '../journal/journal.js';
 import { assertMay } from '../running/rights.js';
 import { rulesIn, type TaskSettings } from '../settings.js';
@@ -10,6 +11,7 @@ export interface ControlButtonParts {
   readonly journal: Journal;
   readonly settings: TaskSettings;
   readonly access: Access;
+  readonly provenance: Pick<Provenance, 'mayShow'>;
 }
 
 /** Stop, Pause, Resume and Details below a status message. The answer comes once it is written; the message follows by itself. */
@@ -33,7 +35,7 @@ export function controlButtons(parts: ControlButtonParts): ComponentDefinition['
 
 /** What tools returned was for who asked. */
 async function details(
-  { journal, settings, access }: ControlButtonParts,
+  { journal, settings, access, provenance }: ControlButtonParts,
   interaction: ComponentInteraction,
   id: string,
 ) {
@@ -41,7 +43,9 @@ async function details(
   if (task === undefined) return whisper(interaction, 'Nothing is kept of this task any more.');
   const { controlTier } = await rulesIn(settings, task.actor.guildId);
   await assertMay(access, task, actorIn(interaction), controlTier, 'see its details');
-  await interaction.reply({ ...detailsOf(task), flags: 'Ephemeral', allowedMentions: { parse: [] } });
+  const by = actorIn(interaction);
+  const shown = await shownOf(task, (sources) => provenance.mayShow(sources, [by]));
+  await interaction.reply({ ...detailsOf(shown), flags: 'Ephemeral', allowedMentions: { parse: [] } });
 }
 
 async function whisper(interaction: ComponentInteraction, content: string): Promise<void> {

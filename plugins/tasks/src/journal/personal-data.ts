@@ -1,4 +1,5 @@
-import type { PersonalData } from '@cinnabar/sdk';
+import type { PersonalData, Provenance } from '@cinnabar/sdk';
+import { type MayShow, shownOf } from '../context/shown.js';
 import { isFinal } from '../model/status.js';
 import type { Task } from '../model/task.js';
 import type { Ends } from '../running/end.js';
@@ -6,14 +7,25 @@ import type { Journal } from './journal.js';
 import { Superseded } from './journal.js';
 
 /** A member's tasks. One that is under way ends when it is to be forgotten. */
-export function personalTasks({ journal, ends }: { readonly journal: Journal; readonly ends: Ends }): PersonalData {
+export function personalTasks({
+  journal,
+  ends,
+  provenance,
+}: {
+  readonly journal: Journal;
+  readonly ends: Ends;
+  readonly provenance: Pick<Provenance, 'mayHave'>;
+}): PersonalData {
   const theirs = async (userId: string) => {
     const found: Task[] = [];
     for await (const task of journal.all()) if (task.actor.userId === userId) found.push(task);
     return found;
   };
   return {
-    export: theirs,
+    export: async (userId) => {
+      const mayHave = (sources: Parameters<MayShow>[0]) => provenance.mayHave(sources, userId);
+      return Promise.all((await theirs(userId)).map((task) => shownOf(task, mayHave)));
+    },
     async forget(userId) {
       for (const { id, status } of await theirs(userId)) {
         if (isFinal(status)) continue;

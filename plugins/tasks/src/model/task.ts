@@ -1,4 +1,4 @@
-import { TASK_STATUSES, z } from '@cinnabar/sdk';
+import { TASK_STATUSES, toolSource, z } from '@cinnabar/sdk';
 
 const text = z.string();
 const input = z.record(z.string(), z.unknown());
@@ -18,6 +18,8 @@ const call = z.object({
   attempt: z.number().int(),
   outcome: z.enum(['done', 'failed', 'denied', 'expired', 'unknown', 'told']).exactOptional(),
   result: text.exactOptional(),
+  /** Where the result came from: it is for those who may read all of that. */
+  sources: z.array(toolSource).exactOptional(),
 });
 export type Call = z.output<typeof call>;
 
@@ -37,6 +39,10 @@ const entry = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('note'), text }),
 ]);
 export type Entry = z.output<typeof entry>;
+
+/** What is left of a step; with sources, where it came from. */
+const line = z.union([text, z.object({ text, sources: z.array(toolSource) })]);
+export type Line = z.output<typeof line>;
 
 const question = z.object({
   text,
@@ -100,7 +106,7 @@ export const taskSchema = z.object({
   cost: z.number().nullable(),
   warned: z.boolean(),
   /** What has been left behind: a line for each step whose details are gone. */
-  scratchpad: z.array(text),
+  scratchpad: z.array(line),
   entries: z.array(entry),
   step: step.exactOptional(),
   question: question.exactOptional(),
@@ -114,7 +120,16 @@ export const taskSchema = z.object({
     failures: z.number(),
   }),
   /** Calls as people see them behind Details. */
-  log: z.array(z.object({ n: z.number(), tool: text, input: text, outcome: text, result: text })),
+  log: z.array(
+    z.object({
+      n: z.number(),
+      tool: text,
+      input: text,
+      outcome: text,
+      result: text,
+      sources: z.array(toolSource).exactOptional(),
+    }),
+  ),
   /** Somebody wants it to pause; it does when the tool that runs has ended. */
   pausing: z.boolean(),
   /** Paused because the plugin was switched off in the guild: it goes on when it is switched on again. */

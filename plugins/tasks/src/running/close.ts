@@ -8,9 +8,15 @@ import { logStep } from './finish.js';
 type Change = (draft: Task) => void;
 
 /** Notes how a call of the step under way has ended; with the last of them the step is over, in the same write. */
-export function endCall(callId: string, outcome: NonNullable<Call['outcome']>, result: string, rules: Rules): Change {
+export function endCall(
+  callId: string,
+  outcome: NonNullable<Call['outcome']>,
+  result: string,
+  rules: Rules,
+  sources?: Call['sources'],
+): Change {
   return (draft) => {
-    changeCall(callId, (call) => settleCall(call, outcome, result))(draft);
+    changeCall(callId, (call) => settleCall(call, outcome, result, sources))(draft);
     closeIfOver(draft, rules);
   };
 }
@@ -37,8 +43,14 @@ export function changeCall(callId: string, change: (call: Call) => void): Change
   };
 }
 
-export function settleCall(call: Call, outcome: NonNullable<Call['outcome']>, result: string): void {
+export function settleCall(
+  call: Call,
+  outcome: NonNullable<Call['outcome']>,
+  result: string,
+  sources?: Call['sources'],
+): void {
   call.state = 'done';
   call.outcome = outcome;
   call.result = result;
+  if (sources !== undefined) call.sources = sources;
 }

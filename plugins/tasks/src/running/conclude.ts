@@ -63,8 +63,12 @@ async function learnOfHalted(parts: RunParts, control: RunControl, id: string): 
 
 function note(draft: Task, call: Call, outcome: Outcome | undefined): void {
   const known = outcome === undefined || outcome.status === 'deferred' ? undefined : told(outcome);
-  const { kind, text } = known ?? { kind: 'unknown' as const, text: 'It had not ended when the task was stopped.' };
-  changeCall(call.id, (one) => settleCall(one, kind, text))(draft);
+  const { kind, text, sources } = known ?? {
+    kind: 'unknown' as const,
+    text: 'It had not ended when the task was stopped.',
+    sources: undefined,
+  };
+  changeCall(call.id, (one) => settleCall(one, kind, text, sources))(draft);
   if (kind === 'unknown')
     draft.unknowns.push(`${call.name}(${JSON.stringify(call.input).slice(0, 200)}) in step ${draft.step?.n ?? 0}`);
 }

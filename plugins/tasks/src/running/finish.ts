@@ -37,6 +37,7 @@ export function logStep(draft: Task, { n, calls }: Pick<Step, 'n' | 'calls'>): v
     input: cut(JSON.stringify(call.input)),
     outcome: call.outcome ?? (call.state === 'begun' ? 'unknown' : 'not run'),
     result: cut(call.result ?? ''),
+    ...(call.sources === undefined ? {} : { sources: call.sources }),
   }));
   draft.log = [...draft.log, ...lines].slice(-MOST_LOGGED);
 }

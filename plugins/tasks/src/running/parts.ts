@@ -1,4 +1,15 @@
-import type { Access, Accounts, Actor, Approvals, Clock, Llm, Logger, TaskMessage, Tools } from '@cinnabar/sdk';
+import type {
+  Access,
+  Accounts,
+  Actor,
+  Approvals,
+  Clock,
+  Llm,
+  Logger,
+  Provenance,
+  TaskMessage,
+  Tools,
+} from '@cinnabar/sdk';
 import type { Speaker } from '../discord/speaker.js';
 import type { StatusBoard } from '../discord/status-board.js';
 import type { Journal } from '../journal/journal.js';
@@ -15,6 +26,7 @@ export interface RunParts {
   readonly llm: Llm | undefined;
   readonly tools: Tools;
   readonly access: Access;
+  readonly provenance: Pick<Provenance, 'mayShow' | 'mayHave'>;
   readonly accounts: Accounts | undefined;
   readonly approvals: Approvals | undefined;
   readonly clock: Clock;

@@ -13,6 +13,7 @@ import { countFailure } from '../breakers/breakers.js';
 import { estimateTokens } from '../context/compact.js';
 import { messagesOf } from '../context/messages.js';
 import { systemPrompt } from '../context/prompt.js';
+import { shownOf } from '../context/shown.js';
 import { controlTools, isControl } from '../control/definitions.js';
 import { actorOf } from '../model/actor.js';
 import type { Call, Step, Task } from '../model/task.js';
@@ -67,13 +68,14 @@ export async function think(parts: RunParts, control: RunControl, id: string, ru
   }
 }
 
-async function requestOf({ tools, selfName }: RunParts, task: Task, rules: Rules): Promise<LlmRequest> {
+async function requestOf({ tools, provenance, selfName }: RunParts, task: Task, rules: Rules): Promise<LlmRequest> {
   const self = selfName(task.actor.guildId);
+  const shown = await shownOf(task, (sources) => provenance.mayShow(sources, [actorOf(task)]));
   const offered = (await tools.offered(actorOf(task))).filter(({ name }) => name !== START_TOOL);
   return {
     self,
     system: systemPrompt(self, rules),
-    messages: messagesOf(task, self),
+    messages: messagesOf(shown, self),
     tools: [
       ...controlTools(),
       ...offered.map(({ name, description, inputSchema, examples }) => ({ name, description, inputSchema, examples })),

@@ -1,4 +1,4 @@
-import type { Outcome, SettledOutcome, ToolInfo } from '@cinnabar/sdk';
+import { FOR_REQUESTER_ALONE, type Outcome, type SettledOutcome, type ToolInfo } from '@cinnabar/sdk';
 import { actorOf } from '../model/actor.js';
 import type { Call, Step, Task } from '../model/task.js';
 import type { Rules } from '../settings.js';
@@ -89,11 +89,11 @@ async function settled({ parts, control, task, call }: CallScene, asked: Promise
 
 async function settle(
   { parts, control, task, call, rules }: CallScene,
-  { kind, text }: Told,
+  { kind, text, sources }: Told,
   unknown?: string,
 ): Promise<void> {
   await parts.journal.move(task.id, 'running', (draft) => {
-    endCall(call.id, kind, text, rules)(draft);
+    endCall(call.id, kind, text, rules, sources)(draft);
     if (unknown !== undefined) draft.unknowns.push(unknown);
   });
   control.underWay = undefined;
@@ -102,6 +102,7 @@ async function settle(
 interface Told {
   readonly kind: NonNullable<Call['outcome']>;
   readonly text: string;
+  readonly sources?: Call['sources'];
 }
 
 /**
@@ -117,7 +118,11 @@ function worthAnother(outcome: SettledOutcome, info: ToolInfo | undefined, repea
 export function told(outcome: SettledOutcome): Told {
   switch (outcome.status) {
     case 'done':
-      return { kind: 'done', text: cut(outcome.text) };
+      return {
+        kind: 'done',
+        text: outcome.audience === 'requester' ? FOR_REQUESTER_ALONE : cut(outcome.text),
+        ...(outcome.sources === undefined ? {} : { sources: [...outcome.sources] }),
+      };
     case 'denied':
       return { kind: 'denied', text: `Not run. It was denied: ${outcome.reason}` };
     case 'expired':

@@ -1,4 +1,4 @@
-import { type Collection, type LedgerEntry, z } from '@cinnabar/sdk';
+import { type Collection, FOR_REQUESTER_ALONE, type LedgerEntry, z } from '@cinnabar/sdk';
 
 const call = z.object({
   callId: z.string(),
@@ -56,7 +56,7 @@ export function outcomeOf(entry: LedgerEntry | undefined): { readonly text: stri
     case 'executing':
       return told('Confirmed, and running now: there is no result yet.');
     case 'done':
-      return told(`done: ${entry.text ?? 'it ran'}`);
+      return told(entry.audience === 'requester' ? FOR_REQUESTER_ALONE : `done: ${entry.text ?? 'it ran'}`);
     case 'denied':
       return told(`Cancelled by the member: it did not run${because}.`, true);
     case 'expired':

@@ -1,7 +1,9 @@
 import {
+  type Actor,
   CinnabarError,
   type ContentBlock,
   type Outcome,
+  type Provenance,
   type ToolContent,
   type ToolResultContent,
   type Tools,
@@ -12,6 +14,7 @@ import {
 export interface InvokeParts {
   readonly turn: Turn;
   readonly tools: Tools;
+  readonly provenance: Pick<Provenance, 'mayTell'>;
   readonly signal: AbortSignal;
   /** Names of the tools that the model was offered: no other runs. */
   readonly offered: ReadonlySet<string>;
@@ -55,7 +58,7 @@ export async function invokeAll(
 }
 
 async function invoke(use: ToolUseContent, afterId: string | undefined, parts: InvokeParts) {
-  const { turn, tools, signal } = parts;
+  const { turn, tools, provenance, signal } = parts;
   if (await isWithheld(use.name, parts)) {
     const result = resultOf(use, `${use.name} is not available for what is being answered now.`, true);
     return { callId: use.id, invoked: { use, result, done: undefined, held: false, outcome: 'denied' as const } };
@@ -66,11 +69,21 @@ async function invoke(use: ToolUseContent, afterId: string | undefined, parts: I
     actor: turn.actor,
     signal,
     origin: 'chat',
+    alongside: othersOf(turn),
     ...(afterId === undefined ? {} : { messageId: afterId }),
   });
   const held = outcome.status === 'deferred';
-  const done = outcome.status === 'done' ? outcome.text : undefined;
+  // Word for word it stands in the channel only where everybody there may read it; what to say of it is the model's to decide.
+  const isForAll = outcome.status === 'done' && provenance.mayTell(outcome.sources, turn.actor);
+  const done = isForAll ? outcome.text : undefined;
   return { callId: outcome.callId, invoked: { use, result: told(use, outcome), done, held, outcome: outcome.status } };
+}
+
+/** Those who are answered together with who asked last. */
+function othersOf({ actor, earlier }: Turn): readonly Actor[] {
+  const others = new Map(earlier.map((one) => [one.actor.userId, one.actor]));
+  others.delete(actor.userId);
+  return [...others.values()];
 }
 
 /** Not offered although the host would run it: somebody else's words are answered too. What the host refuses, it refuses with its reason. */

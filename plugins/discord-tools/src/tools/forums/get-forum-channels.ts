@@ -4,6 +4,7 @@ import { guildField } from '../../reaching/fields.js';
 import { readId } from '../../reaching/references.js';
 import { seenGuild } from '../../reaching/visible-channels.js';
 import { nameText } from '../../reading/names.js';
+import { channelSource } from '../../reading/sources.js';
 import { type TagView, viewTags } from './tags.js';
 
 const input = z.object({ guildId: guildField });
@@ -24,6 +25,7 @@ export function getForumChannels(parts: Parts): ToolDefinition<typeof input, For
     description: 'List the forum channels of a server that you can see, with their tags.',
     input,
     risk: 'read',
+    sources: ({ forums }) => forums.map(({ id }) => channelSource(parts.client, id)),
     examples: ['which forums are there in server {guildId}?'],
     present: {
       sentence: () => "I'll list the forums of this server",

@@ -8,6 +8,7 @@ import { channelPlace } from '../../reaching/places.js';
 import { type MessageView, viewMessage } from '../../reading/message.js';
 import { messagesText, messageText } from '../../reading/message-text.js';
 import { channelInSentence } from '../../reading/names.js';
+import { channelSource, messageSources } from '../../reading/sources.js';
 import { type ThreadView, threadText, viewThread } from '../../reading/thread.js';
 
 const LATEST = 10;
@@ -29,6 +30,10 @@ export function getForumPost(parts: Parts): ToolDefinition<typeof input, Post> {
     risk: 'read',
     access: { member: READING, bot: READING },
     place: ({ threadId }) => channelPlace(parts.client, threadId),
+    sources: ({ post, first, latest }) => [
+      channelSource(parts.client, post.id),
+      ...messageSources(parts.client, [...(first === undefined ? [] : [first]), ...latest]),
+    ],
     examples: ['show me the forum post {threadId}'],
     present: {
       sentence: ({ threadId }) => `I'll read the post ${channelInSentence(parts.client, threadId)}`,

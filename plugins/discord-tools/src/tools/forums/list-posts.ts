@@ -6,6 +6,7 @@ import { READING } from '../../reaching/may.js';
 import { channelPlace } from '../../reaching/places.js';
 import { threadsIn } from '../../reaching/threads-in.js';
 import { channelInSentence } from '../../reading/names.js';
+import { channelSource } from '../../reading/sources.js';
 import { type ThreadView, threadText, viewThread } from '../../reading/thread.js';
 
 const input = z.object({
@@ -28,6 +29,7 @@ export function listForumThreads(parts: Parts): ToolDefinition<typeof input, Pos
     risk: 'read',
     access: { member: READING, bot: READING },
     place: ({ forumChannelId }) => channelPlace(parts.client, forumChannelId),
+    sources: ({ posts }) => posts.map(({ id }) => channelSource(parts.client, id)),
     examples: ['list the posts in the forum {forumChannelId}'],
     present: {
       sentence: ({ forumChannelId }) => `I'll list the posts in ${channelInSentence(parts.client, forumChannelId)}`,

@@ -7,6 +7,7 @@ import { channelPlace } from '../../reaching/places.js';
 import { type MessageView, viewMessage } from '../../reading/message.js';
 import { messagesText } from '../../reading/message-text.js';
 import { channelInSentence, channelText } from '../../reading/names.js';
+import { messageSources } from '../../reading/sources.js';
 
 const input = z.object({
   channelId: channelField,
@@ -28,6 +29,7 @@ export function listPins(parts: Parts): ToolDefinition<typeof input, Pins> {
     risk: 'read',
     access: { member: READING, bot: READING },
     place: ({ channelId }) => channelPlace(parts.client, channelId),
+    sources: ({ messages }) => messageSources(parts.client, messages),
     examples: ['what is pinned in {channelId}?', 'show the pinned messages in {channelId}'],
     present: {
       sentence: ({ channelId }) => `I'll read the pinned messages in ${channelInSentence(parts.client, channelId)}`,

@@ -7,6 +7,7 @@ import { messagePlace } from '../../reaching/places.js';
 import { type MessageView, viewMessage } from '../../reading/message.js';
 import { messageText } from '../../reading/message-text.js';
 import { messageChannelInSentence } from '../../reading/names.js';
+import { messageSources } from '../../reading/sources.js';
 
 const input = z.object({ channelId: channelField, messageId: messageField });
 
@@ -19,6 +20,7 @@ export function readMessage(parts: Parts): ToolDefinition<typeof input, MessageV
     risk: 'read',
     access: { member: READING, bot: READING },
     place: ({ channelId, messageId }) => messagePlace(parts.client, channelId, messageId),
+    sources: (message) => messageSources(parts.client, [message]),
     examples: ['read message {messageId} in {channelId}', 'what does message {messageId} in {channelId} say?'],
     present: {
       sentence: ({ channelId, messageId }) =>

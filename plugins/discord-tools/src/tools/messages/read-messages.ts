@@ -8,6 +8,7 @@ import { readMessage } from '../../reaching/references.js';
 import { type MessageView, viewMessage } from '../../reading/message.js';
 import { messagesText } from '../../reading/message-text.js';
 import { channelInSentence, channelText } from '../../reading/names.js';
+import { messageSources } from '../../reading/sources.js';
 
 const anchor = z.string().max(200).optional();
 const input = z.object({
@@ -34,6 +35,7 @@ export function readMessages(parts: Parts): ToolDefinition<typeof input, Read> {
     risk: 'read',
     access: { member: READING, bot: READING },
     place: ({ channelId }) => channelPlace(parts.client, channelId),
+    sources: ({ messages }) => messageSources(parts.client, messages),
     examples: [
       'read the last messages in {channelId}',
       'what was said in the channel {channelId}?',

@@ -5,6 +5,7 @@ import { guildField } from '../../reaching/fields.js';
 import { readId, readMessage } from '../../reaching/references.js';
 import { type MessageView, viewMessage } from '../../reading/message.js';
 import { messageText } from '../../reading/message-text.js';
+import { messageSources } from '../../reading/sources.js';
 import { channelsToSearch } from '../../searching/channels.js';
 import { createFilter, filterFields } from '../../searching/filter.js';
 import { walk } from '../../searching/walk.js';
@@ -43,6 +44,7 @@ export function searchMessages(parts: Parts): ToolDefinition<typeof input, Found
       'Search the messages of a server by words, author, mentions, attachments and more, in every channel and open thread that you can read.',
     input,
     risk: 'read',
+    sources: ({ messages }) => messageSources(parts.client, messages),
     examples: [
       'search for {content} in server {guildId}',
       'find messages with {content} in server {guildId}',

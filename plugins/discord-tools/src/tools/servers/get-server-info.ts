@@ -7,6 +7,7 @@ import { readId } from '../../reaching/references.js';
 import { seenGuild } from '../../reaching/visible-channels.js';
 import { quoted } from '../../reading/message-text.js';
 import { nameText } from '../../reading/names.js';
+import { channelSource } from '../../reading/sources.js';
 
 const input = z.object({ guildId: guildField });
 
@@ -42,6 +43,10 @@ export function getServerInfo(parts: Parts): ToolDefinition<typeof input, Server
     description: 'Show a server: its name, the channels that you can see with their ids and topics, members, features.',
     input,
     risk: 'read',
+    sources: ({ id, channels }) => [
+      { guildId: id },
+      ...channels.map((channel) => channelSource(parts.client, channel.id)),
+    ],
     examples: ['what channels are there in server {guildId}?', 'tell me about the server {guildId}'],
     present: {
       sentence: () => "I'll look up the server",

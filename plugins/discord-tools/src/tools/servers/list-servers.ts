@@ -22,6 +22,7 @@ export function listServers(parts: Parts): ToolDefinition<typeof input, Servers>
     description: 'List the servers within your reach, with their ids.',
     input,
     risk: 'read',
+    sources: ({ servers }) => servers.map(({ id }) => ({ guildId: id })),
     examples: ['which servers are you in?', 'list the servers'],
     present: {
       sentence: () => "I'll list the servers",

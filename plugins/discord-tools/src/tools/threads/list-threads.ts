@@ -6,6 +6,7 @@ import { READING } from '../../reaching/may.js';
 import { channelPlace } from '../../reaching/places.js';
 import { threadsIn } from '../../reaching/threads-in.js';
 import { channelInSentence, channelText } from '../../reading/names.js';
+import { channelSource } from '../../reading/sources.js';
 import { type ThreadView, threadText, viewThread } from '../../reading/thread.js';
 
 const input = z.object({
@@ -29,6 +30,7 @@ export function listThreads(parts: Parts): ToolDefinition<typeof input, Threads>
     risk: 'read',
     access: { member: READING, bot: READING },
     place: ({ channelId }) => channelPlace(parts.client, channelId),
+    sources: ({ threads }) => threads.map(({ id }) => channelSource(parts.client, id)),
     examples: ['which threads are there in {channelId}?', 'list the threads in {channelId}'],
     present: {
       sentence: ({ channelId }) => `I'll list the threads in ${channelInSentence(parts.client, channelId)}`,

@@ -2,9 +2,12 @@ import type { Memory, Place, Visibility } from '../types.js';
 
 type Told = Pick<Memory, 'visibility' | 'channelId'>;
 
-/** Whether a memory of the place's own mind may be told there. Other minds, guilds and direct messages are other tables. */
-export function mayTell({ visibility, channelId }: Told, place: Pick<Place, 'channelId'>): boolean {
-  return visibility === 'guild' || channelId === place.channelId;
+/**
+ * Whether a memory of the place's own mind may be told there. Other minds, guilds and direct messages are other tables. What everybody could read
+ * when it was said is told elsewhere only as long as they still can.
+ */
+export function mayTell({ visibility, channelId }: Told, place: Pick<Place, 'channelId' | 'isOpen'>): boolean {
+  return channelId === place.channelId || (visibility === 'guild' && place.isOpen?.(channelId) !== false);
 }
 
 /** Whether everybody who may be told the other may be told the one. */

@@ -1,0 +1,65 @@
+import type { Place } from '@cinnabar/sdk';
+import {
+  type Client,
+  type GuildBasedChannel,
+  type GuildMember,
+  PermissionFlagsBits,
+  type PermissionOverwrites,
+  type Role,
+} from 'discord.js';
+import { isPrivateThread } from './may-enter.js';
+
+const { ViewChannel, ReadMessageHistory, Connect } = PermissionFlagsBits;
+
+/**
+ * Whether everybody who can see one place may read another, by roles and overwrites alone: nobody is looked up for it. Where it does not follow
+ * from these, the other counts as more private.
+ */
+export function isOpenTo(client: Client, read: Place, told: Place): boolean {
+  if (read.channelId !== undefined && read.channelId === told.channelId) return true;
+  // In a direct message only the person is told who may read it; what was said there is for nowhere else.
+  if (told.guildId === null) return read.guildId !== null;
+  if (read.guildId !== told.guildId) return false;
+  // A guild's members and roles are for its members.
+  if (read.channelId === undefined) return true;
+  const [from, to] = [client.channels.cache.get(read.channelId), client.channels.cache.get(told.channelId ?? '')];
+  if (from === undefined || to === undefined || from.isDMBased() || to.isDMBased()) return false;
+  return !isPrivateThread(from) && seesBoth(homeOf(to), homeOf(from));
+}
+
+/** A thread is for those who see its parent; a private one for fewer. */
+function homeOf(channel: GuildBasedChannel): GuildBasedChannel {
+  return channel.isThread() ? (channel.parent ?? channel) : channel;
+}
+
+/** Whether all who can see the one may read the other. */
+function seesBoth(one: GuildBasedChannel, other: GuildBasedChannel): boolean {
+  if (one.id === other.id) return true;
+  const { everyone, cache: roles } = other.guild.roles;
+  const hides = (overwrite: PermissionOverwrites) => overwrite.deny.any(ViewChannel | ReadMessageHistory | Connect);
+  // Somebody may see the one, and be shut out of the other by name or by a role.
+  const shutsOut = overwritesOf(other).some((overwrite) => overwrite.id !== everyone.id && hides(overwrite));
+  if (shutsOut) return false;
+  if (reads(other, everyone)) return true;
+  if (sees(one, everyone)) return false;
+  const isBot = (id: string) => id === other.client.user.id;
+  const people = overwritesOf(one).filter(({ id, allow }) => !roles.has(id) && !isBot(id) && allow.has(ViewChannel));
+  const admitted = [...roles.values()].filter((role) => role.tags?.botId === undefined && sees(one, role));
+  const peopleToo = people.every(({ id }) =>
+    overwritesOf(other).some((there) => there.id === id && admits(there, other)),
+  );
+  return peopleToo && admitted.every((role) => reads(other, role));
+}
+
+const overwritesOf = (channel: GuildBasedChannel): readonly PermissionOverwrites[] =>
+  'permissionOverwrites' in channel ? [...channel.permissionOverwrites.cache.values()] : [];
+
+const needed = (channel: GuildBasedChannel) =>
+  ViewChannel | ReadMessageHistory | (channel.isVoiceBased() ? Connect : 0n);
+
+const admits = ({ allow }: PermissionOverwrites, channel: GuildBasedChannel) => allow.has(needed(channel));
+
+const sees = (channel: GuildBasedChannel, who: Role | GuildMember) =>
+  channel.permissionsFor(who)?.has(ViewChannel) === true;
+
+const reads = (channel: GuildBasedChannel, role: Role) => channel.permissionsFor(role)?.has(needed(channel)) === true;

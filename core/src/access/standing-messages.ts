@@ -1,0 +1,90 @@
+import type { Logger } from '@cinnabar/sdk';
+import { type Client, DiscordAPIError, Events, GatewayIntentBits } from 'discord.js';
+import { LRUCache } from 'lru-cache';
+import { unlessUnknown } from './unless-unknown.js';
+
+const MOST_REMEMBERED = 100_000;
+const PAGE = 100;
+/** What is scattered over more of a channel than this is not looked for, and counts as gone. */
+const MOST_PAGES = 5;
+
+/** Whether messages are still there that something was made from. */
+export interface StandingMessages {
+  /** Notes messages that have just been read. */
+  seen(channelId: string, messageIds: readonly string[]): void;
+  /** Asks Discord about those of which the gateway has not told since they were last seen. */
+  stand(channelId: string, messageIds: readonly string[]): Promise<boolean>;
+  /** Tells of messages that are gone. @returns takes it back */
+  onGone(listener: (messageIds: readonly string[]) => void): () => void;
+}
+
+/** Remembers which messages are there, kept true by the gateway's events; a session that is lost makes it ask again. */
+export function createStandingMessages(client: Client, log: Logger): StandingMessages {
+  const known = new LRUCache<string, 'there' | 'gone'>({ max: MOST_REMEMBERED });
+  const listeners = new Set<{ readonly tell: (messageIds: readonly string[]) => void }>();
+
+  const gone = (messageIds: readonly string[]) => {
+    for (const id of messageIds) known.set(id, 'gone');
+    for (const { tell } of listeners) tell(messageIds);
+  };
+  client.on(Events.MessageDelete, ({ id }) => gone([id]));
+  client.on(Events.MessageBulkDelete, (messages) => gone([...messages.keys()]));
+  client.on(Events.ShardReady, () => {
+    for (const [id, state] of known.entries()) if (state === 'there') known.delete(id);
+  });
+
+  /** Where no event tells of deletions, nothing is known for longer than it takes to ask. */
+  const isTold = (channelId: string) => {
+    const channel = client.channels.cache.get(channelId);
+    const intent = channel?.isDMBased() === true ? GatewayIntentBits.DirectMessages : GatewayIntentBits.GuildMessages;
+    return client.options.intents.has(intent);
+  };
+
+  /** Looks from the oldest on, page by page: what was read together mostly lies together. */
+  const look = async (channelId: string, wanted: readonly string[]): Promise<boolean> => {
+    const channel = await unlessUnknown(client.channels.fetch(channelId));
+    if (channel?.isTextBased() !== true) return false;
+    let left = [...wanted].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
+    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+      const [first] = left;
+      if (first === undefined) return true;
+      const after = String(BigInt(first) - 1n);
+      const page = await unlessUnknown(channel.messages.fetch({ after, limit: PAGE, cache: false }));
+      if (page === undefined) return false;
+      const newest = [...page.keys()].reduce((most, id) => (BigInt(id) > most ? BigInt(id) : most), 0n);
+      const isWhole = page.size < PAGE;
+      const missing = left.filter((id) => !page.has(id) && (isWhole || BigInt(id) <= newest));
+      for (const id of page.keys()) known.set(id, 'there');
+      if (missing.length > 0) {
+        gone(missing);
+        return false;
+      }
+      left = left.filter((id) => !page.has(id));
+    }
+    return left.length === 0;
+  };
+
+  return {
+    seen(channelId, messageIds) {
+      if (!isTold(channelId)) return;
+      for (const id of messageIds) if (known.get(id) !== 'gone') known.set(id, 'there');
+    },
+    async stand(channelId, messageIds) {
+      if (messageIds.some((id) => known.get(id) === 'gone')) return false;
+      const doubted = isTold(channelId) ? messageIds.filter((id) => known.get(id) !== 'there') : messageIds;
+      if (doubted.length === 0) return true;
+      try {
+        return await look(channelId, doubted);
+      } catch (error) {
+        if (!(error instanceof DiscordAPIError)) throw error;
+        log.info('it could not be looked up whether messages are still there', { channelId, error });
+        return false;
+      }
+    },
+    onGone(tell) {
+      const entry = { tell };
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { isRefusal, type SendOnceOptions } from '@cinnabar/sdk';
+import type { Client, SendableChannels } from 'discord.js';
+import { say } from './say.js';
+
+/** What a member is told of a call, and whether it is for them alone. */
+export interface Answer {
+  readonly text: string;
+  readonly audience?: 'requester' | undefined;
+}
+
+interface Parts extends SendOnceOptions {
+  readonly client: Client;
+}
+
+const GIVEN = '✓ Done. What it returned is in your direct messages.';
+const NOT_TAKEN =
+  '✓ Done, but what it returned is not for this channel, and you accept no direct messages from me. Allow them and ask again, or choose to have it posted here.';
+
+/** Tells a member what became of their call: where they asked, or in a direct message what is for them alone. */
+export async function give(
+  { client, ...options }: Parts,
+  channel: SendableChannels,
+  { callId, userId }: { readonly callId: string; readonly userId: string },
+  { text, audience }: Answer,
+  replyTo?: string,
+): Promise<void> {
+  if (audience === undefined || channel.isDMBased()) return say(channel, callId, text, { ...options, replyTo });
+  const taken = await toPerson().then(
+    () => true,
+    (error: unknown) => {
+      if (isRefusal(error)) return false;
+      throw error;
+    },
+  );
+  await say(channel, callId, taken ? GIVEN : NOT_TAKEN, { ...options, replyTo });
+
+  async function toPerson(): Promise<void> {
+    const direct = await client.users.createDM(userId);
+    // A key of its own: Discord takes a nonce for the same message in whatever channel.
+    await say(direct, `${callId}:alone`, text, options);
+  }
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import type { Actor, Place } from './access.js';
+import { defineToken } from './token.js';
+
+/** A place that a tool's output came from, with the messages that it quotes. Without a channel: the guild as a whole, its members and roles. */
+export interface ToolSource extends Place {
+  /** Reading them takes the permission to read the message history. When one of them is deleted, the output is not shown any more. */
+  readonly messageIds?: readonly string[];
+}
+
+/** A source as it is kept. */
+export const toolSource: z.ZodType<ToolSource> = z.object({
+  guildId: z.string().nullable(),
+  channelId: z.string().exactOptional(),
+  messageIds: z.array(z.string()).exactOptional(),
+});
+
+/** Who may be shown what came from where: asked each time before something that is kept is shown, to people or to a model. */
+export interface Provenance {
+  /**
+   * Whether every one of them may read all of it now, and its messages are still there. Nobody may read what has no sources: that is not known.
+   * What cannot be found out is a no.
+   */
+  mayShow(sources: readonly ToolSource[] | undefined, to: readonly Actor[]): Promise<boolean>;
+  /** The same for one person alone, wherever they are: for what they export, or get in a direct message. */
+  mayHave(sources: readonly ToolSource[] | undefined, userId: string): Promise<boolean>;
+  /** Whether everybody who can see `at` may read all of it: otherwise it is more private than the place where it would be told. */
+  mayTell(sources: readonly ToolSource[] | undefined, at: Place): boolean;
+}
+export const Provenance = defineToken<Provenance>('cinnabar.provenance');

@@ -1,0 +1,172 @@
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { type Actor, Ledger, type Outcome, Provenance, type SettledOutcome, ToolHistory, Tools } from '@cinnabar/sdk';
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+
+const SECRET = 'the zebra plan is off';
+
+/** What a tool returned belongs to those who may read where it came from, as long as it is there. */
+describe('security: what came from where', () => {
+  let host: TestHost;
+  let staff: LocalChannel;
+  let secret: LocalMessage;
+  before(async () => {
+    host = await createTestHost({ plugins: ['discord-tools', 'confirm', 'mcp'] });
+    const { guild, you, alice } = host;
+    const role = guild.createRole({ name: 'Staff' });
+    staff = guild.createChannel({
+      name: 'staff',
+      overwrites: [
+        { for: guild.everyone, deny: ['ViewChannel'] },
+        { for: role, allow: ['ViewChannel', 'ReadMessageHistory'] },
+        { for: host.bot, allow: ['ViewChannel', 'ReadMessageHistory'] },
+      ],
+    });
+    guild.giveRole(alice, role);
+    await host.settled();
+    secret = you.say(staff, SECRET);
+    await host.settled();
+  });
+  after(() => host[Symbol.asyncDispose]());
+
+  const actorOf = (user: LocalUser, channel: LocalChannel): Actor => ({
+    userId: user.id,
+    guildId: channel.guild?.id ?? null,
+    channelId: channel.id,
+  });
+  const asked = async (user: LocalUser, name: string, input: object, channel = host.general): Promise<Outcome> => {
+    const outcome = await host
+      .resolve(Tools)
+      .invoke({ name, arguments: input, actor: actorOf(user, channel), origin: 'test' });
+    await host.settled();
+    return outcome;
+  };
+  const cardIn = (channel: LocalChannel) =>
+    channel.messages.findLast(({ content }) => content.includes('Confirmation Required'));
+  /** Asks, and decides on the card. */
+  const decided = async (
+    user: LocalUser,
+    name: string,
+    input: object,
+    decide: (card: LocalMessage) => unknown,
+    channel = host.general,
+  ): Promise<SettledOutcome> => {
+    const outcome = await asked(user, name, input, channel);
+    const card = cardIn(channel);
+    if (outcome.status !== 'deferred' || card === undefined) throw new Error(`not held: ${JSON.stringify(outcome)}`);
+    decide(card);
+    await host.settled();
+    return outcome.settled;
+  };
+  const thumb = (user: LocalUser) => (card: LocalMessage) => user.react(card, '👍');
+  const saidIn = (channel: LocalChannel) =>
+    channel.messages.filter(({ author }) => author.id === host.bot.id).map(({ content }) => content);
+  const read = () => ({ channelId: staff.id });
+
+  it('a card says where the result goes, and by default what is private goes to who asked alone', async () => {
+    const { alice, general, application } = host;
+    const outcome = await decided(alice, 'discord_read_messages', read(), thumb(alice));
+    expect(cardIn(general)?.content).to.contain('the result goes to you alone').and.to.contain('Post it here');
+    expect(outcome).to.include({ status: 'done', audience: 'requester' });
+    expect(saidIn(general).join('\n')).to.not.contain(SECRET);
+    expect(saidIn(general).at(-1)).to.contain('in your direct messages');
+    expect(saidIn(alice.openDm(application)).join('\n')).to.contain(SECRET);
+  });
+
+  it('it is posted there when who asked chooses that on the card', async () => {
+    const { alice, general } = host;
+    const outcome = await decided(alice, 'discord_read_message', { ...read(), messageId: secret.id }, (card) =>
+      alice.click(card, 'Post it here'),
+    );
+    expect(outcome).to.not.have.property('audience');
+    expect(saidIn(general).at(-1)).to.contain(SECRET);
+  });
+
+  it('what everybody there may read is posted there, and the card says so', async () => {
+    const { alice, bob, general } = host;
+    bob.say(general, 'good morning, all');
+    const outcome = await decided(alice, 'discord_read_messages', { channelId: general.id, limit: 3 }, thumb(alice));
+    expect(cardIn(general)?.content).to.contain('The result is posted in this channel');
+    expect(outcome).to.not.have.property('audience');
+    expect(saidIn(general).at(-1)).to.contain('good morning, all');
+  });
+
+  it('a search that found something private goes to who asked alone; one that did not is posted', async () => {
+    const { alice, bob, general, guild } = host;
+    const hidden = await decided(
+      alice,
+      'discord_search_messages',
+      { guildId: guild.id, content: 'zebra plan' },
+      thumb(alice),
+    );
+    expect(hidden).to.include({ audience: 'requester' });
+    bob.say(general, 'a giraffe');
+    const open = await decided(
+      alice,
+      'discord_search_messages',
+      { guildId: guild.id, content: 'giraffe' },
+      thumb(alice),
+    );
+    expect(open).to.not.have.property('audience');
+  });
+
+  it('who accepts no direct messages gets nothing, rather than everybody everything', async () => {
+    const { alice, general } = host;
+    alice.dmsClosed = true;
+    await decided(alice, 'discord_read_messages', read(), thumb(alice));
+    alice.dmsClosed = false;
+    expect(saidIn(general).at(-1)).to.contain('you accept no direct messages from me');
+  });
+
+  it('a result is for who may read its places now, and only as long as its messages are there', async () => {
+    const { alice, bob, you, guild, general } = host;
+    const message = you.say(staff, 'a lion, for a moment');
+    await host.settled();
+    const outcome = await decided(
+      you,
+      'discord_read_message',
+      { channelId: staff.id, messageId: message.id },
+      thumb(you),
+    );
+    if (outcome.status !== 'done') throw new Error('not done');
+    const { sources } = outcome;
+    expect(sources).to.deep.include({ guildId: guild.id, channelId: staff.id, messageIds: [message.id] });
+    const provenance = host.resolve(Provenance);
+    expect(await provenance.mayShow(sources, [actorOf(you, general), actorOf(alice, general)])).to.equal(true);
+    expect(await provenance.mayShow(sources, [actorOf(alice, general), actorOf(bob, general)])).to.equal(false);
+    expect(await provenance.mayHave(sources, bob.id)).to.equal(false);
+    expect(provenance.mayTell(sources, actorOf(alice, staff))).to.equal(true);
+    expect(provenance.mayTell(sources, actorOf(alice, general))).to.equal(false);
+
+    // Kept with the row and with the history of tools, by which later turns are told of it.
+    expect((await host.resolve(Ledger).get(outcome.callId))?.sources).to.deep.equal(sources);
+    const kept = await host.resolve(ToolHistory).recent(general.id);
+    expect(kept.find(({ call }) => call.id === outcome.callId)?.result.sources).to.deep.equal(sources);
+
+    you.delete(message);
+    await host.settled();
+    expect(await provenance.mayShow(sources, [actorOf(you, general)])).to.equal(false);
+    expect(await provenance.mayShow(undefined, [actorOf(you, general)])).to.equal(false);
+  });
+
+  it('with several who are answered together, the narrowest rights count, for places as for tools', async () => {
+    const { alice, bob, guild, general } = host;
+    const tools = host.resolve(Tools);
+    const request = { actor: actorOf(alice, general), alongside: [actorOf(bob, general)], origin: 'test' };
+    const direct = await tools.invoke({ ...request, name: 'discord_read_messages', arguments: read() });
+    expect(direct.status).to.equal('denied');
+    const outcome = await tools.invoke({
+      ...request,
+      name: 'discord_search_messages',
+      arguments: { guildId: guild.id, content: 'zebra plan' },
+    });
+    await host.settled();
+    const card = cardIn(general);
+    if (outcome.status !== 'deferred' || card === undefined) throw new Error('not held');
+    alice.react(card, '👍');
+    await host.settled();
+    const settled = await outcome.settled;
+    expect(settled.status).to.equal('failed');
+    expect(JSON.stringify(settled)).to.contain('not for everybody').and.not.contain(SECRET);
+  });
+});
