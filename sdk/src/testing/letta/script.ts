@@ -1,3 +1,5 @@
+import type { StopReasonType } from '@letta-ai/letta-client/resources/runs/runs';
+
 /** What became of a tool call, as the agent is told. */
 export interface ToolOutcome {
   readonly status: 'success' | 'error' | 'denied';
@@ -52,8 +54,8 @@ export interface AgentTurn {
   cut(): void;
   /** Ends the run with an error in the middle of the stream. `detail` is what a provider or the server said itself. */
   fail(type: string, message: string, detail?: string): never;
-  /** Ends the run for such a reason. */
-  stop(reason: 'end_turn' | 'max_steps' | 'max_tokens_exceeded' | 'no_tool_call' | 'tool_rule'): never;
+  /** Ends the run for such a reason, of which the server says no more. */
+  stop(reason: StopReasonType): never;
 }
 
 /** What an agent does about each message. Text that it returns is said at the end. */

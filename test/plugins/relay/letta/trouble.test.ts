@@ -51,6 +51,26 @@ describe('relay: when a Letta server refuses', () => {
     });
   }
 
+  for (const [reason, retry, says] of [
+    ['max_tokens_exceeded', false, 'longer than its model allows'],
+    ['insufficient_credits', false, 'no credit left'],
+    ['invalid_llm_response', true, 'has a problem at the moment'],
+    ['no_tool_call', true, 'ran into an error'],
+  ] as const) {
+    it(`says that a run has failed of which the server says no more than why it stopped: ${reason}`, async () => {
+      await using world = await startWorld({ script: (turn) => turn.stop(reason) });
+      const agent = world.letta.addAgent();
+      const heard = await tell(world.agents, agent.id, 'Hello');
+      expect(heard).to.include({ status: 'failed', retry });
+      expect(heard).to.have.property('sentence').that.contains(says);
+      world.letta.faults.drop({ ...SENDING, afterEffect: true });
+      await tell(world.agents, agent.id, 'Hello', { key: 'batch-2' });
+      const found = await tell(world.boot(), agent.id, 'Hello', { key: 'batch-2' });
+      expect(found).to.include({ status: 'failed', retry });
+      expect(found).to.have.property('sentence').that.contains(says);
+    });
+  }
+
   it('says it also of a run that it has not heard out', async () => {
     await using world = await startWorld({
       async script(turn) {

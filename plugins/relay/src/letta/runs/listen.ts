@@ -1,5 +1,5 @@
 import type { LettaStreamingResponse } from '@letta-ai/letta-client/resources/agents/messages';
-import { isRunError, stoppedBy, troubleOf } from '../server/trouble.js';
+import { isFailure, isRunError, RunFailed, stoppedBy, troubleOf } from '../server/trouble.js';
 import { hear } from './heard.js';
 import { hasActed, keep, type Next, type Talk } from './talk.js';
 
@@ -21,6 +21,7 @@ export async function listen(talk: Talk, stream: AsyncIterable<LettaStreamingRes
   if (heard.stopReason === undefined) return lost(talk, new Error('the stream ended before the run did'));
   if (heard.stopReason === 'requires_approval' && heard.waiting.length > 0) return { do: 'decide', asked: true };
   if (heard.stopReason === 'cancelled') return givenUp(new Error('the run was cancelled at the server'));
+  if (isFailure(heard.stopReason)) return failed(talk, new RunFailed(heard.runId, { error_type: heard.stopReason }));
   return { do: 'end' };
 }
 

@@ -1,4 +1,5 @@
 import type { Message, Run } from '@letta-ai/letta-client/resources/agents/messages';
+import { RunFailed } from '../server/trouble.js';
 import { cancelAtServer } from './cancel.js';
 import { isOver, messagesOf, overRun, pause, restOf } from './follow.js';
 import { type Heard, hear, nothingHeard } from './heard.js';
@@ -103,21 +104,11 @@ async function evaluate(talk: Talk, runs: readonly Run[], last: Run): Promise<Ne
   const { heard } = talk;
   heard.stopReason = last.stop_reason ?? 'end_turn';
   if (heard.waiting.length > 0) return { do: 'decide', asked: talk.decisions.size > 0 };
-  const failure = last.metadata?.error;
+  const failure = last.metadata?.error ?? { error_type: heard.stopReason };
   if (last.status === 'failed') return { do: 'fail', error: new RunFailed(last.id, failure) };
   if (last.status === 'cancelled') return givenUp(new Error(`the run ${last.id} was cancelled at the server`));
   await count(talk, runs);
   return { do: 'end' };
-}
-
-/** What a run keeps of the error that it ended with, in the form in which a stream throws it. */
-class RunFailed extends Error {
-  constructor(
-    runId: string,
-    readonly error: unknown,
-  ) {
-    super(`the run ${runId} failed`);
-  }
 }
 
 /** The server knows nothing of it. An agent that was seen at work all the same is not made to do it twice. */

@@ -40,6 +40,7 @@ export interface RunMark {
   readonly isDead?: true;
 }
 
+/** A run that was cancelled, and may be in its last step. */
 export interface CancelledRun extends RunMark {
   /** When the server took what it was about, in milliseconds since the Unix epoch. */
   readonly since: number;
@@ -73,7 +74,7 @@ export interface Talk extends TalkParts {
   heard: Heard;
   /** What people have decided, by the call's id: asked once, however often it has to be sent. */
   readonly decisions: Map<string, ApprovalDecision>;
-  /** When the prompt's run was last known to be alive: when the server took the prompt or a decision, or was asked for the run. */
+  /** When the prompt's run was last known to be alive: when the server took the prompt or a decision, or the run showed progress. */
   aliveAt: number;
   /** How often a connection was lost. */
   losses: number;

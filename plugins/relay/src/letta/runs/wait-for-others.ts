@@ -31,7 +31,7 @@ export async function waitForOthers(talk: Talk): Promise<void> {
   });
   deadline.signal.throwIfAborted();
   server.cancelled.delete(agentId);
-  server.free.add(agentId);
+  if (isFirst) server.free.add(agentId);
 }
 
 /**

@@ -59,6 +59,33 @@ export function isRunError(error: unknown): boolean {
   return status === undefined && body !== undefined;
 }
 
+/** What a run has ended with, in the form in which a stream throws it. */
+export class RunFailed extends Error {
+  constructor(
+    runId: string | undefined,
+    /** What the server keeps with the run; where it keeps nothing, there is why it stopped. */
+    readonly error: unknown,
+  ) {
+    super(`the run ${runId} failed`);
+  }
+}
+
+/** Whether a run that has stopped for this reason has failed, also where the server says no more of it. */
+export function isFailure(stopReason: string): boolean {
+  return FAILURES.has(stopReason);
+}
+
+const FAILURES: ReadonlySet<string> = new Set([
+  'error',
+  'llm_api_error',
+  'invalid_llm_response',
+  'invalid_tool_call',
+  'no_tool_call',
+  'max_tokens_exceeded',
+  'insufficient_credits',
+  'context_window_overflow_in_system_prompt',
+]);
+
 /** Whether nothing listens at the server's address: the server may have been killed, or only what stands before it. */
 export function isConnectionRefused(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
@@ -167,6 +194,7 @@ const RUN_TROUBLES: readonly (readonly [RegExp, Trouble])[] = [
     /insufficient_credits|insufficient_quota|payment required/i,
     runError(false, "The agent's model has no credit left."),
   ],
+  [/max_tokens_exceeded/i, runError(false, "The agent's answer was longer than its model allows.")],
   [/llm_rate_limit|rate_limit/i, runError(true, "The agent's model has been asked too much for the moment.")],
   [/llm_timeout|timed out/i, runError(true, "The agent's model did not answer in time.")],
   [/llm_bad_request|invalid_tool_call/i, runError(false, "The agent's model did not take what it was sent.")],

@@ -10,6 +10,8 @@ export function emit(run: LettaRun, chunk: LettaStreamingResponse): void {
   put(run, `data: ${JSON.stringify(numbered)}\n\n`);
 }
 
+const COMPLETED: ReadonlySet<StopReasonType> = new Set(['end_turn', 'max_steps', 'tool_rule', 'requires_approval']);
+
 /** Ends a run: one that was cancelled stays so, however its last step ended. An error goes over the wire as an event of that name. */
 export function finish(world: World, run: LettaRun, ended: StopReasonType, failure?: RunFailure): void {
   if (run.over || run.dead) return;
@@ -17,7 +19,7 @@ export function finish(world: World, run: LettaRun, ended: StopReasonType, failu
   const reason = isCancelled ? 'cancelled' : ended;
   const error = isCancelled ? undefined : failure;
   run.stopReason = reason;
-  if (!isCancelled) run.status = error === undefined ? 'completed' : 'failed';
+  if (!isCancelled) run.status = error === undefined && COMPLETED.has(reason) ? 'completed' : 'failed';
   run.error = error;
   run.completedAt ??= timestamp(world);
   emit(run, stopReason(reason));
