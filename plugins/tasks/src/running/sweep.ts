@@ -25,6 +25,7 @@ export function createSweep(parts: SweepParts): () => Promise<void> {
   return async () => {
     const fresh = parts.clock.now() - freshAt >= FRESH_MS;
     if (fresh) freshAt = parts.clock.now();
+    for (const id of doubted) if (parts.journal.peek(id) === undefined) doubted.delete(id);
     for (const task of parts.journal.live()) {
       if (isFinal(task.status)) continue;
       await lookAfter(parts, task, fresh, doubted).catch((error: unknown) => {

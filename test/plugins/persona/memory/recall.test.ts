@@ -1,3 +1,6 @@
+import { compose } from '@cinnabar/plugin-persona/memory/compose';
+import { createSearch } from '@cinnabar/plugin-persona/memory/recall/search';
+import { createTable } from '@cinnabar/plugin-persona/memory/table/table';
 import type { Embed } from '@cinnabar/plugin-persona/memory/types';
 import { expect } from 'chai';
 import { ANNA, ANNABEL, BOB, DM, ELSEWHERE, GENERAL, openRoom, STAFF } from './room.js';
@@ -190,5 +193,20 @@ describe('persona: what its memory brings up', () => {
       'cannot start a day without tea',
       'cannot start a day without coffee',
     ]);
+  });
+});
+
+describe('persona: the words of memories', () => {
+  it('are known as long as a memory has them', () => {
+    const table = createTable();
+    const search = createSearch(table);
+    const said = (id: string, text: string) =>
+      compose({ place: GENERAL, text, speaker: ANNA, messageId: id, visibility: 'guild' }, table, id, 1);
+    table.apply({ put: [said('a', 'I like green tea'), said('b', 'Tea is fine')] });
+    expect(['tea', 'green'].map(search.knows)).to.deep.equal([true, true]);
+    table.apply({ drop: ['a'] });
+    expect(['tea', 'green'].map(search.knows)).to.deep.equal([true, false]);
+    table.apply({ put: [said('b', 'Coffee is fine')] });
+    expect(['tea', 'coffee'].map(search.knows)).to.deep.equal([false, true]);
   });
 });

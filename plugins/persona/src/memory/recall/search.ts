@@ -17,8 +17,11 @@ export interface Search {
 const BOOST = { text: 1, label: 0.6 };
 
 export function createSearch(table: Table): Search {
-  const vocabulary = new Set<string>();
+  /** Terms of the texts, and in how many memories each is. */
+  const vocabulary = new Map<string, number>();
   let index: MiniSearch<Memory> | undefined;
+  /** The index splits a text both when it is added and when it is removed. */
+  let counting: 1 | -1 = 1;
 
   const split = (text: string, field?: string): string[] => {
     if (field === 'label')
@@ -26,9 +29,13 @@ export function createSearch(table: Table): Search {
         .split(' ')
         .filter((word) => word !== '')
         .map((word) => (word.startsWith('#') ? word : termOf(word)));
-    const terms = termsOf(text);
-    for (const term of terms) vocabulary.add(term);
-    return [...terms];
+    const terms = [...termsOf(text)];
+    for (const term of new Set(terms)) {
+      const uses = (vocabulary.get(term) ?? 0) + counting;
+      if (uses > 0) vocabulary.set(term, uses);
+      else vocabulary.delete(term);
+    }
+    return terms;
   };
 
   const build = (): MiniSearch<Memory> => {
@@ -44,7 +51,11 @@ export function createSearch(table: Table): Search {
     built.addAll([...table.all()].filter(stands));
     table.onChange((before, after) => {
       if (before !== undefined && after !== undefined && reads(before) === reads(after)) return;
-      if (before !== undefined && stands(before)) built.remove(before);
+      if (before !== undefined && stands(before)) {
+        counting = -1;
+        built.remove(before);
+        counting = 1;
+      }
       if (after !== undefined && stands(after)) built.add(after);
     });
     return built;
