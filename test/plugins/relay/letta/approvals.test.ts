@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { ApprovalDecision, ApprovalRequest, AskApproval } from '@cinnabar/plugin-relay/letta/types';
 import type { AgentScript } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
@@ -62,6 +63,27 @@ describe("relay: an agent's requests for approval", () => {
     expect(world.deleted).to.deep.equal([{ channelId: '7' }]);
     expect(said).to.have.property('texts').that.deep.equals(['It was success.']);
     expect(said.tools.map(({ name, ok }) => [name, ok])).to.deep.equal([['discord_delete_channel', true]]);
+  });
+
+  it('leave nothing hooked to the prompt once they are decided, however many it asks for', async () => {
+    const listeners: number[] = [];
+    await using world = await startWorld({
+      async ask(_request, signal) {
+        listeners.push(getEventListeners(signal, 'abort').length);
+        return { approve: true };
+      },
+    });
+    const agent = world.letta.addAgent({
+      approvals: ['discord_delete_channel'],
+      tools: { discord_delete_channel: () => 'Gone.' },
+      script: async (turn) => {
+        for (const channelId of ['7', '8', '9']) await turn.callTool('discord_delete_channel', { channelId });
+        turn.say('All gone.');
+      },
+    });
+    await tell(world.agents, agent.id, 'Delete them');
+    expect(listeners).to.have.length(3);
+    expect(new Set(listeners).size, listeners.join()).to.equal(1);
   });
 
   it('are denied with the reason that was given', async () => {
