@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { CinnabarError, type Clock } from '@cinnabar/sdk';
 import type { Scope } from '../contracts.js';
 import { runAs } from '../process/origin.js';
@@ -25,6 +26,8 @@ interface Effect {
 export function createScope({ plugin, clock, disposeTimeoutMs = 5_000 }: ScopeOptions): Scope {
   const live = new Set<Effect>();
   const abort = new AbortController();
+  // All that a plugin has under way waits for it, each with a listener that it takes back: there is no right number of them.
+  setMaxListeners(0, abort.signal);
   const errors: Error[] = [];
   let closing: Promise<readonly Error[]> | undefined;
   let limitMs = disposeTimeoutMs;

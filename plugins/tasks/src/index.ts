@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import {
   Access,
   Accounts,
@@ -81,8 +80,6 @@ export default definePlugin({
     const { client, collections, component, services, log, signal, on, every, defer } = context;
     const { access, accounts, approvals, clock, commands, frontDoor, llm, provenance, random, tools } = services;
     const run = random.id();
-    // Many tasks may wait for it at the same time; each takes its listener back.
-    setMaxListeners(0, signal);
     const journal = createJournal({ tasks: collections.tasks, run, clock, log });
     const runs = createRuns({ runs: collections.runs, run, clock });
     const slots = createSlots();

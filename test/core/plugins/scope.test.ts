@@ -25,6 +25,17 @@ describe('the scope of a plugin', () => {
     expect(scope.effects).to.deep.equal(['command roll', 'listener messageCreate']);
   });
 
+  it('lets a plugin have as much under way as it likes without a warning', async () => {
+    const { scope } = setUp();
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    for (let count = 0; count < 50; count += 1) scope.signal.addEventListener('abort', () => undefined);
+    await turn();
+    process.off('warning', note);
+    expect(warnings).to.deep.equal([]);
+  });
+
   it('disposes strictly last-in first-out, each one only when the one before has ended', async () => {
     const { scope, order } = setUp();
     for (const label of ['first', 'second', 'third']) {
