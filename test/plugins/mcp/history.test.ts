@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { createHistory } from '@cinnabar/plugin-mcp/history/history';
+import { createJournal } from '@cinnabar/plugin-mcp/history/journal';
 import {
   createSequences,
   definePlugin,
@@ -17,6 +18,7 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';
 import { call } from './bench.js';
@@ -164,6 +166,38 @@ describe('the journal of tool calls', () => {
 });
 
 describe('the history of tool calls in memory', () => {
+  it('holds the newest calls of a channel whose results are too long for all of them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'cinnabar-history-'));
+    try {
+      let read = 0;
+      const history = createHistory({
+        journal: createJournal(createManualClock(), () => undefined),
+        sequences: createSequences(),
+        log: recordingLogger(),
+        folderOf() {
+          read += 1;
+          return folder;
+        },
+      });
+      const use = (number: number): RecordedUse => ({
+        call: { id: `${number}`, name: 'buy', input: {}, userId: '1', messageId: `${number}` },
+        result: { callId: `${number}`, output: 'x'.repeat(1_500_000) },
+        timestamp: '2026-01-01T00:00:00.000Z',
+      });
+      for (let number = 1; number <= 6; number += 1) await history.record('10', use(number));
+      const recent = async () => (await history.recent('10', '1')).map(({ call: { id } }) => id);
+      expect(await recent()).to.deep.equal(['5', '6']);
+      const before = read;
+      expect(await recent()).to.deep.equal(['5', '6']);
+      expect(read).to.equal(before);
+      await history.record('10', use(7));
+      expect(await recent()).to.deep.equal(['6', '7']);
+      expect(read).to.equal(before + 1);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it('measures each call once, not all of a channel with every new one', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'cinnabar-history-'));
     try {

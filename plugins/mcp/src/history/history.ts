@@ -1,6 +1,6 @@
 import type { Logger, RecordedUse, Sequences, ToolHistory } from '@cinnabar/sdk';
 import type { HistoryJournal } from './journal.js';
-import { readUses } from './reader.js';
+import { charactersOf, newest, readUses } from './reader.js';
 import { byAge } from './snowflake.js';
 
 interface Parts {
@@ -18,15 +18,15 @@ export interface HistoryRoom extends ToolHistory {
 }
 
 interface Cached {
-  /** Everything from this message on is here; `undefined`: the latest `MOST_CALLS`. */
+  /** Everything from this message on is here, as far as the limits go; `undefined`: all that they admit. */
   readonly since: string | undefined;
   readonly uses: readonly RecordedUse[];
   /** About how much text they hold. */
   readonly characters: number;
 }
 
-/** A window has a few hundred messages: more calls than this would not be of use to any mind. */
-const MOST_CALLS = 1_000;
+/** A window has a few hundred messages: more calls or text than this would not be of use to any mind. The newest are given. */
+const LIMITS = { calls: 1_000, characters: 4_000_000 };
 const MOST_CHANNELS = 200;
 /** Of all channels together: results may be long. Those used longest ago go first. */
 const MOST_CHARACTERS = 8_000_000;
@@ -47,7 +47,7 @@ export function createHistory({ journal, sequences, log, folderOf }: Parts): His
     cache.set(channelId, cached);
     characters += cached.characters;
     for (const oldest of cache.keys()) {
-      if (cache.size <= MOST_CHANNELS && characters <= MOST_CHARACTERS) break;
+      if (oldest === channelId || (cache.size <= MOST_CHANNELS && characters <= MOST_CHARACTERS)) break;
       drop(oldest);
     }
     return uses;
@@ -60,7 +60,7 @@ export function createHistory({ journal, sequences, log, folderOf }: Parts): His
         if (known === undefined || reachesFurther(since, known.since)) {
           return keep(channelId, {
             since,
-            uses: await readUses(folderOf(channelId), { since, limit: MOST_CALLS }, log),
+            uses: await readUses(folderOf(channelId), { since, ...LIMITS }, log),
           });
         }
         const uses =
@@ -71,25 +71,10 @@ export function createHistory({ journal, sequences, log, folderOf }: Parts): His
       sequences.run(channelId, async () => {
         await journal.append(folderOf(channelId), use);
         const known = cache.get(channelId);
-        if (known !== undefined) keep(channelId, { since: known.since, uses: [...known.uses, use].slice(-MOST_CALLS) });
+        if (known !== undefined) keep(channelId, { since: known.since, uses: newest([...known.uses, use], LIMITS) });
       }),
     forgetCached: drop,
   };
-}
-
-const CALL_CHARACTERS = 200;
-/** Each call is counted once: to write out all of a channel's with every new one takes a tenth of a second. */
-const counted = new WeakMap<RecordedUse, number>();
-
-function charactersOf(use: RecordedUse): number {
-  const known = counted.get(use);
-  if (known !== undefined) return known;
-  const { call, result } = use;
-  const { output } = result;
-  const said = typeof output === 'string' ? output : JSON.stringify(output ?? null);
-  const characters = CALL_CHARACTERS + said.length + (result.error?.length ?? 0) + JSON.stringify(call.input).length;
-  counted.set(use, characters);
-  return characters;
 }
 
 /** Whether what is wanted begins before what is known. */
