@@ -11,7 +11,7 @@ import {
 import { withoutMention } from './activation.js';
 import { routeOf } from './routing.js';
 import { type AiSettings, answerLimitsIn, type Limits, limitsOf } from './settings.js';
-import { sayStillWorking } from './still-working.js';
+import type { StillWorking } from './still-working.js';
 import { showTyping } from './typing.js';
 
 const FAILED = 'Something went wrong while I was answering. It is in the log; please try again.';
@@ -28,10 +28,11 @@ export interface AnsweringParts extends Pick<Registrar, 'every' | 'log'> {
   readonly clock: Clock;
   readonly responders: Responders;
   readonly settings: AiSettings;
+  readonly stillWorking: StillWorking;
 }
 
 /** Builds what hands turns to the responder of their channel, with typing shown, and says what goes wrong. Never rejects. */
-export function createAnswering({ responders, settings, clock, every, log }: AnsweringParts) {
+export function createAnswering({ responders, settings, stillWorking, clock, every, log }: AnsweringParts) {
   const responderFor = async ({ channel, actor }: Turn) => (await routeOf(settings, channel, actor.guildId)).responder;
   const infoOf = (name: string, { actor }: Turn) => responders.list(actor.guildId).find((info) => info.name === name);
 
@@ -41,7 +42,7 @@ export function createAnswering({ responders, settings, clock, every, log }: Ans
     const responder = await responderFor(turn);
     const showsTyping = turn.message !== null && infoOf(responder, turn)?.typesItself !== true;
     const stopTyping = showsTyping ? showTyping(turn.channel, { every, log }) : undefined;
-    const stopSaying = sayStillWorking(turn, patienceSeconds, deadlineSeconds, { clock, log });
+    const stopSaying = stillWorking.watch(turn, patienceSeconds, deadlineSeconds);
     let isGivenUp = false;
     const bounded: Turn = {
       ...turn,

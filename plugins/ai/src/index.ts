@@ -8,6 +8,7 @@ import { registerCommands } from './commands.js';
 import { createFrontDoor } from './front-door.js';
 import { createIntake } from './intake.js';
 import { answerLimitsOf, settings } from './settings.js';
+import { collections, createStillWorking } from './still-working.js';
 import { createWithdrawals } from './withdrawals.js';
 
 export default definePlugin({
@@ -20,6 +21,7 @@ export default definePlugin({
     permissions: ['ViewChannel', 'SendMessages', 'SendMessagesInThreads', 'ReadMessageHistory'],
   },
   settings,
+  collections,
   inject: {
     access: Access,
     clock: Clock,
@@ -29,10 +31,12 @@ export default definePlugin({
     responders: Responders,
   },
   provides: [FrontDoor],
-  setup({ command, on, every, provide, metrics, client, settings, services, signal, log }) {
+  setup({ command, on, every, provide, ready, metrics, client, settings, collections, services, signal, log }) {
     const { clock, commands, responders } = services;
     const withdrawals = createWithdrawals({ on });
-    const { takesBatches, answer } = createAnswering({ responders, settings, clock, every, log });
+    const stillWorking = createStillWorking({ words: collections.stillWorking, client, clock, log, signal });
+    ready(stillWorking.removeLeft);
+    const { takesBatches, answer } = createAnswering({ responders, settings, stillWorking, clock, every, log });
     const queue = createChannelQueue({
       concurrency: async () => (await settings.global.get()).maxConcurrent,
       takesBatches,

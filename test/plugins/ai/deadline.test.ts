@@ -1,6 +1,8 @@
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { hang, type ScriptedLlm, say, scriptedLlm, startOpenAiStandIn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { createMortalDriver } from '../../campaign/confirm/mortal-driver.js';
 import { createGate, createMind } from './mind.js';
 
 const SECOND = 1_000;
@@ -44,6 +46,66 @@ describe('ai: an answer that takes long', () => {
     expect(fromBot(host)).to.deep.equal(['First part.']);
     gate.open();
     await host.settled();
+  });
+
+  it('has a word although the bot says other things there meanwhile', async () => {
+    const gate = createGate();
+    const mind = createMind('chat', () => gate.passed);
+    await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
+    host.alice.say(host.general, `${host.bot} think hard`);
+    await mind.begun(1);
+    const channel = await host.client.channels.fetch(host.general.id);
+    if (channel?.isSendable() !== true) throw new Error('there is no channel');
+    await channel.send('Bob has a reminder.');
+    await host.discord.settled();
+    host.clock.advance(20 * SECOND);
+    await host.discord.settled();
+    expect(fromBot(host)).to.deep.equal([
+      'Bob has a reminder.',
+      '-# I am still working on this. I give up after 120 s.',
+    ]);
+    gate.open();
+    await host.settled();
+    expect(fromBot(host)).to.deep.equal(['Bob has a reminder.']);
+  });
+
+  it('has no word any more after the next start when the process was killed meanwhile', async () => {
+    for (const killedAt of ['noted', 'sent'] as const) {
+      const disk = createMemoryDriver();
+      const driver = createMortalDriver(disk);
+      const mind = createMind('chat', () => new Promise(() => undefined));
+      await using first = await createTestHost({ plugins: ['ai', mind.plugin], driver });
+      first.discord.observe((event) => {
+        if (killedAt === 'noted' && event.type === 'messageCreate' && event.message.author.bot) driver.kill();
+      });
+      first.alice.say(first.general, `${first.bot} think hard`);
+      await mind.begun(1);
+      first.clock.advance(20 * SECOND);
+      await first.discord.expectMessage({ content: /still working/ });
+      await first.discord.settled();
+      // Nothing that the process does from now on reaches Discord or the disk.
+      driver.kill();
+      first.discord.faults.rest.fail(500, { times: Number.POSITIVE_INFINITY });
+      let isOver = false;
+      const stopped = first.stop().then(() => {
+        isOver = true;
+      });
+      while (!isOver) {
+        first.clock.advance(SECOND);
+        await new Promise(setImmediate);
+      }
+      await stopped;
+      first.discord.faults.clear();
+      const words = () => fromBot(first).filter((content) => content.includes('still working'));
+      expect(words(), killedAt).to.have.length(1);
+      await using second = await createTestHost({
+        plugins: ['ai', createMind('chat').plugin],
+        world: first,
+        driver: disk,
+      });
+      await second.settled();
+      expect(words(), killedAt).to.deep.equal([]);
+    }
   });
 
   it('has no word where an admin wants none', async () => {
