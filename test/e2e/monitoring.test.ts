@@ -11,7 +11,9 @@ const REQUEST = {
 } as const;
 
 describe('monitoring of the whole bot', () => {
-  it('shows turns that wait, tasks and the queue of the relay, and no id of Discord', async () => {
+  it('shows turns that wait, tasks and the queue of the relay, and no id of Discord', async function () {
+    // It starts the whole bot: more than a busy machine does in the usual limit.
+    this.timeout(60_000);
     await using openai = await startOpenAiStandIn({ steps: [hang(say('Hello.')), say('Hello again.')] });
     const env = { OPENAI_BASE_URL: openai.baseUrl, OPENAI_MODEL: 'gpt-5-mini' };
     await using bot = await startWholeBot({ env, monitoring: true });
