@@ -262,6 +262,19 @@ export function fail(): never {
       expect(syncs.folders).to.be.at.least(1);
     });
 
+    it('is the only file, whatever a process that died has left, but for what another is writing', async () => {
+      await load({ 'dice/index.ts': source('1') });
+      const file = await cacheFile();
+      await writeFile(`${file}.left.new`, 'half');
+      await utimes(`${file}.left.new`, 1, 1);
+      await writeFile(`${file}.fresh.new`, 'half');
+      await load({ 'dice/index.ts': source('2') });
+      const names = await readdir(folder.at('cache'));
+      expect(names.filter((name) => name.endsWith('.new')).map((name) => name.split('.').at(-2))).to.deep.equal([
+        'fresh',
+      ]);
+    });
+
     it('leaves nothing but the one file', async () => {
       await load({ 'dice/index.ts': source('1') });
       await load({ 'dice/index.ts': source('2') });

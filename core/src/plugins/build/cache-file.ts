@@ -48,9 +48,12 @@ const UNFINISHED_MS = 60 * 60_000;
 async function removeUnfinished(file: string): Promise<void> {
   const folder = dirname(file);
   const names = (await readdir(folder)).filter((name) => name.startsWith(`${basename(file)}.`));
-  const ages = await Promise.all(names.map(async (name) => Date.now() - (await stat(join(folder, name))).mtimeMs));
+  // Another process may move its own into place meanwhile.
+  const ages = await Promise.all(names.map((name) => ageOf(join(folder, name)).catch(() => 0)));
   await removeFiles(
     folder,
     names.filter((_, at) => (ages[at] ?? 0) > UNFINISHED_MS),
   );
 }
+
+const ageOf = async (file: string): Promise<number> => Date.now() - (await stat(file)).mtimeMs;
