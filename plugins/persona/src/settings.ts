@@ -31,6 +31,12 @@ const guild = z.object({
     .optional()
     .describe('The language model, one of `allowedModels`; by default what the host is configured with')
     .meta({ model: true }),
+  keepPrivate: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether mood, looks and surroundings that come of a conversation in a private channel hold in that channel alone',
+    ),
   thoughts: z
     .enum(['nowhere', 'trace', 'thread'])
     .default('trace')

@@ -42,7 +42,7 @@ describe('persona: tools of the host', () => {
     });
     await stage.hears('Close the library');
     const { system = '' } = stage.llm.requests[0] ?? {};
-    expect(system).to.include('- look: Look at a shelf').and.not.include('close_library');
+    expect(system).to.include('"tool":"look","description":"Look at a shelf').and.not.include('close_library');
     expect(told(stage.events)).to.include('failed USE_TOOL');
     expect(await stage.resolve(Ledger).recent({ limit: 1 })).to.deep.equal([]);
     await stage.hears('And now?', stage.you);

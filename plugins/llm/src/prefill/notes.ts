@@ -7,7 +7,7 @@ export const READ_ON = '<cmd>cat untitled.txt</cmd>';
 /** The list of tools, one a line. Descriptions come from anywhere: they stay on their line and inside the list. */
 export function toolList(tools: readonly ModelTool[]): string | undefined {
   if (tools.length === 0) return undefined;
-  const lines = tools.map(({ name, description }) => `- ${callableName(name)}: ${oneLine(description)}`);
+  const lines = tools.map(({ name, description }) => `- ${callableName(name)}: ${bounded(oneLine(description))}`);
   return ['<tools>', ...lines, '</tools>'].join('\n');
 }
 
@@ -27,13 +27,25 @@ function toolNote(tools: readonly ModelTool[], self: string): string {
   return [
     `To use a tool, write \`${self}>[name]: {"argument": "value"}\` on a line of its own and stop.`,
     `Its result follows as \`${self}<[name]: result\`; never write that yourself. The arguments, as JSON Schema:`,
-    ...tools.map(({ name, inputSchema }) => `${callableName(name)}: ${JSON.stringify(withoutDialect(inputSchema))}`),
+    // Indented: a name and a colon at the margin would read as a speaker.
+    ...tools.map(({ name, inputSchema }) => `  ${callableName(name)}: ${spacelessJson(withoutDialect(inputSchema))}`),
   ].join('\n');
+}
+
+/** JSON on one line, whatever a schema's own texts say. */
+function spacelessJson(schema: ModelTool['inputSchema']): string {
+  return JSON.stringify(schema).replace(/[\u0085\u2028\u2029]/g, ' ');
 }
 
 function withoutDialect({ $schema: _dialect, ...schema }: ModelTool['inputSchema']): ModelTool['inputSchema'] {
   return schema;
 }
+
+/** Of what a tool says of itself. */
+const LONGEST_DESCRIPTION = 1_000;
+
+const bounded = (text: string) =>
+  text.length <= LONGEST_DESCRIPTION ? text : `${text.slice(0, LONGEST_DESCRIPTION)}…`;
 
 function oneLine(text: string): string {
   return text

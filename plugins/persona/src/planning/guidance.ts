@@ -1,5 +1,6 @@
 import { type PersonaChain, type ToolInfo, z } from '@cinnabar/sdk';
 import type { Action } from '../actions/action.js';
+import { inert } from '../conversation/render.js';
 
 /** The planner's list of what can be done: each action with the context that it needs and the form of its result. */
 export function planningGuidance(actions: readonly Action[], chains: readonly PersonaChain[]): string {
@@ -18,14 +19,26 @@ export function planningGuidance(actions: readonly Action[], chains: readonly Pe
   return [...lines, ...(more.length === 0 ? [] : ['Chains, each one name for several actions:', ...more])].join('\n');
 }
 
-/** The tools for `USE_TOOL`. */
+/** Of one tool's description, and of its parameters: foreign servers write what they like. */
+const LONGEST_DESCRIPTION = 600;
+const LONGEST_PARAMETERS = 4_000;
+
+/** The tools for `USE_TOOL`, a JSON object each: what a description says is data, on its own line, and never stands at the margin. */
 export function toolGuidance(tools: readonly ToolInfo[]): string {
-  return tools
-    .map(({ name, description, inputSchema }) => {
-      const { $schema: _dialect, ...parameters } = inputSchema;
-      return `- ${name}: ${description}\n  Parameters: ${JSON.stringify(parameters)}`;
-    })
-    .join('\n');
+  return tools.map((tool) => `- ${inert(dataOf(tool))}`).join('\n');
+}
+
+function dataOf({ name, description, inputSchema }: ToolInfo): Readonly<Record<string, unknown>> {
+  const { $schema: _dialect, ...parameters } = inputSchema;
+  const { properties } = parameters;
+  const isShort = JSON.stringify(parameters).length <= LONGEST_PARAMETERS;
+  const names = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+  return {
+    tool: name,
+    description:
+      description.length <= LONGEST_DESCRIPTION ? description : `${description.slice(0, LONGEST_DESCRIPTION)}…`,
+    parameters: isShort ? parameters : { properties: names.slice(0, 50).map((one) => one.slice(0, 100)) },
+  };
 }
 
 const FIELD = z.looseObject({

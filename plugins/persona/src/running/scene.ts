@@ -61,7 +61,12 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
       place,
       actor,
       signal,
-      author: { sessionId, userId: speaker?.userId ?? null, channelId: origin.isPrivate ? channel.id : null },
+      author: {
+        sessionId,
+        userId: speaker?.userId ?? null,
+        channelId: origin.isPrivate ? channel.id : null,
+        messageId,
+      },
       origin,
       speaker: speaker && withName(speaker, names),
       botId: client.user?.id ?? '',

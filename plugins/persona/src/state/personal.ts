@@ -1,3 +1,4 @@
+import { dropFreeTexts } from './apart.js';
 import { dropItems } from './drop.js';
 import type { StoredPersona } from './schema.js';
 import type { PersonaCollections } from './store.js';
@@ -18,11 +19,12 @@ export async function exportFromStates(collections: PersonaCollections, userId: 
   return found;
 }
 
-/** Takes it out; changes that a member made stay made, but cannot be undone any more. */
+/** Takes it out: goals, desires, mood and other free texts that their words led to; other changes stay made, but cannot be undone any more. */
 export async function forgetInStates(collections: PersonaCollections, userId: string): Promise<void> {
   const strip = (draft: StoredPersona) => {
     draft.history = draft.history.filter((revision) => revision.userId !== userId);
     dropItems(draft, (item) => item.userId === userId);
+    dropFreeTexts(draft, (origin) => origin.userId === userId);
   };
   for (const collection of [collections.guildPersonas, collections.channelPersonas]) {
     for await (const [id, stored] of collection.entries()) {

@@ -33,11 +33,17 @@ const profile = z.object({
   closing: z.string(),
 });
 
+const mood = z.object({ name: z.string(), intensity: z.number() });
+
+/** What a persona says of itself in words of its own, and changes as it goes along. */
+export const FREE_TEXTS = ['mood', 'appearance', 'environment'] as const;
+export type FreeText = (typeof FREE_TEXTS)[number];
+
 const shape = z.object({
   /** Empty: the bot's own name. */
   name: z.string(),
   description: z.string(),
-  mood: z.object({ name: z.string(), intensity: z.number() }),
+  mood,
   appearance: z.string(),
   environment: z.string(),
   goals: z.array(item),
@@ -45,6 +51,24 @@ const shape = z.object({
   profile,
   /** The imported card that it is from; empty for one that was made here. */
   card: z.string(),
+  /** By channel: free texts that came of a private conversation, and hold there alone. */
+  apart: z
+    .record(
+      z.string(),
+      z.object({
+        mood: mood.exactOptional(),
+        appearance: z.string().exactOptional(),
+        environment: z.string().exactOptional(),
+        /** Whose words led to it, and the messages. */
+        userIds: z.array(z.string()),
+        messageIds: z.array(z.string()),
+      }),
+    )
+    .optional(),
+  /** Whose words led to a free text that holds everywhere, and the message. */
+  origins: z
+    .partialRecord(z.enum(FREE_TEXTS), z.object({ userId: z.string().nullable(), messageId: z.string().nullable() }))
+    .optional(),
 });
 export type State = z.output<typeof shape>;
 export type StateKey = keyof State;

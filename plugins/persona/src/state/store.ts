@@ -2,6 +2,7 @@ import type { Clock, Collection, Document, PersonaPlace, Provenance } from '@cin
 import type { Client } from 'discord.js';
 import type { Memories, Place as MemoryPlace } from '../memory/types.js';
 import type { PersonaSettings } from '../settings.js';
+import { changeIn, dropFreeTexts, hasFreeTexts, stateIn } from './apart.js';
 import { dropItems, itemsIn } from './drop.js';
 import {
   type Item,
@@ -32,9 +33,12 @@ export interface Author {
   readonly userId: string | null;
   /** The channel that alone may be told of it; `null`: every channel. */
   readonly channelId: string | null;
+  /** The message that led to it; `undefined` for a command. */
+  readonly messageId?: string | null;
 }
 
 export interface PersonaStore {
+  /** As it holds there. */
   read(place: PersonaPlace): Promise<StoredPersona>;
   /** Whose the persona of a place is: the guild's, or a channel's. */
   home(place: PersonaPlace): Promise<{ readonly kind: 'guild' | 'channel'; readonly id: string }>;
@@ -100,6 +104,8 @@ export function createPersonaStore({
     apply: (draft: StoredPersona, revision: Revision) => void,
   ) =>
     (await documentOf(place)).update((draft) => {
+      draft.state.apart ??= {};
+      draft.state.origins ??= {};
       const before = structuredClone(draft.state);
       const revision = openRevision(draft, author, clock.now());
       apply(draft, revision);
@@ -110,9 +116,18 @@ export function createPersonaStore({
 
   return {
     home,
-    read: async (place) => (await documentOf(place)).get(),
+    async read(place) {
+      const stored = await (await documentOf(place)).get();
+      return { ...stored, state: stateIn(stored.state, place.channelId) };
+    },
     memoryPlace,
-    change: (place, author, what, change) => revise(place, author, what, ({ state }) => change(state)),
+    async change(place, author, what, change) {
+      const { keepPrivate } = await settingsFor(place.guildId);
+      const stored = await revise(place, author, what, ({ state }) =>
+        changeIn(state, place.channelId, author, keepPrivate, change),
+      );
+      return { ...stored, state: stateIn(stored.state, place.channelId) };
+    },
     async note(place, author, change) {
       // What it says is kept in one place alone: there it can be deleted.
       await revise(place, author, '', (_draft, revision) => void revision.memories.push(change));
@@ -144,8 +159,13 @@ export function createPersonaStore({
       const document = await documentOf(place);
       const stored = await document.find();
       const isGone = ({ origin }: Item) => origin?.messageId != null && messageIds.includes(origin.messageId);
-      if (stored !== undefined && itemsIn(stored).some(isGone))
-        await document.update((draft) => dropItems(draft, isGone));
+      const isGoneText = ({ messageId }: { readonly messageId: string | null }) =>
+        messageId !== null && messageIds.includes(messageId);
+      if (stored === undefined || !(itemsIn(stored).some(isGone) || hasFreeTexts(stored, isGoneText))) return;
+      await document.update((draft) => {
+        dropItems(draft, isGone);
+        dropFreeTexts(draft, isGoneText);
+      });
     },
     wipe: async (place) => (await documentOf(place)).delete(),
     async reset(place, author) {
@@ -176,6 +196,8 @@ function changedKeys(before: State, after: State): readonly StateKey[] {
     'desires',
     'profile',
     'card',
+    'apart',
+    'origins',
   ];
   return keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
 }
