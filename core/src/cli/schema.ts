@@ -11,9 +11,9 @@ const NOTE = 'Made by `cinnabar schema`: the keys of the host and of every plugi
 
 /** Prints the JSON Schema of the configuration files, for editors. @returns the exit code */
 export async function printSchema(config: HostConfig, { stdout, stderr }: NodeJS.Process): Promise<number> {
-  const { root, dataDir, cacheDir, pluginFolders } = config;
+  const { root, dataDir, buildCacheDir, pluginFolders } = config;
   const discover = createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] });
-  const { plugins, problems } = await loadAll(discover, join(cacheDir, 'plugins'));
+  const { plugins, problems } = await loadAll(discover, join(buildCacheDir, 'plugins'));
   for (const problem of problems) stderr.write(`${problem}\n`);
   stdout.write(schemaText(plugins));
   return problems.length === 0 ? 0 : 1;

@@ -265,12 +265,12 @@ function registerPlugins(room: Room, onChange: (change: PluginChange) => void): 
   room(KEYS.services, (get) => createServices(get(KEYS.container)));
   room(KEYS.workers, (get) =>
     createWorkers(createWorkerPool({ log: get(KEYS.logs).logger('workers') }), {
-      cacheDir: join(get(KEYS.config).cacheDir, 'workers'),
+      cacheDir: join(get(KEYS.config).buildCacheDir, 'workers'),
       hostVersion: HOST_VERSION,
     }),
   );
   room(KEYS.plugins, (get) => {
-    const { root, dataDir, cacheDir, pluginFolders, disabledPlugins, env } = get(KEYS.config);
+    const { root, dataDir, buildCacheDir, pluginFolders, disabledPlugins, env } = get(KEYS.config);
     const log = get(KEYS.logs);
     const rooms = {
       commands: get(KEYS.commands),
@@ -291,7 +291,7 @@ function registerPlugins(room: Room, onChange: (change: PluginChange) => void): 
     };
     return createPluginManager({
       discover: createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] }),
-      loader: createLoader({ cacheDir: join(cacheDir, 'plugins'), hostVersion: HOST_VERSION }),
+      loader: createLoader({ cacheDir: join(buildCacheDir, 'plugins'), hostVersion: HOST_VERSION }),
       services: rooms.services,
       createContext: (owner) => createContext(owner, rooms),
       boundary: rooms.boundary,

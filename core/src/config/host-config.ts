@@ -13,6 +13,8 @@ export interface HostConfig {
   readonly dataDir: string;
   /** What can be had again. */
   readonly cacheDir: string;
+  /** Where built plugins are kept between starts. Several bots may share it: what is in it is checked against the sources. */
+  readonly buildCacheDir: string;
   /** Folder that the bot was started in: relative paths and installed packages are looked up from here. */
   readonly root: string;
   readonly logDir: string;

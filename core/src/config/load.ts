@@ -23,6 +23,7 @@ export const hostEnvironment = z.object({
   CINNABAR_CONFIG: z.string().optional().describe('Folder of the configuration; ./config by default.'),
   CONFIG_PATH: z.string().optional().describe('The same as CINNABAR_CONFIG.'),
   CACHE_PATH: z.string().optional().describe('Where caches live; the folder cache below the data by default.'),
+  BUILD_CACHE_PATH: z.string().optional().describe('Where built plugins are kept; with the other caches by default.'),
   CINNABAR_PLUGINS: z.string().optional().describe('More plugin folders, separated by commas.'),
   CINNABAR_OWNERS: z
     .string()
@@ -63,6 +64,7 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
   // Bots on one machine share nothing that they write.
   const own = (path: string) => (botName === undefined ? at(path) : join(at(path), 'bots', botName));
   const dataDir = own(variables.CINNABAR_DATA ?? 'data');
+  const cacheDir = variables.CACHE_PATH === undefined ? join(dataDir, 'cache') : own(variables.CACHE_PATH);
 
   return {
     token: variables.DISCORD_TOKEN,
@@ -71,7 +73,8 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
     botName,
     configDir,
     dataDir,
-    cacheDir: variables.CACHE_PATH === undefined ? join(dataDir, 'cache') : own(variables.CACHE_PATH),
+    cacheDir,
+    buildCacheDir: variables.BUILD_CACHE_PATH === undefined ? cacheDir : at(variables.BUILD_CACHE_PATH),
     logDir: join(dataDir, 'logs'),
     logLevel: variables.LOG_LEVEL ?? host?.logLevel ?? 'info',
     ...(host?.logMegabytes === undefined ? {} : { logMegabytes: host.logMegabytes }),

@@ -97,6 +97,8 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       configDir: options.configDir ?? join(dataDir, 'config'),
       dataDir,
       cacheDir: join(dataDir, 'cache'),
+      // Building the bundled plugins anew for every host would take longer than most tests.
+      buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(dataDir, 'cache'),
       logDir: join(dataDir, 'logs'),
       logLevel: 'debug',
       prefixes: ['!'],

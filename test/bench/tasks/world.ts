@@ -53,6 +53,7 @@ export async function openTasksWorld(dataDir: string, options: ModelOptions): Pr
       configDir: join(dataDir, 'config'),
       dataDir,
       cacheDir: join(dataDir, 'cache'),
+      buildCacheDir: join(dataDir, 'cache'),
       logDir: join(dataDir, 'logs'),
       logLevel: 'warn',
       prefixes: ['!'],

@@ -106,6 +106,7 @@ export async function openCity(
       configDir: join(dataDir, 'config'),
       dataDir,
       cacheDir: join(dataDir, 'cache'),
+      buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(dataDir, 'cache'),
       logDir: join(dataDir, 'logs'),
       logLevel: 'warn',
       prefixes: ['!'],

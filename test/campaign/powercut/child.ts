@@ -79,6 +79,7 @@ const host = createHost({
     configDir: join(orders.cacheDir, 'config'),
     dataDir: orders.dataDir,
     cacheDir: orders.cacheDir,
+    buildCacheDir: process.env.BUILD_CACHE_PATH ?? orders.cacheDir,
     logDir: orders.logDir,
     logLevel: 'info',
     prefixes: ['!'],

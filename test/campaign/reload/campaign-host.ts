@@ -31,6 +31,7 @@ export async function startCampaignHost(dataDir: string): Promise<CampaignHost> 
       configDir: join(dataDir, 'config'),
       dataDir,
       cacheDir: join(dataDir, 'cache'),
+      buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(dataDir, 'cache'),
       logDir: join(dataDir, 'logs'),
       logLevel: 'error',
       prefixes: ['!'],

@@ -61,6 +61,7 @@ export async function openWorkplace(dataDir: string, dice: Dice): Promise<Workpl
       configDir: join(dataDir, 'config'),
       dataDir,
       cacheDir: join(dataDir, 'cache'),
+      buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(dataDir, 'cache'),
       logDir: join(dataDir, 'logs'),
       logLevel: 'warn',
       prefixes: ['!'],

@@ -81,6 +81,7 @@ describe('the configuration', () => {
     const config = loadConfig(root, { CONFIG_PATH: 'elsewhere', CACHE_PATH: 'cached' });
     expect(config.configDir).to.equal(join(root, 'elsewhere'));
     expect(config.cacheDir).to.equal(join(root, 'cached'));
+    expect(config.buildCacheDir).to.equal(config.cacheDir);
     expect(loadConfig(root, { CONFIG_PATH: 'one', CINNABAR_CONFIG: 'other' }).configDir).to.equal(join(root, 'other'));
   });
 
@@ -99,6 +100,12 @@ describe('the configuration', () => {
       expect(claude.dataDir).to.equal(join(root, 'data', 'bots', 'claude'));
       for (const folder of ['dataDir', 'logDir', 'cacheDir'] as const)
         expect(claude[folder]).not.to.equal(opus[folder]);
+    });
+
+    it('shares what is built with the others, where a folder is named for it', () => {
+      const folders = { CACHE_PATH: 'cache', BUILD_CACHE_PATH: 'built' };
+      for (const bot of ['claude', 'opus'])
+        expect(loadConfig(root, folders, bot).buildCacheDir).to.equal(join(root, 'built'));
     });
 
     it('has a .env of its own, which wins over the common one', () => {

@@ -27,6 +27,7 @@ describe('a start while Discord is away', () => {
         configDir: folder.at('config'),
         dataDir: folder.at('data'),
         cacheDir: folder.at('cache'),
+        buildCacheDir: folder.at('cache'),
         logDir: folder.at('logs'),
         logLevel: 'info',
         prefixes: ['!'],

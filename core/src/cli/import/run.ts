@@ -56,9 +56,9 @@ export async function runImport(
 }
 
 /** Everything that the plugins declare to read. */
-async function knownKeys({ root, dataDir, cacheDir, pluginFolders }: HostConfig): Promise<KnownKeys> {
+async function knownKeys({ root, dataDir, buildCacheDir, pluginFolders }: HostConfig): Promise<KnownKeys> {
   const discover = createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] });
-  const { plugins } = await loadAll(discover, join(cacheDir, 'plugins'));
+  const { plugins } = await loadAll(discover, join(buildCacheDir, 'plugins'));
   return Object.assign({}, ...plugins.map(({ configuration }) => configuration?.shape ?? {}));
 }
 

@@ -30,6 +30,7 @@ const host = createHost({
     configDir: join(orders.dataDir, 'config'),
     dataDir: orders.dataDir,
     cacheDir: orders.cacheDir,
+    buildCacheDir: process.env.BUILD_CACHE_PATH ?? orders.cacheDir,
     logDir: join(orders.dataDir, 'logs'),
     logLevel: 'info',
     prefixes: ['!'],
