@@ -17,14 +17,15 @@ export interface Matter {
 
 /** How many of the latest things are looked at: lists that the bot shows have an end. */
 const LOOKED_AT = 10;
+const TASKS_LOOKED_AT = 6;
 
 /** Things that the bot said are there; with those that it may have heard of before the power went, nothing is known. */
-function createList() {
+function createList(most = LOOKED_AT) {
   let told: string[] = [];
   let count = 0;
   return {
     tell(what: string) {
-      told = [...told, what].slice(-LOOKED_AT);
+      told = [...told, what].slice(-most);
       count += 1;
     },
     missingIn: (text: string) => told.filter((what) => !text.includes(what)),
@@ -137,8 +138,9 @@ function party(town: Town, tavern: LocalChannel): Matter {
 }
 
 function tasks(town: Town, workshop: LocalChannel): Matter {
-  const begun = createList();
-  const ended = createList();
+  // A longer list of tasks is an answer in two messages, of which \`ask\` reads the first.
+  const begun = createList(TASKS_LOOKED_AT);
+  const ended = createList(TASKS_LOOKED_AT);
   let next = 0;
   return {
     name: 'tasks',
