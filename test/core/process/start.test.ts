@@ -20,6 +20,7 @@ function hostIn(dataDir: string) {
       configDir: join(dataDir, 'config'),
       dataDir: join(dataDir, 'data'),
       cacheDir: join(dataDir, 'cache'),
+      buildCacheDir: join(dataDir, 'cache'),
       logDir: join(dataDir, 'logs'),
       logLevel: 'debug',
       prefixes: ['!'],
