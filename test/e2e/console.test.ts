@@ -9,7 +9,7 @@ const WHO = '!ai Who is in my party?';
 
 /** A card of the confirmation plugin, as it is printed. */
 const card = (id: string, ...lines: readonly string[]) =>
-  `${id} Cinnabar: 📋 Confirmation Required\n\n${lines.join('\n')}\n\n👍 Confirm  👎 Cancel\n${id} +👍 Cinnabar\n${id} +👎 Cinnabar\n`;
+  `${id} Cinnabar: 📋 Confirmation Required\n\n${lines.join('\n')}\n\n👍 Confirm  👎 Cancel\n[Confirmation]\n${id} +👍 Cinnabar\n${id} +👎 Cinnabar\n`;
 const ADD_CARD = card('m2', "I'll add V to your party:", '• Role: Solo', '• Gear Preferences: None');
 
 describe('npm start without a token', function () {

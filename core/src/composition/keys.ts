@@ -1,4 +1,4 @@
-import type { Clock, Files, Prefixes, Random, ToolPolicies } from '@cinnabar/sdk';
+import type { Clock, Files, MessageOrigins, Prefixes, Random, ToolPolicies } from '@cinnabar/sdk';
 import type { DependencyContainer, InjectionToken } from 'tsyringe';
 import type { ProvenanceRoom } from '../access/provenance.js';
 import type { ConfigurationRoom } from '../config/configuration.js';
@@ -66,6 +66,7 @@ export const KEYS = {
   components: key<ComponentRoom>('components'),
   responders: key<ResponderRoom>('responders'),
   tools: key<ToolRoom>('tools'),
+  messageOrigins: key<MessageOrigins>('message origins'),
   toolPolicies: key<ToolPolicies>('tool policies'),
   events: key<Events>('events'),
   services: key<PluginServices>('services'),

@@ -36,6 +36,7 @@ import { createDiskWatch } from '../storage/disk-watch.js';
 import { createFiles } from '../storage/files.js';
 import { createStorage } from '../storage/storage.js';
 import { createDriverStore } from '../tools/ledger/driver-store.js';
+import { createMessageOrigins } from '../tools/message-origins.js';
 import { createToolPolicies } from '../tools/policies.js';
 import { createTools } from '../tools/tools.js';
 import { HOST_VERSION } from '../version.js';
@@ -244,6 +245,7 @@ function registerSurfaces(room: Room): void {
       pluginsIdle: () => get(KEYS.plugins).idle(),
     }),
   );
+  room(KEYS.messageOrigins, (get) => createMessageOrigins(get(KEYS.logs).logger('tools')));
   room(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
   room(KEYS.tools, (get) =>
     createTools({

@@ -6,6 +6,7 @@ import {
   Files,
   Identities,
   Ledger,
+  MessageOrigins,
   OwnerNotices,
   PersonalDataStore,
   Plugins,
@@ -35,6 +36,7 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(Responders, () => container.resolve(KEYS.responders));
   provide(Tools, () => container.resolve(KEYS.tools));
   provide(Ledger, () => container.resolve(KEYS.tools).ledger);
+  provide(MessageOrigins, () => container.resolve(KEYS.messageOrigins));
   provide(ToolPolicies, () => container.resolve(KEYS.toolPolicies));
   provide(SettingsCatalog, () => container.resolve(KEYS.storage).catalog);
   provide(OwnerNotices, () => container.resolve(KEYS.notices));

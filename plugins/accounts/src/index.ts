@@ -1,4 +1,4 @@
-import { Access, Accounts, Clock, Configuration, definePlugin, Random, TIERS } from '@cinnabar/sdk';
+import { Access, Accounts, Clock, Configuration, definePlugin, MessageOrigins, Random, TIERS } from '@cinnabar/sdk';
 import { collections } from './collections.js';
 import { createLimitsInForce } from './limits/in-force.js';
 import { budgetsConfiguration } from './limits/schema.js';
@@ -15,16 +15,17 @@ export default definePlugin({
   },
   configuration: budgetsConfiguration,
   collections,
-  inject: { access: Access, clock: Clock, configuration: Configuration, random: Random },
+  inject: { access: Access, clock: Clock, configuration: Configuration, origins: MessageOrigins, random: Random },
   provides: [Accounts],
   setup(context) {
     const { collections: stores, services, provide, personalData, log } = context;
-    const { access, clock, configuration, random } = services;
+    const { access, clock, configuration, origins, random } = services;
     const limitsInForce = createLimitsInForce(configuration, log);
     provide(Accounts, createAccounts({ stores, limitsInForce, clock, random }));
     registerCommands(context, {
       stores,
       clock,
+      origins,
       isModerator: async (actor) => TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod'),
     });
     personalData({

@@ -9,6 +9,7 @@ import {
   FrontDoor,
   Ledger,
   Llm,
+  MessageOrigins,
   optional,
   Prefixes,
   Provenance,
@@ -59,6 +60,7 @@ export default definePlugin({
     provenance: Provenance,
     random: Random,
     toolHistory: optional(ToolHistory),
+    origins: MessageOrigins,
     tools: Tools,
   },
   async setup(context) {

@@ -1,4 +1,14 @@
-import { Approvals, Clock, definePlugin, Ledger, Random, subcommand, ToolPolicies } from '@cinnabar/sdk';
+import {
+  Approvals,
+  Clock,
+  definePlugin,
+  Ledger,
+  type MessageOrigin,
+  MessageOrigins,
+  Random,
+  subcommand,
+  ToolPolicies,
+} from '@cinnabar/sdk';
 import { createDeliveries } from './asking/deliveries.js';
 import { onButton } from './deciding/buttons.js';
 import { createDecide } from './deciding/decide.js';
@@ -43,7 +53,7 @@ export default definePlugin({
   },
   settings,
   collections: { ...waitingCollections, ...sessionCollections },
-  inject: { clock: Clock, ledger: Ledger, policies: ToolPolicies, random: Random },
+  inject: { clock: Clock, ledger: Ledger, origins: MessageOrigins, policies: ToolPolicies, random: Random },
   provides: [Approvals],
   setup(context) {
     const { client, log, signal, on, component, services } = context;
@@ -66,6 +76,21 @@ export default definePlugin({
       run: onButton({ ...deciding, reasons, patterns }),
     });
     context.provide(Approvals, grants);
+    const originOf = (messageId: string): MessageOrigin | undefined => {
+      const userId = board.on(messageId)?.userId ?? board.deciderOf(messageId);
+      return userId === undefined ? undefined : { kind: 'card', userId, open: board.on(messageId) !== undefined };
+    };
+    context.defer(
+      services.origins.add(
+        async (_channelId, ids) =>
+          new Map(
+            ids.flatMap((id) => {
+              const origin = originOf(id);
+              return origin === undefined ? [] : [[id, origin] as const];
+            }),
+          ),
+      ),
+    );
     context.every(DAY_MS, () => grants.removeOld());
     context.every(OUTBOX_MS, () => outbox.flush());
 

@@ -1,4 +1,4 @@
-import { Access, Clock, definePlugin, ToolPolicies } from '@cinnabar/sdk';
+import { Access, Clock, definePlugin, MessageOrigins, ToolPolicies } from '@cinnabar/sdk';
 import { offeredBy, settings } from './offering.js';
 import { PLUGIN } from './parts.js';
 import { createSentMessages, sentCollection } from './sending/sent.js';
@@ -32,13 +32,15 @@ export default definePlugin({
   },
   settings,
   collections: { sent: sentCollection },
-  inject: { access: Access, clock: Clock, policies: ToolPolicies },
-  setup({ client, settings, collections, services, tool, on, personalData }) {
+  inject: { access: Access, clock: Clock, origins: MessageOrigins, policies: ToolPolicies },
+  setup({ client, settings, collections, services, tool, on, personalData, defer }) {
     const sent = createSentMessages(collections.sent);
-    const whereWorthIt = offeredBy(settings.guild);
-    for (const definition of allTools({ ...services, client, sent })) tool(whereWorthIt(definition));
+    const whereWorthIt = offeredBy(settings.guild, services.access);
+    for (const definition of allTools({ ...services, client, sent, settings: settings.guild }))
+      tool(whereWorthIt(definition));
     on('channelDelete', ({ id }) => sent.forgetChannel(id));
     on('threadDelete', ({ id }) => sent.forgetChannel(id));
     personalData(sent.personalData);
+    defer(services.origins.add(sent.originsOf));
   },
 });

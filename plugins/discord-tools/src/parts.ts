@@ -1,5 +1,6 @@
 import type { Access, Actor, Clock, ToolPolicies } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
+import type { ToolSettings } from './offering.js';
 import type { SentMessages } from './sending/sent.js';
 
 export const PLUGIN = 'discord-tools';
@@ -11,6 +12,8 @@ export interface Parts {
   readonly policies: ToolPolicies;
   readonly clock: Clock;
   readonly sent: SentMessages;
+  /** Of a guild; of `null` what holds in direct messages. */
+  readonly settings: ToolSettings['guild'];
 }
 
 /** Who calls, and through which tool: what a decision is about. */

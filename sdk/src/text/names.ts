@@ -1,3 +1,5 @@
+import { isConfusable, likenessOf } from './confusables.js';
+
 /** Someone who takes part in a conversation. */
 export interface Named {
   readonly id: string;
@@ -25,45 +27,38 @@ export function sanitizeName(name: string): string {
 /**
  * Names for the participants of a conversation, by id: readable, different from one another, and never one of `reserved`
  * (the bot's own name, `System`), whatever people call themselves. Those of one name each get their username beside it,
- * so that nobody is the "real" one.
+ * so that nobody is the "real" one. A name that can pass for another one, by letters of several scripts, has its id beside it.
  */
 export function participantNames(people: Iterable<Named>, reserved: readonly string[]): ReadonlyMap<string, string> {
   const byId = new Map<string, Named>();
   for (const person of people) byId.set(person.id, person);
-  const taken = new Set(reserved.map(likeness));
+  const taken = new Set(reserved.map(likenessOf));
   const sharing = new Map<string, number>();
   for (const person of byId.values()) {
-    const key = likeness(plainName(person));
+    const key = likenessOf(plainName(person));
     sharing.set(key, (sharing.get(key) ?? 0) + 1);
   }
   const names = new Map<string, string>();
   const claim = (id: string, name: string): boolean => {
-    if (taken.has(likeness(name))) return false;
-    taken.add(likeness(name));
+    if (taken.has(likenessOf(name))) return false;
+    taken.add(likenessOf(name));
     names.set(id, name);
     return true;
   };
   const shared: Named[] = [];
   for (const person of byId.values()) {
     const name = plainName(person);
-    if (sharing.get(likeness(name)) !== 1 || !claim(person.id, name)) shared.push(person);
+    if (isConfusable(name) || sharing.get(likenessOf(name)) !== 1 || !claim(person.id, name)) shared.push(person);
   }
   for (const person of shared) {
     const name = plainName(person);
-    if (!claim(person.id, `${name} (${sanitizeName(person.username)})`)) claim(person.id, `${name} (${person.id})`);
+    if (isConfusable(name)) claim(person.id, `${name} (${person.id})`);
+    else if (!claim(person.id, `${name} (${sanitizeName(person.username)})`))
+      claim(person.id, `${name} (${person.id})`);
   }
   return names;
 }
 
 function plainName(person: Named): string {
   return sanitizeName(person.displayName) || sanitizeName(person.username) || `member ${person.id}`;
-}
-
-/** Names that people would take for one another have the same likeness. */
-function likeness(name: string): string {
-  const letters = name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, '');
-  return letters || name;
 }

@@ -1,5 +1,5 @@
 import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
-import { type Actor, Identities, type Outcome, Tools } from '@cinnabar/sdk';
+import { type Actor, Identities, type Outcome, SettingsCatalog, Tools } from '@cinnabar/sdk';
 import type { LocalChannel, LocalGuild, LocalRole, LocalUser } from '@cinnabar/sdk/testing';
 
 export type Input = Readonly<Record<string, unknown>>;
@@ -47,8 +47,13 @@ const MODERATING = [
   'PinMessages',
 ] as const;
 
+interface BenchOptions extends Partial<TestHostOptions> {
+  readonly speakFor?: string;
+  readonly mark?: 'line' | 'none';
+}
+
 /** A guild with the plugin: an owner, a moderator, plain members, and somebody from elsewhere. */
-export async function openBench(options: Partial<TestHostOptions> = {}): Promise<Bench> {
+export async function openBench(options: BenchOptions = {}): Promise<Bench> {
   const host = await createTestHost({ plugins: ['discord-tools'], ...options });
   const { discord, guild, general, you: owner, alice, bob } = host;
   for (const role of guild.roles.values()) if (role.botId !== undefined) guild.editRole(role, { position: 50 });
@@ -60,6 +65,11 @@ export async function openBench(options: Partial<TestHostOptions> = {}): Promise
   guild.join(mod, { roles: [modRole] });
   const stranger = discord.createUser({ name: 'stranger' });
   await host.settled();
+  // Most tests are about what is sent, not about whose words it is.
+  const admin: Actor = { userId: owner.id, guildId: guild.id, channelId: general.id };
+  const { speakFor = 'everyone', mark = 'none' } = options;
+  await host.resolve(SettingsCatalog).set('discord-tools', 'speakFor', speakFor, admin);
+  await host.resolve(SettingsCatalog).set('discord-tools', 'mark', mark, admin);
 
   const call: Bench['call'] = async (user, name, input, { channel = general, identity, key } = {}) => {
     const place = { guildId: channel.guild?.id ?? null, channelId: channel.id };

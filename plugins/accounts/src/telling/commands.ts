@@ -1,12 +1,13 @@
-import { type Actor, type Clock, type Registrar, UserError, z } from '@cinnabar/sdk';
+import { type Actor, type Clock, type MessageOrigins, type Registrar, UserError, z } from '@cinnabar/sdk';
 import type { AccountStores } from '../collections.js';
 import { findReceipt } from '../receipts/store.js';
 import { costText } from './cost.js';
-import { whyText } from './why.js';
+import { originText, whyText } from './why.js';
 
 interface CommandParts {
   readonly stores: AccountStores;
   readonly clock: Pick<Clock, 'now'>;
+  readonly origins: Pick<MessageOrigins, 'of'>;
   /** Whether the member may see what the whole server has used: moderators and up. */
   isModerator(actor: Actor): Promise<boolean>;
 }
@@ -21,6 +22,9 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, parts:
     ephemeral: true,
     async run(ctx) {
       const messageId = ctx.message?.reference?.messageId;
+      const origin =
+        messageId === undefined ? undefined : (await parts.origins.of(ctx.channel.id, [messageId])).get(messageId);
+      if (origin !== undefined) return ctx.reply(originText(origin)).then(() => undefined);
       const receipt = await findReceipt(stores.receipts, ctx.channel.id, messageId);
       if (receipt === undefined) {
         throw new UserError(

@@ -1,4 +1,4 @@
-import { formatUsd, plainText, type Receipt, usageText, visible } from '@cinnabar/sdk';
+import { formatUsd, type MessageOrigin, plainText, type Receipt, usageText, visible } from '@cinnabar/sdk';
 
 /** Why something was done, from what, and what it cost. */
 export function whyText(receipt: Receipt): string {
@@ -23,6 +23,16 @@ export function whyText(receipt: Receipt): string {
     ...(configured.length === 0 ? [] : [`**Configured**: ${configured.map(safe).join('; ')}`]),
     ...notes.map((note) => `**Note**: ${safe(note)}`),
   ].join('\n');
+}
+
+/** Of a message of the bot that is not an answer of its own. */
+export function originText(origin: MessageOrigin): string {
+  if (origin.kind === 'card') {
+    const state = origin.open ? 'and waits for their 👍 or 👎' : 'and it has been decided';
+    return `This is a confirmation card: it asks <@${origin.userId}> ${state}.`;
+  }
+  const who = origin.userId === undefined ? 'a member who has had their data deleted' : `<@${origin.userId}>`;
+  return `These are not my own words: I sent this for ${who}, who had me do so through a tool.`;
 }
 
 /** `Read: 42 messages` has a heading. */

@@ -3,6 +3,7 @@ import { type Entry, toEntries } from './reading/entries.js';
 import { type ImageLimits, keptImages, newestImages, type ShownImages, withRoom } from './reading/images.js';
 import { nameSpeakers, peopleIn, selfName } from './reading/names.js';
 import { type Line, toLines } from './reading/script.js';
+import { withoutNotes } from './reading/text.js';
 import { isVisible } from './reading/visibility.js';
 import type { ContextInput } from './types.js';
 
@@ -79,9 +80,9 @@ function draft(
 const WORDLESS = '[calls you without a word]';
 
 function contentOf({ content, author }: HistoryMessage, { withoutCommand }: ContextInput): string {
-  if (author.self || withoutCommand === undefined) return content;
-  const said = withoutCommand(content);
-  return said.trim() === '' && content.trim() !== '' ? WORDLESS : said;
+  if (author.self) return content;
+  const said = withoutCommand?.(content) ?? content;
+  return said.trim() === '' && content.trim() !== '' ? WORDLESS : withoutNotes(said);
 }
 
 /** What is asked where no message holds it: it stands at the end, behind everything that can be cached. */
@@ -89,7 +90,7 @@ export function looseQuestion({ input, entries }: Scene, { names }: Draft) {
   const { question } = input;
   const inWindow = entries.some(({ messages }) => messages.some(({ id }) => id === question?.messageId));
   if (question === undefined || inWindow) return [];
-  const text = question.text.trim() === '' ? WORDLESS : question.text;
+  const text = question.text.trim() === '' ? WORDLESS : withoutNotes(question.text);
   const participant = names.get(question.speaker.id) ?? 'someone';
   return [{ participant, content: [{ type: 'text' as const, text }] }];
 }

@@ -5,6 +5,7 @@ import type {
   Ledger,
   Llm,
   Logger,
+  MessageOrigins,
   Prefixes,
   Provenance,
   Random,
@@ -30,6 +31,7 @@ export interface LoopParts {
   readonly config: ConfigSource;
   readonly history: ChannelHistory;
   readonly images: Images;
+  readonly origins: Pick<MessageOrigins, 'of'>;
   /** Without them nothing limits what is used, and no receipt is kept. */
   readonly accounts: Accounts | undefined;
   readonly buildContext: BuildContext;

@@ -8,7 +8,7 @@ export const APPROVE = '👍';
 export const REFUSE = '👎';
 
 /** What a button on a card stands for. */
-export type Choice = 'approve' | 'here' | 'refuse' | 'reason' | 'task' | 'like';
+export type Choice = 'approve' | 'here' | 'refuse' | 'reason' | 'task' | 'like' | 'about';
 export interface DecideHandle {
   customId(choice: Choice): string;
 }
@@ -54,6 +54,14 @@ export function controlsFor(
   const names = missing.map(permissionName).join(' and ');
   const note = `⚠️ I cannot add reactions here: I am missing the permission ${names}. Please use the buttons.`;
   return { reactions: false, buttons: true, notes: [...notes, note], row };
+}
+
+/**
+ * What every card has that is decided by reactions: no tool can send a message with a button, so nothing that a member has the bot say looks
+ * like a card.
+ */
+export function markRow(handle: DecideHandle): Row {
+  return rowOf([{ choice: 'about', label: 'Confirmation', style: 2 }], handle);
 }
 
 interface Button {

@@ -6,7 +6,7 @@ import { NO_PINGS } from '../discord/say.js';
 import type { Rules } from '../settings.js';
 import type { Request, WaitingCard } from '../waiting/card.js';
 import type { AskingParts } from './ask.js';
-import type { Controls } from './controls.js';
+import { type Controls, markRow } from './controls.js';
 
 export interface Delivery {
   readonly call: ToolCall;
@@ -35,7 +35,7 @@ export async function deliver(
   await records.save(callId, { userId, guildId, channelId, content, after, hasButtons, cancelled });
   const message = {
     content,
-    components: hasButtons ? [controls.row(buttons)] : [],
+    components: [hasButtons ? controls.row(buttons) : markRow(buttons)],
     files: file === undefined ? [] : [{ name: file.name, attachment: Buffer.from(file.json) }],
     allowedMentions: NO_PINGS,
   };

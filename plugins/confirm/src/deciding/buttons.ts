@@ -2,7 +2,7 @@ import type { ComponentHandle, ComponentInteraction, Logger } from '@cinnabar/sd
 import type { ButtonInteraction, ModalSubmitInteraction } from 'discord.js';
 import type { WaitingCard } from '../waiting/card.js';
 import type { Decide, Decision } from './decide.js';
-import { type OpenCardParts, openCard } from './open-card.js';
+import { type OpenCardParts, openCard, whisper } from './open-card.js';
 import type { PatternChooser } from './pattern-chooser.js';
 import { reasonModal } from './reason.js';
 
@@ -20,6 +20,7 @@ interface Parts extends ButtonParts {
 export function onButton(parts: Parts) {
   return async function click(interaction: ComponentInteraction, [choice]: readonly string[]): Promise<void> {
     if (!interaction.isButton()) return;
+    if (choice === 'about') return whisper(interaction, aboutText(parts.board.on(interaction.message.id)));
     const open = await openCard(parts, interaction, interaction.message.id);
     if (open === undefined) return;
     const { card, request } = open;
@@ -30,6 +31,14 @@ export function onButton(parts: Parts) {
       await decideBy(interaction, card, { approved: true, pattern: { kind: 'any' } }, parts);
     } else await decideBy(interaction, card, { approved: choice === 'approve' }, parts);
   };
+}
+
+function aboutText(card: WaitingCard | undefined): string {
+  const state =
+    card === undefined
+      ? 'It is not open any more.'
+      : `<@${card.userId}> asked for it, and only they can decide: 👍 to let it run, 👎 to cancel.`;
+  return `This is a confirmation of mine. ${state} What I send for members never has this button.`;
 }
 
 /** A decision counts even if its acknowledgement gets lost. */

@@ -6,8 +6,8 @@ import { requireUnlocked } from '../reaching/threads-in.js';
 import { stopWhenCancelled } from './cancelled.js';
 import { type Manner, mannerOf } from './manner.js';
 import { canSee } from './mentions.js';
-import { messageParts } from './parts.js';
 import { requirePause } from './slow-mode.js';
+import { messagesFor } from './spoken-for.js';
 
 type Channel = Exclude<SendableChannels, PartialGroupDMChannel>;
 type Sending = Pick<ToolContext, 'key' | 'signal'>;
@@ -31,7 +31,7 @@ export async function post(
   channel: Channel,
   { text, replyTo }: Post,
 ): Promise<Posted> {
-  const contents = messageParts(text);
+  const contents = await messagesFor(parts, caller, channel.isDMBased() ? null : channel.guildId, text);
   await requireUnlocked(parts, caller, channel);
   await requirePause(parts, caller, channel);
   const { allowedMentions, ...manner } = await mannerOf(parts, caller, channel, text);

@@ -1,9 +1,10 @@
-import { type Actor, type Collection, type PersonalData, z } from '@cinnabar/sdk';
+import { type Actor, type Collection, type MessageOriginSource, type PersonalData, z } from '@cinnabar/sdk';
 
 /** How many messages of a channel are remembered. */
-const KEPT = 200;
+const KEPT = 500;
 
-const entry = z.object({ id: z.string(), userId: z.string(), identity: z.string().optional() });
+/** Without a person when they had their data deleted: it stays known that the words are not the bot's own. */
+const entry = z.object({ id: z.string(), userId: z.string().optional(), identity: z.string().optional() });
 const schema = z.object({ messages: z.array(entry).default([]) });
 
 /** By channel, oldest first: what was sent with these tools, and for whom. */
@@ -18,6 +19,8 @@ export interface SentMessages {
   whose(channelId: string, id: string, actor: Actor): Promise<'own' | 'others' | 'unknown'>;
   /** The id of the latest message that was sent for a person there, through whatever agent. */
   latestFor(channelId: string, person: Pick<Actor, 'userId'>): Promise<string | undefined>;
+  /** Of those that were not sent for an agent: its words are its own. */
+  readonly originsOf: MessageOriginSource;
   forgetChannel(channelId: string): Promise<void>;
   readonly personalData: PersonalData;
 }
@@ -39,6 +42,15 @@ export function createSentMessages(documents: SentCollection): SentMessages {
     async latestFor(channelId, { userId }) {
       return (await documents.of(channelId).find())?.messages.findLast((message) => message.userId === userId)?.id;
     },
+    async originsOf(channelId, messageIds) {
+      const wanted = new Set(messageIds);
+      const messages = (await documents.of(channelId).find())?.messages ?? [];
+      return new Map(
+        messages
+          .filter(({ id, identity }) => identity === undefined && wanted.has(id))
+          .map(({ id, userId }) => [id, { kind: 'sent-for', userId, identity: undefined }] as const),
+      );
+    },
     forgetChannel: (channelId) => documents.of(channelId).delete(),
     personalData: {
       async export(userId) {
@@ -53,7 +65,9 @@ export function createSentMessages(documents: SentCollection): SentMessages {
         for await (const [channelId, { messages }] of documents.entries()) {
           if (!messages.some((message) => message.userId === userId)) continue;
           await documents.of(channelId).update((draft) => {
-            draft.messages = draft.messages.filter((message) => message.userId !== userId);
+            draft.messages = draft.messages.map((message) =>
+              message.userId === userId ? { id: message.id } : message,
+            );
           });
         }
       },

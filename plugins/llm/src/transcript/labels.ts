@@ -1,5 +1,7 @@
+import { likenessOf } from '@cinnabar/sdk';
+
 const MAX_LENGTH = 64;
-const RESERVED = new Set(['system', 'assistant', 'user', 'human', 'developer', 'tool', 'function']);
+const RESERVED = ['system', 'assistant', 'user', 'human', 'developer', 'tool', 'function'];
 
 /**
  * Gives each participant the name under which the model sees it: one line, without a colon, unique in the request, and never
@@ -9,11 +11,11 @@ export function labelParticipants(participants: Iterable<string>, self: string):
   const names = [...new Set(participants)].map((participant) => ({ participant, clean: cleanName(participant) }));
   const asTheyAre = names.filter(({ participant, clean }) => participant === clean);
   const changed = names.filter(({ participant, clean }) => participant !== clean);
-  const forbidden = new Set([...RESERVED, skeleton(self)]);
+  const forbidden = new Set([...RESERVED, self].map(likenessOf));
   const taken = new Set<string>();
   const labels = new Map<string, string>();
   for (const { participant, clean } of [...asTheyAre, ...changed]) {
-    const label = firstFree(clean, (candidate) => taken.has(candidate) || forbidden.has(skeleton(candidate)));
+    const label = firstFree(clean, (candidate) => taken.has(candidate) || forbidden.has(likenessOf(candidate)));
     taken.add(label);
     labels.set(participant, label);
   }
@@ -37,10 +39,4 @@ export function cleanName(participant: string): string {
     .replace(/\s+/gu, ' ')
     .trim();
   return [...visible].slice(0, MAX_LENGTH).join('').trim() || 'someone';
-}
-
-/** What is left of a name when case, width, accents and decoration are ignored. */
-function skeleton(name: string): string {
-  const letters = name.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '');
-  return (letters || name).toLowerCase();
 }

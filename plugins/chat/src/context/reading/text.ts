@@ -33,6 +33,13 @@ function notesOn(message: HistoryMessage, { isShown }: Wording): readonly string
   return [...files, ...message.extras];
 }
 
+const NOTE = /^(\s*)(\[[^\n]*\]|not run yet:[^\n]*)(\s*)$/gim;
+
+/** What a member has typed in the form of a note gets a backslash: the notes are the host's alone. */
+export function withoutNotes(text: string): string {
+  return text.replace(NOTE, '$1\\$2$3');
+}
+
 /** Only when it is not clear anyway: most replies answer what stands above them. */
 function replyNote({ replyTo }: HistoryMessage, previous: HistoryMessage | undefined, { nameOf }: Wording): string {
   if (replyTo === null || replyTo.messageId === previous?.id) return '';

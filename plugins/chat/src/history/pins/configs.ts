@@ -21,6 +21,7 @@ export async function configsOf(
     for (const pin of await pins.of(place, ask)) {
       const text = parseConfig(pin.content);
       if (text === undefined || !isFor(text, channel.client.user.id, names ?? namesOn(channel))) continue;
+      if (isOwnOrNobodys(pin, place)) continue;
       if (await isApproved(pin, place, members, ask)) found.push({ messageId: pin.messageId, yaml: text.yaml });
     }
   }
@@ -38,6 +39,11 @@ function namesOn(channel: SendableChannels): readonly string[] {
   return [user.username, user.displayName, ...(nickname === undefined ? [] : [nickname])];
 }
 
+/** What the bot says, and what comes through a webhook, may be what a member had it say: it is no authority, whoever pinned it. */
+function isOwnOrNobodys({ authorId }: Pin, { client }: SendableChannels): boolean {
+  return authorId === null || authorId === client.user.id;
+}
+
 /**
  * Whoever pinned it stands for what it said then. Edited since, it counts only when its author might have pinned it too: otherwise a member's
  * harmless message, once pinned, could be turned into configuration.
@@ -45,7 +51,6 @@ function namesOn(channel: SendableChannels): readonly string[] {
 async function isApproved(pin: Pin, channel: SendableChannels, members: Members, ask: Ask): Promise<boolean> {
   if (pin.editedAt === null || pin.editedAt <= pin.pinnedAt) return true;
   if (channel.isDMBased() || pin.authorId === null) return false;
-  if (pin.authorId === channel.client.user.id) return true;
   const member = await members.find(channel.guild, pin.authorId, ask);
   const permissions = member === undefined ? null : channel.permissionsFor(member);
   if (permissions === null) return false;

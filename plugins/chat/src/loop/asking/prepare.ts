@@ -9,6 +9,7 @@ import { mentionNames } from './mentions.js';
 import { assertReadable } from './permissions.js';
 import { systemPrompt } from './prompt.js';
 import { commandRemover, questionOf, upTo } from './question.js';
+import { attributed } from './sent-for.js';
 
 export interface Prepared {
   readonly effective: EffectiveConfig;
@@ -37,7 +38,8 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
     signal: parts.signal,
     ...(memory.anchorId === undefined ? {} : { from: memory.anchorId }),
   });
-  const window = upTo(read, turn);
+  const messages = await attributed(read.messages, parts.origins, guild);
+  const window = upTo({ ...read, messages }, turn);
   const tools = await offeredTools(parts.tools, turn, config);
   const offered = new Set(tools.map(({ name }) => name));
   const me = channel.client.user;

@@ -6,8 +6,8 @@ import { channelPlace } from '../../reaching/places.js';
 import { auditReason } from '../../reaching/reason.js';
 import { channelInSentence, nameText } from '../../reading/names.js';
 import { mannerOf } from '../../sending/manner.js';
-import { messageParts } from '../../sending/parts.js';
 import { postParts } from '../../sending/post.js';
+import { messagesFor } from '../../sending/spoken-for.js';
 import { MOST_TAGS, tagIds } from './tags.js';
 
 const input = z.object({
@@ -49,7 +49,7 @@ export function createForumPost(parts: Parts): ToolDefinition<typeof input, Crea
       const forum = await forumChannel(parts.client, forumChannelId);
       const appliedTags = await tagIds(parts, caller, forum, tags);
       const manner = await mannerOf(parts, caller, forum, content);
-      const [first, ...rest] = messageParts(content);
+      const [first, ...rest] = await messagesFor(parts, caller, forum.guildId, content);
       if (first === undefined) throw new UserError('There is nothing to post.');
       const thread = await forum.threads.create({
         name: title,

@@ -1,4 +1,4 @@
-import { splitMessage, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import type { Parts } from '../../parts.js';
 import { messageOf } from '../../reaching/channels.js';
 import { channelField, messageField } from '../../reaching/fields.js';
@@ -7,6 +7,7 @@ import { messagePlace, placeOf } from '../../reaching/places.js';
 import { type MessageAt, messageAt } from '../../reading/message.js';
 import { messageChannelInSentence } from '../../reading/names.js';
 import { mannerOf } from '../../sending/manner.js';
+import { messagesFor } from '../../sending/spoken-for.js';
 
 const MESSAGE_LIMIT = 2000;
 const input = z.object({
@@ -38,15 +39,17 @@ export function editMessage(parts: Parts): ToolDefinition<typeof input, MessageA
     },
     async run({ channelId, messageId, content }, { actor }) {
       const caller = { actor, tool };
-      if (splitMessage(content, MESSAGE_LIMIT).length !== 1)
-        throw new UserError('The text has to fit into one message.');
       const message = await messageOf(parts.client, channelId, messageId);
+      const [text = '', ...more] = await messagesFor(parts, caller, message.guildId, content);
+      if (more.length > 0) throw new UserError('The text has to fit into one message.');
       const whose = await parts.sent.whose(message.channelId, message.id, actor);
       // Cards, answers and notices say what others decided or rely on: nobody rewrites those.
       if (whose === 'unknown')
         throw new UserError('I only edit messages that were sent with discord_send, and not too long ago.');
+      // What is pinned stands for what it said when it was pinned.
+      if (message.pinned) throw new UserError('I do not edit pinned messages. Take it off the pins first.');
       if (whose === 'others') await demand(parts, caller, placeOf(message.channel), 'ManageMessages');
-      await message.edit({ content, ...(await mannerOf(parts, caller, message.channel, content)) });
+      await message.edit({ content: text, ...(await mannerOf(parts, caller, message.channel, content)) });
       return messageAt(message);
     },
   };

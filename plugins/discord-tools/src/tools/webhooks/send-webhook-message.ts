@@ -6,8 +6,8 @@ import { textField, webhookField } from '../../reaching/fields.js';
 import { webhookPlace } from '../../reaching/places.js';
 import { requireUnlocked } from '../../reaching/threads-in.js';
 import { mannerOf } from '../../sending/manner.js';
-import { messageParts } from '../../sending/parts.js';
 import { idsText, type Posted, sendInTurn } from '../../sending/post.js';
+import { messagesFor } from '../../sending/spoken-for.js';
 import { MANAGING_WEBHOOKS, tokenField, webhookOf } from './webhook.js';
 
 const input = z.object({
@@ -46,8 +46,9 @@ export function sendWebhookMessage(parts: Parts): ToolDefinition<typeof input, P
       const avatar = avatarURL === undefined ? undefined : readHttpsUrl(avatarURL).href;
       await requireUnlocked(parts, caller, channel);
       const manner = await mannerOf(parts, caller, channel, content);
+      const contents = await messagesFor(parts, caller, channel.isDMBased() ? null : channel.guildId, content);
       const messageIds: string[] = [];
-      await sendInTurn(messageParts(content), signal, messageIds, (part) =>
+      await sendInTurn(contents, signal, messageIds, (part) =>
         webhook.send({
           content: part,
           ...manner,
