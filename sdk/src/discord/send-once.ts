@@ -74,8 +74,10 @@ export async function sendOnce(
     return since.find((one) => isOwn(one.author.id) && saysTheSame(one) && !isOfAnotherKey(one.id));
   }
 
-  function saysTheSame({ content, embeds, attachments }: Message): boolean {
+  function saysTheSame({ content, embeds, attachments, reference }: Message): boolean {
+    const repliesTo = message.reply?.messageReference;
     return (
+      (typeof repliesTo !== 'string' || reference === null || reference.messageId === repliesTo) &&
       content === (message.content ?? '').trim() &&
       // Discord adds embeds of its own for links.
       embeds.length >= (message.embeds?.length ?? 0) &&

@@ -1,4 +1,4 @@
-import type { Identities, Logger } from '@cinnabar/sdk';
+import type { Clock, Identities, Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { byKey } from '../agents/choose.js';
 import { grantOf, guildIdentity } from '../agents/identity.js';
@@ -10,6 +10,7 @@ import { isAsked } from './asked.js';
 import { sayAt } from './say.js';
 
 export interface FailureParts {
+  readonly clock: Clock;
   readonly client: Client;
   readonly errors: ErrorLog;
   readonly rosters: Rosters;
@@ -20,7 +21,7 @@ export interface FailureParts {
 /** Keeps it for `relay errors`; where the agent has posted nothing, tells each member who has asked, once, that there will be no answer. */
 export async function onFailed(
   { events, sentence, error, posted }: Failure,
-  { client, errors, log }: FailureParts,
+  { client, errors, log, clock }: FailureParts,
 ): Promise<void> {
   const [{ guildId, channelId, agent }] = events;
   log.warn('an agent could not be told', { guildId, channelId, agent, events: events.map(({ id }) => id), error });
@@ -28,7 +29,7 @@ export async function onFailed(
   if (posted) return;
   const newest = new Map(events.filter(isAsked).map((event) => [event.userId, event]));
   for (const event of newest.values()) {
-    await sayAt(event, sentence, `failed:${event.id}`, client).catch((problem: unknown) =>
+    await sayAt(event, sentence, `failed:${event.id}`, { client, clock }).catch((problem: unknown) =>
       log.info('it could not be said that an agent was not told', { channelId, error: problem }),
     );
   }

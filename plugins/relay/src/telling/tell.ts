@@ -89,13 +89,13 @@ async function sayForIt(
   batch: Batch,
   key: string,
   { whenSilent }: GuildRules,
-  { client, posts, log }: TellParts,
+  { client, posts, log, clock }: TellParts,
 ): Promise<readonly string[] | undefined> {
   const words = texts.at(-1) ?? '';
   const asked = batch.filter(isAsked).at(-1);
   if (whenSilent !== 'post' || asked === undefined || words.trim() === '') return [];
   try {
-    const said = await sayAt(asked, words, key, client);
+    const said = await sayAt(asked, words, key, { client, clock });
     await posts.note(asked.channelId, asked.agent, said);
     return said;
   } catch (error) {
