@@ -129,7 +129,8 @@ function openOnce(options: LogFilesOptions, onFailure: (error: Error) => void): 
   const winston: Winston = require('winston');
   const RotatingFile: DailyRotateFileModule = require('winston-daily-rotate-file');
   const line = winston.format.printf(({ json }) => String(json));
-  const files = new Set<DailyRotateFile>();
+  /** Each resolves when all of its transport is on the disk. */
+  const files = new Map<DailyRotateFile, Promise<void>>();
   // Those who open a file hear of it later than those who wait for its failure here.
   const fail = (error: unknown) => {
     queueMicrotask(() => onFailure(error instanceof Error ? error : new Error(String(error))));
@@ -150,7 +151,7 @@ function openOnce(options: LogFilesOptions, onFailure: (error: Error) => void): 
         level: least,
         format: line,
       });
-      files.add(transport);
+      files.set(transport, flushed(transport));
       // Nobody else listens there: without this, a full disk would end the process.
       transport.logStream.on('error', (error: Error) => {
         files.delete(transport);
@@ -177,9 +178,8 @@ function openOnce(options: LogFilesOptions, onFailure: (error: Error) => void): 
     write: (level, json) => void (loggers.includes(main) && main.log({ level, message: '', json })),
     audit: (json) => void (loggers.includes(audit) && audit.log({ level: 'info', message: '', json })),
     async close() {
-      const written = [...files].map(flushed);
       await Promise.all(loggers.map(ended));
-      await Promise.all(written);
+      await Promise.all(files.values());
     },
   };
 }
@@ -210,13 +210,16 @@ function ended(logger: WinstonLogger): Promise<void> {
   });
 }
 
-/** The transport says `finish` when its object stream has ended, and again when the file behind it has: the second is the one that counts. */
+/** Resolves when every file that the transport has opened has ended: today's, and those of the days before, which may still be under way. */
 function flushed(file: DailyRotateFile): Promise<void> {
   return new Promise((resolve) => {
-    let finished = 0;
-    file.on('finish', () => {
-      finished += 1;
-      if (finished === 2) resolve();
+    let left = 1;
+    file.logStream.on('rotate', () => {
+      left += 1;
+    });
+    file.logStream.on('finish', () => {
+      left -= 1;
+      if (left === 0) resolve();
     });
     file.logStream.once('error', () => resolve());
   });

@@ -35,6 +35,25 @@ describe('log files over the days', () => {
     }
   });
 
+  it('are all written when they are closed, however many days have begun meanwhile', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'cinnabar-rotation-'));
+    const time = sinon.useFakeTimers({ now: START, toFake: ['Date'] });
+    try {
+      const logs = createLogs({ dir, level: 'info', clock: createManualClock() });
+      for (let day = 1; day <= 20; day += 1) {
+        logs.logger('party').warn(`day ${day}`);
+        time.tick(DAY);
+      }
+      await logs.close();
+      const names = readdirSync(dir).filter((name) => name.startsWith('cinnabar-'));
+      const days = names.sort().map((name) => /"day \d+"/.exec(readFileSync(join(dir, name), 'utf8'))?.[0]);
+      expect(days).to.deep.equal(Array.from({ length: 20 }, (_, index) => `"day ${index + 1}"`));
+    } finally {
+      time.restore();
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
   it('are one a day in UTC, changed without a restart', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'cinnabar-rotation-'));
     const time = sinon.useFakeTimers({ now: Date.UTC(2026, 0, 1, 23, 59), toFake: ['Date'] });
