@@ -1,0 +1,25 @@
+import { sayAt } from '@cinnabar/plugin-relay/telling/say';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { nightCity } from '../../../sdk/discord/support.js';
+import { event } from '../queue/town.js';
+
+describe('relay: what the bot says for an agent', () => {
+  it('is said once, also by a process that comes up long after the one that said it', async () => {
+    const clock = createManualClock();
+    const city = await nightCity({ clock });
+    try {
+      const asked = city.alice.say(city.general, 'Hello?');
+      const known = event('message:1', 'a/1');
+      const facts = { ...known.facts, messageId: asked.id, at: clock.now() };
+      const answered = { ...known, channelId: city.general.id, userId: city.alice.id, facts };
+      const say = async () => sayAt(answered, 'Here I am.', 'batch-1', { client: await city.login(), clock });
+      const first = await say();
+      clock.advance(10 * 60_000);
+      expect(await say()).to.deep.equal(first);
+      expect(city.general.messages.map(({ content }) => content)).to.deep.equal(['Hello?', 'Here I am.']);
+    } finally {
+      await city.close();
+    }
+  });
+});
