@@ -7,7 +7,7 @@ const TIMEOUT_MS = 4_000;
 
 const [page = 'healthz'] = process.argv.slice(2);
 const listen = process.env.CINNABAR_MONITORING;
-const isOff = listen === 'off' || listen === '';
+const isOff = listen === 'off';
 const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d+)$/.exec(listen ?? '') ?? [];
 // Who listens on every address also listens on loopback.
 const reachable = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' }[host] ?? host;

@@ -168,7 +168,8 @@ describe('the health check', () => {
   });
 
   it('fails with a sentence when it is not said where to ask', async () => {
-    for (const listen of [undefined, 'somewhere']) {
+    // An empty variable is one that is not set.
+    for (const listen of [undefined, '', 'somewhere']) {
       expect(await check(listen)).to.deep.equal({
         code: 1,
         said: 'the bot does not answer: CINNABAR_MONITORING must be a port or host:port',
@@ -177,10 +178,8 @@ describe('the health check', () => {
   });
 
   it('takes a bot whose monitoring is off by choice for alive, but not for ready', async () => {
-    for (const listen of ['off', '']) {
-      expect(await check(listen)).to.deep.equal({ code: 0, said: 'monitoring is off: the bot is not asked' });
-      expect((await check(listen, 'readyz')).code).to.equal(1);
-    }
+    expect(await check('off')).to.deep.equal({ code: 0, said: 'monitoring is off: the bot is not asked' });
+    expect((await check('off', 'readyz')).code).to.equal(1);
   });
 });
 
