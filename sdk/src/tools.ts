@@ -56,6 +56,8 @@ export interface CallCard {
     readonly value: unknown;
     readonly said: boolean;
   }[];
+  /** All arguments as they may be shown, as in `fields`: secrets are taken out. */
+  readonly arguments: Readonly<Record<string, unknown>>;
   /** What to say when it is cancelled. */
   readonly cancelled: string;
 }

@@ -8,6 +8,7 @@ import type {
   ToolPolicy,
   ToolRequest,
 } from '@cinnabar/sdk';
+import { shownInput } from './shown-arguments.js';
 
 /** What is kept of every call, also of one that did not get as far as the ledger. A type alias, so that it fits a log entry's fields. */
 export type AuditEntry = AuditFacts & {
@@ -97,7 +98,7 @@ const LONGEST_INPUT = 2_000;
 
 /** Redacted before it is cut, so that no half of a secret is left. */
 function inputForLog(input: unknown, redact: Parts['redact']): string {
-  const text = redact(typeof input === 'string' ? input : asJson(input));
+  const text = redact(typeof input === 'string' ? input : asJson(shownInput(input, redact)));
   return text.length <= LONGEST_INPUT ? text : `${text.slice(0, LONGEST_INPUT)}… (${text.length} characters)`;
 }
 

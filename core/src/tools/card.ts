@@ -1,6 +1,7 @@
 import type { CallCard, ToolDefinition, ToolInfo } from '@cinnabar/sdk';
 import type { Arguments } from './arguments.js';
 import { labelOf, words } from './names.js';
+import { shownArguments } from './shown-arguments.js';
 
 /**
  * How a call is shown, in the tool's own words where it has them. A tool's words never hide an argument: one counts as
@@ -9,8 +10,10 @@ import { labelOf, words } from './names.js';
 export function renderCard(
   { name, plugin, inputSchema }: ToolInfo,
   { present }: ToolDefinition,
-  input: Arguments,
+  given: Arguments,
+  redact: (text: string) => string,
 ): CallCard {
+  const input = shownArguments(given, redact);
   const own = present?.sentence === undefined ? undefined : attempt(() => present.sentence?.(input));
   const action = present?.action ?? capitalised(words(name).join(' '));
   const said = (argument: string) =>
@@ -29,6 +32,7 @@ export function renderCard(
       value: input[argument],
       said: said(argument),
     })),
+    arguments: input,
     cancelled: attempt(() => present?.cancelled?.(input)) ?? `Cancelled: ${words(name).join(' ')}.`,
   };
 }

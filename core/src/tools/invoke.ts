@@ -23,6 +23,7 @@ import type { CallLedger } from './ledger/ledger.js';
 import { failed } from './outcomes.js';
 import type { RegisteredTool, ToolRegistry } from './registry.js';
 import { thrownOutcome } from './result.js';
+import { shownArguments, shownInput } from './shown-arguments.js';
 
 interface Parts {
   readonly registry: ToolRegistry;
@@ -35,6 +36,8 @@ interface Parts {
   /** Tells those that listen for ends, and puts the call away. */
   readonly finish: (call: SettledCall) => Promise<void>;
   readonly random: Random;
+  /** Takes secrets out of text. */
+  readonly redact: (text: string) => string;
   readonly log: Logger;
 }
 
@@ -49,6 +52,7 @@ export function createInvoke({
   beginAudit,
   finish,
   random,
+  redact,
   log,
 }: Parts): Tools['invoke'] {
   const once = createKeyed({ ledger, registry });
@@ -63,7 +67,7 @@ export function createInvoke({
       trail.close(outcome);
       const { input, actor } = 'status' in proposed ? { ...request, input: request.arguments } : proposed;
       const { name: tool, origin, messageId } = request;
-      await finish({ id: callId, tool, input, actor, origin, messageId, outcome });
+      await finish({ id: callId, tool, input: shownInput(input, redact), actor, origin, messageId, outcome });
       return outcome;
     };
     if ('status' in proposed) return close(proposed);
@@ -96,7 +100,9 @@ export function createInvoke({
     const key = keyOf(request);
     const { messageId } = request;
     await ledger.open({
-      ...{ id, tool: name, plugin: tool.info.plugin, origin, input, argumentsHash, actor },
+      ...{ id, tool: name, plugin: tool.info.plugin, origin, argumentsHash, actor },
+      // What runs is in memory and known by its hash; what is kept is for people.
+      input: shownArguments(input, redact),
       ...(key === undefined ? {} : { key }),
       ...(messageId === undefined ? {} : { messageId }),
     });
@@ -113,7 +119,7 @@ export function createInvoke({
       session: request.session,
       key: request.key ?? id,
       signal: request.signal ?? new AbortController().signal,
-      card: renderCard(tool.info, tool.definition, input),
+      card: renderCard(tool.info, tool.definition, input, redact),
       policy: there.policy,
       messageId,
       onProgress: request.onProgress,

@@ -26,11 +26,15 @@ export function createToolRegistry(): ToolRegistry {
       const { name } = definition;
       checkToolName(name);
       const taken = tools.get(name);
-      if (taken !== undefined) {
+      // Which of the two is there must not depend on which came first.
+      if (taken?.definition.yields === true && definition.yields !== true) tools.delete(name);
+      else if (taken !== undefined) {
         throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'tool', name, plugin: taken.owner.id });
       }
       const tool = { owner, definition, info: describe(owner, definition) };
-      const dispose = owner.scope.add(`tool ${name}`, () => tools.delete(name));
+      const dispose = owner.scope.add(`tool ${name}`, () => {
+        if (tools.get(name) === tool) tools.delete(name);
+      });
       tools.set(name, tool);
       return dispose;
     },

@@ -8,6 +8,7 @@ import {
   Files,
   Identities,
   McpEndpoint,
+  OwnerNotices,
   Provenance,
   parseListen,
   ToolHistory,
@@ -45,6 +46,7 @@ export default definePlugin({
     clock: Clock,
     files: Files,
     identities: Identities,
+    notices: OwnerNotices,
     provenance: Provenance,
     tools: Tools,
   },
@@ -115,6 +117,7 @@ export default definePlugin({
         log,
         listings,
         tool: context.tool,
+        alert: services.notices.alert,
         schemas: context.worker<typeof import('./importing/schema.js')>(
           new URL('./importing/schema.js', import.meta.url),
         ),

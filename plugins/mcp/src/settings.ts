@@ -34,6 +34,19 @@ const serverSchema = z
     oauth: oauthSchema.optional(),
     /** Who may use its tools. A server can reach files and accounts of whoever runs the bot, so by default nobody else. */
     tier: z.enum(TIERS).default('botOwner'),
+    /** The least risk of its tools. What a server says of itself can only raise it, unless the owner takes its word: `hints`. */
+    risk: z.enum(['hints', 'read', 'write', 'destructive']).default('write'),
+    /** By the server's own name of a tool. */
+    tools: z
+      .record(
+        z.string(),
+        z.strictObject({
+          risk: z.enum(['read', 'write', 'destructive']).optional(),
+          tier: z.enum(TIERS).optional(),
+          enabled: z.boolean().optional(),
+        }),
+      )
+      .default({}),
     timeoutMs: z.number().int().min(1_000).max(3_600_000).default(60_000),
     enabled: z.boolean().default(true),
   })
@@ -71,6 +84,12 @@ export const GLOBAL_SETTINGS = z.object({
       serverSchema,
     )
     .default({})
+    .superRefine((servers, context) => {
+      for (const [name, other] of collisions(Object.keys(servers))) {
+        const message = `its tools could have the same names as those of "${other}": give one of them another name`;
+        context.addIssue({ code: 'custom', path: [name], message });
+      }
+    })
     .describe('MCP servers whose tools the bot gets, by name: { command, args, env, cwd } or { url, headers }'),
   listen: z
     .string()
@@ -107,6 +126,18 @@ export type GlobalSettings = z.output<typeof GLOBAL_SETTINGS>;
 export const ENVIRONMENT = z.looseObject({
   TOOLS_PATH: z.string().optional().describe('Where tool calls are kept; the folder "tools" below the data by default'),
 });
+
+/** Servers of which a tool of one can have the name of another's: `a` with `b_c`, and `a_b` with `c`. */
+function collisions(names: readonly string[]): readonly (readonly [string, string])[] {
+  const prefix = (name: string) => `${name.replaceAll('-', '_')}_`;
+  return names.flatMap((name) =>
+    names
+      .filter((other) => other !== name && prefix(name).startsWith(prefix(other)))
+      // Of two that are the same but for their signs, one is enough.
+      .filter((other) => prefix(name) !== prefix(other) || name > other)
+      .map((other) => [name, other] as const),
+  );
+}
 
 function isHttpUrl(value: string): boolean {
   if (!URL.canParse(value)) return false;

@@ -38,6 +38,7 @@ describe('the card of a call', () => {
         { name: 'role', label: 'Role', value: 'Solo', said: false },
         { name: 'gear_preferences', label: 'Gear Preferences', value: [], said: false },
       ],
+      arguments: { name: 'V', role: 'Solo', gear_preferences: [] },
       cancelled: 'Cancelled: add party character.',
     });
   });

@@ -28,6 +28,7 @@ function cardOf(input: Readonly<Record<string, unknown>>): CallCard {
       value,
       said: name === 'name',
     })),
+    arguments: {},
     cancelled: `Cancelled adding ${input.name} to your party.`,
   };
 }

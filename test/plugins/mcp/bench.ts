@@ -5,7 +5,7 @@ import { type Outcome, type ToolProgress, Tools } from '@cinnabar/sdk';
 const script = fileURLToPath(new URL('./child.js', import.meta.url));
 
 /** Settings for the server of `child.ts`. */
-export const CHILD = { command: process.execPath, args: [script], tier: 'everyone' } as const;
+export const CHILD = { command: process.execPath, args: [script], tier: 'everyone', risk: 'hints' } as const;
 
 /** A host that has read the tools of its servers. */
 export async function openBench(

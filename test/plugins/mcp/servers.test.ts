@@ -79,6 +79,8 @@ describe('an MCP server over stdio', function () {
 
   it('may change its tools while it runs', async () => {
     await call(host, 'child_grow');
+    expect(await ask(host, '!mcp tools child')).to.contain('not offered, changed or new: `grown`: New.');
+    await ask(host, '!mcp accept child');
     expect(await ask(host, '!mcp tools child')).to.contain('`child_grown` (write): New.');
     expect(
       host

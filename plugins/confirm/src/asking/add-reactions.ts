@@ -29,7 +29,7 @@ export async function addReactions(
   async function offerButtons(): Promise<void> {
     // Decided, timed out or deleted while they were being added: then nobody needs them any more.
     if (!board.has(card)) return;
-    const { content } = drawCard(rules.style, call.card, call.input, [...controls.notes, REACTIONS_REFUSED]);
+    const { content } = drawCard(rules.style, call.card, call.card.arguments, [...controls.notes, REACTIONS_REFUSED]);
     card.hasButtons = true;
     card.content = content;
     await records.change(card.callId, { content, hasButtons: true });

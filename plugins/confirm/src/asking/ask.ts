@@ -59,7 +59,7 @@ export async function ask(parts: AskingParts, question: Question): Promise<Outco
   const place = await placeOf(parts.client, call.actor);
   if ('blockedBy' in place) return refused(call, ASK, place.blockedBy);
   const controls = controlsFor(rules.controls, place.missing(...REACTION_PERMISSIONS), call, allowance);
-  const drawing = drawCard(rules.style, call.card, call.input, controls.notes);
+  const drawing = drawCard(rules.style, call.card, call.card.arguments, controls.notes);
   if (drawing.file !== undefined && place.missing('AttachFiles').length > 0) {
     return refused(call, 'show everything that this would do', 'AttachFiles');
   }

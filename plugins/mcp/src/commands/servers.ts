@@ -48,11 +48,26 @@ export function serverCommands({ servers, clock, url }: Parts): readonly Subcomm
         await context.defer();
         await servers?.settled();
         const wanted = report().filter(({ name }) => server === undefined || name === server);
-        const lines = wanted.flatMap(({ name, tools }) => [
+        const lines = wanted.flatMap(({ name, tools, pending }) => [
           `**${name}** (${tools.size})`,
           ...[...tools].map(([host, { risk, description }]) => `• \`${host}\` (${risk}): ${firstLine(description)}`),
+          ...pending.map(
+            (tool) => `• not offered, changed or new: \`${inert(tool.name)}\`: ${firstLine(tool.description)}`,
+          ),
         ]);
         return context.reply(lines.length === 0 ? 'There is no such server.' : lines.join('\n'));
+      },
+    }),
+    subcommand({
+      name: 'accept',
+      description: 'Let in what an MCP server has changed or added',
+      access,
+      options: { server: serverName().describe('Its name in the configuration') },
+      async run(context, { server }) {
+        if (servers === undefined) throw new UserError('No MCP server is configured.');
+        await context.defer();
+        const { name, tools } = await servers.accept(server);
+        return context.reply(`\`${name}\` offers ${tools.size} ${tools.size === 1 ? 'tool' : 'tools'} now.`);
       },
     }),
     subcommand({

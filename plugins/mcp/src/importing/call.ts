@@ -1,4 +1,4 @@
-import { CinnabarError, type Clock, type ToolContext, UserError, z } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, type Logger, type ToolContext, UserError, z } from '@cinnabar/sdk';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { Connection } from '../servers/connection.js';
@@ -11,6 +11,7 @@ interface Parts {
   readonly tool: string;
   readonly timeoutMs: number;
   readonly clock: Clock;
+  readonly log: Logger;
   /** Of structured results. */
   readonly check: CheckValue;
 }
@@ -64,7 +65,7 @@ export async function callTool(
         `The MCP server "${server}" did not answer within ${seconds} s. It was told to stop; whether it has is not known.`,
       );
     }
-    throw explain(error, connection, server);
+    throw explain(error, connection, parts);
   } finally {
     limit.clear();
     longest.clear();
@@ -98,14 +99,16 @@ async function readWith(
   );
 }
 
-function explain(error: unknown, connection: Connection, server: string): Error {
+/** Members read that there was an error, and of which kind; what it says may be anybody's page, path or key, and is in the log alone. */
+function explain(error: unknown, connection: Connection, { server, tool, log }: Parts): Error {
   if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) {
-    return new UserError(`The MCP server "${server}" refused: ${error.message}`, { cause: error });
+    log.warn('an MCP server refused a call', { server, tool, error });
+    return new UserError(`The MCP server "${server}" refused this (error ${error.code}).`, { cause: error });
   }
   if (error instanceof StreamableHTTPError && error.code !== UNKNOWN_SESSION) {
-    return new UserError(`The MCP server "${server}" answered with an error: ${error.message.slice(0, 500)}`, {
-      cause: error,
-    });
+    log.warn('an MCP server answered with an error', { server, tool, error });
+    const status = error.code === undefined ? '' : ` (HTTP ${error.code})`;
+    return new UserError(`The MCP server "${server}" answered with an error${status}.`, { cause: error });
   }
   // The session is gone, or the server is: the next call starts with a new one.
   connection.lose('it stopped answering');

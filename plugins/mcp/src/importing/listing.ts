@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Collection, type Risk, z } from '@cinnabar/sdk';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
@@ -22,6 +23,10 @@ export const listings = {
     /** Of the settings with which it ran: a server that is configured otherwise may be another. */
     fingerprint: z.string(),
     tools: z.array(listedTool),
+    /** Hashes of the tools that the owner has accepted, by name; also of those that it does not list at the moment. */
+    pins: z.record(z.string(), z.string()).default({}),
+    /** What it has changed or added since: not offered before the owner has accepted it. */
+    pending: z.array(listedTool).default([]),
   }),
 } as const;
 export type Listings = Collection<z.output<typeof listings.schema>, 'global'>;
@@ -47,6 +52,26 @@ export function listedTools(tools: readonly Tool[]): Listed {
 
 export function isUsable(schema: Readonly<Record<string, unknown>>): boolean {
   return JSON.stringify(schema).length <= MOST_SCHEMA_CHARS;
+}
+
+/** What the owner has accepted stays as it is: what differs from it, or is new, has to be accepted first. */
+export function withPins(
+  pins: Readonly<Record<string, string>>,
+  listed: readonly ListedTool[],
+): { readonly offered: readonly ListedTool[]; readonly pending: readonly ListedTool[] } {
+  const isPinned = (tool: ListedTool) => Object.hasOwn(pins, tool.name) && pins[tool.name] === hashOf(tool);
+  return { offered: listed.filter(isPinned), pending: listed.filter((tool) => !isPinned(tool)) };
+}
+
+export function pinsOf(tools: readonly ListedTool[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(tools.map((tool) => [tool.name, hashOf(tool)]));
+}
+
+/** Of all that a server says of a tool. */
+function hashOf({ name, description, risk, inputSchema }: ListedTool): string {
+  return createHash('sha256')
+    .update(JSON.stringify([name, description, risk, inputSchema]))
+    .digest('hex');
 }
 
 /** What a server says of its own tool. One that says nothing may change things; MCP's own default for `destructiveHint` is for those that say so. */

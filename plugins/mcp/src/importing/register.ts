@@ -1,4 +1,4 @@
-import type { Clock, Disposer, Logger, Registrar } from '@cinnabar/sdk';
+import type { Clock, Disposer, Logger, Registrar, Risk } from '@cinnabar/sdk';
 import type { Connection } from '../servers/connection.js';
 import type { ServerSettings } from '../settings.js';
 import { callTool } from './call.js';
@@ -48,7 +48,8 @@ export function createImported(parts: Parts): Imported {
         server,
         tools.map(({ name }) => name),
       );
-      const wanted = new Map(tools.map((listed) => [names.get(listed.name) ?? listed.name, listed]));
+      const enabled = tools.filter(({ name }) => parts.settings.tools[name]?.enabled !== false);
+      const wanted = new Map(enabled.map((listed) => [names.get(listed.name) ?? listed.name, listed]));
       for (const [name, { listed, dispose }] of registered) {
         const next = wanted.get(name);
         if (next !== undefined && isSame(next, listed)) wanted.delete(name);
@@ -63,14 +64,19 @@ export function createImported(parts: Parts): Imported {
   };
 }
 
-function register(name: string, listed: ListedTool, { server, settings, clock, check, tool, need }: Parts): Disposer {
+function register(
+  name: string,
+  listed: ListedTool,
+  { server, settings, clock, log, check, tool, need }: Parts,
+): Disposer {
   return tool({
     name,
     description: listed.description,
     input: inputFor(listed.inputSchema, check),
     inputSchema: listed.inputSchema,
-    risk: listed.risk,
-    access: { tier: settings.tier },
+    risk: riskOf(listed, settings),
+    yields: true,
+    access: { tier: settings.tools[listed.name]?.tier ?? settings.tier },
     present: {
       action: `${server}: ${listed.name}`,
       success: (_, { text }: ImportedResult) => text,
@@ -83,10 +89,20 @@ function register(name: string, listed: ListedTool, { server, settings, clock, c
         tool: listed.name,
         timeoutMs: settings.timeoutMs,
         clock,
+        log,
         check,
       });
     },
   });
+}
+
+const RISKS = ['read', 'write', 'destructive'] as const;
+
+/** What the owner says; of the server's own word only what makes it worse, unless the owner takes its word. */
+function riskOf({ name, risk: hint }: ListedTool, { risk, tools }: ServerSettings): Risk {
+  const own = tools[name]?.risk;
+  if (own !== undefined || risk === 'hints') return own ?? hint;
+  return RISKS.indexOf(hint) > RISKS.indexOf(risk) ? hint : risk;
 }
 
 function isSame(one: ListedTool, other: ListedTool): boolean {

@@ -36,6 +36,7 @@ export interface Keeper {
 export function createKeeper({ name, clock, log, connect, onUp }: Parts): Keeper {
   const backoff: Backoff = createBackoff(clock);
   let state: ServerState = 'not started';
+  /** For the owner: it may quote the server. */
   let problem: string | undefined;
   let connection: Connection | undefined;
   let starting: Promise<Connection> | undefined;
@@ -93,7 +94,7 @@ export function createKeeper({ name, clock, log, connect, onUp }: Parts): Keeper
 
   const sentenceFor = () => {
     const again = retryAt === undefined ? '' : ` It is tried again in ${Math.ceil((retryAt - clock.now()) / 1000)} s.`;
-    return `The MCP server "${name}" is not running: ${problem ?? 'it was stopped'}.${again}`;
+    return `The MCP server "${name}" is not running: ${plainly(problem)}.${again}`;
   };
 
   const end = async () => {
@@ -127,4 +128,12 @@ export function createKeeper({ name, clock, log, connect, onUp }: Parts): Keeper
       await end();
     },
   };
+}
+
+/** For members: of which kind the trouble is, in words of the bot's own. */
+function plainly(problem = 'it was stopped'): string {
+  const kind = /^it (?:was stopped|stopped|took longer than \d+ s to start|cannot be reached any more)/.exec(
+    problem,
+  )?.[0];
+  return kind ?? 'it could not be started';
 }

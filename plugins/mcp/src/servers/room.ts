@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
-import { type Clock, createSequences, type Logger, type Registrar, UserError, type WorkerModule } from '@cinnabar/sdk';
+import {
+  type Clock,
+  createSequences,
+  type Logger,
+  type OwnerNotices,
+  type Registrar,
+  UserError,
+  type WorkerModule,
+} from '@cinnabar/sdk';
 import { checkIn } from '../importing/input.js';
-import { type ListedTool, type Listings, listedTools } from '../importing/listing.js';
+import { type ListedTool, type Listings, listedTools, pinsOf, withPins } from '../importing/listing.js';
 import { createImported, type Imported } from '../importing/register.js';
 import type { ServerSettings } from '../settings.js';
 import { type Connection, connect } from './connection.js';
@@ -18,6 +26,8 @@ export interface ServersParts {
   readonly log: Logger;
   readonly listings: Listings;
   readonly tool: Registrar['tool'];
+  /** Tells the owners of the bot. */
+  readonly alert: OwnerNotices['alert'];
   /** Checks values by the servers' schemas. */
   readonly schemas: WorkerModule<typeof import('../importing/schema.js')>;
 }
@@ -26,6 +36,8 @@ export interface ServerReport extends KeeperStatus {
   readonly name: string;
   readonly settings: ServerSettings;
   readonly tools: ReadonlyMap<string, ListedTool>;
+  /** Changed or added since the owner has accepted its tools. */
+  readonly pending: readonly ListedTool[];
 }
 
 /** The configured servers. */
@@ -37,6 +49,8 @@ export interface Servers {
   settled(): Promise<void>;
   /** @throws UserError when there is none of that name, or it does not start */
   restart(name: string): Promise<ServerReport>;
+  /** Offers what it has changed or added. @throws UserError when there is none of that name */
+  accept(name: string): Promise<ServerReport>;
   stop(): Promise<void>;
 }
 
@@ -50,6 +64,13 @@ interface Server {
 export function createServers(parts: ServersParts): Servers {
   const { clock, log, listings } = parts;
   const sequences = createSequences();
+  const waiting = new Map<string, readonly ListedTool[]>();
+  const tellOwner = (name: string, pending: readonly ListedTool[]) =>
+    parts.alert({
+      kind: 'mcp-tools-changed',
+      text: `The MCP server ${name} has changed or added ${pending.length} of its tools: they are not offered.`,
+      remedy: `Look at them with \`!mcp tools ${name}\`, and let them in with \`!mcp accept ${name}\`.`,
+    });
   const servers = Object.entries(parts.settings)
     .filter(([, settings]) => settings.enabled)
     .map(([name, settings]) => createServer(name, settings));
@@ -59,8 +80,17 @@ export function createServers(parts: ServersParts): Servers {
       sequences.run(name, async () => {
         const { tools, unusable } = listedTools(await connection.tools());
         if (unusable.length > 0) log.warn('tools with a schema that cannot be used', { server: name, tools: unusable });
-        await imported.update(tools);
-        await listings.of(name).set({ fingerprint: fingerprintOf(settings), tools: [...tools] });
+        const fingerprint = fingerprintOf(settings);
+        const before = await listings.of(name).find();
+        // What a server is that is configured anew, its owner has just decided.
+        const known = before?.fingerprint === fingerprint ? before : undefined;
+        const pins = known === undefined ? pinsOf(tools) : { ...pinsOf(known.tools), ...known.pins };
+        const { offered, pending } = withPins(pins, tools);
+        // Kept before it is offered.
+        await listings.of(name).set({ fingerprint, pins, tools: [...offered], pending: [...pending] });
+        await imported.update(offered);
+        waiting.set(name, pending);
+        if (pending.length > 0) tellOwner(name, pending);
       });
     const keeper = createKeeper({
       name,
@@ -92,14 +122,25 @@ export function createServers(parts: ServersParts): Servers {
     settings,
     ...keeper.status(),
     tools: imported.list(),
+    pending: waiting.get(name) ?? [],
   });
+
+  const named = (name: string): Server => {
+    const server = servers.find((one) => one.name === name);
+    if (server !== undefined) return server;
+    const names = servers.map((one) => one.name).join(', ') || 'none';
+    throw new UserError(`There is no MCP server "${name}". Configured: ${names}.`);
+  };
 
   return {
     async open() {
       if (servers.some(({ settings }) => settings.command !== undefined)) await endOrphans(parts.owner);
       for (const { name, settings, keeper, imported } of servers) {
         const known = await listings.of(name).find();
-        if (known?.fingerprint === fingerprintOf(settings)) await imported.update(known.tools);
+        if (known?.fingerprint === fingerprintOf(settings)) {
+          waiting.set(name, known.pending);
+          await imported.update(known.tools);
+        }
         // Said in the log by the keeper, and in `!mcp list`.
         else void keeper.need().catch(() => undefined);
       }
@@ -110,13 +151,22 @@ export function createServers(parts: ServersParts): Servers {
       await sequences.idle();
     },
     async restart(name) {
-      const server = servers.find((one) => one.name === name);
-      if (server === undefined) {
-        const names = servers.map((one) => one.name).join(', ') || 'none';
-        throw new UserError(`There is no MCP server "${name}". Configured: ${names}.`);
-      }
+      const server = named(name);
       await server.keeper.restart();
       return reportOn(server);
+    },
+    accept: (name) => {
+      const server = named(name);
+      return sequences.run(name, async () => {
+        const known = await listings.of(name).find();
+        if (known !== undefined) {
+          const tools = [...known.tools, ...known.pending];
+          await listings.of(name).set({ ...known, pins: { ...known.pins, ...pinsOf(tools) }, tools, pending: [] });
+          await server.imported.update(tools);
+        }
+        waiting.delete(name);
+        return reportOn(server);
+      });
     },
     async stop() {
       await Promise.all(servers.map(({ keeper }) => keeper.stop()));
