@@ -46,6 +46,7 @@ describe('ai: who answers direct messages', () => {
     });
     const dm = host.alice.openDm(host.application);
     host.alice.say(dm, '!ai use quiet');
+    await host.settled();
     host.alice.say(dm, 'Hello');
     await host.settled();
     expect(typed).to.equal(0);
