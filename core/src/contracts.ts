@@ -37,6 +37,7 @@ import type {
   z,
 } from '@cinnabar/sdk';
 import type { ClientEvents, Interaction, Message } from 'discord.js';
+import type { Entrusted } from './access/entrusted.js';
 
 /** Owns everything that one run of one plugin has registered. */
 export interface Scope {
@@ -62,6 +63,8 @@ export interface Owner {
   readonly plugin: Plugin;
   readonly scope: Scope;
   readonly log: Logger;
+  /** For whom it may have tools called, when it does not come with the host. */
+  readonly entrusted?: Entrusted;
 }
 
 /** What the host remembers of a guild. */

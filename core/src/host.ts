@@ -25,6 +25,7 @@ import { createMonitoring } from './observability/monitoring.js';
 import { createReadiness, probeSchema } from './observability/readiness.js';
 import { createRedactor, secretsOf } from './observability/redactor.js';
 import type { BootReport } from './plugins/lifecycle/boot.js';
+import { IN_MEMORY } from './plugins/lifecycle/records.js';
 import type { PluginManager } from './plugins/manager.js';
 import { type Phase, runPhases } from './process/phases.js';
 import { createUncaught, type UncaughtKind } from './process/uncaught.js';
@@ -270,7 +271,7 @@ export function createHost(options: HostOptions): Host {
       await monitoring.open();
       assertGoing();
       await onData(() => container.resolve(KEYS.tools).recover());
-      for (const plugin of inMemory) plugins.add(plugin, { path: '(memory)' });
+      for (const plugin of inMemory) plugins.add(plugin, { path: IN_MEMORY });
       assertGoing();
       const report = await plugins.boot(only === undefined ? {} : { only });
       // A plugin that fails is skipped; a mistake in the configuration is the person's to mend before anything runs.

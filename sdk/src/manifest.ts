@@ -14,6 +14,8 @@ export interface Manifest {
   readonly intents?: readonly GatewayIntentsString[];
   /** Discord permissions that the bot needs for this plugin. */
   readonly permissions?: readonly PermissionsString[];
+  /** Hosts that it talks to, for people who decide whether to run it: `api.example.org`. Nothing enforces it. */
+  readonly hosts?: readonly string[];
   /** Set when tools must not run without it: where it is enabled but not running, every tool call is refused. */
   readonly guard?: boolean;
   /** Off in a guild until an admin enables it; on by default. */

@@ -12,6 +12,8 @@ export interface PluginInfo {
   readonly path: string;
   /** Why it failed, or what it waits for. */
   readonly problem?: string;
+  /** Names of the environment variables that it declares. */
+  readonly env: readonly string[];
   readonly provides: readonly string[];
   readonly injects: readonly string[];
   /** Labels of what it has registered, in order. */

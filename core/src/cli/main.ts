@@ -3,6 +3,7 @@ import { operatorSentenceOf } from '@cinnabar/sdk';
 import { openDataDir } from '../config/data-dir.js';
 import type { HostConfig } from '../config/host-config.js';
 import { loadConfig } from '../config/load.js';
+import { scrubEnvironment } from '../process/scrub-environment.js';
 import { type Arguments, readArguments } from './arguments.js';
 
 const HELP = `Cinnabar, a Discord bot host.
@@ -48,6 +49,8 @@ async function main(given: Arguments): Promise<number> {
 function configuration(bot: string | undefined): HostConfig {
   const config = loadConfig(process.cwd(), process.env, bot);
   openDataDir(config.dataDir);
+  // The configuration has its own copy.
+  scrubEnvironment(process.env);
   return config;
 }
 

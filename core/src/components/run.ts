@@ -34,6 +34,7 @@ export async function runComponent(
       policy,
     });
     if (!decision.allowed) throw denial(decision);
+    owner.entrusted?.give(actor);
     await untilInterrupted(owner.scope.signal, clock, Promise.resolve(definition.run(interaction, args)));
     await acknowledge(interaction);
   } catch (error) {

@@ -10,6 +10,7 @@ import { createCommands } from '../commands/room.js';
 import { createComponents } from '../components/room.js';
 import { createCeilings } from '../config/ceilings.js';
 import { createConfiguration } from '../config/configuration.js';
+import type { HostConfig } from '../config/host-config.js';
 import { alertOfAbsence } from '../gateway/absence-alert.js';
 import { watchBlockage } from '../gateway/blockage.js';
 import { createBoundary } from '../gateway/boundary.js';
@@ -257,6 +258,7 @@ function registerSurfaces(room: Room): void {
       enabledIn: get(KEYS.enabledIn),
       guardsDown: (guildId) => get(KEYS.plugins).guards(guildId),
       store: createDriverStore(get(KEYS.driver), get(KEYS.logs).logger('ledger')),
+      ...ledgerOf(get(KEYS.config)),
       redact: (text) => get(KEYS.logs).redactor.text(text),
       audit: (entry) => get(KEYS.logs).audit({ ...entry }),
     }),
@@ -305,4 +307,8 @@ function registerPlugins(room: Room, onChange: (change: PluginChange) => void): 
       onChange,
     });
   });
+}
+
+function ledgerOf({ ledger }: HostConfig) {
+  return ledger === undefined ? {} : { kept: ledger };
 }

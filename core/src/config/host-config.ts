@@ -21,6 +21,8 @@ export interface HostConfig {
   readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
   /** The most that all log files may take together; 500 when it is left out. */
   readonly logMegabytes?: number;
+  /** How long, and how many, ended tool calls stay in the ledger; 30 days and 10,000 when left out. */
+  readonly ledger?: { readonly days: number; readonly calls: number };
   /** Prefixes of guilds that have not chosen their own, and of direct messages. */
   readonly prefixes: readonly string[];
   /** Bot owners by user id; empty: the application's owner or team. */

@@ -27,6 +27,13 @@ export const hostPartSchema = z.strictObject({
         .describe(
           'The most that all log files may take together, in megabytes: the oldest are removed. By default 500',
         ),
+      ledger: z
+        .strictObject({
+          days: z.int().min(1).max(3_650).default(30),
+          calls: z.int().min(100).max(1_000_000).default(10_000),
+        })
+        .optional()
+        .describe('How long, and how many, ended tool calls stay in the ledger: 30 days and 10,000 by default'),
       plugins: z
         .strictObject({
           folders: z.array(z.string()).optional().describe('Folders whose subfolders are plugins'),

@@ -78,6 +78,7 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
     logDir: join(dataDir, 'logs'),
     logLevel: variables.LOG_LEVEL ?? host?.logLevel ?? 'info',
     ...(host?.logMegabytes === undefined ? {} : { logMegabytes: host.logMegabytes }),
+    ...(host?.ledger === undefined ? {} : { ledger: host.ledger }),
     prefixes: host?.prefixes ?? ['!'],
     owners: [...listOf(variables.CINNABAR_OWNERS), ...(host?.owners ?? [])],
     pluginFolders: [...(host?.plugins?.folders ?? []), ...listOf(variables.CINNABAR_PLUGINS)].map(at),

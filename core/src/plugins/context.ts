@@ -1,4 +1,4 @@
-import type { Clock, Configuration, Disposer, ErasedContext, Plugin } from '@cinnabar/sdk';
+import type { Clock, Configuration, Disposer, ErasedContext } from '@cinnabar/sdk';
 import { CinnabarError, z } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type {
@@ -14,6 +14,7 @@ import type {
   ToolRoom,
 } from '../contracts.js';
 import type { MetricsRoom } from '../observability/metrics.js';
+import { boundTools } from '../tools/bound-tools.js';
 import type { WorkerRoom } from '../workers/module.js';
 
 export interface ContextRooms {
@@ -65,8 +66,8 @@ export function createContext(owner: Owner, rooms: ContextRooms): ErasedContext 
     signal: scope.signal,
     settings,
     collections,
-    services: rooms.services.resolve(plugin.inject),
-    env: readEnvironment(plugin, rooms.environment),
+    services: bound(rooms.services.resolve(plugin.inject), owner, rooms.tools),
+    env: readEnvironment(owner, rooms.environment),
     client: rooms.client,
     log,
   };
@@ -102,11 +103,30 @@ function every(owner: Owner, { boundary, clock }: ContextRooms, intervalMs: numb
   return dispose;
 }
 
-function readEnvironment(plugin: Plugin, environment: ContextRooms['environment']): Readonly<Record<string, unknown>> {
+/** What a plugin injects, its tools bound to it. */
+function bound<S extends Readonly<Record<string, unknown>>>(services: S, owner: Owner, tools: ToolRoom): S {
+  const own = boundTools(owner, tools);
+  return Object.freeze({
+    ...services,
+    ...Object.fromEntries(
+      Object.entries(services)
+        .filter(([, one]) => one === tools)
+        .map(([name]) => [name, own]),
+    ),
+  });
+}
+
+function readEnvironment(
+  { plugin, entrusted }: Owner,
+  environment: ContextRooms['environment'],
+): Readonly<Record<string, unknown>> {
   if (plugin.env === undefined) return {};
   // A loose schema is for variables whose names only the plugin's settings know.
   const loose = plugin.env.def.catchall !== undefined && !(plugin.env.def.catchall instanceof z.ZodNever);
-  const wanted = Object.keys(loose ? environment : plugin.env.shape);
+  // A plugin from elsewhere gets what it has declared, and the bot's own token is nobody's.
+  const wanted = Object.keys(loose && entrusted === undefined ? environment : plugin.env.shape).filter(
+    (name) => name !== 'DISCORD_TOKEN',
+  );
   // An empty variable is one that is not set: that is what `NAME=` in a .env file means.
   const given = Object.fromEntries(wanted.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
   const parsed = plugin.env.safeParse(given);

@@ -20,6 +20,7 @@ const pluginSchema = z.object({
       .refine((range) => validRange(range) !== null, 'expected a version range such as ^0.1.0')
       .optional(),
     intents: named(GatewayIntentBits).optional(),
+    hosts: z.array(z.string().min(1).max(253)).max(100).optional(),
     permissions: named(PermissionFlagsBits).optional(),
   }),
   settings: z.partialRecord(z.enum(SETTING_SCOPES), z.instanceof(z.ZodObject)),

@@ -80,6 +80,7 @@ export function createResponders({ enabledIn, boundary, clock, pluginsIdle }: Re
         if (entry === undefined) throw new CinnabarError('CINNABAR_RESPONDER_UNKNOWN', { name });
       }
       const { owner, definition } = entry;
+      for (const { actor } of [turn, ...turn.earlier]) owner.entrusted?.give(actor);
       await boundary.track(owner, async () => definition.respond(turn));
     },
   };

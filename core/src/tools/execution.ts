@@ -122,6 +122,7 @@ export function createExecution({ registry, gate, provenance, boundary, clock, l
     try {
       const told = { callId: id, key: call.key, log: owner.log.child({ callId: id }), progress: reportTo(call) };
       const context = { ...told, actor, signal };
+      owner.entrusted?.give(actor);
       const output = await boundary.track(owner, async () => definition.run(input, context));
       return doneOutcome(tool, call, output);
     } catch (error) {

@@ -7,6 +7,7 @@ import { createExecution } from './execution.js';
 import { createGate } from './gate.js';
 import { createInterceptors } from './interceptors.js';
 import { createInvoke } from './invoke.js';
+import type { KeptCalls } from './ledger/history.js';
 import { createLedger } from './ledger/ledger.js';
 import type { LedgerStore } from './ledger/store.js';
 import { createSettledListeners } from './listeners.js';
@@ -23,6 +24,7 @@ export interface ToolParts extends Basics {
   /** Ids of plugins that guard tools and are enabled there but not running. */
   readonly guardsDown: (guildId: string | null) => readonly string[];
   readonly store: LedgerStore;
+  readonly kept?: KeptCalls;
   /** Takes secrets out of text before it is logged. */
   readonly redact: (text: string) => string;
   /** Gets one record per call, once it has ended. */

@@ -1,4 +1,4 @@
-import { Access, Accounts, Clock, Configuration, definePlugin, MessageOrigins, Random, TIERS } from '@cinnabar/sdk';
+import { Access, Accounts, Clock, Configuration, definePlugin, MessageOrigins, Random, TIERS, z } from '@cinnabar/sdk';
 import { collections } from './collections.js';
 import { createLimitsInForce } from './limits/in-force.js';
 import { budgetsConfiguration } from './limits/schema.js';
@@ -13,6 +13,18 @@ export default definePlugin({
     description: 'What answers cost: receipts, sums and budgets',
     host: '^0.1.0',
   },
+  settings: {
+    global: z.object({
+      receipts: z
+        .number()
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(50)
+        .describe('How many receipts are kept of each mind in a channel'),
+      receiptDays: z.number().int().min(1).max(3_650).default(31).describe('How many days receipts are kept'),
+    }),
+  },
   configuration: budgetsConfiguration,
   collections,
   inject: { access: Access, clock: Clock, configuration: Configuration, origins: MessageOrigins, random: Random },
@@ -21,7 +33,10 @@ export default definePlugin({
     const { collections: stores, services, provide, personalData, log } = context;
     const { access, clock, configuration, origins, random } = services;
     const limitsInForce = createLimitsInForce(configuration, log);
-    provide(Accounts, createAccounts({ stores, limitsInForce, clock, random }));
+    provide(
+      Accounts,
+      createAccounts({ stores, limitsInForce, kept: () => context.settings.global.get(), clock, random }),
+    );
     registerCommands(context, {
       stores,
       clock,

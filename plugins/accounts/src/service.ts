@@ -4,16 +4,18 @@ import { limitedAccounts } from './limited.js';
 import type { LimitsInForce } from './limits/in-force.js';
 import { judge } from './limits/judge.js';
 import { strictest } from './limits/strictest.js';
-import { keepReceipt, knownReceipt, receiptsOf } from './receipts/store.js';
+import { type Kept, keepReceipt, knownReceipt, receiptsOf } from './receipts/store.js';
 import { decide, type ReserveParts, reserve } from './reserve.js';
 import { type Account, enter, enterChannel } from './sums/days.js';
 
 export interface AccountsParts extends ReserveParts {
   readonly stores: AccountStores;
   readonly limitsInForce: LimitsInForce;
+  /** How many receipts are kept. */
+  readonly kept: () => Promise<Kept>;
 }
 
-export function createAccounts({ stores, limitsInForce, clock, random }: AccountsParts): Accounts {
+export function createAccounts({ stores, limitsInForce, kept, clock, random }: AccountsParts): Accounts {
   const limited = async (actor: Actor, limits: BudgetLimits = {}) =>
     limitedAccounts(stores, actor, strictest(await limitsInForce(actor.guildId), limits));
   return {
@@ -35,7 +37,7 @@ export function createAccounts({ stores, limitsInForce, clock, random }: Account
         await stores.guildAccounts.of(guildId).update((account) => enterChannel(account, receipt, count(account)));
       }
       // Last: a receipt that is there has been counted everywhere.
-      await keepReceipt(stores.receipts, receipt);
+      await keepReceipt(stores.receipts, receipt, await kept());
     },
     receipts: (channelId, mind) => receiptsOf(stores.receipts, channelId, mind),
   };

@@ -9,6 +9,7 @@ import {
   type SettingsCatalog,
   sentenceOf,
   subcommand,
+  type Tools,
 } from '@cinnabar/sdk';
 import { code } from './format.js';
 import { guildOf } from './guild-of.js';
@@ -19,6 +20,7 @@ export interface PluginCommandParts {
   readonly access: Access;
   readonly plugins: Plugins;
   readonly catalog: SettingsCatalog;
+  readonly tools: Pick<Tools, 'list'>;
   /** This plugin's own id: it cannot wait for its own reload. */
   readonly ownId: string;
 }
@@ -55,8 +57,11 @@ export function registerPluginCommands(
         async run(ctx, { plugin }) {
           const info = known(plugins, plugin);
           const settings = catalog.plugins().includes(info.id) ? await catalog.describe(info.id, ctx.actor) : [];
+          const own = parts.tools.list().filter((tool) => tool.plugin === info.id);
           const showPath = (await access.tierOf(ctx.actor)) === 'botOwner';
-          return ctx.reply(detailsOf({ info, state: stateIn(plugins, info, ctx.actor.guildId), settings, showPath }));
+          return ctx.reply(
+            detailsOf({ info, state: stateIn(plugins, info, ctx.actor.guildId), settings, tools: own, showPath }),
+          );
         },
       }),
       subcommand({

@@ -1,4 +1,11 @@
-import { type PluginInfo, type Plugins, permissionName, type ReloadReport, type SettingInfo } from '@cinnabar/sdk';
+import {
+  type PluginInfo,
+  type Plugins,
+  permissionName,
+  type ReloadReport,
+  type SettingInfo,
+  type ToolInfo,
+} from '@cinnabar/sdk';
 import { code, codes } from './format.js';
 
 /** `!plugin list`: a line each, with the state in this guild. */
@@ -23,12 +30,16 @@ export interface PluginDetails {
   readonly info: PluginInfo;
   readonly state: string;
   readonly settings: readonly SettingInfo[];
+  readonly tools: readonly ToolInfo[];
   /** Where files lie on the host is for its owner alone. */
   readonly showPath: boolean;
 }
 
+const POWER =
+  '⚠️ It does not come with the host, and runs in its process: it can do whatever the bot can, read its memory and its data, and reach any address. What stands above is what it says of itself.';
+
 /** `!plugin info`: what a plugin is, needs, offers and has registered. */
-export function detailsOf({ info, state, settings, showPath }: PluginDetails): string {
+export function detailsOf({ info, state, settings, tools, showPath }: PluginDetails): string {
   const { manifest } = info;
   const lines: readonly (readonly [label: string, value: string])[] = [
     ['State', state],
@@ -48,14 +59,19 @@ export function detailsOf({ info, state, settings, showPath }: PluginDetails): s
     ],
     ['Intents', (manifest.intents ?? []).join(', ')],
     ['Permissions', (manifest.permissions ?? []).map(permissionName).join(', ')],
+    ['Environment', codes(info.env)],
+    ['Hosts', codes(manifest.hosts ?? [])],
+    ['Tools', tools.map(({ name, risk }) => `${code(name)} (${risk})`).join(', ')],
     ['Provides', codes(info.provides)],
     ['Injects', codes(info.injects)],
     ['Settings', codes(settings.map(({ key }) => key))],
     ['Registered', codes(info.effects)],
   ];
+  const power = info.source === 'bundled' ? [] : [POWER];
   return [
     `**${manifest.id}** ${manifest.version}: ${manifest.description}`,
     ...lines.filter(([, value]) => value !== '').map(([label, value]) => `${label}: ${value}`),
+    ...power,
   ].join('\n');
 }
 

@@ -21,6 +21,7 @@ import { createJournal } from './history/journal.js';
 import { historyOf } from './history/personal-data.js';
 import { channelFolder } from './history/place.js';
 import { createRecorder } from './history/recorder.js';
+import { removeOldCalls } from './history/retention.js';
 import { listings } from './importing/listing.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
 import { agentTokens, createAgentTokens } from './tokens/agents.js';
@@ -29,6 +30,7 @@ import { createTokens, tokens } from './tokens/store.js';
 
 const VERSION = '0.1.0';
 const SWEEP_MS = 60_000;
+const HISTORY_SWEEP_MS = 60 * 60_000;
 
 export default definePlugin({
   manifest: {
@@ -66,6 +68,15 @@ export default definePlugin({
       await sequences.idle();
       await journal.close();
     });
+    const sweepHistory = async () => {
+      const { historyDays: days, historyMegabytes } = await settings.global.get();
+      const root = join(folder, botId());
+      const bytes = historyMegabytes * 1_000_000;
+      for (const id of await removeOldCalls({ root, sequences, now: clock.now(), days, bytes }))
+        history.forgetCached(id);
+    };
+    context.ready(sweepHistory);
+    context.every(HISTORY_SWEEP_MS, sweepHistory);
     context.provide(ToolHistory, history);
     context.personalData(
       historyOf({ ...services, history, journal, sequences, log, folderOf, root: () => join(folder, botId()) }),

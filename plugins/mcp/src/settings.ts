@@ -119,6 +119,20 @@ export const GLOBAL_SETTINGS = z.object({
     .max(10_000)
     .default(120)
     .describe('How many requests each token may make in a minute'),
+  historyDays: z
+    .number()
+    .int()
+    .min(1)
+    .max(3_650)
+    .default(90)
+    .describe('How many days tool calls are kept in the history'),
+  historyMegabytes: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(500)
+    .describe('The most that the history of tool calls may take, in megabytes: the oldest files are removed'),
 });
 export type GlobalSettings = z.output<typeof GLOBAL_SETTINGS>;
 

@@ -77,7 +77,7 @@ export default definePlugin({
     tools: Tools,
   },
   provides: [PersonaActions, Personas],
-  setup(context) {
+  async setup(context) {
     const { client, collections, defer, every, log, provide, responder, services, signal } = context;
     const { clock, files, plugins, random } = services;
     const settingsFor = (guildId: string | null) => settingsIn(context.settings.guild, guildId);
@@ -90,6 +90,7 @@ export default definePlugin({
       after: context.after,
       self: () => client.user?.id,
       embed: services.llm && embedWith(services.llm),
+      capacity: (await context.settings.global.get()).memories,
     });
     defer(memories.close);
     const store = createPersonaStore({ ...services, collections, client, memories, settingsFor });

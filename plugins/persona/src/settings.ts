@@ -74,7 +74,13 @@ const guild = z.object({
   utcOffset: z.number().min(-12).max(14).default(0).describe('Hours that the clock of this server is ahead of UTC'),
 });
 
-export const settings = { guild };
+const global = z.object({
+  memories: whole(100, 1_000_000)
+    .default(10_000)
+    .describe('How many memories one persona has in one server or direct message; holds from the next start on'),
+});
+
+export const settings = { global, guild };
 
 /** How personas behave in one guild. */
 export type PersonaSettings = z.output<typeof guild>;

@@ -20,6 +20,7 @@ describe('loading and unloading plugins', () => {
         state: 'stopped',
         source: 'folder',
         path: '(memory)',
+        env: [],
         provides: [],
         injects: [],
         effects: [],

@@ -101,6 +101,7 @@ function contextOf(
   reply: CommandContext['reply'],
 ): CommandContext {
   const { entry, answers, place } = call;
+  entry.owner.entrusted?.give(call.actor);
   return {
     name: entry.name,
     source: call.source,

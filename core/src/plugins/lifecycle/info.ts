@@ -16,6 +16,7 @@ export function infoOf(room: LifecycleRoom, record: PluginRecord): PluginInfo {
     source: origin.source,
     path: origin.path,
     ...(problem === undefined ? {} : { problem }),
+    env: Object.keys(definition?.env?.shape ?? {}),
     provides: definition?.provides.map((token) => token.id) ?? [],
     injects: [...needs, ...likes],
     effects: run?.owner.scope.effects ?? [],

@@ -9,6 +9,9 @@ import {
 } from '@cinnabar/sdk';
 import type { Owner } from '../../contracts.js';
 
+/** The path of plugins that the program itself has made. */
+export const IN_MEMORY = '(memory)';
+
 /** Where a plugin comes from, and how its newest version is had. */
 export interface Origin {
   readonly source: PluginInfo['source'];

@@ -1,11 +1,12 @@
 import { CinnabarError, type ErrorCode, type Plugin } from '@cinnabar/sdk';
+import { createEntrusted } from '../../access/entrusted.js';
 import type { Owner } from '../../contracts.js';
 import { doing } from '../../process/doing.js';
 import { runAs } from '../../process/origin.js';
 import { createScope } from '../scope.js';
 import { withinLimit } from '../time-limit.js';
 import { closeScope } from './close-scope.js';
-import { type Run, reasonOf } from './records.js';
+import { IN_MEMORY, type Run, reasonOf } from './records.js';
 import type { LifecycleRoom } from './room.js';
 import { injectedTokens } from './tokens.js';
 
@@ -16,7 +17,8 @@ import { injectedTokens } from './tokens.js';
 export async function startRun(room: LifecycleRoom, plugin: Plugin): Promise<Run> {
   const { id, version } = plugin.manifest;
   const scope = createScope({ plugin: id, clock: room.clock });
-  const owner: Owner = { id, plugin, scope, log: room.log.child({ plugin: id }) };
+  const entrusted = isForeign(room, id) ? { entrusted: createEntrusted(room.clock) } : {};
+  const owner: Owner = { id, plugin, scope, log: room.log.child({ plugin: id }), ...entrusted };
   const { needs, likes } = injectedTokens(plugin);
   const injected = new Map([...needs, ...likes].map((token) => [token, room.services.provision(token)]));
   doing.change = `the setup of ${id}`;
@@ -31,6 +33,12 @@ export async function startRun(room: LifecycleRoom, plugin: Plugin): Promise<Run
   room.touched.add(id);
   room.log.info(`${id} ${version} started`, { plugin: id });
   return { owner, sequence: room.nextSequence(), injected, registered: scope.effects };
+}
+
+/** Whether it neither comes with the host nor was handed to it by the program that runs it. */
+function isForeign({ records }: LifecycleRoom, id: string): boolean {
+  const origin = records.get(id)?.origin;
+  return origin !== undefined && origin.source !== 'bundled' && origin.path !== IN_MEMORY;
 }
 
 async function setUp(room: LifecycleRoom, owner: Owner): Promise<void> {

@@ -2,32 +2,38 @@ import type { Clock, Ledger, LedgerEntry, Logger } from '@cinnabar/sdk';
 import type { LedgerStore } from './store.js';
 
 /** How long, and how many, ended calls are kept. */
-const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
-const KEPT_CALLS = 10_000;
+export interface KeptCalls {
+  readonly days: number;
+  readonly calls: number;
+}
+
+export const KEPT_CALLS: KeptCalls = { days: 30, calls: 10_000 };
+const DAY_MS = 24 * 60 * 60 * 1000;
 /** Pruning lists a folder, so it is not done for each call. */
 const PRUNE_EVERY = 100;
 const READ_AT_ONCE = 50;
 
 interface Parts {
-  readonly store: LedgerStore;
+  readonly store: Pick<LedgerStore, 'archived' | 'endedAt' | 'erase' | 'get' | 'remove'>;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly kept?: KeptCalls;
 }
 
 /** The archived calls: looked up newest first, and pruned. */
-export function createHistory({ store, clock, log }: Parts) {
+export function createHistory({ store, clock, log, kept = KEPT_CALLS }: Parts) {
   let sincePruned = 0;
 
   const tooOld = async (callId: string) => {
     const endedAt = await store.endedAt(callId);
-    return endedAt === undefined || endedAt < clock.now() - KEPT_MS;
+    return endedAt === undefined || endedAt < clock.now() - kept.days * DAY_MS;
   };
 
   const prune = async () => {
     sincePruned = 0;
     const ids = await store.archived();
     for (const [index, id] of ids.entries()) {
-      const excess = ids.length - index > KEPT_CALLS;
+      const excess = ids.length - index > kept.calls;
       // Ids sort by time: the first that may stay ends the sweep.
       if (!excess && !(await tooOld(id))) return;
       await store.remove(id);

@@ -1,6 +1,6 @@
 import type { CallState, Clock, Ledger, LedgerEntry, Logger, PersonalData } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
-import { createHistory } from './history.js';
+import { createHistory, KEPT_CALLS, type KeptCalls } from './history.js';
 import { afterRestart, isFinal, mayFollow } from './states.js';
 import type { LedgerStore } from './store.js';
 
@@ -8,6 +8,7 @@ export interface LedgerParts {
   readonly store: LedgerStore;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly kept?: KeptCalls;
 }
 
 export type FirstRow = Omit<LedgerEntry, 'state' | 'createdAt' | 'updatedAt' | keyof RowDetails>;
@@ -43,14 +44,14 @@ export interface CallLedger extends Ledger {
   recover(): Promise<readonly LedgerEntry[]>;
 }
 
-export function createLedger({ store, clock, log }: LedgerParts): CallLedger {
+export function createLedger({ store, clock, log, kept = KEPT_CALLS }: LedgerParts): CallLedger {
   const open = new Map<string, { entry: LedgerEntry; readonly moves: PQueue }>();
   /** Calls that have ended and are not archived yet; and those of them that may be. */
   const ended = new Map<string, LedgerEntry>();
   const due = new Set<string>();
   /** One at a time: a copy must not be written again after it was erased. */
   const archiving = new PQueue({ concurrency: 1 });
-  const history = createHistory({ store, clock, log });
+  const history = createHistory({ store, clock, log, kept });
 
   const move = async (callId: string, from: readonly CallState[], to: CallState, add: RowDetails = {}) => {
     const call = open.get(callId);

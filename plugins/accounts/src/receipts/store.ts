@@ -1,9 +1,13 @@
 import type { Collection, Receipt } from '@cinnabar/sdk';
 import type { StoredReceipts } from './schema.js';
 
-/** Of each mind in a channel: one that works a lot does not push out another's answers. */
-const MAX_RECEIPTS = 50;
-const KEPT_MS = 31 * 24 * 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
+
+export interface Kept {
+  /** Of each mind in a channel: one that works a lot does not push out another's answers. */
+  readonly receipts: number;
+  readonly receiptDays: number;
+}
 
 export type ReceiptStore = Collection<StoredReceipts, 'channel'>;
 
@@ -13,11 +17,13 @@ export async function knownReceipt(store: ReceiptStore, receipt: Receipt): Promi
   return receipts.find((one) => isSame(one, receipt));
 }
 
-export async function keepReceipt(store: ReceiptStore, receipt: Receipt): Promise<void> {
+export async function keepReceipt(store: ReceiptStore, receipt: Receipt, kept: Kept): Promise<void> {
   await store.of(receipt.actor.channelId).update((draft) => {
-    const others = draft.receipts.filter((one) => one.at > receipt.at - KEPT_MS && !isSame(one, receipt));
+    const others = draft.receipts.filter(
+      (one) => one.at > receipt.at - kept.receiptDays * DAY_MS && !isSame(one, receipt),
+    );
     const all = [...others, receipt];
-    const dropped = all.filter(({ mind }) => mind === receipt.mind).slice(0, -MAX_RECEIPTS);
+    const dropped = all.filter(({ mind }) => mind === receipt.mind).slice(0, -kept.receipts);
     draft.receipts = all.filter((one) => !dropped.includes(one));
   });
 }

@@ -1,0 +1,86 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hostPartSchema } from '@cinnabar/core/internal/config/host-part';
+import { createHistory } from '@cinnabar/core/internal/tools/ledger/history';
+import { createTestHost } from '@cinnabar/core/testing';
+import { removeOldCalls } from '@cinnabar/plugin-mcp/history/retention';
+import { Accounts, createSequences, SettingsCatalog } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { receipt } from '../plugins/accounts/receipt.js';
+import { makeFolder } from '../support/folder.js';
+import { recordingLogger } from '../support/logs.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+describe('security: bounds on disk', () => {
+  it('of the history of tool calls: by age and by size, but never the file that is being written', async () => {
+    using folder = makeFolder();
+    const now = Date.parse('2026-11-22T10:30:00Z');
+    const name = (ageMs: number) => `${new Date(now - ageMs).toISOString().slice(0, 13).replace('T', '-')}.jsonl`;
+    mkdirSync(join(folder.path, '100'));
+    mkdirSync(join(folder.path, '200'));
+    for (let hours = 0; hours < 40; hours += 1) {
+      writeFileSync(join(folder.path, hours % 2 === 0 ? '100' : '200', name(hours * HOUR_MS)), 'x'.repeat(1_000));
+    }
+    writeFileSync(join(folder.path, '100', name(91 * DAY_MS)), 'old');
+    const kept = () => ['100', '200'].flatMap((channel) => readdirSync(join(folder.path, channel)));
+    const sequences = createSequences();
+    const parts = { root: folder.path, sequences, now, days: 90 };
+    expect([...(await removeOldCalls({ ...parts, bytes: 1_000_000 }))]).to.deep.equal(['100']);
+    expect(kept()).to.have.length(40);
+    await removeOldCalls({ ...parts, bytes: 10_000 });
+    expect(kept())
+      .to.have.length(10)
+      .and.include(name(0))
+      .and.not.include(name(20 * HOUR_MS));
+    await removeOldCalls({ ...parts, bytes: 0 });
+    expect(kept()).to.deep.equal([name(0)]);
+  });
+
+  it('of the ledger: by age and by number', async () => {
+    const clock = createManualClock();
+    const rows = new Map(Array.from({ length: 250 }, (_, at) => [String(at).padStart(6, '0'), clock.now() - DAY_MS]));
+    rows.set('000000', clock.now() - 8 * DAY_MS);
+    const store = {
+      archived: async () => [...rows.keys()],
+      endedAt: async (id: string) => rows.get(id),
+      remove: async (id: string) => void rows.delete(id),
+      get: async () => undefined,
+      erase: async () => undefined,
+    };
+    const ledger = createHistory({ store, clock, log: recordingLogger(), kept: { days: 7, calls: 1_000 } });
+    await ledger.prune();
+    expect(rows.size).to.equal(249);
+    await createHistory({ store, clock, log: recordingLogger(), kept: { days: 7, calls: 100 } }).prune();
+    expect([rows.size, [...rows.keys()][0]]).to.deep.equal([100, '000150']);
+  });
+
+  it('of receipts: by number, as the owner has set it', async () => {
+    await using host = await createTestHost({ plugins: ['accounts'], settings: { accounts: { receipts: 5 } } });
+    const accounts = host.resolve(Accounts);
+    const actor = { userId: host.alice.id, guildId: host.guild.id, channelId: host.general.id };
+    for (let n = 0; n < 12; n += 1) await accounts.record(receipt({ id: String(n), actor, at: host.clock.now() + n }));
+    expect((await accounts.receipts(host.general.id)).map(({ id }) => id)).to.deep.equal(['11', '10', '9', '8', '7']);
+  });
+
+  it('are documented in one table, with settings that exist', async () => {
+    const rows = readFileSync('README.md', 'utf8')
+      .split('\n')
+      .filter(
+        (line) => line.startsWith('| ') && /`(?:host|[a-z-]+)\.[A-Za-z_]+`(?:, `[a-z-]+\.[A-Za-z_]+`)* \|$/.test(line),
+      );
+    expect(rows).to.have.length.of.at.least(10);
+    const names = rows.flatMap((row) => [...(row.split('|').at(-2) ?? '').matchAll(/`([a-z-]+)\.([A-Za-z_]+)`/g)]);
+    const plugins = ['accounts', 'admin', 'ai', 'confirm', 'mcp', 'persona', 'relay', 'tasks'];
+    await using host = await createTestHost({ plugins });
+    const catalog = host.resolve(SettingsCatalog);
+    const owner = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
+    const hostKeys = Object.keys(hostPartSchema.shape.host.unwrap().shape);
+    for (const [, plugin = '', key = ''] of names) {
+      const keys = plugin === 'host' ? hostKeys : (await catalog.describe(plugin, owner)).map((one) => one.key);
+      expect(keys, `${plugin}.${key}`).to.include(key);
+    }
+  });
+});
