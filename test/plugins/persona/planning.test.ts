@@ -157,6 +157,7 @@ describe('persona: planning', () => {
     expect(watered).to.deep.equal(['3 l because it is hot (user_input)']);
     expect(told(stage.events)).to.include('finished WATER_PLANTS');
     stage.you.say(stage.general, '!plugin disable garden');
+    await stage.settled();
     await stage.hears('Still hot');
     expect(watered).to.have.length(1);
     expect(told(stage.events)).to.include('action_dropped');
