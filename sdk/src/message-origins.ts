@@ -3,8 +3,8 @@ import { defineToken } from './token.js';
 
 /** What stands behind a message of the bot that is not its own word. */
 export type MessageOrigin =
-  /** A tool sent it for a member. */
-  | { readonly kind: 'sent-for'; readonly userId: string | undefined; readonly identity: string | undefined }
+  /** A tool sent it for a member; `undefined` when that member has had their data deleted. */
+  | { readonly kind: 'sent-for'; readonly userId: string | undefined }
   /** It asks a member for a confirmation, or did. */
   | { readonly kind: 'card'; readonly userId: string; readonly open: boolean };
 

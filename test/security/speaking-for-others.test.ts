@@ -1,5 +1,5 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { type Actor, PersonalDataStore, SettingsCatalog, Tools } from '@cinnabar/sdk';
+import { type Actor, MessageOrigins, PersonalDataStore, SettingsCatalog, Tools } from '@cinnabar/sdk';
 import { type LocalMessage, type LocalUser, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { openDesk } from '../plugins/confirm/desk.js';
@@ -37,6 +37,14 @@ describe('security: speaking for others', () => {
     if (message === undefined) throw new Error('nothing was sent');
     await bench.done(alice, 'discord_edit_message', { channelId: general.id, messageId: message.id, content: 'Less' });
     expect(message.content).to.equal(`-# for <@${alice.id}>\nLess`);
+    await bench.done(bench.mod, 'discord_edit_message', {
+      channelId: general.id,
+      messageId: message.id,
+      content: 'Moderated',
+    });
+    expect(message.content).to.equal(`-# for <@${bench.mod.id}>\nModerated`);
+    const origins = await bench.host.resolve(MessageOrigins).of(general.id, [message.id]);
+    expect(origins.get(message.id)).to.deep.equal({ kind: 'sent-for', userId: bench.mod.id });
     const forum = guild.createChannel({ name: 'ideas', type: 15 });
     await bench.host.settled();
     await bench.done(alice, 'discord_create_forum_post', { forumChannelId: forum.id, title: 'One', content: 'Text' });

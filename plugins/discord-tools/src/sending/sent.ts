@@ -31,7 +31,9 @@ export function createSentMessages(documents: SentCollection): SentMessages {
       if (ids.length === 0) return;
       const added = ids.map((id) => ({ id, userId, ...(identity === undefined ? {} : { identity }) }));
       await documents.of(channelId).update((draft) => {
-        draft.messages = [...draft.messages, ...added].slice(-KEPT);
+        // One that is edited says from then on what who edited it wants said. It stays in its place: slow mode goes by the latest.
+        const byId = new Map([...draft.messages, ...added].map((message) => [message.id, message]));
+        draft.messages = [...byId.values()].slice(-KEPT);
       });
     },
     async whose(channelId, id, { userId, identity }) {
@@ -48,7 +50,7 @@ export function createSentMessages(documents: SentCollection): SentMessages {
       return new Map(
         messages
           .filter(({ id, identity }) => identity === undefined && wanted.has(id))
-          .map(({ id, userId }) => [id, { kind: 'sent-for', userId, identity: undefined }] as const),
+          .map(({ id, userId }) => [id, { kind: 'sent-for', userId }] as const),
       );
     },
     forgetChannel: (channelId) => documents.of(channelId).delete(),

@@ -50,6 +50,7 @@ export function editMessage(parts: Parts): ToolDefinition<typeof input, MessageA
       if (message.pinned) throw new UserError('I do not edit pinned messages. Take it off the pins first.');
       if (whose === 'others') await demand(parts, caller, placeOf(message.channel), 'ManageMessages');
       await message.edit({ content: text, ...(await mannerOf(parts, caller, message.channel, content)) });
+      await parts.sent.remember(message.channelId, [message.id], actor);
       return messageAt(message);
     },
   };
