@@ -27,19 +27,26 @@ export function createInterceptor(parts: Parts): Interceptor {
   /** Calls by member that will have a card, but have none yet. */
   const asking = new Map<string, number>();
 
-  /** Why no card may be added for the member. Only overdue cards make room: a decision that can still be made is never taken away. */
-  const crowded = async ({ actor }: ToolCall, { maxOpen }: Rules): Promise<string | undefined> => {
-    const { board, expiry } = parts;
-    const open = (board.of(actor.userId)?.size ?? 0) + (asking.get(actor.userId) ?? 0);
-    if (open >= maxOpen)
+  /** Only overdue cards make room: a decision that can still be made is never taken away. */
+  const makeRoom = async ({ actor }: ToolCall) => {
+    const there = parts.board.at(actor);
+    if (there.size < MOST_WAITING) return;
+    const { expiry } = parts;
+    await Promise.all([...there].filter(expiry.isOverdue).map((card) => expiry.expire(card, 'timedOut')));
+  };
+  /** Counts a card that is to come, or says why there may be none. */
+  const reserve = ({ actor }: ToolCall, { maxOpen }: Rules): string | undefined => {
+    const coming = asking.get(actor.userId) ?? 0;
+    const open = (parts.board.of(actor.userId)?.size ?? 0) + coming;
+    if (open >= maxOpen) {
       return `${open} requests of this member wait for a decision already: they have to be decided first`;
-    if (board.at(actor).size < MOST_WAITING) return undefined;
-    await Promise.all([...board.at(actor)].filter(expiry.isOverdue).map((card) => expiry.expire(card, 'timedOut')));
-    return board.at(actor).size < MOST_WAITING ? undefined : 'too many requests are waiting here';
+    }
+    if (parts.board.at(actor).size >= MOST_WAITING) return 'too many requests are waiting here';
+    asking.set(actor.userId, coming + 1);
+    return undefined;
   };
   const askFor = async (call: ToolCall, run: () => Promise<SettledOutcome>, rules: Rules, allowance: Allowance) => {
     const { userId, channelId } = call.actor;
-    asking.set(userId, (asking.get(userId) ?? 0) + 1);
     try {
       // Several calls of one answer come at once; their cards appear one after another.
       return await cards.run(channelId, () => ask(parts, { call, run, rules, allowance }));
@@ -72,7 +79,8 @@ export function createInterceptor(parts: Parts): Interceptor {
       }
       await parts.expiry.expireOverdue(call.actor.userId);
       if (parts.signal.aborted) return { status: 'expired', callId: call.id, reason: REASONS.restarted };
-      const reason = await crowded(call, rules);
+      await makeRoom(call);
+      const reason = reserve(call, rules);
       if (reason !== undefined) return { status: 'denied', callId: call.id, reason: `Not run: ${reason}.` };
       return askFor(call, next, rules, allowance);
     },
