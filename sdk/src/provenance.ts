@@ -6,6 +6,8 @@ import { defineToken } from './token.js';
 export interface ToolSource extends Place {
   /** Reading them takes the permission to read the message history. When one of them is deleted, the output is not shown any more. */
   readonly messageIds?: readonly string[];
+  /** Whose words or data are in it: when one of them has their data deleted, what was kept of the output goes. */
+  readonly userIds?: readonly string[];
 }
 
 /** A source as it is kept. */
@@ -13,7 +15,16 @@ export const toolSource: z.ZodType<ToolSource> = z.object({
   guildId: z.string().nullable(),
   channelId: z.string().exactOptional(),
   messageIds: z.array(z.string()).exactOptional(),
+  userIds: z.array(z.string()).exactOptional(),
 });
+
+/** Whether a person's words or data are in what came from there. */
+export function isOf(sources: readonly ToolSource[] | undefined, userId: string): boolean {
+  return sources?.some(({ userIds }) => userIds?.includes(userId)) === true;
+}
+
+/** In the place of what was kept of a result, when somebody whose words were in it has had their data deleted. */
+export const FORGOTTEN = '(deleted: a member whose words were in this had their data deleted)';
 
 /** Who may be shown what came from where: asked each time before something that is kept is shown, to people or to a model. */
 export interface Provenance {

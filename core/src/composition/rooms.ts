@@ -124,10 +124,22 @@ function registerState(room: Room): void {
   room(KEYS.enabledIn, (get) => createEnabledIn(get(KEYS.guildStates)));
   room(KEYS.prefixes, (get) => createPrefixes(get(KEYS.guildStates), get(KEYS.config).prefixes));
   room(KEYS.personalData, (get) =>
-    createPersonalData(get(KEYS.storage), {
-      calls: get(KEYS.tools).personalData,
-      identities: get(KEYS.identities).personalData,
-    }),
+    createPersonalData(
+      get(KEYS.storage),
+      {
+        calls: get(KEYS.tools).personalData,
+        identities: get(KEYS.identities).personalData,
+        // After what may still write to them.
+        logs: {
+          export: async () => ({}),
+          forget: (userId) => get(KEYS.logs).forget(userId),
+          stays: [
+            'that tools were called for you, when and with what outcome, without your words, in the log of the bot’s owner',
+          ],
+        },
+      },
+      () => get(KEYS.tools).idle(),
+    ),
   );
   room(KEYS.identities, (get) =>
     createIdentities(

@@ -1,6 +1,7 @@
 import type { Clock, LogFields, Logger } from '@cinnabar/sdk';
 import { type Entry, flat, LEVELS, type Level } from './entry.js';
 import { oneLine, safeJson } from './escape.js';
+import { forgetInLogs } from './forget-in-logs.js';
 import { humanText } from './human.js';
 import { toPlain, toPlainRecord } from './plain.js';
 import { createRedactor, type Redactor } from './redactor.js';
@@ -30,6 +31,8 @@ export interface Logs {
   /** Writes to the audit file alone, whatever the level. */
   audit(entry: LogFields): void;
   readonly redactor: Redactor;
+  /** Takes a person's words out of every file; that something happened stays. */
+  forget(userId: string): Promise<void>;
   /** Resolves when every entry is in its file. What is logged later goes nowhere. */
   close(): Promise<void>;
 }
@@ -50,6 +53,9 @@ export function createLogs(options: LogsOptions): Logs {
   let waiting: Waiting[] = [];
   let closed = false;
   let opening: NodeJS.Timeout | undefined;
+  /** While the files are written anew, entries wait. */
+  let rewriting: Promise<void> = Promise.resolve();
+  let isRewriting = false;
 
   let failedAt = Number.NEGATIVE_INFINITY;
   const onFailure = (error: Error) => {
@@ -73,6 +79,7 @@ export function createLogs(options: LogsOptions): Logs {
   const submit = (entry: Waiting, urgent: boolean) => {
     if (closed) return;
     waiting.push(entry);
+    if (isRewriting) return;
     if (urgent || sinks !== undefined) open();
     else opening ??= setTimeout(open, OPEN_AFTER_MS);
   };
@@ -111,8 +118,26 @@ export function createLogs(options: LogsOptions): Logs {
       submit((to) => to.audit(json), false);
     },
     redactor,
+    forget(userId) {
+      const task = rewriting.then(async () => {
+        if (closed) return;
+        isRewriting = true;
+        const opened = sinks ?? (waiting.length > 0 ? open() : undefined);
+        sinks = undefined;
+        try {
+          await opened?.close();
+          await forgetInLogs(dir, userId);
+        } finally {
+          isRewriting = false;
+          if (waiting.length > 0) open();
+        }
+      });
+      rewriting = task.catch(() => undefined);
+      return task;
+    },
     async close() {
       if (closed) return;
+      await rewriting;
       clearTimeout(opening);
       const opened = sinks ?? (waiting.length > 0 ? open() : undefined);
       closed = true;

@@ -5,10 +5,12 @@ import type { PersonalDataRoom, StorageRoom } from '../contracts.js';
  * Export and deletion of one person's data over all plugins.
  * @param host what the host itself holds, by name, such as the tool calls that the person asked for: plugins go first, since they may end
  *   some that are still open
+ * @param callsAreTold resolves when every call that has ended has been told of
  */
 export function createPersonalData(
   storage: StorageRoom,
   host: Readonly<Record<string, PersonalData>>,
+  callsAreTold: () => Promise<void> = async () => undefined,
 ): PersonalDataRoom {
   const sources = new Map<string, Set<PersonalData>>();
   return {
@@ -32,10 +34,18 @@ export function createPersonalData(
       const more = Object.entries({ own, ...ofHost }).filter(([, data]) => Object.keys(data ?? {}).length > 0);
       return { ...stored, ...Object.fromEntries(more) };
     },
+    stays: () =>
+      [...[...sources.values()].flatMap((set) => [...set]), ...Object.values(host)].flatMap(({ stays = [] }) => stays),
     async forget(userId) {
       const failures: unknown[] = [];
       const attempt = (forgetting: Promise<void>) => forgetting.catch((error: unknown) => failures.push(error));
-      for (const set of sources.values()) for (const data of set) await attempt(data.forget(userId));
+      const byPlugins = async () => {
+        for (const set of sources.values()) for (const data of set) await attempt(data.forget(userId));
+      };
+      await byPlugins();
+      // What one of them has ended, others may have written down since.
+      await callsAreTold();
+      await byPlugins();
       for (const data of Object.values(host)) await attempt(data.forget(userId));
       const documents = await storage.forgetUser(userId);
       // One plugin that fails keeps nobody else's part, but the person must not hear that all is gone.

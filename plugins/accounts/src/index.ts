@@ -44,6 +44,7 @@ export default definePlugin({
       isModerator: async (actor) => TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod'),
     });
     personalData({
+      stays: ['how many tokens and how much money a server has used on a day, which counts nobody’s words'],
       export: (userId) => exportReceipts(stores.receipts, userId),
       forget: (userId) => forgetReceipts(stores.receipts, userId),
     });

@@ -3,6 +3,12 @@ import { AttachmentBuilder } from 'discord.js';
 
 const COOLDOWN = { uses: 2, perMs: 60_000 } as const;
 
+/** What is not the bot's to delete. */
+const ALWAYS = [
+  'your messages in Discord, which are yours to delete, and what I have said there',
+  'what you have set up for a server as its admin, which belongs to the server',
+];
+
 /** `!mydata …`: what the bot holds of the member who asks, for them alone. */
 export function registerMyData({ group }: Pick<Registrar, 'group'>, store: PersonalDataStore): void {
   group({
@@ -29,8 +35,13 @@ export function registerMyData({ group }: Pick<Registrar, 'group'>, store: Perso
             );
           }
           const gone = await store.forget(ctx.actor.userId);
+          const stays = [...store.stays(), ...ALWAYS].map((one) => `- ${one}`);
           return ctx.reply(
-            `Done. I have deleted what I held of you (${gone} ${gone === 1 ? 'document' : 'documents'}).`,
+            [
+              `Done. I have deleted what I held of you (${gone} ${gone === 1 ? 'document' : 'documents'}), also from what I kept for others.`,
+              'What stays:',
+              ...stays,
+            ].join('\n'),
           );
         },
       }),

@@ -113,6 +113,9 @@ export default definePlugin({
       }),
       async forget(userId) {
         await forgetCalls(calls, userId);
+        await parts.memories.forget(userId);
+        // Nobody knows any more whose image is whose.
+        await images.clear();
         await forgetOldReceipts(collections.receipts, userId);
       },
     });

@@ -107,6 +107,11 @@ export function createDriverStore(driver: Driver, log: Logger): LedgerStore {
       if (keyName !== undefined) await keys.release(keyName, callId);
       await driver.delete([...ENDED, callId]);
     },
+    async rewrite(entry) {
+      const path = [...ENDED, entry.id];
+      await driver.erase(path);
+      await driver.write(path, { version: VERSION, data: entry });
+    },
     async erase(callId) {
       const path = [...ENDED, callId];
       const found = await read(path);

@@ -1,4 +1,4 @@
-import type { Clock, Ledger, LedgerEntry, Logger } from '@cinnabar/sdk';
+import { type Clock, FORGOTTEN, isOf, type Ledger, type LedgerEntry, type Logger } from '@cinnabar/sdk';
 import type { LedgerStore } from './store.js';
 
 /** How long, and how many, ended calls are kept. */
@@ -71,7 +71,10 @@ export function createHistory({ store, clock, log, kept = KEPT_CALLS }: Parts) {
     },
     /** Removes what one person asked for. Calls under way go on, and are kept. */
     async forget(userId: string): Promise<void> {
-      for await (const entry of newestArchived()) if (entry.actor.userId === userId) await store.erase(entry.id);
+      for await (const entry of newestArchived()) {
+        if (entry.actor.userId === userId) await store.erase(entry.id);
+        else if (isOf(entry.sources, userId)) await store.rewrite(withoutWords(entry));
+      }
     },
   };
 
@@ -82,6 +85,11 @@ export function createHistory({ store, clock, log, kept = KEPT_CALLS }: Parts) {
       yield* read.filter((entry) => entry !== undefined);
     }
   }
+}
+
+/** That the call was made stays. */
+function withoutWords({ sources: _sources, ...entry }: LedgerEntry): LedgerEntry {
+  return { ...entry, text: FORGOTTEN };
 }
 
 const newestFirst = (a: LedgerEntry, b: LedgerEntry) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);

@@ -1,4 +1,12 @@
-import type { CallState, Clock, Ledger, LedgerEntry, Logger, PersonalData } from '@cinnabar/sdk';
+import {
+  type CallState,
+  type Clock,
+  isOf,
+  type Ledger,
+  type LedgerEntry,
+  type Logger,
+  type PersonalData,
+} from '@cinnabar/sdk';
 import PQueue from 'p-queue';
 import { createHistory, KEPT_CALLS, type KeptCalls } from './history.js';
 import { afterRestart, isFinal, mayFollow } from './states.js';
@@ -108,7 +116,9 @@ export function createLedger({ store, clock, log, kept = KEPT_CALLS }: LedgerPar
     personalData: {
       export: (userId) => recent({ userId, limit: Number.POSITIVE_INFINITY }),
       async forget(userId) {
-        for (const { id, actor } of [...ended.values()]) if (actor.userId === userId) await archiveNow(id);
+        for (const { id, actor, sources } of [...ended.values()]) {
+          if (actor.userId === userId || isOf(sources, userId)) await archiveNow(id);
+        }
         await history.forget(userId);
       },
     },

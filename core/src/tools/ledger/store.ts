@@ -17,6 +17,8 @@ export interface LedgerStore {
   endedAt(callId: string): Promise<number | undefined>;
   /** Removes an archived call, and its key. */
   remove(callId: string): Promise<void>;
+  /** Writes an archived call anew, with no copy of what it said before. */
+  rewrite(entry: LedgerEntry): Promise<void>;
   /** Removes all that an archived call says, with every copy of it. Its key stays taken until `remove`. */
   erase(callId: string): Promise<void>;
 }

@@ -62,7 +62,7 @@ export interface ContextInput {
   readonly tools: readonly ModelTool[];
   /** Oldest first. */
   readonly records: readonly ToolRecord[];
-  readonly images: Images;
+  readonly images: Pick<Images, 'load'>;
   readonly config: ContextConfig;
   readonly traits: ModelTraits;
   readonly memory: ChannelMemory;

@@ -92,4 +92,6 @@ export interface CachedImage {
 export interface Images {
   /** From disk or Discord's CDN; `undefined` when it is no image, too large, gone, or not on Discord's hosts. Never throws. */
   load(attachment: HistoryAttachment, options?: { readonly maxBytes?: number }): Promise<CachedImage | undefined>;
+  /** Removes all of them from the disk; what is shown again is fetched again. */
+  clear(): Promise<void>;
 }

@@ -8,6 +8,8 @@ export interface MemoryStore {
   load(channelId: string): Promise<ChannelMemory>;
   /** Resolves once it is written. */
   save(channelId: string, memory: ChannelMemory): Promise<void>;
+  /** Forgets what a person is called. */
+  forget(userId: string): Promise<void>;
 }
 
 export function createMemoryStore(collection: Collection<typeof EMPTY_MEMORY, 'channel'>): MemoryStore {
@@ -15,6 +17,13 @@ export function createMemoryStore(collection: Collection<typeof EMPTY_MEMORY, 'c
     load: async (channelId) => (await collection.of(channelId).find()) ?? EMPTY_MEMORY,
     async save(channelId, memory) {
       await collection.of(channelId).set(memory);
+    },
+    async forget(userId) {
+      for await (const [channelId, memory] of collection.entries()) {
+        if (!Object.hasOwn(memory.names, userId)) continue;
+        const names = Object.fromEntries(Object.entries(memory.names).filter(([id]) => id !== userId));
+        await collection.of(channelId).set({ ...memory, names });
+      }
     },
   };
 }

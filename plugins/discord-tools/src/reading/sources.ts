@@ -5,13 +5,17 @@ import { placeOf } from '../reaching/places.js';
 interface Located {
   readonly id: string;
   readonly channelId: string;
+  readonly author: { readonly id: string };
 }
 
 /** Where messages are from that a tool quotes: a source for each channel. */
 export function messageSources(client: Client, messages: readonly Located[]): readonly ToolSource[] {
-  const byChannel = new Map<string, string[]>();
-  for (const { id, channelId } of messages) byChannel.set(channelId, [...(byChannel.get(channelId) ?? []), id]);
-  return [...byChannel].map(([channelId, messageIds]) => ({ ...channelSource(client, channelId), messageIds }));
+  const channels = [...new Set(messages.map(({ channelId }) => channelId))];
+  return channels.map((channelId) => {
+    const there = messages.filter((message) => message.channelId === channelId);
+    const userIds = [...new Set(there.map(({ author }) => author.id))];
+    return { ...channelSource(client, channelId), messageIds: there.map(({ id }) => id), userIds };
+  });
 }
 
 /** A channel or thread of which a tool tells that it is there. */

@@ -2,6 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import {
   decodeLine,
+  FORGOTTEN,
+  isOf,
   type Logger,
   leftUnfinished,
   type PersonalData,
@@ -59,7 +61,7 @@ export function historyOf({ history, journal, sequences, log, provenance, root, 
           await journal.release(folder);
           // What a crash left of writing a file anew may hold their calls, too.
           await removeFiles(folder, leftUnfinished(folder, await readdir(folder)));
-          for (const name of await hoursIn(folder)) await withoutCallsOf(userId, join(folder, name));
+          for (const name of await hoursIn(folder)) await withoutWordsOf(userId, join(folder, name));
           history.forgetCached(channelId);
         });
       }
@@ -68,10 +70,20 @@ export function historyOf({ history, journal, sequences, log, provenance, root, 
 }
 
 /** Whatever else is in the file stays as it is, torn lines too. */
-async function withoutCallsOf(userId: string, path: string): Promise<void> {
+async function withoutWordsOf(userId: string, path: string): Promise<void> {
   const lines = (await readFile(path, 'utf8')).split('\n');
-  const kept = lines.filter((line) => decodeLine(line, recordedUse)?.record.call.userId !== userId);
-  if (kept.length === lines.length) return;
+  const kept = lines.flatMap((line) => {
+    const use = decodeLine(line, recordedUse)?.record;
+    if (use === undefined) return [line];
+    if (use.call.userId === userId) return [];
+    return [isOf(use.result.sources, userId) ? JSON.stringify(withoutWords(use)) : line];
+  });
+  if (kept.length === lines.length && kept.every((line, index) => line === lines[index])) return;
   if (kept.every((line) => line.trim() === '')) return removeFiles(dirname(path), [basename(path)]);
   await replaceFile(path, kept.join('\n'));
+}
+
+/** Another member's call stays; what it returned held words of the one who is forgotten. */
+function withoutWords({ result, ...use }: RecordedUse): RecordedUse {
+  return { ...use, result: { callId: result.callId, output: null, error: FORGOTTEN } };
 }

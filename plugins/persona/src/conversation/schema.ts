@@ -5,6 +5,8 @@ const line = z.object({
   messageIds: z.array(z.string()),
   /** Who said it; `null`: the persona itself. */
   userId: z.string().nullable(),
+  /** Whose words the persona answered with it: it goes with theirs. */
+  answers: z.string().exactOptional(),
   /** As they were called then; never to be trusted. */
   displayName: z.string(),
   username: z.string(),

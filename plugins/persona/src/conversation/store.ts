@@ -110,12 +110,13 @@ export function createConversationStore(collection: ConversationCollection): Con
       return found;
     },
     async forget(userId) {
+      const isOfThem = (line: Line) => line.userId === userId || line.answers === userId;
       for await (const [channelId] of collection.entries()) {
         await ofThoseThatAre(
           channelId,
-          ({ lines, summary }) => summary.userIds.includes(userId) || lines.some((line) => line.userId === userId),
+          ({ lines, summary }) => summary.userIds.includes(userId) || lines.some(isOfThem),
           (draft) => {
-            draft.lines = draft.lines.filter((line) => line.userId !== userId);
+            draft.lines = draft.lines.filter((line) => !isOfThem(line));
             if (draft.summary.userIds.includes(userId)) draft.summary = NO_SUMMARY;
           },
         );

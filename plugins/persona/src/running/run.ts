@@ -82,7 +82,14 @@ async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts
   const ask = createAsk({ llm, self, bounds, settings, signal: deadline.signal });
   const teller = createTeller(parts.hub, place, sessionId, clock);
   const { channelId } = place;
-  const speech = createSpeech({ voice: occasion.voice, conversations, channelId, self, clock });
+  const speech = createSpeech({
+    voice: occasion.voice,
+    conversations,
+    channelId,
+    self,
+    answers: run.speaker?.userId,
+    clock,
+  });
   const memoryIds = new Set(
     [...scene.recalled.map(({ memory }) => memory), ...(run.reflection?.evidence ?? [])].map(({ id }) => id),
   );

@@ -16,10 +16,12 @@ export interface SpeechParts {
   readonly conversations: Pick<ConversationStore, 'add'>;
   readonly channelId: string;
   readonly self: string;
+  /** Whom it answers. */
+  readonly answers: string | undefined;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export function createSpeech({ voice, conversations, channelId, self, clock }: SpeechParts): Speech {
+export function createSpeech({ voice, conversations, channelId, self, answers, clock }: SpeechParts): Speech {
   const texts: string[] = [];
   const messageIds: string[] = [];
   const keep = async (text: string, sent: readonly Message[]) => {
@@ -27,7 +29,8 @@ export function createSpeech({ voice, conversations, channelId, self, clock }: S
     texts.push(text);
     messageIds.push(...ids);
     const at = sent.at(-1)?.createdTimestamp ?? clock.now();
-    const line = { messageIds: ids, userId: null, displayName: self, username: '', text, at };
+    const whose = answers === undefined ? {} : { answers };
+    const line = { messageIds: ids, userId: null, ...whose, displayName: self, username: '', text, at };
     await conversations.add(channelId, [line]);
   };
   return {

@@ -14,6 +14,7 @@ export function personalData({ queue, letta, wakes }: PersonalParts): PersonalDa
   // Without an address there is no server to which anything could have been sent.
   const server = () => letta.agents().catch(() => undefined);
   return {
+    stays: ['what a Letta agent was told and remembers: its server keeps that, and its owner can delete it'],
     async export(userId) {
       const sent = (await server())?.of(userId);
       const planned = [];

@@ -1,7 +1,7 @@
-import type { PersonalData, Provenance } from '@cinnabar/sdk';
+import { FORGOTTEN, isOf, type PersonalData, type Provenance } from '@cinnabar/sdk';
 import { type MayShow, shownOf } from '../context/shown.js';
 import { isFinal } from '../model/status.js';
-import type { Task } from '../model/task.js';
+import type { Call, Task } from '../model/task.js';
 import type { Ends } from '../running/end.js';
 import type { Journal } from './journal.js';
 import { Superseded } from './journal.js';
@@ -36,6 +36,37 @@ export function personalTasks({
       }
       await ends.told();
       for (const { id } of await theirs(userId)) await journal.remove(id);
+      for await (const task of journal.all()) {
+        // Another process's is changed there, when it is over.
+        const isOurs = journal.peek(task.id) !== undefined || isFinal(task.status);
+        if (isOurs && isIn(task, userId)) await journal.amend(task.id, (draft) => strip(draft, userId));
+      }
     },
   };
+}
+
+type Words = { result?: string; text?: string; sources?: Call['sources'] };
+
+/** What others' tasks keep that holds a person's words: results of tools, answers to questions, the lines made of them. */
+function* wordsIn({ entries, scratchpad, log, step }: Task): Iterable<Words> {
+  for (const entry of entries) if (entry.kind === 'step') yield* entry.calls;
+  yield* step?.calls ?? [];
+  yield* log;
+  for (const line of scratchpad) if (typeof line !== 'string') yield line;
+}
+
+function isIn(task: Task, userId: string): boolean {
+  if (task.question?.answer?.byUserId === userId) return true;
+  for (const { sources } of wordsIn(task)) if (isOf(sources, userId)) return true;
+  return false;
+}
+
+function strip(draft: Task, userId: string): void {
+  for (const words of wordsIn(draft)) {
+    if (!isOf(words.sources, userId)) continue;
+    if (words.result === undefined) words.text = FORGOTTEN;
+    else words.result = FORGOTTEN;
+    delete words.sources;
+  }
+  if (draft.question?.answer?.byUserId === userId) draft.question.answer.text = FORGOTTEN;
 }

@@ -79,7 +79,9 @@ async function ask(
   const { answer, messageIds = [] } = await answered(parts, control, id);
   await parts.speaker.closeQuestion(task, messageIds, saying, answer);
   await journal.move(id, 'running', (draft) => {
-    endCall(call.id, 'told', `The user answered: ${answer.text}`, rules)(draft);
+    const { guildId, channelId } = task.actor;
+    const sources = [{ guildId, channelId, userIds: [answer.byUserId] }];
+    endCall(call.id, 'told', `The user answered: ${answer.text}`, rules, sources)(draft);
     delete draft.question;
   });
 }

@@ -78,7 +78,7 @@ export function picture(name = 'sunset.jpg', sizeBytes = 1000): HistoryAttachmen
 }
 
 /** Every picture is there; its data is its name. */
-export const album: Images = {
+export const album: Pick<Images, 'load'> = {
   load: async ({ name, sizeBytes }) => ({ mediaType: 'image/jpeg', base64: name, sizeBytes }),
 };
 

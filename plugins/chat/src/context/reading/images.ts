@@ -31,7 +31,7 @@ function mayBeImage({ contentType, name }: HistoryAttachment): boolean {
 export async function newestImages(
   messages: readonly HistoryMessage[],
   limits: ImageLimits,
-  images: Images,
+  images: Pick<Images, 'load'>,
 ): Promise<ShownImages> {
   const shown = new Map<string, CachedImage>();
   let bytes = 0;
@@ -56,7 +56,7 @@ export async function keptImages(
   before: ReadonlySet<string>,
   isNew: (message: HistoryMessage) => boolean,
   limits: ImageLimits,
-  images: Images,
+  images: Pick<Images, 'load'>,
 ): Promise<ShownImages | undefined> {
   if (limits.maxImages === 0) return new Map();
   const candidates = candidatesIn(messages, limits);

@@ -97,6 +97,10 @@ export function createImages(parts: ImagesParts): Images {
         return undefined;
       }
     },
+    async clear() {
+      await Promise.allSettled(loading.values());
+      await (await open()).clear();
+    },
   };
 }
 

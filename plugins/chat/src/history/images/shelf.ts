@@ -14,6 +14,7 @@ export interface Shelf {
   read(key: string): Promise<{ readonly bytes: Buffer; readonly mediaType: MediaType } | undefined>;
   /** Written beside and moved into place: whoever is killed meanwhile leaves no half image. Makes room first. */
   write(key: string, bytes: Buffer, mediaType: MediaType): Promise<void>;
+  clear(): Promise<void>;
   readonly totalBytes: number;
 }
 
@@ -75,6 +76,9 @@ export async function openShelf(folder: string, clock: Clock, limits: ShelfLimit
       await rename(part, join(folder, name));
       index.set(key, { name, bytes: bytes.byteLength, storedAt });
       totalBytes += bytes.byteLength;
+    },
+    async clear() {
+      for (const key of [...index.keys()]) await remove(key);
     },
   };
 }

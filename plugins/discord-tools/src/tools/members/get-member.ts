@@ -14,6 +14,7 @@ export function getMember(parts: Parts): ToolDefinition<typeof input, MemberView
     input,
     risk: 'read',
     place: ({ guildId }) => guildPlace(guildId),
+    sources: ({ id }, { guildId }) => [{ ...guildPlace(guildId), userIds: [id] }],
     examples: ['who is {userId} in server {guildId}?', 'which roles does {userId} have in server {guildId}?'],
     present: {
       sentence: () => "I'll look up a member",

@@ -1,0 +1,126 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createTestHost } from '@cinnabar/core/testing';
+import { PersonalDataStore, Tasks, Tools } from '@cinnabar/sdk';
+import { callTool, type ModelStep, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+
+const MARK = 'xylophone';
+
+describe('security: forget means gone', () => {
+  it('a member’s words are nowhere in the data folder any more, in what is kept for others neither, and the answer says what stays', async function () {
+    this.timeout(20_000);
+    let step: ModelStep | undefined;
+    const llm = scriptedLlm(({ results, tools }) => {
+      const next = step;
+      step = undefined;
+      if (next !== undefined) return next;
+      // The persona asks for a form of its own.
+      if (tools.length === 0) return say(JSON.stringify(PLAN));
+      return say(results.length > 0 ? `It says ${results.length} things.` : 'Well.');
+    });
+    const plugins = [
+      'accounts',
+      'admin',
+      'ai',
+      'chat',
+      'confirm',
+      'discord-tools',
+      'mcp',
+      'party',
+      'persona',
+      'relay',
+      'tasks',
+    ];
+    const host = await createTestHost({ plugins: [llm, ...plugins] });
+    try {
+      const { alice, bob, you, general, guild, settled, application } = host;
+      const { discord } = host;
+      const parlour = guild.createChannel({ name: 'parlour' });
+      await settled();
+      you.say(parlour, '!ai use persona --here');
+      you.say(general, '!set confirm require destructive');
+      await settled();
+
+      // Said to a chat, to a persona, in a name, in a direct message, in arguments, in a setting of theirs.
+      guild.rename(alice, `${MARK} queen`);
+      alice.say(general, `!ai I play the ${MARK}`);
+      await settled();
+      alice.say(parlour, `!ai I love my ${MARK}`);
+      await settled();
+      alice.say(alice.openDm(application), `my secret ${MARK}`);
+      await settled();
+      step = callTool('add_party_character', { name: `${MARK} V`, role: 'Solo' });
+      alice.say(general, `!ai Add ${MARK} V to my party`);
+      await settled();
+      // A call that is refused, a call that waits, and one whose arguments cannot be read.
+      const as = (user: typeof alice) => ({ userId: user.id, guildId: guild.id, channelId: general.id });
+      const tools = host.resolve(Tools);
+      const invoke = (user: typeof alice, name: string, input: unknown) =>
+        tools.invoke({ name, arguments: input, actor: as(user), origin: 'test' });
+      await invoke(alice, 'discord_send', { channelId: '1', message: `${MARK}!` });
+      await invoke(alice, 'discord_delete_message', { channelId: general.id, messageId: '1', reason: MARK });
+      await invoke(alice, 'discord_send', `not JSON: ${MARK}`);
+      await settled();
+      // What others have read of theirs.
+      await invoke(bob, 'discord_read_messages', { channelId: general.id });
+      await invoke(bob, 'discord_search_messages', { guildId: guild.id, content: MARK.slice(0, 4) });
+      await invoke(bob, 'discord_get_member', { guildId: guild.id, userId: alice.id });
+      step = callTool('discord_read_messages', { channelId: general.id });
+      bob.say(general, '!ai What was said here?');
+      await settled();
+      // A task of theirs, and one of somebody else that reads what they said and asks.
+      step = callTool('task_complete', { summary: `the ${MARK} is tuned` });
+      await host.resolve(Tasks).start({ prompt: `tune the ${MARK}`, actor: as(alice), origin: 'test' });
+      await settled();
+      step = callTool('discord_read_messages', { channelId: general.id });
+      const reading = await host.resolve(Tasks).start({ prompt: 'read the channel', actor: as(bob), origin: 'test' });
+      await settled();
+      await host.resolve(Tasks).stop(reading.id, as(bob));
+      await host.advance(60_000);
+
+      expect(await marked(host.dataDir, MARK), 'planted').to.have.length.above(5);
+      // What is in Discord itself is theirs to delete.
+      guild.rename(alice, null);
+      await settled();
+      alice.say(alice.openDm(application), '!mydata forget everything');
+      await settled();
+      await host.advance(2_000);
+      const answer = alice.openDm(application).messages.at(-1)?.content;
+      expect(answer)
+        .to.match(/^Done\./)
+        .and.include('What stays:')
+        .and.include('without your words');
+      expect(JSON.stringify(await host.resolve(PersonalDataStore).export(alice.id))).to.not.include(MARK);
+      await discord.settled();
+      await host.stop();
+      expect(await marked(host.dataDir, MARK), 'left').to.deep.equal([]);
+    } finally {
+      await host[Symbol.asyncDispose]();
+    }
+  });
+});
+
+const PLAN = {
+  reasoning: 'It seems right.',
+  actions: [
+    { action: 'ADD_MEMORY', context: '', result: { text: `Alice loves her ${MARK}.`, about: 'alice', importance: 8 } },
+    { action: 'ADD_GOAL', context: '', result: { goal: `hear the ${MARK}` } },
+    { action: 'UPDATE_MOOD', context: '', result: { mood: `${MARK}ish`, intensity: 5 } },
+    { action: 'SPEAK', context: '', result: { message: `A ${MARK}, how nice.` } },
+  ],
+  can_extend: false,
+};
+
+/** Files below a folder that hold the word, with a piece of each. */
+async function marked(folder: string, word: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const text = await readFile(path, 'utf8');
+    const at = text.indexOf(word);
+    if (at >= 0) found.push(`${path.slice(folder.length)}: ${text.slice(Math.max(0, at - 200), at + 60)}`);
+  }
+  return found;
+}
