@@ -130,7 +130,8 @@ describe('security: what came from where', () => {
     );
     if (outcome.status !== 'done') throw new Error('not done');
     const { sources } = outcome;
-    expect(sources).to.deep.include({ guildId: guild.id, channelId: staff.id, messageIds: [message.id] });
+    const userIds = [you.id];
+    expect(sources).to.deep.include({ guildId: guild.id, channelId: staff.id, messageIds: [message.id], userIds });
     const provenance = host.resolve(Provenance);
     expect(await provenance.mayShow(sources, [actorOf(you, general), actorOf(alice, general)])).to.equal(true);
     expect(await provenance.mayShow(sources, [actorOf(alice, general), actorOf(bob, general)])).to.equal(false);

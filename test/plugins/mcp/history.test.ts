@@ -68,7 +68,11 @@ describe('the history of tool calls', () => {
         messageId: '1456074443980800099',
         userId: host.alice.id,
       },
-      result: { callId, output: 'milk bought' },
+      result: {
+        callId,
+        output: 'milk bought',
+        sources: [{ guildId: actor.guildId, channelId: actor.channelId }],
+      },
       timestamp: '2026-01-01T00:00:00.000Z',
     });
   });
