@@ -49,6 +49,7 @@ describe('security: bounds on disk', () => {
       remove: async (id: string) => void rows.delete(id),
       get: async () => undefined,
       erase: async () => undefined,
+      rewrite: async () => undefined,
     };
     const ledger = createHistory({ store, clock, log: recordingLogger(), kept: { days: 7, calls: 1_000 } });
     await ledger.prune();

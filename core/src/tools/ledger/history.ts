@@ -14,7 +14,7 @@ const PRUNE_EVERY = 100;
 const READ_AT_ONCE = 50;
 
 interface Parts {
-  readonly store: Pick<LedgerStore, 'archived' | 'endedAt' | 'erase' | 'get' | 'remove'>;
+  readonly store: Pick<LedgerStore, 'archived' | 'endedAt' | 'erase' | 'rewrite' | 'get' | 'remove'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly kept?: KeptCalls;
