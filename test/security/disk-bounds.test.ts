@@ -30,6 +30,8 @@ describe('security: bounds on disk', () => {
     const parts = { root: folder.path, sequences, now, days: 90 };
     expect([...(await removeOldCalls({ ...parts, bytes: 1_000_000 }))]).to.deep.equal(['100']);
     expect(kept()).to.have.length(40);
+    await removeOldCalls({ ...parts, days: 0, bytes: 1_000_000 });
+    expect(kept()).to.have.length(40);
     await removeOldCalls({ ...parts, bytes: 10_000 });
     expect(kept())
       .to.have.length(10)

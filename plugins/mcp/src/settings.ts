@@ -122,10 +122,10 @@ export const GLOBAL_SETTINGS = z.object({
   historyDays: z
     .number()
     .int()
-    .min(1)
+    .min(0)
     .max(3_650)
-    .default(90)
-    .describe('How many days tool calls are kept in the history'),
+    .default(0)
+    .describe('How many days tool calls are kept in the history; 0 for as long as there is room'),
   historyMegabytes: z
     .number()
     .int()

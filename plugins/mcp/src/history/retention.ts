@@ -11,6 +11,7 @@ export interface RetentionParts {
   readonly root: string;
   readonly sequences: Sequences;
   readonly now: number;
+  /** 0: whatever their age. */
   readonly days: number;
   /** Of all channels together. */
   readonly bytes: number;
@@ -27,7 +28,7 @@ export async function removeOldCalls({
   days,
   bytes,
 }: RetentionParts): Promise<ReadonlySet<string>> {
-  const oldest = hourOf(now - days * DAY_MS);
+  const oldest = days === 0 ? '' : hourOf(now - days * DAY_MS);
   const files = (await filesBelow(root)).sort((one, other) => (one.hour < other.hour ? -1 : 1));
   let excess = files.reduce((sum, { size }) => sum + size, 0) - bytes;
   const channels = new Set<string>();
