@@ -1,0 +1,210 @@
+import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { Access, type Actor, Identities, Tools } from '@cinnabar/sdk';
+import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { type Bench, openBench } from '../plugins/discord-tools/bench.js';
+import { CALLS } from '../plugins/discord-tools/calls.js';
+import { makeThings, type Things } from '../plugins/discord-tools/things.js';
+
+const SURFACES = ['chat', 'persona', 'tasks', 'relay', 'mcp', 'command'] as const;
+const FROM = ['guild', 'dm'] as const;
+
+/** A member's own client shows them who is in the server, and its roles. */
+const OF_THE_GUILD = new Set(['discord_list_roles', 'discord_list_members', 'discord_get_member']);
+/** They look over everything, and answer with what is in reach. */
+const LOOKING_OVER = new Set([
+  'discord_search_messages',
+  'discord_list_servers',
+  'discord_get_server_info',
+  'discord_get_forum_channels',
+]);
+
+interface Situation {
+  readonly name: string;
+  readonly user: LocalUser;
+  /** Where they ask from; their client shows that. */
+  readonly here: LocalChannel;
+  readonly things: Things;
+  /** Whether they are in the guild of the things. */
+  readonly isMember: boolean;
+}
+
+describe('security: the matrix of tools, places and surfaces', () => {
+  let bench: Bench;
+  let situations: readonly Situation[];
+
+  before(async function () {
+    this.timeout(20_000);
+    bench = await openBench({ driver: createMemoryDriver() });
+    situations = await setUp(bench);
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  it('shows nobody more than their own client would', async function () {
+    this.timeout(60_000);
+    const { host } = bench;
+    const tools = host.resolve(Tools);
+    const names = tools.list().map(({ name }) => name);
+    expect(names).to.have.members(Object.keys(CALLS)).and.have.length.of.at.least(54);
+    const before = situations.map(stateOf);
+    const breaks: string[] = [];
+    let tries = 0;
+    for (const situation of situations) {
+      for (const [name, { input }] of Object.entries(CALLS)) {
+        for (const from of FROM) {
+          const outcomes = await Promise.all(
+            SURFACES.map(async (surface) => {
+              const actor = actorOf(situation, from, surface, host.application);
+              const outcome = await tools.invoke({ name, arguments: input(situation.things), actor, origin: surface });
+              return { surface, outcome };
+            }),
+          );
+          for (const { surface, outcome } of outcomes) {
+            tries += 1;
+            const text = JSON.stringify(outcome);
+            if (isBreak(name, situation, outcome.status === 'done', text))
+              breaks.push(`${name} · ${situation.name} · ${from} · ${surface}: ${text.slice(0, 200)}`);
+          }
+        }
+      }
+    }
+    // What lists and histories ask, outside of tools.
+    const access = host.resolve(Access);
+    for (const situation of situations) {
+      for (const from of FROM) {
+        for (const surface of SURFACES) {
+          tries += 1;
+          const { guild, id: channelId } = situation.things.channel;
+          const at = { guildId: guild?.id ?? null, channelId };
+          if (await access.mayEnter(actorOf(situation, from, surface, host.application), at)) {
+            breaks.push(`mayEnter · ${situation.name} · ${from} · ${surface}`);
+          }
+        }
+      }
+    }
+    console.log(`      tries: ${tries}, breaks: ${breaks.length}`);
+    expect(breaks).to.deep.equal([]);
+    expect(tries).to.be.at.least(54 * 6 * 2 * 6);
+    expect(situations.map(stateOf), 'nothing was changed').to.deep.equal(before);
+  });
+});
+
+function isBreak(name: string, { things, isMember }: Situation, isDone: boolean, text: string): boolean {
+  const isSeen = OF_THE_GUILD.has(name) && isMember;
+  if (isSeen) return new RegExp(`${things.word}(?:-text|-forum|-post|-thread|-category| )`).test(text);
+  if (text.includes(things.word)) return true;
+  return isDone && !LOOKING_OVER.has(name);
+}
+
+function actorOf(
+  { name, user, here }: Situation,
+  from: (typeof FROM)[number],
+  surface: (typeof SURFACES)[number],
+  application: Bench['host']['application'],
+): Actor {
+  const place =
+    from === 'guild'
+      ? { guildId: here.guild?.id ?? null, channelId: here.id }
+      : { guildId: null, channelId: user.openDm(application).id };
+  return {
+    userId: user.id,
+    ...place,
+    ...(surface === 'relay' ? { identity: `test:${name.replaceAll(' ', '-')}` } : {}),
+  };
+}
+
+/** What could have been changed. */
+function stateOf({ things: { channel, guildId } }: Situation): unknown {
+  return [
+    guildId,
+    channel.name,
+    channel.messages.map(({ content, pinned, reactions }) => [content, pinned, reactions.length]),
+  ];
+}
+
+/** Everybody was known to the bot while they could still see it all. */
+async function setUp(bench: Bench): Promise<readonly Situation[]> {
+  const { host, guild, general, bob } = bench;
+  const { discord, application } = host;
+  const newcomer = (name: string, where: typeof guild) => {
+    const user = discord.createUser({ name });
+    where.join(user);
+    return user;
+  };
+  /** A set of things that only a role opens. */
+  const hidden = async (role: ReturnType<typeof guild.createRole>) => {
+    const things = await makeThings(bench);
+    for (const channel of [things.category, things.channel, things.forum]) {
+      guild.overwrite(channel, { for: guild.everyone, deny: ['ViewChannel'] });
+      guild.overwrite(channel, { for: role, allow: ['ViewChannel', 'ReadMessageHistory', 'SendMessages'] });
+      guild.overwrite(channel, { for: application.user, allow: ['ViewChannel', 'ReadMessageHistory', 'SendMessages'] });
+    }
+    return things;
+  };
+  /** The same with a private thread of an open channel in the place of the channel. */
+  const inThread = async (things: Things): Promise<Things> => {
+    const thread = bob.startThread(general, `${things.word}-private`, { private: true });
+    const message = bob.say(thread, `${things.word} in private`);
+    await host.settled();
+    return { ...things, channel: thread, thread, message };
+  };
+
+  const role = guild.createRole({ name: 'Insiders' });
+  const [outsider, demoted, stray, left] = ['outsider', 'demoted', 'stray', 'left'].map((name) =>
+    newcomer(name, guild),
+  );
+  if (outsider === undefined || demoted === undefined || stray === undefined || left === undefined)
+    throw new Error('no');
+  guild.giveRole(demoted, role);
+  const other = discord.createGuild({ name: 'Elsewhere', owner: bob });
+  const lobby = other.createChannel({ name: 'lobby' });
+  const kicked = newcomer('kicked', guild);
+  other.join(kicked);
+  const far = newcomer('far', other);
+  other.invite(application);
+  await host.settled();
+
+  const ofRole = await hidden(role);
+  const privately = await inThread(await hidden(role));
+  const leftOne = await inThread(await hidden(role));
+  const open = await makeThings(bench);
+  leftOne.channel.thread?.members.set(left.id, discord.clock.now());
+  for (const user of [outsider, demoted, stray, left, kicked]) user.say(general, 'hello');
+  for (const user of [far, kicked]) user.say(lobby, 'hello');
+  await host.settled();
+
+  const all: readonly Situation[] = [
+    { name: 'hidden channel', user: outsider, here: general, things: ofRole, isMember: true },
+    { name: 'private thread', user: stray, here: general, things: privately, isMember: true },
+    { name: 'other guild', user: far, here: lobby, things: open, isMember: false },
+    { name: 'after demotion', user: demoted, here: general, things: ofRole, isMember: true },
+    { name: 'after kick', user: kicked, here: lobby, things: open, isMember: false },
+    { name: 'after leaving the thread', user: left, here: general, things: leftOne, isMember: true },
+  ];
+  for (const { name, user, here } of all) {
+    const tools = Object.fromEntries(Object.keys(CALLS).map((tool) => [tool, 'allow' as const]));
+    const grant = { userId: user.id, channels: 'all', tools } as const;
+    const direct = user.openDm(application).id;
+    await host.resolve(Identities).save({
+      id: `test:${name.replaceAll(' ', '-')}`,
+      plugin: 'test',
+      name,
+      grants: [
+        { ...grant, guildId: here.guild?.id ?? null, channelId: here.id },
+        { ...grant, guildId: null, channelId: direct },
+      ],
+    });
+  }
+  // They see it all, as the bot knows by now; and then they do not any more.
+  const search = await bench.call(demoted, 'discord_search_messages', { guildId: guild.id, content: ofRole.word });
+  expect(search.text).to.include(ofRole.word);
+  expect((await bench.call(left, 'discord_read_messages', { channelId: leftOne.channel.id })).status).to.equal('done');
+  expect((await bench.call(kicked, 'discord_read_messages', { channelId: open.channel.id })).status).to.equal('done');
+  guild.takeRole(demoted, role);
+  guild.remove(kicked);
+  leftOne.channel.thread?.members.delete(left.id);
+  await host.settled();
+  // Longer than an answer about a membership is kept: a decision outside of a call may be as old as that.
+  await host.advance(6_000);
+  return all;
+}
