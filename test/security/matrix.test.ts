@@ -42,52 +42,52 @@ describe('security: the matrix of tools, places and surfaces', () => {
 
   it('shows nobody more than their own client would', async function () {
     this.timeout(60_000);
-    const { host } = bench;
-    const tools = host.resolve(Tools);
-    const names = tools.list().map(({ name }) => name);
+    const names = bench.host
+      .resolve(Tools)
+      .list()
+      .map(({ name }) => name);
     expect(names).to.have.members(Object.keys(CALLS)).and.have.length.of.at.least(54);
     const before = situations.map(stateOf);
-    const breaks: string[] = [];
-    let tries = 0;
+    const tried: Try[] = [];
     for (const situation of situations) {
-      for (const [name, { input }] of Object.entries(CALLS)) {
-        for (const from of FROM) {
-          const outcomes = await Promise.all(
-            SURFACES.map(async (surface) => {
-              const actor = actorOf(situation, from, surface, host.application);
-              const outcome = await tools.invoke({ name, arguments: input(situation.things), actor, origin: surface });
-              return { surface, outcome };
-            }),
-          );
-          for (const { surface, outcome } of outcomes) {
-            tries += 1;
-            const text = JSON.stringify(outcome);
-            if (isBreak(name, situation, outcome.status === 'done', text))
-              breaks.push(`${name} · ${situation.name} · ${from} · ${surface}: ${text.slice(0, 200)}`);
-          }
-        }
-      }
+      for (const from of FROM) tried.push(...(await tryOut(bench, situation, from)));
     }
-    // What lists and histories ask, outside of tools.
-    const access = host.resolve(Access);
-    for (const situation of situations) {
-      for (const from of FROM) {
-        for (const surface of SURFACES) {
-          tries += 1;
-          const { guild, id: channelId } = situation.things.channel;
-          const at = { guildId: guild?.id ?? null, channelId };
-          if (await access.mayEnter(actorOf(situation, from, surface, host.application), at)) {
-            breaks.push(`mayEnter · ${situation.name} · ${from} · ${surface}`);
-          }
-        }
-      }
-    }
-    console.log(`      tries: ${tries}, breaks: ${breaks.length}`);
+    const breaks = tried.flatMap(({ what, broke }) => (broke === undefined ? [] : [`${what}: ${broke}`]));
+    const tries = tried.length;
+    process.stdout.write(`      tries: ${tries}, breaks: ${breaks.length}\n`);
     expect(breaks).to.deep.equal([]);
     expect(tries).to.be.at.least(54 * 6 * 2 * 6);
     expect(situations.map(stateOf), 'nothing was changed').to.deep.equal(before);
   });
 });
+
+interface Try {
+  readonly what: string;
+  /** What was shown that should not have been. */
+  readonly broke: string | undefined;
+}
+
+/** Every tool from every surface; and what lists and histories ask outside of tools. */
+async function tryOut({ host }: Bench, situation: Situation, from: (typeof FROM)[number]): Promise<readonly Try[]> {
+  const { name: where, things } = situation;
+  const tries: Try[] = [];
+  const actors = SURFACES.map((surface) => ({ surface, actor: actorOf(situation, from, surface, host.application) }));
+  for (const [name, { input }] of Object.entries(CALLS)) {
+    const tried = actors.map(async ({ surface, actor }): Promise<Try> => {
+      const outcome = await host.resolve(Tools).invoke({ name, arguments: input(things), actor, origin: surface });
+      const text = JSON.stringify(outcome);
+      const broke = isBreak(name, situation, outcome.status === 'done', text) ? text.slice(0, 200) : undefined;
+      return { what: `${name} · ${where} · ${from} · ${surface}`, broke };
+    });
+    tries.push(...(await Promise.all(tried)));
+  }
+  const { guild, id: channelId } = things.channel;
+  for (const { surface, actor } of actors) {
+    const may = await host.resolve(Access).mayEnter(actor, { guildId: guild?.id ?? null, channelId });
+    tries.push({ what: `mayEnter · ${where} · ${from} · ${surface}`, broke: may ? 'they may' : undefined });
+  }
+  return tries;
+}
 
 function isBreak(name: string, { things, isMember }: Situation, isDone: boolean, text: string): boolean {
   const isSeen = OF_THE_GUILD.has(name) && isMember;
