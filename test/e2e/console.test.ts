@@ -20,7 +20,7 @@ describe('npm start without a token', function () {
 
   it('adds a character in plain language once the member has confirmed it, and knows it in the next run', async () => {
     const asked = (first: number) =>
-      `m${first} you: ${WHO}\n${card(`m${first + 1}`, "I'll show the members of your party.")}m${first + 1} +👍 you\n` +
+      `m${first} you: ${WHO}\n${card(`m${first + 1}`, "I'll show the members of your party.", '', '📨 The result is posted in this channel.')}m${first + 1} +👍 you\n` +
       `m${first + 2} Cinnabar: 👥 Your party (1)\n• **V** – Solo (Gear Preferences: None)\n`;
     const first = await play(data(), [ADD, '+1', WHO, '+1']);
     expect(first).to.deep.equal({
