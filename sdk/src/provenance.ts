@@ -23,13 +23,13 @@ export function isOf(sources: readonly ToolSource[] | undefined, userId: string)
   return sources?.some(({ userIds }) => userIds?.includes(userId)) === true;
 }
 
-/** In the place of what was kept of a result, when somebody whose words were in it has had their data deleted. */
+/** In the place of what was kept of a result, when a member whose words were in it has had their data deleted. */
 export const FORGOTTEN = '(deleted: a member whose words were in this had their data deleted)';
 
 /** Who may be shown what came from where: asked each time before something that is kept is shown, to people or to a model. */
 export interface Provenance {
   /**
-   * Whether every one of them may read all of it now, and its messages are still there. Nobody may read what has no sources: that is not known.
+   * Whether every one of them may read all of it now, and its messages are still there. A result without sources is shown to no one: its places are not known.
    * What cannot be found out is a no.
    */
   mayShow(sources: readonly ToolSource[] | undefined, to: readonly Actor[]): Promise<boolean>;

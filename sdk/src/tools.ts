@@ -23,11 +23,11 @@ export type SettledOutcome =
       readonly text: string;
       /** The same with images and the like, where the tool has any. */
       readonly content?: readonly ToolContent[];
-      /** Where it came from. Absent where that is not known, which is for nobody to read but who asked, there. */
+      /** Where it came from. Absent where that is not known: then the result is for the requester alone. */
       readonly sources?: readonly ToolSource[];
       /**
        * It is for who asked alone: what was read is more private than the place where it was asked for, and they have not chosen to have it told
-       * there. They get it from whoever held the call; a mind that speaks in that place must not.
+       * there. The interceptor that held the call gives it to them; a responder must not tell it in that place.
        */
       readonly audience?: 'requester';
     }

@@ -12,12 +12,12 @@ import { isPrivateThread } from './may-enter.js';
 const { ViewChannel, ReadMessageHistory, Connect } = PermissionFlagsBits;
 
 /**
- * Whether everybody who can see one place may read another, by roles and overwrites alone: nobody is looked up for it. Where it does not follow
+ * Whether everybody who can see one place may read another, by roles and overwrites alone: no member is fetched. Where it does not follow
  * from these, the other counts as more private.
  */
 export function isOpenTo(client: Client, read: Place, told: Place): boolean {
   if (read.channelId !== undefined && read.channelId === told.channelId) return true;
-  // In a direct message only the person is told who may read it; what was said there is for nowhere else.
+  // A direct message has one reader, who may read the source; and what was said in one is told in no other place.
   if (told.guildId === null) return read.guildId !== null;
   if (read.guildId !== told.guildId) return false;
   // A guild's members and roles are for its members.
@@ -37,7 +37,7 @@ function seesBoth(one: GuildBasedChannel, other: GuildBasedChannel): boolean {
   if (one.id === other.id) return true;
   const { everyone, cache: roles } = other.guild.roles;
   const hides = (overwrite: PermissionOverwrites) => overwrite.deny.any(ViewChannel | ReadMessageHistory | Connect);
-  // Somebody may see the one, and be shut out of the other by name or by a role.
+  // A member may see the one, and be shut out of the other by name or by a role.
   const shutsOut = overwritesOf(other).some((overwrite) => overwrite.id !== everyone.id && hides(overwrite));
   if (shutsOut) return false;
   if (reads(other, everyone)) return true;

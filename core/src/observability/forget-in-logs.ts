@@ -36,8 +36,8 @@ const KEPT = new Set([
 const FORGOTTEN = '(deleted with the data of the member)';
 
 /**
- * Takes a person's words out of the log files: of every entry that is about them there stays that it happened. Only for files that nobody is
- * writing to.
+ * Takes a person's words out of the log files: of every entry about them only that it happened stays. The files must not be open for
+ * writing.
  */
 export async function forgetInLogs(dir: string, userId: string): Promise<void> {
   const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {

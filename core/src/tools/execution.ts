@@ -143,7 +143,7 @@ export function createExecution({ registry, gate, provenance, boundary, clock, l
     if (call.alongside.length > 0 && !(await provenance.mayShow(sources, call.alongside)))
       return failure(call, NOT_FOR_ALL);
     const { decidedBy, share } = call.row() ?? {};
-    // Only what was shown as a card has somebody to give the result to; where no card is asked for, the guild wants it told.
+    // Only a card has a member to give the result to alone; where the guild asks for no card, it wants results told.
     if (decidedBy === undefined || share === 'here' || provenance.mayTell(sources, call.actor)) return outcome;
     return { ...outcome, audience: 'requester' };
   }

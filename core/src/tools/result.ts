@@ -32,7 +32,7 @@ export function doneOutcome({ definition, owner }: RegisteredTool, call: LiveCal
       return (call.at === undefined ? read : [call.at, ...read]).map((source) => toolSource.parse(source));
     } catch (error) {
       warn(error);
-      // Of what is not known nobody may be told later.
+      // A result whose sources are not known is shown to no one later.
       return undefined;
     }
   }

@@ -114,7 +114,7 @@ export default definePlugin({
       async forget(userId) {
         await forgetCalls(calls, userId);
         await parts.memories.forget(userId);
-        // Nobody knows any more whose image is whose.
+        // The cache does not know whose image is whose.
         await images.clear();
         await forgetOldReceipts(collections.receipts, userId);
       },

@@ -2,7 +2,7 @@ import { isRefusal, type SendOnceOptions } from '@cinnabar/sdk';
 import type { Client, SendableChannels } from 'discord.js';
 import { say } from './say.js';
 
-/** What a member is told of a call, and whether it is for them alone. */
+/** The answer to a call, and whether it is for its requester alone. */
 export interface Answer {
   readonly text: string;
   readonly audience?: 'requester' | undefined;
