@@ -32,6 +32,7 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   reload: { rounds: 200, load: async () => (await import('./reload.js')).reloadCampaign },
   'stop-signals': { rounds: 24, load: async () => (await import('./stop-signals.js')).stopSignalsCampaign },
   stops: { rounds: 200, load: async () => (await import('./stops.js')).stopsCampaign },
+  trust: { rounds: 100_000, load: async () => (await import('./trust.js')).trustCampaign },
   tasks: { rounds: 500, load: async () => (await import('./tasks.js')).tasksCampaign },
   settings: { rounds: 200, load: async () => (await import('./settings.js')).settingsCampaign },
 };

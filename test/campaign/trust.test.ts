@@ -1,0 +1,13 @@
+import { expect } from 'chai';
+import { trustCampaign } from './trust.js';
+
+describe('a sample of the trust campaign', () => {
+  it('finds no word in a request or a post that its reader could not read in their own client, and many that they could', async function () {
+    // It starts a whole host: more than a busy machine does in the usual limit.
+    this.timeout(60_000);
+    const { counts, violations } = await trustCampaign({ seed: 2026, rounds: 400, log: () => undefined });
+    expect(violations).to.deep.equal([]);
+    expect(counts.steps).to.equal(400);
+    expect(counts['read in request of chat, of the same place']).to.be.above(20);
+  });
+});

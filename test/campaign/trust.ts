@@ -1,0 +1,48 @@
+import { createDice } from './confirm/dice.js';
+import type { CampaignOptions, CampaignResult } from './main.js';
+import { createChanges } from './trust/changes.js';
+import { createChronicle } from './trust/chronicle.js';
+import { openTrustTown } from './trust/town.js';
+import { createTurns } from './trust/turns.js';
+import { createWatch } from './trust/watch.js';
+
+/** The local Discord keeps everything in memory: now and then everything begins anew. */
+const STEPS_PER_TOWN = 2_500;
+/** One step of so many has the bot do something; the others change what may be read. */
+const STEPS_PER_TURN = 30;
+const MOST_VIOLATIONS = 40;
+
+/**
+ * Members, roles, places and messages change at random, and the bot is asked in every way: no model is shown, and no one reads in what the bot
+ * posts, what their own client would not show them at that moment.
+ * `rounds` is how many steps there are
+ */
+export async function trustCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
+  const counts: Record<string, number> = { steps: 0, leaks: 0 };
+  const count = (what: string, by = 1) => {
+    counts[what] = (counts[what] ?? 0) + by;
+  };
+  const violations: string[] = [];
+  let minted = 0;
+  const serial = () => ++minted;
+  for (let played = 0, towns = 0; played < rounds && violations.length < MOST_VIOLATIONS; towns += 1) {
+    const dice = createDice(Math.imul(seed + towns, 0x9e3779b1));
+    await using town = await openTrustTown(dice, serial);
+    const chronicle = createChronicle();
+    const watch = createWatch(town, chronicle, count);
+    const changes = createChanges(town, dice, chronicle);
+    const turns = createTurns({ town, dice, changes, watch, chronicle, count });
+    const end = Math.min(rounds, played + STEPS_PER_TOWN);
+    for (; played < end; played += 1) {
+      chronicle.nextStep();
+      count('steps');
+      if (dice.chance(1 / STEPS_PER_TURN)) await turns.turn();
+      else changes.change();
+    }
+    violations.push(...watch.violations.map((violation) => `seed ${seed}, world ${towns}: ${violation}`));
+    log(`${played} of ${rounds} steps, ${violations.length} leaks`);
+  }
+  counts.leaks = violations.length;
+  const sorted = Object.entries(counts).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { counts: Object.fromEntries(sorted), violations };
+}

@@ -1,0 +1,44 @@
+import { markersIn } from './oracle.js';
+
+const KEPT = 3_000;
+const TOLD = 14;
+
+/** What happened, so that a leak can be told with what led to it. */
+export interface Chronicle {
+  /** @param about places, people and messages by which it may be looked up again */
+  note(text: string, about?: readonly { readonly id: string }[]): void;
+  nextStep(): void;
+  /** The last steps that have to do with a word, or with one of these places or people, oldest first. */
+  of(marker: string, about: readonly string[]): readonly string[];
+}
+
+interface Happening {
+  readonly step: number;
+  readonly text: string;
+  readonly keys: readonly string[];
+}
+
+export function createChronicle(): Chronicle {
+  let happenings: Happening[] = [];
+  let step = 0;
+  return {
+    nextStep() {
+      step += 1;
+    },
+    note(text, about = []) {
+      happenings.push({ step, text, keys: [...markersIn(text), ...about.map(({ id }) => id)] });
+      if (happenings.length > 2 * KEPT) happenings = happenings.slice(-KEPT);
+    },
+    of(marker, about) {
+      const isOfWord = ({ keys }: Happening) => keys.includes(marker);
+      const first = happenings.find(isOfWord)?.step ?? 0;
+      // What only changes who may read counts when it concerns a place or person of the leak, and what is merely said there does not.
+      const isChange = ({ step: at, keys, text }: Happening) =>
+        at >= first && !/ says "| edits "/.test(text) && keys.some((key) => about.includes(key));
+      return happenings
+        .filter((one) => isOfWord(one) || isChange(one))
+        .slice(-TOLD)
+        .map(({ step: at, text }) => `step ${at}: ${text}`);
+    },
+  };
+}

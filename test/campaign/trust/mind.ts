@@ -1,0 +1,86 @@
+import type { LlmRequest } from '@cinnabar/sdk';
+import { callTool, callTools, hang, type ModelStep, type PromptView, say } from '@cinnabar/sdk/testing';
+import type { Dice } from '../confirm/dice.js';
+import { markersIn } from './oracle.js';
+
+/** A model that asks for everything that it can, keeps what it has been shown wherever something is kept, and says nothing of it that is not for all. */
+export interface Mind {
+  /** Called with each request before it is answered. */
+  onRequest: (text: string, request: LlmRequest) => void;
+  /** A tool that it is to call, with its arguments, wherever they lead. */
+  wish: () => { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> };
+  /** Of the words that it has been shown, those that everybody may read where it speaks. */
+  speakable: (markers: readonly string[]) => readonly string[];
+  /** The next answer hangs until it is released: others ask in the meantime. */
+  holdNext: boolean;
+  isHolding(): boolean;
+  /** No answer hangs any more. */
+  release(): void;
+  answer(view: PromptView, request: LlmRequest | undefined): ModelStep;
+}
+
+const MOST_CALLS = 3;
+
+export function createMind(dice: Dice): Mind {
+  let calls = 0;
+  let holding = false;
+  const mind: Mind = {
+    onRequest: () => undefined,
+    wish: () => ({ name: 'discord_list_servers', arguments: {} }),
+    speakable: () => [],
+    holdNext: false,
+    isHolding: () => holding,
+    release() {
+      holding = false;
+    },
+    answer(view, request) {
+      if (request === undefined) throw new Error('there is no request');
+      const text = JSON.stringify([request.system, request.messages, request.tools]);
+      mind.onRequest(text, request);
+      const isHeld = mind.holdNext && request.output === undefined && !view.tools.includes('task_complete');
+      if (isHeld) {
+        holding = true;
+        mind.holdNext = false;
+        return hang(say('One moment.'));
+      }
+      const shown = markersIn(text);
+      if (request.output !== undefined) return say(JSON.stringify(planOf(shown)));
+      const isTask = view.tools.includes('task_complete');
+      const mayCall = view.tools.length > 0 && calls < MOST_CALLS;
+      if (mayCall && dice.chance(0.6)) {
+        calls += 1;
+        if (isTask && dice.chance(0.2)) return callTool('take_note', { note: `I have read ${anyOf(shown)}` });
+        const { name, arguments: input } = mind.wish();
+        if (view.tools.includes(name)) return callTools([{ name, arguments: input }]);
+      }
+      calls = 0;
+      const quoted = mind.speakable(shown).slice(-2).join(' and ');
+      if (isTask) return callTool('task_complete', { summary: `It is done: ${quoted}` });
+      return say(`Well: ${quoted}.`);
+    },
+  };
+  const anyOf = (markers: readonly string[]) => markers[dice.between(0, Math.max(0, markers.length - 1))] ?? 'nothing';
+
+  /** What a persona does: it remembers, wants and feels what it has been shown, wherever that came from. */
+  function planOf(shown: readonly string[]) {
+    const kept: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
+      ['ADD_MEMORY', { text: `They spoke of ${anyOf(shown)}.`, about: 'alice', importance: 8 }],
+      ['ADD_GOAL', { goal: `understand ${anyOf(shown)}` }],
+      ['ADD_DESIRE', { desire: `hear of ${anyOf(shown)}` }],
+      ['UPDATE_MOOD', { mood: `minding ${anyOf(shown)}`, intensity: 7 }],
+      ['UPDATE_ENVIRONMENT', { environment: `A room with ${anyOf(shown)} on the wall.` }],
+      ['UPDATE_APPEARANCE', { appearance: `Wears ${anyOf(shown)}.` }],
+      ['REFLECT', { reflection: `It is all about ${anyOf(shown)}.`, importance: 8 }],
+      ['THINK', { thought: `What of ${anyOf(shown)}?` }],
+    ];
+    const actions = kept.filter(() => dice.chance(0.3)).map(([action, result]) => ({ action, context: '', result }));
+    if (dice.chance(0.4)) {
+      const { name: tool, arguments: input } = mind.wish();
+      actions.push({ action: 'USE_TOOL', context: '', result: { tool, arguments: input } });
+    }
+    const message = `Well: ${mind.speakable(shown).slice(-2).join(' and ')}.`;
+    actions.push({ action: 'SPEAK', context: '', result: { message } });
+    return { reasoning: 'It seems right.', actions, can_extend: false };
+  }
+  return mind;
+}

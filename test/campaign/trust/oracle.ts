@@ -1,0 +1,157 @@
+import type { LocalChannel, LocalDiscord, LocalGuild, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+import { ChannelType, MessageFlags, PermissionFlagsBits } from 'discord.js';
+
+const { Administrator, Connect, ManageThreads, ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
+const WHILE_TIMED_OUT = ViewChannel | ReadMessageHistory;
+const MARKER = /mk[0-9a-z]{6}q/g;
+
+/** What a leak is told with. */
+export interface Leak {
+  readonly marker: string;
+  readonly where: string;
+  readonly reader: LocalUser;
+}
+
+/**
+ * Knows which unique word stands in which message or name, and what each member's own client shows of it at this moment. It reads nothing but
+ * the local Discord's state, and follows Discord's documentation of permissions rather than any code of the bot.
+ */
+export interface Oracle {
+  /** A word that there has not been before. */
+  mint(): string;
+  /** Notes where a word stands, when it is the name or topic of a place. */
+  nameOf(place: LocalChannel | LocalGuild, marker: string): void;
+  sees(user: LocalUser, channel: LocalChannel): boolean;
+  /** Whether their client shows the word's message or place now; an edited message counts with the words that it had. */
+  mayRead(user: LocalUser, marker: string, except?: LocalMessage): boolean;
+  /** Who sees a message in their client, bots left out. */
+  viewersOf(message: LocalMessage): readonly LocalUser[];
+  /** Words of a text that one of these people may not read, each with that person. */
+  leaksIn(text: string, readers: readonly LocalUser[], where: string, except?: LocalMessage): readonly Leak[];
+  /** Where a word was first seen: a message's author and channel, or a place. */
+  originOf(marker: string): { readonly author?: string; readonly channel?: LocalChannel; readonly text: string };
+  /** Markers whose first author is this member. */
+  wordsOf(user: LocalUser): readonly string[];
+}
+
+export const markersIn = (text: string): readonly string[] => [...new Set(text.match(MARKER))];
+
+/** Everything of a message that a client shows or offers to open. */
+export function textOf({ content, embeds, components, attachments }: LocalMessage): string {
+  const files = attachments.map(({ data, filename }) => `${filename}\n${Buffer.from(data).toString('utf8')}`);
+  return [content, JSON.stringify(embeds), JSON.stringify(components), ...files].join('\n');
+}
+
+export function createOracle(discord: LocalDiscord, serial: () => number): Oracle {
+  /** Every message in which a word has stood. */
+  const carriers = new Map<string, Set<LocalMessage>>();
+  const places = new Map<string, LocalChannel | LocalGuild>();
+  /** Who had a message on their screen when it was said: they need no history to read it. */
+  const present = new WeakMap<LocalMessage, ReadonlySet<string>>();
+
+  discord.observe((event) => {
+    if (event.type !== 'messageCreate' && event.type !== 'messageEdit') return;
+    const { message } = event;
+    if (!present.has(message)) {
+      present.set(
+        message,
+        new Set(
+          peopleOf(message.channel)
+            .filter((user) => sees(user, message.channel))
+            .map(idOf),
+        ),
+      );
+    }
+    for (const marker of markersIn(textOf(message))) {
+      const known = carriers.get(marker);
+      if (known === undefined) carriers.set(marker, new Set([message]));
+      else known.add(message);
+    }
+  });
+
+  const sees = (user: LocalUser, channel: LocalChannel) =>
+    (permissionsOf(channel, user, discord.clock.now()) & ViewChannel) !== 0n;
+
+  const shows = (user: LocalUser, message: LocalMessage): boolean => {
+    const { channel, visibleTo } = message;
+    if (message.deleted || (message.flags & MessageFlags.Loading) !== 0) return false;
+    if (visibleTo !== undefined) return visibleTo === user;
+    if (!sees(user, channel)) return false;
+    const history = (permissionsOf(channel, user, discord.clock.now()) & ReadMessageHistory) !== 0n;
+    return history || present.get(message)?.has(user.id) === true;
+  };
+
+  const oracle: Oracle = {
+    mint: () => `mk${serial().toString(36).padStart(6, '0')}q`,
+    nameOf: (place, marker) => void places.set(marker, place),
+    sees,
+    mayRead(user, marker, except) {
+      const place = places.get(marker);
+      if (place !== undefined && ('members' in place ? place.members.has(user.id) : sees(user, place))) return true;
+      const found = carriers.get(marker) ?? [];
+      return [...found].some((message) => message !== except && shows(user, message));
+    },
+    viewersOf(message) {
+      if (message.visibleTo !== undefined) return [message.visibleTo];
+      return peopleOf(message.channel).filter((user) => sees(user, message.channel));
+    },
+    leaksIn(text, readers, where, except) {
+      return markersIn(text).flatMap((marker) => {
+        const reader = readers.find((one) => !oracle.mayRead(one, marker, except));
+        return reader === undefined ? [] : [{ marker, where, reader }];
+      });
+    },
+    originOf(marker) {
+      const place = places.get(marker);
+      if (place !== undefined) return 'members' in place ? { text: place.name } : { channel: place, text: place.name };
+      const [first] = carriers.get(marker) ?? [];
+      if (first === undefined) return { text: 'nowhere' };
+      return { author: first.author.id, channel: first.channel, text: first.content };
+    },
+    wordsOf: (user) => [...carriers.keys()].filter((marker) => oracle.originOf(marker).author === user.id),
+  };
+  return oracle;
+}
+
+const idOf = ({ id }: { readonly id: string }) => id;
+
+function peopleOf({ guild, recipients }: LocalChannel): readonly LocalUser[] {
+  const all = guild === undefined ? recipients : [...guild.members.values()].map(({ user }) => user);
+  return all.filter(({ bot }) => !bot);
+}
+
+/**
+ * What somebody may do in a channel, as https://discord.com/developers/docs/topics/permissions has it; without ViewChannel where they do not see what
+ * is said: in a private thread that they are not in, and in a voice channel that they may not join.
+ */
+function permissionsOf(channel: LocalChannel, user: LocalUser, now: number): bigint {
+  const { guild, parent, thread, recipients } = channel;
+  if (guild === undefined) return recipients.includes(user) ? ViewChannel | ReadMessageHistory : 0n;
+  const member = guild.members.get(user.id);
+  const home = thread === undefined ? channel : parent;
+  if (member === undefined || home === undefined || channel.deleted || home.deleted) return 0n;
+  if (guild.ownerId === user.id) return ~0n;
+  let bits = [...member.roles].reduce((all, { permissions }) => all | permissions, guild.everyone.permissions);
+  if (bits & Administrator) return ~0n;
+  const overwrites = [...home.overwrites.values()];
+  const apply = (allow: bigint, deny: bigint) => {
+    bits = (bits & ~deny) | allow;
+  };
+  const ofEveryone = home.overwrites.get(guild.id);
+  if (ofEveryone !== undefined) apply(ofEveryone.allow, ofEveryone.deny);
+  const ofRoles = overwrites.filter(({ id }) => [...member.roles].some((role) => role.id === id));
+  apply(
+    ofRoles.reduce((all, { allow }) => all | allow, 0n),
+    ofRoles.reduce((all, { deny }) => all | deny, 0n),
+  );
+  const own = home.overwrites.get(user.id);
+  if (own !== undefined) apply(own.allow, own.deny);
+  if (member.timedOutUntil !== null && member.timedOutUntil > now) bits &= WHILE_TIMED_OUT;
+  return isShut(channel, user, bits) ? 0n : bits;
+}
+
+function isShut({ type, thread }: LocalChannel, { id }: LocalUser, bits: bigint): boolean {
+  if (!(bits & ViewChannel)) return true;
+  if (type === ChannelType.GuildVoice) return !(bits & Connect);
+  return type === ChannelType.PrivateThread && !thread?.members.has(id) && !(bits & ManageThreads);
+}

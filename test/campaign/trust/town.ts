@@ -1,0 +1,132 @@
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import {
+  type LocalChannel,
+  type LocalGuild,
+  type LocalRole,
+  type LocalUser,
+  type PermissionName,
+  type ScriptedLlm,
+  scriptedLlm,
+} from '@cinnabar/sdk/testing';
+import type { Dice } from '../confirm/dice.js';
+import { createMind, type Mind } from './mind.js';
+import { createOracle, type Oracle } from './oracle.js';
+
+/** Two servers with people in one or both, places that are open, closed by role and by name, and everything that can answer or read. */
+export interface TrustTown extends AsyncDisposable {
+  readonly host: TestHost;
+  readonly llm: ScriptedLlm;
+  readonly mind: Mind;
+  readonly oracle: Oracle;
+  readonly people: readonly [LocalUser, ...LocalUser[]];
+  readonly guilds: readonly [LocalGuild, LocalGuild];
+  readonly roles: ReadonlyMap<LocalGuild, readonly [LocalRole, ...LocalRole[]]>;
+  /** Channels and threads that there are now. */
+  places(): readonly LocalChannel[];
+  /** What closes a place to everybody but the bot; roles and people are let in by it, too. */
+  hide(channel: LocalChannel): void;
+}
+
+const PLUGINS = ['accounts', 'admin', 'ai', 'chat', 'confirm', 'discord-tools', 'mcp', 'persona', 'tasks'];
+const NAMES = ['carol', 'dave', 'erin', 'frank'] as const;
+const SEEING: readonly PermissionName[] = [
+  'ViewChannel',
+  'ReadMessageHistory',
+  'SendMessages',
+  'SendMessagesInThreads',
+];
+/** discord.js itself asks Discord at most 50 things a second, which here would only be waiting. */
+const NO_THROTTLE = 1_000_000_000;
+
+export async function openTrustTown(dice: Dice, serial: () => number): Promise<TrustTown> {
+  const mind = createMind(dice);
+  const llm = scriptedLlm((view) => mind.answer(view, llm.requests.at(-1)));
+  const host = await createTestHost({ plugins: [llm, ...PLUGINS] });
+  try {
+    return await furnish(host, llm, mind, dice, serial);
+  } catch (error) {
+    await host[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function furnish(
+  host: TestHost,
+  llm: ScriptedLlm,
+  mind: Mind,
+  dice: Dice,
+  serial: () => number,
+): Promise<TrustTown> {
+  const { discord, application, guild, you, alice, bob } = host;
+  host.client.rest.options.globalRequestsPerSecond = NO_THROTTLE;
+  host.client.rest.globalRemaining = NO_THROTTLE;
+  discord.requests.enabled = false;
+  const oracle = createOracle(discord, serial);
+  const others = NAMES.map((name) => discord.createUser({ name }));
+  const people: readonly [LocalUser, ...LocalUser[]] = [alice, bob, ...others, you];
+  const second = discord.createGuild({ name: 'Second', owner: you });
+  second.invite(application);
+  const guilds = [guild, second] as const;
+  const roles = new Map<LocalGuild, readonly [LocalRole, ...LocalRole[]]>();
+  const hide = (channel: LocalChannel) => {
+    if (channel.guild === undefined) return;
+    channel.guild.overwrite(channel, { for: host.bot, allow: SEEING });
+    channel.guild.overwrite(channel, { for: channel.guild.everyone, deny: ['ViewChannel'] });
+  };
+  for (const one of guilds) {
+    for (const user of people) if (!one.members.has(user.id) && dice.chance(0.75)) one.join(user);
+    roles.set(one, furnishGuild(one));
+  }
+  await host.settled();
+  for (const one of guilds) await configure(one);
+  return {
+    host,
+    llm,
+    mind,
+    oracle,
+    people,
+    guilds,
+    roles,
+    places: () => guilds.flatMap((one) => [...one.channels.values(), ...one.threads.values()]),
+    hide,
+    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+  };
+
+  function furnishGuild(one: LocalGuild): readonly [LocalRole, ...LocalRole[]] {
+    const staff = one.createRole({ name: 'Staff' });
+    const crew = one.createRole({ name: 'Crew' });
+    const rooms = [
+      ['lounge', undefined],
+      ['works', undefined],
+      ['staff', staff],
+      ['crew', crew],
+    ] as const;
+    for (const [name, role] of rooms) {
+      const marker = oracle.mint();
+      const channel = one.createChannel({ name: `${name}-${marker}` });
+      oracle.nameOf(channel, marker);
+      if (role === undefined) continue;
+      hide(channel);
+      one.overwrite(channel, { for: role, allow: SEEING });
+    }
+    for (const { user, roles: held } of one.members.values()) if (!user.bot && dice.chance(0.5)) held.add(staff);
+    return [staff, crew];
+  }
+
+  /** Chooses who answers where, and how freely tools are used. */
+  async function configure(one: LocalGuild) {
+    const settings = [
+      ...(dice.chance(0.5) ? ['confirm require destructive'] : []),
+      ...(dice.chance(0.5) ? ['chat toolOutputVisible true'] : []),
+      'ai turnsPerMinute 0',
+      'tasks stepDelayMs 0',
+    ];
+    const [home] = one.channels.values();
+    for (const setting of settings) if (home !== undefined) you.say(home, `!set ${setting}`);
+    for (const channel of one.channels.values()) {
+      const responder = dice.pick([undefined, 'persona', 'tasks']);
+      if (responder !== undefined) you.say(channel, `!ai use ${responder} --here`);
+    }
+    await host.settled();
+  }
+}

@@ -1,0 +1,155 @@
+import type { LlmRequest } from '@cinnabar/sdk';
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+import { MessageFlags } from 'discord.js';
+import type { Chronicle } from './chronicle.js';
+import { type Leak, markersIn, textOf } from './oracle.js';
+import type { TrustTown } from './town.js';
+
+/** Holds every request to a model and everything that the bot posts against the oracle. */
+export interface Watch {
+  readonly violations: readonly string[];
+  /** Who may be answered from now on, each set one possibility; and where they asked. */
+  answering(possible: readonly (readonly LocalUser[])[], where: LocalChannel | undefined): void;
+  /** These are answered in one go by a mind that takes batches. */
+  together(users: readonly LocalUser[]): void;
+  /** A question in a message. */
+  asks(user: LocalUser, channel: LocalChannel, message: LocalMessage): void;
+  /** Something that went to one person alone. */
+  read(text: string, user: LocalUser, where: string): void;
+  /** Somebody has chosen on a card that the result is posted in this channel. */
+  choosesHere(user: LocalUser | undefined, channel: LocalChannel | undefined): void;
+  openCards(): readonly { readonly card: LocalMessage; readonly requester: LocalUser }[];
+  decided(card: LocalMessage): void;
+  /** Those for whom something may still be under way, each for themselves. */
+  waiting(): readonly (readonly LocalUser[])[];
+}
+
+const CARD = 'Confirmation Required';
+const TASK_OF = /My task for you: [^"]*?(mk[0-9a-z]{6}q)/;
+
+export function createWatch(town: TrustTown, chronicle: Chronicle, count: (what: string, by?: number) => void): Watch {
+  const { host, oracle, mind, people } = town;
+  const violations: string[] = [];
+  const known = new Set<string>();
+  const askers = new Map<string, LocalUser>();
+  const before = new WeakMap<LocalMessage, ReadonlySet<string>>();
+  const cards = new Map<LocalMessage, LocalUser>();
+  const recent = new Set<LocalUser>();
+  let possible: readonly (readonly LocalUser[])[] = [];
+  let where: LocalChannel | undefined;
+  let batch: readonly LocalUser[] = [];
+  let here: { readonly user: LocalUser; readonly channel: LocalChannel } | undefined;
+
+  const report = ({ marker, where: surface, reader }: Leak) => {
+    const key = `${marker} ${surface}`;
+    if (known.has(key)) return;
+    known.add(key);
+    const { channel, text } = oracle.originOf(marker);
+    const about = [reader.id, ...(channel === undefined ? [] : [channel.id, channel.parent?.id ?? channel.id])];
+    const from = channel === undefined ? text : `"${text}" of #${channel.name || 'a direct message'}`;
+    violations.push(
+      [`${reader.username} gets ${marker}, ${from}, in a ${surface}`, ...chronicle.of(marker, about)].join('\n    '),
+    );
+  };
+  const tally = (surface: string, markers: readonly string[], at: LocalChannel | undefined) => {
+    for (const marker of markers) {
+      const { channel } = oracle.originOf(marker);
+      count(`read in ${surface}, ${channel !== undefined && channel === at ? 'of the same place' : 'of elsewhere'}`);
+    }
+  };
+
+  mind.onRequest = (text, request) => {
+    const kind = kindOf(request);
+    count(`requests of ${kind}`);
+    const prompt = TASK_OF.exec(text)?.[1];
+    const owner = kind === 'tasks' && prompt !== undefined ? askers.get(prompt) : undefined;
+    const sets = owner === undefined ? (kind === 'chat' && batch.length > 0 ? [batch] : possible) : [[owner]];
+    // What a task is about stays with it when its message goes.
+    const judged = prompt === undefined ? text : text.replaceAll(prompt, '');
+    const surface = `request of ${kind}`;
+    const found = sets.map((users) => oracle.leaksIn(judged, users, surface));
+    const best = found.toSorted((a, b) => a.length - b.length)[0] ?? [];
+    for (const leak of best) report(leak);
+    tally(surface, markersIn(judged), where);
+  };
+
+  host.discord.observe((event) => {
+    if (event.type !== 'messageCreate' && event.type !== 'messageEdit') return;
+    const { message } = event;
+    const isOfBot = message.author.id === host.bot.id || message.applicationId === host.bot.id;
+    if (!isOfBot || (message.flags & MessageFlags.Loading) !== 0) return;
+    const text = textOf(message);
+    const old = before.get(message);
+    const fresh = markersIn(text).filter((marker) => old?.has(marker) !== true);
+    before.set(message, new Set([...(old ?? []), ...fresh]));
+    noteCard(message);
+    if (fresh.length === 0) return;
+    const surface = surfaceOf(message);
+    const viewers = here !== undefined && message.channel === here.channel ? [here.user] : oracle.viewersOf(message);
+    for (const leak of oracle.leaksIn(fresh.join(' '), viewers, surface, message)) {
+      const isOwn = viewers.length === 1 && oracle.originOf(leak.marker).author === leak.reader.id;
+      if (!isOwn) report({ ...leak, where: `${surface}: ${excerpt(text, leak.marker)}` });
+    }
+    tally(surface, fresh, message.channel);
+  });
+
+  /** A card is its requester's: who asked last, or whom it mentions or answers. */
+  const noteCard = (message: LocalMessage) => {
+    if (!message.content.includes(CARD)) return;
+    if (cards.has(message)) return;
+    const [mentioned] = message.mentions.users.filter(({ bot }) => !bot);
+    const requester = mentioned ?? message.replyTo?.author.user ?? message.visibleTo ?? possible[0]?.at(-1);
+    if (requester === undefined) return;
+    cards.set(message, requester);
+    recent.add(requester);
+  };
+
+  return {
+    violations,
+    answering(next, at) {
+      possible = next;
+      where = at;
+      if (next.length === 1) for (const user of next[0] ?? []) recent.add(user);
+    },
+    together(users) {
+      batch = users;
+    },
+    asks(user, _channel, message) {
+      for (const marker of markersIn(message.content)) askers.set(marker, user);
+      chronicle.note(`${user.username} asks "${message.content}" in #${message.channel.name || 'a direct message'}`, [
+        user,
+        message.channel,
+      ]);
+    },
+    read(text, user, surface) {
+      for (const leak of oracle.leaksIn(text, [user], surface))
+        report({ ...leak, where: `${surface}: ${excerpt(text, leak.marker)}` });
+      tally(surface, markersIn(text), undefined);
+    },
+    choosesHere(user, channel) {
+      here = user === undefined || channel === undefined ? undefined : { user, channel };
+    },
+    openCards: () =>
+      [...cards]
+        .filter(([card]) => !card.deleted && !card.channel.deleted)
+        .map(([card, requester]) => ({ card, requester })),
+    decided: (card) => void cards.delete(card),
+    waiting: () => people.map((user) => [user]),
+  };
+}
+
+function kindOf({ output, tools = [] }: LlmRequest): 'chat' | 'persona' | 'tasks' {
+  if (output !== undefined) return 'persona';
+  return tools.some(({ name }) => name === 'task_complete') ? 'tasks' : 'chat';
+}
+
+function surfaceOf({ visibleTo, channel, attachments }: LocalMessage): string {
+  const file = attachments.length > 0 ? ' with a file' : '';
+  if (visibleTo !== undefined) return `ephemeral reply${file}`;
+  return `${channel.guild === undefined ? 'direct message' : 'post'}${file}`;
+}
+
+function excerpt(text: string, marker: string): string {
+  const at = text.indexOf(marker);
+  return JSON.stringify(text.slice(Math.max(0, at - 160), at + 40));
+}
