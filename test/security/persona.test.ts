@@ -70,4 +70,16 @@ describe('security: persona', () => {
     await stage.resolve(PersonalDataStore).forget(alice.id);
     expect((await personas.state(place)).mood.name).to.equal('calm');
   });
+
+  it('an export has no words any more that came of where the member may not read now', async () => {
+    const WISH = { action: 'ADD_GOAL', result: { goal: 'hear of the layoffs' } };
+    await using stage = await setStage([plan([WISH, WORRIED])]);
+    const { guild, general, alice } = stage;
+    await stage.hears('What have I missed?');
+    const exported = async () => JSON.stringify(await stage.resolve(PersonalDataStore).export(alice.id));
+    expect(await exported()).to.include('hear of the layoffs');
+    guild.overwrite(general, { for: alice, deny: ['ViewChannel'] });
+    await stage.advance(5_001);
+    expect(await exported()).to.not.include('hear of the layoffs');
+  });
 });

@@ -148,6 +148,6 @@ export default definePlugin({
     every(TICK_MS, () => tick({ ...proactive, joins }));
     provide(PersonaActions, registry);
     provide(Personas, createPersonas(parts));
-    context.personalData(personalData({ collections, conversations, traces, memories }));
+    context.personalData(personalData({ ...services, client, collections, conversations, traces, memories }));
   },
 });

@@ -8,6 +8,8 @@ export interface Chronicle {
   /** @param about places, people and messages by which it may be looked up again */
   note(text: string, about?: readonly { readonly id: string }[]): void;
   nextStep(): void;
+  /** What happened last, whatever it was about. */
+  latest(): readonly string[];
   /** The last steps that have to do with a word, or with one of these places or people, oldest first. */
   of(marker: string, about: readonly string[]): readonly string[];
 }
@@ -29,6 +31,7 @@ export function createChronicle(): Chronicle {
       happenings.push({ step, text, keys: [...markersIn(text), ...about.map(({ id }) => id)] });
       if (happenings.length > 2 * KEPT) happenings = happenings.slice(-KEPT);
     },
+    latest: () => happenings.slice(-2).map(({ step: at, text }) => `last, step ${at}: ${text}`),
     of(marker, about) {
       const isOfWord = ({ keys }: Happening) => keys.includes(marker);
       const first = happenings.find(isOfWord)?.step ?? 0;

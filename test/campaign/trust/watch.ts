@@ -40,15 +40,20 @@ export function createWatch(town: TrustTown, chronicle: Chronicle, count: (what:
   let batch: readonly LocalUser[] = [];
   let here: { readonly user: LocalUser; readonly channel: LocalChannel } | undefined;
 
-  const report = ({ marker, where: surface, reader }: Leak) => {
+  const report = ({ marker, where: surface, reader }: Leak, at?: LocalChannel) => {
     const key = `${marker} ${surface}`;
     if (known.has(key)) return;
     known.add(key);
     const { channel, text } = oracle.originOf(marker);
-    const about = [reader.id, ...(channel === undefined ? [] : [channel.id, channel.parent?.id ?? channel.id])];
+    const concerned = [channel, channel?.parent, at, at?.parent].flatMap((place) => place?.id ?? []);
+    const about = [reader.id, ...concerned];
     const from = channel === undefined ? text : `"${text}" of #${channel.name || 'a direct message'}`;
     violations.push(
-      [`${reader.username} gets ${marker}, ${from}, in a ${surface}`, ...chronicle.of(marker, about)].join('\n    '),
+      [
+        `${reader.username} gets ${marker}, ${from}, in a ${surface}`,
+        ...chronicle.of(marker, about),
+        ...chronicle.latest(),
+      ].join('\n    '),
     );
   };
   const tally = (surface: string, markers: readonly string[], at: LocalChannel | undefined) => {
@@ -88,7 +93,8 @@ export function createWatch(town: TrustTown, chronicle: Chronicle, count: (what:
     const viewers = here !== undefined && message.channel === here.channel ? [here.user] : oracle.viewersOf(message);
     for (const leak of oracle.leaksIn(fresh.join(' '), viewers, surface, message)) {
       const isOwn = viewers.length === 1 && oracle.originOf(leak.marker).author === leak.reader.id;
-      if (!isOwn) report({ ...leak, where: `${surface}: ${excerpt(text, leak.marker)}` });
+      const place = `${surface} in #${message.channel.name || 'a direct message'}`;
+      if (!isOwn) report({ ...leak, where: `${place}: ${excerpt(text, leak.marker)}` }, message.channel);
     }
     tally(surface, fresh, message.channel);
   });

@@ -1,5 +1,6 @@
 import { type Collection, PERSONA_SYSTEM_EVENTS, type PersonaEvent, z } from '@cinnabar/sdk';
 import { keysOf } from '../state/keys.js';
+import type { MayRead } from '../state/personal.js';
 
 const base = { guildId: z.string().nullable(), channelId: z.string(), sessionId: z.string(), at: z.number() };
 const event = z.discriminatedUnion('type', [
@@ -76,7 +77,8 @@ export interface TraceStore {
   forgetRun(channelId: string, sessionId: string): Promise<void>;
   clear(channelId: string): Promise<void>;
   /** Runs that a member's words led to. Others may speak of them, too, but are told where the member may not read. */
-  export(userId: string): Promise<unknown>;
+  /** Runs that answered a member; without words where that member may not read the channel any more. */
+  export(userId: string, mayRead: MayRead): Promise<unknown>;
   /** Runs that may speak of a member's words. */
   forget(userId: string): Promise<void>;
 }
@@ -121,11 +123,13 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>): Trac
     channels: () => keysOf(collection),
     forgetRun: (channelId, sessionId) => drop(channelId, (run) => run.sessionId === sessionId),
     clear: (channelId) => collection.of(channelId).delete(),
-    async export(userId) {
+    async export(userId, mayRead) {
       const found: Record<string, unknown> = {};
       for await (const [channelId, { runs }] of collection.entries()) {
         const theirs = runs.filter(({ askedBy }) => askedBy === userId);
-        if (theirs.length > 0) found[channelId] = theirs;
+        if (theirs.length === 0) continue;
+        const isShown = await mayRead({ channelId });
+        found[channelId] = isShown ? theirs : theirs.map(({ sessionId }) => ({ sessionId, events: null }));
       }
       return found;
     },

@@ -1,17 +1,47 @@
 import { dropFreeTexts } from './apart.js';
 import { dropItems } from './drop.js';
-import type { StoredPersona } from './schema.js';
+import type { Item, StoredPersona } from './schema.js';
 import type { PersonaCollections } from './store.js';
 
+/** Whether a member may still read where something came from: the persona may have put others' words into it. */
+export type MayRead = (from: {
+  readonly guildId?: string;
+  readonly channelId?: string;
+  readonly messageId?: string | null;
+}) => Promise<boolean>;
+
+/** Stands in the place of words that the member may not read any more. */
+const WITHHELD = null;
+
 /** What a persona's state holds that came from one member: goals and desires, and what they changed. */
-export async function exportFromStates(collections: PersonaCollections, userId: string): Promise<unknown> {
+export async function exportFromStates(
+  collections: PersonaCollections,
+  userId: string,
+  mayRead: MayRead,
+): Promise<unknown> {
   const found: Record<string, unknown> = {};
-  for (const collection of [collections.guildPersonas, collections.channelPersonas]) {
+  const told = (items: readonly Item[]) =>
+    Promise.all(
+      items
+        .filter((item) => item.userId === userId)
+        // Given by command or card: the member's own words.
+        .map(async ({ text, origin }) => (origin === null || (await mayRead(origin)) ? text : WITHHELD)),
+    );
+  const homes = [
+    { collection: collections.guildPersonas, at: (guildId: string) => ({ guildId }) },
+    { collection: collections.channelPersonas, at: (channelId: string) => ({ channelId }) },
+  ];
+  for (const { collection, at: placeOf } of homes) {
     for await (const [id, { state, history }] of collection.entries()) {
+      const revisions = history.filter((revision) => revision.userId === userId);
+      const changes = revisions.map(async ({ at, what, changedIn }) => ({
+        at,
+        what: (await mayRead(changedIn === null ? placeOf(id) : { channelId: changedIn })) ? what : WITHHELD,
+      }));
       const theirs = {
-        goals: state.goals.filter((item) => item.userId === userId).map(({ text }) => text),
-        desires: state.desires.filter((item) => item.userId === userId).map(({ text }) => text),
-        changes: history.filter((revision) => revision.userId === userId).map(({ at, what }) => ({ at, what })),
+        goals: await told(state.goals),
+        desires: await told(state.desires),
+        changes: await Promise.all(changes),
       };
       if (Object.values(theirs).some((list) => list.length > 0)) found[id] = theirs;
     }

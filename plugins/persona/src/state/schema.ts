@@ -96,6 +96,8 @@ const revision = z.object({
   userId: z.string().nullable(),
   /** The channel that alone may be told of it; `null`: every channel. */
   channelId: z.string().nullable().default(null),
+  /** Where it was changed; `null`: before this was kept. */
+  changedIn: z.string().nullable().default(null),
   /** In words: "mood: glad (6)". */
   what: z.array(z.string()),
   /** The changed parts as they were. */

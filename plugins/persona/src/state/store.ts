@@ -107,7 +107,7 @@ export function createPersonaStore({
       draft.state.apart ??= {};
       draft.state.origins ??= {};
       const before = structuredClone(draft.state);
-      const revision = openRevision(draft, author, clock.now());
+      const revision = openRevision(draft, author, place.channelId, clock.now());
       apply(draft, revision);
       for (const key of changedKeys(before, draft.state)) keepOld(revision, before, key);
       if (what !== '') revision.what = [...revision.what, what.slice(0, MAX_LENGTH)].slice(-MAX_ENTRIES);
@@ -177,10 +177,11 @@ export function createPersonaStore({
 }
 
 /** The revision that this session has begun, or a new one. */
-function openRevision(draft: StoredPersona, { sessionId, userId, channelId }: Author, at: number): Revision {
+function openRevision(draft: StoredPersona, author: Author, changedIn: string, at: number): Revision {
+  const { sessionId, userId, channelId } = author;
   const latest = draft.history.at(-1);
   if (latest?.sessionId === sessionId) return latest;
-  const revision: Revision = { at, sessionId, userId, channelId, what: [], before: {}, memories: [] };
+  const revision: Revision = { at, sessionId, userId, channelId, changedIn, what: [], before: {}, memories: [] };
   draft.history = [...draft.history, revision].slice(-MAX_REVISIONS);
   return revision;
 }

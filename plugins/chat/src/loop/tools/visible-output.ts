@@ -9,6 +9,7 @@ const REMEMBERED = 500;
 const PART_LIMIT = 1_800;
 /** A long result would push the conversation off the screen. */
 const MAX_PARTS = 3;
+const WITHHELD = 'Not shown here: it was read where not everybody in this channel may read.';
 
 /** Shows calls and their results in the channel, under the name of the tool. */
 export interface ToolOutput {
@@ -79,9 +80,11 @@ async function findWebhook(client: Client, channelId: string, backoff: Backoff):
   );
 }
 
-function textOf({ use, result }: Invoked): string {
-  const said =
-    typeof result.content === 'string' ? result.content : JSON.stringify(result.content.map(({ type }) => type));
+/** What was read is shown only where everybody may read it: that is what has something to say in `done`. */
+function textOf({ use, result, outcome, done }: Invoked): string {
+  const { content } = result;
+  const text = typeof content === 'string' ? content : JSON.stringify(content.map(({ type }) => type));
+  const said = outcome === 'done' && done === undefined ? WITHHELD : text;
   return `\`\`\`\n${inert(JSON.stringify(use.input))}\n→ ${inert(said)}\n\`\`\``;
 }
 
