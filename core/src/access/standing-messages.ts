@@ -14,18 +14,14 @@ export interface StandingMessages {
   seen(channelId: string, messageIds: readonly string[]): void;
   /** Asks Discord about those of which the gateway has not told since they were last seen. */
   stand(channelId: string, messageIds: readonly string[]): Promise<boolean>;
-  /** Tells of messages that are gone. @returns takes it back */
-  onGone(listener: (messageIds: readonly string[]) => void): () => void;
 }
 
 /** Remembers which messages are there, kept true by the gateway's events; a session that is lost makes it ask again. */
 export function createStandingMessages(client: Client, log: Logger): StandingMessages {
   const known = new LRUCache<string, 'there' | 'gone'>({ max: MOST_REMEMBERED });
-  const listeners = new Set<{ readonly tell: (messageIds: readonly string[]) => void }>();
 
   const gone = (messageIds: readonly string[]) => {
     for (const id of messageIds) known.set(id, 'gone');
-    for (const { tell } of listeners) tell(messageIds);
   };
   client.on(Events.MessageDelete, ({ id }) => gone([id]));
   client.on(Events.MessageBulkDelete, (messages) => gone([...messages.keys()]));
@@ -80,11 +76,6 @@ export function createStandingMessages(client: Client, log: Logger): StandingMes
         log.info('it could not be looked up whether messages are still there', { channelId, error });
         return false;
       }
-    },
-    onGone(tell) {
-      const entry = { tell };
-      listeners.add(entry);
-      return () => void listeners.delete(entry);
     },
   };
 }

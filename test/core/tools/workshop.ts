@@ -37,7 +37,7 @@ const OPEN: ProvenanceRoom = {
   mayShow: async () => true,
   mayHave: async () => true,
   mayTell: () => true,
-  messages: { seen: () => undefined, stand: async () => true, onGone: () => () => undefined },
+  messages: { seen: () => undefined, stand: async () => true },
 };
 
 /** A tools room on real parts: manual time, documents in memory, and an access room that tests can turn against someone. */
