@@ -11,7 +11,7 @@ export interface Named {
 
 const MAX_NAME = 40;
 /** Control, format and private-use characters, surrogates on their own, line and paragraph separators. */
-const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0\u2800]/gu;
+export const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0\u2800]/gu;
 /** What gives a transcript its structure. */
 const STRUCTURE = /[:：﹕︓꞉ː<>[\]{}|`\\"]+/gu;
 

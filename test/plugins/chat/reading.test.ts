@@ -142,7 +142,7 @@ describe('chat: what the model reads', () => {
     await host.settled();
     await ask();
     const system = llm.requests[0]?.system ?? '';
-    expect(system).to.match(/^You are Cinnabar, taking part in #general, .*"Night City"/);
+    expect(system).to.match(/^You are Cinnabar, taking part in "#general", .*"Night City"/);
     expect(system).to.match(/Answer in rhymes\.$/);
     expect(system.split(/\s+/).length).to.be.lessThan(220);
   });

@@ -1,9 +1,9 @@
+import { withoutNotes } from '@cinnabar/sdk';
 import type { HistoryMessage } from '../history/types.js';
 import { type Entry, toEntries } from './reading/entries.js';
 import { type ImageLimits, keptImages, newestImages, type ShownImages, withRoom } from './reading/images.js';
 import { nameSpeakers, peopleIn, selfName } from './reading/names.js';
 import { type Line, toLines } from './reading/script.js';
-import { withoutNotes } from './reading/text.js';
 import { isVisible } from './reading/visibility.js';
 import type { ContextInput } from './types.js';
 

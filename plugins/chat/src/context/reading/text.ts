@@ -1,3 +1,4 @@
+import { inNote } from '@cinnabar/sdk';
 import type { HistoryAttachment, HistoryMessage } from '../../history/types.js';
 import type { Entry } from './entries.js';
 
@@ -23,21 +24,16 @@ function ownText({ messages }: Entry, wording: Wording): string {
   return said.length > 0 ? said.join(' ') : lines(messages.flatMap((message) => notesOn(message, wording)));
 }
 
+const MAX_NOTE = 200;
+
 function notesOn(message: HistoryMessage, { isShown }: Wording): readonly string[] {
   const files = message.attachments
     .filter((attachment) => !isShown(attachment, message))
     .map(
       ({ name, contentType, sizeBytes }) =>
-        `[attachment: ${oneLine(name)}, ${oneLine(contentType ?? 'file')}, ${sizeText(sizeBytes)}]`,
+        `[attachment: ${inNote(name, MAX_NOTE)}, ${inNote(contentType ?? 'file', MAX_NOTE)}, ${sizeText(sizeBytes)}]`,
     );
   return [...files, ...message.extras];
-}
-
-const NOTE = /^(\s*)(\[[^\n]*\]|not run yet:[^\n]*)(\s*)$/gim;
-
-/** What a member has typed in the form of a note gets a backslash: the notes are the host's alone. */
-export function withoutNotes(text: string): string {
-  return text.replace(NOTE, '$1\\$2$3');
 }
 
 /** Only when it is not clear anyway: most replies answer what stands above them. */
@@ -49,13 +45,6 @@ function replyNote({ replyTo }: HistoryMessage, previous: HistoryMessage | undef
 
 function lines(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n');
-}
-
-const MAX_NOTE = 200;
-
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= MAX_NOTE ? line : `${[...line].slice(0, MAX_NOTE).join('')}…`;
 }
 
 function sizeText(bytes: number): string {

@@ -1,5 +1,5 @@
+import { inNote } from '@cinnabar/sdk';
 import type { Embed, Message, MessageSnapshot, Poll } from 'discord.js';
-import { oneLine } from './one-line.js';
 import { eventOf, isSpoken } from './system.js';
 
 const MAX_FORWARDED = 1_500;
@@ -9,7 +9,7 @@ export function extrasOf(message: Message): readonly string[] {
   if (!isSpoken(message)) return [`[${eventOf(message)}]`];
   return [
     ...message.messageSnapshots.map(forwarded),
-    ...message.stickers.map(({ name }) => `[sticker: ${oneLine(name)}]`),
+    ...message.stickers.map(({ name }) => `[sticker: ${inNote(name)}]`),
     ...message.embeds.map((embed) => `[embed: ${embedText(embed)}]`),
     ...(message.poll === null ? [] : [`[poll: ${pollText(message.poll)}]`]),
   ];
@@ -17,9 +17,9 @@ export function extrasOf(message: Message): readonly string[] {
 
 function forwarded(snapshot: MessageSnapshot): string {
   const parts = [
-    oneLine(snapshot.content ?? '', MAX_FORWARDED),
+    inNote(snapshot.content ?? '', MAX_FORWARDED),
     ...(snapshot.embeds ?? []).map((embed) => `(embed: ${embedText(embed)})`),
-    ...(snapshot.stickers ?? []).map(({ name }) => `(sticker: ${oneLine(name)})`),
+    ...(snapshot.stickers ?? []).map(({ name }) => `(sticker: ${inNote(name)})`),
   ];
   return `[forwarded: ${parts.filter((part) => part !== '').join(' ')}]`;
 }
@@ -27,10 +27,10 @@ function forwarded(snapshot: MessageSnapshot): string {
 function embedText({ author, title, description, fields, url }: Embed): string {
   const parts = [author?.name, title, description, ...fields.map(({ name, value }) => `${name}: ${value}`)];
   const told = parts.filter((part) => part !== undefined && part !== null && part !== '');
-  return oneLine(told.length === 0 ? (url ?? 'untitled') : told.join(' | '));
+  return inNote(told.length === 0 ? (url ?? 'untitled') : told.join(' | '));
 }
 
 function pollText({ question, answers }: Poll): string {
   const choices = answers.map(({ text }) => text ?? '').filter((text) => text !== '');
-  return oneLine(`${question.text ?? ''} (${choices.join(' / ')})`);
+  return inNote(`${question.text ?? ''} (${choices.join(' / ')})`);
 }

@@ -1,5 +1,5 @@
+import { inNote } from '@cinnabar/sdk';
 import { type Message, MessageType } from 'discord.js';
-import { oneLine } from './one-line.js';
 
 const SPOKEN: ReadonlySet<MessageType> = new Set([
   MessageType.Default,
@@ -27,8 +27,8 @@ const EVENTS: { readonly [T in MessageType]?: string } = {
 
 /** What happened, from the point of view of the message's author. */
 export function eventOf({ type, content }: Pick<Message, 'type' | 'content'>): string {
-  if (type === MessageType.ThreadCreated) return `started the thread "${oneLine(content)}"`;
-  if (type === MessageType.ChannelNameChange) return `renamed the channel to "${oneLine(content)}"`;
+  if (type === MessageType.ThreadCreated) return `started the thread "${inNote(content)}"`;
+  if (type === MessageType.ChannelNameChange) return `renamed the channel to "${inNote(content)}"`;
   return EVENTS[type] ?? inWords(MessageType[type]);
 }
 

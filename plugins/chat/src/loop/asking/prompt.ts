@@ -13,9 +13,10 @@ export function systemPrompt(
 }
 
 function aboutItself(self: string, channel: SendableChannels): readonly string[] {
+  // In quotes, which no sanitized name has in it: whoever names a thread adds no sentence.
   const place = channel.isDMBased()
     ? 'a direct message on Discord'
-    : `#${sanitizeName(channel.name)}, a channel of the Discord server "${sanitizeName(channel.guild.name)}"`;
+    : `"#${sanitizeName(channel.name)}", a channel of the Discord server "${sanitizeName(channel.guild.name)}"`;
   return [
     `You are ${self}, taking part in ${place}. You see its latest messages; answer what has been said to you since you last spoke, as one of several people in a conversation.`,
     'Be brief: often one sentence is enough. Discord Markdown works.',

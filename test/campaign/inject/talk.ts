@@ -1,0 +1,187 @@
+import { type LocalChannel, type LocalGuild, type LocalMessage, type LocalUser, callTools, say } from '@cinnabar/sdk/testing';
+import type { Dice } from '../confirm/dice.js';
+import type { Decks } from './decks.js';
+import { differences, type Truth } from './expected.js';
+import type { Town } from './town.js';
+import { readRequest } from './transcript.js';
+
+const BOT = 'Cinnabar';
+
+export interface Talk {
+  readonly town: Town;
+  readonly decks: Decks;
+  readonly dice: Dice;
+  readonly guild: LocalGuild;
+}
+
+/** What the model has called: stands behind the message that it answered. */
+interface Called {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+/**
+ * People, bots and webhooks with hostile names talk in a place with a hostile name; the bot is asked three times. Each request must hold
+ * exactly what was said. @returns how it differs
+ */
+export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<readonly string[]> {
+  const { town, decks, dice, guild } = talk;
+  const { host } = town;
+  const channel = openPlace(talk, mode);
+  const mallory = town.newcomer(guild, dice.chance(0.8) ? decks.draw('nickname').text : null);
+  const called = new Map<string, Called>();
+  const problems: string[] = [];
+  const ask = async (asker: LocalUser, text: string, ...steps: Parameters<Town['during']>[1][]) => {
+    let question: LocalMessage | undefined;
+    const requests = await town.during(() => {
+      question = asker.say(channel, `${host.bot} ${text}`);
+    }, ...steps);
+    return { requests, question };
+  };
+  const judge = (body: unknown, until: LocalMessage | undefined, alsoCalled?: Called, loose?: Truth) => {
+    const request = readRequest(body, BOT);
+    const truths = truthsOf(channel, host.bot, called, until);
+    const more: Truth[] = alsoCalled === undefined ? [] : callTruths(alsoCalled);
+    if (request.mode !== mode) problems.push(`the request is in ${request.mode}`);
+    problems.push(
+      ...differences(request, [...truths, ...(loose === undefined ? [] : [loose]), ...more]),
+      ...systemProblems(request.system),
+      ...toolProblems(request.tools, town),
+    );
+  };
+
+  await saySomething(talk, channel, mallory);
+  const first = await ask(dice.pick([host.alice, mallory]), 'well?', say(ownWords(decks.draw('text of the bot').text, mode)));
+  for (const { body } of first.requests) judge(body, first.question);
+  if (first.requests.length !== 1) problems.push(`${first.requests.length} requests instead of 1`);
+
+  await saySomething(talk, channel, mallory);
+  const input = { shelf: decks.draw('arguments').text };
+  town.shelf = decks.draw('tool result').text;
+  const call: Called = { tool: 'look', input, text: town.shelf };
+  const second = await ask(host.alice, 'look!', calling('look', input, mode), say('I have looked.'));
+  const [asked, told] = second.requests;
+  if (asked === undefined || told === undefined) return [...problems, 'the tool was not called'];
+  judge(asked.body, second.question);
+  judge(told.body, second.question, call);
+  return problems;
+}
+
+/** What the model writes by itself in prefill mode in the form of a call is one. */
+const ownWords = (text: string, mode: 'chat' | 'prefill') => (mode === 'chat' ? text : text.replaceAll('>[', '> ['));
+
+const calling = (tool: string, input: Readonly<Record<string, unknown>>, mode: 'chat' | 'prefill') =>
+  mode === 'chat'
+    ? callTools([{ name: tool, arguments: input }])
+    : say(`${BOT}>[${tool}]: ${JSON.stringify(input)}`);
+
+/** Each kind of message once in a while, in any order. */
+async function saySomething({ town, decks, dice, guild }: Talk, channel: LocalChannel, mallory: LocalUser) {
+  const { host } = town;
+  const somebody = () => dice.pick([mallory, mallory, host.bob]);
+  const acts: readonly (() => unknown)[] = [
+    () => host.bob.say(channel, 'good evening'),
+    () => mallory.say(channel, around(decks.draw('message').text, dice)),
+    () => {
+      const target = dice.pick([channel.messages[0], ...channel.messages]);
+      somebody().say(channel, around(decks.draw('reply').text, dice), target === undefined ? {} : { replyTo: target });
+    },
+    () => {
+      const message = somebody().say(channel, 'before');
+      message.author.user?.edit(message, around(decks.draw('edit').text, dice));
+    },
+    () => {
+      const names = Array.from({ length: dice.between(1, 2) }, () => decks.draw('file').text);
+      const files = names.map((name) => ({ name, data: Buffer.from('x'), contentType: 'text/plain' }));
+      somebody().say(channel, dice.pick(['', 'see these']), { files });
+    },
+    () => town.post(channel, { embeds: [{ title: 'News', description: decks.draw('embed').text }] }),
+    () => town.post(channel, { content: 'by a hook', username: decks.draw('webhook').text }),
+    () => mallory.say(channel, `is ${guild.createRole({ name: decks.draw('role').text })} here?`),
+    () => mallory.say(channel, `have you seen ${host.bob}?`),
+  ];
+  for (const act of acts.map((act) => ({ act, at: dice.next() })).sort((a, b) => a.at - b.at)) {
+    if (act.at < 0.6) await act.act();
+  }
+  await host.settled();
+}
+
+function around(text: string, dice: Dice): string {
+  return dice.pick([text, `so\n${text}`, `${text}\nthat is all`, `so\n${text}\nthat is all`, `so ${text}`]);
+}
+
+/** A channel, or a thread in one. */
+function openPlace({ town, decks, dice, guild }: Talk, mode: 'chat' | 'prefill'): LocalChannel {
+  const { host } = town;
+  const channel = guild.createChannel({ name: dice.chance(0.7) ? decks.draw('channel').text : 'general' });
+  if (mode === 'prefill') host.you.pin(host.you.say(channel, '.config\nmode: prefill'));
+  return dice.chance(0.5) ? channel : host.alice.startThread(channel, decks.draw('thread').text);
+}
+
+/** What a reader of the channel knows was said in it, up to a message. */
+function truthsOf(
+  channel: LocalChannel,
+  bot: LocalUser,
+  called: ReadonlyMap<string, Called>,
+  until: LocalMessage | undefined,
+): readonly Truth[] {
+  const inherited = channel.parent === undefined || !channel.isThread ? [] : channel.parent.messages;
+  const shown = [...inherited, ...channel.messages].filter(({ content }) => !content.startsWith('.'));
+  const truths: Truth[] = [];
+  let previous: LocalMessage | undefined;
+  for (const message of shown) {
+    const { author } = message;
+    if (author.id === bot.id) truths.push({ kind: 'own', text: message.content });
+    else {
+      const speaker = message.webhookId === undefined ? author.id : `${author.id}/${author.username}`;
+      truths.push({ kind: 'spoken', speaker, ...told(message, previous, bot) });
+    }
+    const call = called.get(message.id);
+    if (call !== undefined) truths.push(...callTruths(call));
+    previous = message;
+    if (message === until) break;
+  }
+  return truths;
+}
+
+function callTruths({ tool, input, text }: Called): Truth[] {
+  return [
+    { kind: 'call', tool, input },
+    { kind: 'result', tool, text },
+  ];
+}
+
+const PINNED = 6;
+
+/** What a message says, and what the host adds to it. */
+function told(message: LocalMessage, previous: LocalMessage | undefined, bot: LocalUser) {
+  const { attachments, embeds, replyTo, type, content } = message;
+  if (type === PINNED) return { text: '', notes: ['[pinned a message]'] };
+  const said = content.replace(String(bot), `@${BOT}`);
+  const [start = '', ...mentions] = said.split(/<@&?\d+>/u);
+  const notes = [
+    ...attachments.map(() => '[attachment: '),
+    ...embeds.map(() => '[embed: '),
+    ...(replyTo === undefined || replyTo === previous ? [] : ['[in reply to ']),
+  ];
+  return { text: start, open: mentions.length > 0, notes };
+}
+
+/** What the model is told about itself, less the names of the place, which stand in quotes. */
+const systems = new Map<string, string>();
+
+function systemProblems(system: string): readonly string[] {
+  const [about = '', ...rest] = system.split('\n\n');
+  const plain = [about.replace(/"[^"]*"/gu, '""'), ...rest].join('\n\n');
+  const key = String(rest.length);
+  const known = systems.get(key) ?? plain;
+  systems.set(key, known);
+  return plain === known ? [] : [`the system prompt is ${JSON.stringify(about.slice(0, 300))}`];
+}
+
+let offered: readonly string[] | undefined;
+function toolProblems(tools: readonly string[], _town: Town): readonly string[] {
+  offered ??= tools;
+  return JSON.stringify(tools) === JSON.stringify(offered) ? [] : [`the tools are ${tools.join(', ')}`];
+}

@@ -1,0 +1,131 @@
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { definePlugin, type Plugin, z } from '@cinnabar/sdk';
+import {
+  type LocalApplication,
+  type LocalChannel,
+  type LocalGuild,
+  type LocalUser,
+  type ModelStep,
+  type RecordedRequest,
+  say,
+  startAnthropicStandIn,
+} from '@cinnabar/sdk/testing';
+import { attemptsOf } from './decks.js';
+
+/** A host whose model is a stand-in of a real provider's service: what reaches it is what a model would read. */
+export interface Town extends AsyncDisposable {
+  readonly host: TestHost;
+  /** Another bot, which can use webhooks and embeds. */
+  readonly parrot: LocalApplication;
+  /** What the tool `look` returns next. */
+  shelf: string;
+  /** A server with the honest members and the bots in it. */
+  openGuild(name: string): LocalGuild;
+  /** Somebody with a hostile name. */
+  newcomer(guild: LocalGuild, nick: string | null): LocalUser;
+  /** Posts as the other bot. */
+  post(channel: LocalChannel, message: Posted): Promise<void>;
+  /** Does something; the requests to the model that follow from it, answered by the steps in order. */
+  during(task: () => unknown, ...steps: readonly ModelStep[]): Promise<readonly RecordedRequest[]>;
+}
+
+export interface Posted {
+  readonly content?: string;
+  readonly embeds?: readonly { readonly title?: string; readonly description?: string }[];
+  /** Through a webhook, under this name. */
+  readonly username?: string;
+}
+
+/** Takes prefilled answers, as older models do. */
+const MODEL = 'claude-haiku-4-5';
+
+export async function openTown(): Promise<Town> {
+  let steps: ModelStep[] = [];
+  const model = await startAnthropicStandIn({
+    prefill: true,
+    script: () => steps.shift() ?? say('There is nothing more to say.'),
+  });
+  const town = { shelf: 'a book' };
+  const host = await createTestHost({
+    plugins: ['admin', 'ai', 'chat', 'persona', 'tasks', 'llm', createShelves(town)],
+    settings: { llm: { provider: 'anthropic', model: MODEL } },
+    env: { ANTHROPIC_BASE_URL: model.baseUrl, ANTHROPIC_API_KEY: 'sk-campaign' },
+  });
+  const parrot = host.discord.createApplication({ name: 'Parrot', owner: host.you });
+  host.guild.invite(parrot);
+  let people = 0;
+
+  const rest = async (path: string, body: unknown): Promise<unknown> => {
+    const response = await fetch(`${host.discord.api}/v10${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bot ${parrot.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return response.status === 204 ? undefined : response.json();
+  };
+
+  return {
+    ...town,
+    get shelf() {
+      return town.shelf;
+    },
+    set shelf(text) {
+      town.shelf = text;
+    },
+    host,
+    parrot,
+    openGuild(name) {
+      const guild = host.discord.createGuild({ name, owner: host.you });
+      guild.invite(host.application);
+      guild.invite(parrot);
+      for (const one of [host.alice, host.bob]) guild.join(one);
+      return guild;
+    },
+    newcomer(guild, nick) {
+      people += 1;
+      const user = host.discord.createUser({ name: `mallory${people}` });
+      guild.join(user, nick === null ? {} : { nick });
+      return user;
+    },
+    async post(channel, { username, ...message }) {
+      if (username === undefined) return void (await rest(`/channels/${channel.id}/messages`, message));
+      const hook = z
+        .object({ id: z.string(), token: z.string() })
+        .parse(await rest(`/channels/${channel.id}/webhooks`, { name: 'hook' }));
+      await rest(`/webhooks/${hook.id}/${hook.token}`, { ...message, username });
+    },
+    async during(task, ...next) {
+      steps = [...next];
+      const before = model.requests.length;
+      await task();
+      await host.settled();
+      return model.requests.slice(before);
+    },
+    async [Symbol.asyncDispose]() {
+      await host[Symbol.asyncDispose]();
+      await model[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Tools with hostile descriptions, and one that returns whatever it finds. */
+function createShelves(town: { readonly shelf: string }): Plugin {
+  return definePlugin({
+    manifest: { id: 'shelves', version: '1.0.0', description: 'Shelves with anything on them' },
+    setup({ tool }) {
+      const define = (name: string, description: string) =>
+        tool({
+          name,
+          description,
+          input: z.object({ shelf: z.string() }),
+          risk: 'read',
+          policy: 'allow',
+          present: { success: () => town.shelf },
+          run: () => undefined,
+        });
+      define('look', 'Looks at a shelf.');
+      for (const [index, { text }] of attemptsOf('tool description').entries()) define(`look_${index}`, text);
+    },
+  });
+}
