@@ -30,7 +30,7 @@ const LONGEST = 300;
 export function inNote(text: string, maxLength = LONGEST): string {
   const line = text
     .replace(/[\p{Cc}\p{Z}\s]+/gu, ' ')
-    .replace(/[\[［﹇]/gu, '(')
+    .replace(/[[［﹇]/gu, '(')
     .replace(/[\]］﹈]/gu, ')')
     .trim();
   const characters = line.length <= maxLength ? [] : [...line];

@@ -62,8 +62,7 @@ function compareSpoken(
 ): readonly string[] {
   const shown = lines.filter(looksLikeNote);
   const behind = lines.filter((line) => line.trim() !== '').slice(-Math.max(1, notes.length));
-  const isTrue =
-    shown.length === notes.length && notes.every((note, index) => isOneNote(behind[index] ?? '', note));
+  const isTrue = shown.length === notes.length && notes.every((note, index) => isOneNote(behind[index] ?? '', note));
   const said = lines.filter((line) => !looksLikeNote(line)).join('\n');
   return [
     ...(isTrue ? [] : [`the notes of ${label} are ${JSON.stringify(shown)}, in truth ${JSON.stringify(notes)}`]),

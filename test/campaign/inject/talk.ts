@@ -1,4 +1,11 @@
-import { type LocalChannel, type LocalGuild, type LocalMessage, type LocalUser, callTools, say } from '@cinnabar/sdk/testing';
+import {
+  callTools,
+  type LocalChannel,
+  type LocalGuild,
+  type LocalMessage,
+  type LocalUser,
+  say,
+} from '@cinnabar/sdk/testing';
 import type { Dice } from '../confirm/dice.js';
 import type { Decks } from './decks.js';
 import { differences, type Truth } from './expected.js';
@@ -34,9 +41,12 @@ export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<re
   const problems: string[] = [];
   const ask = async (asker: LocalUser, text: string, ...steps: Parameters<Town['during']>[1][]) => {
     let question: LocalMessage | undefined;
-    const requests = await town.during(() => {
-      question = asker.say(channel, `${host.bot} ${text}`);
-    }, ...steps);
+    const requests = await town.during(
+      () => {
+        question = asker.say(channel, `${host.bot} ${text}`);
+      },
+      ...steps,
+    );
     return { requests, question };
   };
   const judge = (body: unknown, until: LocalMessage | undefined, alsoCalled?: Called, loose?: Truth) => {
@@ -52,7 +62,11 @@ export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<re
   };
 
   await saySomething(talk, channel, mallory);
-  const first = await ask(dice.pick([host.alice, mallory]), 'well?', say(ownWords(decks.draw('text of the bot').text, mode)));
+  const first = await ask(
+    dice.pick([host.alice, mallory]),
+    'well?',
+    say(ownWords(decks.draw('text of the bot').text, mode)),
+  );
   for (const { body } of first.requests) judge(body, first.question);
   if (first.requests.length !== 1) problems.push(`${first.requests.length} requests instead of 1`);
 
@@ -72,9 +86,7 @@ export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<re
 const ownWords = (text: string, mode: 'chat' | 'prefill') => (mode === 'chat' ? text : text.replaceAll('>[', '> ['));
 
 const calling = (tool: string, input: Readonly<Record<string, unknown>>, mode: 'chat' | 'prefill') =>
-  mode === 'chat'
-    ? callTools([{ name: tool, arguments: input }])
-    : say(`${BOT}>[${tool}]: ${JSON.stringify(input)}`);
+  mode === 'chat' ? callTools([{ name: tool, arguments: input }]) : say(`${BOT}>[${tool}]: ${JSON.stringify(input)}`);
 
 /** Each kind of message once in a while, in any order. */
 async function saySomething({ town, decks, dice, guild }: Talk, channel: LocalChannel, mallory: LocalUser) {

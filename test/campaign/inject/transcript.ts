@@ -39,10 +39,10 @@ function joined(blocks: string | readonly { readonly text: string }[]): string {
 export const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/u;
 const READ_ON = '<cmd>cat untitled.txt</cmd>';
 /** Lines of the host's own, which no member's text can be: that has a name before it, or is indented. */
-const HOST_LINES = new Set([
-  '(What was said before is not shown.)',
-  '(Nobody has spoken since. It is your turn.)',
-]);
+const HOST_LINES = new Set(['(What was said before is not shown.)', '(Nobody has spoken since. It is your turn.)']);
+
+/** A name at the margin, and what follows it. */
+const SPOKEN = /^([^\s:][^:]*):(?: (.*))?$/u;
 
 /** Reads a request in the form of Anthropic's API. @param self the name by which the model knows itself */
 export function readRequest(body: unknown, self: string): ReadRequest {
@@ -52,21 +52,21 @@ export function readRequest(body: unknown, self: string): ReadRequest {
     return readPrefill(system, messages.slice(1), self);
   }
   const names = new Map<string, string>();
-  const pieces = messages.flatMap(({ role, content: said }): Piece[] => {
-    const found: Piece[] = [];
+  const pieces = messages.flatMap(({ role, content: said }) => {
+    const blocks = typeof said === 'string' ? [] : said;
     const texts = joined(textsOf(said));
-    for (const block of typeof said === 'string' ? [] : said) {
-      if (block.type !== 'tool_result') continue;
-      found.push({ kind: 'result', tool: names.get(block.tool_use_id) ?? 'of no call', text: block.content });
-    }
-    if (role === 'assistant' && texts !== '') found.push({ kind: 'own', text: texts });
-    if (role === 'user' && texts !== '') found.push(...readLines(texts));
-    for (const block of typeof said === 'string' ? [] : said) {
-      if (block.type !== 'tool_use') continue;
+    const results = blocks.flatMap((block): Piece[] =>
+      block.type === 'tool_result'
+        ? [{ kind: 'result', tool: names.get(block.tool_use_id) ?? 'of no call', text: block.content }]
+        : [],
+    );
+    const calls = blocks.flatMap((block): Piece[] => {
+      if (block.type !== 'tool_use') return [];
       names.set(block.id, block.name);
-      found.push({ kind: 'call', tool: block.name, input: block.input });
-    }
-    return found;
+      return [{ kind: 'call', tool: block.name, input: block.input }];
+    });
+    const words: readonly Piece[] = role === 'user' ? readLines(texts) : [{ kind: 'own', text: texts }];
+    return [...results, ...(texts === '' ? [] : words), ...calls];
   });
   return { mode: 'chat', system, tools: tools.map(({ name }) => name), pieces };
 }
@@ -88,7 +88,7 @@ function readLines(text: string): readonly Piece[] {
       else if (line !== '') pieces.push({ kind: 'stray', text: line });
       continue;
     }
-    const [, label, rest = ''] = /^([^\s:][^:]*):(?: (.*))?$/u.exec(line) ?? [];
+    const [, label, rest = ''] = SPOKEN.exec(line) ?? [];
     if (label !== undefined) {
       lines = [rest];
       pieces.push({ kind: 'spoken', label, lines });
@@ -98,48 +98,50 @@ function readLines(text: string): readonly Piece[] {
 }
 
 /** "Each message starts at the margin as `Name: text`." */
-function readPrefill(system: string, messages: readonly { role: string; content: Content }[], self: string): ReadRequest {
-  const listed = messages.filter(({ role }) => role === 'user').map(({ content: said }) => joined(textsOf(said)));
-  const script = messages.filter(({ role }) => role === 'assistant').map(({ content: said }) => joined(textsOf(said)));
-  const pieces: Piece[] = [];
-  let lines: string[] | undefined;
-  let own: string[] | undefined;
-  const close = () => {
-    if (own !== undefined && own.join('').trim() !== '') pieces.push({ kind: 'own', text: own.join('\n').trim() });
-    own = undefined;
-    lines = undefined;
-  };
-  const results: { tool: string; lines: string[] }[] = [];
-  for (const line of script.join('').split(LINE_END)) {
-    if (line === '' || line.startsWith('  ')) {
-      (lines ?? own)?.push(line === '' ? '' : line.slice(2));
-      if (lines === undefined && own === undefined && line !== '') pieces.push({ kind: 'stray', text: line });
-      continue;
-    }
-    const [, call, input = ''] = opens(line, `${self}>[`) ?? [];
-    const [, result, told = ''] = opens(line, `${self}<[`) ?? [];
-    const [, label, rest = ''] = /^([^\s:][^:]*):(?: (.*))?$/u.exec(line) ?? [];
-    if (call !== undefined) {
-      close();
-      pieces.push({ kind: 'call', tool: call, input: jsonOf(input) });
-    } else if (result !== undefined) {
-      close();
-      const piece = { tool: result, lines: [told] };
-      results.push(piece);
-      lines = piece.lines;
-      pieces.push({ kind: 'result', tool: result, get text() { return piece.lines.join('\n'); } });
-    } else if (label === self) {
-      close();
-      own = [rest];
-    } else if (label !== undefined) {
-      close();
-      lines = [rest];
-      pieces.push({ kind: 'spoken', label, lines });
-    } else if (own !== undefined) own.push(line);
-    else pieces.push({ kind: 'stray', text: line });
+function readPrefill(
+  system: string,
+  messages: readonly { role: string; content: Content }[],
+  self: string,
+): ReadRequest {
+  const textOf = (wanted: string) =>
+    messages.filter(({ role }) => role === wanted).map(({ content: said }) => joined(textsOf(said)));
+  const found: { piece: Piece; readonly lines: string[] }[] = [];
+  for (const line of textOf('assistant').join('').split(LINE_END)) {
+    const last = found.at(-1);
+    const isIndented = line === '' || line.startsWith('  ');
+    const opened = isIndented ? undefined : openedBy(line, self);
+    if (opened !== undefined) found.push(opened);
+    else if (last?.piece.kind === 'own' || (isIndented && last !== undefined))
+      last.lines.push(line.replace(/^ {2}/u, ''));
+    else if (line !== '') found.push({ piece: { kind: 'stray', text: line }, lines: [] });
   }
-  close();
-  return { mode: 'prefill', system, tools: listed.flatMap((text) => toolsIn(text, pieces)), pieces };
+  const pieces = found.flatMap(({ piece, lines }) => filled(piece, lines));
+  const lists = textOf('user').map(readTools);
+  return {
+    mode: 'prefill',
+    system,
+    tools: lists.flatMap(({ tools }) => tools),
+    pieces: [...pieces, ...lists.flatMap(({ strays }) => strays)],
+  };
+}
+
+/** What a line at the margin begins; `undefined` when it has nobody's name before it. */
+function openedBy(line: string, self: string): { readonly piece: Piece; readonly lines: string[] } | undefined {
+  const [, call, input = ''] = opens(line, `${self}>[`) ?? [];
+  if (call !== undefined) return { piece: { kind: 'call', tool: call, input: jsonOf(input) }, lines: [] };
+  const [, result, told = ''] = opens(line, `${self}<[`) ?? [];
+  if (result !== undefined) return { piece: { kind: 'result', tool: result, text: '' }, lines: [told] };
+  const [, label, rest = ''] = SPOKEN.exec(line) ?? [];
+  if (label === undefined) return undefined;
+  return { piece: label === self ? { kind: 'own', text: '' } : { kind: 'spoken', label, lines: [] }, lines: [rest] };
+}
+
+/** The piece with its lines. The model's name alone is where it goes on. */
+function filled(piece: Piece, lines: readonly string[]): readonly Piece[] {
+  const text = lines.join('\n').trim();
+  if (piece.kind === 'own' && text === '') return [];
+  if (piece.kind === 'spoken') return [{ ...piece, lines }];
+  return [piece.kind === 'own' || piece.kind === 'result' ? { ...piece, text } : piece];
 }
 
 function opens(line: string, opening: string): readonly [string, string, string] | undefined {
@@ -157,12 +159,15 @@ function jsonOf(text: string): unknown {
 }
 
 /** The list of tools: a line each, between two tags. What is no such line is a stray piece. */
-function toolsIn(text: string, pieces: Piece[]): readonly string[] {
+function readTools(text: string): { readonly tools: readonly string[]; readonly strays: readonly Piece[] } {
   const lines = text.split(LINE_END);
-  if (lines[0] !== '<tools>' || lines.at(-1) !== '</tools>') pieces.push({ kind: 'stray', text });
-  return lines.slice(1, -1).flatMap((line) => {
-    const name = /^- ([\w-]+): /u.exec(line)?.[1];
-    if (name === undefined || /<\/?tools>/iu.test(line)) pieces.push({ kind: 'stray', text: line });
-    return name ?? [];
-  });
+  const listed = lines.slice(1, -1).map((line) => ({ line, name: /^- ([\w-]+): /u.exec(line)?.[1] }));
+  const wrong = listed.filter(({ line, name }) => name === undefined || /<\/?tools>/iu.test(line));
+  const isList = lines[0] === '<tools>' && lines.at(-1) === '</tools>';
+  return {
+    tools: listed.flatMap(({ name }) => name ?? []),
+    strays: [...(isList ? [] : [text]), ...wrong.map(({ line }) => line)].map(
+      (stray): Piece => ({ kind: 'stray', text: stray }),
+    ),
+  };
 }

@@ -30,7 +30,7 @@ describe('persona: commands', () => {
     const shown = await command(stage, 'show', stage.alice);
     expect(shown).to.include('**Judy** (everywhere in this server').and.include('A technician with green hair.');
     await stage.hears('Hello');
-    expect(stage.llm.requests[0]?.system).to.match(/^I am Judy\./);
+    expect(stage.llm.requests[0]?.system).to.match(/^I am "Judy"\./);
     expect(stage.llm.requests[0]?.self).to.equal('Judy');
   });
 

@@ -12,8 +12,9 @@ const stepEntry = (n: number, result: string): Entry => ({
   text: `Step ${n} it is.`,
   calls: [{ id: `c${n}`, name: 'look', input: { n }, state: 'done', attempt: 1, outcome: 'done', result }],
 });
+const actor = { userId: '1', guildId: null, channelId: '2' };
 const remembered = (entries: Entry[], more: { scratchpad?: Line[]; unknowns?: string[] } = {}) =>
-  messagesOf({ prompt: 'Tidy up', requester: 'alice', scratchpad: [], unknowns: [], ...more, entries }, SELF);
+  messagesOf({ actor, prompt: 'Tidy up', requester: 'alice', scratchpad: [], unknowns: [], ...more, entries }, SELF);
 const marks = (messages: ReturnType<typeof messagesOf>) =>
   messages.flatMap(({ cacheControl }, index) => (cacheControl === undefined ? [] : [index]));
 

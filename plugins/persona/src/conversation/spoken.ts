@@ -1,4 +1,4 @@
-import type { Commands } from '@cinnabar/sdk';
+import { type Commands, withoutNotes } from '@cinnabar/sdk';
 import { type Message, MessageType } from 'discord.js';
 
 /** What a person said to whoever is there; `undefined` for what is no conversation: bots, commands, asides that start with a full stop. */
@@ -15,8 +15,8 @@ export function spokenText(
   const prefix = prefixes.find((candidate) => text.startsWith(candidate));
   const said =
     prefix === undefined ? undefined : /^ai\s+(?!use\b|status\b)([\s\S]+)/i.exec(text.slice(prefix.length))?.[1];
-  if (said !== undefined) return said;
-  return commands.matches(message) ? undefined : text;
+  if (said !== undefined) return withoutNotes(said);
+  return commands.matches(message) ? undefined : withoutNotes(text);
 }
 
 /** Whoever mentions the bot calls it; what is said comes after that. */

@@ -1,4 +1,4 @@
-import { CinnabarError, type Llm, type LlmRequest, type z } from '@cinnabar/sdk';
+import { CinnabarError, type Llm, type LlmRequest, likenessOf, type z } from '@cinnabar/sdk';
 import { inert } from '../conversation/render.js';
 import type { PersonaSettings } from '../settings.js';
 import type { Bounds } from './bounds.js';
@@ -29,8 +29,13 @@ export interface AskParts {
   readonly signal: AbortSignal;
 }
 
+/** As whom the model is told of everything. */
+const SITUATION = 'Situation';
+
 /** Asks for structured output, within the run's bounds; an answer that does not fit may be repaired once. */
 export function createAsk({ llm, self, bounds, settings, signal }: AskParts): Ask {
+  // Under its own name, it would be what the persona itself has said.
+  const participant = likenessOf(self) === likenessOf(SITUATION) ? 'Scene' : SITUATION;
   const once = async <S extends z.ZodObject>(question: Question<S>, repair: string): Promise<Answer<z.output<S>>> => {
     const refusal = bounds.callRefusal();
     if (refusal !== undefined) return { kind: 'bound', message: refusal };
@@ -38,7 +43,7 @@ export function createAsk({ llm, self, bounds, settings, signal }: AskParts): As
     const request: LlmRequest = {
       self,
       system: question.system,
-      messages: [{ participant: 'Situation', content: [{ type: 'text', text }] }],
+      messages: [{ participant, content: [{ type: 'text', text }] }],
       output: { name: question.name, schema: question.schema },
       cache: { system: { type: 'ephemeral' } },
       maxTokens: settings.maxReplyTokens,

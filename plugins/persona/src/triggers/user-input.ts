@@ -1,4 +1,4 @@
-import { type PersonaTrigger, sanitizeName, type Turn } from '@cinnabar/sdk';
+import { type PersonaTrigger, sanitizeName, type Turn, withoutNotes } from '@cinnabar/sdk';
 import type { Line } from '../conversation/schema.js';
 
 /** Somebody says something to the persona. */
@@ -6,7 +6,7 @@ export function userInput({ user, member, message, text }: Turn, now: number): P
   const displayName = member?.displayName ?? user.displayName;
   return {
     type: 'user_input',
-    content: text.trim() === '' ? '[calls me without a word]' : text,
+    content: heard(text),
     at: message?.createdTimestamp ?? now,
     speaker: { userId: user.id, name: sanitizeName(displayName) || sanitizeName(user.username) || 'someone' },
     messageId: message?.id ?? null,
@@ -20,7 +20,9 @@ export function lineOfTurn({ user, member, message, text }: Turn, now: number): 
     userId: user.id,
     displayName: member?.displayName ?? user.displayName,
     username: user.username,
-    text: text.trim() === '' ? '[calls me without a word]' : text,
+    text: heard(text),
     at: message?.createdTimestamp ?? now,
   };
 }
+
+const heard = (text: string) => (text.trim() === '' ? '[calls me without a word]' : withoutNotes(text));

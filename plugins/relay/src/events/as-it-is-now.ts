@@ -1,4 +1,4 @@
-import type { Logger } from '@cinnabar/sdk';
+import { type Logger, withoutNotes } from '@cinnabar/sdk';
 import { type Client, DiscordAPIError, type Message, RESTJSONErrorCodes } from 'discord.js';
 import type { RelayEvent } from '../types.js';
 import { attachmentFacts } from './facts.js';
@@ -42,5 +42,8 @@ export function isGone(error: unknown): boolean {
 function edited(event: RelayEvent, message: Message): RelayEvent {
   // What was said by a command stays as it was when the command ran.
   if (message.editedTimestamp === null || isCommand(event)) return event;
-  return { ...event, facts: { ...event.facts, content: message.content, attachments: attachmentFacts(message) } };
+  return {
+    ...event,
+    facts: { ...event.facts, content: withoutNotes(message.content), attachments: attachmentFacts(message) },
+  };
 }

@@ -3,16 +3,19 @@ import type { Channel, GuildMember, Message, User } from 'discord.js';
 import type { AuthorFacts, EventFacts } from '../types.js';
 import { nameOr } from './names.js';
 
-/** A person as the prompt shows them. `name` is unique among those of the event where several are shown. */
+/** A person as the prompt shows them. @param name of `namesOf`, where several are shown: no two are the same */
 export function authorFacts(user: User, member: GuildMember | null, name?: string): AuthorFacts {
   return {
     id: user.id,
     username: user.username,
-    displayName: nameOr(name ?? member?.displayName ?? user.displayName, user.username, user.id),
+    displayName: name ?? nameOr(member?.displayName ?? user.displayName, user.username, user.id),
     roles: rolesOf(member),
     isBot: user.bot,
   };
 }
+
+/** Roles are listed with them between. */
+const COMMA = /[,，﹐︐、]/gu;
 
 /** Highest first; the role that everyone has says nothing. */
 function rolesOf(member: GuildMember | null): readonly string[] {
@@ -20,7 +23,7 @@ function rolesOf(member: GuildMember | null): readonly string[] {
   return [...member.roles.cache.values()]
     .filter(({ id }) => id !== member.guild.id)
     .sort((a, b) => b.position - a.position)
-    .map(({ name, id }) => nameOr(name, '', id));
+    .map(({ name, id }) => nameOr(name.replaceAll(COMMA, ' '), '', id));
 }
 
 export function channelFacts(channel: Channel): EventFacts['channel'] {

@@ -1,4 +1,4 @@
-import type { Logger } from '@cinnabar/sdk';
+import { inNote, type Logger, withoutNotes } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import type { ChainLink, EventKind, RelayEvent } from '../types.js';
 import { readReplyChain } from './chain.js';
@@ -34,7 +34,7 @@ export async function messageEvent(message: Message, options: MessageEventOption
       author: authorFacts(message.author, message.member, names.get(message.author.id)),
       ...placeFacts(message.channel, message.guild),
       messageId: message.id,
-      content: options.said ?? message.content,
+      content: withoutNotes(options.said ?? message.content),
       chain: chain.map((link) => linkOf(link, names)),
       attachments: attachmentFacts(message),
     },
@@ -59,11 +59,11 @@ export function linkOf(message: Message, names: ReadonlyMap<string, string>): Ch
 
 /** What it says; where it says nothing, what it shows. */
 function contentOf({ content, attachments, embeds, stickers }: Message): string {
-  if (content !== '') return content;
+  if (content !== '') return withoutNotes(content);
   const shown = [
-    ...[...attachments.values()].map(({ name }) => `[file: ${name}]`),
-    ...embeds.map(({ title, description }) => `[embed: ${title ?? description ?? 'without text'}]`),
-    ...[...stickers.values()].map(({ name }) => `[sticker: ${name}]`),
+    ...[...attachments.values()].map(({ name }) => `[file: ${inNote(name)}]`),
+    ...embeds.map(({ title, description }) => `[embed: ${inNote(title ?? description ?? 'without text')}]`),
+    ...[...stickers.values()].map(({ name }) => `[sticker: ${inNote(name)}]`),
   ];
   return shown.join(' ');
 }

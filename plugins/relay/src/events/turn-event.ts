@@ -1,4 +1,4 @@
-import type { Clock, Logger, Turn } from '@cinnabar/sdk';
+import { type Clock, type Logger, type Turn, withoutNotes } from '@cinnabar/sdk';
 import type { EventKind, RelayEvent } from '../types.js';
 import { authorFacts, placeFacts } from './facts.js';
 import { messageEvent } from './message-event.js';
@@ -35,7 +35,7 @@ export async function turnEvent(
       author: authorFacts(user, member),
       ...placeFacts(channel, guild),
       messageId: null,
-      content: text,
+      content: withoutNotes(text),
       chain: [],
       attachments: [],
     },

@@ -1,9 +1,17 @@
-import type { CacheControl, ContentBlock, ParticipantMessage } from '@cinnabar/sdk';
+import {
+  type CacheControl,
+  type ContentBlock,
+  likenessOf,
+  type ParticipantMessage,
+  participantNames,
+} from '@cinnabar/sdk';
 import type { Call, Entry, Task } from '../model/task.js';
 import { textOf } from './compact.js';
 
 /** As whom the loop itself speaks to the model. */
 const LOOP = 'Task';
+/** The same where the bot itself is called that. */
+const OTHER_LOOP = 'Runner';
 const CACHE: CacheControl = { type: 'ephemeral' };
 /** The end, and the one before: what was written to the cache there is read now. */
 const MARKS = 2;
@@ -13,21 +21,31 @@ const MARKS = 2;
  * It only ever grows at its end until it is compacted, so the marks at its end and at the one before let providers read all of it from a cache.
  */
 export function messagesOf(
-  task: Pick<Task, 'prompt' | 'requester' | 'scratchpad' | 'entries' | 'unknowns'>,
+  task: Pick<Task, 'actor' | 'prompt' | 'requester' | 'scratchpad' | 'entries' | 'unknowns'>,
   self: string,
 ): readonly ParticipantMessage[] {
+  const loop = likenessOf(self) === likenessOf(LOOP) ? OTHER_LOOP : LOOP;
   const parts = [
-    [said(task.requester, `My task for you: ${task.prompt}`), ...leftBehind(task)],
-    ...task.entries.map((entry) => messagesOfEntry(entry, self)),
+    [said(requesterOf(task, [self, loop]), `My task for you: ${task.prompt}`), ...leftBehind(task, loop)],
+    ...task.entries.map((entry) => messagesOfEntry(entry, self, loop)),
   ].filter((part) => part.length > 0);
   return parts.flatMap((part, index) => (index < parts.length - MARKS ? part : withMark(part)));
+}
+
+/** Who asked, under a name that is neither the bot's nor the loop's, whatever they call themselves. */
+function requesterOf({ actor, requester }: Pick<Task, 'actor' | 'requester'>, others: readonly string[]): string {
+  const person = { id: actor.userId, displayName: requester, username: `member ${actor.userId}` };
+  return participantNames([person], others).get(actor.userId) ?? person.username;
 }
 
 function withMark(part: readonly ParticipantMessage[]): readonly ParticipantMessage[] {
   return part.map((message, index) => (index === part.length - 1 ? { ...message, cacheControl: CACHE } : message));
 }
 
-function leftBehind({ scratchpad, unknowns }: Pick<Task, 'scratchpad' | 'unknowns'>): readonly ParticipantMessage[] {
+function leftBehind(
+  { scratchpad, unknowns }: Pick<Task, 'scratchpad' | 'unknowns'>,
+  loop: string,
+): readonly ParticipantMessage[] {
   if (scratchpad.length === 0) return [];
   const lines = [
     'What was done so far, shortened:',
@@ -36,11 +54,11 @@ function leftBehind({ scratchpad, unknowns }: Pick<Task, 'scratchpad' | 'unknown
       ? []
       : ['Nobody knows whether these took effect:', ...unknowns.map((line) => `- ${line}`)]),
   ];
-  return [said(LOOP, lines.join('\n'))];
+  return [said(loop, lines.join('\n'))];
 }
 
-function messagesOfEntry(entry: Entry, self: string): readonly ParticipantMessage[] {
-  if (entry.kind === 'note') return [said(LOOP, entry.text)];
+function messagesOfEntry(entry: Entry, self: string, loop: string): readonly ParticipantMessage[] {
+  if (entry.kind === 'note') return [said(loop, entry.text)];
   const text: ContentBlock[] = entry.text === '' ? [] : [{ type: 'text', text: entry.text }];
   if (entry.calls.length === 0) return text.length === 0 ? [] : [{ participant: self, content: text }];
   return [

@@ -1,4 +1,13 @@
-import { type Llm, type ModelTool, type Registrar, type Tasks, type Turn, UserError, z } from '@cinnabar/sdk';
+import {
+  type Llm,
+  type ModelTool,
+  participantNames,
+  type Registrar,
+  type Tasks,
+  type Turn,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 
 export interface ModeParts {
   readonly tasks: Tasks;
@@ -43,12 +52,14 @@ async function decide(parts: ModeParts, turn: Turn): Promise<void> {
   const { llm, selfName } = parts;
   if (llm === undefined) throw new UserError('No language model is set up, so I cannot answer.');
   const self = selfName(turn.actor.guildId);
+  const { id, displayName, username } = turn.user;
+  const person = { id, displayName: turn.member?.displayName ?? displayName, username };
+  // Never the bot's own name, or their words would be the bot's.
+  const participant = participantNames([person], [self]).get(id) ?? username;
   const { content } = await llm.complete({
     self,
     system: `You are ${self}, an assistant on Discord. Be brief. Never say that you will do something unless you call begin_task.`,
-    messages: [
-      { participant: turn.member?.displayName ?? turn.user.displayName, content: [{ type: 'text', text: turn.text }] },
-    ],
+    messages: [{ participant, content: [{ type: 'text', text: turn.text }] }],
     tools: [BEGIN],
     signal: turn.signal,
     ...(turn.deadlineAt === undefined ? {} : { deadlineAt: turn.deadlineAt }),
