@@ -13,7 +13,7 @@ export function createPersonas({
     async state(place) {
       const { state, version } = await store.read(place);
       const { name, description, mood, appearance, environment, goals, desires } = state;
-      const texts = (items: typeof goals) => toldIn(items, place.channelId).map(({ text }) => text);
+      const texts = (items: typeof goals) => toldIn(items, store.toldAt(place)).map(({ text }) => text);
       return {
         name: name || (client.user?.displayName ?? ''),
         description,

@@ -11,6 +11,8 @@ export interface Mind {
   wish: () => { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> };
   /** Of the words that it has been shown, those that everybody may read where it speaks. */
   speakable: (markers: readonly string[]) => readonly string[];
+  /** The words of the question that is answered: what is kept of an answer rests on that message. */
+  asked: readonly string[];
   /** The next answer hangs until it is released: others ask in the meantime. */
   holdNext: boolean;
   isHolding(): boolean;
@@ -28,6 +30,7 @@ export function createMind(dice: Dice): Mind {
     onRequest: () => undefined,
     wish: () => ({ name: 'discord_list_servers', arguments: {} }),
     speakable: () => [],
+    asked: [],
     holdNext: false,
     isHolding: () => holding,
     release() {
@@ -44,7 +47,8 @@ export function createMind(dice: Dice): Mind {
         return hang(say('One moment.'));
       }
       const shown = markersIn(text);
-      if (request.output !== undefined) return say(JSON.stringify(planOf(shown)));
+      if (request.output !== undefined)
+        return say(JSON.stringify(planOf(mind.asked.filter((word) => shown.includes(word)))));
       const isTask = view.tools.includes('task_complete');
       const mayCall = view.tools.length > 0 && calls < MOST_CALLS;
       if (mayCall && dice.chance(0.6)) {
@@ -61,7 +65,7 @@ export function createMind(dice: Dice): Mind {
   };
   const anyOf = (markers: readonly string[]) => markers[dice.between(0, Math.max(0, markers.length - 1))] ?? 'nothing';
 
-  /** What a persona does: it remembers, wants and feels what it has been shown, wherever that came from. */
+  /** What a persona does: it remembers, wants and feels what it is asked about. */
   function planOf(shown: readonly string[]) {
     const kept: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
       ['ADD_MEMORY', { text: `They spoke of ${anyOf(shown)}.`, about: 'alice', importance: 8 }],
@@ -78,8 +82,7 @@ export function createMind(dice: Dice): Mind {
       const { name: tool, arguments: input } = mind.wish();
       actions.push({ action: 'USE_TOOL', context: '', result: { tool, arguments: input } });
     }
-    const message = `Well: ${mind.speakable(shown).slice(-2).join(' and ')}.`;
-    actions.push({ action: 'SPEAK', context: '', result: { message } });
+    actions.push({ action: 'SPEAK', context: '', result: { message: 'So it is.' } });
     return { reasoning: 'It seems right.', actions, can_extend: false };
   }
   return mind;

@@ -155,18 +155,17 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
     const seeing = [...people].filter((user) => channel !== undefined && oracle.sees(user, channel));
     const [first, second, third] = seeing;
     if (channel === undefined || first === undefined || second === undefined) return;
-    watch.answering([[first]], channel);
+    const others = third === undefined || dice.chance(0.5) ? [second] : [second, third];
+    // The persona and tasks answer one by one.
+    watch.answering([[first], ...others.map((user) => [user])], channel);
     mind.speakable = () => [];
     mind.holdNext = true;
     watch.asks(first, channel, first.say(channel, `!ai ${question()}`));
     await untilAsked(llm.requests.length);
     mind.holdNext = false;
     if (mind.isHolding()) await llm.hanging();
-    const others = third === undefined || dice.chance(0.5) ? [second] : [second, third];
     for (const user of others) watch.asks(user, channel, user.say(channel, `!ai ${question()}`));
     await host.discord.settled();
-    // The persona and tasks answer one by one; those who are answered together may read what each of them may.
-    watch.answering([others, ...others.map((user) => [user])], channel);
     watch.together(others);
     chronicle.note(`${others.map(({ username }) => username).join(' and ')} ask together in #${channel.name}`, [
       channel,

@@ -74,7 +74,7 @@ export function createWatch(town: TrustTown, chronicle: Chronicle, count: (what:
     const surface = `request of ${kind}`;
     const found = sets.map((users) => oracle.leaksIn(judged, users, surface));
     const best = found.toSorted((a, b) => a.length - b.length)[0] ?? [];
-    for (const leak of best) report(leak);
+    for (const leak of best) report({ ...leak, where: `${surface}: ${excerpt(judged, leak.marker)}` }, where);
     tally(surface, markersIn(judged), where);
   };
 
@@ -91,13 +91,19 @@ export function createWatch(town: TrustTown, chronicle: Chronicle, count: (what:
     if (fresh.length === 0) return;
     const surface = surfaceOf(message);
     const viewers = here !== undefined && message.channel === here.channel ? [here.user] : oracle.viewersOf(message);
+    const place = `${surface} in #${message.channel.name || 'a direct message'}`;
     for (const leak of oracle.leaksIn(fresh.join(' '), viewers, surface, message)) {
-      const isOwn = viewers.length === 1 && oracle.originOf(leak.marker).author === leak.reader.id;
-      const place = `${surface} in #${message.channel.name || 'a direct message'}`;
-      if (!isOwn) report({ ...leak, where: `${place}: ${excerpt(text, leak.marker)}` }, message.channel);
+      if (!isGranted(leak, message, viewers))
+        report({ ...leak, where: `${place}: ${excerpt(text, leak.marker)}` }, message.channel);
     }
     tally(surface, fresh, message.channel);
   });
+
+  /** Everybody may have their own words. A card has to say what it is about, and names the place that its requester asked for. */
+  const isGranted = ({ marker, reader }: Leak, message: LocalMessage, viewers: readonly LocalUser[]) => {
+    const { author } = oracle.originOf(marker);
+    return (viewers.length === 1 && author === reader.id) || (cards.has(message) && author === undefined);
+  };
 
   /** A card is its requester's: who asked last, or whom it mentions or answers. */
   const noteCard = (message: LocalMessage) => {
@@ -121,7 +127,9 @@ export function createWatch(town: TrustTown, chronicle: Chronicle, count: (what:
       batch = users;
     },
     asks(user, _channel, message) {
-      for (const marker of markersIn(message.content)) askers.set(marker, user);
+      const asked = markersIn(message.content);
+      mind.asked = [...mind.asked.slice(-3), ...asked];
+      for (const marker of asked) askers.set(marker, user);
       chronicle.note(`${user.username} asks "${message.content}" in #${message.channel.name || 'a direct message'}`, [
         user,
         message.channel,

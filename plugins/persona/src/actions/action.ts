@@ -1,6 +1,7 @@
 import type { PersonaAction, PersonaContact, PersonaRun, ToolInfo, z } from '@cinnabar/sdk';
 import type { Line } from '../conversation/schema.js';
 import type { Place, ReflectionState, Visibility } from '../memory/types.js';
+import type { Told } from '../state/items.js';
 import type { Origin } from '../state/schema.js';
 import type { Author } from '../state/store.js';
 
@@ -20,6 +21,8 @@ export interface TurnRun extends PersonaRun {
   /** What may be used for whoever asked. */
   readonly tools: readonly ToolInfo[];
   readonly memoryPlace: Place;
+  /** What of the state may be told there. */
+  readonly told: Told;
   /** Who may be told what is said here. */
   readonly visibility: Visibility;
   /** What to reflect on; `undefined` when the run is not for that. */

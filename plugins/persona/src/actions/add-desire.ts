@@ -13,9 +13,8 @@ export const addDesire = (store: PersonaStore) =>
     result: z.object({ desire: tidyText(LIMITS.short).describe('The desire in one sentence') }),
     parallel: true,
     async execute({ desire }, { place, author, origin }) {
-      const { channelId } = place;
-      await store.change(place, author, `new desire: ${desire}`, ({ desires }) =>
-        addItem(desires, { text: desire, userId: author.userId, channelId, origin }, 'desire'),
+      await store.change(place, author, `new desire: ${desire}`, ({ desires }, at) =>
+        addItem(desires, { text: desire, userId: author.userId, at, origin }, 'desire'),
       );
       return `new desire: ${desire}`;
     },

@@ -13,9 +13,8 @@ export const addGoal = (store: PersonaStore) =>
     result: z.object({ goal: tidyText(LIMITS.short).describe('The goal in one sentence') }),
     parallel: true,
     async execute({ goal }, { place, author, origin }) {
-      const { channelId } = place;
-      await store.change(place, author, `new goal: ${goal}`, ({ goals }) =>
-        addItem(goals, { text: goal, userId: author.userId, channelId, origin }, 'goal'),
+      await store.change(place, author, `new goal: ${goal}`, ({ goals }, at) =>
+        addItem(goals, { text: goal, userId: author.userId, at, origin }, 'goal'),
       );
       return `new goal: ${goal}`;
     },

@@ -17,8 +17,8 @@ export const removeDesire = (store: PersonaStore) =>
     parallel: true,
     async execute({ desire, outcome }, { place, author }) {
       let removed = '';
-      await store.change(place, author, `desire ${outcome}: ${desire}`, ({ desires }) => {
-        removed = removeItem(desires, desire, place.channelId, 'desire');
+      await store.change(place, author, `desire ${outcome}: ${desire}`, ({ desires }, at) => {
+        removed = removeItem(desires, desire, at, 'desire');
       });
       return `desire ${outcome}: ${removed}`;
     },

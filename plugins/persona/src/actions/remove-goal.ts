@@ -17,8 +17,8 @@ export const removeGoal = (store: PersonaStore) =>
     parallel: true,
     async execute({ goal, outcome }, { place, author }) {
       let removed = '';
-      await store.change(place, author, `goal ${outcome}: ${goal}`, ({ goals }) => {
-        removed = removeItem(goals, goal, place.channelId, 'goal');
+      await store.change(place, author, `goal ${outcome}: ${goal}`, ({ goals }, at) => {
+        removed = removeItem(goals, goal, at, 'goal');
       });
       return `goal ${outcome}: ${removed}`;
     },

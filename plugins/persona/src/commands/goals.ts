@@ -20,16 +20,15 @@ export const goalsCommand = (parts: CommandParts) =>
         const text = tidy(goal ?? '', LIMITS.short);
         if (text === '') throw new UserError('Which goal? Write it after the word.');
         const author = authorOf(ctx, parts);
-        const { channelId } = ctx.actor;
-        await parts.store.change(placeOf(ctx), author, `${change} goal: ${text}`, ({ goals }) => {
-          if (change === 'add') addItem(goals, { text, userId: ctx.actor.userId, channelId }, 'goal');
-          else removeItem(goals, text, channelId, 'goal');
+        await parts.store.change(placeOf(ctx), author, `${change} goal: ${text}`, ({ goals }, at) => {
+          if (change === 'add') addItem(goals, { text, userId: ctx.actor.userId, at }, 'goal');
+          else removeItem(goals, text, at, 'goal');
         });
       }
       const { goals } = (await parts.store.read(placeOf(ctx))).state;
       const lines = listed(
         'Goals',
-        toldIn(goals, ctx.actor.channelId).map(({ text }) => text),
+        toldIn(goals, parts.store.toldAt(placeOf(ctx))).map(({ text }) => text),
       );
       await ctx.reply(lines.length === 0 ? 'It has no goals.' : lines.join('\n'));
     },

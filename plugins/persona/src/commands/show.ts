@@ -10,6 +10,7 @@ export const showCommand = (parts: CommandParts) =>
     description: 'Show who the persona is, and how it feels',
     async run(ctx) {
       const { state, version } = await parts.store.read(placeOf(ctx));
+      const told = parts.store.toldAt(placeOf(ctx));
       const { kind } = await parts.store.home(placeOf(ctx));
       const { mood, appearance, environment } = state;
       await ctx.reply(
@@ -21,11 +22,11 @@ export const showCommand = (parts: CommandParts) =>
           ...(environment === '' ? [] : [`**Environment** ${shown(environment)}`]),
           ...listed(
             'Goals',
-            toldIn(state.goals, ctx.actor.channelId).map(({ text }) => text),
+            toldIn(state.goals, told).map(({ text }) => text),
           ),
           ...listed(
             'Desires',
-            toldIn(state.desires, ctx.actor.channelId).map(({ text }) => text),
+            toldIn(state.desires, told).map(({ text }) => text),
           ),
         ].join('\n'),
       );

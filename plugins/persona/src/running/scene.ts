@@ -75,6 +75,7 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
       names,
       tools,
       memoryPlace,
+      told: store.toldAt(place),
       visibility,
       reflection: occasion.reflection,
     },

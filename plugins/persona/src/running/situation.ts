@@ -7,9 +7,9 @@ import { happening } from '../triggers/describe.js';
 import type { Scene } from './scene.js';
 
 /** The state as its persona is told of it. Cards name their character `{{char}}`, and whoever it talks to `{{user}}`. */
-function describeState(state: State, { self, speaker, place }: Scene['run']): Readonly<Record<string, unknown>> {
+function describeState(state: State, { self, speaker, told }: Scene['run']): Readonly<Record<string, unknown>> {
   const other = speaker?.name ?? 'whoever is there';
-  const textsOf = (items: State['goals']) => toldIn(items, place.channelId).map(({ text }) => text);
+  const textsOf = (items: State['goals']) => toldIn(items, told).map(({ text }) => text);
   const { description, mood, appearance, environment, goals, desires, profile } = state;
   const filled = (text: string) =>
     text.replaceAll(/\{\{char\}\}/gi, () => self).replaceAll(/\{\{user\}\}/gi, () => other);

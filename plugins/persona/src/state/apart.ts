@@ -1,14 +1,20 @@
+import type { Told } from './items.js';
 import { FREE_TEXTS, type FreeText, NEW_STATE, type Revision, type State, type StoredPersona } from './schema.js';
 import type { Author } from './store.js';
 
-/** The state as it holds in one channel. */
-export function stateIn(state: State, channelId: string): State {
+/** The state as it holds in one channel: without free texts that came of talk where not everybody here may read any more. */
+export function stateIn(state: State, { channelId, isOpen }: Told): State {
   const {
     userIds: _users,
     messageIds: _messages,
     ...texts
   } = state.apart?.[channelId] ?? { userIds: [], messageIds: [] };
-  return { ...state, ...texts };
+  const told = { ...state };
+  for (const key of FREE_TEXTS) {
+    const from = state.origins?.[key]?.channelId;
+    if (from !== undefined && from !== channelId && !isOpen(from)) copy(key, NEW_STATE, told);
+  }
+  return { ...told, ...texts };
 }
 
 /**
@@ -17,12 +23,13 @@ export function stateIn(state: State, channelId: string): State {
  */
 export function changeIn(
   state: State,
-  channelId: string,
+  at: Told,
   author: Author,
   keepApart: boolean,
   change: (draft: State) => void,
 ): void {
-  const before = stateIn(state, channelId);
+  const { channelId } = at;
+  const before = stateIn(state, at);
   const draft = structuredClone(before);
   change(draft);
   const changed = FREE_TEXTS.filter((key) => JSON.stringify(draft[key]) !== JSON.stringify(before[key]));
@@ -43,12 +50,17 @@ export function changeIn(
   } else {
     for (const key of changed) {
       delete own[key];
-      origins[key] = { userId, messageId };
+      origins[key] = originOf(author, channelId);
     }
     if (FREE_TEXTS.some((key) => own[key] !== undefined)) apart[channelId] = own;
     else delete apart[channelId];
   }
   Object.assign(state, draft, { apart, origins });
+}
+
+/** What was set by command is the same everywhere: it came of no talk. */
+function originOf({ userId, messageId }: Author, channelId: string) {
+  return { userId, messageId: messageId ?? null, ...(messageId === undefined ? {} : { channelId }) };
 }
 
 const MOST_MESSAGES = 50;

@@ -3,9 +3,8 @@ import { type Item, LIMITS, type Origin } from './schema.js';
 
 /** Adds a goal or desire. @throws UserError when it is there already, or there are too many */
 export function addItem(items: Item[], given: Given, what: string): void {
-  const { text, userId, channelId, origin = null } = given;
-  if (toldIn(items, channelId).some((item) => sameText(item.text, text)))
-    throw new UserError(`That is a ${what} already.`);
+  const { text, userId, at, origin = null } = given;
+  if (toldIn(items, at).some((item) => sameText(item.text, text))) throw new UserError(`That is a ${what} already.`);
   if (items.length >= LIMITS.items) {
     throw new UserError(`There are ${LIMITS.items} ${what}s already: one has to go before another is added.`);
   }
@@ -15,18 +14,28 @@ export function addItem(items: Item[], given: Given, what: string): void {
 interface Given {
   readonly text: string;
   readonly userId: string | null;
-  readonly channelId: string;
+  readonly at: Told;
   readonly origin?: Origin;
 }
 
-/** Those that may be told in a channel. */
-export function toldIn(items: readonly Item[], channelId: string): readonly Item[] {
-  return items.filter(({ origin }) => origin === null || !origin.isPrivate || origin.channelId === channelId);
+/** A place where a state is told. */
+export interface Told {
+  readonly channelId: string;
+  /** Whether everybody who reads here may read that channel now. */
+  isOpen(channelId: string): boolean;
+}
+
+/** Those that may be told there: what came of talk elsewhere only as long as everybody here may read where that was. */
+export function toldIn(items: readonly Item[], { channelId, isOpen }: Told): readonly Item[] {
+  return items.filter(
+    ({ origin }) =>
+      origin === null || origin.channelId === channelId || (!origin.isPrivate && isOpen(origin.channelId)),
+  );
 }
 
 /** Removes the one of that text or number (from 1) among those told in the channel, and returns it. @throws UserError when there is none */
-export function removeItem(items: Item[], named: string, channelId: string, what: string): string {
-  const told = toldIn(items, channelId);
+export function removeItem(items: Item[], named: string, at: Told, what: string): string {
+  const told = toldIn(items, at);
   const item = told[indexOf(told, named.trim())];
   if (item === undefined) throw new UserError(`There is no such ${what}.`);
   items.splice(items.indexOf(item), 1);

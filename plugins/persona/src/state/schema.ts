@@ -65,9 +65,16 @@ const shape = z.object({
       }),
     )
     .optional(),
-  /** Whose words led to a free text that holds everywhere, and the message. */
+  /** Whose words led to a free text that holds everywhere, the message, and the channel unless it was a command. */
   origins: z
-    .partialRecord(z.enum(FREE_TEXTS), z.object({ userId: z.string().nullable(), messageId: z.string().nullable() }))
+    .partialRecord(
+      z.enum(FREE_TEXTS),
+      z.object({
+        userId: z.string().nullable(),
+        messageId: z.string().nullable(),
+        channelId: z.string().exactOptional(),
+      }),
+    )
     .optional(),
 });
 export type State = z.output<typeof shape>;

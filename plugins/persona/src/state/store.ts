@@ -4,6 +4,7 @@ import type { Memories, Place as MemoryPlace } from '../memory/types.js';
 import type { PersonaSettings } from '../settings.js';
 import { changeIn, dropFreeTexts, hasFreeTexts, stateIn } from './apart.js';
 import { dropItems, itemsIn } from './drop.js';
+import type { Told } from './items.js';
 import {
   type Item,
   type MemoryChange,
@@ -40,12 +41,19 @@ export interface Author {
 export interface PersonaStore {
   /** As it holds there. */
   read(place: PersonaPlace): Promise<StoredPersona>;
+  /** What of it may be told there is judged by this. */
+  toldAt(place: PersonaPlace): Told;
   /** Whose the persona of a place is: the guild's, or a channel's. */
   home(place: PersonaPlace): Promise<{ readonly kind: 'guild' | 'channel'; readonly id: string }>;
   /** Where the persona of a place remembers. */
   memoryPlace(place: PersonaPlace): Promise<MemoryPlace>;
   /** Changes it; written when it resolves. When `change` throws, nothing is. @param what in words: "mood: glad (6)" */
-  change(place: PersonaPlace, author: Author, what: string, change: (draft: State) => void): Promise<StoredPersona>;
+  change(
+    place: PersonaPlace,
+    author: Author,
+    what: string,
+    change: (draft: State, at: Told) => void,
+  ): Promise<StoredPersona>;
   /** Notes what has been done to the memories, so that it can be undone with the rest. */
   note(place: PersonaPlace, author: Author, change: MemoryChange): Promise<void>;
   /** Takes the latest revision back, with what it did to the memories. Resolves with what it was, in words; `undefined` when there is none. */
@@ -90,11 +98,13 @@ export function createPersonaStore({
     const { kind, id } = await home(place);
     return kind === 'guild' ? collections.guildPersonas.of(id) : collections.channelPersonas.of(id);
   };
+  const toldAt = (place: PersonaPlace): PersonaPlace & Told => ({
+    ...place,
+    isOpen: (channelId) => provenance.mayTell([{ guildId: place.guildId, channelId, messageIds: [] }], place),
+  });
   const memoryPlace = async (place: PersonaPlace) => {
     const { kind, id } = await home(place);
-    const isOpen = (channelId: string) =>
-      provenance.mayTell([{ guildId: place.guildId, channelId, messageIds: [] }], place);
-    return { ...place, mind: kind === 'guild' ? 'guild' : id, isOpen };
+    return { ...toldAt(place), mind: kind === 'guild' ? 'guild' : id };
   };
 
   const revise = async (
@@ -118,15 +128,16 @@ export function createPersonaStore({
     home,
     async read(place) {
       const stored = await (await documentOf(place)).get();
-      return { ...stored, state: stateIn(stored.state, place.channelId) };
+      return { ...stored, state: stateIn(stored.state, toldAt(place)) };
     },
+    toldAt,
     memoryPlace,
     async change(place, author, what, change) {
       const { keepPrivate } = await settingsFor(place.guildId);
       const stored = await revise(place, author, what, ({ state }) =>
-        changeIn(state, place.channelId, author, keepPrivate, change),
+        changeIn(state, toldAt(place), author, keepPrivate, (draft) => change(draft, toldAt(place))),
       );
-      return { ...stored, state: stateIn(stored.state, place.channelId) };
+      return { ...stored, state: stateIn(stored.state, toldAt(place)) };
     },
     async note(place, author, change) {
       // What it says is kept in one place alone: there it can be deleted.
