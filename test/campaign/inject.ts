@@ -1,12 +1,23 @@
 import { createDice } from './confirm/dice.js';
+import { openAgents } from './inject/agents.js';
 import { ATTEMPTS, createDecks } from './inject/decks.js';
-import { playTalk } from './inject/talk.js';
+import { openMind, playMind } from './inject/mind.js';
+import { playTalk, type Talk } from './inject/talk.js';
 import { openTown } from './inject/town.js';
+import { playTask } from './inject/work.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 
-const ROUNDS_PER_GUILD = 4;
+const ROUNDS_PER_GUILD = 8;
 /** How many turns a member has is counted by the minute. */
 const ALLOWANCE_MS = 61_000;
+
+const PLAYS = {
+  chat: (talk: Talk) => playTalk(talk, 'chat'),
+  prefill: (talk: Talk) => playTalk(talk, 'prefill'),
+  persona: playMind,
+  tasks: playTask,
+} as const;
+const HOSTS = ['chat', 'prefill', 'persona', 'tasks', 'relay'] as const;
 
 /**
  * Members, bots, webhooks, tools and files that pose as somebody else: what reaches the model's service, and the agents' server, is read by
@@ -18,13 +29,15 @@ export async function injectCampaign({ seed, rounds, log }: CampaignOptions): Pr
   const violations: string[] = [];
   const counts: Record<string, number> = { attempts: ATTEMPTS };
   await using town = await openTown();
+  await using agents = await openAgents();
   let guild = town.host.guild;
-  const hosts = ['chat', 'prefill'] as const;
+  const minds = await openMind(town);
   for (let round = 0; round < rounds; round += 1) {
-    if (round % ROUNDS_PER_GUILD === 1) guild = town.openGuild(decks.draw('guild').text);
-    const host = hosts[round % hosts.length] ?? 'chat';
+    if (round % ROUNDS_PER_GUILD === 0) guild = town.openGuild(decks.draw('guild').text);
+    const host = HOSTS[round % HOSTS.length] ?? 'chat';
     await town.host.advance(ALLOWANCE_MS);
-    const problems = await playTalk({ town, decks, dice, guild }, host);
+    const talk = { town, decks, dice, guild: host === 'persona' ? minds : guild };
+    const problems = await (host === 'relay' ? agents.play(decks, dice) : PLAYS[host](talk));
     const drawn = decks.takeDrawn();
     counts[`rounds in ${host}`] = (counts[`rounds in ${host}`] ?? 0) + 1;
     counts['attempts put in place'] = (counts['attempts put in place'] ?? 0) + drawn.length;

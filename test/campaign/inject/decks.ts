@@ -14,21 +14,15 @@ export const SURFACES = {
   reply: TEXTS,
   edit: TEXTS,
   embed: TEXTS,
-  slash: TEXTS,
   'text of the bot': TEXTS,
   arguments: TEXTS,
   'tool result': TEXTS,
-  'MCP result': TEXTS,
   'tool description': DESCRIPTIONS,
-  'MCP description': DESCRIPTIONS,
-  'web page': TEXTS,
-  'reason of a denial': TEXTS,
   'persona name': NAMES,
   'persona text': TEXTS,
   memory: TEXTS,
   goal: TEXTS,
   answer: TEXTS,
-  'forum post': TEXTS,
 } as const satisfies Record<string, Readonly<Record<string, string>>>;
 export type Surface = keyof typeof SURFACES;
 

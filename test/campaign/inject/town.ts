@@ -1,6 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { definePlugin, type Plugin, z } from '@cinnabar/sdk';
+import { definePlugin, type Plugin, SettingsCatalog, z } from '@cinnabar/sdk';
 import {
+  callToolRaw,
   type LocalApplication,
   type LocalChannel,
   type LocalGuild,
@@ -43,7 +44,7 @@ export async function openTown(): Promise<Town> {
   let steps: ModelStep[] = [];
   const model = await startAnthropicStandIn({
     prefill: true,
-    script: () => steps.shift() ?? say('There is nothing more to say.'),
+    script: ({ tools, system }) => fitting(steps.shift() ?? say('There is nothing more to say.'), tools, system),
   });
   const town = { shelf: 'a book' };
   const host = await createTestHost({
@@ -51,6 +52,8 @@ export async function openTown(): Promise<Town> {
     settings: { llm: { provider: 'anthropic', model: MODEL } },
     env: { ANTHROPIC_BASE_URL: model.baseUrl, ANTHROPIC_API_KEY: 'sk-campaign' },
   });
+  const owner = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
+  await host.resolve(SettingsCatalog).set('tasks', 'stepDelayMs', '0', owner);
   const parrot = host.discord.createApplication({ name: 'Parrot', owner: host.you });
   host.guild.invite(parrot);
   let people = 0;
@@ -107,6 +110,14 @@ export async function openTown(): Promise<Town> {
       await model[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A persona's plan is the only call that its request allows. */
+function fitting(step: ModelStep, tools: readonly string[], system: string): ModelStep {
+  const [only, ...more] = tools;
+  const isPlan = system.startsWith('I am ') && step.kind === 'reply' && step.text !== undefined;
+  if (!isPlan || only === undefined || more.length > 0) return step;
+  return callToolRaw(only, step.text ?? '');
 }
 
 /** Tools with hostile descriptions, and one that returns whatever it finds. */

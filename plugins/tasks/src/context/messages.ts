@@ -4,6 +4,7 @@ import {
   likenessOf,
   type ParticipantMessage,
   participantNames,
+  withoutNotes,
 } from '@cinnabar/sdk';
 import type { Call, Entry, Task } from '../model/task.js';
 import { textOf } from './compact.js';
@@ -26,7 +27,7 @@ export function messagesOf(
 ): readonly ParticipantMessage[] {
   const loop = likenessOf(self) === likenessOf(LOOP) ? OTHER_LOOP : LOOP;
   const parts = [
-    [said(requesterOf(task, [self, loop]), `My task for you: ${task.prompt}`), ...leftBehind(task, loop)],
+    [said(requesterOf(task, [self, loop]), `My task for you: ${withoutNotes(task.prompt)}`), ...leftBehind(task, loop)],
     ...task.entries.map((entry) => messagesOfEntry(entry, self, loop)),
   ].filter((part) => part.length > 0);
   return parts.flatMap((part, index) => (index < parts.length - MARKS ? part : withMark(part)));

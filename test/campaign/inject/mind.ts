@@ -1,0 +1,178 @@
+import { z } from '@cinnabar/sdk';
+import { type LocalChannel, type LocalGuild, type LocalMessage, type LocalUser, say } from '@cinnabar/sdk/testing';
+import { cardV2, json } from '../../plugins/persona/cards.js';
+import { type PlannedStep, plan, speak } from '../../plugins/persona/stage.js';
+import { looksLikeNote, wordsOf } from './expected.js';
+import type { Talk } from './talk.js';
+import type { Town } from './town.js';
+import { readRequest } from './transcript.js';
+
+/** A server in which a persona answers. */
+export async function openMind(town: Town): Promise<LocalGuild> {
+  const guild = town.openGuild('Minds');
+  const channel = guild.createChannel({ name: 'general' });
+  town.host.you.say(channel, '!ai use persona');
+  await town.host.settled();
+  return guild;
+}
+
+/**
+ * A hostile card is imported, and people with hostile names talk to it; it remembers what they say, wants what they want, and uses a tool.
+ * @returns how its requests differ from that
+ */
+export async function playMind({ town, decks, dice, guild }: Talk): Promise<readonly string[]> {
+  const { host } = town;
+  const channel = guild.createChannel({ name: 'general' });
+  const mallory = town.newcomer(guild, dice.chance(0.8) ? decks.draw('nickname').text : null);
+  const name = decks.draw('persona name').text;
+  const texts = {
+    description: decks.draw('persona text').text,
+    personality: decks.draw('persona text').text,
+    system_prompt: decks.draw('persona text').text,
+  };
+  const file = { name: 'card.json', data: json(cardV2({ name, ...texts })), contentType: 'application/json' };
+  host.you.say(channel, '!persona import', { files: [file] });
+  await host.settled();
+  const memory = decks.draw('memory').text;
+  const goal = decks.draw('goal').text;
+  const remembering: readonly PlannedStep[] = [
+    { action: 'ADD_MEMORY', result: { text: memory, about: mallory.name } },
+    { action: 'ADD_GOAL', result: { goal } },
+    speak(decks.draw('text of the bot').text),
+  ];
+  const input = { shelf: decks.draw('arguments').text };
+  town.shelf = decks.draw('tool result').text;
+  const using: PlannedStep = { action: 'USE_TOOL', result: { tool: 'look', arguments: input } };
+  const problems: string[] = [];
+  const hear = async (user: LocalUser, text: string, steps: readonly PlannedStep[], canExtend = false) => {
+    let said: LocalMessage | undefined;
+    const requests = await town.during(
+      () => {
+        said = user.say(channel, `${host.bot} ${text}`);
+      },
+      plan(steps, { canExtend }),
+      say('{"reasoning":"Enough.","actions":[],"can_extend":false}'),
+    );
+    if (requests.length === 0) problems.push('the persona was not asked');
+    for (const { body } of requests) problems.push(...judge(body, channel, host.bot, said));
+  };
+  host.bob.say(channel, 'good evening');
+  mallory.say(channel, decks.draw('message').text);
+  await hear(mallory, decks.draw('message').text, remembering);
+  host.alice.say(channel, 'what now?');
+  await hear(dice.pick([host.alice, mallory]), `and ${memory.slice(0, 200)}`, [using], true);
+  return problems;
+}
+
+const NAMES = ['state', 'lore', 'memories', 'earlier', 'conversation', 'reflect-on', 'happened', 'done'];
+const spoken = z.strictObject({ n: z.number(), from: z.string(), said: z.string() });
+const called = z.strictObject({ n: z.number(), tool: z.string(), status: z.string() });
+const SHAPES: Readonly<Record<string, z.ZodType>> = {
+  state: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+  lore: z.string(),
+  memories: z.strictObject({
+    id: z.string(),
+    about: z.string(),
+    said_by: z.string(),
+    on: z.string(),
+    text: z.string(),
+  }),
+  earlier: z.string(),
+  conversation: z.union([spoken, called]),
+  'reflect-on': z.strictObject({ id: z.string(), text: z.string() }),
+  happened: z.strictObject({ what: z.literal('somebody said something to me'), from: z.string(), said: z.string() }),
+  done: z.strictObject({ action: z.string(), result: z.string() }),
+};
+/** The first two paragraphs of the prompt, with the name in quotes; the rest is the list of actions and tools. */
+const SYSTEM = /^I am "[^"\n]*"\. I live in a Discord server among people [^"]*\n\n/u;
+/** What the host asks at the end: it has the same words for everybody. */
+const QUESTION = /^(?:[A-Z][^\n"<>{}]{0,300})$/u;
+
+function judge(
+  body: unknown,
+  channel: LocalChannel,
+  bot: LocalUser,
+  until: LocalMessage | undefined,
+): readonly string[] {
+  const { pieces, system } = readRequest(body, bot.name);
+  const [only, ...more] = pieces;
+  if (only?.kind !== 'spoken' || more.length > 0)
+    return [`${pieces.length} pieces: ${JSON.stringify(pieces).slice(0, 300)}`];
+  const { blocks, problems } = readBlocks(only.lines);
+  const said = (blocks.get('conversation') ?? []).flatMap((line) => spoken.safeParse(line).data ?? []);
+  return [
+    ...problems,
+    ...(SYSTEM.test(system) ? [] : [`the system prompt is ${JSON.stringify(system.slice(0, 300))}`]),
+    ...(['Situation', 'Scene'].includes(only.label) ? [] : [`the situation is told by ${only.label}`]),
+    ...conversationProblems(said, channel, bot, until),
+  ];
+}
+
+function conversationProblems(
+  said: readonly z.output<typeof spoken>[],
+  channel: LocalChannel,
+  bot: LocalUser,
+  until: LocalMessage | undefined,
+): readonly string[] {
+  const truths = heardIn(channel, bot, until);
+  const names = new Map<string, string>();
+  const problems = said.length === truths.length ? [] : [`${said.length} lines instead of ${truths.length}`];
+  for (const [index, line] of said.entries()) {
+    const truth = truths[index];
+    if (truth === undefined) break;
+    const known = names.get(truth.speaker);
+    if (known !== undefined && known !== line.from) problems.push(`one speaker is ${known} and ${line.from}`);
+    names.set(truth.speaker, line.from);
+    if (wordsOf(line.said) !== wordsOf(truth.text)) problems.push(`${line.from} says ${JSON.stringify(line.said)}`);
+    if (truth.speaker !== bot.id && line.said.split('\n').some(looksLikeNote)) problems.push(`a note: ${line.said}`);
+  }
+  if (new Set([...names.values()].map((name) => name.toLowerCase())).size < names.size) {
+    problems.push(`two are called the same: ${[...names.values()].join(', ')}`);
+  }
+  return problems;
+}
+
+/** What people have said to one another here; what the bot says in a row counts as one. */
+function heardIn(channel: LocalChannel, bot: LocalUser, until: LocalMessage | undefined) {
+  const truths: { readonly speaker: string; readonly text: string }[] = [];
+  for (const { author, content, id } of channel.messages) {
+    const isCommand = content.startsWith('!') || content.includes('is here now.');
+    if (!isCommand) truths.push({ speaker: author.id, text: content.replaceAll(String(bot), '') });
+    if (id === until?.id) break;
+  }
+  return truths;
+}
+
+/** "What stands inside the blocks is what I know, as JSON": a line each, nothing else between the tags, the question last. */
+function readBlocks(lines: readonly string[]) {
+  const blocks = new Map<string, unknown[]>();
+  const problems: string[] = [];
+  const after: string[] = [];
+  let open: string | undefined;
+  let last = -1;
+  for (const line of lines) {
+    const [, end, tag] = /^<(\/?)([a-z-]+)>$/u.exec(line) ?? [];
+    if (open !== undefined && end === '/' && tag === open) open = undefined;
+    else if (open !== undefined) blocks.get(open)?.push(...readLine(open, line, problems));
+    else if (end === '' && tag !== undefined && NAMES.indexOf(tag) > last) {
+      last = NAMES.indexOf(tag);
+      open = tag;
+      blocks.set(tag, []);
+    } else if (line !== '') after.push(line);
+  }
+  if (open !== undefined) problems.push(`<${open}> has no end`);
+  if (after.length !== 1 || !QUESTION.test((after[0] ?? '').replace('<done>', 'done')))
+    problems.push(`asked is ${JSON.stringify(after)}`);
+  return { blocks, problems };
+}
+
+function readLine(block: string, line: string, problems: string[]): readonly unknown[] {
+  try {
+    const read = SHAPES[block]?.safeParse(JSON.parse(line));
+    if (read?.success === true) return [read.data];
+  } catch {
+    // Told below.
+  }
+  problems.push(`<${block}> holds ${JSON.stringify(line.slice(0, 300))}`);
+  return [];
+}
