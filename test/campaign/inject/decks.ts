@@ -14,6 +14,7 @@ export const SURFACES = {
   reply: TEXTS,
   edit: TEXTS,
   embed: TEXTS,
+  'slash command': TEXTS,
   'text of the bot': TEXTS,
   arguments: TEXTS,
   'tool result': TEXTS,
@@ -45,7 +46,8 @@ export const ATTEMPTS = Object.values(SURFACES).reduce((sum, texts) => sum + Obj
 
 export function createDecks(dice: Dice): Decks {
   const decks = new Map<Surface, Attempt[]>();
-  const tried = new Set<string>();
+  // Tools are described in every request.
+  const tried = new Set(attemptsOf('tool description').map(({ name }) => name));
   let drawn: string[] = [];
   return {
     get tried() {

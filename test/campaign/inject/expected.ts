@@ -16,12 +16,17 @@ export type Truth =
   | { readonly kind: 'call'; readonly tool: string; readonly input: unknown }
   | { readonly kind: 'result'; readonly tool: string; readonly text: string };
 
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0\u2800]/gu;
+
 /** Letters and digits alone: layout, backslashes and hidden characters may differ, words may not. */
-export const wordsOf = (text: string): string => text.normalize('NFKC').replace(/[^\p{L}\p{N}]/gu, '');
+export const wordsOf = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .replace(INVISIBLE, '')
+    .replace(/[^\p{L}\p{N}]/gu, '');
 
 const folded = (name: string): string => wordsOf(name).toLowerCase();
 const NOT_MEMBERS = new Set(['cinnabar', 'system', 'assistant', 'user', 'human', 'developer', 'tool', 'function']);
-const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0\u2800]/gu;
 
 /** Whether a reader who sees no hidden characters takes a line for one of the host's notes. */
 export function looksLikeNote(line: string): boolean {

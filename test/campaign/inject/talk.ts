@@ -10,7 +10,7 @@ import type { Dice } from '../confirm/dice.js';
 import type { Decks } from './decks.js';
 import { differences, type Truth } from './expected.js';
 import type { Town } from './town.js';
-import { readRequest } from './transcript.js';
+import { type ReadRequest, readRequest } from './transcript.js';
 
 const BOT = 'Cinnabar';
 
@@ -21,15 +21,8 @@ export interface Talk {
   readonly guild: LocalGuild;
 }
 
-/** What the model has called: stands behind the message that it answered. */
-interface Called {
-  readonly tool: string;
-  readonly input: Readonly<Record<string, unknown>>;
-  readonly text: string;
-}
-
 /**
- * People, bots and webhooks with hostile names talk in a place with a hostile name; the bot is asked three times. Each request must hold
+ * People, bots and webhooks with hostile names talk in a place with a hostile name; the bot is asked three times, and calls a tool once. Each request must hold
  * exactly what was said. @returns how it differs
  */
 export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<readonly string[]> {
@@ -37,7 +30,6 @@ export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<re
   const { host } = town;
   const channel = openPlace(talk, mode);
   const mallory = town.newcomer(guild, dice.chance(0.8) ? decks.draw('nickname').text : null);
-  const called = new Map<string, Called>();
   const problems: string[] = [];
   const ask = async (asker: LocalUser, text: string, ...steps: Parameters<Town['during']>[1][]) => {
     let question: LocalMessage | undefined;
@@ -49,15 +41,12 @@ export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<re
     );
     return { requests, question };
   };
-  const judge = (body: unknown, until: LocalMessage | undefined, alsoCalled?: Called, loose?: Truth) => {
+  const judge = (body: unknown, until: LocalMessage | undefined, ...more: readonly Truth[]) => {
     const request = readRequest(body, BOT);
-    const truths = truthsOf(channel, host.bot, called, until);
-    const more: Truth[] = alsoCalled === undefined ? [] : callTruths(alsoCalled);
     if (request.mode !== mode) problems.push(`the request is in ${request.mode}`);
     problems.push(
-      ...differences(request, [...truths, ...(loose === undefined ? [] : [loose]), ...more]),
-      ...systemProblems(request.system),
-      ...toolProblems(request.tools, town),
+      ...differences(request, [...truthsOf(channel, host.bot, until), ...more]),
+      ...sameForAll(town, request),
     );
   };
 
@@ -73,12 +62,23 @@ export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<re
   await saySomething(talk, channel, mallory);
   const input = { shelf: decks.draw('arguments').text };
   town.shelf = decks.draw('tool result').text;
-  const call: Called = { tool: 'look', input, text: town.shelf };
   const second = await ask(host.alice, 'look!', calling('look', input, mode), say('I have looked.'));
   const [asked, told] = second.requests;
   if (asked === undefined || told === undefined) return [...problems, 'the tool was not called'];
   judge(asked.body, second.question);
-  judge(told.body, second.question, call);
+  judge(
+    told.body,
+    second.question,
+    { kind: 'call', tool: 'look', input },
+    { kind: 'result', tool: 'look', text: town.shelf },
+  );
+
+  // No message holds what was asked by slash command: it stands at the end.
+  const { text } = decks.draw('slash command');
+  const until = channel.messages.at(-1);
+  const third = await town.during(() => mallory.slash(channel, 'ai', { text }), say('Yes.'));
+  for (const { body } of third) judge(body, until, { kind: 'spoken', speaker: mallory.id, text, notes: [] });
+  if (third.length !== 1) problems.push(`${third.length} requests instead of 1 for a slash command`);
   return problems;
 }
 
@@ -132,12 +132,7 @@ function openPlace({ town, decks, dice, guild }: Talk, mode: 'chat' | 'prefill')
 }
 
 /** What a reader of the channel knows was said in it, up to a message. */
-function truthsOf(
-  channel: LocalChannel,
-  bot: LocalUser,
-  called: ReadonlyMap<string, Called>,
-  until: LocalMessage | undefined,
-): readonly Truth[] {
+function truthsOf(channel: LocalChannel, bot: LocalUser, until: LocalMessage | undefined): readonly Truth[] {
   const inherited = channel.parent === undefined || !channel.isThread ? [] : channel.parent.messages;
   const shown = [...inherited, ...channel.messages].filter(({ content }) => !content.startsWith('.'));
   const truths: Truth[] = [];
@@ -149,19 +144,10 @@ function truthsOf(
       const speaker = message.webhookId === undefined ? author.id : `${author.id}/${author.username}`;
       truths.push({ kind: 'spoken', speaker, ...told(message, previous, bot) });
     }
-    const call = called.get(message.id);
-    if (call !== undefined) truths.push(...callTruths(call));
     previous = message;
     if (message === until) break;
   }
   return truths;
-}
-
-function callTruths({ tool, input, text }: Called): Truth[] {
-  return [
-    { kind: 'call', tool, input },
-    { kind: 'result', tool, text },
-  ];
 }
 
 const PINNED = 6;
@@ -180,20 +166,16 @@ function told(message: LocalMessage, previous: LocalMessage | undefined, bot: Lo
   return { text: start, open: mentions.length > 0, notes };
 }
 
-/** What the model is told about itself, less the names of the place, which stand in quotes. */
-const systems = new Map<string, string>();
-
-function systemProblems(system: string): readonly string[] {
+/** What the model is told about itself, less the names of the place, which stand in quotes; and its tools. Both are the same for everybody. */
+function sameForAll({ common }: Town, { mode, system, tools }: ReadRequest): readonly string[] {
   const [about = '', ...rest] = system.split('\n\n');
-  const plain = [about.replace(/"[^"]*"/gu, '""'), ...rest].join('\n\n');
-  const key = String(rest.length);
-  const known = systems.get(key) ?? plain;
-  systems.set(key, known);
-  return plain === known ? [] : [`the system prompt is ${JSON.stringify(about.slice(0, 300))}`];
-}
-
-let offered: readonly string[] | undefined;
-function toolProblems(tools: readonly string[], _town: Town): readonly string[] {
-  offered ??= tools;
-  return JSON.stringify(tools) === JSON.stringify(offered) ? [] : [`the tools are ${tools.join(', ')}`];
+  const found = {
+    [`system prompt in ${mode}`]: [about.replace(/"[^"]*"/gu, '""'), ...rest].join('\n\n'),
+    tools: tools.join(', '),
+  };
+  return Object.entries(found).flatMap(([what, text]) => {
+    const known = common.get(what) ?? text;
+    common.set(what, known);
+    return text === known ? [] : [`the ${what} is ${JSON.stringify(text.slice(0, 400))}`];
+  });
 }

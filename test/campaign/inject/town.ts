@@ -18,6 +18,8 @@ export interface Town extends AsyncDisposable {
   readonly host: TestHost;
   /** Another bot, which can use webhooks and embeds. */
   readonly parrot: LocalApplication;
+  /** What every request has in common, by what it is; as first seen. */
+  readonly common: Map<string, string>;
   /** What the tool `look` returns next. */
   shelf: string;
   /** A server with the honest members and the bots in it. */
@@ -69,7 +71,7 @@ export async function openTown(): Promise<Town> {
   };
 
   return {
-    ...town,
+    common: new Map(),
     get shelf() {
       return town.shelf;
     },
