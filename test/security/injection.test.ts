@@ -53,20 +53,20 @@ describe('security: names in prompts', () => {
   });
 
   it('of members who are called as the bot, or as a task’s own voice, are not taken for those in a task', async () => {
+    const steps = [callTools([], { text: 'I begin.' }), done('It is done.')];
+    await using office = await openOffice({ steps: [steps, steps, steps].flat() });
+    const { host } = office;
     for (const [nick, self] of [
       ['Cinnabar', 'Cinnabar'],
       ['Task', 'Cinnabar'],
       ['alice', 'Task'],
     ] as const) {
-      await using office = await openOffice({ steps: [callTools([], { text: 'I begin.' }), done('It is done.')] });
-      const { host } = office;
       host.guild.rename(host.alice, nick);
       host.guild.rename(host.bot, self);
       await host.settled();
-      const { id } = await office.give('Tidy up');
+      const { id } = await office.give(`Tidy up for ${nick}`);
       await office.over(id);
-      const [request] = office.llm.requests.slice(-1);
-      const speakers = request?.messages.map(({ participant }) => participant) ?? [];
+      const speakers = office.llm.requests.at(-1)?.messages.map(({ participant }) => participant) ?? [];
       expect(new Set(speakers).size, `${nick} and ${self}`).to.equal(3);
       expect(speakers[1]).to.equal(self);
     }
