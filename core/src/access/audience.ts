@@ -34,7 +34,8 @@ function homeOf(channel: GuildBasedChannel): GuildBasedChannel {
 
 /** Whether all who can see the one may read the other. */
 function seesBoth(one: GuildBasedChannel, other: GuildBasedChannel): boolean {
-  if (one.id === other.id) return true;
+  // A thread and its parent: those who see the one, see the other; its history is another matter.
+  if (one.id === other.id) return !overwritesOf(other).some(({ deny }) => deny.has(ReadMessageHistory));
   const { everyone, cache: roles } = other.guild.roles;
   const hides = (overwrite: PermissionOverwrites) => overwrite.deny.any(ViewChannel | ReadMessageHistory | Connect);
   // A member may see the one, and be shut out of the other by name or by a role.

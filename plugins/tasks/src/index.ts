@@ -138,7 +138,7 @@ export default definePlugin({
         if (task !== undefined) board.show(task);
       }
     });
-    registerCommands(context, { access, tasks: service, approvals });
+    registerCommands(context, { access, provenance, tasks: service, approvals });
     registerResponders(context, { tasks: service, llm, selfName });
     registerStartTool(context, service);
     const followUps = { store: collections.followUps, tasks: service, client, clock, random, log };

@@ -5,6 +5,14 @@ const { Administrator, Connect, ManageThreads, ReadMessageHistory, ViewChannel }
 const WHILE_TIMED_OUT = ViewChannel | ReadMessageHistory;
 const MARKER = /mk[0-9a-z]{6}q/g;
 
+/** Where something is told. */
+export interface Told {
+  /** What was said here is told here to everybody who sees the channel, also without its history. */
+  readonly channel?: LocalChannel | undefined;
+  /** The message that tells it: it is no reason for having read it. */
+  readonly message?: LocalMessage;
+}
+
 /** What a leak is told with. */
 export interface Leak {
   readonly marker: string;
@@ -23,11 +31,11 @@ export interface Oracle {
   nameOf(place: LocalChannel | LocalGuild, marker: string): void;
   sees(user: LocalUser, channel: LocalChannel): boolean;
   /** Whether their client shows the word's message or place now; an edited message counts with the words that it had. */
-  mayRead(user: LocalUser, marker: string, except?: LocalMessage): boolean;
+  mayRead(user: LocalUser, marker: string, at?: Told): boolean;
   /** Who sees a message in their client, bots left out. */
   viewersOf(message: LocalMessage): readonly LocalUser[];
   /** Words of a text that one of these people may not read, each with that person. */
-  leaksIn(text: string, readers: readonly LocalUser[], where: string, except?: LocalMessage): readonly Leak[];
+  leaksIn(text: string, readers: readonly LocalUser[], where: string, at?: Told): readonly Leak[];
   /** Where a word was first seen: a message's author and channel, or a place. */
   originOf(marker: string): { readonly author?: string; readonly channel?: LocalChannel; readonly text: string };
   /** Markers whose first author is this member. */
@@ -46,10 +54,14 @@ export function createOracle(discord: LocalDiscord, serial: () => number): Oracl
   /** Every message in which a word has stood. */
   const carriers = new Map<string, Set<LocalMessage>>();
   const places = new Map<string, LocalChannel | LocalGuild>();
+  /** Threads that the bot named after a question: who sees them reads it there. */
+  const titles = new Map<string, LocalChannel>();
   /** Who had a message on their screen when it was said: they need no history to read it. */
   const present = new WeakMap<LocalMessage, ReadonlySet<string>>();
 
   discord.observe((event) => {
+    if (event.type === 'channelCreate')
+      for (const marker of markersIn(event.channel.name)) titles.set(marker, event.channel);
     if (event.type !== 'messageCreate' && event.type !== 'messageEdit') return;
     const { message } = event;
     if (!present.has(message)) {
@@ -72,11 +84,12 @@ export function createOracle(discord: LocalDiscord, serial: () => number): Oracl
   const sees = (user: LocalUser, channel: LocalChannel) =>
     (permissionsOf(channel, user, discord.clock.now()) & ViewChannel) !== 0n;
 
-  const shows = (user: LocalUser, message: LocalMessage): boolean => {
+  const shows = (user: LocalUser, message: LocalMessage, at: LocalChannel | undefined): boolean => {
     const { channel, visibleTo } = message;
     if (message.deleted || (message.flags & MessageFlags.Loading) !== 0) return false;
     if (visibleTo !== undefined) return visibleTo === user;
     if (!sees(user, channel)) return false;
+    if (channel === at) return true;
     const history = (permissionsOf(channel, user, discord.clock.now()) & ReadMessageHistory) !== 0n;
     return history || present.get(message)?.has(user.id) === true;
   };
@@ -85,19 +98,21 @@ export function createOracle(discord: LocalDiscord, serial: () => number): Oracl
     mint: () => `mk${serial().toString(36).padStart(6, '0')}q`,
     nameOf: (place, marker) => void places.set(marker, place),
     sees,
-    mayRead(user, marker, except) {
+    mayRead(user, marker, at = {}) {
       const place = places.get(marker);
       if (place !== undefined && ('members' in place ? place.members.has(user.id) : sees(user, place))) return true;
+      const title = titles.get(marker);
+      if (title !== undefined && sees(user, title)) return true;
       const found = carriers.get(marker) ?? [];
-      return [...found].some((message) => message !== except && shows(user, message));
+      return [...found].some((message) => message !== at.message && shows(user, message, at.channel));
     },
     viewersOf(message) {
       if (message.visibleTo !== undefined) return [message.visibleTo];
       return peopleOf(message.channel).filter((user) => sees(user, message.channel));
     },
-    leaksIn(text, readers, where, except) {
+    leaksIn(text, readers, where, at) {
       return markersIn(text).flatMap((marker) => {
-        const reader = readers.find((one) => !oracle.mayRead(one, marker, except));
+        const reader = readers.find((one) => !oracle.mayRead(one, marker, at));
         return reader === undefined ? [] : [{ marker, where, reader }];
       });
     },
@@ -106,7 +121,8 @@ export function createOracle(discord: LocalDiscord, serial: () => number): Oracl
       if (place !== undefined) return 'members' in place ? { text: place.name } : { channel: place, text: place.name };
       const [first] = carriers.get(marker) ?? [];
       if (first === undefined) return { text: 'nowhere' };
-      return { author: first.author.id, channel: first.channel, text: first.content };
+      const gone = first.deleted || first.channel.deleted ? ' (deleted)' : '';
+      return { author: first.author.id, channel: first.channel, text: `${first.content}${gone}` };
     },
     wordsOf: (user) => [...carriers.keys()].filter((marker) => oracle.originOf(marker).author === user.id),
   };

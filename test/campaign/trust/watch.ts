@@ -72,7 +72,7 @@ export function createWatch(town: TrustTown, chronicle: Chronicle, count: (what:
     // What a task is about stays with it when its message goes.
     const judged = prompt === undefined ? text : text.replaceAll(prompt, '');
     const surface = `request of ${kind}`;
-    const found = sets.map((users) => oracle.leaksIn(judged, users, surface));
+    const found = sets.map((users) => oracle.leaksIn(judged, users, surface, { channel: where }));
     const best = found.toSorted((a, b) => a.length - b.length)[0] ?? [];
     for (const leak of best) report({ ...leak, where: `${surface}: ${excerpt(judged, leak.marker)}` }, where);
     tally(surface, markersIn(judged), where);
@@ -92,7 +92,7 @@ export function createWatch(town: TrustTown, chronicle: Chronicle, count: (what:
     const surface = surfaceOf(message);
     const viewers = here !== undefined && message.channel === here.channel ? [here.user] : oracle.viewersOf(message);
     const place = `${surface} in #${message.channel.name || 'a direct message'}`;
-    for (const leak of oracle.leaksIn(fresh.join(' '), viewers, surface, message)) {
+    for (const leak of oracle.leaksIn(fresh.join(' '), viewers, surface, { channel: message.channel, message })) {
       if (!isGranted(leak, message, viewers))
         report({ ...leak, where: `${place}: ${excerpt(text, leak.marker)}` }, message.channel);
     }
@@ -120,6 +120,7 @@ export function createWatch(town: TrustTown, chronicle: Chronicle, count: (what:
     violations,
     answering(next, at) {
       possible = next;
+      mind.asked = [];
       where = at;
       if (next.length === 1) for (const user of next[0] ?? []) recent.add(user);
     },
@@ -128,7 +129,7 @@ export function createWatch(town: TrustTown, chronicle: Chronicle, count: (what:
     },
     asks(user, _channel, message) {
       const asked = markersIn(message.content);
-      mind.asked = [...mind.asked.slice(-3), ...asked];
+      mind.asked = [...mind.asked, ...asked];
       for (const marker of asked) askers.set(marker, user);
       chronicle.note(`${user.username} asks "${message.content}" in #${message.channel.name || 'a direct message'}`, [
         user,

@@ -1,5 +1,5 @@
 import { Llm, PersonalDataStore, Tools } from '@cinnabar/sdk';
-import { callTool, hang, say } from '@cinnabar/sdk/testing';
+import { callTool, hang, type LocalUser, say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { askUser, done, isOver, type Office, openOffice, use } from './office.js';
 
@@ -65,15 +65,19 @@ describe('tasks in a server', () => {
     const actor = { ...office.actor(), channelId: secret.id };
     const { id } = await office.tasks.start({ prompt: 'A surprise for bob', actor, origin: 'test' });
     await office.over(id);
-    for (const [who, sees] of [
-      [host.bob, false],
-      [host.alice, true],
-    ] as const) {
+    const listFor = async (who: LocalUser) => {
       who.say(host.general, '!tasks');
       await host.settled();
-      const list = office.said(host.general).at(-1)?.content ?? '';
-      expect(list.includes('A surprise')).to.equal(sees);
-    }
+      return office.said(host.general).at(-1)?.content ?? '';
+    };
+    expect(await listFor(host.bob)).to.equal('There are no tasks here.');
+    // Bob reads what alice is answered in #general, but not what she alone is shown.
+    expect(await listFor(host.alice))
+      .to.include('`/tasks` shows them to you alone')
+      .and.not.include('A surprise');
+    const alone = host.alice.slash(host.general, 'tasks');
+    await host.settled();
+    expect(alone.response?.content).to.include('A surprise for bob');
   });
 
   it('pause when the plugin is switched off, and go on when it is switched on again', async () => {

@@ -1,8 +1,10 @@
 import {
   type Access,
+  type Actor,
   type Approvals,
   type CommandContext,
   option,
+  type Provenance,
   plainText,
   type Registrar,
   type TaskInfo,
@@ -18,6 +20,7 @@ import { type Words, wordsOf } from './words.js';
 
 export interface CommandParts {
   readonly access: Pick<Access, 'mayEnter'>;
+  readonly provenance: Pick<Provenance, 'mayTell'>;
   readonly tasks: Tasks;
   readonly approvals: Approvals | undefined;
 }
@@ -91,21 +94,29 @@ async function approvalsOf({ approvals }: CommandParts, taskId: string, revoked:
   return given.map(({ pattern }, index) => `${index + 1}. ${plainText(visible(pattern))}`).join('\n');
 }
 
-async function listOf({ tasks, access }: CommandParts, ctx: CommandContext): Promise<string> {
+async function listOf({ tasks, access, provenance }: CommandParts, ctx: CommandContext): Promise<string> {
   const { actor } = ctx;
   const where = actor.guildId === null ? { guildId: null, userId: actor.userId } : { guildId: actor.guildId };
   const listed = await tasks.list(where);
   const places = new Set(listed.map((task) => task.actor.channelId));
   const seen = new Map(
     await Promise.all(
-      [...places].map(async (id) => [id, await access.mayEnter(actor, { ...actor, channelId: id })] as const),
+      [...places].map(
+        async (id) => [id, await access.mayEnter(actor, { ...actor, channelId: id }, ['ReadMessageHistory'])] as const,
+      ),
     ),
   );
   // What was asked for in a channel is for those who can read there.
-  const all = listed.filter((task) => task.actor.userId === actor.userId || seen.get(task.actor.channelId) === true);
-  if (all.length === 0) return 'There are no tasks here.';
+  const own = listed.filter((task) => task.actor.userId === actor.userId || seen.get(task.actor.channelId) === true);
+  if (own.length === 0) return 'There are no tasks here.';
+  // An answer to a message is read by everybody in the channel.
+  const isForAll = ({ channelId }: Actor) => provenance.mayTell([{ guildId: actor.guildId, channelId }], actor);
+  const all = ctx.message === null ? own : own.filter((task) => isForAll(task.actor));
   const more = all.length > LISTED ? [`… and ${all.length - LISTED} more`] : [];
-  return [...all.slice(0, LISTED).map(lineOf), ...more].join('\n');
+  const hidden = own.length - all.length;
+  const apart =
+    hidden === 0 ? [] : [`${hidden} of other channels are not for everybody here: \`/tasks\` shows them to you alone.`];
+  return [...all.slice(0, LISTED).map(lineOf), ...more, ...apart].join('\n');
 }
 
 function lineOf(task: TaskInfo): string {
