@@ -26,13 +26,16 @@ function isNote(line: string): boolean {
 
 const LONGEST = 300;
 
+/** Somebody's text as one line, whatever a reader may take for the end of one. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Z}\s]+/gu, ' ').trim();
+}
+
 /** Somebody's text for the inside of such a note: one line, without what could end the note, at most so many characters. */
 export function inNote(text: string, maxLength = LONGEST): string {
-  const line = text
-    .replace(/[\p{Cc}\p{Z}\s]+/gu, ' ')
+  const line = oneLine(text)
     .replace(/[[［﹇]/gu, '(')
-    .replace(/[\]］﹈]/gu, ')')
-    .trim();
+    .replace(/[\]］﹈]/gu, ')');
   const characters = line.length <= maxLength ? [] : [...line];
   return characters.length <= maxLength ? line : `${characters.slice(0, maxLength).join('')}…`;
 }

@@ -1,5 +1,5 @@
 import { z } from '@cinnabar/sdk';
-import { type LocalChannel, type LocalGuild, type LocalMessage, type LocalUser, say } from '@cinnabar/sdk/testing';
+import { type LocalGuild, type LocalMessage, type LocalUser, say } from '@cinnabar/sdk/testing';
 import { cardV2, json } from '../../plugins/persona/cards.js';
 import { type PlannedStep, plan, speak } from '../../plugins/persona/stage.js';
 import { looksLikeNote, wordsOf } from './expected.js';
@@ -33,6 +33,8 @@ export async function playMind({ town, decks, dice, guild }: Talk): Promise<read
   const file = { name: 'card.json', data: json(cardV2({ name, ...texts })), contentType: 'application/json' };
   host.you.say(channel, '!persona import', { files: [file] });
   await host.settled();
+  // What came of the import is no part of the conversation.
+  const begun = channel.messages.length;
   const memory = decks.draw('memory').text;
   const goal = decks.draw('goal').text;
   const remembering: readonly PlannedStep[] = [
@@ -54,7 +56,7 @@ export async function playMind({ town, decks, dice, guild }: Talk): Promise<read
       say('{"reasoning":"Enough.","actions":[],"can_extend":false}'),
     );
     if (requests.length === 0) problems.push('the persona was not asked');
-    for (const { body } of requests) problems.push(...judge(body, channel, host.bot, said));
+    for (const { body } of requests) problems.push(...judge(body, channel.messages.slice(begun), host.bot, said));
   };
   host.bob.say(channel, 'good evening');
   mallory.say(channel, decks.draw('message').text);
@@ -90,7 +92,7 @@ const QUESTION = /^(?:[A-Z][^\n"<>{}]{0,300})$/u;
 
 function judge(
   body: unknown,
-  channel: LocalChannel,
+  messages: readonly LocalMessage[],
   bot: LocalUser,
   until: LocalMessage | undefined,
 ): readonly string[] {
@@ -104,17 +106,17 @@ function judge(
     ...problems,
     ...(SYSTEM.test(system) ? [] : [`the system prompt is ${JSON.stringify(system.slice(0, 300))}`]),
     ...(['Situation', 'Scene'].includes(only.label) ? [] : [`the situation is told by ${only.label}`]),
-    ...conversationProblems(said, channel, bot, until),
+    ...conversationProblems(said, messages, bot, until),
   ];
 }
 
 function conversationProblems(
   said: readonly z.output<typeof spoken>[],
-  channel: LocalChannel,
+  messages: readonly LocalMessage[],
   bot: LocalUser,
   until: LocalMessage | undefined,
 ): readonly string[] {
-  const truths = heardIn(channel, bot, until);
+  const truths = heardIn(messages, bot, until);
   const names = new Map<string, string>();
   const problems = said.length === truths.length ? [] : [`${said.length} lines instead of ${truths.length}`];
   for (const [index, line] of said.entries()) {
@@ -133,11 +135,10 @@ function conversationProblems(
 }
 
 /** What people have said to one another here; what the bot says in a row counts as one. */
-function heardIn(channel: LocalChannel, bot: LocalUser, until: LocalMessage | undefined) {
+function heardIn(messages: readonly LocalMessage[], bot: LocalUser, until: LocalMessage | undefined) {
   const truths: { readonly speaker: string; readonly text: string }[] = [];
-  for (const { author, content, id } of channel.messages) {
-    const isCommand = content.startsWith('!') || content.includes('is here now.');
-    if (!isCommand) truths.push({ speaker: author.id, text: content.replaceAll(String(bot), '') });
+  for (const { author, content, id } of messages) {
+    truths.push({ speaker: author.id, text: content.replaceAll(String(bot), '') });
     if (id === until?.id) break;
   }
   return truths;

@@ -1,3 +1,4 @@
+import { oneLine } from '@cinnabar/sdk';
 import type { Entry, Line, Task } from '../model/task.js';
 
 type Memory = Pick<Task, 'entries' | 'scratchpad'>;
@@ -57,5 +58,4 @@ function bounded(lines: readonly Line[]): Line[] {
 
 export const textOf = (line: Line) => (typeof line === 'string' ? line : line.text);
 
-const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 const cut = (text: string) => (text.length <= LINE_LENGTH ? text : `${text.slice(0, LINE_LENGTH)}…`);

@@ -2,6 +2,7 @@ import {
   type CacheControl,
   type ContentBlock,
   likenessOf,
+  oneLine,
   type ParticipantMessage,
   participantNames,
   withoutNotes,
@@ -50,10 +51,10 @@ function leftBehind(
   if (scratchpad.length === 0) return [];
   const lines = [
     'What was done so far, shortened:',
-    ...scratchpad.map((line) => `- ${textOf(line)}`),
+    ...scratchpad.map((line) => `- ${oneLine(textOf(line))}`),
     ...(unknowns.length === 0
       ? []
-      : ['Nobody knows whether these took effect:', ...unknowns.map((line) => `- ${line}`)]),
+      : ['Nobody knows whether these took effect:', ...unknowns.map((line) => `- ${oneLine(line)}`)]),
   ];
   return [said(loop, lines.join('\n'))];
 }

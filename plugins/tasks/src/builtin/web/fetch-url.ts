@@ -29,8 +29,9 @@ export function fetchUrlTool(reader: Pick<WebReader, 'read'>): ToolDefinition<ty
       action: 'Read a web page',
       success: (_, { url, text, from, total }) => {
         const end = from + text.length;
-        const more = end < total ? `\n[${total - end} characters more: go on with from: ${end}]` : '';
-        return `Text of ${url}, by whoever wrote that page:\n\n${text}${more}`;
+        // Before the page's own words, which could end in the like of it.
+        const more = end < total ? ` (${total - end} characters more: go on with from: ${end})` : '';
+        return `Text of ${url}, by whoever wrote that page${more}:\n\n${text}`;
       },
     },
     async run({ url, from }, { actor, signal }) {
