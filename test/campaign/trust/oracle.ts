@@ -9,8 +9,9 @@ const MARKER = /mk[0-9a-z]{6}q/g;
 export interface Told {
   /** What was said here is told here to everybody who sees the channel, also without its history. */
   readonly channel?: LocalChannel | undefined;
-  /** The message that tells it: it is no reason for having read it. */
+  /** The message or thread that tells it: it is no reason for having read it. */
   readonly message?: LocalMessage;
+  readonly thread?: LocalChannel;
 }
 
 /** What a leak is told with. */
@@ -102,7 +103,7 @@ export function createOracle(discord: LocalDiscord, serial: () => number): Oracl
       const place = places.get(marker);
       if (place !== undefined && ('members' in place ? place.members.has(user.id) : sees(user, place))) return true;
       const title = titles.get(marker);
-      if (title !== undefined && sees(user, title)) return true;
+      if (title !== undefined && title !== at.thread && sees(user, title)) return true;
       const found = carriers.get(marker) ?? [];
       return [...found].some((message) => message !== at.message && shows(user, message, at.channel));
     },

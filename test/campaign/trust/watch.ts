@@ -78,6 +78,18 @@ export function createWatch(town: TrustTown, chronicle: Chronicle, count: (what:
     tally(surface, markersIn(judged), where);
   };
 
+  /** A thread of the bot's is named after what it is about, for everybody who sees the thread. */
+  const judgeTitle = (thread: LocalChannel) => {
+    if (thread.thread?.owner.id !== host.bot.id) return;
+    const viewers = people.filter((user) => oracle.sees(user, thread));
+    const at = { channel: where, thread };
+    for (const leak of oracle.leaksIn(thread.name, viewers, "thread's name", at)) report(leak, thread);
+    tally("thread's name", markersIn(thread.name), where);
+  };
+
+  host.discord.observe((event) => {
+    if (event.type === 'channelCreate') judgeTitle(event.channel);
+  });
   host.discord.observe((event) => {
     if (event.type !== 'messageCreate' && event.type !== 'messageEdit') return;
     const { message } = event;
