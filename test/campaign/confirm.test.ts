@@ -4,7 +4,7 @@ import { confirmCampaign } from './confirm.js';
 describe('a sample of the confirmation campaign', () => {
   it('finds nothing that runs twice, after 👎, after expiry or after a restart', async function () {
     // It starts a whole host several times: more than a busy machine does in the usual limit.
-    this.timeout(30_000);
+    this.timeout(60_000);
     const { counts, violations } = await confirmCampaign({ seed: 2026, rounds: 50, log: () => undefined });
     expect(violations).to.deep.equal([]);
     expect(counts).to.include({ 'room interleavings': 50, 'end-to-end interleavings': 50 });

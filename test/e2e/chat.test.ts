@@ -51,7 +51,7 @@ describe('a mention, from Discord to the model and back', () => {
 
   it('takes the fourteen steps of the design', async function () {
     // Everything is real but Discord and the model: a busy machine takes its time.
-    this.timeout(20_000);
+    this.timeout(60_000);
     const archive = host.guild.createChannel({ name: 'archive' });
     const [first, last] = ['The library opened in 1999.', 'It has two shelves.'].map((text) =>
       host.bob.say(archive, text),

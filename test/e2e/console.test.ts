@@ -13,7 +13,7 @@ const card = (id: string, ...lines: readonly string[]) =>
 const ADD_CARD = card('m2', "I'll add V to your party:", '• Role: Solo', '• Gear Preferences: None');
 
 describe('npm start without a token', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   const folder = useFolder();
   const { start, play } = useCommandLine();
   const data = () => folder.at('data');

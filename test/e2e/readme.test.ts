@@ -25,7 +25,7 @@ function blocksUnder(heading: RegExp, language: string): readonly string[] {
 }
 
 describe('the README', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   const folder = useFolder();
   const { play } = useCommandLine();
   const [plugin = ''] = blocksUnder(/A plugin in 15 lines/, 'ts');

@@ -23,7 +23,7 @@ function inhabit(discord: LocalDiscord, privilegedIntents?: readonly PrivilegedI
 }
 
 describe('npm start with a token', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   const folder = useFolder();
   const { start } = useCommandLine();
   const environment = (discord: LocalDiscord, token: string, data = 'data') => ({
@@ -87,7 +87,7 @@ describe('npm start with a token', function () {
 });
 
 describe('npm start with a configuration that is wrong', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   const folder = useFolder();
   const { start } = useCommandLine();
 

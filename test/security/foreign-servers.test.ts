@@ -13,7 +13,7 @@ const PASSWORD = 'seven-quiet-otters';
 const SECRET = 'sk-abcdefghijklmnop1234';
 
 describe('security: MCP servers', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
 
   it('with names under which tools could collide are refused in the configuration', () => {
     const problems = (names: readonly string[]) =>

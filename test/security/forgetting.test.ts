@@ -9,7 +9,7 @@ const MARK = 'xylophone';
 
 describe('security: forget means gone', () => {
   it('a member’s words are nowhere in the data folder any more, in what is kept for others neither, and the answer says what stays', async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     let step: ModelStep | undefined;
     const llm = scriptedLlm(({ results, tools }) => {
       const next = step;

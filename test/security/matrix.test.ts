@@ -34,7 +34,7 @@ describe('security: the matrix of tools, places and surfaces', () => {
   let situations: readonly Situation[];
 
   before(async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     bench = await openBench({ driver: createMemoryDriver() });
     situations = await setUp(bench);
   });

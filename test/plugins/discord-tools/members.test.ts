@@ -100,6 +100,6 @@ describe('discord-tools: members', () => {
     await store.forget(alice.id);
     expect(await held()).to.not.contain(sent?.id);
     const edit = { channelId: general.id, messageId: sent?.id, content: 'still mine' };
-    expect(await bench.refused(alice, 'discord_edit_message', edit)).to.contain('discord_send');
+    expect(await bench.refused(alice, 'discord_edit_message', edit)).to.contain('Manage Messages');
   });
 });

@@ -78,7 +78,7 @@ describe('discord-tools: places', () => {
     expect(general.messages.at(-1)?.content).to.equal('from afar');
     expect(await bench.done(alice, 'discord_read_messages', { channelId: dm.id }, from)).to.contain('between us');
     await bench.done(alice, 'discord_send', { channelId: dm.id, message: 'yes' }, from);
-    expect(dm.messages.at(-1)?.content).to.equal('yes');
+    expect(dm.messages.at(-1)?.content).to.equal(`-# for ${alice}\nyes`);
     await bench.refused(alice, 'discord_read_messages', { channelId: hidden.id }, from);
 
     const bobs = bob.openDm(host.bot);

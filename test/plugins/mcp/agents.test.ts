@@ -25,7 +25,7 @@ const desk = definePlugin({
 });
 
 describe('an agent over MCP', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let host: TestHost;
   const clients: Client[] = [];
   beforeEach(async () => {

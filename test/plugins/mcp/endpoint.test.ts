@@ -32,7 +32,7 @@ const desk = definePlugin({
 });
 
 describe('the tools of the host over MCP', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let host: TestHost;
   let url: string;
   const clients: Client[] = [];

@@ -72,7 +72,7 @@ async function openEndless() {
 }
 
 describe('an MCP server over HTTP whose answer has no end', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   const reasons: Readonly<Record<string, RegExp>> = {
     body: /it sent a message of more than 8 MB/,
     event: /it sent a message of more than 8 MB/,

@@ -33,7 +33,7 @@ function createMailbox<T>() {
 }
 
 describe('an MCP server over stdio', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let host: TestHost;
   before(async () => {
     host = await openBench({ child: { ...CHILD, timeoutMs: 10_000 } });
@@ -154,7 +154,7 @@ describe('an MCP server over stdio', function () {
 });
 
 describe('the process of an MCP server', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
 
   /** Unloads the plugin while a process that the server has started is alive; resolves when that has ended. */
   const outlive = async (how: Readonly<Record<string, unknown>>) => {

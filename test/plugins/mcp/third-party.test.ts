@@ -13,7 +13,7 @@ const script = (name: string) =>
   join(createRequire(import.meta.url).resolve(`@modelcontextprotocol/${name}/package.json`), '../dist/index.js');
 
 describe('the reference server "everything"', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let host: TestHost;
   before(async () => {
     host = await openBench({
@@ -82,7 +82,7 @@ describe('the reference server "everything"', function () {
 
 describe('a conversation that reads a file', () => {
   it('goes from a sentence over a model, a card and a 👍 to the reference server "filesystem", and back', async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const folder = await mkdtemp(join(tmpdir(), 'cinnabar-files-'));
     try {
       const path = join(folder, 'shopping.txt');

@@ -7,7 +7,7 @@ import { plan, type Stage, setStage } from './stage.js';
 describe('persona: character cards', () => {
   let stage: Stage;
   before(async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     stage = await setStage(() => plan([]));
     stage.you.say(stage.general, '!ai use persona');
   });
@@ -134,7 +134,7 @@ describe('persona: character cards', () => {
     });
 
     it('are read once, however often a large image holds one packed', async function () {
-      this.timeout(10_000);
+      this.timeout(60_000);
       // 2 MB each when it is unpacked, which takes half a minute for all of them.
       const packed = zTXt('chara', Buffer.alloc(2 * 1024 * 1024, 'A'));
       const image = png(...Array.from({ length: Math.floor((7.9 * 1024 * 1024) / packed.length) }, () => packed));
@@ -142,7 +142,7 @@ describe('persona: character cards', () => {
     });
 
     it('do not hold up a turn with the book of one', async function () {
-      this.timeout(10_000);
+      this.timeout(60_000);
       // Each key begins as what is said does, and is looked for at every one of its characters.
       const keys = Array.from({ length: 30_000 }, () => 'ab');
       const entries = [{ keys, content: 'Never told.', enabled: true }];
@@ -197,7 +197,7 @@ describe('persona: character cards', () => {
     });
 
     it('never do worse than be refused, whatever the bytes are', async function () {
-      this.timeout(30_000);
+      this.timeout(60_000);
       const anyFile = fc.oneof(
         fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
         fc

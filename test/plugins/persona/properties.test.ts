@@ -58,7 +58,7 @@ describe('persona: whatever the model plans', () => {
   let answers: readonly string[] = [];
   let asked = 0;
   before(async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     stage = await setStage(() => say(answers[asked++ % answers.length] ?? ''));
     stage.you.say(stage.general, '!set ai turnsPerMinute 0');
     for (const [key, value] of Object.entries(LIMITS)) await set(stage, key, value);

@@ -97,7 +97,7 @@ describe('chat history: whatever happens in whatever order', () => {
   };
 
   it('shows what Discord has', async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -122,7 +122,7 @@ describe('chat history: whatever happens in whatever order', () => {
   });
 
   it('shows what Discord has after lost sessions, too', async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -147,7 +147,7 @@ describe('chat history: whatever happens in whatever order', () => {
   });
 
   it('shows what Discord has when it may keep next to nothing', async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const limits = { channels: 2, all: { messages: 60, bytes: 60_000 }, channelBytes: 20_000 };
     await using tight = await openRoom(limits);
     const channels = ['a', 'b', 'c'].map((name) => tight.host.guild.createChannel({ name }));

@@ -69,14 +69,14 @@ function forgotten(told: readonly Told[], id: string): boolean {
 
 describe('a queue to which anything happens', () => {
   it('loses nothing, doubles nothing, and keeps each channel in order', async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     await fc.assert(
       fc.asyncProperty(steps, async (script) => {
         const run = await play(script);
         await using _ = run.town;
         expect(problemsOf(run)).to.deep.equal([]);
       }),
-      { numRuns: 60 },
+      { numRuns: 60, includeErrorInReport: true },
     );
   });
 });
