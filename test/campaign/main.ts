@@ -27,7 +27,7 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     rounds: 1,
     load: async () => (await import('./mcp-conformance.js')).mcpConformanceCampaign,
   },
-  inject: { rounds: 520, load: async () => (await import('./inject.js')).injectCampaign },
+  inject: { rounds: 540, load: async () => (await import('./inject.js')).injectCampaign },
   powercut: { rounds: 200, load: async () => (await import('./powercut.js')).powercutCampaign },
   relay: { rounds: 200, load: async () => (await import('./relay.js')).relayCampaign },
   reload: { rounds: 200, load: async () => (await import('./reload.js')).reloadCampaign },
