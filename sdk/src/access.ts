@@ -71,7 +71,7 @@ export interface Access {
   /**
    * Whether the actor can see what is said in a place now, and has these permissions there: for everything that shows people what others said
    * outside of a tool with a `place`. Roles, membership of the guild and of private threads are asked of Discord, unless it tells of changes, and
-   * the answer is kept for a few seconds. Into a place beyond the actor's reach (see `AccessSubject.at`) nobody may go.
+   * the answer is kept for a few seconds. Into a place beyond the actor's reach (see `AccessSubject.at`) no actor may go.
    * @throws what discord.js throws while Discord cannot be asked: then nothing may be shown
    */
   mayEnter(actor: Actor, at: Place, permissions?: readonly PermissionsString[]): Promise<boolean>;

@@ -77,7 +77,7 @@ export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
   readonly idempotent?: boolean;
   /** What holds where the guild has no policy for it; by default whoever intercepts decides by `risk`. */
   readonly policy?: 'allow' | 'confirm';
-  /** Gives way to a tool of the same name that does not: for tools that come from elsewhere, whose names nobody here has chosen. */
+  /** Gives way to a tool of the same name that does not: for tools of foreign servers, whose names the owner has not chosen. */
   readonly yields?: boolean;
   /** Not for models: never offered, and only its own plugin can invoke it (with its id as the request's `origin`). */
   readonly internal?: boolean;

@@ -10,7 +10,7 @@ import type { Memberships } from './memberships.js';
 
 /**
  * Whether a member can see what is said in a channel: in a voice channel who may join it, in a private thread its members and who manages
- * threads, whatever its parent says. The only place that decides it, and that asks for the permissions of somebody else than the bot.
+ * threads, whatever its parent says. No other module decides it, or asks for the permissions of another user than the bot.
  * @param member as `Memberships` has them
  */
 export async function mayEnter(

@@ -121,7 +121,7 @@ const notGranted = (tool: string): DecisionReason => ({
   text: `nobody has granted "${tool}" to this agent`,
 });
 
-/** What belongs to one guild is not for another; a conversation is nobody else's; and one's own guilds are within reach from there. */
+/** A guild's places are not reachable from another guild, and a direct message only by its member, who reaches their own guilds from there. */
 function isWithin(actor: Actor, at: Place): boolean {
   return at.guildId === null ? isSamePlace(actor, at) : actor.guildId === at.guildId || actor.guildId === null;
 }

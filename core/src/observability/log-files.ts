@@ -91,7 +91,7 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
     if (now() - lookedAt >= LOOK_MS) {
       lookedAt = now();
       sweep(options);
-      // Into a folder that was removed one can go on writing, and nobody finds it.
+      // Writes into a removed folder succeed, and the data is lost.
       if (folderAt(dir) !== folder) {
         letGo(files);
         files = undefined;
@@ -152,7 +152,7 @@ function openOnce(options: LogFilesOptions, onFailure: (error: Error) => void): 
         format: line,
       });
       files.set(transport, flushed(transport));
-      // Nobody else listens there: without this, a full disk would end the process.
+      // Without an error listener a full disk would end the process.
       transport.logStream.on('error', (error: Error) => {
         files.delete(transport);
         fail(error);

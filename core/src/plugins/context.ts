@@ -123,7 +123,7 @@ function readEnvironment(
   if (plugin.env === undefined) return {};
   // A loose schema is for variables whose names only the plugin's settings know.
   const loose = plugin.env.def.catchall !== undefined && !(plugin.env.def.catchall instanceof z.ZodNever);
-  // A plugin from elsewhere gets what it has declared, and the bot's own token is nobody's.
+  // A third-party plugin gets the variables that it declares; no plugin gets the bot's token.
   const wanted = Object.keys(loose && entrusted === undefined ? environment : plugin.env.shape).filter(
     (name) => name !== 'DISCORD_TOKEN',
   );

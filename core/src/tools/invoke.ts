@@ -127,7 +127,7 @@ export function createInvoke({
     return createLiveCall({ ledger, log, trail, proposal });
   }
 
-  /** First whether the place is within reach: what holds there is nobody's business for whom it is not. */
+  /** Checks first whether the place is within reach: an actor outside it learns nothing of its rules. */
   async function refusalOfPeople(
     id: string,
     tool: RegisteredTool,

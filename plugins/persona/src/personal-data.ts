@@ -25,7 +25,7 @@ export function personalData(parts: PersonalParts): PersonalData {
       const channel = channelId === undefined ? {} : { channelId };
       return provenance.mayHave([{ guildId, ...channel, ...messages }], userId);
     };
-  /** `null` in a direct message; a channel that is gone is nobody's to read. */
+  /** `null` in a direct message; no member can read a channel that is gone. */
   const guildOf = (channelId: string | undefined) => {
     const channel = client.channels.cache.get(channelId ?? '');
     return channel === undefined || channel.isDMBased() ? null : channel.guildId;

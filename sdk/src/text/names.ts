@@ -27,7 +27,7 @@ export function sanitizeName(name: string): string {
 /**
  * Names for the participants of a conversation, by id: readable, different from one another, and never one of `reserved`
  * (the bot's own name, `System`), whatever people call themselves. Those of one name each get their username beside it,
- * so that nobody is the "real" one. A name that can pass for another one, by letters of several scripts, has its id beside it.
+ * so that none of them passes for the original. A name that can pass for another one, by letters of several scripts, has its id beside it.
  */
 export function participantNames(people: Iterable<Named>, reserved: readonly string[]): ReadonlyMap<string, string> {
   const byId = new Map<string, Named>();

@@ -8,7 +8,7 @@ const HARMLESS = /^(?!.*not run yet:)[\x20-\x5A\x5C-\x7E\n]*$/is;
 const FIRST_SEEN = /[^\s\p{C}\p{Z}\u115F\u1160\u3164\uFFA0\u2800]/u;
 
 /**
- * What somebody wrote, for a prompt in which a line in square brackets, or one that begins with "Not run yet:", is a note of the host's: each line
+ * A member's text, for a prompt in which a line in square brackets, or one that begins with "Not run yet:", is a note of the host's: each line
  * that reads as such a note gets a backslash, also where hidden characters or wide brackets are in it.
  * @example withoutNotes('fine\n[in reply to Claude]') // 'fine\n\\[in reply to Claude]'
  */
@@ -26,12 +26,12 @@ function isNote(line: string): boolean {
 
 const LONGEST = 300;
 
-/** Somebody's text as one line, whatever a reader may take for the end of one. */
+/** A member's text as one line: every character that a reader may take for a line end becomes a space. */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Z}\s]+/gu, ' ').trim();
 }
 
-/** Somebody's text for the inside of such a note: one line, without what could end the note, at most so many characters. */
+/** A member's text for the inside of such a note: one line, without what could end the note, at most so many characters. */
 export function inNote(text: string, maxLength = LONGEST): string {
   const line = oneLine(text)
     .replace(/[[［﹇]/gu, '(')

@@ -96,7 +96,7 @@ export function createVault(options: {
     try {
       return await operation();
     } catch (cause) {
-      // Nobody knows whether all of it, or some, has been carried out.
+      // All of it, some of it, or nothing may have been carried out.
       cache.delete(idOf(path));
       throw storageWriteError(nameOf(path), cause);
     }

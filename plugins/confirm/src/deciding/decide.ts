@@ -32,7 +32,7 @@ interface Result {
   readonly answer: Answer | undefined;
 }
 
-/** What a member decides: with the result told where they asked, whoever may read its source; also for later calls of the task that fit `pattern`; with a reason, for the model to know. */
+/** What a member decides: with the result posted where they asked, even where some readers could not read its source; also for later calls of the task that fit `pattern`; with a reason, for the model to know. */
 export type Decision =
   | { readonly approved: true; readonly pattern?: Pattern; readonly share?: 'here' }
   | { readonly approved: false; readonly reason?: string };

@@ -21,6 +21,6 @@ export function messageSources(client: Client, messages: readonly Located[]): re
 /** A channel or thread of which a tool tells that it is there. */
 export function channelSource(client: Client, channelId: string): ToolSource {
   const channel: Channel | undefined = client.channels.cache.get(channelId);
-  // Gone meanwhile: then nobody reaches it any more.
+  // The channel is gone: no member can reach it.
   return channel === undefined ? { guildId: null, channelId } : placeOf(channel);
 }

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Ask } from '../ask.js';
 
 /**
- * Looks up the authors of old messages, with as few requests as possible: discord.js's cache first, and whoever is not there is not asked for again and
+ * Looks up the authors of old messages, with as few requests as possible: discord.js's cache first, and a missing author is not requested again and
  * again. What one who asks may read is for the host to say (`Access.mayEnter`).
  */
 export interface Members {

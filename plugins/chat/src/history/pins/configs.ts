@@ -39,7 +39,7 @@ function namesOn(channel: SendableChannels): readonly string[] {
   return [user.username, user.displayName, ...(nickname === undefined ? [] : [nickname])];
 }
 
-/** What the bot says, and what comes through a webhook, may be what a member had it say: it is no authority, whoever pinned it. */
+/** What the bot says, and what comes through a webhook, may be what a member had it say: it configures nothing, even when an admin pinned it. */
 function isOwnOrNobodys({ authorId }: Pin, { client }: SendableChannels): boolean {
   return authorId === null || authorId === client.user.id;
 }

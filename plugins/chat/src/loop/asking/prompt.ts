@@ -13,7 +13,7 @@ export function systemPrompt(
 }
 
 function aboutItself(self: string, channel: SendableChannels): readonly string[] {
-  // In quotes, which no sanitized name has in it: whoever names a thread adds no sentence.
+  // In quotes, which sanitized names never contain: the name of a thread adds no sentence to the prompt.
   const place = channel.isDMBased()
     ? 'a direct message on Discord'
     : `"#${sanitizeName(channel.name)}", a channel of the Discord server "${sanitizeName(channel.guild.name)}"`;

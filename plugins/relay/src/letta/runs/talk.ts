@@ -36,7 +36,7 @@ export interface RunMark {
   readonly messages: number;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
-  /** It makes no progress: nobody works on it any more. */
+  /** It makes no progress: its worker is gone. */
   readonly isDead?: true;
 }
 
