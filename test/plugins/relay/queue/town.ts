@@ -77,6 +77,8 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
   const failures: Failure[] = [];
   const drops: { guildId: string | null; count: number }[] = [];
   const random = countingRandom();
+  /** Of every event that was ever offered, also by a process that has crashed. */
+  const guilds = new Set<string | null>();
   const folders: Folder[] = [];
   const journals: QueueStore[] = [];
 
@@ -123,7 +125,10 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
     journals.push(journal);
     const queue = await createRelayQueue({
       store: watched(journal, life),
-      rulesFor: async (guildId, channelId) => ({ ...FREE, ...options.rules?.(guildId, channelId) }),
+      rulesFor: async (guildId, channelId) => {
+        guilds.add(guildId);
+        return { ...FREE, ...options.rules?.(guildId, channelId) };
+      },
       agentFor: async ({ guildId, agent }) => `${guildId}/${agent}`,
       breakers: createBreakers(ownClock, log),
       clock: ownClock,
@@ -156,7 +161,6 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
     }
     clock.moveTo(until);
   };
-  const guilds = new Set<string | null>();
   const isBusy = async () => {
     const all = await Promise.all([...guilds].map((guild) => life.queue.status(guild)));
     return all.some(({ waiting, sending }) => waiting.length + sending.length > 0);
@@ -174,7 +178,6 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
       return textIn(life.folder);
     },
     async offer(...events) {
-      for (const { guildId } of events) guilds.add(guildId);
       const offers = await Promise.all(events.map((event) => life.queue.offer(event)));
       await quiet();
       return offers;
