@@ -59,6 +59,8 @@ export const ERRORS = {
   CINNABAR_LLM_UNSUPPORTED: 'The model "{model}" cannot do this: {detail}',
   CINNABAR_RESPONDER_UNKNOWN: 'There is no responder called "{name}" here.',
   CINNABAR_RESPONDER_UPDATING: '"{name}" is being updated. Please ask again in a moment.',
+  CINNABAR_TURN_WITHDRAWN: 'The question was deleted, so it is not answered.',
+  CINNABAR_TURN_STOPPED: 'The answer was stopped.',
   CINNABAR_INTERRUPTED:
     'This was interrupted, because I am being stopped or updated. Please check what came of it, then ask again.',
   CINNABAR_GATEWAY_LOGIN: 'Discord did not accept the login: {detail}',

@@ -2,6 +2,7 @@ import type { Guild, GuildMember, Message, SendableChannels, User } from 'discor
 import type { Actor } from './access.js';
 import type { Reply } from './commands.js';
 import type { TextLimits } from './discord/long-text.js';
+import { CinnabarError } from './errors.js';
 import { defineToken } from './token.js';
 
 export type TurnTrigger = 'command' | 'mention' | 'reply' | 'dm' | 'name' | 'random' | 'activate' | 'continue';
@@ -22,7 +23,10 @@ export interface Turn {
   readonly channel: SendableChannels;
   /** `null` when it came by slash command. */
   readonly message: Message | null;
-  /** Aborts when the answer is not wanted any more: the plugin stops, or the deadline has passed. */
+  /**
+   * Aborts when the answer is not wanted any more: the question was deleted, a member stopped it (`turnEndOf` tells these two), the plugin
+   * stops, or the deadline has passed.
+   */
   readonly signal: AbortSignal;
   /** When the answer has to be there, by the clock in ms: for requests to models. Set when the turn is handed to its responder. */
   readonly deadlineAt?: number;
@@ -30,6 +34,22 @@ export interface Turn {
   readonly answerLimits?: TextLimits;
   /** Answers in the channel; text over Discord's limit is split without breaking fences, and a very long one becomes a file. Resolves with the last message sent. */
   reply(reply: Reply): Promise<Message>;
+}
+
+/** Why a member wants no answer any more, as the reason of a turn's signal. */
+export type TurnEnd = 'withdrawn' | 'stopped';
+
+/** The reason with which a turn's signal aborts: `withdrawn` when the question was deleted, `stopped` by command. */
+export function turnEndReason(end: TurnEnd): CinnabarError {
+  return new CinnabarError(end === 'withdrawn' ? 'CINNABAR_TURN_WITHDRAWN' : 'CINNABAR_TURN_STOPPED');
+}
+
+/** Why a member wants no answer any more; `undefined` for a signal that has not aborted, or not because of a member. */
+export function turnEndOf(signal: AbortSignal): TurnEnd | undefined {
+  const reason: unknown = signal.reason;
+  if (!(reason instanceof CinnabarError)) return undefined;
+  if (reason.code === 'CINNABAR_TURN_WITHDRAWN') return 'withdrawn';
+  return reason.code === 'CINNABAR_TURN_STOPPED' ? 'stopped' : undefined;
 }
 
 /** A mind that `ai` can route a turn to. */
@@ -78,6 +98,11 @@ export interface FrontDoor {
     message: Message,
     options: { readonly trigger: TurnTrigger; readonly responder: string; readonly text?: string },
   ): Promise<boolean>;
+  /**
+   * Stops answering those turns of a channel for which `isTheirs` holds, under way or waiting. Turns that were to be answered together with
+   * them are answered without them. @returns how many were stopped, and how many there were
+   */
+  stop(channelId: string, isTheirs: (turn: Turn) => boolean): { readonly stopped: number; readonly found: number };
   /**
    * Messages for which `isMine` holds are no turns: they answer something that was asked of their author. Called for messages to the bot only;
    * must be quick, and must not throw. @returns takes it back

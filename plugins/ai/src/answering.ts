@@ -7,6 +7,7 @@ import {
   sentenceOf,
   sleep,
   type Turn,
+  turnEndOf,
 } from '@cinnabar/sdk';
 import { withoutMention } from './activation.js';
 import { routeOf } from './routing.js';
@@ -17,6 +18,8 @@ import { showTyping } from './typing.js';
 const FAILED = 'Something went wrong while I was answering. It is in the log; please try again.';
 /** Must be true of a restart, and of a stop for good. */
 const STOPPED = 'I was stopped before I had finished this. Please ask again.';
+/** For a slash command, which shows that the bot is thinking until it has an answer. */
+const ENDED = 'Stopped.';
 /** A responder that does not listen to its signal is not waited for: the person would hear nothing. */
 const STOP_GRACE_MS = 500;
 /** The same where its time is up: it may have to write down what it has used. */
@@ -65,32 +68,47 @@ export function createAnswering({ responders, settings, stillWorking, clock, eve
     }
   };
 
+  /** Resolves with the turns that are still to be answered, because others of them were taken back meanwhile. */
+  const attempt = async (turns: readonly [...Turn[], Turn]): Promise<readonly Turn[]> => {
+    const earlier = turns.slice(0, -1).map(asEdited);
+    const turn = { ...asEdited(turns[turns.length - 1] ?? turns[0]), earlier };
+    const stopping = () => turns.some(({ signal }) => signal.aborted && turnEndOf(signal) === undefined);
+    // A plugin that has stopped cannot start a timer for typing any more.
+    if (stopping()) return tellAll(turns, STOPPED, log);
+    const limits = await limitsOf(settings, turn.actor.guildId).catch(() => limitsOf(settings, null));
+    const signals = turns.map(({ signal }) => signal);
+    const deadline = createDeadline(clock, limits.deadlineSeconds * 1_000 + AFTER_DEADLINE_MS, signals);
+    const late = outOfTime(limits.deadlineSeconds);
+    /** Whatever fails once its signal has aborted fails because of that. */
+    const whyEnded = () => {
+      if (stopping()) return STOPPED;
+      return deadline.isUp ? late : undefined;
+    };
+    let sentence: string | undefined;
+    try {
+      const end = await respond(turn, limits, deadline);
+      if (end === 'answered') return [];
+      sentence = whyEnded();
+    } catch (error) {
+      sentence = whyEnded() ?? (turns.every(isWanted) ? sentenceOf(error) : undefined);
+      const where = { turnId: turn.id, earlier: earlier.length, channelId: turn.channel.id };
+      const isExpected = sentence !== undefined || !turns.every(isWanted);
+      log[isExpected ? 'info' : 'error']('a turn was not answered', { ...where, error });
+    } finally {
+      deadline.end();
+    }
+    if (sentence === undefined && !turns.every(isWanted)) return turns.filter(isWanted);
+    return tellAll(turns.filter(isWanted), sentence ?? FAILED, log);
+  };
+
   return {
     async takesBatches(turn: Turn): Promise<boolean> {
       return infoOf(await responderFor(turn), turn)?.batches === true;
     },
     async answer(turns: readonly [...Turn[], Turn]): Promise<void> {
-      const earlier = turns.slice(0, -1).map(asEdited);
-      const turn = { ...asEdited(turns[turns.length - 1] ?? turns[0]), earlier };
-      // A plugin that has stopped cannot start a timer for typing any more.
-      if (turn.signal.aborted) return tellAll(turns, STOPPED, log);
-      const limits = await limitsOf(settings, turn.actor.guildId).catch(() => limitsOf(settings, null));
-      const deadline = createDeadline(clock, limits.deadlineSeconds * 1_000 + AFTER_DEADLINE_MS, [turn.signal]);
-      const late = outOfTime(limits.deadlineSeconds);
-      let sentence: string | undefined;
-      try {
-        const end = await respond(turn, limits, deadline);
-        if (end === 'left') sentence = whyEnded(turn, deadline, late) ?? FAILED;
-      } catch (error) {
-        // Whatever fails once its signal has aborted fails because of that.
-        const known = whyEnded(turn, deadline, late) ?? sentenceOf(error);
-        const where = { turnId: turn.id, earlier: earlier.length, channelId: turn.channel.id };
-        log[known === undefined ? 'error' : 'info']('a turn was not answered', { ...where, error });
-        sentence = known ?? FAILED;
-      } finally {
-        deadline.end();
-      }
-      if (sentence !== undefined) await tellAll(turns, sentence, log);
+      for (let left: readonly Turn[] = turns; isSome(left); ) left = await attempt(left);
+      const ended = turns.filter(({ message, signal }) => message === null && turnEndOf(signal) === 'stopped');
+      await tellAll(ended, ENDED, log);
     },
   };
 }
@@ -113,10 +131,12 @@ async function untilEnded(deadline: Deadline, clock: Clock, work: Promise<void>)
   }
 }
 
-/** Of a turn that was ended from outside. */
-function whyEnded({ signal }: Turn, { isUp }: Deadline, late: string): string | undefined {
-  if (signal.aborted) return STOPPED;
-  return isUp ? late : undefined;
+function isWanted({ signal }: Turn): boolean {
+  return turnEndOf(signal) === undefined;
+}
+
+function isSome(turns: readonly Turn[]): turns is readonly [...Turn[], Turn] {
+  return turns.length > 0;
 }
 
 function outOfTime(seconds: number): string {
@@ -124,7 +144,7 @@ function outOfTime(seconds: number): string {
 }
 
 /** Tells each person who asked, once. Who has not asked is not told. */
-async function tellAll(turns: readonly Turn[], sentence: string, log: Registrar['log']): Promise<void> {
+async function tellAll(turns: readonly Turn[], sentence: string, log: Registrar['log']): Promise<[]> {
   const asked = turns.filter(({ trigger }) => trigger !== 'random');
   const newest = new Map(asked.map((turn) => [turn.actor.userId, turn]));
   for (const turn of newest.values()) {
@@ -134,6 +154,7 @@ async function tellAll(turns: readonly Turn[], sentence: string, log: Registrar[
       log.warn('it could not be said that a turn was not answered', { turnId: turn.id, error });
     }
   }
+  return [];
 }
 
 /** A message may have been edited while it waited; discord.js keeps it up to date. */

@@ -12,13 +12,23 @@ export interface FrontDoorParts {
   readonly clock: Clock;
   readonly take: Take;
   readonly claims: Claims;
+  readonly stop: FrontDoor['stop'];
   /** Aborts when `ai` stops. */
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
 /** Lets responders hand in messages that are for them. */
-export function createFrontDoor({ settings, client, clock, take, claims, signal, log }: FrontDoorParts): FrontDoor {
+export function createFrontDoor({
+  settings,
+  client,
+  clock,
+  take,
+  claims,
+  stop,
+  signal,
+  log,
+}: FrontDoorParts): FrontDoor {
   const limits = (guildId: string | null) => answerLimitsOf(settings, guildId);
   const whoAnswers = (guildId: string | null, channelId: string) => {
     const channel = client.channels.cache.get(channelId);
@@ -26,6 +36,7 @@ export function createFrontDoor({ settings, client, clock, take, claims, signal,
   };
   return {
     claim: claims.add,
+    stop,
     responderIn: async (guildId, channelId) => (await whoAnswers(guildId, channelId)).responder,
     async take(message, { trigger, responder, text }) {
       const { guildId, channelId } = message;

@@ -1,4 +1,15 @@
-import { Access, Clock, Commands, definePlugin, FrontDoor, Llm, optional, Random, Responders } from '@cinnabar/sdk';
+import {
+  Access,
+  Clock,
+  Commands,
+  definePlugin,
+  FrontDoor,
+  Llm,
+  optional,
+  Random,
+  Responders,
+  turnEndOf,
+} from '@cinnabar/sdk';
 import { triggerOf } from './activation.js';
 import { createAnswering } from './answering.js';
 import { arrivalOf } from './arrival.js';
@@ -40,7 +51,7 @@ export default definePlugin({
     const queue = createChannelQueue({
       concurrency: async () => (await settings.global.get()).maxConcurrent,
       takesBatches,
-      isWithdrawn: withdrawals.has,
+      isWithdrawn: ({ signal: wanted }) => turnEndOf(wanted) !== undefined,
       signal,
       answer,
     });
@@ -58,7 +69,7 @@ export default definePlugin({
     registerCommands({ command }, { ...services, settings, queue, take });
     const limits = (guildId: string | null) => answerLimitsOf(settings, guildId);
     const claims = createClaims();
-    provide(FrontDoor, createFrontDoor({ settings, client, clock, take, claims, signal, log }));
+    provide(FrontDoor, createFrontDoor({ settings, client, clock, take, claims, stop: withdrawals.stop, signal, log }));
     on('messageCreate', (message) => {
       const botId = client.user?.id;
       const trigger = triggerOf(message, botId);

@@ -68,9 +68,10 @@ export function createIntake({
   };
 
   return async function take(arrival: Arrival): Promise<boolean> {
-    const turn: Turn = { ...arrival, id: random.id(), earlier: [] };
-    if (withdrawals.knows(turn)) return false;
-    const watch = withdrawals.watch(turn);
+    const arrived: Turn = { ...arrival, id: random.id(), earlier: [] };
+    if (withdrawals.knows(arrived)) return false;
+    const watch = withdrawals.watch(arrived);
+    const { turn } = watch;
     try {
       // Let in one after another, so that a slow check does not change the order.
       const answered = await sequences.run(turn.channel.id, async () => {

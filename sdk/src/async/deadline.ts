@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.js';
+import { linkSignals } from './signals.js';
 
 export interface Deadline {
-  /** Aborts when time is up, or when one of the signals does. */
+  /** Aborts when time is up, or when one of the signals does, for its reason. */
   readonly signal: AbortSignal;
   /** Whether it was the time. */
   readonly isUp: boolean;
@@ -12,23 +13,19 @@ export interface Deadline {
 export function createDeadline(clock: Clock, afterMs: number, signals: readonly AbortSignal[]): Deadline {
   const controller = new AbortController();
   let isUp = false;
-  const abort = () => controller.abort();
+  const linked = linkSignals(...signals, controller.signal);
   const cancel = clock.after(afterMs, () => {
     isUp = true;
-    abort();
+    controller.abort();
   });
-  for (const signal of signals) {
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
-  }
   return {
-    signal: controller.signal,
+    signal: linked.signal,
     get isUp() {
       return isUp;
     },
     end() {
       cancel();
-      for (const signal of signals) signal.removeEventListener('abort', abort);
+      linked.release();
     },
   };
 }

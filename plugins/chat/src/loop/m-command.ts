@@ -1,6 +1,7 @@
 import {
   type Access,
   type Accounts,
+  type Actor,
   type CommandContext,
   type FrontDoor,
   type Registrar,
@@ -25,27 +26,31 @@ interface Answer {
 }
 
 const LOOK_BACK = 50;
+const THEIRS = 'the member who asked can do that, or a moderator.';
 const NO_RECEIPTS = 'I do not keep which messages are my answers: the plugin `accounts` is not loaded.';
+const NO_FRONT_DOOR = 'Nothing brings me what is said: the plugin `ai` is not loaded.';
 const ELSEWHERE = 'Somebody else answers in this channel: `!ai status` shows who.';
 
-/** `m`: lets the bot speak, takes its last answer back, or has it go on. */
+/** `m`: lets the bot speak, stops it, takes its last answer back, or has it go on. */
 export function registerMCommand({ command, log }: Pick<Registrar, 'command' | 'log'>, parts: MCommandParts): void {
   command({
     name: 'm',
-    description: 'Let me speak, take my last answer back, or have me go on',
+    description: 'Let me speak, stop me, take my last answer back, or have me go on',
     surface: 'prefix',
     help: [
       '`m` or `m activate`: I say something to what was said last.',
       '`m continue`: I go on with my last answer.',
+      '`m stop`: I stop the answer that I am making for you; a moderator stops all that I am making here.',
       '`m delete`: I delete my last answer.',
       '`continue` and `delete` are for whoever the answer was for, and for moderators. The command is taken away where I may.',
     ].join('\n'),
-    options: { what: z.enum(['activate', 'continue', 'delete']).default('activate').describe('What to do') },
-    examples: ['m', 'm continue', 'm delete'],
+    options: { what: z.enum(['activate', 'continue', 'stop', 'delete']).default('activate').describe('What to do') },
+    examples: ['m', 'm continue', 'm stop', 'm delete'],
     async run(ctx, { what }) {
       const { channel } = ctx;
       if (!channel.isSendable()) throw new UserError('I cannot write in this channel.');
-      if (what === 'activate') await speak(ctx, parts, 'activate', log);
+      if (what === 'stop') await stop(ctx, parts, log);
+      else if (what === 'activate') await speak(ctx, parts, 'activate', log);
       else {
         const answer = await lastAnswer(parts, ctx, channel);
         await assertMayChange(ctx, answer, parts.access);
@@ -59,6 +64,21 @@ export function registerMCommand({ command, log }: Pick<Registrar, 'command' | '
   });
 }
 
+/** @throws UserError when there is nothing to stop, or it is not the member's */
+async function stop(ctx: CommandContext, { frontDoor, access }: MCommandParts, log: Registrar['log']): Promise<void> {
+  const { actor } = ctx;
+  if (frontDoor === undefined) throw new UserError(NO_FRONT_DOOR);
+  const isModerator = await mayModerate(actor, access);
+  const { stopped, found } = frontDoor.stop(
+    actor.channelId,
+    (turn) => isModerator || turn.actor.userId === actor.userId,
+  );
+  if (found === 0) throw new UserError('I am not answering anything here.');
+  if (stopped === 0) throw new UserError(`That answer is not for you: ${THEIRS}`);
+  await ctx.reply('Stopped.');
+  await takeAway(ctx, log);
+}
+
 async function speak(
   ctx: CommandContext,
   { frontDoor }: MCommandParts,
@@ -67,7 +87,7 @@ async function speak(
 ): Promise<void> {
   const { message, actor } = ctx;
   if (message === null) return;
-  if (frontDoor === undefined) throw new UserError('Nothing brings me what is said: the plugin `ai` is not loaded.');
+  if (frontDoor === undefined) throw new UserError(NO_FRONT_DOOR);
   if ((await frontDoor.responderIn(actor.guildId, actor.channelId)) !== 'chat') throw new UserError(ELSEWHERE);
   const taken = frontDoor.take(message, { trigger, responder: 'chat', text: '' });
   await takeAway(ctx, log);
@@ -101,6 +121,10 @@ async function lastAnswer(
 /** @throws UserError for those that it was not for, moderators excepted */
 async function assertMayChange({ actor }: CommandContext, { userId }: Answer, access: Access): Promise<void> {
   if (userId === actor.userId) return;
-  if (TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod')) return;
-  throw new UserError('That answer was not for you: whoever it was for can do that, or a moderator.');
+  if (await mayModerate(actor, access)) return;
+  throw new UserError(`That answer was not for you: ${THEIRS}`);
+}
+
+async function mayModerate(actor: Actor, access: Access): Promise<boolean> {
+  return TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod');
 }

@@ -1,6 +1,13 @@
-import { budgetRefusal, type LlmCompletion, mostOf, receiptLine, type Turn, UserError } from '@cinnabar/sdk';
+import {
+  budgetRefusal,
+  type LlmCompletion,
+  linkSignals,
+  mostOf,
+  receiptLine,
+  type Turn,
+  UserError,
+} from '@cinnabar/sdk';
 import { prepare } from './asking/prepare.js';
-import { withEitherSignal } from './either-signal.js';
 import type { LoopParts } from './parts.js';
 import { receiptOf } from './receipt.js';
 import { runRounds } from './rounds.js';
@@ -14,7 +21,8 @@ import type { Invoked } from './tools/invoke.js';
 export async function respond(turn: Turn, parts: LoopParts): Promise<void> {
   const { llm } = parts;
   if (llm === undefined) throw new UserError(NO_MODEL);
-  await withEitherSignal([turn.signal, parts.signal], (signal) => answer(turn, { ...parts, llm, signal }));
+  const { signal, release } = linkSignals(turn.signal, parts.signal);
+  await answer(turn, { ...parts, llm, signal }).finally(release);
 }
 
 export type AnswerParts = LoopParts & { readonly llm: NonNullable<LoopParts['llm']> };
@@ -29,7 +37,14 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
 
   const backoff = { clock, maxMs: config.discordBackoffMax, log, signal };
   const voice = createVoice(turn, backoff);
-  const speech = createSpeech(voice, { live: config.streaming && turn.message !== null, clock, log, signal });
+  const speech = createSpeech(voice, {
+    live: config.streaming && turn.message !== null,
+    // Others who were to be answered with it are answered anew.
+    leavesStopped: turn.earlier.length === 0,
+    clock,
+    log,
+    signal,
+  });
   const completions: LlmCompletion[] = [];
   const used: Invoked[] = [];
   const told = [...notes];

@@ -1,4 +1,4 @@
-import type { Llm, LlmCompletion, LlmRequest, ParticipantMessage } from '@cinnabar/sdk';
+import { type Llm, type LlmCompletion, type LlmRequest, type ParticipantMessage, turnEndOf } from '@cinnabar/sdk';
 import { CUT_OFF, droppedNote, MALFORMED, nothingSaid, tooManyRounds } from './sentences.js';
 import type { Speech } from './speech.js';
 import { type Invoked, type InvokeParts, invokeAll } from './tools/invoke.js';
@@ -33,6 +33,10 @@ export async function runRounds(request: LlmRequest, parts: RoundsParts): Promis
     );
     if (completion === undefined) return;
     await parts.onCompletion(completion);
+    if (turnEndOf(signal) !== undefined) {
+      await speech.giveUp();
+      throw signal.reason;
+    }
     const { text, uses } = readCompletion(completion);
     lastId = (await speech.say(text)) ?? lastId;
     const remark = remarkOn(completion, results, round >= maxToolDepth ? maxToolDepth : undefined);

@@ -1,4 +1,4 @@
-import { type LlmCompletion, type LlmRequest, sentenceOf } from '@cinnabar/sdk';
+import { type LlmCompletion, type LlmRequest, sentenceOf, turnEndOf } from '@cinnabar/sdk';
 import { createLiveAnswer, type LiveAnswer, type LiveOptions } from './sending/live.js';
 import type { Voice } from './sending/voice.js';
 
@@ -11,16 +11,29 @@ export interface Speech {
   listen(complete: (onText: LlmRequest['onText']) => Promise<LlmCompletion>): Promise<LlmCompletion | undefined>;
   /** Says a text: the one that is growing already is made exact. Resolves with its last message's id; nothing is said of an empty one. */
   say(text: string): Promise<string | undefined>;
+  /** Ends what is growing, because a member wants no answer any more: it is removed, or stays as it is where it was stopped. */
+  giveUp(): Promise<void>;
 }
 
 export interface SpeechOptions extends LiveOptions {
   readonly live: boolean;
+  /** Whether what can be seen of an answer stays when it is stopped. */
+  readonly leavesStopped: boolean;
 }
 
 export function createSpeech(voice: Voice, options: SpeechOptions): Speech {
   let growing: LiveAnswer | undefined;
 
+  const giveUp = async () => {
+    const answer = growing;
+    growing = undefined;
+    if (answer?.shown !== true) return;
+    if (options.leavesStopped && turnEndOf(options.signal) === 'stopped') await answer.leave();
+    else await answer.finish('');
+  };
+
   return {
+    giveUp,
     async listen(complete) {
       if (!options.live) return complete(undefined);
       const answer = createLiveAnswer(voice, options);
@@ -28,8 +41,9 @@ export function createSpeech(voice: Voice, options: SpeechOptions): Speech {
       try {
         return await complete(answer.onText);
       } catch (error) {
+        if (turnEndOf(options.signal) !== undefined) await giveUp();
         growing = undefined;
-        if (!answer.shown) throw error;
+        if (!answer.shown || turnEndOf(options.signal) !== undefined) throw error;
         const sentence = sentenceOf(error);
         // Half an answer is not left behind as if it were a whole one.
         await answer.finish(sentence ?? '');

@@ -5,7 +5,7 @@ import { promptOf, toCompletion } from './completion.js';
 import { tokensIn } from './embedding.js';
 import { createHeld } from './held.js';
 import { createStepQueue, type ModelScript } from './prompt.js';
-import type { FailStep, ModelStep } from './steps.js';
+import type { FailStep, ModelStep, ReplyStep } from './steps.js';
 import { pieces } from './wire.js';
 
 const TRAITS: Omit<ModelTraits, 'model'> = {
@@ -51,16 +51,26 @@ export function scriptedLlm(
   const queue = createStepQueue(typeof steps === 'function' ? { script: steps } : { steps });
   const held = createHeld();
 
-  const carryOut = async (request: LlmRequest, step: ModelStep, serial: number): Promise<LlmCompletion> => {
+  const carryOut = async (
+    request: LlmRequest,
+    step: ModelStep,
+    serial: number,
+    isRestart = false,
+  ): Promise<LlmCompletion> => {
     if (request.signal?.aborted === true) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
     if (step.kind === 'fail') throw failure(step);
     if (step.kind === 'reply' && step.midway === undefined) {
-      if (step.text) for (const piece of pieces(step.text)) request.onText?.(piece, false);
+      tell(request, written(step), isRestart);
       return toCompletion(request, step, serial);
     }
     if (step.kind === 'reply' && step.midway !== 'hang') throw new CinnabarError('CINNABAR_LLM_UNAVAILABLE');
+    if (step.kind === 'reply') {
+      const all = written(step);
+      tell(request, all.slice(0, Math.ceil(all.length / 2)));
+    }
     await held.hold((gone) => onAbort(request.signal, gone));
-    return carryOut(request, step.kind === 'hang' ? step.then : { ...step, midway: undefined }, serial);
+    if (step.kind === 'hang') return carryOut(request, step.then, serial);
+    return carryOut(request, { ...step, midway: undefined }, serial, true);
   };
 
   const llm: Llm = {
@@ -101,6 +111,15 @@ export function scriptedLlm(
     hanging: held.hanging,
     release: held.release,
   };
+}
+
+function written({ text }: ReplyStep): readonly string[] {
+  return text === undefined || text === '' ? [] : pieces(text);
+}
+
+/** @param isRestart whether an earlier attempt has been seen already */
+function tell({ onText }: LlmRequest, all: readonly string[], isRestart = false): void {
+  for (const [index, piece] of all.entries()) onText?.(piece, isRestart && index === 0);
 }
 
 function failure({ status, message }: FailStep): CinnabarError {

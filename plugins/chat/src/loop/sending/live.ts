@@ -11,6 +11,8 @@ export interface LiveAnswer {
   readonly shown: boolean;
   /** Makes what is seen exactly `text`; nothing of it stays when that is empty. Resolves with the id of its last message. */
   finish(text: string): Promise<string | undefined>;
+  /** Lets it stand as it is. */
+  leave(): Promise<void>;
 }
 
 interface Shown {
@@ -81,6 +83,10 @@ export function createLiveAnswer(voice: Voice, { clock, log, signal }: LiveOptio
     },
     get shown() {
       return shown.length > 0 || pumping !== undefined;
+    },
+    async leave() {
+      isOver = true;
+      await pumping;
     },
     async finish(text) {
       isOver = true;
