@@ -128,6 +128,7 @@ export const PERSONA_SYSTEM_EVENTS = [
   'action_dropped',
   'action_failed',
   'repetition_stopped',
+  'reworded',
   'extended',
   'bound_reached',
   'plan_refused',

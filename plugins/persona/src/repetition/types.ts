@@ -18,7 +18,7 @@ export interface RepetitionInput {
   };
   /** What the turn answers; empty when nobody said anything. */
   readonly trigger: string;
-  /** What the persona said in the channel, oldest first; the last twenty count. */
+  /** What the persona said in this run, and lately to the person it answers; oldest first, the last twenty count. */
   readonly said: readonly string[];
 }
 

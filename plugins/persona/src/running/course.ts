@@ -4,6 +4,7 @@ import type { Plan } from '../planning/plan.js';
 import type { Planner } from '../planning/planner.js';
 import type { Repertoire } from '../planning/prompt.js';
 import { type PlannedAction, toSequence } from '../planning/sequence.js';
+import type { RepetitionPattern } from '../repetition/types.js';
 import type { Limits } from './bounds.js';
 import type { Teller } from './events.js';
 import type { Carried, Stage } from './execute.js';
@@ -16,8 +17,10 @@ export interface ActParts extends Pick<Stage, 'ask' | 'analyse' | 'log' | 'syste
   readonly teller: Teller;
   /** Grows as actions are completed. */
   readonly completed: CompletedAction[];
-  /** What the persona has said in the channel so far, oldest first. */
+  /** What the persona must not say again: its words of this run, and those that it lately said to the person it answers; oldest first. */
   said(): readonly string[];
+  /** Whether it has said something in this run. */
+  hasSpoken(): boolean;
 }
 
 /** Where a run stands. */
@@ -30,12 +33,14 @@ export interface Course {
   stale: boolean;
   /** It wanted to speak and could not. */
   wordless: boolean;
+  /** What it was stopped from repeating. */
+  repeated: RepetitionPattern | undefined;
 }
 
 export function beginCourse(plan: Plan, parts: ActParts): Course {
   const queue = sequence(plan, parts);
   parts.teller.system('planned', namesOf(queue) || 'nothing', plan.reasoning.slice(0, MOST_REASONING));
-  return { queue, extensible: plan.can_extend, checks: 0, stale: false, wordless: false };
+  return { queue, extensible: plan.can_extend, checks: 0, stale: false, wordless: false, repeated: undefined };
 }
 
 /** Asks whether the plan should go on, while it may. */
@@ -54,13 +59,16 @@ export async function extendCourse(course: Course, parts: ActParts): Promise<voi
   teller.system('extended', `added: ${namesOf(added)}`, answer.value.reasoning.slice(0, MOST_REASONING));
 }
 
+/** Why a run has to stop. */
+export type Stop = 'bound' | 'end' | 'repetition';
+
 /** Notes how an action ended. Says why the run has to stop, if it has. */
 export function takeIn(
   carried: Carried,
   planned: PlannedAction | undefined,
   course: Course,
   { completed, teller }: ActParts,
-): 'bound' | 'end' | undefined {
+): Stop | undefined {
   switch (carried.kind) {
     case 'end':
       return 'end';
@@ -69,8 +77,12 @@ export function takeIn(
       return 'bound';
     case 'repetition':
       teller.system('repetition_stopped', `Stopped due to repetition: ${carried.pattern.sentence}`);
-      return 'end';
+      course.repeated = carried.pattern;
+      return 'repetition';
     default:
+      if (carried.kind === 'done' && carried.insteadOf !== undefined) {
+        teller.system('reworded', `Put another way, because it ${carried.insteadOf.sentence}`);
+      }
       completed.push(carried.completed);
       course.stale ||= carried.kind === 'failed' || planned?.action.revealing === true;
       if (planned?.action.telling === 'speech') course.wordless = carried.kind === 'failed';

@@ -9,7 +9,12 @@ import { assertGoing } from './going.js';
 
 /** How an action ended. */
 export type Carried =
-  | { readonly kind: 'done'; readonly completed: CompletedAction }
+  | {
+      readonly kind: 'done';
+      readonly completed: CompletedAction;
+      /** The repetition that its first words would have been. */
+      readonly insteadOf?: RepetitionPattern | undefined;
+    }
   /** It is over for this action; the run goes on. */
   | { readonly kind: 'failed'; readonly completed: CompletedAction }
   | { readonly kind: 'end' }
@@ -21,8 +26,10 @@ export interface Stage {
   readonly ask: Ask;
   readonly analyse: AnalyseRepetition;
   readonly teller: Pick<Teller, 'started' | 'finished' | 'text' | 'system'>;
-  /** What the persona has said in the channel so far. */
+  /** What the persona must not say again. */
   readonly said: readonly string[];
+  /** Whether it has said something in this run. */
+  readonly hasSpoken: boolean;
   readonly log: Logger;
   readonly toolId: string;
   /** The persona's instructions, and everything particular to this moment with a question at its end. */
@@ -57,14 +64,18 @@ async function perform(planned: PlannedAction, stage: Stage): Promise<Carried> {
   const answer = await resultOf(planned, stage);
   if (answer.kind === 'bound') return answer;
   if (answer.kind === 'malformed') return failed(planned, 'I could not put it into words');
-  const prepared = answer.value;
-  const pattern = prepared.words === undefined ? undefined : repetition(planned, prepared.words, stage);
-  if (pattern !== undefined) return { kind: 'repetition', pattern };
+  const pattern = repetitionIn(answer.value, planned, stage);
+  let prepared = answer.value;
+  if (pattern !== undefined) {
+    const other = await reworded(planned, prepared, pattern, stage);
+    if (other === undefined) return { kind: 'repetition', pattern };
+    prepared = other;
+  }
   const { name } = planned.action;
   assertGoing(stage.run.signal);
   try {
     const summary = await prepared.execute({ ...stage.run, context: planned.context });
-    return { kind: 'done', completed: { action: name, context: planned.context, summary } };
+    return { kind: 'done', completed: { action: name, context: planned.context, summary }, insteadOf: pattern };
   } catch (error) {
     if (stage.run.signal.aborted) throw error;
     const sentence = sentenceOf(error);
@@ -73,18 +84,47 @@ async function perform(planned: PlannedAction, stage: Stage): Promise<Carried> {
   }
 }
 
+function repetitionIn({ words }: PreparedAction, planned: PlannedAction, stage: Stage): RepetitionPattern | undefined {
+  return words === undefined ? undefined : repetition(planned, words, stage);
+}
+
+/**
+ * The same in other words, or a word on having said it already: a question gets an answer each time. `undefined` where that repeats something,
+ * too, and where the run has said something already.
+ */
+async function reworded(
+  planned: PlannedAction,
+  { words = '' }: PreparedAction,
+  { earlier }: RepetitionPattern,
+  stage: Stage,
+): Promise<PreparedAction | undefined> {
+  if (stage.hasSpoken) return undefined;
+  const instruction = `I was about to say ${inert(words)}, but that repeats what I have just said: ${inert(earlier)}. I put it another way, or remind them briefly that I have said it.`;
+  const answer = await ask(planned, stage, instruction);
+  if (answer.kind !== 'answer' || repetitionIn(answer.value, planned, stage) !== undefined) return undefined;
+  return answer.value;
+}
+
 /** What the plan has written already, where that can still be right; otherwise what the model says now. */
 async function resultOf({ action, context, result }: PlannedAction, stage: Stage): Promise<Answer<PreparedAction>> {
   const isEmpty = Object.keys(action.result.shape).length === 0;
   const isOpen = result === undefined || result === null;
   const written = isEmpty ? action.prepare({}) : isOpen ? undefined : action.prepare(result);
   if (written !== undefined) return { kind: 'answer', value: written };
+  return ask({ action, context, result }, stage, '');
+}
+
+async function ask(
+  { action, context }: PlannedAction,
+  stage: Stage,
+  instruction: string,
+): Promise<Answer<PreparedAction>> {
   const answer = await stage.ask({
     name: action.name.toLowerCase(),
     schema: action.result,
     system: stage.system,
     situation: await stage.situation(
-      `I carry out ${action.name} now (${action.description}). Focus: ${inert(context)}\nIts result:`,
+      `I carry out ${action.name} now (${action.description}). Focus: ${inert(context)}\n${instruction === '' ? '' : `${instruction}\n`}Its result:`,
     ),
   });
   if (answer.kind !== 'answer') return answer;

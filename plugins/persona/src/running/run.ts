@@ -20,7 +20,7 @@ import { createTeller } from './events.js';
 import { isCancelled } from './execute.js';
 import type { Occasion } from './occasion.js';
 import type { RunParts } from './parts.js';
-import { type Scene, saidIn, setScene } from './scene.js';
+import { type Scene, saidTo, setScene } from './scene.js';
 import { payerOf, type RunRecord, settle } from './settle.js';
 import { situationOf } from './situation.js';
 import { createSpeech } from './speech.js';
@@ -107,7 +107,8 @@ async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts
       ask,
       system,
       situation,
-      said: () => [...saidIn(lines), ...speech.texts],
+      said: () => [...saidTo(lines, run.speaker?.userId, clock.now()).map(({ text }) => text), ...speech.texts],
+      hasSpoken: () => speech.texts.length > 0,
     });
     const spoke = speech.texts.length > 0;
     if (!spoke && refusal === undefined) teller.system('silent', 'nothing was said');

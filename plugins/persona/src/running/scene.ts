@@ -157,7 +157,12 @@ function visibilityOf(channel: SendableChannels): Visibility {
   return isPublic && !(channel.isThread() && channel.type === ChannelType.PrivateThread) ? 'guild' : 'channel';
 }
 
-/** The latest things the persona said, oldest first. */
-export function saidIn(lines: readonly Line[]): readonly string[] {
-  return lines.filter(({ userId, callId }) => userId === null && callId === undefined).map(({ text }) => text);
+/** For so long the same words to one person are a repetition; later, people say good night again. */
+const LATELY_MS = 10 * 60_000;
+
+/** What the persona said lately to the person it answers; where it answers no one, all that it said in the channel. Oldest first. */
+export function saidTo(lines: readonly Line[], speakerId: string | undefined, now: number): readonly Line[] {
+  const own = lines.filter(({ userId, callId }) => userId === null && callId === undefined);
+  if (speakerId === undefined) return own;
+  return own.filter(({ answers, at }) => answers === speakerId && now - at <= LATELY_MS);
 }

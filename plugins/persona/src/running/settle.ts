@@ -116,6 +116,7 @@ const NOTED: ReadonlySet<string> = new Set([
   'action_dropped',
   'action_failed',
   'repetition_stopped',
+  'reworded',
   'bound_reached',
   'plan_refused',
   'stopped',
