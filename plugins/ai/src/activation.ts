@@ -1,4 +1,4 @@
-import type { Turn } from '@cinnabar/sdk';
+import { repliesToOwn, type Turn } from '@cinnabar/sdk';
 import { type Message, MessageType } from 'discord.js';
 
 /**
@@ -11,7 +11,7 @@ export function triggerOf(message: Message, botId: string | undefined): Turn['tr
   if (author.bot || message.webhookId !== null || botId === undefined) return undefined;
   if (message.type !== MessageType.Default && message.type !== MessageType.Reply) return undefined;
   if (message.guildId === null) return 'dm';
-  if (mentions.repliedUser?.id === botId) return 'reply';
+  if (repliesToOwn(message)) return 'reply';
   return mentions.users.has(botId) ? 'mention' : undefined;
 }
 

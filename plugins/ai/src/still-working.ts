@@ -2,6 +2,7 @@ import {
   type Clock,
   type Collections,
   isForbidden,
+  isOwnMessage,
   isUnknown,
   type Logger,
   mayRefer,
@@ -131,9 +132,12 @@ function isAnswered({ channel, earlier }: Turn, message: Message): boolean {
   const asked = new Set([message.id, ...earlier.flatMap((turn) => turn.message?.id ?? [])]);
   const refers = mayRefer(channel);
   return channel.messages.cache.some(
-    ({ id, author, reference }) =>
-      author.id === channel.client.user.id &&
-      (refers ? asked.has(reference?.messageId ?? '') : BigInt(id) > BigInt(message.id)),
+    (one) =>
+      isOwnMessage(one) &&
+      // What is said through a webhook refers to nothing, either.
+      (refers && one.author.id === channel.client.user.id
+        ? asked.has(one.reference?.messageId ?? '')
+        : BigInt(one.id) > BigInt(message.id)),
   );
 }
 

@@ -89,7 +89,7 @@ export default definePlugin({
       buildContext,
       memories: createMemoryStore(collections.memories),
       calls,
-      toolOutput: createToolOutput(client, log),
+      toolOutput: createToolOutput(log),
       log,
       signal,
     };

@@ -8,7 +8,7 @@ export interface HistoryAuthor {
   readonly displayName: string;
   readonly username: string;
   readonly bot: boolean;
-  /** This bot itself. What it sends through a webhook is not: there somebody else speaks. */
+  /** This bot itself, also where it speaks under another name through its webhook. */
   readonly self: boolean;
   /** Said through a webhook that belongs to this bot: tool output made visible. */
   readonly ownWebhook?: true;

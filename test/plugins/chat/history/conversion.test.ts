@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type APIMessage, MessageReferenceType, MessageType } from 'discord-api-types/v10';
+import { type APIMessage, MessageFlags, MessageReferenceType, MessageType } from 'discord-api-types/v10';
 import { type HistoryRoom, openRoom } from './room.js';
 
 describe('chat history: what a message becomes', () => {
@@ -96,25 +96,33 @@ describe('chat history: what a message becomes', () => {
     expect((await read()).messages.find(({ id }) => id === asking.id)?.card).to.equal(undefined);
   });
 
-  it('tells the names that a webhook uses apart, and knows its own webhooks', async () => {
+  it("knows what the bot says under other names for the bot's own, and tool output for tool output", async () => {
     const { host, read } = room;
     await read();
     const channel = host.client.channels.cache.get(host.general.id);
     if (!channel || !('createWebhook' in channel)) throw new Error('no channel');
     const webhook = await channel.createWebhook({ name: 'Relay' });
-    await webhook.send({ content: 'one', username: 'alice' });
-    await webhook.send({ content: 'two', username: 'Cinnabar' });
-    expect((await read()).messages.map(({ author }) => author)).to.deep.equal(
-      ['alice', 'Cinnabar'].map((username) => ({
+    await webhook.send({ content: 'one', username: 'Aurora' });
+    await webhook.send({ content: 'two', username: 'add', flags: MessageFlags.SuppressNotifications });
+    expect((await read()).messages.map(({ author }) => author)).to.deep.equal([
+      { id: host.bot.id, speaker: host.bot.id, displayName: 'Aurora', username: 'Cinnabar', bot: true, self: true },
+      {
         id: webhook.id,
-        speaker: `${webhook.id}/${username}`,
-        displayName: username,
-        username,
+        speaker: `${webhook.id}/add`,
+        displayName: 'add',
+        username: 'add',
         bot: true,
         self: false,
         ownWebhook: true,
-      })),
-    );
+      },
+    ]);
+  });
+
+  it("tells the names that another's webhook uses apart", async () => {
+    const author = { id: '77', username: 'alice', global_name: null, discriminator: '0000', avatar: null };
+    const converted = await convert({ webhook_id: '77', author, content: 'one' });
+    expect(converted?.author).to.include({ speaker: '77/alice', self: false, bot: true });
+    expect(converted?.author.ownWebhook).to.equal(undefined);
   });
 
   it('counts an answer to a slash command as said by the bot, and leaves out what only one person saw', async () => {

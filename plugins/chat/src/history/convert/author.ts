@@ -1,29 +1,33 @@
-import type { Message } from 'discord.js';
+import { isOwnWebhookMessage, isWebhookMessage } from '@cinnabar/sdk';
+import { type Message, MessageFlags } from 'discord.js';
 import type { HistoryAuthor } from '../types.js';
 
 /**
- * Whether a webhook speaks, which may use any name. Answers to interactions carry a webhook's id too, but it is the application's,
- * and their author is the bot.
+ * Whether it is tool output that this bot has made visible. It goes through the same webhook as what the bot says under other names, and is told
+ * from that by its flag: it notifies nobody.
  */
-export function isWebhook({ webhookId, applicationId }: Message): boolean {
-  return webhookId !== null && webhookId !== applicationId;
+function isToolOutput(message: Message): boolean {
+  return isOwnWebhookMessage(message) && message.flags.has(MessageFlags.SuppressNotifications);
 }
 
-/** Who speaks: a user, or one of the names that a webhook uses. */
+/** Who speaks: a user, or one of the names that another's webhook uses. What the bot says under another name, it says itself. */
 export function speakerOf(message: Message): string {
-  return isWebhook(message) ? `${message.webhookId}/${message.author.username}` : message.author.id;
+  if (isOwnWebhookMessage(message) && !isToolOutput(message)) return message.client.user.id;
+  return isWebhookMessage(message) ? `${message.webhookId}/${message.author.username}` : message.author.id;
 }
 
 export function authorOf(message: Message): HistoryAuthor {
   const { author, client } = message;
-  const webhook = isWebhook(message);
+  const webhook = isWebhookMessage(message);
+  const toolOutput = isToolOutput(message);
+  const self = webhook ? isOwnWebhookMessage(message) && !toolOutput : author.id === client.user.id;
   return {
-    id: author.id,
+    id: self ? client.user.id : author.id,
     speaker: speakerOf(message),
     displayName: webhook ? author.username : (message.member?.displayName ?? author.displayName),
-    username: author.username,
+    username: self ? client.user.username : author.username,
     bot: author.bot || webhook,
-    self: !webhook && author.id === client.user.id,
-    ...(webhook && message.applicationId === client.application.id ? { ownWebhook: true } : {}),
+    self,
+    ...(toolOutput ? { ownWebhook: true } : {}),
   };
 }

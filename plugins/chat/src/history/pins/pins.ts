@@ -1,8 +1,7 @@
-import type { Registrar } from '@cinnabar/sdk';
+import { isWebhookMessage, type Registrar } from '@cinnabar/sdk';
 import type { Message, SendableChannels } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import type { Ask } from '../ask.js';
-import { isWebhook } from '../convert/author.js';
 import { parseConfig } from './parse.js';
 
 /** A pinned message that starts with `.config`. */
@@ -131,7 +130,7 @@ async function fetchAll(channel: SendableChannels, ask: Ask): Promise<readonly P
 function toPin(message: Message, pinnedAt: number): Pin {
   return {
     messageId: message.id,
-    authorId: isWebhook(message) ? null : message.author.id,
+    authorId: isWebhookMessage(message) ? null : message.author.id,
     content: message.content,
     editedAt: message.editedTimestamp,
     pinnedAt,
