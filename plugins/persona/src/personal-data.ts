@@ -33,7 +33,7 @@ export function personalData(parts: PersonalParts): PersonalData {
   return {
     export: async (userId) => ({
       conversations: await conversations.export(userId),
-      memories: await memories.personalData.export(userId),
+      memories: await memories.personalData.export(userId, mayReadFor(userId)),
       personas: await exportFromStates(collections, userId, mayReadFor(userId)),
       traces: await traces.export(userId, mayReadFor(userId)),
     }),

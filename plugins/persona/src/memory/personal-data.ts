@@ -1,24 +1,22 @@
-import type { PersonalData } from '@cinnabar/sdk';
+import type { MayRead } from '../state/personal.js';
 import { unsay } from './plan/remove.js';
 import type { Shards } from './shard/shards.js';
-import type { Memory } from './types.js';
+import type { Memory, PersonalMemories } from './types.js';
 
 /**
  * What a member said, what is about them or mentions them, and what rests on that; over all guilds, direct messages and minds. What others have
- * said of them in a private channel or a direct message is not told, not even to them: an export says that there is something, and forgetting
- * deletes it.
+ * said of them where the member cannot read now is withheld: an export says that there is something, and forgetting deletes it.
  */
-export function personalDataIn(shards: Shards): PersonalData {
+export function personalDataIn(shards: Shards): PersonalMemories {
   return {
-    async export(userId) {
+    async export(userId, mayRead) {
       const found = [];
       for (const space of await shards.spaces()) {
         const theirs = await shards.useEach(space, async ({ table }, mind) =>
-          [...table.all()]
-            .filter((memory) => concerns(memory, userId))
-            .map((memory) => ({ mind, ...shown(memory, userId) })),
+          [...table.all()].filter((memory) => concerns(memory, userId)).map((memory) => ({ mind, memory })),
         );
-        found.push(...theirs.flat());
+        for (const { mind, memory } of theirs.flat())
+          found.push({ mind, ...((await mayKnow(memory, userId, mayRead)) ? told(memory) : withheld(memory)) });
       }
       return found;
     },
@@ -46,26 +44,27 @@ function concerns({ speaker, subject, evidence, text }: Memory, userId: string):
   return evidence.some(({ people }) => people.includes(userId));
 }
 
-/** Whether a member may be told: what everybody may, what they said themselves, and what rests on nothing else. */
-function mayKnow({ visibility, speaker, evidence }: Memory, userId: string): boolean {
-  if (visibility === 'guild' || speaker === userId) return true;
-  return (
-    evidence.length > 0 && evidence.every(({ people }) => people.length > 0 && people.every((id) => id === userId))
-  );
+/** Their own words, and what they can read now with everything that it rests on. */
+async function mayKnow({ speaker, guildId, ...rest }: Memory, userId: string, mayRead: MayRead): Promise<boolean> {
+  const isOwn = (people: readonly string[]) => people.length > 0 && people.every((id) => id === userId);
+  if (speaker === userId) return true;
+  const restsOn = rest.evidence.filter(({ people }) => !isOwn(people));
+  if (rest.evidence.length > 0 && restsOn.length === 0) return true;
+  for (const { channelId, messageId } of [rest, ...restsOn])
+    if (!(await mayRead({ ...(guildId === null ? {} : { guildId }), channelId, messageId }))) return false;
+  return true;
+}
+
+function withheld({ id, at }: Memory) {
+  return {
+    id,
+    at: new Date(at).toISOString(),
+    text: null,
+    withheld: 'said by somebody else, where you cannot read it now',
+  };
 }
 
 /** Without what only ranking needs. */
-function shown(memory: Memory, userId: string) {
-  return mayKnow(memory, userId)
-    ? told(memory)
-    : {
-        id: memory.id,
-        at: new Date(memory.at).toISOString(),
-        text: null,
-        withheld: 'said by somebody else, in confidence',
-      };
-}
-
 function told({ id, kind, text, subject, speaker, messageId, channelId, guildId, at, importance, visibility }: Memory) {
   return {
     id,

@@ -1,4 +1,4 @@
-import type { PersonalData } from '@cinnabar/sdk';
+import type { MayRead } from '../state/personal.js';
 
 /** Who may be told: everybody in the guild, those in the one channel, or the person of the one direct message. */
 export type Visibility = 'guild' | 'channel' | 'dm';
@@ -161,6 +161,12 @@ export interface ReflectionState {
   readonly evidence: readonly Memory[];
 }
 
+/** What a member said, or what is about them: for the host's export and deletion. */
+export interface PersonalMemories {
+  export(userId: string, mayRead: MayRead): Promise<unknown>;
+  forget(userId: string): Promise<void>;
+}
+
 /** What personas remember. All writes are on the disk before they resolve, in the order in which they were asked for. */
 export interface Memories {
   add(memory: NewMemory, decision?: Decision): Promise<Added>;
@@ -200,8 +206,7 @@ export interface Memories {
   reflection(place: Place): Promise<ReflectionState>;
   /** Stores what came of a reflection and starts counting anew; also when nothing came of it. Insights without evidence are left out. */
   reflect(place: Place, insights: readonly Insight[]): Promise<readonly Memory[]>;
-  /** What a member said, or what is about them: for the host's export and deletion. */
-  readonly personalData: PersonalData;
+  readonly personalData: PersonalMemories;
   /** Writes what is still due and lets go of the files. Nothing may be called after it. */
   close(): Promise<void>;
 }

@@ -2,6 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { ANNA, BOB, DM, ELSEWHERE, filesIn, GENERAL, openRoom, STAFF } from './room.js';
 
+/** Anna reads everywhere but in the staff's channel, and in no one's direct messages but her own. */
+const mayRead = async ({ channelId }: { channelId?: string }) =>
+  channelId !== STAFF.channelId && channelId !== DM.channelId;
+
 describe('persona: a member’s own memories', () => {
   it('are exported wherever they are: what they said and what is about them', async () => {
     await using room = await openRoom();
@@ -9,24 +13,33 @@ describe('persona: a member’s own memories', () => {
     await room.say(BOB, 'Anna sings', { place: STAFF, visibility: 'channel' });
     await room.say(ANNA, 'I am ill', { place: DM });
     await room.say(BOB, 'I live in Rome', { place: ELSEWHERE });
-    const exported = await room.memories.personalData.export(ANNA);
+    const exported = await room.memories.personalData.export(ANNA, mayRead);
     expect(exported).to.be.an('array').with.lengthOf(3);
     expect(JSON.stringify(exported)).to.include('Bonn').and.include('ill').and.not.include('Rome');
   });
 
-  it('are exported without what others have said of them in confidence: that there is something, not what', async () => {
+  it('are exported without what others have said of them where they cannot read now: that there is something, not what', async () => {
     await using room = await openRoom();
     const { memory: open } = await room.say(BOB, 'Anna sings');
     const { memory: closed } = await room.say(BOB, 'Anna snores', { place: STAFF, visibility: 'channel' });
     await room.say(BOB, 'Anna is late again', { place: DM });
     await room.memories.reflect(STAFF, [{ text: 'Anna is a nuisance', evidence: [open?.id ?? '', closed?.id ?? ''] }]);
-    const exported = await room.memories.personalData.export(ANNA);
+    const exported = await room.memories.personalData.export(ANNA, mayRead);
     expect(exported).to.be.an('array').with.lengthOf(4);
     expect(JSON.stringify(exported))
       .to.include('sings')
       .and.not.match(/snores|late|nuisance/);
     await room.memories.personalData.forget(ANNA);
     expect(await room.standing(STAFF)).to.deep.equal([]);
+  });
+
+  it('are exported without what was open to everyone when it was said and is not open to them now', async () => {
+    await using room = await openRoom();
+    const { memory } = await room.say(BOB, 'Anna dances', { place: STAFF, visibility: 'guild' });
+    await room.memories.reflect(GENERAL, [{ text: 'Anna is happy', subject: ANNA, evidence: [memory?.id ?? ''] }]);
+    const exported = await room.memories.personalData.export(ANNA, mayRead);
+    expect(exported).to.be.an('array').with.lengthOf(2);
+    expect(JSON.stringify(exported)).not.to.match(/dances|happy/);
   });
 
   it('are gone after forgetting, from the files too, and what rests on them with them', async () => {
@@ -42,7 +55,7 @@ describe('persona: a member’s own memories', () => {
     ]);
     await room.memories.personalData.forget(ANNA);
     expect(await room.standing()).to.deep.equal(['I live in Rome']);
-    expect(await room.memories.personalData.export(ANNA)).to.deep.equal([]);
+    expect(await room.memories.personalData.export(ANNA, mayRead)).to.deep.equal([]);
     for (const file of filesIn(room.folder)) {
       expect(readFileSync(file, 'utf8')).not.to.match(/Bonn|Oslo|shower|loud|travels|ill|1001|Anna/);
     }
