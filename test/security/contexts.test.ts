@@ -1,5 +1,5 @@
 import { createTestHost } from '@cinnabar/core/testing';
-import { callTool, type ModelStep, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { callTool, hang, type ModelStep, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
 const SECRET = 'the zebra plan is off';
@@ -43,5 +43,27 @@ describe('security: what a model is shown of earlier results', () => {
     you.delete(secret);
     await settled();
     expect(await shown(you, 'Once more?')).to.not.include(SECRET);
+  });
+
+  it('is, for several who are answered together, only the history that each of them may read', async () => {
+    const llm = scriptedLlm(({ text }) => (text.includes('first') ? hang(say('One moment.')) : say('Well.')));
+    await using host = await createTestHost({ plugins: [llm, 'ai', 'chat'] });
+    const { guild, you, alice, bob, settled } = host;
+    const plans = guild.createChannel({
+      name: 'plans',
+      overwrites: [{ for: bob, deny: ['ReadMessageHistory'] }],
+    });
+    const start = you.say(plans, SECRET);
+    const thread = you.startThread(start, 'about it');
+    await settled();
+    you.say(thread, '!ai the first question');
+    await llm.hanging();
+    bob.say(thread, '!ai what of it?');
+    alice.say(thread, '!ai and what of me?');
+    await host.discord.settled();
+    llm.release();
+    await settled();
+    const request = JSON.stringify(llm.requests.at(-1)?.messages);
+    expect(request).to.include('and what of me?').and.include('what of it?').and.not.include(SECRET);
   });
 });

@@ -3,7 +3,8 @@ import { ChannelType, MessageFlags, PermissionFlagsBits } from 'discord.js';
 
 const { Administrator, Connect, ManageThreads, ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
 const WHILE_TIMED_OUT = ViewChannel | ReadMessageHistory;
-const MARKER = /mk[0-9a-z]{6}q/g;
+/** Also beside letters, as JSON has it after `\\n`; the zeros of a serial number keep it apart from random ids. */
+const MARKER = /mk00[0-9a-z]{4}q/g;
 
 /** Where something is told. */
 export interface Told {

@@ -55,7 +55,8 @@ export interface HistoryWindow {
 export interface WindowOptions {
   readonly limit: number;
   readonly from?: string;
-  readonly reader: Actor;
+  /** All who are answered: what one of them may not read is left out. */
+  readonly readers: readonly Actor[];
   /** Ids or names of the roles that may use `.history`, beside members who may manage messages. */
   readonly historyRoles: readonly string[];
   /** The longest pause before Discord is tried again; 32,000 by default. */
@@ -71,8 +72,8 @@ export interface PinnedConfig {
 export interface ChannelHistory {
   /**
    * At least the last `limit` messages where there are that many; everything from `from` on (a message id) when that reaches further back,
-   * at most 1,000 more. Follows `.history` commands of authorised members, lets threads inherit their parent, and reads only what `reader`
-   * and the bot may read. Rejects with discord.js's error when Discord does not answer.
+   * at most 1,000 more. Follows `.history` commands of authorised members, lets threads inherit their parent, and reads only what every
+   * reader and the bot may read. Rejects with discord.js's error when Discord does not answer.
    */
   window(channel: SendableChannels, options: WindowOptions): Promise<HistoryWindow>;
   /**

@@ -109,7 +109,7 @@ async function lastAnswer(
   channel: SendableChannels,
 ): Promise<Answer> {
   if (accounts === undefined) throw new UserError(NO_RECEIPTS);
-  const { messages } = await history.window(channel, { limit: LOOK_BACK, reader: actor, historyRoles: [], signal });
+  const { messages } = await history.window(channel, { limit: LOOK_BACK, readers: [actor], historyRoles: [], signal });
   const standing = new Set(messages.map(({ id }) => id));
   for (const { actor: asker, messageIds } of await accounts.receipts(channel.id, 'chat')) {
     const ids = messageIds.filter((id) => standing.has(id));

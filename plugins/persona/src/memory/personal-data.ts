@@ -4,8 +4,8 @@ import type { Shards } from './shard/shards.js';
 import type { Memory, PersonalMemories } from './types.js';
 
 /**
- * What a member said, what is about them or mentions them, and what rests on that; over all guilds, direct messages and minds. What others have
- * said of them where the member cannot read now is withheld: an export says that there is something, and forgetting deletes it.
+ * What a member said, what is about them or mentions them, and what rests on that; over all guilds, direct messages and minds. What comes from
+ * where the member cannot read now is withheld: an export says that there is something, and forgetting deletes it.
  */
 export function personalDataIn(shards: Shards): PersonalMemories {
   return {
@@ -16,7 +16,7 @@ export function personalDataIn(shards: Shards): PersonalMemories {
           [...table.all()].filter((memory) => concerns(memory, userId)).map((memory) => ({ mind, memory })),
         );
         for (const { mind, memory } of theirs.flat())
-          found.push({ mind, ...((await mayKnow(memory, userId, mayRead)) ? told(memory) : withheld(memory)) });
+          found.push({ mind, ...((await mayKnow(memory, mayRead)) ? told(memory) : withheld(memory)) });
       }
       return found;
     },
@@ -44,13 +44,12 @@ function concerns({ speaker, subject, evidence, text }: Memory, userId: string):
   return evidence.some(({ people }) => people.includes(userId));
 }
 
-/** Their own words, and what they can read now with everything that it rests on. */
-async function mayKnow({ speaker, guildId, ...rest }: Memory, userId: string, mayRead: MayRead): Promise<boolean> {
-  const isOwn = (people: readonly string[]) => people.length > 0 && people.every((id) => id === userId);
-  if (speaker === userId) return true;
-  const restsOn = rest.evidence.filter(({ people }) => !isOwn(people));
-  if (rest.evidence.length > 0 && restsOn.length === 0) return true;
-  for (const { channelId, messageId } of [rest, ...restsOn])
+/**
+ * What they can read now, with everything that it rests on. That they said it is not enough: a memory is in the words of a model, which had read what
+ * others said there.
+ */
+async function mayKnow({ guildId, evidence, ...own }: Memory, mayRead: MayRead): Promise<boolean> {
+  for (const { channelId, messageId } of [own, ...evidence])
     if (!(await mayRead({ ...(guildId === null ? {} : { guildId }), channelId, messageId }))) return false;
   return true;
 }
@@ -60,7 +59,7 @@ function withheld({ id, at }: Memory) {
     id,
     at: new Date(at).toISOString(),
     text: null,
-    withheld: 'said by somebody else, where you cannot read it now',
+    withheld: 'from a place that you cannot read now',
   };
 }
 

@@ -56,7 +56,7 @@ export async function openRoom(limits?: HistoryParts['limits']): Promise<History
     history.window(channelOf(channel), {
       limit: 400,
       historyRoles: [],
-      reader: { userId: as.id, guildId: channel.guild?.id ?? null, channelId: channel.id },
+      readers: [{ userId: as.id, guildId: channel.guild?.id ?? null, channelId: channel.id }],
       ...options,
     });
   const read: HistoryRoom['read'] = async (channel, options) => {

@@ -2,9 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { ANNA, BOB, DM, ELSEWHERE, filesIn, GENERAL, openRoom, STAFF } from './room.js';
 
+const BOBS_DM = { ...DM, channelId: '802' };
 /** Anna reads everywhere but in the staff's channel, and in no one's direct messages but her own. */
 const mayRead = async ({ channelId }: { channelId?: string }) =>
-  channelId !== STAFF.channelId && channelId !== DM.channelId;
+  channelId !== STAFF.channelId && channelId !== BOBS_DM.channelId;
 
 describe('persona: a member’s own memories', () => {
   it('are exported wherever they are: what they said and what is about them', async () => {
@@ -22,7 +23,7 @@ describe('persona: a member’s own memories', () => {
     await using room = await openRoom();
     const { memory: open } = await room.say(BOB, 'Anna sings');
     const { memory: closed } = await room.say(BOB, 'Anna snores', { place: STAFF, visibility: 'channel' });
-    await room.say(BOB, 'Anna is late again', { place: DM });
+    await room.say(BOB, 'Anna is late again', { place: BOBS_DM });
     await room.memories.reflect(STAFF, [{ text: 'Anna is a nuisance', evidence: [open?.id ?? '', closed?.id ?? ''] }]);
     const exported = await room.memories.personalData.export(ANNA, mayRead);
     expect(exported).to.be.an('array').with.lengthOf(4);

@@ -21,7 +21,7 @@ export interface Walked {
 
 /** Reads a channel backwards, and on through `.history` messages and out of threads, until the window is full or nothing is left. */
 export async function walk(channel: SendableChannels, trip: Trip, parts: WalkParts): Promise<Walked> {
-  const { limit, from, reader } = trip.options;
+  const { limit, from, readers } = trip.options;
   const most = limit + MOST_BEYOND;
   let messages: readonly Held[] = [];
   let place: Place | undefined = { channel, upTo: undefined, downTo: undefined };
@@ -31,7 +31,7 @@ export async function walk(channel: SendableChannels, trip: Trip, parts: WalkPar
       break;
     }
     const isFirst = places === 0;
-    const refusal = await refusalFor(place.channel, reader, parts.access, trip.ask);
+    const refusal = await refusalFor(place.channel, readers, parts.access, trip.ask);
     if (refusal !== undefined) {
       trip.note(isFirst ? SENTENCES[refusal] : HIDDEN);
       break;

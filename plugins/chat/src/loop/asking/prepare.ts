@@ -8,7 +8,7 @@ import { recordsOf } from '../tools/records.js';
 import { mentionNames } from './mentions.js';
 import { assertReadable } from './permissions.js';
 import { systemPrompt } from './prompt.js';
-import { commandRemover, questionOf, upTo } from './question.js';
+import { commandRemover, questionOf, upTo, withEarlier } from './question.js';
 import { attributed } from './sent-for.js';
 
 export interface Prepared {
@@ -26,20 +26,22 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
   assertReadable(turn);
   const effective = await parts.config.forChannel(channel);
   const { config } = effective;
+  const askers = [...turn.earlier, turn].map((one) => one.actor);
   const decision = await parts.accounts?.check(actor);
   if (decision?.allowed === false) throw new UserError(budgetRefusal(decision));
 
   const memory = await parts.memories.load(channel.id);
   const read = await parts.history.window(channel, {
     limit: config.recencyWindow,
-    reader: actor,
+    readers: askers,
     historyRoles: config.historyRoles,
     backoffMaxMs: config.discordBackoffMax,
     signal: parts.signal,
     ...(memory.anchorId === undefined ? {} : { from: memory.anchorId }),
   });
-  const messages = await attributed(read.messages, parts.origins, guild);
-  const window = upTo({ ...read, messages }, turn);
+  const all = withEarlier(read, turn);
+  const messages = await attributed(all.messages, parts.origins, guild);
+  const window = upTo({ ...all, messages }, turn);
   const tools = await offeredTools(parts.tools, turn, config);
   const offered = new Set(tools.map(({ name }) => name));
   const me = channel.client.user;
@@ -51,13 +53,7 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
     system: systemPrompt(selfName(config.innerName, self.name), channel, config),
     window,
     tools,
-    records: await recordsOf(
-      parts,
-      channel.id,
-      window,
-      offered,
-      [...turn.earlier, turn].map((one) => one.actor),
-    ),
+    records: await recordsOf(parts, channel.id, window, offered, askers),
     images: parts.images,
     config,
     traits,

@@ -1,5 +1,6 @@
 import type { Turn } from '@cinnabar/sdk';
 import type { Question } from '../../context/types.js';
+import { toHeld } from '../../history/convert/message.js';
 import { compareIds } from '../../history/snowflake.js';
 import type { HistoryMessage, HistoryWindow } from '../../history/types.js';
 
@@ -16,6 +17,15 @@ export function upTo(window: HistoryWindow, turn: Turn): HistoryWindow {
     ({ id, author }) => id !== command && (author.self || compareIds(id, message.id) <= 0),
   );
   return { ...window, messages };
+}
+
+/** With the questions that are answered together, where one of the askers may not read the history and so it is empty. */
+export function withEarlier(window: HistoryWindow, { earlier }: Turn): HistoryWindow {
+  if (window.messages.length > 0) return window;
+  return {
+    ...window,
+    messages: earlier.flatMap(({ message }) => (message === null ? [] : toHeld(message).message)),
+  };
 }
 
 /**
