@@ -177,6 +177,44 @@ describe('tasks in a server', () => {
     expect((await office.tasks.get(other.id))?.status).to.equal('waiting_user');
   });
 
+  it('are exported without what the model wrote after it had read where the member may not read any more', async () => {
+    const ids = { staff: '' };
+    office = await openOffice({
+      plugins: ['admin', 'discord-tools'],
+      steps: () =>
+        office.llm.requests.length === 1
+          ? callTool('discord_read_messages', { channelId: ids.staff })
+          : done('In short: no zebra.'),
+    });
+    const { host } = office;
+    const role = host.guild.createRole({ name: 'Staff' });
+    const staff = host.guild.createChannel({
+      name: 'staff',
+      overwrites: [
+        { for: host.guild.everyone, deny: ['ViewChannel'] },
+        { for: role, allow: ['ViewChannel', 'ReadMessageHistory'] },
+        { for: host.bot, allow: ['ViewChannel', 'ReadMessageHistory'] },
+      ],
+    });
+    ids.staff = staff.id;
+    host.guild.giveRole(host.alice, role);
+    host.you.say(staff, 'the plan is off');
+    host.you.say(host.general, '!set confirm require destructive');
+    await host.settled();
+    const { id } = await office.give('Sum it up');
+    await office.over(id);
+    const exported = async () => JSON.stringify(await host.resolve(PersonalDataStore).export(host.alice.id));
+    expect(await exported())
+      .to.include('the plan is off')
+      .and.include('no zebra');
+    host.guild.takeRole(host.alice, role);
+    await host.settled();
+    await host.advance(10_000);
+    expect(await exported())
+      .to.include('Sum it up')
+      .and.not.match(/the plan is off|no zebra/);
+  });
+
   it('are what a channel turns everything into whose responder is `tasks`', async () => {
     office = await openOffice({ steps: [done('Done.')], plugins: ['ai'] });
     const { host } = office;

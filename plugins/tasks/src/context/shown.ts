@@ -1,22 +1,17 @@
-import type { Call, Line, Task } from '../model/task.js';
+import type { Call, Line, Step, Task } from '../model/task.js';
 
 /** In the place of what a tool returned that may not be shown any more. */
 export const NOT_SHOWN = '(What this returned came from a place that may not be read here now, or was deleted there.)';
 
+/** In the place of what the model wrote after it had seen such a result. */
+const WITHHELD = '(withheld: written after something was read that may not be shown here now)';
+
 /** Whether the results of some sources may be shown. */
 export type MayShow = (sources: NonNullable<Call['sources']> | undefined) => Promise<boolean>;
 
-/** A task without the results of tools that may not be shown now: for its model, for who looks at its details, and for who exports it. */
+/** A task without the results of tools that may not be shown now: for its model. */
 export async function shownOf(task: Task, mayShow: MayShow): Promise<Task> {
-  const known = new Map<string, Promise<boolean>>();
-  const may = (sources: Call['sources']): Promise<boolean> => {
-    const key = JSON.stringify(sources ?? null);
-    const answer = known.get(key) ?? mayShow(sources);
-    known.set(key, answer);
-    return answer;
-  };
-  /** What a control of the task itself says, and why a call failed, came from nowhere else. */
-  const isOwn = ({ outcome }: { readonly outcome?: string }) => outcome !== 'done';
+  const may = remembered(mayShow);
   const callOf = async (call: Call): Promise<Call> =>
     isOwn(call) || (await may(call.sources)) ? call : { ...call, result: NOT_SHOWN };
   const lineOf = async (line: Line): Promise<Line> =>
@@ -32,5 +27,57 @@ export async function shownOf(task: Task, mayShow: MayShow): Promise<Task> {
     scratchpad: await Promise.all(task.scratchpad.map(lineOf)),
     log: await Promise.all(task.log.map(loggedOf)),
     ...(step === undefined ? {} : { step: { ...step, calls: await Promise.all(step.calls.map(callOf)) } }),
+  };
+}
+
+/**
+ * The same for people, who look at its details or export it: what the model wrote after a result that may not be shown now may repeat it, and is
+ * withheld as well.
+ */
+export async function shownToPeople(task: Task, mayShow: MayShow): Promise<Task> {
+  const may = remembered(mayShow);
+  const withheldFrom = await firstWithheld(task, may);
+  const shown = await shownOf(task, may);
+  if (withheldFrom === undefined) return shown;
+  const isAfter = ({ n }: { readonly n: number }) => n > withheldFrom;
+  const wordless = (call: Call): Call => ({ ...call, input: {} });
+  const stepOf = <T extends Step>(step: T): T =>
+    isAfter(step) ? { ...step, text: WITHHELD, calls: step.calls.map(wordless) } : step;
+  const { step, question, ending } = shown;
+  return {
+    ...shown,
+    entries: shown.entries.map((entry) => (entry.kind === 'note' ? entry : stepOf(entry))),
+    // A line stands for a step, with what the model wrote in it.
+    scratchpad: shown.scratchpad.map(() => WITHHELD),
+    log: shown.log.map((logged) => (isAfter(logged) ? { ...logged, input: WITHHELD } : logged)),
+    ...(step === undefined ? {} : { step: stepOf(step) }),
+    ...(question === undefined ? {} : { question: { ...question, text: WITHHELD, choices: [] } }),
+    ...(ending === undefined ? {} : { ending: { ...ending, text: WITHHELD } }),
+  };
+}
+
+/** The first step that has a result which may not be shown; 0 for one that is left behind. */
+async function firstWithheld(task: Task, may: MayShow): Promise<number | undefined> {
+  const steps = task.entries.filter((entry) => entry.kind === 'step');
+  const calls = [...steps, ...(task.step === undefined ? [] : [task.step])].flatMap(({ n, calls }) =>
+    calls.map((call) => ({ ...call, n })),
+  );
+  const lines = task.scratchpad.flatMap((line) => (typeof line === 'string' ? [] : { ...line, n: 0, outcome: 'done' }));
+  const results = [...lines, ...task.log, ...calls].toSorted((a, b) => a.n - b.n);
+  for (const result of results) if (!isOwn(result) && !(await may(result.sources))) return result.n;
+  return undefined;
+}
+
+/** What a control of the task itself says, and why a call failed, came from nowhere else. */
+const isOwn = ({ outcome }: { readonly outcome?: string | undefined }) => outcome !== 'done';
+
+/** Asks once for the same sources. */
+function remembered(mayShow: MayShow): MayShow {
+  const known = new Map<string, Promise<boolean>>();
+  return (sources) => {
+    const key = JSON.stringify(sources ?? null);
+    const answer = known.get(key) ?? mayShow(sources);
+    known.set(key, answer);
+    return answer;
   };
 }

@@ -1,5 +1,5 @@
 import type { Access, ComponentDefinition, ComponentInteraction, Provenance, Tasks } from '@cinnabar/sdk';
-import { shownOf } from '../context/shown.js';
+import { shownToPeople } from '../context/shown.js';
 import type { Journal } from '../journal/journal.js';
 import { assertMay } from '../running/rights.js';
 import { rulesIn, type TaskSettings } from '../settings.js';
@@ -44,7 +44,7 @@ async function details(
   const { controlTier } = await rulesIn(settings, task.actor.guildId);
   await assertMay(access, task, actorIn(interaction), controlTier, 'see its details');
   const by = actorIn(interaction);
-  const shown = await shownOf(task, (sources) => provenance.mayShow(sources, [by]));
+  const shown = await shownToPeople(task, (sources) => provenance.mayShow(sources, [by]));
   await interaction.reply({ ...detailsOf(shown), flags: 'Ephemeral', allowedMentions: { parse: [] } });
 }
 

@@ -1,5 +1,5 @@
 import { FORGOTTEN, isOf, type PersonalData, type Provenance } from '@cinnabar/sdk';
-import { type MayShow, shownOf } from '../context/shown.js';
+import { type MayShow, shownToPeople } from '../context/shown.js';
 import { isFinal } from '../model/status.js';
 import type { Call, Task } from '../model/task.js';
 import type { Ends } from '../running/end.js';
@@ -24,7 +24,7 @@ export function personalTasks({
   return {
     export: async (userId) => {
       const mayHave = (sources: Parameters<MayShow>[0]) => provenance.mayHave(sources, userId);
-      return Promise.all((await theirs(userId)).map((task) => shownOf(task, mayHave)));
+      return Promise.all((await theirs(userId)).map((task) => shownToPeople(task, mayHave)));
     },
     async forget(userId) {
       for (const { id, status } of await theirs(userId)) {
