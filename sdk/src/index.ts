@@ -23,6 +23,7 @@ export * from './context.js';
 export * from './definition.js';
 export { isForbidden, isRefusal, isTransient, isUnknown } from './discord/errors.js';
 export { TEXT_LIMITS, type TextLimits, type TextMessage, type TextOptions, textMessages } from './discord/long-text.js';
+export { membersCalled } from './discord/members.js';
 export { mayRefer } from './discord/may-refer.js';
 export { isOwnMessage, isOwnWebhookMessage, isWebhookMessage, repliesToOwn } from './discord/own-messages.js';
 export { permissionName } from './discord/permission-name.js';

@@ -1,6 +1,7 @@
 import type { PersonaAction, PersonaContact, PersonaRun, ToolInfo, z } from '@cinnabar/sdk';
+import type { FindMember } from '../conversation/members.js';
 import type { Line } from '../conversation/schema.js';
-import type { Place, ReflectionState, Visibility } from '../memory/types.js';
+import type { Memory, Place, ReflectionState, Visibility } from '../memory/types.js';
 import type { Told } from '../state/items.js';
 import type { Origin } from '../state/schema.js';
 import type { Author } from '../state/store.js';
@@ -16,8 +17,10 @@ export interface TurnRun extends PersonaRun {
   readonly self: string;
   /** The conversation as the model was shown it: its numbers count from 1. */
   readonly lines: readonly Line[];
-  /** Those in the conversation, by id. */
+  /** Those who speak or are mentioned in the conversation, by id. */
   readonly names: ReadonlyMap<string, string>;
+  /** For those who are not in the conversation. */
+  readonly findMember: FindMember;
   /** What may be used for whoever asked. */
   readonly tools: readonly ToolInfo[];
   readonly memoryPlace: Place;
@@ -27,8 +30,8 @@ export interface TurnRun extends PersonaRun {
   readonly visibility: Visibility;
   /** What to reflect on; `undefined` when the run is not for that. */
   readonly reflection: ReflectionState | undefined;
-  /** The run speaks of a memory: its trace goes with that. */
-  noteMemory(id: string): void;
+  /** The run speaks of a memory: its trace goes with that, and with the data of those whom it is about and by. */
+  noteMemory(memory: Pick<Memory, 'id' | 'subject' | 'speaker'>): void;
   /** Says something in the channel, once and for all. */
   say(text: string): Promise<void>;
 }

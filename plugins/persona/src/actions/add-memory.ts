@@ -1,6 +1,7 @@
 import { UserError, z } from '@cinnabar/sdk';
 import type { Line } from '../conversation/schema.js';
 import type { ConversationStore } from '../conversation/store.js';
+import { isMember } from '../memory/plan/merge.js';
 import type { Memories, NewMemory } from '../memory/types.js';
 import type { PersonaStore } from '../state/store.js';
 import { defineAction, type TurnRun } from './action.js';
@@ -8,7 +9,13 @@ import { tidyText } from './text.js';
 
 const result = z.object({
   text: tidyText(500).describe('What to remember, in one sentence that is clear on its own, with names'),
-  about: z.string().max(80).default('').describe('Whom or what it is about: a name from the conversation, or a topic'),
+  about: z
+    .string()
+    .max(80)
+    .default('')
+    .describe(
+      'Whom or what it is about: the name of a member, whether or not they are in the conversation, or a topic',
+    ),
   importance: z.number().min(1).max(10).default(4).describe('1 (a remark) to 10 (what changes a life)'),
   source: z
     .number()
@@ -35,10 +42,10 @@ export const addMemory = (memories: Memories, store: PersonaStore, conversations
       const line = lineOf(wanted.source, run);
       if (line !== undefined && !(await conversations.stand(place.channelId, [line]))) throw new UserError(CHANGED);
       const { outcome, memory, replaced } = await memories.add(
-        asMemory(wanted, line, run),
+        asMemory(wanted, line, run, await subjectOf(wanted.about, run)),
         wanted.replaces.length > 0 ? { kind: 'supersede', ids: wanted.replaces } : undefined,
       );
-      for (const one of memory === undefined ? replaced : [memory, ...replaced]) run.noteMemory(one.id);
+      for (const one of memory === undefined ? replaced : [memory, ...replaced]) run.noteMemory(one);
       if (memory !== undefined && (outcome === 'added' || outcome === 'updated')) {
         const change = { id: memory.id, channelId: memoryPlace.channelId, kind: 'added' } as const;
         await store.note(place, author, change);
@@ -76,14 +83,15 @@ function lineOf(source: number | null, { lines, trigger }: TurnRun): Line | unde
 
 /** Speaker and source are taken from the record, never from the model's words. */
 function asMemory(
-  { text, about, importance }: z.output<typeof result>,
+  { text, importance }: z.output<typeof result>,
   line: Line | undefined,
   run: TurnRun,
+  subject: Subject | undefined,
 ): NewMemory {
   const speaker = line === undefined ? (run.speaker?.userId ?? run.botId) : (line.userId ?? run.botId);
   const trigger = 'messageId' in run.trigger ? run.trigger : undefined;
-  const subject = subjectOf(about, run);
-  if (line === undefined && run.speaker === undefined && subject !== undefined && run.names.has(subject.id)) {
+  const isOfMember = subject !== undefined && isMember(subject.id) && subject.id !== run.botId;
+  if (line === undefined && run.speaker === undefined && isOfMember) {
     throw new UserError(UNSAID);
   }
   return {
@@ -100,13 +108,21 @@ function asMemory(
   };
 }
 
-function subjectOf(
-  about: string,
-  { names, self, botId }: TurnRun,
-): { id: string; name: string | undefined } | undefined {
-  const wanted = about.trim().toLowerCase();
+interface Subject {
+  readonly id: string;
+  readonly name: string | undefined;
+}
+
+/** Whom or what it is about: somebody in the conversation, any other member of the server, or else a topic. @throws UserError when several are called that */
+async function subjectOf(about: string, run: TurnRun): Promise<Subject | undefined> {
+  const { names, self, botId } = run;
+  const called = about.trim();
+  const wanted = called.replace(/^@/, '').toLowerCase();
   if (wanted === '') return undefined;
   if (wanted === self.toLowerCase()) return { id: botId, name: self };
-  const person = [...names].find(([, name]) => name.toLowerCase() === wanted);
-  return person === undefined ? { id: about.trim(), name: undefined } : { id: person[0], name: person[1] };
+  const mentioned = /^<@!?(\d+)>$/.exec(called)?.[1];
+  const present = [...names].find(([id, name]) => id === mentioned || name.toLowerCase() === wanted);
+  if (present !== undefined) return { id: present[0], name: present[1] };
+  const member = await run.findMember(called);
+  return member === undefined ? { id: called, name: undefined } : { id: member.userId, name: member.name };
 }

@@ -23,7 +23,7 @@ export const reflect = (memories: Memories) =>
     isOffered: ({ reflection }) => reflection !== undefined,
     async execute({ insights }, { memoryPlace, noteMemory }) {
       const kept = await memories.reflect(memoryPlace, insights);
-      for (const { id } of kept) noteMemory(id);
+      for (const memory of kept) noteMemory(memory);
       return kept.length === 0 ? 'nothing follows' : kept.map(({ text }) => text).join(' · ');
     },
   });

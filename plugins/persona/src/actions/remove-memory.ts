@@ -15,7 +15,7 @@ export const removeMemory = (memories: Memories, store: PersonaStore) =>
       if (memory === undefined || !(await memories.setAside(memoryPlace, id))) {
         throw new UserError('There is no such memory.');
       }
-      noteMemory(id);
+      noteMemory(memory);
       const change = { id, channelId: memoryPlace.channelId, kind: 'setAside' } as const;
       await store.note(place, author, change);
       return `forgot: ${memory.text}`;

@@ -9,6 +9,7 @@ import {
   type ToolSource,
   UserError,
 } from '@cinnabar/sdk';
+import type { TurnRun } from '../actions/action.js';
 import { createPlanner } from '../planning/planner.js';
 import { planningPrompt, type Repertoire } from '../planning/prompt.js';
 import { reasonFor } from '../triggers/describe.js';
@@ -93,12 +94,17 @@ async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts
   const memoryIds = new Set(
     [...scene.recalled.map(({ memory }) => memory), ...(run.reflection?.evidence ?? [])].map(({ id }) => id),
   );
-  const record: RunRecord = { scene, memoryIds, bounds, teller, speech, completed, ask };
+  const userIds = new Set<string>();
+  const noteMemory: TurnRun['noteMemory'] = ({ id, subject, speaker }) => {
+    memoryIds.add(id);
+    userIds.add(subject).add(speaker);
+  };
+  const record: RunRecord = { scene, memoryIds, userIds, bounds, teller, speech, completed, ask };
   teller.system('started', reasonFor(trigger));
   try {
     const refusal = await act({
       ...parts,
-      run: { ...run, say: speech.say, noteMemory: (id) => void memoryIds.add(id) },
+      run: { ...run, say: speech.say, noteMemory },
       planner: createPlanner({ ask, system, trigger, situation }),
       repertoire,
       limits: settings,

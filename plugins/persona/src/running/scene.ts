@@ -3,6 +3,7 @@ import { ChannelType, PermissionFlagsBits, type SendableChannels } from 'discord
 import type { TurnRun } from '../actions/action.js';
 import { hasBook } from '../cards/lore.js';
 import { catchUp } from '../conversation/catch-up.js';
+import { memberFinder, mentionedIn } from '../conversation/members.js';
 import { namesIn } from '../conversation/names.js';
 import type { Line } from '../conversation/schema.js';
 import type { Recalled, Visibility } from '../memory/types.js';
@@ -38,7 +39,7 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
   const { state } = await store.read(place);
   const self = selfName(state.name, channel);
   const speaker = speakerOf(occasion);
-  const names = namesIn(lines, [], self);
+  const names = namesIn(lines, await mentionedIn(lines.slice(-settings.historyMessages), channel), self);
   const memoryPlace = await store.memoryPlace(place);
   const visibility = visibilityOf(channel);
   const origin = { channelId: channel.id, messageId, isPrivate: visibility === 'channel' };
@@ -73,6 +74,7 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
       self,
       lines: lines.slice(-settings.historyMessages),
       names,
+      findMember: memberFinder(channel, parts.log),
       tools,
       memoryPlace,
       told: store.toldAt(place),

@@ -15,6 +15,8 @@ export interface RunRecord {
   readonly speech: Speech;
   /** Those that it had in mind, added, or let go of. */
   readonly memoryIds: ReadonlySet<string>;
+  /** Those of whom it added or let go of memories. */
+  readonly userIds: ReadonlySet<string>;
   readonly completed: readonly CompletedAction[];
   readonly ask: Ask;
 }
@@ -46,7 +48,7 @@ export async function settle(record: RunRecord, parts: RunParts): Promise<void> 
     await parts.traces.keep(channelId, {
       sessionId,
       askedBy: scene.run.author.userId,
-      userIds: [...new Set(userIdsIn(scene))],
+      userIds: [...new Set([...userIdsIn(scene), ...record.userIds])],
       messageIds: [...new Set(messageIdsIn(scene))],
       memoryIds: [...record.memoryIds],
       events: teller.events,
