@@ -94,6 +94,11 @@ export interface ToolCall {
   /** proposed → pending, written before it resolves. Call it before anything is shown. */
   hold(): Promise<void>;
   /**
+   * For a call that runs without a decision: as after one, what it returns is for the requester alone (`audience`) where not everybody may read
+   * it. Otherwise it is told where it was asked for. Call it before `next`.
+   */
+  keepPrivate(): void;
+  /**
    * pending → approved. `false` when another decision was first.
    * @param share who decided wants the result told where it was asked for, although not everybody there may read what it comes from
    */
@@ -120,6 +125,10 @@ export interface ToolSession {
   readonly id: string;
   /** For people: "this task". */
   readonly name: string;
+  /** How long a request for approval waits for its decision, in ms, at most a week. Without it as long as one of a conversation. */
+  readonly decideWithinMs?: number;
+  /** Whether the request pings the member who decides. */
+  readonly mention?: boolean;
 }
 
 /** A tool as others see it. */

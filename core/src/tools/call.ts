@@ -44,6 +44,8 @@ export interface Proposal {
 /** A call under way in this process. Its state is the ledger's; this adds what only memory can hold. */
 export interface LiveCall extends Proposal {
   readonly trail: AuditTrail;
+  /** Whether its result is kept from readers without access although no member has decided on the call. */
+  keptPrivate: boolean;
   /** Resolves with the one outcome, once it is in the ledger. */
   readonly ended: Promise<SettledOutcome>;
   /** Its row; `undefined` once it has ended. */
@@ -101,6 +103,7 @@ export function createLiveCall({ ledger, log, trail, proposal }: Parts): LiveCal
   return {
     ...proposal,
     trail,
+    keptPrivate: false,
     ended,
     row: () => (abandoned ? undefined : ledger.underWay(id)),
     move,

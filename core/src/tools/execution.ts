@@ -143,8 +143,9 @@ export function createExecution({ registry, gate, provenance, boundary, clock, l
     if (call.alongside.length > 0 && !(await provenance.mayShow(sources, call.alongside)))
       return failure(call, NOT_FOR_ALL);
     const { decidedBy, share } = call.row() ?? {};
-    // Only a card has a member to give the result to alone; where the guild asks for no card, it wants results told.
-    if (decidedBy === undefined || share === 'here' || provenance.mayTell(sources, call.actor)) return outcome;
+    // Without a decision the guild wants results told, unless an interceptor gives private ones to the requester.
+    const isTold = decidedBy === undefined && !call.keptPrivate;
+    if (isTold || share === 'here' || provenance.mayTell(sources, call.actor)) return outcome;
     return { ...outcome, audience: 'requester' };
   }
 

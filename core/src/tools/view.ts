@@ -35,6 +35,9 @@ export function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
       // Taken back while this was written: what is held by now was not among what it gave up then.
       if (by.gone()) await expireHeld(by, [call]);
     },
+    keepPrivate() {
+      call.keptPrivate = true;
+    },
     async approve(decidedBy, share) {
       const first = await call.move(['pending'], 'approved', { decidedBy, ...(share === undefined ? {} : { share }) });
       if (first) trail.note({ decidedBy });

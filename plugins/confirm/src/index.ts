@@ -32,6 +32,8 @@ import { createRecords, collections as waitingCollections } from './waiting/reco
 const DAY_MS = 24 * 60 * 60_000;
 /** How often it is tried again to show what Discord has not taken. */
 const OUTBOX_MS = 60_000;
+/** How often the cards of tasks are looked through for those whose time is over. */
+const TASK_CARDS_MS = 60_000;
 
 export default definePlugin({
   manifest: {
@@ -93,6 +95,7 @@ export default definePlugin({
     );
     context.every(DAY_MS, () => grants.removeOld());
     context.every(OUTBOX_MS, () => outbox.flush());
+    context.every(TASK_CARDS_MS, () => expiry.expireTaskCards());
 
     context.intercept(createInterceptor({ ...deciding, buttons, guildSettings: context.settings.guild }));
     on('messageReactionAdd', onReaction(deciding));

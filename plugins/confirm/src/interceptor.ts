@@ -7,6 +7,9 @@ import {
   type ToolPolicies,
 } from '@cinnabar/sdk';
 import { type AskingParts, ask } from './asking/ask.js';
+import { answerOf } from './deciding/answers.js';
+import { give } from './discord/give.js';
+import { channelOf } from './discord/place.js';
 import { type Allowance, allowanceFor } from './session/allowance.js';
 import type { Grants } from './session/grants.js';
 import { type Rules, rulesIn, type settings } from './settings.js';
@@ -63,6 +66,7 @@ export function createInterceptor(parts: Parts): Interceptor {
     async handle(call, next) {
       const rules = await rulesIn(parts.guildSettings, (call.at ?? call.actor).guildId);
       if (!needsConfirmation(call, rules)) return next();
+      if (readsForTask(call, rules)) return readForTask(parts, call, next);
       const allowance = await allowanceFor(call, rules, parts.policies);
       // What was allowed for a task does not say that others may be told what it reads.
       const approval = call.reading === 'private' ? undefined : await parts.grants.covering(call, allowance);
@@ -85,6 +89,35 @@ export function createInterceptor(parts: Parts): Interceptor {
       return askFor(call, next, rules, allowance);
     },
   };
+}
+
+/**
+ * A task works while its member is away, and reading changes nothing. What an admin or an agent's grant wants confirmed is asked about all the
+ * same; so is what not everybody in the task's channel may read, where the member chooses who gets the result.
+ */
+function readsForTask({ session, tool, policy, reading }: ToolCall, { readsInTasks }: Rules): boolean {
+  return readsInTasks && session !== undefined && tool.risk === 'read' && policy === undefined && reading !== 'private';
+}
+
+/** Runs it; a result that turns out to be more private than the task's channel goes to the member alone. */
+async function readForTask(
+  { client, clock, signal, log }: Parts,
+  call: ToolCall,
+  next: () => Promise<SettledOutcome>,
+): Promise<SettledOutcome> {
+  call.keepPrivate();
+  const outcome = await next();
+  if (outcome.status !== 'done' || outcome.audience === undefined) return outcome;
+  const { id: callId, actor } = call;
+  try {
+    const channel = await channelOf(client, actor.channelId);
+    if (channel !== undefined) {
+      await give({ client, clock, signal }, channel, { callId, userId: actor.userId }, answerOf(outcome));
+    }
+  } catch (error) {
+    log.warn('a member could not be given the result of a call', { callId, error });
+  }
+  return outcome;
 }
 
 /** The host and the guild decide this, never the call: no argument of a tool is looked at. */

@@ -1,4 +1,4 @@
-import { type Settings, z } from '@cinnabar/sdk';
+import { type Settings, type ToolCall, z } from '@cinnabar/sdk';
 
 const rules = z.object({
   style: z.enum(['plain', 'cyberpunk', 'terminal']).default('plain').describe('How confirmation cards look'),
@@ -13,6 +13,10 @@ const rules = z.object({
     .array(z.enum(['read', 'write', 'destructive']))
     .default(['read', 'write', 'destructive'])
     .describe('Which tools need a confirmation, by what they do; a policy of one tool goes before'),
+  readsInTasks: z
+    .boolean()
+    .default(true)
+    .describe('Whether a task may use tools that only read without a confirmation, with the rights of its member'),
   controls: z
     .enum(['reactions', 'buttons', 'both'])
     .default('reactions')
@@ -41,4 +45,11 @@ export type Style = Rules['style'];
 /** In a direct message the defaults apply. */
 export function rulesIn(guildSettings: Settings<typeof settings>['guild'], guildId: string | null): Promise<Rules> {
   return guildSettings(guildId).get();
+}
+
+const LONGEST_MS = 7 * 24 * 3_600_000;
+
+/** A task says how long it can wait for its member; in a conversation the guild's setting holds. */
+export function decideWithinMs({ session }: Pick<ToolCall, 'session'>, { timeLimit }: Rules): number {
+  return Math.min(session?.decideWithinMs ?? timeLimit * 1_000, LONGEST_MS);
 }

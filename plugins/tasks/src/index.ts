@@ -23,6 +23,7 @@ import { answerButtons, answerBy, answeredBy, answerForm } from './discord/answe
 import { createComponents } from './discord/components.js';
 import { controlButtons } from './discord/control-buttons.js';
 import { isStillThere } from './discord/membership.js';
+import { createNotices } from './discord/notices.js';
 import { createPlaces } from './discord/place.js';
 import { createSpeaker } from './discord/speaker.js';
 import { createStatusBoard } from './discord/status-board.js';
@@ -98,10 +99,12 @@ export default definePlugin({
     const board = createStatusBoard({ ...shared, placeOf: slots.placeOf });
     const settle = createPlaces({ ...shared, journal, settings: context.settings });
     const speaker = createSpeaker(shared);
+    const notices = createNotices(shared);
     const runParts = {
       journal,
       slots,
       speaker,
+      notices,
       board,
       settings: context.settings,
       llm,

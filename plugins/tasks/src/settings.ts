@@ -28,6 +28,13 @@ const guild = z.object({
   perGuild: whole(1, 500, 5, 'How many tasks of this server may work at the same time'),
   maxOpen: whole(1, 1_000, 10, 'How many tasks one member may have open, waiting ones included'),
   maxOpenInGuild: whole(1, 10_000, 200, 'How many tasks of this server may be open, waiting ones included'),
+  approvalHours: whole(1, 168, 24, 'For how many hours a request for approval of a task waits for its decision'),
+  notify: z
+    .enum(['thread', 'dm', 'none'])
+    .default('thread')
+    .describe(
+      'How a member learns that their task has ended or waits for them: a ping in its thread, a direct message',
+    ),
   contextTokens: whole(2_000, 1_000_000, 40_000, 'From how many tokens on what a task remembers is compacted'),
   controlTier: z
     .enum(TIERS)

@@ -20,6 +20,19 @@ describe('which calls need a confirmation', () => {
     expect(await desk.call(alice, { what: 'it' }, elsewhere)).to.have.property('status', 'deferred');
   });
 
+  it('in a conversation everything asks me, and one setting of the server lets reading through', async () => {
+    await using desk = await openDesk();
+    const { alice } = desk.host;
+    const session = { id: 'task-1', name: 'a task' };
+    const look = async (more = {}) => (await desk.call(alice, { what: 'it' }, { tool: 'look', ...more })).status;
+    expect([await look(), await look({ session })]).to.deep.equal(['deferred', 'done']);
+    await desk.configure('require', 'write,destructive');
+    expect(await look()).to.equal('done');
+    await desk.configure('require', 'read,write,destructive');
+    await desk.configure('readsInTasks', 'false');
+    expect(await look({ session })).to.equal('deferred');
+  });
+
   it('the policy of a tool goes before the risk', async () => {
     await using desk = await openDesk();
     const { alice, guild } = desk.host;

@@ -67,7 +67,7 @@ describe('confirmation for a whole task', () => {
     const others = [
       desk.call(alice, { what: 'milk' }),
       desk.call(alice, { what: 'milk' }, { session: { id: 'task-2', name: 'another' } }),
-      desk.call(alice, { what: 'milk' }, { session, tool: 'look' }),
+      desk.call(alice, { what: 'milk' }, { session, tool: 'wipe' }),
       desk.call(bob, { what: 'milk' }, { session }),
       desk.call(alice, { what: 'milk' }, { session, origin: 'elsewhere' }),
       desk.call(alice, { what: 'milk' }, { session, channel: alice.openDm(bot) }),

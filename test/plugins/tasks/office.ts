@@ -156,7 +156,6 @@ function tools(deeds: Deed[], onDeed: NonNullable<OfficeOptions['onDeed']>): Plu
     input: WHAT,
     risk,
     idempotent,
-    ...(risk === 'read' ? { policy: 'allow' as const } : {}),
     async run({ what }: z.output<typeof WHAT>, context: ToolContext) {
       const deed = { tool: name, what, key: context.key };
       deeds.push(deed);

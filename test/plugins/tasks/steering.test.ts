@@ -36,7 +36,7 @@ describe('steering a task', () => {
     const card = office.saying(thread, 'a note');
     expect(card.components).to.have.length(0);
     expect(office.deeds).to.deep.equal([]);
-    expect(office.saying(thread, 'Task stopped').content).to.include('Halted: `send_note` (expired)');
+    expect(office.saying(thread, 'Task stopped').content).to.include('Halted: `send_note` (not decided)');
   });
 
   it('asks once for what was allowed for the whole task, until that is taken back', async () => {

@@ -1,4 +1,4 @@
-import { permissionName, type ToolCall } from '@cinnabar/sdk';
+import { type Actor, permissionName, type ToolCall, type ToolSession } from '@cinnabar/sdk';
 import type { APIActionRowComponent, APIButtonComponentWithCustomId, PermissionsString } from 'discord.js';
 import { inert, shorten } from '../card/value.js';
 import type { Allowance } from '../session/allowance.js';
@@ -45,7 +45,8 @@ export function controlsFor(
   // Discord puts at most five into a row.
   const whole = [...decisions.slice(0, 5 - here.length), ...here];
   const row = (handle: DecideHandle, isWhole = hasButtons) => rowOf(isWhole ? whole : here, handle);
-  const ofTask = session === undefined ? [] : taskNotes(session.name, tool.name, allowance);
+  const ofTask =
+    session === undefined ? [] : [...mentionNotes(session, actor), ...taskNotes(session.name, tool.name, allowance)];
   const notes = [...ofTask, ...(actor.guildId === null ? [] : resultNotes(reading, session !== undefined))];
   if (wanted === 'buttons') return { reactions: false, buttons: true, notes, row };
   if (missing.length === 0) {
@@ -109,6 +110,12 @@ function taskButtons({ any, like }: Allowance): readonly Button[] {
     { choice: 'refuse', label: 'Deny', emoji: '❌', style: 4 },
     WITH_REASON,
   ];
+}
+
+function mentionNotes({ mention, decideWithinMs }: ToolSession, { userId }: Actor): readonly string[] {
+  if (mention !== true) return [];
+  const hours = decideWithinMs === undefined ? 0 : Math.round(decideWithinMs / 3_600_000);
+  return [`🔔 <@${userId}> This waits for your decision${hours < 1 ? '' : `, up to ${hours} h`}.`];
 }
 
 /** In characters: the card has to have room for the call. */

@@ -3,7 +3,7 @@ import type { SendableChannels } from 'discord.js';
 import type { Drawing } from '../card/draw.js';
 import { inert } from '../card/value.js';
 import { NO_PINGS } from '../discord/say.js';
-import type { Rules } from '../settings.js';
+import { decideWithinMs, type Rules } from '../settings.js';
 import type { Request, WaitingCard } from '../waiting/card.js';
 import type { AskingParts } from './ask.js';
 import { type Controls, markRow } from './controls.js';
@@ -37,14 +37,14 @@ export async function deliver(
     content,
     components: [hasButtons ? controls.row(buttons) : markRow(buttons)],
     files: file === undefined ? [] : [{ name: file.name, attachment: Buffer.from(file.json) }],
-    allowedMentions: NO_PINGS,
+    allowedMentions: call.session?.mention === true ? { ...NO_PINGS, users: [userId] } : NO_PINGS,
   };
   const posted = sendOnce(channel, message, `confirm:${callId}:card`, { clock, signal });
   const { id: messageId } = await posted.catch(async (error: unknown) => {
     if (isRefusal(error)) await records.delete(callId);
     throw error;
   });
-  const expiresAt = clock.now() + rules.timeLimit * 1000;
+  const expiresAt = clock.now() + decideWithinMs(call, rules);
   await records.change(callId, { messageId, expiresAt });
   const { sentence } = call.card;
   const place = { userId, guildId, channelId, messageId };

@@ -47,7 +47,9 @@ const ELSEWHERE = 'it was decided before, in another place';
 
 /** Carries out the requester's decision: the first one, and only once. */
 export function createDecide({ board, records, grants, outbox, recovery, client, clock, log, signal }: Parts): Decide {
-  return async function decide(card, decision) {
+  return decide;
+
+  async function decide(card: WaitingCard, decision: Decision): Promise<boolean> {
     const { request, callId } = card;
     if (request === undefined || !board.take(card)) return false;
     board.decided(card.messageId, card.userId);
@@ -64,8 +66,19 @@ export function createDecide({ board, records, grants, outbox, recovery, client,
       await tell(card, answer);
       await records.delete(callId);
     });
+    if (decision.approved && decision.pattern !== undefined) await decideCovered(card);
     return true;
-  };
+  }
+
+  /** A step of a task may ask for several calls at once: what is now allowed for the whole task lets those through that wait beside it. */
+  async function decideCovered({ userId, request }: WaitingCard): Promise<void> {
+    const { session } = request.call;
+    for (const other of [...(board.of(userId) ?? [])]) {
+      const { call, allowance } = other.request;
+      if (call.session?.id !== session?.id || call.reading === 'private') continue;
+      if ((await grants.covering(call, allowance)) !== undefined) await decide(other, { approved: true });
+    }
+  }
 
   async function resultOf(card: WaitingCard, { call, run }: Request, decision: Decision): Promise<Result> {
     const { userId, callId } = card;

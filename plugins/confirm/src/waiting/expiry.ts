@@ -34,7 +34,10 @@ interface Parts {
   readonly log: Logger;
 }
 
-/** Ends cards without a decision. Nothing here runs by itself: it follows from what members do (no timers, as the design wants). */
+/**
+ * Ends cards without a decision. In a conversation that follows from what members do (no timers, as the design wants). A task has nothing but
+ * the card to wait for, so its cards are looked through every minute.
+ */
 export interface Expiry {
   isOverdue(card: WaitingCard): boolean;
   /** Ends the call, then shows that on the card. Does nothing when the card is off the board already. */
@@ -42,6 +45,8 @@ export interface Expiry {
   /** Like `expire`, for a card whose message is gone. */
   expireGone(card: WaitingCard): Promise<void>;
   expireOverdue(userId: string): Promise<void>;
+  /** The same for the cards of tasks, of all members. */
+  expireTaskCards(): Promise<void>;
 }
 
 export function createExpiry({ board, records, outbox, recovery, connection, client, clock, log }: Parts): Expiry {
@@ -96,6 +101,10 @@ export function createExpiry({ board, records, outbox, recovery, connection, cli
     async expireOverdue(userId) {
       // All at once: no call may look undecided while the card of another is being edited.
       const overdue = [...(board.of(userId) ?? [])].filter(isOverdue);
+      await Promise.all(overdue.map((card) => expire(card, 'timedOut')));
+    },
+    async expireTaskCards() {
+      const overdue = [...board.all()].filter((card) => card.request.call.session !== undefined && isOverdue(card));
       await Promise.all(overdue.map((card) => expire(card, 'timedOut')));
     },
   };

@@ -17,7 +17,8 @@ export function countStep(circles: Circles, { calls }: Step): Circles {
     identical = again ? identical + 1 : 1;
     lastCall = key;
     const failed = outcome !== 'done' && outcome !== 'told';
-    errors = failed ? errors + 1 : 0;
+    // Nobody decided on it: that is no error.
+    if (outcome !== 'expired') errors = failed ? errors + 1 : 0;
     if (!failed && !again && !SPEECH.has(name)) advanced = true;
   }
   if (calls.length === 0) {

@@ -1,5 +1,5 @@
 import { type Clock, type Logger, sendOnce, UserError } from '@cinnabar/sdk';
-import type { Client, SendableChannels } from 'discord.js';
+import type { AnyThreadChannel, Client, SendableChannels } from 'discord.js';
 import type { Journal } from '../journal/journal.js';
 import { labelOf, type Task } from '../model/task.js';
 import { Interrupted } from '../running/control.js';
@@ -49,13 +49,24 @@ export function createPlaces(parts: PlaceParts) {
     }
   };
 
+  /** Members of a thread see it in their list, and are notified of what is said in it. */
+  const join = async (own: AnyThreadChannel, task: Task): Promise<void> => {
+    try {
+      await own.members.add(task.actor.userId);
+    } catch (error) {
+      log.info('a member could not be added to the thread of their task', { taskId: task.id, error });
+    }
+  };
+
   const thread = async (task: Task, channel: SendableChannels, statusId: string): Promise<string> => {
     const { threads } = await rulesIn(settings, task.actor.guildId);
     if (!threads || !mayOpenThread(client, channel)) return channel.id;
     try {
       const message = await channel.messages.fetch(statusId);
       const name = `${task.prompt.replaceAll(/\s+/g, ' ').trim().slice(0, THREAD_NAME)} · ${labelOf(task)}`;
-      return (message.thread ?? (await message.startThread({ name }))).id;
+      const own = message.thread ?? (await message.startThread({ name }));
+      await join(own, task);
+      return own.id;
     } catch (error) {
       log.info('a task works in the channel: it could not have a thread', { taskId: task.id, error });
       return channel.id;

@@ -53,7 +53,10 @@ export function statusText(task: Task, place: number | undefined): string {
 export const badge = (task: Pick<Task, 'id'>, n: number): string => `-# step ${n} · task ${labelOf(task)}`;
 
 /** What is said at the end: how it ended and its figures stay in the message where the text between them is too long for messages. */
-export function endingText(task: Task): { readonly head: string; readonly text: string; readonly foot: string } {
+export function endingText(
+  task: Task,
+  mention?: string,
+): { readonly head: string; readonly text: string; readonly foot: string } {
   const { ending, unknowns } = task;
   if (ending === undefined) return { head: '', text: '', foot: '' };
   const { kind, text, halted } = ending;
@@ -67,7 +70,11 @@ export function endingText(task: Task): { readonly head: string; readonly text: 
       : ['Nobody knows whether these took effect:', ...unknowns.map((line) => `- ${inert(line)}`)]),
     ...(short || unknowns.length > 0 ? [] : ['Unknown: nothing']),
   ];
-  return { head: `${ENDED[kind]}\n`, text: lines.join('\n'), foot: `\n-# ${figures(task)} · task ${labelOf(task)}` };
+  return {
+    head: `${ENDED[kind]}${mention === undefined ? '' : ` · <@${mention}>`}\n`,
+    text: lines.join('\n'),
+    foot: `\n-# ${figures(task)} · task ${labelOf(task)}`,
+  };
 }
 
 function doneIn({ log, step }: Task): string {
@@ -83,7 +90,8 @@ function doneIn({ log, step }: Task): string {
 
 function haltedLine({ step }: Task, name: string): string {
   const call = step?.calls.find((one) => one.name === name && one.outcome !== undefined);
-  return call?.outcome === undefined ? `\`${name}\`` : `\`${name}\` (${call.outcome})`;
+  if (call?.outcome === undefined) return `\`${name}\``;
+  return `\`${name}\` (${call.outcome === 'expired' ? 'not decided' : call.outcome})`;
 }
 
 const inert = (text: string) => plainText(visible(text));

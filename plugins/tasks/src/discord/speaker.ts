@@ -16,7 +16,7 @@ export interface Saying {
   /** For a question: answers to choose from. */
   readonly choices?: readonly string[];
   /** Who is pinged. */
-  readonly mention?: string;
+  readonly mention?: string | undefined;
 }
 
 interface Manner {
@@ -29,7 +29,11 @@ interface Manner {
 export interface Speaker {
   /** Resolves with the ids of the messages. @throws UserError when nothing can be said there any more; Interrupted */
   say(task: Task, saying: Saying, manner: Manner): Promise<string[]>;
-  sayEnding(task: Task, manner: Pick<Manner, 'recognise'>): Promise<{ readonly text: string; readonly ids: string[] }>;
+  /** @param mention who is pinged */
+  sayEnding(
+    task: Task,
+    manner: Pick<Manner, 'recognise'> & { readonly mention: string | undefined },
+  ): Promise<{ readonly text: string; readonly ids: string[] }>;
   /** Takes the buttons off a question, and shows its answer. */
   closeQuestion(
     task: Task,
@@ -84,12 +88,12 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
 
   return {
     say: (task, saying, manner) => send(task, saying.key, partsOf(task, saying, components), manner),
-    async sayEnding(task, { recognise }) {
-      const { head, text: body, foot } = endingText(task);
+    async sayEnding(task, { recognise, mention }) {
+      const { head, text: body, foot } = endingText(task, mention);
       const text = `${head}${body}${foot}`;
       const options = textMessages(body, { head, foot }).map((message) => ({
         ...message,
-        allowedMentions: { parse: [] },
+        allowedMentions: mentionsOf(mention),
       }));
       const ids = await send(task, 'ending', options, { recognise, signal: stopped }).catch((error: unknown) => {
         // Where nothing can be said, there is nobody to tell.
@@ -113,11 +117,12 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
 /** As Discord messages: long text in several or in a file, the mention on the first, the badge and the buttons on the last. */
 function partsOf(task: Task, saying: Saying, components: TaskComponents): MessageCreateOptions[] {
   const { text, kind, choices = [], mention } = saying;
+  const ping = mention === undefined ? '' : `<@${mention}> `;
   const contents = textMessages(text, {
-    head: mention === undefined ? '' : `❓ <@${mention}> `,
+    head: kind === 'question' ? `❓ ${ping}` : ping,
     foot: `\n${badge(task, task.stepCount)}`,
   });
-  const allowedMentions = { parse: [], users: mention === undefined ? [] : [mention] };
+  const allowedMentions = mentionsOf(mention);
   return contents.map((message, index) => ({
     ...message,
     allowedMentions,
@@ -126,3 +131,5 @@ function partsOf(task: Task, saying: Saying, components: TaskComponents): Messag
       : {}),
   }));
 }
+
+const mentionsOf = (userId: string | undefined) => ({ parse: [], users: userId === undefined ? [] : [userId] });

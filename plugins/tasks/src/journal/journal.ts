@@ -82,6 +82,7 @@ export function createJournal({ tasks, run, clock, log }: JournalParts): Journal
         if (!mayFollow(draft.status, to) || draft.lease !== run) throw new Superseded(draft.status, to);
         touch(draft);
         change?.(draft);
+        if (to === 'waiting_approval' || to === 'waiting_user') draft.waitsSince ??= draft.changedAt;
         draft.status = to;
         if (isFinal(to)) draft.endedAt = draft.changedAt;
       }),

@@ -28,7 +28,8 @@ export function infoOf(task: Task, place: number | undefined): TaskInfo {
   };
 }
 
-function linkTo({ actor, statusId }: Task): string | undefined {
+/** To its status message. */
+export function linkTo({ actor, statusId }: Pick<Task, 'actor' | 'statusId'>): string | undefined {
   if (statusId === undefined) return undefined;
   return `https://discord.com/channels/${actor.guildId ?? '@me'}/${actor.channelId}/${statusId}`;
 }

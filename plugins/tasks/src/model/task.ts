@@ -16,6 +16,8 @@ const call = z.object({
   state: z.enum(['open', 'begun', 'done']),
   /** From 1; the next attempt is a call of its own for the host. */
   attempt: z.number().int(),
+  /** Until when its request for approval waits, in ms since 1970; over restarts, too. */
+  decideBy: z.number().exactOptional(),
   outcome: z.enum(['done', 'failed', 'denied', 'expired', 'unknown', 'told']).exactOptional(),
   result: text.exactOptional(),
   /** Where the result came from: it is for those who may read all of that. */
@@ -105,6 +107,9 @@ export const taskSchema = z.object({
   usage,
   cost: z.number().nullable(),
   warned: z.boolean(),
+  /** Since when the step under way waits for its member, and whether they have been reminded of it. */
+  waitsSince: z.number().exactOptional(),
+  reminded: z.boolean().exactOptional(),
   /** What has been left behind: a line for each step whose details are gone. */
   scratchpad: z.array(line),
   entries: z.array(entry),

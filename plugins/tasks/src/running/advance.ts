@@ -6,7 +6,8 @@ import type { RunControl } from './control.js';
 import { callControl } from './control-call.js';
 import type { RunParts } from './parts.js';
 import { say } from './say.js';
-import { callTool } from './tool-call.js';
+import { START_TOOL } from './start-tool.js';
+import { callTools } from './tool-call.js';
 
 /** Takes the step that is under way one stride further: its text is said, then its calls are carried out in order. */
 export async function advance(parts: RunParts, control: RunControl, task: Task, rules: Rules): Promise<void> {
@@ -27,7 +28,9 @@ export async function advance(parts: RunParts, control: RunControl, task: Task, 
     await parts.journal.note(id, endCall(call.id, 'failed', sorry, rules));
   } else if (isControl(call.name)) {
     await callControl({ parts, control, task, call, rules }, call.name);
+  } else if (call.name === START_TOOL) {
+    await parts.journal.note(id, endCall(call.id, 'failed', 'A task cannot start another task.', rules));
   } else {
-    await callTool({ parts, control, task, step, call, rules });
+    await callTools({ parts, control, task, step, rules });
   }
 }

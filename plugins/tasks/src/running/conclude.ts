@@ -1,6 +1,8 @@
 import type { Outcome } from '@cinnabar/sdk';
+import { pingedIn } from '../discord/notices.js';
 import { isFinal } from '../model/status.js';
 import type { Call, Task } from '../model/task.js';
+import { rulesIn } from '../settings.js';
 import { changeCall, settleCall } from './close.js';
 import { type RunControl, until } from './control.js';
 import { logStep } from './finish.js';
@@ -23,7 +25,12 @@ export async function conclude(parts: RunParts, control: RunControl, id: string)
   if (ended?.ending === undefined || !isFinal(ended.status) || ended.ending.told) return;
   await approvals?.end(id);
   await speaker.dropQuestion(ended);
-  const { text, ids } = await speaker.sayEnding(ended, { recognise: control.recognise });
+  const rules = await rulesIn(parts.settings, ended.actor.guildId);
+  // Who has stopped their own task knows.
+  const isToKnow = ended.ending.byUserId !== ended.actor.userId;
+  const mention = isToKnow ? pingedIn(ended, rules) : undefined;
+  const { text, ids } = await speaker.sayEnding(ended, { recognise: control.recognise, mention });
+  if (isToKnow) await parts.notices.direct(ended, rules, 'ending', 'ended');
   // Nobody has seen it yet: whoever goes on after this run shows it, and finds what has been said.
   if (!(await board.finish(ended))) return;
   const over = await journal.amend(id, (draft) => {
@@ -45,20 +52,19 @@ async function learnOfHalted(parts: RunParts, control: RunControl, id: string): 
   const task = journal.peek(id);
   const begun = task?.step?.calls.filter(({ state, name }) => state === 'begun' && name !== 'task_complete') ?? [];
   if (task?.ending?.told !== false || begun.length === 0) return;
-  for (const call of begun) {
-    const { underWay, begunNow } = control;
-    if (underWay === undefined && begunNow === call.id) {
-      await journal.amend(
-        id,
-        changeCall(call.id, (one) => settleCall(one, 'failed', 'It was stopped before it ran.')),
-      );
-      continue;
+  await Promise.all(begun.map(learn));
+  control.underWay.clear();
+
+  async function learn(call: Call): Promise<void> {
+    const underWay = control.underWay.get(call.id);
+    if (underWay === undefined && control.begunNow === call.id) {
+      const stopped = changeCall(call.id, (one) => settleCall(one, 'failed', 'It was stopped before it ran.'));
+      await journal.amend(id, stopped);
+      return;
     }
-    const outcome =
-      underWay?.callId === call.id ? await until(inTime(parts, underWay.outcome), parts.signal) : undefined;
+    const outcome = underWay === undefined ? undefined : await until(inTime(parts, underWay), parts.signal);
     await journal.amend(id, (draft) => note(draft, call, outcome));
   }
-  control.underWay = undefined;
 }
 
 function note(draft: Task, call: Call, outcome: Outcome | undefined): void {

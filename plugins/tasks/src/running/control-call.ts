@@ -1,5 +1,6 @@
 import { z } from '@cinnabar/sdk';
 import { CONTROL, type ControlName } from '../control/definitions.js';
+import { pingedIn } from '../discord/notices.js';
 import type { Call, Task } from '../model/task.js';
 import type { Rules } from '../settings.js';
 import { endCall } from './close.js';
@@ -68,12 +69,13 @@ async function ask(
     kind: 'question',
     text: asked.text,
     choices: asked.choices,
-    mention: before.actor.userId,
+    mention: pingedIn(before, rules),
   } as const;
   if (task.question?.messageIds === undefined) {
     await say(parts, control, task, saying, (draft, ids) => {
       if (draft.question !== undefined) draft.question.messageIds = ids;
     });
+    await parts.notices.direct(task, rules, saying.key, 'question');
   }
   slots.release(id);
   const { answer, messageIds = [] } = await answered(parts, control, id);

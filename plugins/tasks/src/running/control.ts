@@ -22,8 +22,8 @@ export interface RunControl {
   /** Resolves at the next `wake`. Only one waits at a time. */
   woken(): Promise<void>;
   wake(): void;
-  /** The tool call that is under way, so that whoever stops the task can learn how it ended. */
-  underWay: { readonly callId: string; readonly outcome: Promise<Outcome> } | undefined;
+  /** The tool calls that are under way, by their ids, so that a stop can learn how they ended. */
+  readonly underWay: Map<string, Promise<Outcome>>;
   /** The call that was begun in the write of its step, by this runner: nobody has asked for it before. */
   begunNow: string | undefined;
   /** When Discord was last asked whether the person is still there. */
@@ -51,7 +51,7 @@ export function createControl(recognise: boolean): RunControl {
         wake = resolve;
       }),
     wake: () => wake(),
-    underWay: undefined,
+    underWay: new Map(),
     begunNow: undefined,
     askedAt: Number.NEGATIVE_INFINITY,
     recognise,

@@ -10,6 +10,7 @@ import type {
   TaskMessage,
   Tools,
 } from '@cinnabar/sdk';
+import type { Notices } from '../discord/notices.js';
 import type { Speaker } from '../discord/speaker.js';
 import type { StatusBoard } from '../discord/status-board.js';
 import type { Journal } from '../journal/journal.js';
@@ -21,6 +22,7 @@ export interface RunParts {
   readonly journal: Journal;
   readonly slots: Slots;
   readonly speaker: Speaker;
+  readonly notices: Notices;
   readonly board: StatusBoard;
   readonly settings: TaskSettings;
   readonly llm: Llm | undefined;

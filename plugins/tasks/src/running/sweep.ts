@@ -1,7 +1,8 @@
+import { pingedIn } from '../discord/notices.js';
 import { Superseded } from '../journal/journal.js';
 import { isFinal } from '../model/status.js';
 import type { Task } from '../model/task.js';
-import { rulesIn } from '../settings.js';
+import { type Rules, rulesIn } from '../settings.js';
 import type { Crew } from './crew.js';
 import type { Ends } from './end.js';
 import { limitReached } from './limits.js';
@@ -10,6 +11,9 @@ import type { RunParts } from './parts.js';
 import { resumeTask } from './resume.js';
 
 export const SWEEP_MS = 10_000;
+const HOUR_MS = 3_600_000;
+const ASKED = '⏰ This task still waits for the answer to its question above.';
+const TO_APPROVE = '⏰ This task still waits for your decision above. `confirm pending` lists all that wait for you.';
 /** So often Discord is asked whether those for whom tasks wait are still there. */
 const FRESH_MS = 300_000;
 
@@ -47,7 +51,29 @@ async function lookAfter(parts: SweepParts, task: Task, fresh: boolean, doubted:
   if (doubtful) return void doubted.add(id);
   if (leave.is === 'gone') return ends.end(id, 'cancelled', { kind: 'gone', text: leave.because });
   if (leave.is === 'given' && pausedByHost) return resumeTask(parts, id);
+  const rules = await rulesIn(settings, actor.guildId);
+  await remind(parts, task, rules);
   if (status !== 'tool_executing') return;
-  const limit = limitReached({ ...task, stepCount: 0 }, await rulesIn(settings, actor.guildId), clock.now());
+  const limit = limitReached({ ...task, stepCount: 0 }, rules, clock.now());
   if (limit !== undefined) await ends.end(id, 'cancelled', { kind: 'limit', text: limit });
+}
+
+/** A member is reminded once of what waits for them: when half of the time for an approval has passed. */
+async function remind(parts: SweepParts, task: Task, rules: Rules): Promise<void> {
+  const { id, status, stepCount, waitsSince, reminded } = task;
+  if (status !== 'waiting_approval' && status !== 'waiting_user') return;
+  if (waitsSince === undefined || reminded === true) return;
+  if (parts.clock.now() - waitsSince < (rules.approvalHours * HOUR_MS) / 2) return;
+  // Written first: at most one reminder, whatever happens in between.
+  await parts.journal.note(id, (draft) => {
+    draft.reminded = true;
+  });
+  const isQuestion = status === 'waiting_user';
+  const key = `reminder:${stepCount}`;
+  await parts.speaker.say(
+    task,
+    { key, kind: 'warning', text: isQuestion ? ASKED : TO_APPROVE, mention: pingedIn(task, rules) },
+    { recognise: false, signal: parts.signal },
+  );
+  await parts.notices.direct(task, rules, key, isQuestion ? 'question' : 'approval');
 }

@@ -14,7 +14,7 @@ import { estimateTokens } from '../context/compact.js';
 import { messagesOf } from '../context/messages.js';
 import { systemPrompt } from '../context/prompt.js';
 import { shownOf } from '../context/shown.js';
-import { controlTools, isControl } from '../control/definitions.js';
+import { controlTools } from '../control/definitions.js';
 import { actorOf } from '../model/actor.js';
 import type { Call, Step, Task } from '../model/task.js';
 import type { Rules } from '../settings.js';
@@ -24,7 +24,7 @@ import type { RunParts } from './parts.js';
 import { pause } from './pause.js';
 import { receiptOf } from './receipt.js';
 import { START_TOOL } from './start-tool.js';
-import { beginCall } from './tool-call.js';
+import { beginCall, isToolCall } from './tool-call.js';
 
 /** The longest answer that a reservation of money reckons with. */
 const ANSWER_TOKENS = 4_096;
@@ -35,7 +35,10 @@ const NO_MODEL = 'No language model is set up. The owner of the bot can load the
 export async function think(parts: RunParts, control: RunControl, id: string, rules: Rules): Promise<void> {
   const { journal, llm, accounts } = parts;
   if (llm === undefined) return finish(parts, id, 'error', { kind: 'failed', text: NO_MODEL });
-  const task = await journal.move(id, 'thinking');
+  const task = await journal.move(id, 'thinking', (draft) => {
+    delete draft.waitsSince;
+    delete draft.reminded;
+  });
   const request = await requestOf(parts, task, rules);
   const traits = await llm.traits().catch(() => undefined);
   const most = mostOf(estimateTokens(task.entries), ANSWER_TOKENS, traits?.price);
@@ -112,8 +115,7 @@ const HOPELESS: ReadonlySet<string> = new Set([
 /** The tool of the host that is to be carried out before anything else, if there is one. */
 function firstTool({ text, calls }: Pick<Step, 'text' | 'calls'>): Call | undefined {
   const [call] = calls;
-  if (call === undefined || text !== '' || call.unreadable !== undefined) return undefined;
-  return isControl(call.name) || call.name === START_TOOL ? undefined : call;
+  return call === undefined || text !== '' || !isToolCall(call) ? undefined : call;
 }
 
 const textOf = ({ content }: LlmCompletion) =>

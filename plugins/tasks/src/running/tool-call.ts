@@ -1,40 +1,114 @@
 import { FOR_REQUESTER_ALONE, type Outcome, type SettledOutcome, type ToolInfo } from '@cinnabar/sdk';
+import { isControl } from '../control/definitions.js';
+import { pingedIn } from '../discord/notices.js';
 import { actorOf } from '../model/actor.js';
 import type { Call, Step, Task } from '../model/task.js';
 import type { Rules } from '../settings.js';
 import { changeCall, endCall } from './close.js';
 import { Interrupted, type RunControl, until } from './control.js';
 import type { RunParts } from './parts.js';
+import { pause } from './pause.js';
 import { START_TOOL } from './start-tool.js';
 
-const MOST_ATTEMPTS = 3;
+/** A call whose card ends early (a restart, a plugin that is loaded again) is asked for again this often. */
+const MOST_CARDS = 50;
+/** One whose end is not known, where making it twice does no harm. */
+const MOST_RUNS = 3;
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 300_000;
+const HOUR_MS = 3_600_000;
 /** More of a result than this would crowd out everything else. */
 const LONGEST_RESULT = 20_000;
 export const UNKNOWN = 'CINNABAR_TOOL_UNKNOWN_OUTCOME';
 
-interface CallScene {
+interface StepScene {
   readonly parts: RunParts;
   readonly control: RunControl;
   readonly task: Task;
   readonly step: Step;
-  readonly call: Call;
   readonly rules: Rules;
 }
 
+/** One call of the step. */
+interface CallScene extends StepScene {
+  readonly call: Call;
+  /** Called when the call waits for a decision. */
+  onDeferred(): void;
+  /** Whether another call of the step waits for a decision already. */
+  isWaiting(): boolean;
+}
+
+/** Whether a call is for a tool of the host. */
+export const isToolCall = ({ name, unreadable }: Call): boolean =>
+  unreadable === undefined && !isControl(name) && name !== START_TOOL;
+
 /**
- * Carries out one call of a tool of the host: it is written that it begins, then it is asked for under a key of its own, then what came of it
- * is written. Asked again after a crash, the host knows the key, and answers with what has become of the call instead of making it again.
+ * Carries out the calls of host tools with which the rest of the step begins. They begin in order. One that waits for a decision does not hold
+ * up those behind it, so a member is asked for all approvals of a step at once.
  */
-export async function callTool(scene: CallScene): Promise<void> {
-  const { parts, control, task, step, call } = scene;
-  const { id } = task;
-  if (call.name === START_TOOL) return settle(scene, { kind: 'failed', text: 'A task cannot start another task.' });
-  if (control.interrupted.aborted) throw new Interrupted();
+export async function callTools(scene: StepScene): Promise<void> {
+  const { parts, control, task, step } = scene;
+  const calls = callsToMake(step);
+  const underWay: Promise<void>[] = [];
+  let left = calls.length;
+  let waiting = 0;
+  const onResult = () => {
+    left -= 1;
+    return left === 0;
+  };
+  for (const call of calls) {
+    if (control.interrupted.aborted) throw new Interrupted();
+    const deferred = new Promise<void>((resolve) => {
+      const onDeferred = () => {
+        waiting += 1;
+        resolve();
+      };
+      const one = callTool({ ...scene, call, onDeferred, isWaiting: () => waiting > 0 }, onResult);
+      // What it rejects with is thrown below, where all of them are waited for.
+      one.then(resolve, () => resolve());
+      underWay.push(one);
+    });
+    await deferred;
+  }
+  if (left > 0) await awaitDecisions(parts, task.id, scene.rules);
+  await Promise.all(underWay);
+}
+
+function callsToMake({ calls }: Step): readonly Call[] {
+  const first = calls.findIndex(({ state }) => state !== 'done');
+  const rest = calls.slice(first);
+  const end = rest.findIndex((call) => !isToolCall(call));
+  return (end < 0 ? rest : rest.slice(0, end)).filter(({ state }) => state !== 'done');
+}
+
+/** Waiting for a decision takes no room from other tasks. */
+async function awaitDecisions({ journal, slots, clock, notices }: RunParts, id: string, rules: Rules): Promise<void> {
+  const decideBy = clock.now() + rules.approvalHours * HOUR_MS;
+  const task = await journal.move(id, 'waiting_approval', ({ step }) => {
+    for (const call of step?.calls ?? []) if (call.state === 'begun') call.decideBy ??= decideBy;
+  });
+  slots.release(id);
+  await notices.direct(task, rules, `approval:${task.stepCount}`, 'approval');
+}
+
+/**
+ * One call: it is written that it begins, then it is asked for under a key of its own, then what came of it is written. Asked again after a
+ * crash, the host knows the key, and answers with what has become of the call instead of making it again.
+ * @param onResult returns whether it was the last one that was under way
+ */
+async function callTool(scene: CallScene, onResult: () => boolean): Promise<void> {
+  const { parts, control, task, step, call, rules } = scene;
+  const { journal } = parts;
   const begunNow = control.begunNow === call.id;
-  if (!begunNow || task.status !== 'tool_executing') await parts.journal.move(id, 'tool_executing', beginCall(call.id));
-  const result = told(await outcomeOf(scene, call.attempt, call.state === 'begun' && !begunNow));
+  if (!begunNow || task.status !== 'tool_executing') await journal.move(task.id, 'tool_executing', beginCall(call.id));
+  const { kind, text, sources } = told(await outcomeOf(scene, call.state === 'begun' && !begunNow));
   const what = `${call.name}(${JSON.stringify(call.input).slice(0, 200)}) in step ${step.n}`;
-  await settle(scene, result, result.kind === 'unknown' ? what : undefined);
+  const change = (draft: Task) => {
+    endCall(call.id, kind, text, rules, sources)(draft);
+    if (kind === 'unknown') draft.unknowns.push(what);
+  };
+  await (onResult() ? journal.move(task.id, 'running', change) : journal.note(task.id, change));
+  control.underWay.delete(call.id);
 }
 
 /** Written before it is carried out. */
@@ -45,24 +119,31 @@ export function beginCall(callId: string): (draft: Task) => void {
 }
 
 /** @param repeated it was begun before a restart */
-async function outcomeOf(scene: CallScene, attempt: number, repeated: boolean): Promise<SettledOutcome> {
-  const { parts, control, task, call } = scene;
-  if (control.left.aborted) throw new Interrupted();
-  const outcome = await settled(scene, invoke(scene, attempt));
-  const info = parts.tools.list().find(({ name }) => name === call.name);
-  if (attempt >= MOST_ATTEMPTS || !worthAnother(outcome, info, repeated)) return outcome;
-  await parts.journal.move(
-    task.id,
-    'tool_executing',
-    changeCall(call.id, (draft) => {
-      draft.attempt = attempt + 1;
-    }),
-  );
-  return outcomeOf(scene, attempt + 1, false);
+async function outcomeOf(scene: CallScene, repeated: boolean): Promise<SettledOutcome> {
+  const { parts, control, task, call, rules } = scene;
+  const decideBy = call.decideBy ?? parts.clock.now() + rules.approvalHours * HOUR_MS;
+  for (let attempt = call.attempt; ; attempt += 1) {
+    if (control.left.aborted) throw new Interrupted();
+    const asked = await until(invoke(scene, attempt, decideBy), control.left);
+    if (asked.status === 'deferred') {
+      control.underWay.set(call.id, asked.settled);
+      scene.onDeferred();
+    }
+    const outcome = asked.status === 'deferred' ? await until(asked.settled, control.interrupted) : asked;
+    if (!worthAnother(scene, outcome, attempt, decideBy)) return outcome;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - call.attempt), LONGEST_PAUSE_MS);
+    if (!(repeated && attempt === call.attempt)) await pause(parts.clock, pauseMs, control.interrupted);
+    await parts.journal.note(
+      task.id,
+      changeCall(call.id, (draft) => {
+        draft.attempt = attempt + 1;
+      }),
+    );
+  }
 }
 
-function invoke({ parts, control, task, step, call }: CallScene, attempt: number): Promise<Outcome> {
-  const outcome = parts.tools.invoke({
+function invoke({ parts, control, task, step, call, rules, isWaiting }: CallScene, attempt: number, decideBy: number) {
+  const outcome: Promise<Outcome> = parts.tools.invoke({
     name: call.name,
     arguments: call.input,
     actor: actorOf(task),
@@ -70,33 +151,17 @@ function invoke({ parts, control, task, step, call }: CallScene, attempt: number
     origin: 'tasks',
     key: `${task.id}:${step.n}:${step.calls.findIndex(({ id }) => id === call.id)}`,
     attempt,
-    session: { id: task.id, name: 'this task' },
+    session: {
+      id: task.id,
+      name: 'this task',
+      decideWithinMs: Math.max(decideBy - parts.clock.now(), 0),
+      // Once for all that is asked at the same time.
+      mention: pingedIn(task, rules) !== undefined && !isWaiting(),
+    },
     ...(task.lastId === undefined ? {} : { messageId: task.lastId }),
   });
-  control.underWay = { callId: call.id, outcome };
+  control.underWay.set(call.id, outcome);
   return outcome;
-}
-
-/** Waiting for a decision takes no room from other tasks. */
-async function settled({ parts, control, task, call }: CallScene, asked: Promise<Outcome>): Promise<SettledOutcome> {
-  const outcome = await until(asked, control.left);
-  if (outcome.status !== 'deferred') return outcome;
-  control.underWay = { callId: call.id, outcome: outcome.settled };
-  await parts.journal.move(task.id, 'waiting_approval');
-  parts.slots.release(task.id);
-  return until(outcome.settled, control.interrupted);
-}
-
-async function settle(
-  { parts, control, task, call, rules }: CallScene,
-  { kind, text, sources }: Told,
-  unknown?: string,
-): Promise<void> {
-  await parts.journal.move(task.id, 'running', (draft) => {
-    endCall(call.id, kind, text, rules, sources)(draft);
-    if (unknown !== undefined) draft.unknowns.push(unknown);
-  });
-  control.underWay = undefined;
 }
 
 interface Told {
@@ -107,11 +172,20 @@ interface Told {
 
 /**
  * Whether to ask once more. A call of which nobody knows how it ended: only where making it twice does no more than making it once. A card that
- * went down with the process: it did not run, and whoever has to decide could not.
+ * ended before its time: it did not run, and its member has decided nothing.
  */
-function worthAnother(outcome: SettledOutcome, info: ToolInfo | undefined, repeated: boolean): boolean {
-  if (outcome.status === 'failed') return outcome.error.code === UNKNOWN && info?.idempotent === true;
-  return outcome.status === 'expired' && repeated;
+function worthAnother(
+  { parts, control, call }: CallScene,
+  outcome: SettledOutcome,
+  attempt: number,
+  decideBy: number,
+): boolean {
+  if (outcome.status === 'expired') {
+    return attempt < MOST_CARDS && !control.stopped.aborted && parts.clock.now() < decideBy;
+  }
+  if (outcome.status !== 'failed' || outcome.error.code !== UNKNOWN || attempt >= MOST_RUNS) return false;
+  const info: ToolInfo | undefined = parts.tools.list().find(({ name }) => name === call.name);
+  return info?.idempotent === true;
 }
 
 /** What the model is told. */
@@ -126,7 +200,10 @@ export function told(outcome: SettledOutcome): Told {
     case 'denied':
       return { kind: 'denied', text: `Not run. It was denied: ${outcome.reason}` };
     case 'expired':
-      return { kind: 'expired', text: `Not run. It expired: ${outcome.reason}` };
+      return {
+        kind: 'expired',
+        text: `Not run, and nobody refused it: no decision was made in time. ${outcome.reason}`,
+      };
     default:
       if (outcome.error.code !== UNKNOWN) return { kind: 'failed', text: outcome.error.message };
       return {

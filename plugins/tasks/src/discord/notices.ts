@@ -1,0 +1,53 @@
+import { type Clock, isRefusal, type Logger, sendOnce } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import { linkTo } from '../model/info.js';
+import { labelOf, type Task } from '../model/task.js';
+import type { Rules } from '../settings.js';
+import { promptLine } from './sentences.js';
+
+/** What a member is notified of. */
+export type Occasion = 'ended' | 'question' | 'approval';
+
+/** Notifies the member of a task when it is over or waits for them, the way their server has set. */
+export interface Notices {
+  /** Sends a direct message where the server wants that. Never rejects. @param key names the notice within the task */
+  direct(task: Task, rules: Pick<Rules, 'notify'>, key: string, occasion: Occasion): Promise<void>;
+}
+
+export interface NoticeParts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborts when the plugin stops. */
+  readonly signal: AbortSignal;
+}
+
+const WORDS: Readonly<Record<Occasion, string>> = {
+  ended: 'is over',
+  question: 'has a question for you',
+  approval: 'waits for your approval',
+};
+
+/** Whom a message in the task's thread pings. In a direct message every message notifies. */
+export function pingedIn({ actor }: Pick<Task, 'actor'>, { notify }: Pick<Rules, 'notify'>): string | undefined {
+  return notify === 'thread' && actor.guildId !== null ? actor.userId : undefined;
+}
+
+export function createNotices({ client, clock, log, signal }: NoticeParts): Notices {
+  return {
+    async direct(task, { notify }, key, occasion) {
+      const { actor, id } = task;
+      if (notify !== 'dm' || actor.guildId === null) return;
+      const link = linkTo(task);
+      const content = `🔔 Your task ${labelOf(task)} ${WORDS[occasion]}${link === undefined ? '' : `: ${link}`}\n> ${promptLine(task)}`;
+      try {
+        const direct = await client.users.createDM(actor.userId);
+        await sendOnce(direct, { content, allowedMentions: { parse: [] } }, `${id}\n${key}\ndirect`, { clock, signal });
+      } catch (error) {
+        // Who takes no direct messages has been told in the thread, without a ping.
+        const level = isRefusal(error) ? 'debug' : 'info';
+        log[level]('a member could not be notified of their task', { taskId: id, error });
+      }
+    },
+  };
+}
