@@ -10,6 +10,11 @@ export interface ReplyBody {
   readonly embeds?: MessageReplyOptions['embeds'];
   readonly components?: MessageReplyOptions['components'];
   readonly files?: MessageReplyOptions['files'];
+  /**
+   * Whether the program speaks about itself: then no model reads it. By default what the manifest's `administrative` says for answers to
+   * commands; in a turn an answer is a mind's own word unless this is set.
+   */
+  readonly notice?: boolean;
   /** Only the caller sees it where Discord can do that (slash); by default the command's `ephemeral`. */
   readonly ephemeral?: boolean;
 }

@@ -25,6 +25,16 @@ export { isForbidden, isRefusal, isTransient, isUnknown } from './discord/errors
 export { TEXT_LIMITS, type TextLimits, type TextMessage, type TextOptions, textMessages } from './discord/long-text.js';
 export { mayRefer } from './discord/may-refer.js';
 export { membersCalled } from './discord/members.js';
+export {
+  answerMessages,
+  asNotice,
+  isNotice,
+  isUnfinishedPart,
+  noticeLine,
+  noticeMessages,
+  withoutNoticeLines,
+  withoutNoticeMark,
+} from './discord/notices.js';
 export { isOwnMessage, isOwnWebhookMessage, isWebhookMessage, repliesToOwn } from './discord/own-messages.js';
 export { permissionName } from './discord/permission-name.js';
 export { profileName } from './discord/profile-name.js';

@@ -20,6 +20,8 @@ export interface Manifest {
   readonly guard?: boolean;
   /** Off in a guild until an admin enables it; on by default. */
   readonly enabledByDefault?: boolean;
+  /** Set when its commands are about the bot itself (settings, costs, help): what they answer is a notice, which no model reads. */
+  readonly administrative?: boolean;
   /** Set when nobody could get back in without it: it can be neither disabled in a guild nor unloaded. */
   readonly required?: boolean;
 }

@@ -1,4 +1,13 @@
-import { type Clock, type Document, isRefusal, type Logger, sendOnce, splitMessage, type z } from '@cinnabar/sdk';
+import {
+  asNotice,
+  type Clock,
+  type Document,
+  isRefusal,
+  type Logger,
+  sendOnce,
+  splitMessage,
+  type z,
+} from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { type AlertQueue, type alertsSchema, createAlertQueue, type Delivery } from './alert-queue.js';
 
@@ -23,7 +32,7 @@ export function createOwnerNotices({ client, owners, document, redact, clock, lo
   const sendTo = async (userId: string, content: string) => {
     const channel = await client.users.createDM(userId);
     for (const part of splitMessage(content, LONGEST_MESSAGE)) {
-      const message = { content: part, allowedMentions: { parse: [] } };
+      const message = { content: asNotice(part), allowedMentions: { parse: [] } };
       // The queue repeats by itself, after longer pauses.
       await sendOnce(channel, message, `notice ${userId} ${clock.now()} ${part}`, { clock, pausesMs: [] });
     }

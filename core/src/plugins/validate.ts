@@ -22,6 +22,7 @@ const pluginSchema = z.object({
     intents: named(GatewayIntentBits).optional(),
     hosts: z.array(z.string().min(1).max(253)).max(100).optional(),
     permissions: named(PermissionFlagsBits).optional(),
+    administrative: z.boolean().optional(),
   }),
   settings: z.partialRecord(z.enum(SETTING_SCOPES), z.instanceof(z.ZodObject)),
   collections: z.record(

@@ -12,6 +12,7 @@ export default definePlugin({
     version: '1.0.0',
     description: 'What answers cost: receipts, sums and budgets',
     host: '^0.1.0',
+    administrative: true,
   },
   settings: {
     global: z.object({

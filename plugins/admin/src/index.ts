@@ -27,6 +27,7 @@ export default definePlugin({
     intents: ['Guilds', 'GuildMessages', 'DirectMessages', 'MessageContent'],
     permissions: ['ViewChannel', 'SendMessages'],
     required: true,
+    administrative: true,
   },
   inject: {
     access: Access,

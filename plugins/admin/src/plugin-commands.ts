@@ -1,5 +1,6 @@
 import {
   type Access,
+  asNotice,
   CinnabarError,
   type CommandContext,
   option,
@@ -125,7 +126,7 @@ export function registerPluginCommands(
   /** The command must have ended before its plugin can be replaced, so the result is told afterwards. */
   async function reloadSelf(ctx: CommandContext): Promise<void> {
     const message = await ctx.reply(`Reloading ${code(ownId)} …`);
-    const tell = (content: string) => message.edit({ content, allowedMentions: { parse: [] } });
+    const tell = (content: string) => message.edit({ content: asNotice(content), allowedMentions: { parse: [] } });
     plugins
       .reload(ownId)
       .then(

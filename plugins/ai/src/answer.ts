@@ -1,11 +1,13 @@
 import {
+  answerMessages,
+  asNotice,
   type Clock,
   mayRefer,
+  noticeMessages,
   type Reply,
   type ReplyBody,
   retryDiscord,
   type TextLimits,
-  textMessages,
 } from '@cinnabar/sdk';
 import type { Message, MessageReplyOptions, SendableChannels } from 'discord.js';
 
@@ -41,9 +43,10 @@ export function answering(
   };
   return async (reply) => {
     const body = typeof reply === 'string' ? { content: reply } : reply;
-    const parts = textMessages(body.content ?? '', { limits: await limits(message.guildId) });
+    const split = body.notice === true ? noticeMessages : answerMessages;
+    const parts = split(body.content ?? '', { limits: await limits(message.guildId) });
     for (const { content } of parts.slice(0, -1)) await send({ content });
-    const { content = '', files = [] } = parts.at(-1) ?? {};
+    const { content = body.notice === true ? asNotice('') : '', files = [] } = parts.at(-1) ?? {};
     const extras = extrasOf(body);
     return send({ ...extras, content, ...(files.length === 0 ? {} : { files: [...files, ...(extras.files ?? [])] }) });
   };

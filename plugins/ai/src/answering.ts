@@ -149,7 +149,7 @@ async function tellAll(turns: readonly Turn[], sentence: string, log: Registrar[
   const newest = new Map(asked.map((turn) => [turn.actor.userId, turn]));
   for (const turn of newest.values()) {
     try {
-      await turn.reply(sentence);
+      await turn.reply({ content: sentence, notice: true });
     } catch (error) {
       log.warn('it could not be said that a turn was not answered', { turnId: turn.id, error });
     }

@@ -82,7 +82,9 @@ async function say(parts: CommandParts, ctx: CommandContext, text: string): Prom
   if (!channel.isSendable()) throw new UserError('I cannot write in this channel.');
   if (message === null) await ctx.defer();
   const { actor, user, member, guild, signal } = ctx;
-  const reply: Arrival['reply'] = (body) => ctx.reply(body);
+  // What answers a turn is a mind's own word unless it says otherwise.
+  const reply: Arrival['reply'] = (body) =>
+    ctx.reply({ notice: false, ...(typeof body === 'string' ? { content: body } : body) });
   await parts.take({ trigger: 'command', text, actor, user, member, guild, channel, message, signal, reply });
 }
 

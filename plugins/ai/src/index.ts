@@ -30,6 +30,7 @@ export default definePlugin({
     host: '^0.1.0',
     intents: ['Guilds', 'GuildMessages', 'DirectMessages', 'MessageContent'],
     permissions: ['ViewChannel', 'SendMessages', 'SendMessagesInThreads', 'ReadMessageHistory'],
+    administrative: true,
   },
   settings,
   collections,

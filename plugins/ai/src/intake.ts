@@ -78,7 +78,7 @@ export function createIntake({
         const refusal = await refusalOf(turn);
         if (refusal === undefined) return { end: queue.run(turn) };
         log.debug('a turn was refused', { turnId: turn.id, channelId: turn.channel.id, trigger: turn.trigger });
-        if (refusal !== '') await turn.reply(refusal);
+        if (refusal !== '') await turn.reply({ content: refusal, notice: true });
         return undefined;
       });
       await answered?.end;

@@ -1,4 +1,5 @@
 import {
+  asNotice,
   type Clock,
   type Collections,
   isForbidden,
@@ -60,7 +61,7 @@ export function createStillWorking({ words, client, clock, log, signal }: Parts)
   const say = async (turn: Turn, message: Message, deadlineSeconds: number): Promise<Message | undefined> => {
     const { channel } = turn;
     if (isAnswered(turn, message)) return undefined;
-    const content = `-# I am still working on this. I give up after ${deadlineSeconds} s.`;
+    const content = asNotice(`-# I am still working on this. I give up after ${deadlineSeconds} s.`);
     const record = words.of(message.id);
     await record.set({ channelId: channel.id, content });
     const word = await sendOnce(

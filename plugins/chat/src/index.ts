@@ -42,6 +42,7 @@ export default definePlugin({
     host: '^0.1.0',
     intents: [...HISTORY_INTENTS],
     permissions: ['ViewChannel', 'ReadMessageHistory', 'SendMessages'],
+    administrative: true,
   },
   settings: { guild: guildSettings },
   configuration: botConfigSchema,

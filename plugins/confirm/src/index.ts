@@ -52,6 +52,7 @@ export default definePlugin({
       'ManageMessages',
       'AttachFiles',
     ],
+    administrative: true,
   },
   settings,
   collections: { ...waitingCollections, ...sessionCollections },

@@ -19,6 +19,7 @@ export default definePlugin({
     description:
       'Connects language models: OpenAI, Anthropic, Google, Bedrock, compatible servers, or an offline stand-in',
     host: '^0.1.0',
+    administrative: true,
   },
   settings: { global: GLOBAL_SETTINGS },
   configuration: FILE_KEYS,

@@ -39,6 +39,7 @@ export default definePlugin({
     description: 'Brings in the tools of MCP servers, offers the own tools over MCP, and keeps every tool call',
     host: '^0.1.0',
     intents: ['Guilds'],
+    administrative: true,
   },
   settings: { global: GLOBAL_SETTINGS },
   collections: { agentTokens, listings, tokens },

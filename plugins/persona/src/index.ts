@@ -51,6 +51,7 @@ export default definePlugin({
     host: '^0.1.0',
     intents: ['Guilds', 'GuildMessages', 'GuildMessageReactions', 'DirectMessages', 'MessageContent'],
     permissions: ['ViewChannel', 'ReadMessageHistory', 'SendMessages'],
+    administrative: true,
   },
   settings,
   collections: {

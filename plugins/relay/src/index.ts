@@ -12,6 +12,7 @@ export default definePlugin({
     host: '^0.1.0',
     intents: ['Guilds', 'GuildMessages', 'GuildMessageReactions', 'DirectMessages', 'MessageContent'],
     permissions: ['ViewChannel', 'SendMessages', 'SendMessagesInThreads', 'ReadMessageHistory'],
+    administrative: true,
   },
   settings,
   collections,

@@ -61,6 +61,7 @@ export default definePlugin({
       'ReadMessageHistory',
       'AttachFiles',
     ],
+    administrative: true,
   },
   settings,
   collections: { followUps: followUpsCollection, tasks: tasksCollection, runs: runsCollection },

@@ -42,10 +42,11 @@ describe('chat: what the model reads', () => {
     host.you.say(host.general, '!set chat history 3');
     await host.settled();
     host.bob.say(host.general, 'message 9');
+    host.bob.say(host.general, 'message 10');
     await ask();
     expect(lines()).to.deep.equal([
-      'Cinnabar: `history` of `chat` is `3` for this server now.',
       'bob: message 9',
+      'bob: message 10',
       'alice: Well?',
     ]);
   });

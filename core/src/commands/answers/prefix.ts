@@ -48,7 +48,7 @@ export function answerMessage(message: Message, channel: SendableChannels, { clo
       );
     },
     async refuse(sentence) {
-      await answers.reply(sentence);
+      await answers.reply({ content: sentence, notice: true });
     },
     finish: () => undefined,
     close: () => undefined,

@@ -1,4 +1,5 @@
 import {
+  asNotice,
   type Clock,
   doublingPauses,
   isForbidden,
@@ -178,7 +179,7 @@ export function answerInteraction(
     };
     // Nothing else shows whose command it was.
     if (!introduced.has(channel.id)) {
-      await post({ content: `<@${user.id}> \`/${commandName}\`:`, allowedMentions });
+      await post({ content: asNotice(`<@${user.id}> \`/${commandName}\`:`), allowedMentions });
       introduced.add(channel.id);
     }
     return post(part);
@@ -201,7 +202,7 @@ export function answerInteraction(
     } catch (error) {
       if (!isForbidden(error)) throw error;
       withheld = await sendInChannel({
-        content: 'Discord did not take my answer in time. It was for you alone, so I do not repeat it here.',
+        content: asNotice('Discord did not take my answer in time. It was for you alone, so I do not repeat it here.'),
         allowedMentions: { parse: [] },
       });
       return withheld;
@@ -209,7 +210,8 @@ export function answerInteraction(
   };
 
   const say = (body: ReplyBody, hidden: boolean) => {
-    const [first, ...others] = partsOf(body, interaction.user.id);
+    // What only the caller sees is in no history.
+    const [first, ...others] = partsOf(hidden ? { ...body, notice: false } : body, interaction.user.id);
     return inTurn(async () => {
       let last = await send(first, hidden);
       for (const part of others) last = await send(part, hidden);

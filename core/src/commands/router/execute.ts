@@ -9,6 +9,7 @@ import {
 } from '@cinnabar/sdk';
 import type { Channel, GuildMember } from 'discord.js';
 import { untilInterrupted } from '../../process/interruptible.js';
+import { asNoticeBody } from '../answers/body.js';
 import { denial } from '../answers/denial.js';
 import { AnswerLost, type LostAnswers } from '../answers/lost.js';
 import { bindOptions, type Problem, type Values } from '../options/bind.js';
@@ -37,11 +38,12 @@ export interface Execution {
 export async function execute(execution: Execution, call: Call): Promise<void> {
   const { entry, actor, answers } = call;
   const { signal } = entry.owner.scope;
+  const isAdministrative = entry.owner.plugin.manifest.administrative === true;
   /** The command says by itself that it was cancelled. */
   let hasLastWord = false;
   const reply: CommandContext['reply'] = (body) => {
     if (signal.aborted) hasLastWord = true;
-    return answers.reply(body);
+    return answers.reply(isAdministrative ? asNoticeBody(body) : body);
   };
   try {
     const decision = await execution.access.decide(actor, subjectOf(entry));

@@ -63,7 +63,8 @@ async function explainGroup(
 ): Promise<void> {
   const actor = actorOf(message);
   try {
-    await answers.reply(await groupHelp(execution.access, actor, group, prefix, stray));
+    const content = await groupHelp(execution.access, actor, group, prefix, stray);
+    await answers.reply({ content, notice: true });
   } catch (error) {
     await answerFailure(execution, `help of ${group.name}`, actor, answers, error);
   }

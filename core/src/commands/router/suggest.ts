@@ -42,7 +42,8 @@ export function createSuggester({ enabledIn, boundary }: Parts, registry: Regist
         for (const { name, entry } of near) {
           const { visible } = await visibleAmong(execution.access, actor, leavesOf(entry));
           if (visible.length === 0) continue;
-          await answers.reply(`There is no ${echo(prefix + word)}. Did you mean ${echo(prefix + name)}?`);
+          const content = `There is no ${echo(prefix + word)}. Did you mean ${echo(prefix + name)}?`;
+          await answers.reply({ content, notice: true });
           return;
         }
       } catch (error) {

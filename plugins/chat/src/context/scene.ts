@@ -1,4 +1,4 @@
-import { withoutNotes } from '@cinnabar/sdk';
+import { withoutNotes, withoutNoticeLines } from '@cinnabar/sdk';
 import type { HistoryMessage } from '../history/types.js';
 import { type Entry, toEntries } from './reading/entries.js';
 import { type ImageLimits, keptImages, newestImages, type ShownImages, withRoom } from './reading/images.js';
@@ -80,7 +80,7 @@ function draft(
 const WORDLESS = '[calls you without a word]';
 
 function contentOf({ content, author }: HistoryMessage, { withoutCommand }: ContextInput): string {
-  if (author.self) return content;
+  if (author.bot) return author.self ? withoutNoticeLines(content) : withoutNotes(withoutNoticeLines(content));
   const said = withoutCommand?.(content) ?? content;
   return said.trim() === '' && content.trim() !== '' ? WORDLESS : withoutNotes(said);
 }

@@ -102,6 +102,6 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
   } finally {
     // What has been used is paid for, also when the answer broke off.
     const receipt = await settle().finally(room?.release);
-    if (config.receipts && receipt !== undefined && !signal.aborted) await voice.say(receiptLine(receipt));
+    if (config.receipts && receipt !== undefined && !signal.aborted) await voice.say(receiptLine(receipt), 'notice');
   }
 }

@@ -1,4 +1,5 @@
 import { type Llm, type LlmCompletion, type LlmRequest, type ParticipantMessage, turnEndOf } from '@cinnabar/sdk';
+import type { Manner } from './sending/voice.js';
 import { CUT_OFF, droppedNote, MALFORMED, nothingSaid, tooManyRounds } from './sentences.js';
 import type { Speech } from './speech.js';
 import { type Invoked, type InvokeParts, invokeAll } from './tools/invoke.js';
@@ -40,7 +41,7 @@ export async function runRounds(request: LlmRequest, parts: RoundsParts): Promis
     const { text, uses } = readCompletion(completion);
     lastId = (await speech.say(text)) ?? lastId;
     const remark = remarkOn(completion, results, round >= maxToolDepth ? maxToolDepth : undefined);
-    if (remark !== undefined) await speech.say(remark);
+    if (remark !== undefined) await speech.say(remark.text, remark.manner);
     if (uses.length === 0 || round >= maxToolDepth) return;
     results = withDropped(await invokeAll(uses, lastId, parts), completion);
     await parts.onInvoked(results);
@@ -72,12 +73,15 @@ function remarkOn(
   completion: LlmCompletion,
   results: readonly Invoked[],
   exhausted: number | undefined,
-): string | undefined {
+): { readonly text: string; readonly manner: Manner } | undefined {
   const { text, uses } = readCompletion(completion);
-  if (completion.content.some(({ type }) => type === 'malformed_tool_use')) return MALFORMED;
-  if (uses.length > 0) return exhausted === undefined ? undefined : tooManyRounds(exhausted);
-  if (text === '') return spoken(results) ?? nothingSaid(completion.stopReason);
-  return completion.stopReason === 'max_tokens' ? CUT_OFF : undefined;
+  const notice = (sentence: string) => ({ text: sentence, manner: 'notice' as const });
+  if (completion.content.some(({ type }) => type === 'malformed_tool_use')) return notice(MALFORMED);
+  if (uses.length > 0) return exhausted === undefined ? undefined : notice(tooManyRounds(exhausted));
+  const done = text === '' ? spoken(results) : undefined;
+  if (done !== undefined) return { text: done, manner: 'word' };
+  if (text === '') return notice(nothingSaid(completion.stopReason));
+  return completion.stopReason === 'max_tokens' ? notice(CUT_OFF) : undefined;
 }
 
 function readCompletion({ content }: LlmCompletion) {

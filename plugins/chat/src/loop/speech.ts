@@ -1,6 +1,6 @@
 import { type LlmCompletion, type LlmRequest, sentenceOf, turnEndOf } from '@cinnabar/sdk';
 import { createLiveAnswer, type LiveAnswer, type LiveOptions } from './sending/live.js';
-import type { Voice } from './sending/voice.js';
+import type { Manner, Voice } from './sending/voice.js';
 
 /** What is said in the course of a turn, whether it grows while the model writes or comes at once. */
 export interface Speech {
@@ -10,7 +10,7 @@ export interface Speech {
    */
   listen(complete: (onText: LlmRequest['onText']) => Promise<LlmCompletion>): Promise<LlmCompletion | undefined>;
   /** Says a text: the one that is growing already is made exact. Resolves with its last message's id; nothing is said of an empty one. */
-  say(text: string): Promise<string | undefined>;
+  say(text: string, manner?: Manner): Promise<string | undefined>;
   /** Ends what is growing, because a member wants no answer any more: it is removed, or stays as it is where it was stopped. */
   giveUp(): Promise<void>;
 }
@@ -46,17 +46,17 @@ export function createSpeech(voice: Voice, options: SpeechOptions): Speech {
         if (!answer.shown || turnEndOf(options.signal) !== undefined) throw error;
         const sentence = sentenceOf(error);
         // Half an answer is not left behind as if it were a whole one.
-        await answer.finish(sentence ?? '');
+        await answer.finish(sentence ?? '', 'notice');
         if (sentence === undefined) throw error;
         options.log.info('an answer broke off', { error });
         return undefined;
       }
     },
-    async say(text) {
+    async say(text, manner) {
       const answer = growing;
       growing = undefined;
-      if (answer?.shown === true) return answer.finish(text);
-      return text === '' ? undefined : voice.say(text);
+      if (answer?.shown === true) return answer.finish(text, manner);
+      return text === '' ? undefined : voice.say(text, manner);
     },
   };
 }

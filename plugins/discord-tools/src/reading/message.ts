@@ -1,3 +1,4 @@
+import { isNotice, withoutNoticeLines } from '@cinnabar/sdk';
 import { type Message, MessageType } from 'discord.js';
 
 /** A message as tools return it. */
@@ -9,6 +10,8 @@ export interface MessageView {
   readonly createdAt: string;
   readonly editedAt?: string;
   readonly content: string;
+  /** Set on what a bot says about itself (a receipt, the answer to a command), which is not shown. */
+  readonly notice?: true;
   /** What it passes on from elsewhere. */
   readonly forwarded?: string;
   /** Set on what Discord itself says: `ChannelPinnedMessage`. */
@@ -53,6 +56,7 @@ const SAID: ReadonlySet<MessageType> = new Set([
 
 export function viewMessage(message: Message): MessageView {
   const { reference } = message;
+  const hidden = isNotice(message);
   const forwarded = message.messageSnapshots.first()?.content;
   const isAnswer = forwarded === undefined && reference?.channelId === message.channelId;
   return {
@@ -65,19 +69,20 @@ export function viewMessage(message: Message): MessageView {
     },
     createdAt: message.createdAt.toISOString(),
     ...(message.editedAt === null ? {} : { editedAt: message.editedAt.toISOString() }),
-    content: message.content,
+    content: hidden ? '' : withoutNoticeLines(message.content),
+    ...(hidden ? { notice: true as const } : {}),
     ...(forwarded === undefined ? {} : { forwarded }),
     ...(SAID.has(message.type) ? {} : { system: MessageType[message.type] }),
     ...(isAnswer && reference.messageId !== undefined ? { replyTo: reference.messageId } : {}),
     ...(message.hasThread ? { threadId: message.id } : {}),
     pinned: message.pinned,
-    attachments: message.attachments.map(({ name, size, contentType, url }) => ({
+    attachments: (hidden ? [] : [...message.attachments.values()]).map(({ name, size, contentType, url }) => ({
       name,
       bytes: size,
       type: contentType,
       url,
     })),
-    embeds: message.embeds.map(({ title, description, url, fields }) => ({
+    embeds: (hidden ? [] : message.embeds).map(({ title, description, url, fields }) => ({
       title,
       description,
       url,

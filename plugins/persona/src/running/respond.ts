@@ -26,7 +26,7 @@ export async function respond(turn: Turn, parts: RunParts): Promise<void> {
   if (spoke) return;
   if (refusal !== undefined) throw new UserError(refusal);
   // A slash command has to be answered, or Discord shows a failure.
-  if (message === null) await turn.reply('*(says nothing)*');
+  if (message === null) await turn.reply({ content: '*(says nothing)*', notice: true });
   else {
     const { silentReaction } = await parts.settingsFor(actor.guildId);
     if (silentReaction === '') return;

@@ -1,4 +1,4 @@
-import { type Random, TEXT_LIMITS, type TextLimits, type TextMessage, type Turn, textMessages } from '@cinnabar/sdk';
+import { answerMessages, type Random, TEXT_LIMITS, type TextLimits, type TextMessage, type Turn } from '@cinnabar/sdk';
 import type { Message, SendableChannels } from 'discord.js';
 
 const MOST_NONCE = 25;
@@ -40,5 +40,5 @@ async function inParts(
   { messages, characters }: TextLimits = TEXT_LIMITS,
 ): Promise<void> {
   const limits = { characters, messages: Math.min(messages, MOST_PARTS) };
-  for (const part of textMessages(text, { limits })) onSent(await send(part));
+  for (const part of answerMessages(text, { limits })) onSent(await send(part));
 }

@@ -1,21 +1,21 @@
-import type { Logger } from '@cinnabar/sdk';
+import { isNotice, type Logger } from '@cinnabar/sdk';
 import { type Message, MessageReferenceType, PermissionFlagsBits } from 'discord.js';
 
 /**
  * Follows the replies upwards from a message, as far as `depth` messages. Where one cannot be read (deleted, or Discord does not answer)
- * the chain starts after it, and the log says so.
+ * the chain starts after it, and the log says so. What a bot says about itself is left out.
  */
 export async function readReplyChain(message: Message, depth: number, log: Logger): Promise<readonly Message[]> {
   const chain: Message[] = [];
   const seen = new Set([message.id]);
   let current = message;
-  while (chain.length < depth) {
+  while (seen.size <= depth) {
     const parentId = parentOf(current);
     if (parentId === undefined || seen.has(parentId)) break;
     seen.add(parentId);
     const parent = await read(current, parentId, log);
     if (parent === undefined) break;
-    chain.unshift(parent);
+    if (!isNotice(parent)) chain.unshift(parent);
     current = parent;
   }
   return chain;

@@ -35,6 +35,7 @@ export async function consentTo(turn: Turn, parts: Consent): Promise<boolean> {
     );
   }
   await turn.reply({
+    notice: true,
     content: `An agent can answer you here. What you write in this conversation is then sent to a Letta server, and the agent remembers it. ${shares(own)} Do you want that?`,
     components: [buttons(parts.button, turn.message?.id ?? '')],
   });

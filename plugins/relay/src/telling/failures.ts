@@ -1,4 +1,4 @@
-import type { Clock, Identities, Logger } from '@cinnabar/sdk';
+import { asNotice, type Clock, type Identities, type Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { byKey } from '../agents/choose.js';
 import { grantOf, guildIdentity } from '../agents/identity.js';
@@ -29,7 +29,7 @@ export async function onFailed(
   if (posted) return;
   const newest = new Map(events.filter(isAsked).map((event) => [event.userId, event]));
   for (const event of newest.values()) {
-    await sayAt(event, sentence, `failed:${event.id}`, { client, clock }).catch((problem: unknown) =>
+    await sayAt(event, sentence, `failed:${event.id}`, { client, clock, notice: true }).catch((problem: unknown) =>
       log.info('it could not be said that an agent was not told', { channelId, error: problem }),
     );
   }
@@ -49,7 +49,9 @@ export async function onDropped(
   if (channel?.isSendable() !== true) return;
   const what = count === 1 ? 'A message was' : `${count} messages were`;
   await channel.send({
-    content: `⚠️ ${what} given up because too many wait for the agents, the latest in <#${channelId}>. \`relay status\` shows more; \`relay config max_queue_size\` changes how many may wait.`,
+    content: asNotice(
+      `⚠️ ${what} given up because too many wait for the agents, the latest in <#${channelId}>. \`relay status\` shows more; \`relay config max_queue_size\` changes how many may wait.`,
+    ),
     allowedMentions: { parse: [] },
   });
 }

@@ -1,9 +1,16 @@
-import { type Clock, mayRefer, sendOnce, textMessages } from '@cinnabar/sdk';
+import { answerMessages, type Clock, mayRefer, noticeMessages, sendOnce } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { RelayEvent } from '../types.js';
 
 /** Discord surely knows a message that is repeated for so long. */
 const KNOWN_MS = 2 * 60_000;
+
+export interface SayOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  /** Whether the bot says it about itself, as against an agent's words. */
+  readonly notice?: boolean;
+}
 
 /**
  * Says something where an event was, as a reply to its message when there is one. Only its author can be pinged.
@@ -14,7 +21,7 @@ export async function sayAt(
   event: RelayEvent,
   text: string,
   key: string,
-  { client, clock }: { readonly client: Client; readonly clock: Clock },
+  { client, clock, notice = false }: SayOptions,
 ): Promise<readonly string[]> {
   const { facts, userId, channelId } = event;
   const channel = await client.channels.fetch(channelId);
@@ -23,7 +30,8 @@ export async function sayAt(
   const allowedMentions = { parse: [], users: userId === null ? [] : [userId], repliedUser: true };
   const sentAfter = said !== null && clock.now() - facts.at >= KNOWN_MS ? said : undefined;
   const ids: string[] = [];
-  for (const [index, part] of textMessages(text).entries()) {
+  const parts = notice ? noticeMessages(text) : answerMessages(text);
+  for (const [index, part] of parts.entries()) {
     // The message may be gone by now: the answer is worth saying all the same.
     const reply =
       index === 0 && said !== null && mayRefer(channel)

@@ -1,4 +1,4 @@
-import { plainText, type TaskStatus, visible } from '@cinnabar/sdk';
+import { asNotice, noticeLine, plainText, type TaskStatus, visible } from '@cinnabar/sdk';
 import { type Ending, labelOf, type Task } from '../model/task.js';
 import { figures } from './figures.js';
 
@@ -44,13 +44,13 @@ export function statusText(task: Task, place: number | undefined): string {
     pausing ? ' (pausing as soon as it can)' : '',
     pausedByHost ? ' (tasks are switched off here at the moment)' : '',
   ];
-  return [`**Task ${labelOf(task)}** · ${what}${notes.join('')}`, `> ${promptLine(task)}`, `-# ${figures(task)}`].join(
-    '\n',
+  return asNotice(
+    [`**Task ${labelOf(task)}** · ${what}${notes.join('')}`, `> ${promptLine(task)}`, `-# ${figures(task)}`].join('\n'),
   );
 }
 
 /** The line under everything that a task says: it tells the steps, and the tasks of one channel, apart. */
-export const badge = (task: Pick<Task, 'id'>, n: number): string => `-# step ${n} · task ${labelOf(task)}`;
+export const badge = (task: Pick<Task, 'id'>, n: number): string => noticeLine(`-# step ${n} · task ${labelOf(task)}`);
 
 /** What is said at the end: how it ended and its figures stay in the message where the text between them is too long for messages. */
 export function endingText(
@@ -70,11 +70,11 @@ export function endingText(
       : ['Nobody knows whether these took effect:', ...unknowns.map((line) => `- ${inert(line)}`)]),
     ...(short || unknowns.length > 0 ? [] : ['Unknown: nothing']),
   ];
-  return {
-    head: `${ENDED[kind]}${mention === undefined ? '' : ` · <@${mention}>`}\n`,
-    text: lines.join('\n'),
-    foot: `\n-# ${figures(task)} · task ${labelOf(task)}`,
-  };
+  const figuresLine = `-# ${figures(task)} · task ${labelOf(task)}`;
+  const ended = `${ENDED[kind]}${mention === undefined ? '' : ` · <@${mention}>`}`;
+  // How it ended otherwise is for the host to say.
+  const foot = short ? noticeLine(figuresLine) : asNotice(figuresLine);
+  return { head: `${noticeLine(ended)}\n`, text: lines.join('\n'), foot: `\n${foot}` };
 }
 
 function doneIn({ log, step }: Task): string {

@@ -1,4 +1,12 @@
-import { type Clock, type Logger, sendOnce, type TaskMessage, textMessages, UserError } from '@cinnabar/sdk';
+import {
+  type Clock,
+  type Logger,
+  noticeLine,
+  sendOnce,
+  type TaskMessage,
+  textMessages,
+  UserError,
+} from '@cinnabar/sdk';
 import type { Client, MessageCreateOptions } from 'discord.js';
 import type { Question, Task } from '../model/task.js';
 import { Interrupted } from '../running/control.js';
@@ -105,7 +113,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
     },
     async closeQuestion(task, messageIds, saying, answer) {
       const asked = partsOf(task, saying, components).at(-1)?.content ?? '';
-      const line = `-# answered by <@${answer.byUserId}>`;
+      const line = noticeLine(`-# answered by <@${answer.byUserId}>`);
       await edit(task, messageIds.at(-1), asked.length + line.length < MESSAGE_LIMIT ? `${asked}\n${line}` : undefined);
     },
     async dropQuestion(task) {

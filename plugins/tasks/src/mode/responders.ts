@@ -45,8 +45,10 @@ export function registerResponders({ responder }: Pick<Registrar, 'responder'>, 
 async function start({ tasks }: ModeParts, { actor, message, reply }: Turn, prompt: string): Promise<void> {
   const messageId = message === null ? {} : { messageId: message.id };
   const { link } = await tasks.start({ prompt, actor, origin: 'mode', ...messageId });
-  if (message === null) await reply(`I have begun: ${link ?? 'it is in this channel'}`);
+  if (message === null) await reply({ content: `I have begun: ${link ?? 'it is in this channel'}`, notice: true });
 }
+
+const NOTHING_SAID = 'The language model had nothing to say to this. Please try to put it differently.';
 
 async function decide(parts: ModeParts, turn: Turn): Promise<void> {
   const { llm, selfName } = parts;
@@ -71,7 +73,5 @@ async function decide(parts: ModeParts, turn: Turn): Promise<void> {
     .map((block) => (block.type === 'text' ? block.text : ''))
     .join('')
     .trim();
-  await turn.reply(
-    text === '' ? 'The language model had nothing to say to this. Please try to put it differently.' : text,
-  );
+  await turn.reply(text === '' ? { content: NOTHING_SAID, notice: true } : text);
 }

@@ -1,4 +1,4 @@
-import { inNote } from '@cinnabar/sdk';
+import { inNote, isUnfinishedPart, withoutNoticeMark } from '@cinnabar/sdk';
 import type { HistoryAttachment, HistoryMessage } from '../../history/types.js';
 import type { Entry } from './entries.js';
 
@@ -11,18 +11,34 @@ export interface Wording {
   isShown(attachment: HistoryAttachment, message: HistoryMessage): boolean;
 }
 
-/** The text of an entry; empty when there is none. Parts of what the bot said are joined by a space. */
+/** The text of an entry; empty when there is none. */
 export function textOf(entry: Entry, previous: HistoryMessage | undefined, wording: Wording): string {
   const [message] = entry.messages;
   if (entry.own) return ownText(entry, wording);
-  return lines([wording.said(message), ...notesOn(message, wording), replyNote(message, previous, wording)]);
+  const notes = entry.messages.flatMap((part) => notesOn(part, wording));
+  return lines([saidIn(entry, wording), ...notes, replyNote(message, previous, wording)]);
 }
 
 /** Notes beside the bot's own words would teach it to write such notes. */
-function ownText({ messages }: Entry, wording: Wording): string {
-  const said = messages.map((message) => wording.said(message).trim()).filter((text) => text !== '');
-  return said.length > 0 ? said.join(' ') : lines(messages.flatMap((message) => notesOn(message, wording)));
+function ownText(entry: Entry, wording: Wording): string {
+  const said = saidIn(entry, wording);
+  return said === '' ? lines(entry.messages.flatMap((message) => notesOn(message, wording))) : said;
 }
+
+/** Answers that were given in parts end most parts with a line; a bot's messages that follow one another are joined by a space. */
+function saidIn({ messages }: Entry, wording: Wording): string {
+  if (messages.length === 1) return withoutNoticeMark(wording.said(messages[0]));
+  let said = '';
+  let goesOn = false;
+  for (const message of messages) {
+    const text = withoutNoticeMark(wording.said(message)).trim();
+    if (text !== '') said += said === '' ? text : `${goesOn && !ENDS_IN_SENTENCE.test(said) ? '\n' : ' '}${text}`;
+    goesOn = isUnfinishedPart(message);
+  }
+  return said;
+}
+/** A part that was cut within a line. */
+const ENDS_IN_SENTENCE = /[\p{L}\p{N},;]$/u;
 
 const MAX_NOTE = 200;
 

@@ -1,3 +1,4 @@
+import { isNotice } from '@cinnabar/sdk';
 import type { HistoryMessage } from '../../history/types.js';
 
 const SHOW = '👁️‍🗨️';
@@ -12,16 +13,17 @@ const THINKING_ONLY = /^(?:\s*<(think|thinking)>(?:(?!<\/?\1>)[\s\S])*(?:<\/\1>|
 /**
  * Whether the model sees a message. In this order, the first that applies:
  * 1. what is asked now is seen;
- * 2. own replies without a word, or with nothing but thoughts, are not: they teach the model to say nothing; nor are own cards
+ * 2. notices, what this program says about itself, are not, whichever bot of it sent them;
+ * 3. own replies without a word, or with nothing but thoughts, are not: they teach the model to say nothing; nor are own cards
  *    and tool output made visible, which the calls themselves stand for;
- * 3. 👁️‍🗨️ under it or in it: seen;
- * 4. 🫥 or 🙃 under it or in it: not seen;
- * 5. members' messages that start with a dot are not.
+ * 4. 👁️‍🗨️ under it or in it: seen;
+ * 5. 🫥 or 🙃 under it or in it: not seen;
+ * 6. members' messages that start with a dot are not.
  */
 export function isVisible(message: HistoryMessage, questionId: string | null | undefined): boolean {
   if (message.id === questionId) return true;
-  if (message.author.ownWebhook === true) return false;
-  if (message.author.self && (message.card === true || saysNothing(message))) return false;
+  if (isNotice(message) || message.author.ownWebhook === true) return false;
+  if (message.card === true || (message.author.self && saysNothing(message))) return false;
   const signs = signsOf(message);
   if (signs.has(show)) return true;
   if (signs.has(hide) || signs.has(aside)) return false;

@@ -1,4 +1,11 @@
-import { type Attachment, type Message, MessageFlags, type MessageReaction, MessageType } from 'discord.js';
+import {
+  type Attachment,
+  ComponentType,
+  type Message,
+  MessageFlags,
+  type MessageReaction,
+  MessageType,
+} from 'discord.js';
 import { type Held, hold, type Tally } from '../store/held.js';
 import type { HistoryAttachment, HistoryMessage } from '../types.js';
 import { authorOf, speakerOf } from './author.js';
@@ -25,9 +32,17 @@ export function toHeld(message: Message, reactions: Iterable<MessageReaction> = 
       attachments: attachmentsOf(message),
       extras: listed(extrasOf(message)),
     },
-    author.self && message.components.length > 0,
+    author.self ? message.components.length > 0 : author.bot && message.components.some(hasCardButton),
     tallies(reactions),
   );
+}
+
+/** What the plugin `confirm` puts under its cards, also in another bot of this program. */
+const CARD_BUTTON = /^confirm:/;
+
+function hasCardButton(component: Message['components'][number]): boolean {
+  if (component.type !== ComponentType.ActionRow) return false;
+  return component.components.some(({ customId }) => customId !== null && CARD_BUTTON.test(customId));
 }
 
 /** Emoji are told apart by id, those of Unicode by name. */

@@ -12,7 +12,7 @@ export interface Tally {
 export interface Held {
   /** As windows show it. */
   readonly message: HistoryMessage;
-  /** Own, with buttons or menus. */
+  /** Own, with buttons or menus; or a card of another bot of this program. */
   readonly controls: boolean;
   readonly tallies: ReadonlyMap<string, Tally>;
   /** About how much memory it takes. */
@@ -34,7 +34,7 @@ export function hold(facts: MessageFacts, controls: boolean, tallies: ReadonlyMa
   const counted = [...tallies.values()];
   const byOthers = counted.filter(({ others }) => others > 0).map(({ name }) => name);
   const asked = ['👍', '👎'].every((name) => counted.some((tally) => tally.mine && tally.name === name));
-  const card = facts.author.self && (controls || asked);
+  const card = controls || (facts.author.self && asked);
   const reactions = byOthers.length === 0 ? NONE : byOthers;
   const { id, channelId, author, content, createdAt, editedAt, replyTo, attachments, extras } = facts;
   // Written out: an object made by spreading another has a hidden class of its own, which takes as much memory as the message.

@@ -1,4 +1,4 @@
-import type { Commands, FrontDoor, Random, Registrar } from '@cinnabar/sdk';
+import { type Commands, type FrontDoor, isNotice, type Random, type Registrar } from '@cinnabar/sdk';
 import type { Client, Message } from 'discord.js';
 import { createChains } from './chains.js';
 import type { RuleBook, Rules } from './rules.js';
@@ -28,7 +28,8 @@ export function listenForMore({ on, client, rules, frontDoor, commands, random }
   };
 
   on('messageCreate', (message) => {
-    if (message.guildId === null) return undefined;
+    // What another bot says about itself is said to members, and counts as no message in a chain.
+    if (message.guildId === null || isNotice(message)) return undefined;
     const chain = chains.note(message);
     const known = rules.of(message.channelId);
     if (known === undefined || rules.isStale(message.channelId)) return judgeLater(message, chain);

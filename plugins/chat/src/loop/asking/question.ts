@@ -1,4 +1,4 @@
-import type { Turn } from '@cinnabar/sdk';
+import { isNotice, type Turn } from '@cinnabar/sdk';
 import type { Question } from '../../context/types.js';
 import { toHeld } from '../../history/convert/message.js';
 import { compareIds } from '../../history/snowflake.js';
@@ -46,7 +46,9 @@ function isWordless({ trigger }: Turn): boolean {
 }
 
 function lastHeard(messages: readonly HistoryMessage[]): HistoryMessage | undefined {
-  return messages.findLast(({ card, author }) => card !== true && author.ownWebhook !== true);
+  return messages.findLast(
+    (message) => message.card !== true && message.author.ownWebhook !== true && !isNotice(message),
+  );
 }
 
 /** `!ai Hello` was said as `Hello`. */

@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import { pause } from '../pause.js';
-import type { Voice } from './voice.js';
+import type { Manner, Voice } from './voice.js';
 
 /** An answer that grows in Discord while the model writes. */
 export interface LiveAnswer {
@@ -10,7 +10,7 @@ export interface LiveAnswer {
   /** Whether anything of it can be seen. */
   readonly shown: boolean;
   /** Makes what is seen exactly `text`; nothing of it stays when that is empty. Resolves with the id of its last message. */
-  finish(text: string): Promise<string | undefined>;
+  finish(text: string, manner?: Manner): Promise<string | undefined>;
   /** Lets it stand as it is. */
   leave(): Promise<void>;
 }
@@ -88,13 +88,13 @@ export function createLiveAnswer(voice: Voice, { clock, log, signal }: LiveOptio
       isOver = true;
       await pumping;
     },
-    async finish(text) {
+    async finish(text, manner) {
       isOver = true;
       await pumping?.catch(() => undefined);
-      const parts = text === '' ? [] : voice.messagesOf(text);
+      const parts = text === '' ? [] : voice.messagesOf(text, manner);
       if (parts.some(({ files }) => files !== undefined)) {
         // The file first: its beginning stays where it cannot be sent.
-        const id = await voice.say(text);
+        const id = await voice.say(text, manner);
         wanted = [];
         await run().catch((error: unknown) => log.warn('the beginning of an answer could not be removed', { error }));
         return id;

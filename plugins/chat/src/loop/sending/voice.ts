@@ -1,4 +1,4 @@
-import { type TextMessage, type Turn, textMessages } from '@cinnabar/sdk';
+import { answerMessages, noticeMessages, type TextMessage, type Turn } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import { withDiscordBackoff } from '../../history/discord-backoff.js';
 import { type Backoff, messageSender } from './sender.js';
@@ -6,12 +6,15 @@ import { type Backoff, messageSender } from './sender.js';
 /** Well below Discord's 2,000. */
 export const PART_LIMIT = 1_800;
 
+/** Whether the model speaks, or the program about itself: no model ever reads a notice. */
+export type Manner = 'word' | 'notice';
+
 /** How the bot speaks in the course of one turn. */
 export interface Voice {
   /** Says text, in parts where it is long, as a file where it is very long. Resolves with the id of the last message. */
-  say(text: string): Promise<string>;
+  say(text: string, manner?: Manner): Promise<string>;
   /** The messages in which a text is said. */
-  messagesOf(text: string): readonly TextMessage[];
+  messagesOf(text: string, manner?: Manner): readonly TextMessage[];
   /** Sends one message, or changes one that this voice has sent. */
   send(content: string): Promise<Message>;
   edit(message: Message, content: string): Promise<void>;
@@ -33,13 +36,16 @@ export function createVoice(turn: Turn, backoff: Backoff): Voice {
     return message;
   };
   const limits = turn.answerLimits === undefined ? {} : { limits: turn.answerLimits };
-  const messagesOf = (text: string) => textMessages(text, { ...limits, partLimit: PART_LIMIT });
+  const messagesOf = (text: string, manner: Manner = 'word') => {
+    const options = { ...limits, partLimit: PART_LIMIT };
+    return manner === 'notice' ? noticeMessages(text, options) : answerMessages(text, options);
+  };
   const allowedMentions = { parse: [], users: [...new Set([...turn.earlier, turn].map(({ user }) => user.id))] };
   return {
     send: (content) => sendMessage({ content }),
     messagesOf,
-    async say(text) {
-      const [first = { content: '' }, ...others] = messagesOf(text);
+    async say(text, manner) {
+      const [first = { content: '' }, ...others] = messagesOf(text, manner);
       let last = await sendMessage(first);
       for (const part of others) last = await sendMessage(part);
       return last.id;

@@ -35,7 +35,7 @@ export function editMessage(world: World, message: LocalMessage, permissions: bi
   const attachments = edit.keepAttachments
     ? message.attachments.filter((file) => edit.keepAttachments?.includes(file.id))
     : message.attachments;
-  const content = edit.content === undefined ? message.content : (edit.content ?? '').trim();
+  const content = edit.content === undefined ? message.written : (edit.content ?? '').trim();
   const embeds = edit.embeds === undefined ? message.embeds : (edit.embeds ?? []);
   const components = edit.components === undefined ? message.components : (edit.components ?? []);
   const files = edit.files ?? [];
@@ -47,7 +47,7 @@ export function editMessage(world: World, message: LocalMessage, permissions: bi
   });
 
   const wasLoading = (message.flags & MessageFlags.Loading) !== 0;
-  message.content = content;
+  message.written = content;
   message.components = components;
   message.attachments = attachments;
   attachFiles(world, message, files, embeds);

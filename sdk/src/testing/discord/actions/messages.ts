@@ -44,7 +44,7 @@ export function postMessage(world: World, channel: LocalChannel, sender: Sender,
   const reply = resolveReply(channel, draft);
   const type = sender.type ?? (reply ? MessageType.Reply : MessageType.Default);
   const message = new LocalMessage(draft.id ?? world.nextId(), channel, sender.author, type, world.clock.now());
-  message.content = (draft.content ?? '').trim();
+  message.written = (draft.content ?? '').trim();
   message.components = draft.components ?? [];
   message.tts = draft.tts ?? false;
   message.flags = sender.ephemeral ? flags | MessageFlags.Ephemeral : flags;
@@ -54,7 +54,7 @@ export function postMessage(world: World, channel: LocalChannel, sender: Sender,
   message.applicationId = sender.applicationId;
   message.interaction = sender.interaction;
   message.visibleTo = sender.ephemeral ? sender.interaction?.user : undefined;
-  message.mentions = findMentions(world, channel, message.content, sender.permissions, draft.allowedMentions);
+  message.mentions = findMentions(world, channel, message.written, sender.permissions, draft.allowedMentions);
   if (reply) linkReply(message, reply, draft);
   attachFiles(world, message, draft.files ?? [], draft.embeds ?? []);
   keep(world, channel, message);

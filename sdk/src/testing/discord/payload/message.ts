@@ -89,7 +89,7 @@ function baseMessage(message: LocalMessage, viewer: MessageViewer): Omit<APIMess
     type: message.type,
     channel_id: message.channel.id,
     author: userPayload(message.author),
-    content: shown ? message.content : '',
+    content: shown ? message.written : '',
     timestamp: isoTime(message.createdAt),
     edited_timestamp: isoTimeOrNull(message.editedAt),
     tts: message.tts,

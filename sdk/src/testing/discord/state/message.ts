@@ -27,6 +27,9 @@ export interface MessageReference {
   readonly guildId: string | undefined;
 }
 
+/** Bots that mark lines for other bots do so at their ends, with characters that no client shows. */
+const UNSEEN_MARK = /\u2063[\u2063\u200B]{2}$/gm;
+
 /** A message as the server has it. It is live: edits and reactions show on it. */
 export class LocalMessage {
   readonly id: string;
@@ -34,7 +37,8 @@ export class LocalMessage {
   readonly author: MessageAuthor;
   readonly type: MessageType;
   readonly createdAt: number;
-  content = '';
+  /** The content as it was sent, with what no client shows: `content` is what people read. */
+  written = '';
   embeds: APIEmbed[] = [];
   components: APIMessageTopLevelComponent[] = [];
   attachments: LocalAttachment[] = [];
@@ -66,6 +70,11 @@ export class LocalMessage {
     this.author = author;
     this.type = type;
     this.createdAt = createdAt;
+  }
+
+  /** What people read. */
+  get content(): string {
+    return this.written.includes('\u2063') ? this.written.replace(UNSEEN_MARK, '') : this.written;
   }
 
   get pinned(): boolean {

@@ -1,0 +1,83 @@
+import { type TextMessage, type TextOptions, textMessages } from './long-text.js';
+
+/**
+ * Invisible separator, zero-width space, invisible separator. Discord keeps them, no client shows them, and neither a member's nor a model's
+ * text ends with them by chance.
+ */
+const MARK = '\u2063\u200B\u2063';
+/** The same for one line of a message whose other lines a model said. */
+const LINE_MARK = '\u2063\u2063\u200B';
+/** At the end of a part of an answer that goes on with the next message. */
+const PART_MARK = '\u2063\u200B\u200B';
+const MARKS = [MARK, LINE_MARK, PART_MARK];
+/** At the end of an address the mark would become part of the link. */
+const ENDS_WITH_ADDRESS = /:\/\/\S+$/;
+const LONGEST_MARK = MARK.length + 1;
+const MESSAGE_LIMIT = 2_000;
+
+/**
+ * Marks a message as a notice: what the program says about itself (an answer to a command, a receipt, why there is no answer), as against what
+ * a model says. Notices are read by members and by no model, neither this bot's nor another bot's of this program in the same channel.
+ * The mark makes the text up to 4 characters longer.
+ * @example await channel.send(asNotice('I am still busy with an answer in this channel.'));
+ */
+export function asNotice(text: string): string {
+  return marked(withoutNoticeMark(text).trimEnd(), MARK);
+}
+
+function marked(text: string, mark: string): string {
+  return `${text}${ENDS_WITH_ADDRESS.test(text) ? ' ' : ''}${mark}`;
+}
+
+/** A message as discord.js has it, or as a history keeps it. */
+export interface MarkedMessage {
+  readonly author: { readonly bot: boolean };
+  readonly content: string;
+}
+
+/** Whether a message is a notice of a bot. Members cannot make one: only the messages of bots count. */
+export function isNotice({ author, content }: MarkedMessage): boolean {
+  return author.bot && content.endsWith(MARK);
+}
+
+/** A text that is no notice, whatever it ends with: for what a model or a member has a bot say. */
+export function withoutNoticeMark(text: string): string {
+  return text.includes('\u2063') ? MARKS.reduce((rest, mark) => rest.replaceAll(mark, ''), text) : text;
+}
+
+/** Marks one line of a message as the program's own, as against what a model says in the other lines: figures, the name of a task. */
+export function noticeLine(line: string): string {
+  return `${line}${LINE_MARK}`;
+}
+
+/** The content of a bot's message without the lines that `noticeLine` has marked. */
+export function withoutNoticeLines(content: string): string {
+  if (!content.includes(LINE_MARK)) return content;
+  return content
+    .split('\n')
+    .filter((line) => !line.endsWith(LINE_MARK))
+    .join('\n');
+}
+
+/** The messages in which a notice is said, as `textMessages` splits it, each of them marked. */
+export function noticeMessages(text: string, options: TextOptions = {}): readonly TextMessage[] {
+  const partLimit = (options.partLimit ?? MESSAGE_LIMIT) - LONGEST_MARK;
+  return textMessages(text, { ...options, partLimit }).map((part) => ({ ...part, content: asNotice(part.content) }));
+}
+
+/**
+ * The messages in which a mind gives one answer, as `textMessages` splits it. All but the last say, for bots only, that the answer goes on: to
+ * them, and in a history, it is one message.
+ */
+export function answerMessages(text: string, options: TextOptions = {}): readonly TextMessage[] {
+  const partLimit = (options.partLimit ?? MESSAGE_LIMIT) - LONGEST_MARK;
+  const parts = textMessages(withoutNoticeMark(text), { ...options, partLimit });
+  return parts.map((part, index) =>
+    index === parts.length - 1 ? part : { ...part, content: marked(part.content, PART_MARK) },
+  );
+}
+
+/** Whether a bot's message is a part of an answer that goes on with its next message. */
+export function isUnfinishedPart({ author, content }: MarkedMessage): boolean {
+  return author.bot && content.endsWith(PART_MARK);
+}
