@@ -44,11 +44,7 @@ describe('chat: what the model reads', () => {
     host.bob.say(host.general, 'message 9');
     host.bob.say(host.general, 'message 10');
     await ask();
-    expect(lines()).to.deep.equal([
-      'bob: message 9',
-      'bob: message 10',
-      'alice: Well?',
-    ]);
+    expect(lines()).to.deep.equal(['bob: message 9', 'bob: message 10', 'alice: Well?']);
   });
 
   it('is fetched once, then kept by the gateway, edits and deletions included', async () => {
