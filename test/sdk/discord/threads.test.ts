@@ -31,6 +31,18 @@ describe('local Discord: threads', () => {
     await refusal(again, 160004);
   });
 
+  it('are gone when they were deleted, also with the message that they hung on', async () => {
+    const { alice, general, guild } = city;
+    const said = alice.say(general, 'discuss');
+    const thread = alice.startThread(said, 'Discussion');
+    const deleted = next(client, Events.ThreadDelete);
+    guild.deleteChannel(thread);
+    await deleted;
+    const message = await parent().messages.fetch({ message: said.id, force: true });
+    expect(message.hasThread).to.equal(false);
+    expect(client.channels.cache.has(thread.id)).to.equal(false);
+  });
+
   it('are heard like channels, and may be kept private', async () => {
     const { alice, app, discord, general, guild, you } = city;
     guild.overwrite(general, { for: app.user, deny: ['ManageThreads'] });

@@ -3,8 +3,9 @@ import {
   type APIReaction,
   ChannelType,
   type GatewayMessageCreateDispatchData,
-  type MessageFlags,
+  MessageFlags,
 } from 'discord-api-types/v10';
+import type { LocalChannel } from '../state/channel.js';
 import type { LocalMessage } from '../state/message.js';
 import { attachmentPayload } from './attachment.js';
 import { channelPayload } from './channel.js';
@@ -103,7 +104,7 @@ function baseMessage(message: LocalMessage, viewer: MessageViewer): Omit<APIMess
     ...(message.reactionsByKey.size > 0 ? { reactions: reactionsPayload(message, viewer.userId) } : {}),
     ...(message.webhookId === undefined ? {} : { webhook_id: message.webhookId }),
     ...(message.applicationId === undefined ? {} : { application_id: message.applicationId }),
-    ...(message.thread ? { thread: channelPayload(message.thread, viewer.userId) } : {}),
+    ...(hasThread(message) ? { thread: channelPayload(message.thread, viewer.userId) } : {}),
     ...(interaction ? interactionFields(interaction) : {}),
   };
 }
@@ -114,7 +115,12 @@ function interactionFields(interaction: NonNullable<LocalMessage['interaction']>
 }
 
 function flagBits(message: LocalMessage): MessageFlags {
-  return message.thread ? message.flags | 32 : message.flags;
+  return hasThread(message) ? message.flags | MessageFlags.HasThread : message.flags;
+}
+
+/** A client adds the thread of a message to its channels, so one that was deleted must not come with it. */
+function hasThread(message: LocalMessage): message is LocalMessage & { readonly thread: LocalChannel } {
+  return message.thread?.deleted === false;
 }
 
 function reactionsPayload(message: LocalMessage, viewerId: string): APIReaction[] {
