@@ -105,17 +105,15 @@ export function createWatch(town: TrustTown, chronicle: Chronicle, count: (what:
     const viewers = here !== undefined && message.channel === here.channel ? [here.user] : oracle.viewersOf(message);
     const place = `${surface} in #${message.channel.name || 'a direct message'}`;
     for (const leak of oracle.leaksIn(fresh.join(' '), viewers, surface, { channel: message.channel, message })) {
-      if (!isGranted(leak, message, viewers))
+      if (!isGranted(leak, viewers))
         report({ ...leak, where: `${place}: ${excerpt(text, leak.marker)}` }, message.channel);
     }
     tally(surface, fresh, message.channel);
   });
 
-  /** Everybody may have their own words. A card has to say what it is about, and names the place that its requester asked for. */
-  const isGranted = ({ marker, reader }: Leak, message: LocalMessage, viewers: readonly LocalUser[]) => {
-    const { author } = oracle.originOf(marker);
-    return (viewers.length === 1 && author === reader.id) || (cards.has(message) && author === undefined);
-  };
+  /** Everybody may have their own words. */
+  const isGranted = ({ marker, reader }: Leak, viewers: readonly LocalUser[]) =>
+    viewers.length === 1 && oracle.originOf(marker).author === reader.id;
 
   /** A card is its requester's: who asked last, or whom it mentions or answers. */
   const noteCard = (message: LocalMessage) => {

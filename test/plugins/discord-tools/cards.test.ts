@@ -21,7 +21,7 @@ describe('discord-tools: the cards that ask for a confirmation', () => {
     expect([...guild.memberOf(alice).roles]).to.deep.equal([role]);
   });
 
-  it('name the channel to which a link leads', async () => {
+  it('mention the channel to which a link leads, so that only those who may see it read its name', async () => {
     await using bench = await openBench({ plugins: ['discord-tools', 'confirm'] });
     const { host, guild, general, mod, bob } = bench;
     const side = guild.createChannel({ name: 'side' });
@@ -29,7 +29,8 @@ describe('discord-tools: the cards that ask for a confirmation', () => {
     await host.settled();
     const messageId = `https://discord.com/channels/${guild.id}/${side.id}/${message.id}`;
     await bench.call(mod, 'discord_delete_message', { channelId: general.id, messageId });
-    expect(general.messages.at(-1)?.content).to.contain("I'll delete a message in #side");
+    expect(general.messages.at(-1)?.content).to.contain(`I'll delete a message in ${side}`);
+    expect(general.messages.at(-1)?.content).to.not.contain('#side');
     expect(message.deleted).to.equal(false);
   });
 });

@@ -1,9 +1,13 @@
 import { plainText, visible } from '@cinnabar/sdk';
 
-/** Text inside a card: nothing hidden, always one line, nothing taken for markup. */
+/** Text inside a card: nothing hidden, always one line, and no markup but mentions of channels. */
 export function inert(text: string): string {
-  return plainText(visible(text));
+  const parts = text.split(CHANNEL_MENTION);
+  return parts.map((part, n) => (n % 2 === 1 ? part : plainText(visible(part)))).join('');
 }
+
+/** The one piece of markup that stays: it notifies no one, and each client names the channel only to those who may see it. */
+const CHANNEL_MENTION = /(<#\d{17,20}>)/;
 
 /** Cuts at a character, never inside one, and says how much there is. */
 export function shorten(text: string, longest: number): string {

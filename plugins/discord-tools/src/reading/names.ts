@@ -17,8 +17,8 @@ export function channelText(channel: Channel): string {
 }
 
 /**
- * A channel in a sentence that asks for confirmation, unescaped: whoever shows it does that. The host asks whether the place is within
- * reach before it renders a card.
+ * A channel in a sentence that asks for confirmation, as a mention: others than the one who asked read the card, too, and each client shows the
+ * name to those who may see it.
  */
 export function channelInSentence(client: Client, text: string): string {
   return named(client, text, () => readChannel(text));
@@ -57,7 +57,7 @@ function named(client: Client, text: string, read: () => ChannelReference): stri
   try {
     const { channelId } = read();
     const channel = client.channels.cache.get(channelId);
-    return channel === undefined || channel.isDMBased() ? channelId : `#${channel.name}`;
+    return channel === undefined || channel.isDMBased() ? channelId : `<#${channelId}>`;
   } catch {
     return text;
   }
