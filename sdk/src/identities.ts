@@ -37,5 +37,20 @@ export interface Identities {
    */
   save(identity: Identity): Promise<void>;
   remove(id: string): Promise<void>;
+  /**
+   * Why an identity may not act there at the moment, as a clause for people; `undefined` while nothing stands against it: its plugin runs, is
+   * switched on there, and has no objection. Asked for every call under an identity, and again right before it runs. What it was granted is
+   * another question.
+   */
+  standing(id: string, guildId: string | null): Promise<string | undefined>;
+  /**
+   * Adds what a plugin has against its own identities: a switch of the guild, a member who has not consented. A check that throws is an objection.
+   * @returns takes it back
+   */
+  object(plugin: string, check: IdentityObjection): () => void;
 }
+
+/** Why an identity may not act there now, as a clause: "the agents of this server are switched off". `undefined` when it may. */
+export type IdentityObjection = (identity: Identity, guildId: string | null) => Promise<string | undefined>;
+
 export const Identities = defineToken<Identities>('cinnabar.identities');

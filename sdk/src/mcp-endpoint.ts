@@ -8,6 +8,8 @@ export interface McpEndpoint {
   issue(identity: string): Promise<{ readonly bearer: string }>;
   /** Voids the identity's bearer, and ends its sessions. */
   revoke(identity: string): Promise<void>;
+  /** Ends the identity's sessions, and with them its calls under way. Its bearer stays: it can open another session. */
+  cut(identity: string): Promise<void>;
   /** Whether the identity has a bearer that is valid. */
   has(identity: string): Promise<boolean>;
 }

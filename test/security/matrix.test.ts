@@ -187,7 +187,7 @@ async function setUp(bench: Bench): Promise<readonly Situation[]> {
     const direct = user.openDm(application).id;
     await host.resolve(Identities).save({
       id: `test:${name.replaceAll(' ', '-')}`,
-      plugin: 'test',
+      plugin: 'discord-tools',
       name,
       grants: [
         { ...grant, guildId: here.guild?.id ?? null, channelId: here.id },

@@ -16,7 +16,7 @@ export interface AccessParts {
   readonly enabledIn: (guildId: string | null, plugin: string) => boolean;
   /** User ids of the bot's owners; empty: the application's owner or team. */
   readonly owners: readonly string[];
-  readonly identities: Pick<Identities, 'get'>;
+  readonly identities: Pick<Identities, 'get' | 'standing'>;
   /** Added rules. They can refuse what the policy allows, never the other way round. */
   readonly rules?: readonly AccessRule[];
   readonly clock: Clock;

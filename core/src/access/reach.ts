@@ -18,7 +18,7 @@ export const OUT_OF_REACH: DecisionReason = {
 };
 
 interface Parts {
-  readonly identities: Pick<Identities, 'get'>;
+  readonly identities: Pick<Identities, 'get' | 'standing'>;
   readonly client: Client;
 }
 
@@ -46,6 +46,8 @@ export function createReach({ identities, client }: Parts) {
     if (grants.length > 0 && (kind !== 'tool' || !grants.some(has(name)))) return notGranted(name);
     const grant = grants.find(({ guildId }) => guildId === place.guildId);
     if (grant === undefined) return at === undefined ? notLetIn : OUT_OF_REACH;
+    const objection = await identities.standing(identity, place.guildId);
+    if (objection !== undefined) return { rule: 'identity', allowed: false, text: objection };
     if (place.guildId === actor.guildId && actor.userId !== grant.userId) return notLetIn;
     if (at !== undefined) return within(grant, name, actor, at);
     return has(name)(grant) ? vantageOf(grant.userId, place, false) : notGranted(name);
@@ -72,6 +74,7 @@ export function createReach({ identities, client }: Parts) {
     /** As whom an actor looks into a place, whatever they want to do there; `undefined` where it is out of reach. */
     async sight(actor: Actor, at: Place): Promise<Vantage | undefined> {
       if (actor.identity === undefined) return isWithin(actor, at) ? vantageOf(actor.userId, at, true) : undefined;
+      if ((await identities.standing(actor.identity, at.guildId)) !== undefined) return undefined;
       const grant = await grantFor(actor.identity, at.guildId);
       return grant !== undefined && reaches(grant, at) ? vantageOf(grant.userId, at, true) : undefined;
     },

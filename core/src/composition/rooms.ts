@@ -142,9 +142,15 @@ function registerState(room: Room): void {
     ),
   );
   room(KEYS.identities, (get) =>
-    createIdentities(
-      get(KEYS.storage).collection('identities', { scope: 'global', version: 1, schema: identitySchema }),
-    ),
+    createIdentities({
+      documents: get(KEYS.storage).collection('identities', { scope: 'global', version: 1, schema: identitySchema }),
+      async isOn(guildId, plugin) {
+        if (guildId !== null) await get(KEYS.guildStates).load(guildId);
+        const plugins = get(KEYS.plugins);
+        return plugins.enabledIn(guildId, plugin) && plugins.owners().some(({ id }) => id === plugin);
+      },
+      log: get(KEYS.logs).logger('access'),
+    }),
   );
 }
 

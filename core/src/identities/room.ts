@@ -5,6 +5,8 @@ import {
   type Identities,
   type Identity,
   type IdentityGrant,
+  type IdentityObjection,
+  type Logger,
   type PersonalData,
   z,
 } from '@cinnabar/sdk';
@@ -33,8 +35,16 @@ export interface IdentityRoom extends Identities {
   readonly personalData: PersonalData;
 }
 
+export interface IdentityParts {
+  readonly documents: Collection<z.output<typeof identitySchema>, 'global'>;
+  /** Whether a plugin runs, and is switched on in the guild. */
+  readonly isOn: (guildId: string | null, plugin: string) => Promise<boolean>;
+  readonly log: Logger;
+}
+
 /** Identities in memory, read once, written before they hold. */
-export function createIdentities(documents: Collection<z.output<typeof identitySchema>, 'global'>): IdentityRoom {
+export function createIdentities({ documents, isOn, log }: IdentityParts): IdentityRoom {
+  const objections = new Map<string, Set<IdentityObjection>>();
   let reading: Promise<Map<string, Identity>> | undefined;
   const all = () => {
     reading ??= read().catch((error: unknown) => {
@@ -75,6 +85,28 @@ export function createIdentities(documents: Collection<z.output<typeof identityS
         await write(known, identity);
       }),
     remove: (id) => changes.run(id, async () => erase(await all(), id)),
+    async standing(id, guildId) {
+      const identity = structuredClone((await all()).get(id));
+      if (identity === undefined) return undefined;
+      const { plugin } = identity;
+      try {
+        if (!(await isOn(guildId, plugin))) return `the plugin "${plugin}" is switched off here`;
+        for (const check of objections.get(plugin) ?? []) {
+          const objection = await check(identity, guildId);
+          if (objection !== undefined) return objection;
+        }
+        return undefined;
+      } catch (error) {
+        log.error('it could not be checked whether an agent may act', { identity: id, guildId, error });
+        return 'it could not be checked whether this agent may act';
+      }
+    },
+    object(plugin, check) {
+      const own: IdentityObjection = (identity, guildId) => check(identity, guildId);
+      const known = objections.get(plugin) ?? new Set<IdentityObjection>();
+      objections.set(plugin, known.add(own));
+      return () => void known.delete(own);
+    },
     personalData: {
       export: grantedBy,
       async forget(userId) {

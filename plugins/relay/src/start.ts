@@ -1,7 +1,8 @@
 import { createDirects } from './agents/directs.js';
-import { agentKeyOf } from './agents/identity.js';
+import { agentKeyOf, PLUGIN } from './agents/identity.js';
 import { createLetta } from './agents/letta.js';
 import { openRosters } from './agents/roster.js';
+import { createStanding } from './agents/standing.js';
 import { createAsking } from './approving/ask.js';
 import { approveTool } from './approving/tool.js';
 import { registerCommands } from './commands/register.js';
@@ -14,10 +15,11 @@ import { createPosts } from './presence/posts.js';
 import { startPresence } from './presence/start.js';
 import { createBreakers } from './resilience/breakers.js';
 import { createErrorLog } from './resilience/error-log.js';
-import { onConsent } from './taking/consent.js';
+import { isShut, onConsent } from './taking/consent.js';
 import { offer } from './taking/offer.js';
 import { personalData } from './taking/personal-data.js';
 import { respond } from './taking/respond.js';
+import { CHECK_MS, cutOff, cutOffWhatMayNot } from './telling/cut-off.js';
 import { openQueue } from './telling/open-queue.js';
 import { createWatch } from './telling/watch.js';
 
@@ -64,13 +66,26 @@ export async function start(context: RelayContext): Promise<void> {
     errors: createErrorLog(collections.errors, clock),
   };
 
+  const standing = createStanding({ ...shared, isShut: (userId) => isShut(userId, shared) });
+  context.defer(services.identities.object(PLUGIN, standing.objection));
   context.tool(approveTool);
   context.defer(tools.onSettled(watch.settled));
-  const queue = await openQueue(shared);
+  const queue = await openQueue({ ...shared, standing });
+  const cutting = { ...services, standing, queue };
+  const cut = (guildId: string | null) => cutOff(guildId, cutting);
+  context.every(CHECK_MS, () => cutOffWhatMayNot(cutting));
   context.defer(() => queue.stop());
   publishMetrics(context.metrics, queue, shared.breakers);
-  const parts = { ...shared, queue, offer: (event: Parameters<typeof offer>[0]) => offer(event, { ...shared, queue }) };
-  const button = context.component({ name: 'consent', run: onConsent({ settings, frontDoor }) });
+  const parts = {
+    ...shared,
+    queue,
+    cutOff: cut,
+    offer: (event: Parameters<typeof offer>[0]) => offer(event, { ...shared, queue }),
+  };
+  const button = context.component({
+    name: 'consent',
+    run: onConsent({ settings, frontDoor, onRefused: () => cut(null) }),
+  });
   const consent = { directs, rosters, settings, client, button };
   context.responder({
     name: 'relay',

@@ -96,6 +96,9 @@ export interface Delivering {
   deliver(batch: Batch, key: string, signal: AbortSignal): Promise<Delivery>;
 }
 
+/** The reason with which an attempt is aborted whose agent may not act any more: its run is cancelled at the server, and not taken up again. */
+export const SWITCHED_OFF = new Error('the agent was switched off');
+
 /** What may hold back a channel's or a guild's events. Read anew for each decision, so that a change of a setting holds at once. */
 export interface QueueRules {
   /** Least time between two batches of a channel. */
@@ -126,6 +129,15 @@ export interface RelayQueue {
    * is on the disk.
    */
   clear(guildId: string | null): Promise<number>;
+  /** Everything of a guild (`null`: of direct messages) that has not ended: waiting, or being told. */
+  pending(guildId: string | null): readonly RelayEvent[];
+  /** The guilds (`null`: direct messages) in which something is being told. */
+  busyGuilds(): ReadonlySet<string | null>;
+  /**
+   * Gives up what waits in a channel for an agent, and aborts what the agent is being told there with `reason`. Members who asked get `sentence`.
+   * @returns how many events
+   */
+  cut(channelId: string, agent: string, sentence: string, reason: Error): Promise<number>;
   /** A setting of the guild has changed: what was held back may go now. */
   wake(): void;
   /** Everything of one person: for their export and deletion. */

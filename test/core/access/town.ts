@@ -43,7 +43,7 @@ export async function openTown({
     states,
     enabledIn: (_guildId, plugin) => !disabled.has(plugin),
     owners: [],
-    identities: { get: async (id) => identities.get(id) },
+    identities: { get: async (id) => identities.get(id), standing: async () => undefined },
     clock: createSystemClock(),
     log,
     ...parts,

@@ -24,13 +24,15 @@ const agent = (more: Partial<Identity> = {}): Identity => ({
 });
 
 const open = (driver: Driver = createMemoryDriver()) =>
-  createIdentities(
-    createStorage({ driver, log: recordingLogger() }).collection('identities', {
+  createIdentities({
+    documents: createStorage({ driver, log: recordingLogger() }).collection('identities', {
       scope: 'global',
       version: 1,
       schema: identitySchema,
     }),
-  );
+    isOn: async (_guildId, plugin) => plugin === 'relay',
+    log: recordingLogger(),
+  });
 
 /** A medium whose next write waits until it is told to go on. */
 function slowDriver() {

@@ -127,5 +127,5 @@ export async function letIn(bench: Bench, identity: string, channels: readonly s
       .map(({ name }) => [name, 'allow' as const]),
   );
   const grant = { guildId: guild.id, userId: owner.id, channelId: general.id, channels, tools };
-  await host.resolve(Identities).save({ id: identity, plugin: 'test', name: 'Aurora', grants: [grant] });
+  await host.resolve(Identities).save({ id: identity, plugin: 'discord-tools', name: 'Aurora', grants: [grant] });
 }

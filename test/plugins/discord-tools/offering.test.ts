@@ -19,7 +19,7 @@ describe('the Discord tools that a model is told of', () => {
     await offer('none');
     expect(await offered()).to.deep.equal([]);
     const grant = { ...actor, channels: 'all', tools: { discord_list_roles: 'allow' } } as const;
-    await host.resolve(Identities).save({ id: 'relay:v', plugin: 'relay', name: 'V', grants: [grant] });
+    await host.resolve(Identities).save({ id: 'relay:v', plugin: 'discord-tools', name: 'V', grants: [grant] });
     expect(await offered({ ...actor, identity: 'relay:v' })).to.deep.equal(['discord_list_roles']);
   });
 });

@@ -60,7 +60,7 @@ describe('discord-tools: places', () => {
     await host.settled();
     const tools = { discord_send: 'allow' } as const;
     const grant = { guildId: guild.id, userId: owner.id, channelId: general.id, channels: [general.id], tools };
-    await host.resolve(Identities).save({ id: 'test:mute', plugin: 'test', name: 'Mute', grants: [grant] });
+    await host.resolve(Identities).save({ id: 'test:mute', plugin: 'discord-tools', name: 'Mute', grants: [grant] });
     const asAgent = (channelId: string) =>
       bench.refused(owner, 'discord_read_messages', { channelId }, { identity: 'test:mute' });
     expect(await asAgent(hidden.id)).to.equal(await asAgent(NOWHERE));

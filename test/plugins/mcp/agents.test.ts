@@ -43,7 +43,7 @@ describe('an agent over MCP', function () {
   ) =>
     host.resolve(Identities).save({
       id: 'relay:v',
-      plugin: 'relay',
+      plugin: 'mcp',
       name: 'V',
       grants: [{ guildId: host.guild.id, userId: host.you.id, channelId: host.general.id, channels, tools }],
     });

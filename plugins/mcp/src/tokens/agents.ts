@@ -70,6 +70,9 @@ export function createAgentTokens({ store, identities, clock, url, closeOf }: Pa
           return { bearer: `cinnabar_agent_${id}-${secret}` };
         }),
       revoke: (identity) => changes.run(identity, async () => end(await tokensOf(identity))),
+      async cut(identity) {
+        for (const id of await tokensOf(identity)) await closeOf(id);
+      },
       has: async (identity) => (await tokensOf(identity)).length > 0,
     },
     async verify(bearer) {

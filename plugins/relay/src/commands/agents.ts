@@ -121,5 +121,6 @@ async function sendAway(desk: AgentDesk, ctx: CommandContext, name: string) {
     if (next === undefined) delete draft.defaultAgent;
     else draft.defaultAgent = next;
   });
+  await desk.cutOff(guildId);
   return ctx.reply(`\`${agent.name}\` is sent away: its rights here are void.`);
 }

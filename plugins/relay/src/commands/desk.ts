@@ -25,6 +25,8 @@ export interface Desk {
   readonly queue: RelayQueue;
   readonly client: Client;
   readonly clock: Clock;
+  /** Ends what is under way for agents that may not act any more, in a guild or in direct messages. @returns how many events */
+  readonly cutOff: (guildId: string | null) => Promise<number>;
 }
 
 export const ADMIN = { tier: 'admin', where: 'guild' } as const;

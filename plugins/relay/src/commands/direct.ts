@@ -9,7 +9,7 @@ const NOBODY = 'none';
 
 /** `!relay dm`: consent to an agent in one's direct messages, and which agent that is. */
 export function directCommands(desk: SetupDesk): Subgroup {
-  const { settings, directs } = desk;
+  const { settings, directs, cutOff } = desk;
   return subgroup({
     name: 'dm',
     description: 'An agent in direct messages',
@@ -30,6 +30,7 @@ export function directCommands(desk: SetupDesk): Subgroup {
         ephemeral: true,
         async run(ctx) {
           await settings.user(ctx.user.id).set({ dm: 'off' });
+          await cutOff(null);
           return ctx.reply(OFF);
         },
       }),
@@ -59,6 +60,7 @@ export function directCommands(desk: SetupDesk): Subgroup {
           if (user !== undefined) await directs.give(user.id, agentId);
           else if (agentId === undefined) await settings.global.reset('dmAgent');
           else await settings.global.set({ dmAgent: agentId });
+          await cutOff(null);
           const whose = user === undefined ? 'direct messages' : `the direct messages of ${user}`;
           if (agentId === undefined) return ctx.reply(`No agent answers ${whose} any more.`);
           return ctx.reply(

@@ -2,7 +2,8 @@ import type { Identities, IdentityGrant, McpEndpoint } from '@cinnabar/sdk';
 import { PLUGIN } from '../agents/identity.js';
 import type { Rosters } from '../agents/roster.js';
 
-const LISTER = `${PLUGIN}:listing`;
+/** As whom the Letta server lists the tools. */
+export const LISTER = `${PLUGIN}:listing`;
 
 export interface ListingParts {
   readonly endpoint: McpEndpoint;

@@ -3,7 +3,7 @@ import { CHANNEL_MODES, type ChannelMode } from '../agents/roster.js';
 import { ADMIN, type Desk, guildOf } from './desk.js';
 
 /** `!relay enable`, `disable`, `pause`, `resume` and `mode`. */
-export function switchCommands({ rosters, queue }: Desk): readonly Subcommand[] {
+export function switchCommands({ rosters, queue, cutOff }: Desk): readonly Subcommand[] {
   return [
     subcommand({
       name: 'enable',
@@ -19,15 +19,17 @@ export function switchCommands({ rosters, queue }: Desk): readonly Subcommand[] 
     }),
     subcommand({
       name: 'disable',
-      description: 'Switch the agents of this server off, and drop what waits for them',
+      description: 'Switch the agents of this server off, and cut off what is under way',
       access: ADMIN,
       async run(ctx) {
         const guildId = guildOf(ctx);
         await rosters.update(guildId, (draft) => {
           draft.enabled = false;
         });
-        const dropped = await queue.clear(guildId);
-        return ctx.reply(`The agents of this server are switched off. ${droppedText(dropped)}`);
+        const cut = await cutOff(guildId);
+        return ctx.reply(
+          `The agents of this server are switched off: they read and post nothing more. ${cutText(cut)}`,
+        );
       },
     }),
     subcommand({
@@ -75,6 +77,11 @@ export function switchCommands({ rosters, queue }: Desk): readonly Subcommand[] 
       },
     }),
   ];
+}
+
+function cutText(cut: number): string {
+  if (cut === 0) return 'Nothing was under way.';
+  return `${cut} ${cut === 1 ? 'message that was under way is' : 'messages that were under way are'} cut off.`;
 }
 
 export function droppedText(dropped: number): string {

@@ -125,6 +125,23 @@ export async function createRelayQueue(options: RelayQueueOptions): Promise<Rela
       for (const { channelId } of lines) dispatcher.wake(channelId);
       return of.length;
     },
+    pending: (guildId) => events().filter((event) => event.guildId === guildId),
+    busyGuilds: () =>
+      new Set([...attempts.flights.keys()].flatMap((channelId) => book.line(channelId)?.guildId ?? [null])),
+    async cut(channelId, agent, sentence, reason) {
+      const line = book.line(channelId);
+      if (line === undefined) return 0;
+      const flying = attempts.flights.get(channelId);
+      const isTheirs = ({ entries }: { readonly entries: Line['waiting'] }) => entries[0]?.event.agent === agent;
+      const parcels = line.parcels.filter(isTheirs);
+      const idle = parcels.filter(({ key }) => key !== flying?.key);
+      const waiting = line.waiting.filter(({ event }) => event.agent === agent);
+      // Its end is told and written down as that of every attempt.
+      if (flying?.agent === agent) attempts.interruptOne(channelId, reason);
+      await attempts.giveUp(idle, waiting, sentence, reason);
+      dispatcher.wake(channelId);
+      return waiting.length + parcels.flatMap(({ entries }) => entries).length;
+    },
     wake: () => dispatcher.wakeAll(),
     of: async (userId) => events().filter((event) => wroteIn(event, userId)),
     async forget(userId) {

@@ -58,7 +58,10 @@ function buttons(button: ComponentHandle, messageId: string): ActionRowBuilder<B
 }
 
 /** Whether the person's servers with agents have all switched direct messages off. */
-async function isShut(userId: string, { rosters, settings, client }: Consent): Promise<boolean> {
+export async function isShut(
+  userId: string,
+  { rosters, settings, client }: Pick<Consent, 'rosters' | 'settings' | 'client'>,
+): Promise<boolean> {
   let shared = 0;
   for (const [guildId, { enabled }] of rosters.all()) {
     const guild = enabled ? client.guilds.cache.get(guildId) : undefined;
@@ -72,15 +75,18 @@ async function isShut(userId: string, { rosters, settings, client }: Consent): P
 
 export interface ConsentGiven {
   readonly settings: RelaySettings;
+  /** Called after a member has said no. */
+  readonly onRefused: () => Promise<unknown>;
   readonly frontDoor: FrontDoor | undefined;
 }
 
 /** The answer to the question. Their first message is handed in again: nobody has to repeat themselves. */
-export function onConsent({ settings, frontDoor }: ConsentGiven) {
+export function onConsent({ settings, frontDoor, onRefused }: ConsentGiven) {
   return async (interaction: ComponentInteraction, [choice, messageId]: readonly string[]): Promise<void> => {
     if (!interaction.isButton()) return;
     const dm = choice === 'on' ? 'on' : 'off';
     await settings.user(interaction.user.id).set({ dm });
+    if (dm === 'off') await onRefused();
     await interaction.update({ content: dm === 'on' ? ON : OFF, components: [] });
     if (dm === 'off' || messageId === undefined || messageId === '') return;
     const message = await interaction.channel?.messages.fetch(messageId).catch(() => undefined);

@@ -1,14 +1,18 @@
 import { createSequences, sentenceOf } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { isLetInto } from '../agents/places.js';
+import type { AgentStanding } from '../agents/standing.js';
 import { type Target, type TargetParts, targetOf } from '../agents/target.js';
 import { asItIsNow, isGone } from '../events/as-it-is-now.js';
-import type { Batch, Delivering, Delivery, RelayEvent } from '../types.js';
+import { type Batch, type Delivering, type Delivery, type RelayEvent, SWITCHED_OFF } from '../types.js';
+import { isAsked } from './asked.js';
+import { noAnswer } from './cut-off.js';
 import { type TellParts, tellAgent } from './tell.js';
 
 export interface DeliverParts extends TellParts, TargetParts {
   /** Resolves once the bot is connected: before that, nobody can post anything. */
   readonly connected: Promise<unknown>;
+  readonly standing: Pick<AgentStanding, 'of'>;
 }
 
 const NOTHING: Delivery = { status: 'done', posted: false, tokens: 0, steps: 0 };
@@ -18,9 +22,13 @@ export function createDelivering(parts: DeliverParts): Delivering {
   const conversations = createSequences();
   const deliver: Delivering['deliver'] = async (batch, key, signal) => {
     await parts.connected;
-    const target = await targetOf(batch[0], parts);
     // Switched off, sent away or not wanted any more while it waited; or never let in where it happened.
-    if (target === undefined || !(await hears(target, batch[0], parts.client))) return NOTHING;
+    const objection = await parts.standing.of(batch[0]);
+    if (objection !== undefined) return mute(batch, objection);
+    const target = await targetOf(batch[0], parts);
+    if (target === undefined) return NOTHING;
+    if (!(await hears(target, batch[0], parts.client)))
+      return mute(batch, `\`${target.name}\` has not been let into this channel`);
     const now = await Promise.all(batch.map((event) => asItIsNow(event, parts.client, parts.log)));
     const left = now.filter((event) => event !== undefined);
     if (!isSome(left)) return NOTHING;
@@ -38,6 +46,12 @@ export function createDelivering(parts: DeliverParts): Delivering {
       }
     },
   };
+}
+
+/** Members who asked get a word; nobody waits for anything else. */
+function mute(batch: Batch, objection: string): Delivery {
+  if (!batch.some(isAsked)) return NOTHING;
+  return { status: 'failed', retry: false, sentence: noAnswer(objection), error: SWITCHED_OFF };
 }
 
 /** Of a channel that it has not been let into, an agent is told nothing, whatever happened there. */

@@ -250,7 +250,10 @@ describe('relay: messages that change while they wait', () => {
     expect(await bot.admin('!relay queue')).to.include('1 waiting');
     expect(await bot.admin('!relay queue clear')).to.include('1 message that was waiting is dropped');
     await bot.says(bot.alice, `${bot.bot} second`);
-    expect(await bot.admin('!relay disable')).to.include('switched off. 1 message');
+    await bot.admin('!relay disable');
+    const said = bot.general.messages.map(({ content }) => content);
+    expect(said).to.include('There will be no answer: the agents of this server are switched off.');
+    expect(said.at(-1)).to.include('1 message that was under way is cut off');
     await bot.admin('!relay resume');
     await bot.says(bot.alice, `${bot.bot} third`);
     await bot.discord.expectMessage({ author: bot.bot, content: /switched off. An admin can switch them on/ });

@@ -1,12 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '@cinnabar/sdk';
+import { SWITCHED_OFF } from '../../types.js';
 
 /** How long an agent may work. */
 export interface Deadline {
   /** Aborts when the time is over, or whoever wants the answer has gone. */
   readonly signal: AbortSignal;
-  /** Why it has aborted. */
-  readonly reason: 'timeout' | 'stopped' | undefined;
+  /** Why it has aborted: `withdrawn` when the agent may not act any more. */
+  readonly reason: 'timeout' | 'stopped' | 'withdrawn' | undefined;
   /** The time does not count while `wait` is under way. */
   outside<T>(wait: () => Promise<T>): Promise<T>;
   end(): void;
@@ -19,11 +20,11 @@ export function createDeadline(clock: Clock, limitMs: number, outer: AbortSignal
   let reason: Deadline['reason'];
   let leftMs = limitMs;
   let since = clock.now();
-  const abort = (why: 'timeout' | 'stopped') => {
+  const abort = (why: 'timeout' | 'stopped' | 'withdrawn') => {
     reason ??= why;
     controller.abort();
   };
-  const stopped = () => abort('stopped');
+  const stopped = () => abort(outer.reason === SWITCHED_OFF ? 'withdrawn' : 'stopped');
   let cancel = clock.after(leftMs, () => abort('timeout'));
   outer.addEventListener('abort', stopped);
   if (outer.aborted) stopped();

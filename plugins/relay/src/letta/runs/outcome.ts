@@ -40,11 +40,16 @@ export async function unanswered(talk: Talk, error: unknown): Promise<Unanswered
 }
 
 /**
- * The time is over, or the bot stops. An agent that has taken too long is cancelled at the server. One that is at work when the bot stops
+ * The time is over, the agent may not act any more, or the bot stops. In the first two cases it is cancelled at the server. One that is at work
+ * when the bot stops
  * goes on: it could not be held up in the middle of a step, and the next process takes its run up.
  */
 export async function interrupted(talk: Talk): Promise<Conversed> {
   const { deadline, prompt } = talk;
+  if (deadline.reason === 'withdrawn') {
+    await cancelAtServer(talk);
+    return givenUp(talk, 'There will be no answer: the agent was switched off while it worked.', talk.stopped.reason);
+  }
   if (deadline.reason !== 'timeout') {
     return again(talk, 'I was stopped while the agent was working.', new Error('the relay was stopped'));
   }

@@ -1,0 +1,104 @@
+import { Identities, Tools } from '@cinnabar/sdk';
+import { expect } from 'chai';
+import { type AgentBot, namedIn, settleAgent, startAgentBot } from './surface/guild-with-agent.js';
+
+describe('relay: off means off', () => {
+  let bot: AgentBot;
+  /** What became of the tool calls that the agent made after it was let go on. */
+  let late: string[];
+  let isHeld = false;
+  beforeEach(async () => {
+    late = [];
+    isHeld = false;
+    bot = await startAgentBot({
+      plugins: ['admin'],
+      async script(turn) {
+        const { channelId } = namedIn(turn.prompt);
+        if (!turn.prompt.includes('work on it') || !isHeld) {
+          await turn.callTool('discord_send', { channelId, message: 'Here I am.' });
+          return;
+        }
+        await turn.hang();
+        for (const [tool, input] of [
+          ['discord_read_messages', { channelId }],
+          ['discord_send', { channelId, message: 'Too late.' }],
+        ] as const) {
+          // The server lets the step end in which a run is cancelled.
+          const { status, text } = await turn.callTool(tool, input).catch(() => ({ status: 'cancelled', text: '' }));
+          late.push(`${status}: ${text}`);
+        }
+      },
+    });
+  });
+  afterEach(() => bot[Symbol.asyncDispose]());
+
+  const saidIn = (where = bot.general) => where.messages.map(({ content }) => content);
+  /** The agent is at work, something is switched off, and the agent goes on. */
+  const whileAtWork = async (switchOff: () => Promise<unknown>, ask: () => unknown) => {
+    isHeld = true;
+    ask();
+    await bot.letta.hanging();
+    await switchOff();
+    await bot.advance(2_500);
+    await bot.settled();
+    bot.letta.release();
+    await bot.quiet();
+  };
+  const admin = async (text: string, where = bot.general) => {
+    bot.you.say(where, text);
+    await bot.settled();
+  };
+  const goneOn = () => late.filter((line) => !/^(error|cancelled)/.test(line));
+
+  for (const off of ['!relay disable', '!plugin disable relay']) {
+    it(`after \`${off}\` an agent at work reads and posts nothing more, its run is cut, and who asked is told`, async () => {
+      await settleAgent(bot);
+      const earlier = bot.general.messages.length;
+      await whileAtWork(
+        () => admin(off),
+        () => bot.alice.say(bot.general, `${bot.bot} work on it`),
+      );
+      expect(goneOn()).to.deep.equal([]);
+      expect(saidIn().slice(earlier)).to.not.include('Too late.');
+      expect(saidIn().slice(earlier).join('\n')).to.include('There will be no answer');
+      expect(bot.letta.requests.some(({ path }) => path.endsWith('/cancel'))).to.equal(true);
+    });
+  }
+
+  it('an agent that is switched off and on again needs no new setup', async () => {
+    await settleAgent(bot);
+    await bot.admin('!relay disable');
+    await bot.admin('!relay enable');
+    await bot.says(bot.alice, `${bot.bot} hello`);
+    expect(saidIn().at(-1)).to.equal('Here I am.');
+  });
+
+  for (const [off, where] of [
+    ['!relay dm off', 'direct'],
+    ['!ai use default', 'direct'],
+    ['!relay dm agent none', 'general'],
+  ] as const) {
+    it(`after \`${off}\` the agent of somebody's direct messages reads and posts nothing more there`, async () => {
+      await bot.admin(`!relay dm agent ${bot.letta.addAgent({ name: 'confidant' }).id}`);
+      const dm = bot.you.openDm(bot.application);
+      for (const said of ['!relay dm on', '!ai use relay', '!relay dm setup']) await bot.says(bot.you, said, dm);
+      expect(saidIn(dm)).to.include('Here I am.');
+      const earlier = dm.messages.length;
+      await whileAtWork(
+        () => admin(off, where === 'direct' ? dm : bot.general),
+        () => bot.you.say(dm, 'work on it'),
+      );
+      expect(goneOn()).to.deep.equal([]);
+      expect(saidIn(dm).slice(earlier)).to.not.include('Too late.');
+      // Nor with the bearer, whenever its server wakes it.
+      const [identity] = await bot.resolve(Identities).list(null);
+      const outcome = await bot.resolve(Tools).invoke({
+        name: 'discord_send',
+        arguments: { channelId: dm.id, message: 'Psst.' },
+        actor: { userId: bot.you.id, guildId: null, channelId: dm.id, identity: identity?.id ?? 'relay:dm' },
+        origin: 'mcp',
+      });
+      expect(outcome.status).to.equal('denied');
+    });
+  }
+});
