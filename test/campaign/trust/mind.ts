@@ -1,5 +1,6 @@
 import type { LlmRequest } from '@cinnabar/sdk';
-import { callTool, callTools, hang, type ModelStep, type PromptView, say } from '@cinnabar/sdk/testing';
+import { type AgentTurn, callTool, callTools, hang, type ModelStep, type PromptView, say } from '@cinnabar/sdk/testing';
+import { namedIn } from '../../plugins/relay/surface/guild-with-agent.js';
 import type { Dice } from '../confirm/dice.js';
 import { markersIn } from './oracle.js';
 
@@ -19,9 +20,15 @@ export interface Mind {
   /** No answer hangs any more. */
   release(): void;
   answer(view: PromptView, request: LlmRequest | undefined): ModelStep;
+  /** Called with what an agent is told, and with each result that it gets: then it is told which tool gave it. */
+  onAgent: (text: string, agent: string, tool?: string) => void;
+  /** One turn of an agent. */
+  live(turn: AgentTurn): Promise<void>;
 }
 
 const MOST_CALLS = 3;
+/** An agent has few of the tools. */
+const MOST_WISHES = 8;
 
 export function createMind(dice: Dice): Mind {
   let calls = 0;
@@ -35,6 +42,27 @@ export function createMind(dice: Dice): Mind {
     isHolding: () => holding,
     release() {
       holding = false;
+    },
+    onAgent: () => undefined,
+    async live(turn) {
+      const { agentName, prompt, tools } = turn;
+      mind.onAgent(prompt, agentName);
+      let shown = markersIn(prompt);
+      for (let n = dice.between(0, MOST_CALLS); n > 0; n -= 1) {
+        let wish = mind.wish();
+        for (let tries = 0; tries < MOST_WISHES && !tools.includes(wish.name); tries += 1) wish = mind.wish();
+        const { name, arguments: input } = wish;
+        if (!tools.includes(name)) continue;
+        const { text } = await turn.callTool(name, input);
+        mind.onAgent(text, agentName, name);
+        shown = [...shown, ...markersIn(text)];
+      }
+      const { channelId, messageId } = namedIn(prompt);
+      if (channelId === undefined || !tools.includes('discord_send')) return;
+      const isTrial = prompt.startsWith('This is a test of your connection');
+      const message = isTrial ? 'I am connected.' : `Well: ${mind.speakable(shown).slice(-2).join(' and ')}.`;
+      const reply = messageId === undefined ? {} : { replyToMessageId: messageId };
+      await turn.callTool('discord_send', { channelId, message, ...reply });
     },
     answer(view, request) {
       if (request === undefined) throw new Error('there is no request');

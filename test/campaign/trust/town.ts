@@ -1,5 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import {
+  createManualClock,
+  type LettaStandIn,
   type LocalChannel,
   type LocalGuild,
   type LocalRole,
@@ -7,6 +9,7 @@ import {
   type PermissionName,
   type ScriptedLlm,
   scriptedLlm,
+  startLettaStandIn,
 } from '@cinnabar/sdk/testing';
 import type { Dice } from '../confirm/dice.js';
 import { createMind, type Mind } from './mind.js';
@@ -16,6 +19,11 @@ import { createOracle, type Oracle } from './oracle.js';
 export interface TrustTown extends AsyncDisposable {
   readonly host: TestHost;
   readonly llm: ScriptedLlm;
+  readonly letta: LettaStandIn;
+  /** Let the agent in: it reads, and calls tools, with the rights of this person. */
+  readonly keeper: LocalUser;
+  /** Where the agent answers. */
+  readonly home: LocalChannel;
   readonly mind: Mind;
   readonly oracle: Oracle;
   readonly people: readonly [LocalUser, ...LocalUser[]];
@@ -25,9 +33,11 @@ export interface TrustTown extends AsyncDisposable {
   places(): readonly LocalChannel[];
   /** What closes a place to everybody but the bot; roles and people are let in by it, too. */
   hide(channel: LocalChannel): void;
+  /** Resolves when the bot and the agents have done what there is to do. */
+  settled(): Promise<void>;
 }
 
-const PLUGINS = ['accounts', 'admin', 'ai', 'chat', 'confirm', 'discord-tools', 'mcp', 'persona', 'tasks'];
+const PLUGINS = ['accounts', 'admin', 'ai', 'chat', 'confirm', 'discord-tools', 'mcp', 'persona', 'relay', 'tasks'];
 const NAMES = ['carol', 'dave', 'erin', 'frank'] as const;
 const SEEING: readonly PermissionName[] = [
   'ViewChannel',
@@ -41,11 +51,23 @@ const NO_THROTTLE = 1_000_000_000;
 export async function openTrustTown(dice: Dice, serial: () => number): Promise<TrustTown> {
   const mind = createMind(dice);
   const llm = scriptedLlm((view) => mind.answer(view, llm.requests.at(-1)));
-  const host = await createTestHost({ plugins: [llm, ...PLUGINS] });
+  const clock = createManualClock();
+  const letta = await startLettaStandIn({ clock, script: (turn) => mind.live(turn) });
   try {
-    return await furnish(host, llm, mind, dice, serial);
+    const host = await createTestHost({
+      plugins: [llm, ...PLUGINS],
+      settings: { mcp: { listen: '127.0.0.1:0', callsPerMinute: 10_000 } },
+      env: { LETTA_BASE_URL: letta.baseUrl, LETTA_API_KEY: 'test-key' },
+      clock,
+    });
+    try {
+      return await furnish(host, llm, letta, mind, dice, serial);
+    } catch (error) {
+      await host[Symbol.asyncDispose]();
+      throw error;
+    }
   } catch (error) {
-    await host[Symbol.asyncDispose]();
+    await letta[Symbol.asyncDispose]();
     throw error;
   }
 }
@@ -53,6 +75,7 @@ export async function openTrustTown(dice: Dice, serial: () => number): Promise<T
 async function furnish(
   host: TestHost,
   llm: ScriptedLlm,
+  letta: LettaStandIn,
   mind: Mind,
   dice: Dice,
   serial: () => number,
@@ -77,11 +100,29 @@ async function furnish(
     for (const user of people) if (!one.members.has(user.id) && dice.chance(0.75)) one.join(user);
     roles.set(one, furnishGuild(one));
   }
-  await host.settled();
+  const settled = async () => {
+    for (let round = 0; round < 2; round += 1) {
+      await host.settled();
+      await letta.idle();
+    }
+    await host.settled();
+  };
+  await settled();
+  const keeper = alice;
+  guild.giveRole(keeper, guild.createRole({ name: 'Keeper', permissions: ['ManageGuild'] }));
+  const { id: agentId } = letta.addAgent({ name: 'aurora' });
+  const { id: directId } = letta.addAgent({ name: 'borealis' });
+  await settled();
   for (const one of guilds) await configure(one);
+  const seen = [...guild.channels.values()].filter((channel) => oracle.sees(keeper, channel));
+  const home = dice.pick([host.general, ...seen]);
+  await admit();
   return {
     host,
     llm,
+    letta,
+    keeper,
+    home,
     mind,
     oracle,
     people,
@@ -89,7 +130,11 @@ async function furnish(
     roles,
     places: () => guilds.flatMap((one) => [...one.channels.values(), ...one.threads.values()]),
     hide,
-    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+    settled,
+    async [Symbol.asyncDispose]() {
+      await host[Symbol.asyncDispose]();
+      await letta[Symbol.asyncDispose]();
+    },
   };
 
   function furnishGuild(one: LocalGuild): readonly [LocalRole, ...LocalRole[]] {
@@ -111,6 +156,31 @@ async function furnish(
     }
     for (const { user, roles: held } of one.members.values()) if (!user.bot && dice.chance(0.5)) held.add(staff);
     return [staff, crew];
+  }
+
+  /** An agent in one channel of the first server, and another in the direct messages of those who want it. */
+  async function admit() {
+    const direct = you.openDm(application);
+    const orders = [
+      [keeper, home, `!relay agent ${agentId} aurora`],
+      ...(dice.chance(0.5) ? [[keeper, home, '!relay grant everywhere aurora'] as const] : []),
+      [keeper, home, '!relay enable'],
+      [keeper, home, '!ai use relay --here'],
+      [keeper, home, '!relay setup aurora'],
+      [you, direct, `!relay dm agent ${directId}`],
+      [you, direct, '!relay dm on'],
+      [you, direct, '!relay dm setup'],
+    ] as const;
+    for (const [user, channel, text] of orders) {
+      user.say(channel, text);
+      await settled();
+    }
+    for (const user of people) {
+      if (!dice.chance(0.3)) continue;
+      user.say(user.openDm(application), '!relay dm on');
+      user.say(user.openDm(application), '!ai use relay');
+    }
+    await settled();
   }
 
   /** Chooses who answers where, and how freely tools are used. */

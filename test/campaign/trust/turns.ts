@@ -125,16 +125,26 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
     else watch.asks(user, channel, user.say(channel, `!ai ${text}`));
   };
 
-  const askOne = async () => {
-    const user = dice.pick(people);
-    const channel = placeOf(user);
+  const askOne = async (user: LocalUser, channel: LocalChannel) => {
     watch.answering([[user]], channel);
     mind.speakable = (markers) => speakableIn(channel, markers);
     say(user, channel);
     chronicle.note(`${user.username} asks in #${channel.name || 'a direct message'}`, [user, channel]);
     count('asked alone');
-    await host.settled();
+    await town.settled();
     await decideAll();
+  };
+  const askAnywhere = () => {
+    const user = dice.pick(people);
+    return askOne(user, placeOf(user));
+  };
+  const askAgent = async () => {
+    const { home } = town;
+    const user = among(
+      dice,
+      people.filter((one) => !home.deleted && oracle.sees(one, home)),
+    );
+    if (user !== undefined) await askOne(user, home);
   };
   const speakableIn = (channel: LocalChannel, markers: readonly string[]) => {
     const readers = [...people].filter((user) =>
@@ -174,7 +184,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
     count('asked together');
     mind.release();
     llm.release();
-    await host.settled();
+    await town.settled();
     await decideAll();
     watch.together([]);
   };
@@ -194,7 +204,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
       .invoke({ name, arguments: input, actor: actorOf(user, channel), origin: 'campaign' });
     count(`call ${outcome.status}`);
     if (outcome.status === 'done') watch.read(outcome.text, user, `result of ${name}`);
-    await host.settled();
+    await town.settled();
     if (outcome.status !== 'deferred') return;
     await decideAll();
     await host.advance(61_000);
@@ -212,7 +222,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
     count(`command ${words.split(' ')[0]}`);
     if (dice.chance(0.4) && SLASHED.has(words)) user.slash(channel, words);
     else user.say(channel, `!${words}`);
-    await host.settled();
+    await town.settled();
   };
 
   const forget = async () => {
@@ -222,7 +232,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
     user.say(channel, '!mydata forget everything');
     chronicle.note(`${user.username} has everything forgotten`, [user]);
     count('forgotten');
-    await host.settled();
+    await town.settled();
   };
 
   /** Each card is decided by who asked, in one of the ways that there are; or left alone. */
@@ -252,7 +262,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
         requester,
         card.channel,
       ]);
-      await host.settled();
+      await town.settled();
     } catch (error) {
       // Not every card has every button, and who has left can press none.
       if (!(error instanceof LocalDiscordError) && !(error instanceof Error && /button/i.test(error.message)))
@@ -267,7 +277,8 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
       watch.answering(watch.waiting(), undefined);
       await host.advance(dice.chance(0.2) ? 61_000 : MEMORY_MS);
       const way = weighted(dice, [
-        [10, askOne],
+        [10, askAnywhere],
+        [2, askAgent],
         [2, askTogether],
         [8, call],
         [4, command],
@@ -278,7 +289,7 @@ export function createTurns({ town, dice, changes, watch, chronicle, count }: Tu
       } catch (error) {
         if (!(error instanceof LocalDiscordError)) throw error;
         count('refused by Discord');
-        await host.settled();
+        await town.settled();
       }
     },
   };

@@ -78,6 +78,23 @@ export function createWatch(town: TrustTown, chronicle: Chronicle, count: (what:
     tally(surface, markersIn(judged), where);
   };
 
+  mind.onAgent = (text, agent, tool) => {
+    if (tool === undefined) {
+      count('prompts of agents');
+      const found = possible.map((users) => oracle.leaksIn(text, users, 'prompt of an agent', { channel: where }));
+      const best = found.toSorted((a, b) => a.length - b.length)[0] ?? [];
+      for (const leak of best) report({ ...leak, where: `prompt of ${agent}: ${excerpt(text, leak.marker)}` }, where);
+      tally('prompt of an agent', markersIn(text), where);
+      return;
+    }
+    // In direct messages it has the rights of the one it speaks with.
+    const readers = agent === 'aurora' ? [town.keeper] : (possible[0] ?? []);
+    const surface = `result of ${tool} for an agent`;
+    for (const leak of oracle.leaksIn(text, readers, surface))
+      report({ ...leak, where: `${surface}: ${excerpt(text, leak.marker)}` }, where);
+    tally(surface, markersIn(text), undefined);
+  };
+
   /** A thread of the bot's is named after what it is about, for everybody who sees the thread. */
   const judgeTitle = (thread: LocalChannel) => {
     if (thread.thread?.owner.id !== host.bot.id) return;
