@@ -87,6 +87,7 @@ export * from './tool-content.js';
 export * from './tool-definition.js';
 export * from './tool-history.js';
 export * from './tool-schemas.js';
+export * from './tool-step.js';
 export * from './tools.js';
 export * from './turns.js';
 export * from './workers.js';

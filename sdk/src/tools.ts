@@ -3,6 +3,7 @@ import type { ToolSource } from './provenance.js';
 import { defineToken } from './token.js';
 import type { ToolContent, ToolProgress } from './tool-content.js';
 import type { Risk, TerminalNames } from './tool-definition.js';
+import type { ToolStep } from './tool-step.js';
 
 /** Policy of a guild for one tool. `deny` is final. */
 export const TOOL_POLICIES = ['allow', 'confirm', 'deny'] as const;
@@ -84,6 +85,8 @@ export interface ToolCall {
   readonly origin: string;
   /** The work that the call is part of, when who asked has said so: somebody may approve for all of it. */
   readonly session: ToolSession | undefined;
+  /** The calls that were made with it in one response of a model. */
+  readonly step: ToolStep | undefined;
   /** The strictest of the guild's policy, the identity's and, where the guild has none, the tool's own. Never `deny`: such a call does not come this far. */
   readonly policy: ToolPolicy | undefined;
   /**
@@ -167,6 +170,8 @@ export interface ToolRequest {
   readonly attempt?: number;
   /** The work that the call is part of, for approvals that hold for all of it. */
   readonly session?: ToolSession;
+  /** What the calls of one response share: see `inStep`. */
+  readonly step?: ToolStep;
   /**
    * Others whose words are answered together with the actor's: it is not made unless each of them might make it there, and what it reads is
    * told only when each of them may read it.

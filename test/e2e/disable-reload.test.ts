@@ -105,7 +105,7 @@ describe('a plugin that is switched off in one guild', () => {
     const [view] = await bot.hears('!ai Add V');
     if (view === undefined) throw new Error('there is no card');
     expect(contents(await bot.saidDuring(() => alice.react(view, '👍')))).to.deep.equal([
-      '✓ V has been added to your party!',
+      `✓ V has been added to your party!\n-# for ${alice}`,
     ]);
   });
 

@@ -79,7 +79,7 @@ for (const { route, provider, api, stream } of ROUTES) {
 
       if (card === undefined) throw new Error('there is no card');
       const ran = await bot.saidDuring(() => bot.alice.react(card, '👍'));
-      expect(contents(ran)).to.deep.equal(['✓ V has been added to your party!']);
+      expect(contents(ran)).to.deep.equal([`✓ V has been added to your party!\n-# for ${bot.alice}`]);
 
       expect(contents(await bot.hears('!ai Is he in now?'))).to.deep.equal(['V is in.']);
       const told = JSON.stringify(model.requests[2]?.body);

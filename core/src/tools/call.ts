@@ -10,6 +10,7 @@ import type {
   ToolPolicy,
   ToolProgress,
   ToolSession,
+  ToolStep,
 } from '@cinnabar/sdk';
 import type { Arguments } from './arguments.js';
 import type { AuditTrail } from './audit.js';
@@ -32,6 +33,7 @@ export interface Proposal {
   readonly alongside: readonly Actor[];
   readonly reading: ToolCall['reading'];
   readonly session: ToolSession | undefined;
+  readonly step: ToolStep | undefined;
   /** What the tool is told to tell attempts of one call by. */
   readonly key: string;
   readonly signal: AbortSignal;

@@ -117,6 +117,7 @@ export function createInvoke({
       alongside,
       reading: readingOf(tool, actor, at),
       session: request.session,
+      step: request.step,
       key: request.key ?? id,
       signal: request.signal ?? new AbortController().signal,
       card: renderCard(tool.info, tool.definition, input, redact),

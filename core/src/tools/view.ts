@@ -20,6 +20,7 @@ export function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
     at: call.at,
     origin: call.origin,
     session: call.session,
+    step: call.step,
     messageId: call.messageId,
     signal: call.signal,
     card: call.card,

@@ -9,9 +9,11 @@ import {
   subcommand,
   ToolPolicies,
 } from '@cinnabar/sdk';
+import { markRow } from './asking/controls.js';
 import { createDeliveries } from './asking/deliveries.js';
 import { onButton } from './deciding/buttons.js';
 import { createDecide } from './deciding/decide.js';
+import { onLeaveOut } from './deciding/leave-out.js';
 import { takeMissed } from './deciding/missed.js';
 import { createPatternChooser, onAllow, onMenu } from './deciding/pattern-chooser.js';
 import { onReaction } from './deciding/reactions.js';
@@ -69,7 +71,12 @@ export default definePlugin({
     const recovery = createRecovery(shared);
     const connection = watchConnection(on, services.clock, () => takeMissed(deciding));
     const expiry = createExpiry({ ...shared, recovery, connection });
-    const deciding = { ...shared, expiry, recovery, decide: createDecide({ ...shared, recovery }) };
+    const deciding = {
+      ...shared,
+      expiry,
+      recovery,
+      decide: createDecide({ ...shared, recovery, mark: () => [markRow(buttons)] }),
+    };
     const reasons = component({ name: 'reason', run: onReason(deciding) });
     const allow = component({ name: 'allow', run: onAllow(deciding) });
     const menu = component({ name: 'pattern', run: onMenu(deciding, allow) });
@@ -78,6 +85,7 @@ export default definePlugin({
       name: 'decide',
       run: onButton({ ...deciding, reasons, patterns }),
     });
+    const exclusions = component({ name: 'leave-out', run: onLeaveOut(deciding) });
     context.provide(Approvals, grants);
     const originOf = (messageId: string): MessageOrigin | undefined => {
       const userId = board.on(messageId)?.userId ?? board.deciderOf(messageId);
@@ -98,7 +106,7 @@ export default definePlugin({
     context.every(OUTBOX_MS, () => outbox.flush());
     context.every(TASK_CARDS_MS, () => expiry.expireTaskCards());
 
-    context.intercept(createInterceptor({ ...deciding, buttons, guildSettings: context.settings.guild }));
+    context.intercept(createInterceptor({ ...deciding, buttons, exclusions, guildSettings: context.settings.guild }));
     on('messageReactionAdd', onReaction(deciding));
     // Every message of every member passes here: one look-up unless something of theirs waits.
     on('messageCreate', ({ author }) =>

@@ -1,18 +1,21 @@
 import {
   createSequences,
   type Interceptor,
+  type Outcome,
   type Settings,
   type SettledOutcome,
   type ToolCall,
   type ToolPolicies,
+  type ToolStep,
 } from '@cinnabar/sdk';
-import { type AskingParts, ask } from './asking/ask.js';
+import { type AskingParts, ask, type Question } from './asking/ask.js';
 import { answerOf } from './deciding/answers.js';
 import { give } from './discord/give.js';
 import { channelOf } from './discord/place.js';
-import { type Allowance, allowanceFor } from './session/allowance.js';
+import { allowanceFor } from './session/allowance.js';
 import type { Grants } from './session/grants.js';
 import { type Rules, rulesIn, type settings } from './settings.js';
+import { requestsOf } from './waiting/card.js';
 import { REASONS } from './waiting/expiry.js';
 
 interface Parts extends AskingParts {
@@ -27,6 +30,7 @@ const MOST_WAITING = 1000;
 /** Holds calls until their requester has confirmed them. */
 export function createInterceptor(parts: Parts): Interceptor {
   const cards = createSequences();
+  const steps = new WeakMap<ToolStep, { readonly questions: Question[]; readonly asked: ReturnType<typeof ask> }>();
   /** Calls by member that will have a card, but have none yet. */
   const asking = new Map<string, number>();
 
@@ -40,7 +44,8 @@ export function createInterceptor(parts: Parts): Interceptor {
   /** Counts a card that is to come, or says why there may be none. */
   const reserve = ({ actor }: ToolCall, { maxOpen }: Rules): string | undefined => {
     const coming = asking.get(actor.userId) ?? 0;
-    const open = (parts.board.of(actor.userId)?.size ?? 0) + coming;
+    const waiting = [...(parts.board.of(actor.userId) ?? [])].map((card) => requestsOf(card).length);
+    const open = waiting.reduce((sum, calls) => sum + calls, coming);
     if (open >= maxOpen) {
       return `${open} requests of this member wait for a decision already: they have to be decided first`;
     }
@@ -48,11 +53,28 @@ export function createInterceptor(parts: Parts): Interceptor {
     asking.set(actor.userId, coming + 1);
     return undefined;
   };
-  const askFor = async (call: ToolCall, run: () => Promise<SettledOutcome>, rules: Rules, allowance: Allowance) => {
-    const { userId, channelId } = call.actor;
+  /** Several calls may come at once; their cards appear one after another. */
+  const askAll = (questions: readonly [Question, ...Question[]]) =>
+    cards.run(questions[0].call.actor.channelId, () => ask(parts, questions));
+  const askInStep = async (question: Question, step: ToolStep) => {
+    const group = steps.get(step);
+    if (group !== undefined) {
+      group.questions.push(question);
+      await step.rest();
+      return group.asked;
+    }
+    const questions: [Question, ...Question[]] = [question];
+    const asked = step.rest().then(() => askAll(questions));
+    steps.set(step, { questions, asked });
+    return asked;
+  };
+  const askFor = async (question: Question): Promise<Outcome> => {
+    const { call } = question;
+    const { userId } = call.actor;
     try {
-      // Several calls of one answer come at once; their cards appear one after another.
-      return await cards.run(channelId, () => ask(parts, { call, run, rules, allowance }));
+      const step = isDecidedWithOthers(call) ? call.step : undefined;
+      const outcomes = await (step === undefined ? askAll([question]) : askInStep(question, step));
+      return outcomes.get(call.id) ?? { status: 'expired', callId: call.id, reason: REASONS.undelivered };
     } finally {
       const left = (asking.get(userId) ?? 1) - 1;
       if (left === 0) asking.delete(userId);
@@ -86,7 +108,7 @@ export function createInterceptor(parts: Parts): Interceptor {
       await makeRoom(call);
       const reason = reserve(call, rules);
       if (reason !== undefined) return { status: 'denied', callId: call.id, reason: `Not run: ${reason}.` };
-      return askFor(call, next, rules, allowance);
+      return askFor({ call, run: next, rules, allowance });
     },
   };
 }
@@ -118,6 +140,11 @@ async function readForTask(
     log.warn('a member could not be given the result of a call', { callId, error });
   }
   return outcome;
+}
+
+/** A call of a task has decisions of its own, and so has one whose result may not be for all. */
+function isDecidedWithOthers({ session, reading }: ToolCall): boolean {
+  return session === undefined && (reading === 'nothing' || reading === 'open');
 }
 
 /** The host and the guild decide this, never the call: no argument of a tool is looked at. */

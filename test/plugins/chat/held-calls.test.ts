@@ -120,10 +120,10 @@ describe('chat: with the confirmation plugin and the offline model', () => {
     const card = await host.discord.expectMessage({ author: host.bot, content: /Confirmation Required/ });
     host.alice.react(card, '👍');
     await host.settled();
-    await host.discord.expectMessage({ author: host.bot, content: '✓ V has been added to your party!' });
+    await host.discord.expectMessage({ author: host.bot, content: /^✓ V has been added to your party!/ });
     host.alice.say(host.general, '!ai Who is in my party?');
     await host.settled();
-    const second = await host.discord.expectMessage({ author: host.bot, content: /Confirmation Required/ });
+    const second = await host.discord.expectMessage({ author: host.bot, content: /members of your party/ });
     host.alice.react(second, '👍');
     await host.settled();
     await host.discord.expectMessage({ author: host.bot, content: /V.*Solo/ });

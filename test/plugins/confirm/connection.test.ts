@@ -24,7 +24,7 @@ describe('what is pressed while the bot is cut off from Discord', () => {
     it(`counts while there is time, when the session is ${session}`, async () => {
       await using desk = await openDesk();
       await pressWhileAway(desk, { seconds: 1, lost });
-      await comes(desk, /^✓ Did milk\.$/);
+      await comes(desk, /^✓ Did milk\.\n/);
       expect(desk.runs).to.have.length(1);
     });
 

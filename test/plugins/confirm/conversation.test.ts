@@ -2,6 +2,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { definePlugin, type Plugin, Tools, z } from '@cinnabar/sdk';
 import { callTool, callToolRaw, callTools, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { toldTo } from './desk.js';
 
 /** The whole way: a member says it, a model makes a call of it, the member confirms it, the party has it. */
 async function openConversation(model: 'llm' | Plugin) {
@@ -31,6 +32,9 @@ async function openConversation(model: 'llm' | Plugin) {
 }
 const saidIn = ({ general, bot }: TestHost) => general.messages.filter(({ author }) => author.id === bot.id);
 
+/** As it is said in the channel, which others read too. */
+const forAlice = ({ host }: { readonly host: TestHost }, text: string) => toldTo(host.alice, text);
+
 const isCard = (content: string) => content.startsWith('📋 Confirmation Required');
 
 describe('a conversation with the party, confirmed by reactions', () => {
@@ -40,11 +44,13 @@ describe('a conversation with the party, confirmed by reactions', () => {
     expect(card?.content).to.equal(
       "📋 Confirmation Required\n\nI'll add V to your party:\n• Role: Solo\n• Gear Preferences: None\n\n👍 Confirm  👎 Cancel",
     );
-    expect(await talk.reacts('👍')).to.deep.equal(['✓ V has been added to your party!']);
+    expect(await talk.reacts('👍')).to.deep.equal([forAlice(talk, '✓ V has been added to your party!')]);
     await talk.says('Who is in my party?');
-    expect(await talk.reacts('👍')).to.deep.equal(['👥 Your party (1)\n• **V** – Solo (Gear Preferences: None)']);
+    expect(await talk.reacts('👍')).to.deep.equal([
+      forAlice(talk, '👥 Your party (1)\n• **V** – Solo (Gear Preferences: None)'),
+    ]);
     await talk.says('Remove V from my party');
-    expect(await talk.reacts('👍')).to.deep.equal(['✓ V has been removed from your party.']);
+    expect(await talk.reacts('👍')).to.deep.equal([forAlice(talk, '✓ V has been removed from your party.')]);
   });
 
   it('attaches a result that would fill many messages', async () => {
@@ -81,7 +87,7 @@ describe('a conversation with the party, confirmed by reactions', () => {
       ['Distribute 2 SMGs', 'Cancelled gear recommendation.'],
     ] as const) {
       await talk.says(text);
-      expect(await talk.reacts('👎')).to.deep.equal([answer]);
+      expect(await talk.reacts('👎')).to.deep.equal([forAlice(talk, answer)]);
     }
   });
 
@@ -112,17 +118,30 @@ describe('a conversation with the party, confirmed by reactions', () => {
     await using talk = await openConversation(llm);
     await talk.says('Add V');
     expect((await talk.says('What time is it?')).map(({ content }) => content)).to.deep.equal(['It is noon.']);
-    expect(await talk.reacts('👍')).to.deep.equal(['✓ V has been added to your party!']);
+    expect(await talk.reacts('👍')).to.deep.equal([forAlice(talk, '✓ V has been added to your party!')]);
   });
 
-  it('makes a card of each call of one answer, in order', async () => {
-    const calls = ['V', 'Jackie', 'Judy'].map((name) => ({
-      name: 'add_party_character',
-      arguments: { name, role: 'Solo' },
-    }));
+  it('adds six characters of one message with one card of six lines and one 👍', async () => {
+    const names = ['V', 'Jackie', 'Judy', 'Panam', 'River', 'Kerry'];
+    const calls = names.map((name) => ({ name: 'add_party_character', arguments: { name, role: 'Solo' } }));
     await using talk = await openConversation(scriptedLlm([callTools(calls)]));
-    const cards = (await talk.says('Add all')).map(({ content }) => content).filter(isCard);
-    expect(cards.map((content) => /add (\w+) to/.exec(content)?.[1])).to.deep.equal(['V', 'Jackie', 'Judy']);
+    const said = (await talk.says('Add all')).map(({ content }) => content);
+    expect(said.filter(isCard)).to.deep.equal(said);
+    expect(said).to.have.length(1);
+    expect(said[0]?.match(/^\d\. I'll add \w+ to your party: Role: Solo; Gear Preferences: None$/gm)).to.have.length(6);
+    const told = names.map((name) => `✓ ${name} has been added to your party!`).join('\n');
+    expect(await talk.reacts('👍')).to.deep.equal([forAlice(talk, told)]);
+  });
+
+  it('answers `/ai` with what it waits for, not with “Done.”, while a card waits', async () => {
+    await using talk = await openConversation(
+      scriptedLlm([callTool('add_party_character', { name: 'V', role: 'Solo' })]),
+    );
+    const slash = talk.host.alice.slash(talk.host.general, 'ai', { text: 'Add V' });
+    await talk.host.settled();
+    expect(slash.messages.map(({ content }) => content)).to.deep.equal([
+      'Nothing has run yet: it waits for your 👍 on the card below.',
+    ]);
   });
 
   it('answers a call that cannot be read with a request to try again, and goes on', async () => {

@@ -2,6 +2,7 @@ import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/c
 import {
   type Actor,
   definePlugin,
+  inStep,
   type Outcome,
   type Plugin,
   SettingsCatalog,
@@ -12,6 +13,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+import { ComponentType } from 'discord.js';
 
 export interface Desk extends AsyncDisposable {
   readonly host: TestHost;
@@ -19,6 +21,12 @@ export interface Desk extends AsyncDisposable {
   readonly runs: unknown[];
   /** A model calls a tool on behalf of a member; resolves when the call is held, refused or over. */
   call(user: LocalUser, input: Readonly<Record<string, unknown>>, more?: CallOptions): Promise<Outcome>;
+  /** A model calls tools in one response. */
+  callAll(
+    user: LocalUser,
+    inputs: readonly Readonly<Record<string, unknown>>[],
+    more?: CallOptions,
+  ): Promise<readonly Outcome[]>;
   /** The bot's messages in a channel, oldest first. */
   said(channel?: LocalChannel): LocalMessage[];
   /** The bot's latest message, which must exist. */
@@ -66,6 +74,15 @@ export async function openDesk(options: Partial<TestHostOptions> = {}): Promise<
       await host.settled();
       return outcome;
     },
+    async callAll(user, inputs, { tool = 'errand', channel = host.general, ...more } = {}) {
+      const request = { name: tool, actor: actorOf(user, channel), origin: 'test', ...more };
+      const tools = host.resolve(Tools);
+      const outcomes = await inStep(
+        inputs.map((input) => (step) => tools.invoke({ ...request, arguments: input, step })),
+      );
+      await host.settled();
+      return outcomes;
+    },
     said,
     latest(channel) {
       const message = said(channel).at(-1);
@@ -102,6 +119,17 @@ export async function inTime<T>({ discord, clock }: TestHost, promise: Promise<T
     clock.advance(1_000);
   }
   return promise;
+}
+
+/** What the bot answers to a decided card, as it says it to that member. */
+export function toldTo(user: LocalUser, text: string): string {
+  return `${text}\n-# for ${user}`;
+}
+
+/** What the buttons of a row say. */
+export function labelsOf(row: LocalMessage['components'][number]): readonly (string | undefined)[] {
+  if (row.type !== ComponentType.ActionRow) return [];
+  return row.components.map((component) => ('label' in component ? component.label : undefined));
 }
 
 /** How a call that was held ended. */

@@ -1,7 +1,7 @@
 import { Ledger } from '@cinnabar/sdk';
 import type { PermissionName } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { type Desk, inTime, openDesk, settledOf } from './desk.js';
+import { type Desk, inTime, labelsOf, openDesk, settledOf, toldTo } from './desk.js';
 
 const deny = ({ host }: Desk, ...permissions: PermissionName[]) =>
   host.guild.overwrite(host.general, { for: host.bot, deny: permissions });
@@ -22,8 +22,8 @@ describe('confirmation without a permission', () => {
       alice.click(card, 'Confirm');
       await settled();
       expect(desk.runs).to.deep.equal([{ what: 'milk' }]);
-      expect(desk.latest().content).to.equal('✓ Did milk.');
-      expect(card.components).to.deep.equal([]);
+      expect(desk.latest().content).to.equal(toldTo(alice, '✓ Did milk.'));
+      expect(card.components.map(labelsOf)).to.deep.equal([['Confirmation']]);
     });
   }
 
@@ -37,7 +37,7 @@ describe('confirmation without a permission', () => {
     alice.click(desk.latest(), 'Cancel');
     await settled();
     expect(desk.runs).to.deep.equal([]);
-    expect(desk.latest().content).to.equal('Cancelled milk.');
+    expect(desk.latest().content).to.equal(toldTo(alice, 'Cancelled milk.'));
   });
 
   it('still shows what became of a card when the reactions to it fail only after that', async () => {
@@ -49,12 +49,14 @@ describe('confirmation without a permission', () => {
     const called = desk.call(alice, { what: 'milk' });
     const card = await discord.expectMessage({ content: /^📋/ });
     alice.click(card, 'Confirm');
-    await discord.expectMessage({ content: '✓ Did milk.' });
+    await discord.expectMessage({ content: /^✓ Did milk/ });
     await inTime(desk.host, called);
     discord.faults.rest.clear();
     await advance(60_000);
     await settled();
-    expect(general.messages.find(({ id }) => id === card.id)?.components).to.deep.equal([]);
+    expect(general.messages.find(({ id }) => id === card.id)?.components.map(labelsOf)).to.deep.equal([
+      ['Confirmation'],
+    ]);
   });
 
   it('strikes such a card through as it stands, without its buttons', async () => {
@@ -138,6 +140,6 @@ describe('confirmation by button', () => {
     alice.react(card, '👍');
     await settled();
     expect(desk.runs).to.have.length(1);
-    expect(card.components).to.deep.equal([]);
+    expect(card.components.map(labelsOf)).to.deep.equal([['Confirmation']]);
   });
 });

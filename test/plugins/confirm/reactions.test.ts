@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Desk, inTime, openDesk, settledOf } from './desk.js';
+import { type Desk, inTime, openDesk, settledOf, toldTo } from './desk.js';
 
 const POST = { method: 'POST', route: '/channels/:channelId/messages' } as const;
 const ALWAYS = { times: Number.POSITIVE_INFINITY };
@@ -31,7 +31,7 @@ describe('confirmation by reaction', () => {
     desk.host.alice.react(desk.latest(), '👍');
     await desk.host.settled();
     expect(desk.runs).to.deep.equal([{ what: 'milk' }]);
-    expect(desk.latest().content).to.equal('✓ Did milk.');
+    expect(desk.latest().content).to.equal(toldTo(desk.host.alice, '✓ Did milk.'));
     expect(await settledOf(outcome)).to.include({ status: 'done', text: '✓ Did milk.' });
   });
 
@@ -41,7 +41,7 @@ describe('confirmation by reaction', () => {
     desk.host.alice.react(desk.latest(), '👎');
     await desk.host.settled();
     expect(desk.runs).to.deep.equal([]);
-    expect(desk.latest().content).to.equal('Cancelled \\*milk\\*.');
+    expect(desk.latest().content).to.equal(toldTo(desk.host.alice, 'Cancelled \\*milk\\*.'));
     expect(await settledOf(outcome)).to.have.property('status', 'denied');
   });
 
@@ -152,7 +152,7 @@ describe('confirmation by reaction', () => {
       await inTime(desk.host, desk.call(alice, { what: 'milk' }));
       expect(desk.said()).to.have.length(1);
       alice.react(desk.latest(), '👍');
-      await discord.expectMessage({ content: '✓ Did milk.' });
+      await discord.expectMessage({ content: toldTo(alice, '✓ Did milk.') });
       expect(desk.runs).to.have.length(1);
       discord.faults.clear();
       await inTime(desk.host, desk.host.settled());
@@ -185,7 +185,7 @@ describe('confirmation by reaction', () => {
     discord.faults.clear();
     alice.react(desk.latest(), '👍');
     await settled();
-    expect(desk.latest().content).to.equal('✓ Did milk.');
+    expect(desk.latest().content).to.equal(toldTo(desk.host.alice, '✓ Did milk.'));
   });
 
   it('keeps several calls apart: a card each, in order, each with its own decision', async () => {
@@ -229,7 +229,7 @@ describe('confirmation by reaction', () => {
         .said()
         .map(({ content }) => content)
         .slice(1),
-    ).to.deep.equal(['✓ Did milk.']);
+    ).to.deep.equal([toldTo(alice, '✓ Did milk.')]);
   });
 
   it('keeps two members apart in one channel', async () => {
@@ -262,7 +262,7 @@ describe('confirmation by reaction', () => {
     await using desk = await openDesk();
     const { alice, settled } = desk.host;
     for (const [what, answer] of [
-      ['explain', /^The shop is closed\.$/],
+      ['explain', /^The shop is closed\.\n/],
       ['break', /^(?!.*internal detail).*failed/],
     ] as const) {
       const outcome = await desk.call(alice, { what });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ledger, PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Desk, inTime, openDesk, settledOf } from './desk.js';
+import { type Desk, inTime, openDesk, settledOf, toldTo } from './desk.js';
 
 const POST = { method: 'POST', route: '/channels/:channelId/messages' } as const;
 
@@ -61,7 +61,7 @@ describe('confirmations over a restart', () => {
   for (const [emoji, ending] of [
     ['👍', '🔁 Not run: I was restarted before I could act on your 👍. Please ask again.'],
     ['👎', '🛑 Cancelled: it was not run.'],
-    [undefined, '⏱️ Request timed out'],
+    [undefined, '🔁 Not run: I was restarted. Please ask again.'],
   ] as const) {
     it(`answers truthfully what was pressed while it was down: ${emoji ?? 'nothing'}`, async () => {
       await using before = await openDesk();
@@ -93,8 +93,31 @@ describe('confirmations over a restart', () => {
     await using after = await openDesk({ world: before.host, dataDir: left.dataDir });
     await after.host.settled();
     expect(after.said().map(({ content }) => content)).to.have.length(1);
-    expect(after.latest().content).to.match(/^📋[\s\S]*\n\n❓ I was interrupted while doing this and do not know/);
+    expect(after.latest().content).to.match(
+      /^📋[\s\S]*\n\n✅ Confirmed by <@\d+>\n❓ I was interrupted while doing this and do not know/,
+    );
     expect(await after.host.resolve(Ledger).get(outcome.callId)).to.have.property('state', 'unknown');
+  });
+
+  it('says of each of several on one card what became of it when it died in the middle of them', async () => {
+    await using before = await openDesk();
+    const { alice } = before.host;
+    await before.callAll(alice, [{ what: 'milk' }, { what: 'wait' }, { what: 'bread' }]);
+    alice.react(before.latest(), '👍');
+    await before.begun();
+    await using left = await crash(before, 'busy');
+    before.release();
+
+    await using after = await openDesk({ world: before.host, dataDir: left.dataDir });
+    await after.host.settled();
+    const [card, told, ...others] = after.said().map(({ content }) => content);
+    expect(card).to.match(/\n✅ Confirmed by <@\d+>\n🔁 I was restarted in the middle of this\./);
+    const [milk, wait, bread] = told?.split('\n') ?? [];
+    expect(milk).to.equal('✓ Did milk.');
+    expect(wait).to.match(/^I'll run an errand: ❓ I was interrupted while doing this/);
+    expect(bread).to.match(/^I'll run an errand: 🔁 Not run/);
+    expect(others).to.deep.equal([]);
+    expect(after.runs).to.deep.equal([]);
   });
 
   it('does not claim that nothing was run when the ledger has lost the call', async () => {
@@ -130,7 +153,7 @@ describe('confirmations over a restart', () => {
       await using after = await openDesk({ world: before.host, dataDir: left.dataDir });
       await after.host.settled();
       const [card, told, ...others] = after.said();
-      expect(told?.content).to.equal(sentence);
+      expect(told?.content).to.equal(toldTo(alice, sentence));
       expect(told?.replyTo?.id).to.equal(card?.id);
       expect(card?.content.split('\n').at(-1)).to.equal(ending);
       expect(others).to.deep.equal([]);
@@ -143,13 +166,15 @@ describe('confirmations over a restart', () => {
     await before.call(alice, { what: 'milk' });
     discord.faults.rest.fail(502, { ...POST, times: Number.POSITIVE_INFINITY, afterEffect: true });
     alice.react(before.latest(), '👍');
-    await discord.expectMessage({ content: '✓ Did milk.' });
+    await discord.expectMessage({ content: toldTo(alice, '✓ Did milk.') });
     await using left = await crash(before, 'busy');
     clock.advance(3_600_000);
 
     await using after = await openDesk({ world: before.host, dataDir: left.dataDir });
     await after.host.settled();
-    expect(after.said().map(({ content }) => content.split('\n').at(-1))).to.deep.equal(['✅ Done.', '✓ Did milk.']);
+    const [card, ...told] = after.said().map(({ content }) => content);
+    expect(card?.split('\n').at(-1)).to.equal('✅ Done.');
+    expect(told).to.deep.equal([toldTo(alice, '✓ Did milk.')]);
   });
 
   it('leaves decided cards as they are, and asks Discord for nothing', async () => {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Approvals, PersonalDataStore, ToolPolicies } from '@cinnabar/sdk';
 import type { LocalMessage } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { type Desk, openDesk, settledOf } from './desk.js';
+import { type Desk, labelsOf, openDesk, settledOf, toldTo } from './desk.js';
 
 const session = { id: 'task-1', name: 'the task “Shopping”' };
 const labels = ({ components }: LocalMessage) => JSON.stringify(components).match(/(?<="label":")[^"]+/g);
@@ -51,7 +51,7 @@ describe('confirmation for a whole task', () => {
     const card = desk.latest();
     alice.click(card, 'For this task');
     await settled();
-    expect(card.components).to.deep.equal([]);
+    expect(card.components.map(labelsOf)).to.deep.equal([['Confirmation']]);
     const said = desk.said().length;
     expect(await desk.call(alice, { what: 'bread' }, { session })).to.include({ status: 'done', text: '✓ Did bread.' });
     expect(desk.said()).to.have.length(said);
@@ -323,8 +323,8 @@ describe('a denial with a reason', () => {
         status: 'denied',
         reason: 'the member denied it, so it was not run. Their reason: “We have **enough**.”',
       });
-      expect(desk.latest().content).to.equal('Cancelled milk. (We have \\*\\*enough\\*\\*.)');
-      expect(card.components).to.deep.equal([]);
+      expect(desk.latest().content).to.equal(toldTo(alice, 'Cancelled milk. (We have \\*\\*enough\\*\\*.)'));
+      expect(card.components.map(labelsOf)).to.deep.equal([['Confirmation']]);
     }
     expect(desk.runs).to.deep.equal([]);
   });

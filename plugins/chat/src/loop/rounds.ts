@@ -1,6 +1,6 @@
 import { type Llm, type LlmCompletion, type LlmRequest, type ParticipantMessage, turnEndOf } from '@cinnabar/sdk';
 import type { Manner } from './sending/voice.js';
-import { CUT_OFF, droppedNote, MALFORMED, nothingSaid, tooManyRounds } from './sentences.js';
+import { CUT_OFF, droppedNote, HELD, MALFORMED, nothingSaid, tooManyRounds } from './sentences.js';
 import type { Speech } from './speech.js';
 import { type Invoked, type InvokeParts, invokeAll } from './tools/invoke.js';
 
@@ -34,10 +34,7 @@ export async function runRounds(request: LlmRequest, parts: RoundsParts): Promis
     );
     if (completion === undefined) return;
     await parts.onCompletion(completion);
-    if (turnEndOf(signal) !== undefined) {
-      await speech.giveUp();
-      throw signal.reason;
-    }
+    await assertWanted(parts);
     const { text, uses } = readCompletion(completion);
     lastId = (await speech.say(text)) ?? lastId;
     const remark = remarkOn(completion, results, round >= maxToolDepth ? maxToolDepth : undefined);
@@ -45,13 +42,24 @@ export async function runRounds(request: LlmRequest, parts: RoundsParts): Promis
     if (uses.length === 0 || round >= maxToolDepth) return;
     results = withDropped(await invokeAll(uses, lastId, parts), completion);
     await parts.onInvoked(results);
-    if (results.every(({ held }) => held)) return;
+    if (results.every(({ held }) => held)) {
+      // A slash command has to be answered, and the card is no answer to it.
+      if (turn.message === null && lastId === undefined) await speech.say(HELD, 'notice');
+      return;
+    }
     said = [
       ...said,
       { participant: request.self, content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...uses] },
       { participant: request.self, content: results.map(({ result }) => result) },
     ];
   }
+}
+
+/** @throws the signal's reason when a member wants no answer any more */
+async function assertWanted({ signal, speech }: RoundsParts): Promise<void> {
+  if (turnEndOf(signal) === undefined) return;
+  await speech.giveUp();
+  throw signal.reason;
 }
 
 /** What has happened since stands before the empty message with which a context ends. */

@@ -4,6 +4,8 @@ export const NO_MODEL =
   'No language model is set up, so I cannot answer. The owner of the bot can load the `llm` plugin and configure one.';
 /** For calls whose arguments cannot be read. */
 export const MALFORMED = "I couldn't process that request. Please try again.";
+/** For a slash command of which every call waits for a confirmation. */
+export const HELD = 'Nothing has run yet: it waits for your 👍 on the card below.';
 export const CUT_OFF = '-# My answer reached its length limit.';
 
 export function tooManyRounds(rounds: number): string {

@@ -1,20 +1,19 @@
 import { retryDiscord } from '@cinnabar/sdk';
-import { drawCard } from '../card/draw.js';
+import type { SendableChannels } from 'discord.js';
 import { isGone } from '../discord/errors.js';
 import { NO_PINGS } from '../discord/say.js';
 import type { WaitingCard } from '../waiting/card.js';
 import type { AskingParts } from './ask.js';
-import { APPROVE, REACTIONS_REFUSED, REFUSE } from './controls.js';
-import type { Delivery } from './deliver.js';
+import { APPROVE, REFUSE } from './controls.js';
 
 /**
  * Adds 👍, then 👎. Where Discord refuses although the permissions are there, the card gets buttons instead and says so. The card waits for a
  * decision in any case: the member can react by themselves. Never rejects.
  */
 export async function addReactions(
-  { board, records, outbox, buttons, clock, signal, log }: AskingParts,
+  { board, records, outbox, clock, signal, log }: AskingParts,
   card: WaitingCard,
-  { call, rules, channel, controls }: Delivery,
+  channel: SendableChannels,
 ): Promise<void> {
   try {
     for (const emoji of [APPROVE, REFUSE])
@@ -29,16 +28,13 @@ export async function addReactions(
   async function offerButtons(): Promise<void> {
     // Decided, timed out or deleted while they were being added: then nobody needs them any more.
     if (!board.has(card)) return;
-    const { content } = drawCard(rules.style, call.card, call.card.arguments, [...controls.notes, REACTIONS_REFUSED]);
-    card.hasButtons = true;
-    card.content = content;
-    await records.change(card.callId, { content, hasButtons: true });
+    card.state = { ...card.state, reactionsRefused: true };
+    const { content, components } = card.draw(card.state);
+    await records.change(card.callId, { content });
     try {
-      await channel.messages.edit(card.messageId, {
-        content,
-        components: [controls.row(buttons, true)],
-        allowedMentions: NO_PINGS,
-      });
+      const shown = channel.messages.edit(card.messageId, { content, components, allowedMentions: NO_PINGS });
+      card.drawn = shown.catch(() => undefined);
+      await shown;
     } catch (error) {
       if (!isGone(error)) throw error;
       log.warn('a card could not be given buttons', { callId: card.callId, error });

@@ -7,6 +7,16 @@ import type { Rules } from '../settings.js';
 export const APPROVE = '👍';
 export const REFUSE = '👎';
 
+/** U+1F3FB to U+1F3FF; some clients add a variation selector to an emoji. */
+const SKIN_TONES = /[\u{1F3FB}-\u{1F3FF}\uFE0F]/gu;
+
+/** What an emoji decides, in whatever skin tone; `undefined` for every other. */
+export function choiceOf({ id, name }: { readonly id: string | null; readonly name: string | null }) {
+  const plain = id === null ? name?.replace(SKIN_TONES, '') : undefined;
+  if (plain === APPROVE) return 'approve';
+  return plain === REFUSE ? 'refuse' : undefined;
+}
+
 /** What a button on a card stands for. */
 export type Choice = 'approve' | 'here' | 'refuse' | 'reason' | 'task' | 'like' | 'about';
 export interface DecideHandle {

@@ -1,19 +1,14 @@
-import { isRefusal, sendOnce, type ToolCall } from '@cinnabar/sdk';
+import { isRefusal, sendOnce } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
-import type { Drawing } from '../card/draw.js';
 import { inert } from '../card/value.js';
 import { NO_PINGS } from '../discord/say.js';
 import { decideWithinMs, type Rules } from '../settings.js';
-import type { Request, WaitingCard } from '../waiting/card.js';
+import { type Request, requestsOf, type WaitingCard } from '../waiting/card.js';
 import type { AskingParts } from './ask.js';
-import { type Controls, markRow } from './controls.js';
+import { FRESH } from './face.js';
 
-export interface Delivery {
-  readonly call: ToolCall;
-  readonly request: Request;
+export interface Delivery extends Pick<WaitingCard, 'request' | 'others' | 'draw'> {
   readonly rules: Rules;
-  readonly drawing: Drawing;
-  readonly controls: Controls;
   readonly channel: SendableChannels;
 }
 
@@ -23,19 +18,19 @@ export interface Delivery {
  * record stays: the card may be there all the same, and is looked for later. Discord's refusal is certain.
  */
 export async function deliver(
-  { board, records, clock, signal, buttons }: Pick<AskingParts, 'board' | 'records' | 'clock' | 'signal' | 'buttons'>,
-  { call, request, rules, drawing, controls, channel }: Delivery,
+  { board, records, clock, signal }: Pick<AskingParts, 'board' | 'records' | 'clock' | 'signal'>,
+  { request, others, rules, draw, channel }: Delivery,
 ): Promise<WaitingCard> {
+  const { call } = request;
   const { id: callId, actor } = call;
-  const { content, file } = drawing;
   const { userId, guildId, channelId } = actor;
-  const hasButtons = controls.buttons;
-  const cancelled = inert(call.card.cancelled);
+  const { content, file, components } = draw(FRESH);
+  const also = others.map((other) => ({ callId: other.call.id, ...wordsOf(other) }));
   const after = channel.lastMessageId ?? '0';
-  await records.save(callId, { userId, guildId, channelId, content, after, hasButtons, cancelled });
+  await records.save(callId, { userId, guildId, channelId, content, after, ...wordsOf(request), also });
   const message = {
     content,
-    components: [hasButtons ? controls.row(buttons) : markRow(buttons)],
+    components,
     files: file === undefined ? [] : [{ name: file.name, attachment: Buffer.from(file.json) }],
     allowedMentions: call.session?.mention === true ? { ...NO_PINGS, users: [userId] } : NO_PINGS,
   };
@@ -46,9 +41,20 @@ export async function deliver(
   });
   const expiresAt = clock.now() + decideWithinMs(call, rules);
   await records.change(callId, { messageId, expiresAt });
-  const { sentence } = call.card;
+  const sentence = sentenceOf({ request, others });
   const place = { userId, guildId, channelId, messageId };
-  const card = { callId, ...place, sentence, content, hasButtons, expiresAt, request };
+  const state = FRESH;
+  const card = { callId, ...place, sentence, draw, state, drawn: Promise.resolve(), expiresAt, request, others };
   board.add(card);
   return card;
+}
+
+function wordsOf({ call }: Request) {
+  return { sentence: call.card.sentence, cancelled: inert(call.card.cancelled) };
+}
+
+function sentenceOf(card: Pick<WaitingCard, 'request' | 'others'>): string {
+  return requestsOf(card)
+    .map(({ call }) => call.card.sentence)
+    .join('; ');
 }

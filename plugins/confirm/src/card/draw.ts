@@ -48,7 +48,8 @@ export function drawCard(
   return { content: STYLES[style]({ card: bare, longest: 15, notes: withNote }), file };
 }
 
-function fits(content: string): boolean {
+/** Whether a card fits into a message, however it ends. */
+export function fits(content: string): boolean {
   return longestEnded(content) <= MESSAGE_LIMIT;
 }
 

@@ -5,6 +5,9 @@ import type { Answer } from '../discord/give.js';
 const CANCELLED = 'the member cancelled it with 👎, so it was not run';
 const CANCELLED_BECAUSE = 'the member denied it, so it was not run. Their reason:';
 
+/** Why a call did not run that the member took out of a card whose other calls they confirmed. */
+export const LEFT_OUT = 'the member left it out when they confirmed the rest, so it was not run';
+
 /** @param why the member's own words */
 export function cancellation(why: string | undefined): string {
   return why === undefined ? CANCELLED : `${CANCELLED_BECAUSE} “${visible(why)}”`;
@@ -12,7 +15,7 @@ export function cancellation(why: string | undefined): string {
 
 /** Whether the member cancelled it; else it was refused when it was to be run. */
 export function wasCancelled({ state, reason = '' }: Pick<LedgerEntry, 'state' | 'reason'>): boolean {
-  return state === 'denied' && (reason === CANCELLED || reason.startsWith(CANCELLED_BECAUSE));
+  return state === 'denied' && (reason === CANCELLED || reason === LEFT_OUT || reason.startsWith(CANCELLED_BECAUSE));
 }
 
 /** What a member is told of a call that was confirmed. */

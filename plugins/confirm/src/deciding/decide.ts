@@ -1,7 +1,8 @@
-import type { Clock, Logger, SettledOutcome, ToolCall } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
+import type { Clock, Logger, SettledOutcome } from '@cinnabar/sdk';
+import type { Client, MessageEditOptions } from 'discord.js';
+import { decided, type Verdict } from '../card/ending.js';
 import { inert } from '../card/value.js';
-import { endCard } from '../discord/end-card.js';
+import { changeCard } from '../discord/end-card.js';
 import { isGone } from '../discord/errors.js';
 import { type Answer, give } from '../discord/give.js';
 import { channelOf } from '../discord/place.js';
@@ -9,10 +10,10 @@ import type { Recovery } from '../lifecycle/recover.js';
 import type { Grants } from '../session/grants.js';
 import type { Pattern } from '../session/pattern.js';
 import type { Board } from '../waiting/board.js';
-import type { Request, WaitingCard } from '../waiting/card.js';
+import { type Request, requestsOf, type WaitingCard } from '../waiting/card.js';
 import type { Outbox } from '../waiting/outbox.js';
 import type { Records } from '../waiting/records.js';
-import { answerOf, cancellation } from './answers.js';
+import { answerOf, cancellation, LEFT_OUT } from './answers.js';
 
 interface Parts {
   readonly board: Board;
@@ -24,6 +25,8 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** What stays below a decided card: what no tool can send, so that it is still known for one. */
+  mark(): MessageEditOptions['components'];
 }
 
 /** What a decision led to: the outcome, and what the member is told of it; without words, what the ledger knows. */
@@ -46,24 +49,46 @@ const ONCE_ONLY =
 const ELSEWHERE = 'it was decided before, in another place';
 
 /** Carries out the requester's decision: the first one, and only once. */
-export function createDecide({ board, records, grants, outbox, recovery, client, clock, log, signal }: Parts): Decide {
+export function createDecide(parts: Parts): Decide {
+  const { board, records, grants, outbox, recovery, client, clock, log, signal, mark } = parts;
   return decide;
 
   async function decide(card: WaitingCard, decision: Decision): Promise<boolean> {
-    const { request, callId } = card;
-    if (request === undefined || !board.take(card)) return false;
+    const { callId } = card;
+    if (!board.take(card)) return false;
     board.decided(card.messageId, card.userId);
-    const { outcome, answer } = await resultOf(card, request, decision).catch((error: unknown) =>
-      broken(callId, error),
-    );
-    request.settle(outcome);
-    if (outcome.status === 'failed') {
-      // The member is told; what is a defect, the host has logged as one.
-      log.info('a confirmed call failed', { callId, tool: request.call.tool.name, error: outcome.error });
+    const verdict = { approved: decision.approved, userId: card.userId, at: clock.now() };
+    // Written for all of the card's calls before the first of them runs.
+    const written: { readonly request: Request; readonly run: () => Promise<Result> }[] = [];
+    for (const request of requestsOf(card)) {
+      const run = await write(card, request, decision).catch((error: unknown) => async () => broken(request, error));
+      written.push({ request, run });
     }
+    const shown = showVerdict(card, verdict).then(
+      () => true,
+      (error: unknown) => {
+        log.debug('a decision could not be shown on its card yet', { callId, error });
+        return false;
+      },
+    );
+    const answers: (Answer | undefined)[] = [];
+    for (const { request, run } of written) {
+      const { outcome, answer } = await run().catch((error: unknown) => broken(request, error));
+      request.settle(outcome);
+      answers.push(answer);
+      if (outcome.status === 'failed') {
+        // The member is told; what is a defect, the host has logged as one.
+        const { id, tool } = request.call;
+        log.info('a confirmed call failed', { callId: id, tool: tool.name, error: outcome.error });
+      }
+    }
+    // The card first: the result is a reply to it.
+    const isShown = await shown;
     await outbox.put(callId, async () => {
-      if (answer === undefined) return recovery.resolve(callId);
-      await tell(card, answer);
+      const known = answers.filter((answer) => answer !== undefined);
+      if (known.length < answers.length) return recovery.resolve(callId);
+      await tell(card, known);
+      if (!isShown) await showVerdict(card, verdict);
       await records.delete(callId);
     });
     if (decision.approved && decision.pattern !== undefined) await decideCovered(card);
@@ -80,52 +105,73 @@ export function createDecide({ board, records, grants, outbox, recovery, client,
     }
   }
 
-  async function resultOf(card: WaitingCard, { call, run }: Request, decision: Decision): Promise<Result> {
-    const { userId, callId } = card;
-    if (decision.approved) {
-      if (!(await call.approve(userId, decision.share))) return elsewhere(callId);
-      // Before it runs: its next call may come at once.
-      const isKept = decision.pattern === undefined || (await keep(card, call, decision.pattern));
-      const outcome = await run();
-      const told = answerOf(outcome);
-      return { outcome, answer: isKept ? told : { ...told, text: `${told.text}\n${ONCE_ONLY}` } };
+  /** Writes the decision on one call; what it resolves with carries it out. */
+  async function write(card: WaitingCard, request: Request, decision: Decision): Promise<() => Promise<Result>> {
+    const { call } = request;
+    const { userId, state } = card;
+    if (decision.approved && !state.excluded.has(call.id)) {
+      if (!(await call.approve(userId, decision.share))) return async () => elsewhere(call.id);
+      return () => runNow(request, decision.pattern);
     }
-    const { reason: why } = decision;
-    const reason = cancellation(why);
-    if (!(await call.deny(userId, reason))) return elsewhere(callId);
+    const why = decision.approved ? undefined : decision.reason;
+    const reason = decision.approved ? LEFT_OUT : cancellation(why);
+    if (!(await call.deny(userId, reason))) return async () => elsewhere(call.id);
     const cancelled = inert(call.card.cancelled);
-    return {
-      outcome: { status: 'denied', callId, reason },
+    return async () => ({
+      outcome: { status: 'denied', callId: call.id, reason },
       answer: { text: why === undefined ? cancelled : `${cancelled} (${inert(why)})` },
-    };
+    });
   }
 
-  async function keep({ callId }: WaitingCard, call: ToolCall, pattern: Pattern): Promise<boolean> {
+  async function runNow({ call, run }: Request, pattern: Pattern | undefined): Promise<Result> {
+    // Before it runs: its next call may come at once.
+    const isKept = pattern === undefined || (await keep(call, pattern));
+    const outcome = await run();
+    const told = answerOf(outcome);
+    return { outcome, answer: isKept ? told : { ...told, text: `${told.text}\n${ONCE_ONLY}` } };
+  }
+
+  async function keep(call: Request['call'], pattern: Pattern): Promise<boolean> {
     try {
       await grants.add(call, pattern);
       return true;
     } catch (error) {
-      log.error('what was allowed for a task could not be saved', { callId, error });
+      log.error('what was allowed for a task could not be saved', { callId: call.id, error });
       return false;
     }
   }
 
   /** The ledger could not be written, or an interceptor further in threw: it did not run, or the ledger says what became of it. */
-  function broken(callId: string, error: unknown): Result {
-    log.error('a decision could not be carried out', { callId, error });
-    const outcome = { status: 'failed', callId, error: { code: 'CINNABAR_TOOL_FAILED', message: FAILED } } as const;
-    return { outcome, answer: { text: FAILED } };
+  function broken({ call }: Request, error: unknown): Result {
+    log.error('a decision could not be carried out', { callId: call.id, error });
+    const failure = { code: 'CINNABAR_TOOL_FAILED', message: FAILED } as const;
+    return { outcome: { status: 'failed', callId: call.id, error: failure }, answer: { text: FAILED } };
   }
 
-  async function tell(card: WaitingCard, answer: Answer) {
-    const { callId, channelId, hasButtons } = card;
+  async function showVerdict(card: WaitingCard, verdict: Verdict): Promise<void> {
+    await card.drawn;
+    const content = decided(card.draw(card.state).content, verdict);
+    const components = mark();
+    await changeCard(client, card, { content, ...(components === undefined ? {} : { components }) });
+  }
+
+  /** In one message, but for what is for the member alone. */
+  async function tell(card: WaitingCard, answers: readonly Answer[]) {
+    const { callId, channelId, messageId, userId } = card;
     const channel = await channelOf(client, channelId);
     if (channel === undefined) return;
-    await give({ client, clock, signal }, channel, card, answer).catch((error: unknown) => {
+    const open = answers.filter(({ audience }) => audience === undefined);
+    const alone = answers.filter(({ audience }) => audience !== undefined);
+    const together = open.length === 0 ? [] : [{ text: open.map(({ text }) => text).join('\n') }];
+    try {
+      for (const [index, answer] of [...together, ...alone].entries()) {
+        const key = index === 0 ? callId : `${callId}:${index}`;
+        await give({ client, clock, signal }, channel, { callId: key, userId }, answer, messageId);
+      }
+    } catch (error) {
       if (!isGone(error)) throw error;
       log.warn('a member could not be told what became of a call', { callId, channelId, error });
-    });
-    if (hasButtons) await endCard(client, card, undefined);
+    }
   }
 }
 

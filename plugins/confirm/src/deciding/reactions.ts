@@ -1,6 +1,6 @@
 import type { Logger } from '@cinnabar/sdk';
 import type { Client, MessageReaction, PartialMessageReaction, PartialUser, User } from 'discord.js';
-import { APPROVE, REFUSE } from '../asking/controls.js';
+import { choiceOf } from '../asking/controls.js';
 import type { Deliveries } from '../asking/deliveries.js';
 import type { Board } from '../waiting/board.js';
 import type { Expiry } from '../waiting/expiry.js';
@@ -17,21 +17,20 @@ interface Parts {
 
 type Reaction = MessageReaction | PartialMessageReaction;
 
-/** Only the requester's 👍 and 👎 count, and only the first; their later ones are taken away again. Everyone else's stay. */
+/** Only the requester's 👍 and 👎 count, in any skin tone, and only the first; their later ones are taken away again. Everyone else's stay. */
 export function onReaction({ board, deliveries, expiry, decide, client, log }: Parts) {
   return async function react(reaction: Reaction, user: User | PartialUser): Promise<void> {
     if (user.id === client.user?.id) return;
     await deliveries.settled(user.id);
-    const choice = reaction.emoji.id === null ? reaction.emoji.name : undefined;
-    const isDecision = choice === APPROVE || choice === REFUSE;
+    const choice = choiceOf(reaction.emoji);
     const card = board.on(reaction.message.id);
     if (card === undefined) {
-      if (isDecision && board.deciderOf(reaction.message.id) === user.id) await takeAway(reaction, user.id);
+      if (choice !== undefined && board.deciderOf(reaction.message.id) === user.id) await takeAway(reaction, user.id);
       return;
     }
     if (card.userId !== user.id) return;
     if (expiry.isOverdue(card)) await expiry.expire(card, 'timedOut');
-    else if (isDecision) await decide(card, { approved: choice === APPROVE });
+    else if (choice !== undefined) await decide(card, { approved: choice === 'approve' });
   };
 
   /** Needs Manage Messages, and is never possible in a direct message. Without it the reaction stays, and still means nothing. */

@@ -1,5 +1,5 @@
-import type { Client } from 'discord.js';
-import { type Ending, ended } from '../card/ending.js';
+import type { Client, MessageEditOptions } from 'discord.js';
+import { type Ending, ended, type Verdict } from '../card/ending.js';
 import { isGone } from './errors.js';
 import { channelOf } from './place.js';
 import { NO_PINGS } from './say.js';
@@ -10,19 +10,20 @@ export interface PostedCard {
   readonly content: string;
 }
 
-/** Shows on a card how it ended, and takes its buttons away; without an ending only that. A card that is gone needs nothing any more. */
-export async function endCard(
+/** Shows on a card how it ended, and takes its buttons away. */
+export function endCard(client: Client, card: PostedCard, ending: Ending, verdict?: Verdict): Promise<void> {
+  return changeCard(client, card, { content: ended(card.content, ending, verdict), components: [] });
+}
+
+/** Edits a card. One that is gone needs nothing any more. */
+export async function changeCard(
   client: Client,
-  { channelId, messageId, content }: PostedCard,
-  ending: Ending | undefined,
+  { channelId, messageId }: Pick<PostedCard, 'channelId' | 'messageId'>,
+  change: Pick<MessageEditOptions, 'content' | 'components'>,
 ): Promise<void> {
   try {
     const channel = await channelOf(client, channelId);
-    await channel?.messages.edit(messageId, {
-      content: ending === undefined ? content : ended(content, ending),
-      components: [],
-      allowedMentions: NO_PINGS,
-    });
+    await channel?.messages.edit(messageId, { ...change, allowedMentions: NO_PINGS });
   } catch (error) {
     if (!isGone(error)) throw error;
   }

@@ -16,7 +16,7 @@ const GIVEN = '✓ Done. What it returned is in your direct messages.';
 const NOT_TAKEN =
   '✓ Done, but what it returned is not for this channel, and you accept no direct messages from me. Allow them and ask again, or choose to have it posted here.';
 
-/** Tells a member what became of their call: where they asked, or in a direct message what is for them alone. */
+/** Tells a member what became of their call, with their name, as a reply to its card where it had one: where they asked, or in a direct message what is for them alone. */
 export async function give(
   { client, ...options }: Parts,
   channel: SendableChannels,
@@ -24,7 +24,11 @@ export async function give(
   { text, audience }: Answer,
   replyTo?: string,
 ): Promise<void> {
-  if (audience === undefined || channel.isDMBased()) return say(channel, callId, text, { ...options, replyTo });
+  if (channel.isDMBased()) return say(channel, callId, text, { ...options, replyTo });
+  // Several members may have asked for the same thing; Discord's reply names the bot, whose card it is.
+  const foot = `\n-# for <@${userId}>`;
+  const post = (words: string) => say(channel, callId, words, { ...options, replyTo, foot });
+  if (audience === undefined) return post(text);
   const taken = await toPerson().then(
     () => true,
     (error: unknown) => {
@@ -32,7 +36,7 @@ export async function give(
       throw error;
     },
   );
-  await say(channel, callId, taken ? GIVEN : NOT_TAKEN, { ...options, replyTo });
+  await post(taken ? GIVEN : NOT_TAKEN);
 
   async function toPerson(): Promise<void> {
     const direct = await client.users.createDM(userId);

@@ -1,5 +1,5 @@
 import type { SendableChannels } from 'discord.js';
-import { APPROVE, REFUSE } from '../asking/controls.js';
+import { choiceOf } from '../asking/controls.js';
 import { isGone } from './errors.js';
 
 /** What a member has pressed on a card, as Discord says: for when its event may not have come. 👎 goes before 👍. */
@@ -12,13 +12,11 @@ export async function pressedBy(
     const message = await channel.messages.fetch({ message: messageId, force: true });
     // Users are listed by id, from the one after `after` on.
     const after = (BigInt(userId) - 1n).toString();
-    for (const [emoji, choice] of [
-      [REFUSE, 'refuse'],
-      [APPROVE, 'approve'],
-    ] as const) {
-      const reaction = message.reactions.resolve(emoji);
-      if (reaction === null) continue;
-      if ((await reaction.users.fetch({ limit: 1, after })).has(userId)) return choice;
+    for (const choice of ['refuse', 'approve'] as const) {
+      const reactions = message.reactions.cache.filter(({ emoji }) => choiceOf(emoji) === choice);
+      for (const reaction of reactions.values()) {
+        if ((await reaction.users.fetch({ limit: 1, after })).has(userId)) return choice;
+      }
     }
   } catch (error) {
     if (!isGone(error)) throw error;

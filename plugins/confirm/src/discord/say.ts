@@ -10,6 +10,8 @@ const MOST_MESSAGES = 3;
 interface SayOptions extends SendOnceOptions {
   /** The card that it answers: said long after it, the member must see which one is meant. */
   readonly replyTo?: string | undefined;
+  /** A line below it, also where the text becomes a file. */
+  readonly foot?: string;
 }
 
 /** Sends the answer to a call once, as one message or several; a very long one as a file. */
@@ -17,10 +19,10 @@ export async function say(
   channel: SendableChannels,
   callId: string,
   text: string,
-  { replyTo, ...options }: SayOptions,
+  { replyTo, foot = '', ...options }: SayOptions,
 ): Promise<void> {
   const limits = { ...TEXT_LIMITS, messages: MOST_MESSAGES };
-  for (const [index, part] of textMessages(text, { limits }).entries()) {
+  for (const [index, part] of textMessages(text, { limits, foot }).entries()) {
     const reply =
       index === 0 && replyTo !== undefined && mayRefer(channel)
         ? { reply: { messageReference: replyTo, failIfNotExists: false } }

@@ -1,10 +1,11 @@
 import type { Clock, Ledger, LedgerEntry, Logger } from '@cinnabar/sdk';
 import type { Client, SendableChannels } from 'discord.js';
-import type { Ending } from '../card/ending.js';
+import { type Ending, lineOf, showsVerdict } from '../card/ending.js';
+import { inert } from '../card/value.js';
 import { answerTo, wasCancelled } from '../deciding/answers.js';
 import { endCard } from '../discord/end-card.js';
 import { isGone } from '../discord/errors.js';
-import { give } from '../discord/give.js';
+import { type Answer, give } from '../discord/give.js';
 import { channelOf } from '../discord/place.js';
 import { pressedBy } from '../discord/pressed.js';
 import type { Board } from '../waiting/board.js';
@@ -38,27 +39,32 @@ export function createRecovery(parts: Parts): Recovery {
   const { board, records, outbox, ledger, client, clock, signal } = parts;
 
   const resolve = async (callId: string, record: CardRecord, otherwise?: Ending): Promise<void> => {
-    const row = await ledger.get(callId);
+    const calls: CallOnCard[] = [];
+    const { sentence = '', cancelled, also } = record;
+    for (const one of [{ callId, sentence, cancelled }, ...also]) {
+      calls.push({ ...one, row: await ledger.get(one.callId) });
+    }
     // Open in this process: what it waits for will end it.
-    if (row !== undefined && IN_PROGRESS.has(row.state)) return;
+    if (calls.some(({ row }) => row !== undefined && IN_PROGRESS.has(row.state))) return;
     const channel = await channelOf(client, record.channelId);
     const messageId = channel === undefined ? undefined : (record.messageId ?? (await lookFor(channel, record)));
     if (channel !== undefined && messageId !== undefined)
-      await show(channel, { ...record, messageId }, callId, row, otherwise);
+      await show(channel, { ...record, messageId }, calls, otherwise);
     await records.delete(callId);
   };
 
   const show = async (
     channel: SendableChannels,
     record: CardRecord & { readonly messageId: string },
-    callId: string,
-    row: LedgerEntry | undefined,
+    calls: readonly CallOnCard[],
     otherwise: Ending | undefined,
   ) => {
-    const { messageId } = record;
-    const answer = row === undefined ? undefined : answerTo(row, record.cancelled);
-    if (answer !== undefined) {
-      const { userId } = record;
+    const { messageId, userId } = record;
+    const endings: Ending[] = [];
+    for (const { row } of calls) {
+      endings.push(endingIn(row) ?? otherwise ?? (await endingAfterRestart(channel, record, row)));
+    }
+    for (const { callId, ...answer } of answersTo(calls, endings)) {
       await give({ client, clock, signal, sentAfter: messageId }, channel, { callId, userId }, answer, messageId).catch(
         (error: unknown) => {
           // Where nothing may be said any more, the card itself still tells.
@@ -66,19 +72,23 @@ export function createRecovery(parts: Parts): Recovery {
         },
       );
     }
-    await endCard(client, record, endingIn(row) ?? otherwise ?? (await endingAfterRestart(channel, record, row)));
+    const [ending = 'over', ...others] = endings;
+    const decidedBy = calls.find(({ row }) => row?.decidedBy !== undefined)?.row?.decidedBy;
+    const verdict = decidedBy === undefined ? undefined : { approved: true, userId: decidedBy };
+    const whole = others.every((other) => other === ending) ? ending : 'partly';
+    await endCard(client, record, whole, showsVerdict(whole) ? verdict : undefined);
   };
 
   const endingAfterRestart = async (
     channel: SendableChannels,
-    { userId, messageId, expiresAt, hasButtons }: CardRecord & { readonly messageId: string },
+    { userId, messageId }: CardRecord & { readonly messageId: string },
     row: LedgerEntry | undefined,
   ): Promise<Ending> => {
     if (row?.decidedBy !== undefined) return 'pressed';
     const choice = await pressedBy(channel, messageId, userId);
     if (choice !== undefined) return choice === 'approve' ? 'pressed' : 'cancelled';
-    // A click leaves no trace: only a card without buttons that is past its time was certainly left alone.
-    return expiresAt !== undefined && clock.now() > expiresAt && !hasButtons ? 'timedOut' : 'restarted';
+    // It was cut short, however late it is by now: while the bot is away nobody can decide.
+    return 'restarted';
   };
 
   /** A card whose delivery was not confirmed: the bot's own message with that very text, since then, that is no other card. */
@@ -112,6 +122,37 @@ export function createRecovery(parts: Parts): Recovery {
       for await (const [id, record] of records.all()) if (id === callId) return resolve(callId, record, 'over');
     },
   };
+}
+
+/** A call of a card, and what the ledger knows of it. */
+interface CallOnCard {
+  readonly callId: string;
+  readonly sentence: string;
+  readonly cancelled?: string | undefined;
+  readonly row: LedgerEntry | undefined;
+}
+
+/**
+ * What is said of the calls of a card that an earlier process left; nothing where the card itself says it all. Of several that ended
+ * differently each is named.
+ */
+function answersTo(
+  calls: readonly CallOnCard[],
+  endings: readonly Ending[],
+): readonly (Answer & { readonly callId: string })[] {
+  const answers = calls.map(({ row, cancelled }) => (row === undefined ? undefined : answerTo(row, cancelled)));
+  const [first] = calls;
+  if (first === undefined || answers.every((answer) => answer === undefined)) return [];
+  const alone = calls.flatMap(({ callId }, index) => {
+    const answer = answers[index];
+    return answer?.audience === undefined ? [] : [{ ...answer, callId }];
+  });
+  const lines = calls.flatMap(({ sentence }, index) => {
+    const answer = answers[index];
+    if (answer === undefined) return [`${inert(sentence)}: ${lineOf(endings[index] ?? 'over')}`];
+    return answer.audience === undefined ? [answer.text] : [];
+  });
+  return [...(lines.length === 0 ? [] : [{ callId: first.callId, text: lines.join('\n') }]), ...alone];
 }
 
 const IN_PROGRESS: ReadonlySet<LedgerEntry['state']> = new Set(['proposed', 'pending', 'approved', 'executing']);

@@ -6,7 +6,7 @@ import { channelOf } from '../discord/place.js';
 import { pressedBy } from '../discord/pressed.js';
 import type { Recovery } from '../lifecycle/recover.js';
 import type { Board } from './board.js';
-import type { WaitingCard } from './card.js';
+import { type Request, requestsOf, type WaitingCard } from './card.js';
 import type { Connection } from './connection.js';
 import type { Outbox } from './outbox.js';
 import type { Records } from './records.js';
@@ -53,16 +53,17 @@ export function createExpiry({ board, records, outbox, recovery, connection, cli
   const isOverdue = (card: WaitingCard) => clock.now() > card.expiresAt;
 
   /** `false` when a decision came first, in whatever process. */
-  const end = async ({ callId, request }: WaitingCard, reason: string) => {
+  const end = async ({ call, settle }: Request, reason: string) => {
+    const callId = call.id;
     try {
-      return await request.call.expire(reason);
+      return await call.expire(reason);
     } catch (error) {
       // Off the board nothing can run it any more, so it is over, written or not; the host tries once more to write it.
       log.error('the end of a call could not be saved', { callId, error });
       return true;
     } finally {
       // The ledger has the last word: where this was not first, what is told here is replaced by what happened.
-      request.settle({ status: 'expired', callId, reason });
+      settle({ status: 'expired', callId, reason });
     }
   };
 
@@ -83,9 +84,11 @@ export function createExpiry({ board, records, outbox, recovery, connection, cli
   const expire: Expiry['expire'] = async (card, reason) => {
     if (!board.take(card)) return;
     const { callId } = card;
-    if (!(await end(card, REASONS[reason]))) return outbox.put(callId, () => recovery.resolve(callId));
+    const ends = await Promise.all(requestsOf(card).map((request) => end(request, REASONS[reason])));
+    if (!ends.every(Boolean)) return outbox.put(callId, () => recovery.resolve(callId));
     await outbox.put(callId, async () => {
-      await endCard(client, card, await endingOf(card, reason));
+      await card.drawn;
+      await endCard(client, { ...card, content: card.draw(card.state).content }, await endingOf(card, reason));
       await records.delete(callId);
     });
   };
@@ -95,7 +98,7 @@ export function createExpiry({ board, records, outbox, recovery, connection, cli
     expire,
     async expireGone(card) {
       if (!board.take(card)) return;
-      await end(card, REASONS.deleted);
+      await Promise.all(requestsOf(card).map((request) => end(request, REASONS.deleted)));
       await records.delete(card.callId);
     },
     async expireOverdue(userId) {

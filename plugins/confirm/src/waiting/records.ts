@@ -19,9 +19,11 @@ export const collections = {
       messageId: z.string().optional(),
       /** Milliseconds since the epoch; absent until the delivery is confirmed. */
       expiresAt: z.number().optional(),
-      hasButtons: z.boolean().default(false),
-      /** What is said when the member cancels it. */
+      /** What is asked, and what is said when the member cancels it. */
+      sentence: z.string().optional(),
       cancelled: z.string().optional(),
+      /** Further calls on the same card, in the order in which they run. */
+      also: z.array(z.object({ callId: z.string(), sentence: z.string(), cancelled: z.string() })).default([]),
     }),
   },
 } as const;

@@ -2,10 +2,12 @@ import {
   type Actor,
   CinnabarError,
   type ContentBlock,
+  inStep,
   type Outcome,
   type Provenance,
   type ToolContent,
   type ToolResultContent,
+  type ToolStep,
   type Tools,
   type ToolUseContent,
   type Turn,
@@ -37,27 +39,26 @@ export interface Invoked {
   readonly outcome: 'done' | 'deferred' | 'denied' | 'expired' | 'failed';
 }
 
-/** Runs the calls of one completion one after another: what the first changes, the second sees. */
+/** Runs the calls of one completion one after another: what the first changes, the second sees. Those that are held are asked about together. */
 export async function invokeAll(
   uses: readonly ToolUseContent[],
   afterId: string | undefined,
   parts: InvokeParts,
 ): Promise<readonly Invoked[]> {
-  const results: Invoked[] = [];
-  let step: string | undefined;
-  for (const use of uses) {
-    if (parts.signal.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
-    const { invoked, callId } = await invoke(use, afterId, parts);
-    if (invoked.held) {
-      step ??= callId;
-      await parts.onHeld({ callId, use, afterId, step });
-    }
-    results.push(invoked);
+  const results = await inStep(
+    uses.map((use) => async (step) => {
+      if (parts.signal.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
+      return invoke(use, afterId, step, parts);
+    }),
+  );
+  const held = results.filter(({ invoked }) => invoked.held);
+  for (const { callId, invoked } of held) {
+    await parts.onHeld({ callId, use: invoked.use, afterId, step: held[0]?.callId ?? callId });
   }
-  return results;
+  return results.map(({ invoked }) => invoked);
 }
 
-async function invoke(use: ToolUseContent, afterId: string | undefined, parts: InvokeParts) {
+async function invoke(use: ToolUseContent, afterId: string | undefined, step: ToolStep, parts: InvokeParts) {
   const { turn, tools, provenance, signal } = parts;
   if (await isWithheld(use.name, parts)) {
     const result = resultOf(use, `${use.name} is not available for what is being answered now.`, true);
@@ -69,6 +70,7 @@ async function invoke(use: ToolUseContent, afterId: string | undefined, parts: I
     actor: turn.actor,
     signal,
     origin: 'chat',
+    step,
     alongside: othersOf(turn),
     ...(afterId === undefined ? {} : { messageId: afterId }),
   });

@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { openDesk, toldTo } from './desk.js';
+
+describe('a decided card', () => {
+  it('says who confirmed it and when, and the result is a reply to it that names the member', async () => {
+    await using desk = await openDesk();
+    const { alice, bob, clock, settled } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    const card = desk.latest();
+    await desk.call(bob, { what: 'bread' });
+    alice.react(card, '👍');
+    await settled();
+    const seconds = Math.floor(clock.now() / 1_000);
+    expect(card.content.split('\n').at(-1)).to.equal(`✅ Confirmed by ${alice} <t:${seconds}:f>`);
+    expect(desk.latest().content).to.equal(toldTo(alice, '✓ Did milk.'));
+    expect(desk.latest().replyTo?.id).to.equal(card.id);
+  });
+
+  it('shows the confirmation at once, while the call still runs', async () => {
+    await using desk = await openDesk();
+    const { alice, discord, settled } = desk.host;
+    await desk.call(alice, { what: 'wait' });
+    const card = desk.latest();
+    alice.react(card, '👍');
+    await desk.begun();
+    await discord.settled();
+    expect(card.content).to.match(/\n✅ Confirmed by/);
+    desk.release();
+    await settled();
+  });
+
+  it('is struck through when it was cancelled, and says by whom', async () => {
+    await using desk = await openDesk();
+    const { alice, settled } = desk.host;
+    await desk.call(alice, { what: 'milk' });
+    const card = desk.latest();
+    alice.react(card, '👎');
+    await settled();
+    expect(card.content).to.match(/^~~📋 Confirmation Required~~\n[\s\S]*\n❌ Cancelled by <@\d+> <t:\d+:f>$/);
+    expect(desk.latest().replyTo?.id).to.equal(card.id);
+  });
+
+  for (const [emoji, ran] of [
+    ['👍🏽', 1],
+    ['👍🏿', 1],
+    ['👎🏻', 0],
+  ] as const) {
+    it(`counts ${emoji} in that skin tone`, async () => {
+      await using desk = await openDesk();
+      const { alice, settled } = desk.host;
+      await desk.call(alice, { what: 'milk' });
+      const card = desk.latest();
+      alice.react(card, emoji);
+      await settled();
+      expect(desk.runs).to.have.length(ran);
+      expect(card.content).to.match(ran === 1 ? /✅ Confirmed by/ : /❌ Cancelled by/);
+    });
+  }
+});
