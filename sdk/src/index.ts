@@ -22,6 +22,7 @@ export * from './configuration.js';
 export * from './context.js';
 export * from './definition.js';
 export { isForbidden, isRefusal, isTransient, isUnknown } from './discord/errors.js';
+export { homeChannelOf } from './discord/home-channel.js';
 export { TEXT_LIMITS, type TextLimits, type TextMessage, type TextOptions, textMessages } from './discord/long-text.js';
 export { mayRefer } from './discord/may-refer.js';
 export { membersCalled } from './discord/members.js';

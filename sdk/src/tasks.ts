@@ -9,6 +9,7 @@ export const TASK_STATUSES = [
   'tool_executing',
   'waiting_approval',
   'waiting_user',
+  'waiting_time',
   'paused',
   'completed',
   'cancelled',
@@ -72,6 +73,13 @@ export interface TaskRequest {
   readonly messageId?: string;
 }
 
+/** What a person says to a task. */
+export interface TaskWords {
+  readonly text: string;
+  /** The message that says it. When it is deleted, the task does not read it any more. */
+  readonly messageId?: string;
+}
+
 /** Autonomous tasks, for every surface. Every method throws a `UserError` or `CinnabarError` whose sentence may be shown. */
 export interface Tasks {
   /** Resolves once the task is written and can be seen. It runs by itself from then on, also after a restart. */
@@ -81,6 +89,10 @@ export interface Tasks {
   /** Takes effect when the tool that runs has ended. */
   pause(taskId: string, by: Actor): Promise<TaskInfo>;
   resume(taskId: string, by: Actor): Promise<TaskInfo>;
+  /** Says something to a task that works: it hears it at its next step. */
+  say(taskId: string, words: TaskWords, by: Actor): Promise<TaskInfo>;
+  /** Goes on with a task that is over, with a new word; its limits count anew. One that works hears the word. */
+  continue(taskId: string, words: TaskWords, by: Actor): Promise<TaskInfo>;
   /** Answers the pending question. */
   answer(taskId: string, text: string, by: Actor): Promise<TaskInfo>;
   get(taskId: string): Promise<TaskInfo | undefined>;

@@ -31,14 +31,15 @@ export default definePlugin({
   inject: { access: Access, clock: Clock, configuration: Configuration, origins: MessageOrigins, random: Random },
   provides: [Accounts],
   setup(context) {
-    const { collections: stores, services, provide, personalData, log } = context;
+    const { client, collections: stores, services, provide, personalData, log } = context;
     const { access, clock, configuration, origins, random } = services;
     const limitsInForce = createLimitsInForce(configuration, log);
     provide(
       Accounts,
-      createAccounts({ stores, limitsInForce, kept: () => context.settings.global.get(), clock, random }),
+      createAccounts({ stores, limitsInForce, client, kept: () => context.settings.global.get(), clock, random }),
     );
     registerCommands(context, {
+      client,
       stores,
       clock,
       origins,

@@ -1,4 +1,5 @@
-import type { Accounts, Actor, BudgetLimits } from '@cinnabar/sdk';
+import { type Accounts, type Actor, type BudgetLimits, homeChannelOf } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
 import type { AccountStores } from './collections.js';
 import { limitedAccounts } from './limited.js';
 import type { LimitsInForce } from './limits/in-force.js';
@@ -11,13 +12,17 @@ import { type Account, enter, enterChannel } from './sums/days.js';
 export interface AccountsParts extends ReserveParts {
   readonly stores: AccountStores;
   readonly limitsInForce: LimitsInForce;
+  readonly client: Pick<Client, 'channels'>;
   /** How many receipts are kept. */
   readonly kept: () => Promise<Kept>;
 }
 
-export function createAccounts({ stores, limitsInForce, kept, clock, random }: AccountsParts): Accounts {
-  const limited = async (actor: Actor, limits: BudgetLimits = {}) =>
-    limitedAccounts(stores, actor, strictest(await limitsInForce(actor.guildId), limits));
+/** A channel and its threads share one account; receipts are kept where the work was done. */
+export function createAccounts({ stores, limitsInForce, client, kept, clock, random }: AccountsParts): Accounts {
+  const limited = async (actor: Actor, limits: BudgetLimits = {}) => {
+    const channelId = await homeChannelOf(client, actor.channelId);
+    return limitedAccounts(stores, { ...actor, channelId }, strictest(await limitsInForce(actor.guildId), limits));
+  };
   return {
     async check(actor, limits) {
       const reasons = [];
@@ -31,10 +36,13 @@ export function createAccounts({ stores, limitsInForce, kept, clock, random }: A
       const { guildId, channelId, userId } = receipt.actor;
       const before = await knownReceipt(stores.receipts, receipt);
       const count = (account: Account) => enter(account, receipt, before);
-      await stores.channelAccounts.of(channelId).update((account) => void count(account));
+      const homeId = await homeChannelOf(client, channelId);
+      await stores.channelAccounts.of(homeId).update((account) => void count(account));
       if (guildId !== null) {
         await stores.memberAccounts.of({ userId, guildId }).update((account) => void count(account));
-        await stores.guildAccounts.of(guildId).update((account) => enterChannel(account, receipt, count(account)));
+        await stores.guildAccounts
+          .of(guildId)
+          .update((account) => enterChannel(account, homeId, receipt.at, count(account)));
       }
       // Last: a receipt that is there has been counted everywhere.
       await keepReceipt(stores.receipts, receipt, await kept());

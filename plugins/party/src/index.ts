@@ -15,8 +15,8 @@ export default definePlugin({
   settings,
   collections,
   inject: { llm: optional(Llm) },
-  setup({ tool, settings: { guild }, collections: stored, services }) {
-    const partyOf = createPartyOf(guild, stored);
+  setup({ client, tool, settings: { guild }, collections: stored, services }) {
+    const partyOf = createPartyOf(client, guild, stored);
     tool(addPartyCharacter(partyOf));
     tool(removePartyCharacter(partyOf));
     tool(viewPartyMembers(partyOf));

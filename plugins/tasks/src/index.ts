@@ -19,7 +19,7 @@ import type { Message } from 'discord.js';
 import { followUpsCollection } from './builtin/follow-ups/store.js';
 import { registerBuiltinTools } from './builtin/register.js';
 import { registerCommands } from './commands/register.js';
-import { answerButtons, answerBy, answeredBy, answerForm } from './discord/answering.js';
+import { answerButtons, answerForm, takeMessage } from './discord/answering.js';
 import { createComponents } from './discord/components.js';
 import { controlButtons } from './discord/control-buttons.js';
 import { isStillThere } from './discord/membership.js';
@@ -27,6 +27,8 @@ import { createNotices } from './discord/notices.js';
 import { createPlaces } from './discord/place.js';
 import { createSpeaker } from './discord/speaker.js';
 import { createStatusBoard } from './discord/status-board.js';
+import { createTaskIndex } from './discord/task-index.js';
+import { createTyping } from './discord/typing.js';
 import { createJournal } from './journal/journal.js';
 import { personalTasks } from './journal/personal-data.js';
 import { pruneEnded } from './journal/retention.js';
@@ -59,6 +61,7 @@ export default definePlugin({
       'SendMessagesInThreads',
       'CreatePublicThreads',
       'ReadMessageHistory',
+      'AddReactions',
       'AttachFiles',
     ],
     administrative: true,
@@ -106,6 +109,7 @@ export default definePlugin({
       slots,
       speaker,
       notices,
+      showTyping: createTyping(shared),
       board,
       settings: context.settings,
       llm,
@@ -132,7 +136,9 @@ export default definePlugin({
     };
     const service = createTasks({ ...runParts, crew, ends, random, messages, nameOf });
     const onControl = controlButtons({ ...runParts, tasks: service });
-    const onAnswer = answerButtons(service, journal, form);
+    const index = createTaskIndex(journal);
+    const answering = { tasks: service, journal, access, settings: context.settings, log };
+    const onAnswer = answerButtons(answering, form);
     const onForm = answerForm(service);
 
     journal.onChange((task) => board.show(task));
@@ -150,15 +156,15 @@ export default definePlugin({
       new URL('./builtin/web/worker.js', import.meta.url),
     );
     registerBuiltinTools(context, followUps, pages);
-    const answered = (message: Message) => {
-      const task = answeredBy(message, journal);
-      return task === undefined || commands.matches(message) ? undefined : task;
+    const meaningOf = (message: Message) => {
+      const meaning = index.meaningOf(message);
+      return meaning === undefined || commands.matches(message) ? undefined : meaning;
     };
-    const unclaim = frontDoor?.claim((message) => answered(message) !== undefined);
+    const unclaim = frontDoor?.claim((message) => meaningOf(message) !== undefined);
     if (unclaim !== undefined) defer(unclaim);
     on('messageCreate', (message) => {
-      const task = answered(message);
-      return task === undefined ? undefined : answerBy(service, task, message, log);
+      const meaning = meaningOf(message);
+      return meaning === undefined ? undefined : takeMessage(answering, meaning, message);
     });
     on('guildMemberRemove', async ({ id, guild }) => {
       for (const { id: taskId, actor, status } of journal.live()) {
@@ -176,7 +182,7 @@ export default definePlugin({
     context.provide(Tasks, service);
 
     const parts = { ...runParts, crew, ends };
-    const takeOver = () => recover({ ...parts, runs, client });
+    const takeOver = () => recover({ ...parts, runs, client, index });
     // Until it is known where this process is, nothing can be taken over.
     const whenReady = (task: () => unknown) => () => (client.isReady() ? task() : undefined);
     context.ready(takeOver);

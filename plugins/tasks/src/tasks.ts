@@ -7,14 +7,15 @@ import {
   type TaskInfo,
   type TaskMessage,
   type Tasks,
+  type TaskWords,
   UserError,
 } from '@cinnabar/sdk';
 import { type SettlePlace, unplaced } from './discord/place.js';
 import { type Journal, Superseded } from './journal/journal.js';
 import { infoOf } from './model/info.js';
-import { newTask } from './model/new-task.js';
+import { goOnFrom, newTask } from './model/new-task.js';
 import { isFinal } from './model/status.js';
-import { labelOf, type Task } from './model/task.js';
+import { labelOf, type Task, type Words } from './model/task.js';
 import type { Crew } from './running/crew.js';
 import type { Ends } from './running/end.js';
 import { SUBJECT } from './running/may-go-on.js';
@@ -42,7 +43,10 @@ export interface TasksParts {
 const LONGEST_PROMPT = 4_000;
 /** The provider that stands in where none is set up. */
 const OFFLINE = 'offline';
-const OVER = 'This task is over.';
+const OVER = 'This task is over. `task continue` goes on with it.';
+const NOT_YET = 'This task goes on already, or has only just ended. Please try again in a moment.';
+/** So many words are kept that a task has not heard yet. */
+const MOST_WORDS = 50;
 const NO_MODEL = 'A task needs a language model, and none is connected: the offline one only matches fixed requests.';
 
 /** The service: every surface, in Discord or elsewhere, acts on tasks through it. */
@@ -63,6 +67,44 @@ export function createTasks(parts: TasksParts): Tasks {
       throw new UserError('Another process works on this task; please try again there.');
     return task;
   };
+  /** Whether there may be one more task of this person. */
+  const assertMayOpen = async (actor: Actor): Promise<void> => {
+    if (llm === undefined || llm.current.provider === OFFLINE) throw new UserError(NO_MODEL);
+    await assertMayStart(access, actor, SUBJECT);
+    const { maxOpen, maxOpenInGuild } = await rulesIn(settings, actor.guildId);
+    const all = journal.live().filter(({ status }) => !isFinal(status));
+    const theirs = all.filter((task) => task.actor.userId === actor.userId);
+    if (theirs.length >= maxOpen) {
+      throw new UserError(`You have ${theirs.length} tasks open, which is the most there may be. Stop one first.`);
+    }
+    const { length: here } = all.filter((task) => task.actor.guildId === actor.guildId);
+    if (actor.guildId !== null && here >= maxOpenInGuild) {
+      throw new UserError(`${here} tasks of this server are open, which is the most there may be.`);
+    }
+  };
+  const wordsBy = async ({ text, messageId }: TaskWords, by: Actor): Promise<Words> => {
+    const said = text.trim().slice(0, LONGEST_PROMPT);
+    if (said === '') throw new UserError('What shall I tell the task?');
+    const { userId, guildId, channelId } = by;
+    const messageIds = messageId === undefined ? {} : { messageIds: [messageId] };
+    return {
+      userId,
+      name: await parts.nameOf(by),
+      text: said,
+      sources: [{ guildId, channelId, userIds: [userId], ...messageIds }],
+    };
+  };
+  const say = async (id: string, words: TaskWords, by: Actor): Promise<TaskInfo> => {
+    await open(id, by, 'say anything to it', 'controlTier');
+    const said = await wordsBy(words, by);
+    await unlessOver(
+      journal.note(id, (draft) => {
+        draft.inbox = [...(draft.inbox ?? []), said].slice(-MOST_WORDS);
+      }),
+    );
+    crew.wake(id);
+    return info(await known(id));
+  };
   const unlessOver = async <T>(act: Promise<T>): Promise<T> => {
     try {
       return await act;
@@ -78,19 +120,8 @@ export function createTasks(parts: TasksParts): Tasks {
       if (prompt.length > LONGEST_PROMPT) {
         throw new UserError(`A task is described in at most ${LONGEST_PROMPT.toLocaleString('en-US')} characters.`);
       }
-      if (llm === undefined || llm.current.provider === OFFLINE) throw new UserError(NO_MODEL);
       const { actor } = request;
-      await assertMayStart(access, actor, SUBJECT);
-      const { maxOpen, maxOpenInGuild } = await rulesIn(settings, actor.guildId);
-      const all = journal.live().filter(({ status }) => !isFinal(status));
-      const theirs = all.filter((task) => task.actor.userId === actor.userId);
-      if (theirs.length >= maxOpen) {
-        throw new UserError(`You have ${theirs.length} tasks open, which is the most there may be. Stop one first.`);
-      }
-      const { length: here } = all.filter((task) => task.actor.guildId === actor.guildId);
-      if (actor.guildId !== null && here >= maxOpenInGuild) {
-        throw new UserError(`${here} tasks of this server are open, which is the most there may be.`);
-      }
+      await assertMayOpen(actor);
       const name = await parts.nameOf(actor);
       const task = await journal.add(newTask(parts.random.id(), { ...request, prompt }, name, parts.clock.now()));
       try {
@@ -124,6 +155,22 @@ export function createTasks(parts: TasksParts): Tasks {
     async resume(id, by) {
       await open(id, by, 'resume it', 'controlTier');
       await unlessOver(resumeTask(parts, id));
+      return info(await known(id));
+    },
+    say,
+    async continue(id, words, by) {
+      const task = await known(id);
+      if (!isFinal(task.status)) return say(id, words, by);
+      const { controlTier } = await rulesIn(settings, task.actor.guildId);
+      await assertMay(access, task, by, controlTier, 'continue it');
+      await assertMayOpen(task.actor);
+      const said = await wordsBy(words, by);
+      await journal
+        .reopen(id, (draft) => goOnFrom(draft, said))
+        .catch((error: unknown) => {
+          throw error instanceof Superseded ? new UserError(NOT_YET, { cause: error }) : error;
+        });
+      crew.launch(id, true);
       return info(await known(id));
     },
     async answer(id, text, by) {

@@ -138,6 +138,10 @@ describe('whose the party is', () => {
     const channel = guild.createChannel({ name: 'other' });
     await table.host.settled();
     expect(await table.call('view_party_members', {}, { channel })).to.match(/^This channel's party is empty/);
+    // A thread is part of its channel: a task that works in one has the party of the channel it was started in.
+    const thread = table.host.alice.startThread(table.host.general, 'The heist');
+    await table.host.settled();
+    expect(await table.call('view_party_members', {}, { channel: thread })).to.include('**V**');
   });
 
   it('the guild’s; and in a direct message still the member’s', async () => {

@@ -225,13 +225,13 @@ describe('steering a task', () => {
     expect(JSON.stringify(office.llm.requests[1])).to.include('the arguments could not be read');
   });
 
-  it('is over when the model only talks: with a reason, not for ever', async () => {
+  it('is over when the model only says the same: with a reason, not for ever', async () => {
     office = await openOffice({ steps: () => say('Hmm.') });
     await office.configure('maxIdleSteps', '3');
     const { id } = await office.give('Talk');
     const { status, ending, stepCount } = await office.over(id);
-    expect([status, stepCount]).to.deep.equal(['error', 3]);
-    expect(ending).to.include('I got nowhere for 3 steps');
+    expect([status, stepCount]).to.deep.equal(['error', 4]);
+    expect(ending).to.include('I repeated myself for 3 steps');
   });
 
   it('ends at its limits, and warns before the money is gone', async () => {

@@ -76,11 +76,11 @@ function toEntry<T>(key: string, value: T | undefined): readonly (readonly [stri
 }
 
 /** Also notes, in the guild's account, which channel used it. */
-export function enterChannel(account: Account, { at, actor }: Receipt, { tokens }: Sum): void {
+export function enterChannel(account: Account, channelId: string, at: number, { tokens }: Sum): void {
   const day = dayOf(at);
   if (account.channels !== undefined && account.channels.day > day) return;
   const today = account.channels?.day === day ? account.channels.tokens : {};
-  account.channels = { day, tokens: { ...today, [actor.channelId]: (today[actor.channelId] ?? 0) + tokens } };
+  account.channels = { day, tokens: { ...today, [channelId]: (today[channelId] ?? 0) + tokens } };
 }
 
 export function addSums(sums: readonly Sum[]): Sum {

@@ -1,10 +1,20 @@
-import { type Actor, type Clock, type MessageOrigins, type Registrar, UserError, z } from '@cinnabar/sdk';
+import {
+  type Actor,
+  type Clock,
+  homeChannelOf,
+  type MessageOrigins,
+  type Registrar,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
 import type { AccountStores } from '../collections.js';
 import { findReceipt } from '../receipts/store.js';
 import { costText } from './cost.js';
 import { originText, whyText } from './why.js';
 
 interface CommandParts {
+  readonly client: Pick<Client, 'channels'>;
   readonly stores: AccountStores;
   readonly clock: Pick<Clock, 'now'>;
   readonly origins: Pick<MessageOrigins, 'of'>;
@@ -25,7 +35,10 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, parts:
       const origin =
         messageId === undefined ? undefined : (await parts.origins.of(ctx.channel.id, [messageId])).get(messageId);
       if (origin !== undefined) return ctx.reply(originText(origin)).then(() => undefined);
-      const receipt = await findReceipt(stores.receipts, ctx.channel.id, messageId);
+      const receipt =
+        (await findReceipt(stores.receipts, ctx.channel.id, messageId)) ??
+        // The message begins a thread, which has its id: what was done there belongs to it.
+        (messageId === undefined ? undefined : await findReceipt(stores.receipts, messageId));
       if (receipt === undefined) {
         throw new UserError(
           messageId === undefined
@@ -53,7 +66,8 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, parts:
           'What the whole server has used is shown to its moderators. `!cost` tells your own and this channel’s.',
         );
       }
-      await ctx.reply(await costText(of, ctx.actor, stores, clock));
+      const channelId = await homeChannelOf(parts.client, ctx.actor.channelId);
+      await ctx.reply(await costText(of, { ...ctx.actor, channelId }, stores, clock));
     },
   });
 }

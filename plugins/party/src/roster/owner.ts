@@ -1,4 +1,5 @@
-import { type Actor, type Collections, type Document, type Settings, z } from '@cinnabar/sdk';
+import { type Actor, type Collections, type Document, homeChannelOf, type Settings, z } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
 import { type Party, partySchema } from './characters.js';
 
 export const settings = {
@@ -24,8 +25,9 @@ export interface OwnedParty {
 }
 export type PartyOf = (actor: Actor) => Promise<OwnedParty>;
 
-/** In a direct message it is always the user's own. */
+/** In a direct message it is always the user's own. The threads of a channel have the channel's party. */
 export function createPartyOf(
+  client: Pick<Client, 'channels'>,
   guildSettings: Settings<typeof settings>['guild'],
   stored: Collections<typeof collections>,
 ): PartyOf {
@@ -34,7 +36,10 @@ export function createPartyOf(
     if (guildId !== null && owner === 'guild') {
       return { document: stored.guildParties.of(guildId), phrase: "this server's party" };
     }
-    if (owner === 'channel') return { document: stored.channelParties.of(channelId), phrase: "this channel's party" };
+    if (owner === 'channel') {
+      const homeId = await homeChannelOf(client, channelId);
+      return { document: stored.channelParties.of(homeId), phrase: "this channel's party" };
+    }
     return { document: stored.userParties.of(userId), phrase: 'your party' };
   };
 }

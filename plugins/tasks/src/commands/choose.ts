@@ -18,3 +18,11 @@ export async function chooseTask(tasks: Tasks, actor: Actor, label: string | und
   if (chosen === undefined) throw new UserError('You have no open task here. `tasks` lists all of them.');
   return chosen;
 }
+
+/** A task that is over: the one in whose thread somebody is, else their newest one there, else their newest. */
+export function chooseEnded(all: readonly TaskInfo[], { userId, channelId }: Actor): TaskInfo | undefined {
+  const over = all.filter(({ status }) => ENDED.has(status));
+  const inThread = over.find((task) => task.channelId === channelId && task.actor.channelId !== channelId);
+  const own = over.filter((task) => task.actor.userId === userId);
+  return inThread ?? own.find((task) => task.actor.channelId === channelId) ?? own[0];
+}

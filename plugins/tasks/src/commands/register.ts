@@ -13,9 +13,9 @@ import {
   visible,
 } from '@cinnabar/sdk';
 import { figuresOfInfo } from '../discord/figures.js';
-import { STATUS_WORDS } from '../discord/sentences.js';
+import { statusWords } from '../discord/sentences.js';
 import { TASK_POLICY } from '../running/may-go-on.js';
-import { chooseTask } from './choose.js';
+import { chooseEnded, chooseTask } from './choose.js';
 import { type Words, wordsOf } from './words.js';
 
 export interface CommandParts {
@@ -38,6 +38,7 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, parts:
     help: [
       '`task <what>`: I work on it step by step, in a thread where I can, and tell you when it is done.',
       '`task stop|pause|resume [id]`: the task of this thread, else your newest one.',
+      '`task continue [id] <what>`: goes on with a task that is over, with a new word. A reply to one of its messages does the same.',
       '`task approvals [id]`: what you have allowed it for good; `task revoke <number> [id]` takes one back.',
       '`tasks` lists them all.',
     ].join('\n'),
@@ -45,6 +46,7 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, parts:
     examples: ['task Collect the five best-liked memes of this week', 'task stop'],
     async run(ctx, { what }) {
       const words = wordsOf(what);
+      if (words?.kind === 'continue') return ctx.reply(await goOn(parts, ctx, words.text));
       if (words !== undefined) return ctx.reply(await act(parts, ctx, words));
       const messageId = ctx.message === null ? {} : { messageId: ctx.message.id };
       const task = await parts.tasks.start({ prompt: what, actor: ctx.actor, origin: 'command', ...messageId });
@@ -59,7 +61,11 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, parts:
   });
 }
 
-async function act(parts: CommandParts, { actor }: CommandContext, words: Words): Promise<string> {
+async function act(
+  parts: CommandParts,
+  { actor }: CommandContext,
+  words: Exclude<Words, { kind: 'continue' }>,
+): Promise<string> {
   const { tasks } = parts;
   const task = await chooseTask(tasks, actor, words.task);
   switch (words.kind) {
@@ -76,6 +82,19 @@ async function act(parts: CommandParts, { actor }: CommandContext, words: Words)
       if (task.actor.userId !== actor.userId) throw new UserError('Approvals are for who asked for the task.');
       return approvalsOf(parts, task.id, words.kind === 'revoke' ? Number(words.approval) : undefined);
   }
+}
+
+/** Goes on with a task that is over: with the one that is named, the one of this thread, or their newest here. */
+async function goOn({ tasks }: CommandParts, { actor, message }: CommandContext, text: string): Promise<string> {
+  const [first = '', ...rest] = text.split(/\s+/);
+  const all = await tasks.list({ guildId: actor.guildId });
+  const named = /^[a-z0-9]{5,26}$/.test(first) ? all.filter(({ id }) => id.endsWith(first)) : [];
+  const task = named.length === 1 ? named[0] : chooseEnded(all, actor);
+  if (task === undefined) throw new UserError('You have no task here that is over. `tasks` lists all of them.');
+  const words = named.length === 1 ? rest.join(' ') : text;
+  const messageId = message === null ? {} : { messageId: message.id };
+  await tasks.continue(task.id, { text: words === '' ? 'Please go on.' : words, ...messageId }, actor);
+  return 'It goes on.';
 }
 
 /** Lists what is allowed for a whole task, or takes one back. */
@@ -125,5 +144,5 @@ function lineOf(task: TaskInfo): string {
   const cut = prompt.length <= SHOWN_PROMPT ? prompt : `${prompt.slice(0, SHOWN_PROMPT)}…`;
   const tool = currentTool === undefined ? '' : ` \`${currentTool}\``;
   const where = place === undefined ? '' : `, place ${place}`;
-  return `\`${id.slice(-5)}\` ${STATUS_WORDS[status]}${tool}${where}: ${plainText(visible(cut))} · ${figuresOfInfo(task)}${link === undefined ? '' : ` · ${link}`}`;
+  return `\`${id.slice(-5)}\` ${statusWords(status, place)}${tool}${where}: ${plainText(visible(cut))} · ${figuresOfInfo(task)}${link === undefined ? '' : ` · ${link}`}`;
 }

@@ -36,6 +36,9 @@ export function compact({ entries, scratchpad }: Memory, mostTokens: number): Me
 
 function linesOf(entry: Entry): readonly Line[] {
   if (entry.kind === 'note') return [];
+  if (entry.kind === 'said') {
+    return [{ text: `${NOTE}${oneLine(entry.name)} said: ${oneLine(entry.text)}`, sources: entry.sources }];
+  }
   const said = entry.text === '' ? [] : [cut(`Step ${entry.n}: you said: ${oneLine(entry.text)}`)];
   const called = entry.calls.map(({ name, input, outcome, result = '', sources }): Line => {
     if (name === 'take_note' && outcome === 'told') return `${NOTE}${oneLine(String(input.note))}`;

@@ -7,7 +7,7 @@ import {
   participantNames,
   withoutNotes,
 } from '@cinnabar/sdk';
-import type { Call, Entry, Task } from '../model/task.js';
+import type { Call, Entry, Task, Words } from '../model/task.js';
 import { textOf } from './compact.js';
 
 /** As whom the loop itself speaks to the model. */
@@ -29,7 +29,11 @@ export function messagesOf(
   const loop = likenessOf(self) === likenessOf(LOOP) ? OTHER_LOOP : LOOP;
   const parts = [
     [said(requesterOf(task, [self, loop]), `My task for you: ${withoutNotes(task.prompt)}`), ...leftBehind(task, loop)],
-    ...task.entries.map((entry) => messagesOfEntry(entry, self, loop)),
+    ...task.entries.map((entry) =>
+      entry.kind === 'said'
+        ? [said(speakerOf(entry, task, [self, loop]), entry.text)]
+        : messagesOfEntry(entry, self, loop),
+    ),
   ].filter((part) => part.length > 0);
   return parts.flatMap((part, index) => (index < parts.length - MARKS ? part : withMark(part)));
 }
@@ -38,6 +42,18 @@ export function messagesOf(
 function requesterOf({ actor, requester }: Pick<Task, 'actor' | 'requester'>, others: readonly string[]): string {
   const person = { id: actor.userId, displayName: requester, username: `member ${actor.userId}` };
   return participantNames([person], others).get(actor.userId) ?? person.username;
+}
+
+/** Who has said something to the task: its member under the name that they have in it, others under their own. */
+function speakerOf(
+  { userId, name }: Words,
+  task: Pick<Task, 'actor' | 'requester'>,
+  others: readonly string[],
+): string {
+  const requester = requesterOf(task, others);
+  if (userId === task.actor.userId) return requester;
+  const person = { id: userId, displayName: name, username: `member ${userId}` };
+  return participantNames([person], [...others, requester]).get(userId) ?? person.username;
 }
 
 function withMark(part: readonly ParticipantMessage[]): readonly ParticipantMessage[] {
@@ -59,7 +75,11 @@ function leftBehind(
   return [said(loop, lines.join('\n'))];
 }
 
-function messagesOfEntry(entry: Entry, self: string, loop: string): readonly ParticipantMessage[] {
+function messagesOfEntry(
+  entry: Exclude<Entry, { kind: 'said' }>,
+  self: string,
+  loop: string,
+): readonly ParticipantMessage[] {
   if (entry.kind === 'note') return [said(loop, entry.text)];
   const text: ContentBlock[] = entry.text === '' ? [] : [{ type: 'text', text: entry.text }];
   if (entry.calls.length === 0) return text.length === 0 ? [] : [{ participant: self, content: text }];

@@ -23,6 +23,7 @@ export function systemPrompt(self: string, { maxSteps, maxMinutes }: Pick<Rules,
       '- task_complete: Call this when the task is finished. Include a summary of what was accomplished.',
       '- ask_user: Call this when you need input from the user. Include a clear question.',
       '- send_update: Call this to send a progress message without stopping work.',
+      '- wait: Call this when something takes its time. You go on by yourself after so many minutes.',
       '- take_note: Call this to keep something in mind word for word, however long the task takes.',
     ].join('\n'),
   ].join('\n\n');

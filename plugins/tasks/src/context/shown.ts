@@ -15,9 +15,11 @@ export async function shownOf(task: Task, mayShow: MayShow): Promise<Task> {
   const callOf = async (call: Call): Promise<Call> =>
     isOwn(call) || (await may(call.sources)) ? call : { ...call, result: NOT_SHOWN };
   const lineOf = async (line: Line): Promise<Line> =>
-    typeof line === 'string' || (await may(line.sources)) ? line : `${line.text.split('→')[0] ?? ''}→ ${NOT_SHOWN}`;
-  const entryOf = async (entry: Task['entries'][number]) =>
-    entry.kind === 'note' ? entry : { ...entry, calls: await Promise.all(entry.calls.map(callOf)) };
+    typeof line === 'string' || (await may(line.sources)) ? line : withoutResult(line.text);
+  const entryOf = async (entry: Task['entries'][number]): Promise<Task['entries'][number]> => {
+    if (entry.kind === 'said') return (await may(entry.sources)) ? entry : { ...entry, text: NOT_SHOWN };
+    return entry.kind === 'note' ? entry : { ...entry, calls: await Promise.all(entry.calls.map(callOf)) };
+  };
   const loggedOf = async (logged: Task['log'][number]) =>
     isOwn(logged) || (await may(logged.sources)) ? logged : { ...logged, result: NOT_SHOWN };
   const { step } = task;
@@ -28,6 +30,12 @@ export async function shownOf(task: Task, mayShow: MayShow): Promise<Task> {
     log: await Promise.all(task.log.map(loggedOf)),
     ...(step === undefined ? {} : { step: { ...step, calls: await Promise.all(step.calls.map(callOf)) } }),
   };
+}
+
+/** A line without what a tool returned; nothing is left of what a person said. */
+function withoutResult(line: string): string {
+  const [call, ...result] = line.split('→');
+  return result.length === 0 ? NOT_SHOWN : `${call}→ ${NOT_SHOWN}`;
 }
 
 /**
@@ -46,7 +54,7 @@ export async function shownToPeople(task: Task, mayShow: MayShow): Promise<Task>
   const { step, question, ending } = shown;
   return {
     ...shown,
-    entries: shown.entries.map((entry) => (entry.kind === 'note' ? entry : stepOf(entry))),
+    entries: shown.entries.map((entry) => (entry.kind === 'step' ? stepOf(entry) : entry)),
     // A line stands for a step, with what the model wrote in it.
     scratchpad: shown.scratchpad.map(() => WITHHELD),
     log: shown.log.map((logged) => (isAfter(logged) ? { ...logged, input: WITHHELD } : logged)),

@@ -15,6 +15,13 @@ const ask = z.object({
 const note = z.object({ note: z.string().min(1).max(1_000).describe('What must not be forgotten') });
 const update = z.object({ message: z.string().min(1).max(8_000).describe('Where things stand, for people') });
 
+/** In minutes: half a day. */
+const LONGEST_WAIT = 720;
+const wait = z.object({
+  minutes: z.number().int().min(1).max(LONGEST_WAIT).describe('How long; 60 are an hour'),
+  reason: z.string().min(1).max(200).describe('What you wait for, for people'),
+});
+
 /** The tools by which a task steers itself: part of its loop, and no business of the host's. */
 export const CONTROL = {
   task_complete: {
@@ -30,6 +37,11 @@ export const CONTROL = {
     schema: note,
     description:
       'Call this to keep something in mind for the rest of the task, word for word, however long the task takes.',
+  },
+  wait: {
+    schema: wait,
+    description:
+      'Call this when something takes its time: you go on when it is over. It uses up none of your minutes. Look at what you wait for before and after it.',
   },
   send_update: { schema: update, description: 'Call this to send a progress message without stopping work.' },
 } as const;

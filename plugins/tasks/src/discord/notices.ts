@@ -1,8 +1,9 @@
-import { type Clock, isRefusal, type Logger, sendOnce } from '@cinnabar/sdk';
+import { asNotice, type Clock, isRefusal, type Logger, plainText, sendOnce } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { linkTo } from '../model/info.js';
-import { labelOf, type Task } from '../model/task.js';
+import { type Ending, labelOf, type Task } from '../model/task.js';
 import type { Rules } from '../settings.js';
+import { channelOf } from './channels.js';
 import { promptLine } from './sentences.js';
 
 /** What a member is notified of. */
@@ -12,6 +13,10 @@ export type Occasion = 'ended' | 'question' | 'approval';
 export interface Notices {
   /** Sends a direct message where the server wants that. Never rejects. @param key names the notice within the task */
   direct(task: Task, rules: Pick<Rules, 'notify'>, key: string, occasion: Occasion): Promise<void>;
+  /**
+   * Where another mind started the task: tells the conversation how it ended, which that mind reads like everybody else. Never rejects.
+   */
+  elsewhere(task: Task): Promise<void>;
 }
 
 export interface NoticeParts {
@@ -28,6 +33,16 @@ const WORDS: Readonly<Record<Occasion, string>> = {
   approval: 'waits for your approval',
 };
 
+const OUTCOME: Readonly<Record<Ending['kind'], string>> = {
+  complete: 'is complete',
+  limit: 'has ended at a limit',
+  stopped: 'was stopped',
+  breaker: 'has ended without a result',
+  failed: 'has failed',
+  gone: 'has ended',
+};
+const LONGEST = 1_500;
+
 /** Whom a message in the task's thread pings. In a direct message every message notifies. */
 export function pingedIn({ actor }: Pick<Task, 'actor'>, { notify }: Pick<Rules, 'notify'>): string | undefined {
   return notify === 'thread' && actor.guildId !== null ? actor.userId : undefined;
@@ -42,11 +57,24 @@ export function createNotices({ client, clock, log, signal }: NoticeParts): Noti
       const content = `🔔 Your task ${labelOf(task)} ${WORDS[occasion]}${link === undefined ? '' : `: ${link}`}\n> ${promptLine(task)}`;
       try {
         const direct = await client.users.createDM(actor.userId);
-        await sendOnce(direct, { content, allowedMentions: { parse: [] } }, `${id}\n${key}\ndirect`, { clock, signal });
+        await sendOnce(direct, { content: asNotice(content), allowedMentions: { parse: [] } }, `${id}\n${key}\ndirect`, { clock, signal });
       } catch (error) {
         // Who takes no direct messages has been told in the thread, without a ping.
         const level = isRefusal(error) ? 'debug' : 'info';
         log[level]('a member could not be notified of their task', { taskId: id, error });
+      }
+    },
+    async elsewhere(task) {
+      const { actor, id, origin, ending, workId, requester } = task;
+      if (origin !== 'tool' || ending === undefined || workId === actor.channelId) return;
+      const text = `The task ${labelOf(task)} that I started for ${plainText(requester)} ${OUTCOME[ending.kind]}: ${ending.text}`;
+      const content = text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}… (all of it is in its thread)`;
+      try {
+        const channel = await channelOf(client, actor.channelId);
+        if (channel === undefined) return;
+        await sendOnce(channel, { content, allowedMentions: { parse: [] } }, `${id}\nelsewhere`, { clock, signal });
+      } catch (error) {
+        log.info('the end of a task could not be told where it was started', { taskId: id, error });
       }
     },
   };

@@ -4,18 +4,26 @@ import { figures } from './figures.js';
 
 const SHOWN_PROMPT = 300;
 
-export const STATUS_WORDS: Readonly<Record<TaskStatus, string>> = {
+const STATUS_WORDS: Readonly<Record<TaskStatus, string>> = {
   queued: '⏳ waiting for room',
   running: '⚙️ working',
   thinking: '💭 thinking',
   tool_executing: '🔧 running',
   waiting_approval: '✋ waiting for approval of',
   waiting_user: '❓ waiting for an answer',
+  waiting_time: '💤 waiting until it is time to go on',
   paused: '⏸️ paused',
   completed: '✅ complete',
   cancelled: '🛑 stopped',
   error: '❌ ended',
 };
+
+/** One that has a place among those that wait for room waits for it; another one is about to go on. */
+export function statusWords(status: TaskStatus, place: number | undefined): string {
+  return status === 'queued' && place === undefined ? '⏳ about to go on' : STATUS_WORDS[status];
+}
+
+const NO_MODEL = '📡 waiting for the language model, which cannot be reached at the moment';
 
 const ENDED: Readonly<Record<Ending['kind'], string>> = {
   complete: '✅ **Task complete**',
@@ -38,7 +46,9 @@ export function statusText(task: Task, place: number | undefined): string {
   const tool = step?.calls.find(({ state }) => state === 'begun')?.name;
   const busy = status === 'tool_executing' || status === 'waiting_approval';
   const where = status === 'queued' && place !== undefined ? `, place ${place}` : '';
-  const words = ending === undefined ? STATUS_WORDS[status] : ENDED[ending.kind].replaceAll('**', '');
+  const isAway = task.outage !== undefined && (status === 'running' || status === 'thinking');
+  const now = isAway ? NO_MODEL : statusWords(status, place);
+  const words = ending === undefined ? now : ENDED[ending.kind].replaceAll('**', '');
   const what = busy && tool !== undefined ? `${words} \`${tool}\`` : `${words}${where}`;
   const notes = [
     pausing ? ' (pausing as soon as it can)' : '',

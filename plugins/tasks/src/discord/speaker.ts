@@ -2,10 +2,12 @@ import {
   type Clock,
   type Logger,
   noticeLine,
+  plainText,
   sendOnce,
   type TaskMessage,
   textMessages,
   UserError,
+  visible,
 } from '@cinnabar/sdk';
 import type { Client, MessageCreateOptions } from 'discord.js';
 import type { Question, Task } from '../model/task.js';
@@ -63,6 +65,8 @@ export interface SpeakerParts {
 }
 
 const MESSAGE_LIMIT = 2_000;
+/** Of an answer, below its question. */
+const SHOWN_ANSWER = 150;
 const UNWRITABLE = 'I cannot write in the place of this task any more.';
 
 export function createSpeaker({ client, clock, log, components, signal: stopped }: SpeakerParts): Speaker {
@@ -113,7 +117,9 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
     },
     async closeQuestion(task, messageIds, saying, answer) {
       const asked = partsOf(task, saying, components).at(-1)?.content ?? '';
-      const line = noticeLine(`-# answered by <@${answer.byUserId}>`);
+      const said = answer.text.replaceAll(/\s+/g, ' ').trim();
+      const shown = plainText(visible(said.length <= SHOWN_ANSWER ? said : `${said.slice(0, SHOWN_ANSWER)}…`));
+      const line = noticeLine(`-# answered by <@${answer.byUserId}>: ${shown}`);
       await edit(task, messageIds.at(-1), asked.length + line.length < MESSAGE_LIMIT ? `${asked}\n${line}` : undefined);
     },
     async dropQuestion(task) {

@@ -22,6 +22,8 @@ export interface Journal {
   move(id: string, to: TaskStatus, change?: (draft: Task) => void): Promise<Task>;
   /** Changes a task that has not ended; its status stays. @throws Superseded */
   note(id: string, change: (draft: Task) => void): Promise<Task>;
+  /** Puts one that is over, and has been told of, back in line, in one write with what else changes. @throws Superseded */
+  reopen(id: string, change: (draft: Task) => void): Promise<Task>;
   /** Changes one that has ended, or nothing: what became known afterwards. */
   amend(id: string, change: (draft: Task) => void): Promise<Task>;
   /** Takes the task over for this run when `isFree` says so of whoever had it. `undefined` when it was not free, or has been told of already. */
@@ -91,6 +93,16 @@ export function createJournal({ tasks, run, clock, log }: JournalParts): Journal
         if (isFinal(draft.status) || draft.lease !== run) throw new Superseded(draft.status, draft.status);
         touch(draft);
         change(draft);
+      }),
+    reopen: (id, change) =>
+      write(id, (draft) => {
+        if (!isFinal(draft.status) || draft.ending?.told !== true) throw new Superseded(draft.status, 'queued');
+        change(draft);
+        draft.status = 'queued';
+        draft.changedAt = clock.now();
+        draft.lease = run;
+        delete draft.endedAt;
+        delete draft.ending;
       }),
     amend: (id, change) => write(id, change),
     async claim(id, isFree) {

@@ -45,11 +45,15 @@ export function personalTasks({
   };
 }
 
-type Words = { result?: string; text?: string; sources?: Call['sources'] };
+type Words = { result?: string; text?: string; name?: string; sources?: Call['sources'] };
 
 /** What others' tasks keep that holds a person's words: results of tools, answers to questions, the lines made of them. */
-function* wordsIn({ entries, scratchpad, log, step }: Task): Iterable<Words> {
-  for (const entry of entries) if (entry.kind === 'step') yield* entry.calls;
+function* wordsIn({ entries, scratchpad, log, step, inbox }: Task): Iterable<Words> {
+  for (const entry of entries) {
+    if (entry.kind === 'step') yield* entry.calls;
+    if (entry.kind === 'said') yield entry;
+  }
+  yield* inbox ?? [];
   yield* step?.calls ?? [];
   yield* log;
   for (const line of scratchpad) if (typeof line !== 'string') yield line;
@@ -66,7 +70,8 @@ function strip(draft: Task, userId: string): void {
     if (!isOf(words.sources, userId)) continue;
     if (words.result === undefined) words.text = FORGOTTEN;
     else words.result = FORGOTTEN;
-    delete words.sources;
+    if (words.name !== undefined) words.name = 'a member';
+    words.sources = [];
   }
   if (draft.question?.answer?.byUserId === userId) draft.question.answer.text = FORGOTTEN;
 }

@@ -1,5 +1,5 @@
-import { NO_USAGE, type TaskRequest } from '@cinnabar/sdk';
-import type { Task } from './task.js';
+import { NO_USAGE, type TaskRequest, tokensOf } from '@cinnabar/sdk';
+import type { Task, Words } from './task.js';
 
 /** A task that nobody has begun with. */
 export function newTask(
@@ -26,9 +26,30 @@ export function newTask(
     scratchpad: [],
     entries: [],
     unknowns: [],
-    circles: { lastCall: '', identical: 0, idle: 0, errors: 0, failures: 0 },
+    circles: { ...NO_CIRCLES },
     log: [],
     pausing: false,
     pausedByHost: false,
   };
+}
+
+const NO_CIRCLES: Task['circles'] = { lastCall: '', identical: 0, idle: 0, errors: 0, failures: 0 };
+
+/** Puts a task that is over where it was, with a new word of its people: its limits count from here, its steps go on counting. */
+export function goOnFrom(draft: Task, said: Words): void {
+  const { stepCount, workedMs, usage, cost, ending } = draft;
+  draft.continuedFrom = { steps: stepCount, workedMs, tokens: tokensOf(usage), cost: cost ?? 0 };
+  draft.circles = { ...NO_CIRCLES };
+  draft.warned = false;
+  const text = `The task had ended: ${ending?.text ?? ''} Now it goes on with this.`;
+  draft.entries.push({ kind: 'note', text }, { kind: 'said', ...said });
+  delete draft.question;
+  delete draft.outage;
+}
+
+/** What people have said since the last step is heard; nothing of what came before it is a circle any more. */
+export function hearInbox(draft: Task): void {
+  for (const words of draft.inbox ?? []) draft.entries.push({ kind: 'said', ...words });
+  draft.circles = { ...NO_CIRCLES };
+  delete draft.inbox;
 }

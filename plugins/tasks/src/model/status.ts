@@ -9,11 +9,12 @@ const ALWAYS = ['queued', 'paused', 'cancelled', 'error'] as const;
  */
 export const TRANSITIONS: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   queued: ['running', 'paused', 'cancelled', 'error'],
-  running: [...ALWAYS, 'thinking', 'tool_executing', 'waiting_user', 'completed'],
+  running: [...ALWAYS, 'thinking', 'tool_executing', 'waiting_user', 'waiting_time', 'completed'],
   thinking: [...ALWAYS, 'running', 'tool_executing', 'completed'],
   tool_executing: [...ALWAYS, 'running', 'waiting_approval'],
   waiting_approval: [...ALWAYS, 'running'],
   waiting_user: [...ALWAYS, 'running'],
+  waiting_time: [...ALWAYS, 'running'],
   paused: ['queued', 'cancelled', 'error'],
   completed: [],
   cancelled: [],

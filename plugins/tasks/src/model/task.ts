@@ -18,7 +18,10 @@ const call = z.object({
   attempt: z.number().int(),
   /** Until when its request for approval waits, in ms since 1970; over restarts, too. */
   decideBy: z.number().exactOptional(),
-  outcome: z.enum(['done', 'failed', 'denied', 'expired', 'unknown', 'told']).exactOptional(),
+  /** Of `wait`: until when it waits, in ms since 1970. */
+  wakeAt: z.number().exactOptional(),
+  /** `held`: not run, because its answer also asked the user. `told`: one of the task's own controls. */
+  outcome: z.enum(['done', 'failed', 'denied', 'expired', 'unknown', 'told', 'held']).exactOptional(),
   result: text.exactOptional(),
   /** Where the result came from: it is for those who may read all of that. */
   sources: z.array(toolSource).exactOptional(),
@@ -35,10 +38,15 @@ const step = z.object({
 });
 export type Step = z.output<typeof step>;
 
-/** A step that is over, or something that was said to the model. */
+/** What a person has said to the task while it works. */
+const words = z.object({ userId: text, name: text, text, sources: z.array(toolSource) });
+export type Words = z.output<typeof words>;
+
+/** A step that is over, something that the loop says to the model, or what a person has said. */
 const entry = z.discriminatedUnion('kind', [
   step.pick({ n: true, text: true, calls: true }).extend({ kind: z.literal('step') }),
   z.object({ kind: z.literal('note'), text }),
+  words.extend({ kind: z.literal('said') }),
 ]);
 export type Entry = z.output<typeof entry>;
 
@@ -103,10 +111,20 @@ export const taskSchema = z.object({
   workId: text.exactOptional(),
   /** Its latest message there: what it has said since is looked for after this one. */
   lastId: text.exactOptional(),
+  /** Its latest messages: a reply to one of them is meant for it. */
+  saidIds: z.array(text).exactOptional(),
+  /** What people have said to it, to be heard at the next step. */
+  inbox: z.array(words).exactOptional(),
+  /** What it had used when it was last continued after its end: its limits count from there. */
+  continuedFrom: z
+    .object({ steps: z.number(), workedMs: z.number(), tokens: z.number(), cost: z.number() })
+    .exactOptional(),
   stepCount: z.number().int(),
   usage,
   cost: z.number().nullable(),
   warned: z.boolean(),
+  /** The language model cannot be reached: since when, and how often it was asked in vain. */
+  outage: z.object({ since: z.number(), failures: z.number().int(), told: z.boolean() }).exactOptional(),
   /** Since when the step under way waits for its member, and whether they have been reminded of it. */
   waitsSince: z.number().exactOptional(),
   reminded: z.boolean().exactOptional(),
@@ -116,13 +134,17 @@ export const taskSchema = z.object({
   step: step.exactOptional(),
   question: question.exactOptional(),
   unknowns: z.array(text),
-  /** What the breakers go by: the latest call and how often it was made in a row; steps without progress, calls and model requests that failed in a row. */
+  /**
+   * What the breakers go by: the latest call with its result and how often it came in a row; steps that only repeated; calls and model requests
+   * that failed in a row; the latest calls with results, and texts, as hashes.
+   */
   circles: z.object({
     lastCall: text,
     identical: z.number(),
     idle: z.number(),
     errors: z.number(),
     failures: z.number(),
+    seen: z.array(text).exactOptional(),
   }),
   /** Calls as people see them behind Details. */
   log: z.array(

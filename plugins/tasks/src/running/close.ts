@@ -1,4 +1,4 @@
-import { countStep } from '../breakers/breakers.js';
+import { countStep, warningOfCircles } from '../breakers/breakers.js';
 import { compact } from '../context/compact.js';
 import { GO_ON } from '../context/prompt.js';
 import type { Call, Task } from '../model/task.js';
@@ -31,6 +31,8 @@ export function closeIfOver(draft: Task, rules: Rules): void {
   if (calls.length === 0) draft.entries.push({ kind: 'note', text: GO_ON });
   Object.assign(draft, compact(draft, rules.contextTokens));
   draft.circles = countStep(draft.circles, step);
+  const warning = warningOfCircles(draft.circles, rules);
+  if (warning !== undefined) draft.entries.push({ kind: 'note', text: warning });
   logStep(draft, step);
   delete draft.step;
 }

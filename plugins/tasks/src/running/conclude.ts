@@ -1,4 +1,5 @@
 import type { Outcome } from '@cinnabar/sdk';
+import { compact } from '../context/compact.js';
 import { pingedIn } from '../discord/notices.js';
 import { isFinal } from '../model/status.js';
 import type { Call, Task } from '../model/task.js';
@@ -7,15 +8,18 @@ import { changeCall, settleCall } from './close.js';
 import { type RunControl, until } from './control.js';
 import { logStep } from './finish.js';
 import type { RunParts } from './parts.js';
-import { messageOf } from './say.js';
+import { attachMessages } from './receipt.js';
+import { keepSaid, messageOf } from './say.js';
 import { told } from './tool-call.js';
 
+/** What is remembered of a task that is over. */
+const KEPT_TOKENS = 4_000;
 /** A tool that was told to stop gets so long to do it before it counts as unknown. */
 const GRACE_MS = 3_000;
 
 /**
  * Tells the channel, once, that a task is over: what it has done, what was halted, what nobody knows. What it leaves behind is cleared: its
- * approvals, its room, and all that only a task under way needs. @throws Interrupted when the plugin stops before that
+ * approvals, its room, and of what it remembers all but what it takes to continue. @throws Interrupted when the plugin stops before that
  */
 export async function conclude(parts: RunParts, control: RunControl, id: string): Promise<void> {
   const { journal, slots, approvals, speaker, board } = parts;
@@ -35,14 +39,19 @@ export async function conclude(parts: RunParts, control: RunControl, id: string)
   if (!(await board.finish(ended))) return;
   const over = await journal.amend(id, (draft) => {
     if (draft.ending !== undefined) draft.ending.told = true;
-    draft.lastId = ids.at(-1) ?? draft.lastId ?? '0';
+    keepSaid(draft, ids);
     if (draft.step !== undefined) logStep(draft, draft.step);
-    draft.entries = [];
-    draft.scratchpad = [];
+    // As much as it takes to continue.
+    const { step } = draft;
+    if (step !== undefined) draft.entries.push({ kind: 'step', n: step.n, text: step.text, calls: step.calls });
+    Object.assign(draft, compact(draft, KEPT_TOKENS));
     delete draft.step;
+    delete draft.outage;
     delete draft.question;
     delete draft.lease;
   });
+  await attachMessages(parts.accounts, over, ids);
+  await parts.notices.elsewhere(over);
   parts.tell(messageOf(over, { key: 'ending', kind: 'ending', text }, ids));
 }
 

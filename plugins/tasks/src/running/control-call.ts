@@ -3,11 +3,15 @@ import { CONTROL, type ControlName } from '../control/definitions.js';
 import { pingedIn } from '../discord/notices.js';
 import type { Call, Task } from '../model/task.js';
 import type { Rules } from '../settings.js';
-import { endCall } from './close.js';
+import { changeCall, endCall, settleCall } from './close.js';
 import { Interrupted, type RunControl, until } from './control.js';
 import { finish } from './finish.js';
 import type { RunParts } from './parts.js';
 import { say } from './say.js';
+
+const MINUTE_MS = 60_000;
+const HEAR_FIRST =
+  'Not yet: you were told something meanwhile. Read it first, then complete the task when it still is.';
 
 export interface ControlScene {
   readonly parts: RunParts;
@@ -24,7 +28,12 @@ export async function callControl(scene: ControlScene, name: ControlName): Promi
     case 'task_complete': {
       const read = CONTROL.task_complete.schema.safeParse(call.input);
       if (!read.success) return refuse(scene, read.error);
-      return finish(parts, task.id, 'completed', { kind: 'complete', text: read.data.summary });
+      if (task.inbox !== undefined) {
+        await parts.journal.note(task.id, endCall(call.id, 'held', HEAR_FIRST, rules));
+        return;
+      }
+      const complete = changeCall(call.id, (draft) => settleCall(draft, 'told', 'The task is complete.'));
+      return finish(parts, task.id, 'completed', { kind: 'complete', text: read.data.summary }, complete);
     }
     case 'take_note': {
       const read = CONTROL.take_note.schema.safeParse(call.input);
@@ -39,7 +48,12 @@ export async function callControl(scene: ControlScene, name: ControlName): Promi
       const saying = { key: `call:${call.id}`, kind: 'update', text: read.data.message } as const;
       return say(parts, control, task, saying, endCall(call.id, 'told', 'It was shown.', rules));
     }
-    default: {
+    case 'wait': {
+      const read = CONTROL.wait.schema.safeParse(call.input);
+      if (!read.success) return refuse(scene, read.error);
+      return wait(scene, read.data.minutes);
+    }
+    case 'ask_user': {
       const read = CONTROL.ask_user.schema.safeParse(call.input);
       if (!read.success) return refuse(scene, read.error);
       const { question, choices = [] } = read.data;
@@ -87,6 +101,33 @@ async function ask(
     delete draft.question;
   });
 }
+
+/** Waits, over restarts too, without taking room from other tasks; a word of its people ends it. */
+async function wait({ parts, control, task, call, rules }: ControlScene, minutes: number): Promise<void> {
+  const { journal, slots, clock } = parts;
+  const wakeAt = call.wakeAt ?? clock.now() + minutes * MINUTE_MS;
+  await journal.move(
+    task.id,
+    'waiting_time',
+    changeCall(call.id, (draft) => {
+      draft.wakeAt = wakeAt;
+    }),
+  );
+  slots.release(task.id);
+  const woken = control.woken();
+  let cancel = () => {};
+  const passed = new Promise<void>((resolve) => {
+    cancel = clock.after(Math.max(wakeAt - clock.now(), 0), resolve);
+  });
+  await until(Promise.race([passed, woken]), control.interrupted).finally(() => cancel());
+  const text =
+    clock.now() < wakeAt
+      ? 'You were called before the time was over.'
+      : `It is over: it is ${isoTime(clock.now())} now.`;
+  await journal.move(task.id, 'running', endCall(call.id, 'told', text, rules));
+}
+
+const isoTime = (at: number) => new Date(at).toISOString().slice(0, 16).replace('T', ' ').concat(' UTC');
 
 async function answered({ journal }: RunParts, control: RunControl, id: string) {
   for (;;) {

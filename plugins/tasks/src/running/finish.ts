@@ -13,8 +13,10 @@ export async function finish(
   id: string,
   status: FinalStatus,
   { kind, text, byUserId }: Pick<Ending, 'kind' | 'text' | 'byUserId'>,
+  change?: (draft: Task) => void,
 ): Promise<void> {
   await journal.move(id, status, (draft) => {
+    change?.(draft);
     const by = byUserId === undefined ? {} : { byUserId };
     draft.ending = { kind, text, ...by, halted: haltedIn(draft), told: false };
     draft.pausing = false;

@@ -13,6 +13,7 @@ import type {
 import type { Notices } from '../discord/notices.js';
 import type { Speaker } from '../discord/speaker.js';
 import type { StatusBoard } from '../discord/status-board.js';
+import type { ShowTyping } from '../discord/typing.js';
 import type { Journal } from '../journal/journal.js';
 import type { Slots } from '../scheduling/slots.js';
 import type { TaskSettings } from '../settings.js';
@@ -23,6 +24,7 @@ export interface RunParts {
   readonly slots: Slots;
   readonly speaker: Speaker;
   readonly notices: Notices;
+  readonly showTyping: ShowTyping;
   readonly board: StatusBoard;
   readonly settings: TaskSettings;
   readonly llm: Llm | undefined;

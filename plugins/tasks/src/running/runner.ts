@@ -1,4 +1,5 @@
 import { brokenBy } from '../breakers/breakers.js';
+import { hearInbox } from '../model/new-task.js';
 import { isFinal } from '../model/status.js';
 import type { Task } from '../model/task.js';
 import { type Rules, rulesIn } from '../settings.js';
@@ -7,6 +8,7 @@ import { Interrupted, type RunControl } from './control.js';
 import { finish } from './finish.js';
 import { limitReached, warningOf } from './limits.js';
 import { mayGoOn } from './may-go-on.js';
+import { outageNote } from './outage.js';
 import type { RunParts } from './parts.js';
 import { pause } from './pause.js';
 import { say } from './say.js';
@@ -34,15 +36,17 @@ export async function runTask(parts: RunParts, control: RunControl, id: string):
 async function stride(parts: RunParts, control: RunControl, task: Task): Promise<void> {
   const { id } = task;
   const rules = await rulesIn(parts.settings, task.actor.guildId);
-  // Who waits for a person needs no room.
-  if (isAsking(task)) return advance(parts, control, task, rules);
+  // Who waits for a person or for a time needs no room.
+  if (isAsking(task) || task.status === 'waiting_time') return advance(parts, control, task, rules);
   if (!parts.slots.has(id)) return findRoom(parts, control, task);
   if (!(await mayGoOn(parts, control, task))) return;
   if (task.step !== undefined) return advance(parts, control, task, rules);
+  if (task.inbox !== undefined) return void (await parts.journal.note(id, hearInbox));
   const broken = brokenBy(task.circles, rules);
   if (broken !== undefined) return finish(parts, id, 'error', { kind: 'breaker', text: `${broken} Stopping here.` });
   const limit = limitReached(task, rules, parts.clock.now());
-  if (limit !== undefined) return finish(parts, id, 'completed', { kind: 'limit', text: limit });
+  if (limit !== undefined)
+    return finish(parts, id, 'completed', { kind: 'limit', text: `${limit}${outageNote(task)}` });
   const warning = task.warned ? undefined : warningOf(task, rules);
   if (warning !== undefined) {
     return say(parts, control, task, { key: 'warning', kind: 'warning', text: warning }, (draft) => {

@@ -1,12 +1,13 @@
 import { pingedIn } from '../discord/notices.js';
 import { Superseded } from '../journal/journal.js';
-import { isFinal } from '../model/status.js';
+import { isFinal, isWorking } from '../model/status.js';
 import type { Task } from '../model/task.js';
 import { type Rules, rulesIn } from '../settings.js';
 import type { Crew } from './crew.js';
 import type { Ends } from './end.js';
 import { limitReached } from './limits.js';
 import { leaveOf } from './may-go-on.js';
+import { outageNote } from './outage.js';
 import type { RunParts } from './parts.js';
 import { resumeTask } from './resume.js';
 
@@ -40,7 +41,10 @@ export function createSweep(parts: SweepParts): () => Promise<void> {
   };
 }
 
-/** Those that wait for people who have gone, those that the host has paused, and those whose time runs out in the middle of a tool. */
+/**
+ * Those that wait for people who have gone or have to be reminded, those that the host has paused, and those whose time runs out in the middle
+ * of a tool, a request to the model, or a pause.
+ */
 async function lookAfter(parts: SweepParts, task: Task, fresh: boolean, doubted: Set<string>): Promise<void> {
   const { ends, settings, clock } = parts;
   const { id, status, actor, pausedByHost } = task;
@@ -53,9 +57,11 @@ async function lookAfter(parts: SweepParts, task: Task, fresh: boolean, doubted:
   if (leave.is === 'given' && pausedByHost) return resumeTask(parts, id);
   const rules = await rulesIn(settings, actor.guildId);
   await remind(parts, task, rules);
-  if (status !== 'tool_executing') return;
-  const limit = limitReached({ ...task, stepCount: 0 }, rules, clock.now());
-  if (limit !== undefined) await ends.end(id, 'cancelled', { kind: 'limit', text: limit });
+  if (!isWorking(status)) return;
+  const limit = limitReached({ ...task, stepCount: task.continuedFrom?.steps ?? 0 }, rules, clock.now());
+  if (limit === undefined) return;
+  const text = `${limit}${outageNote(task)}`;
+  await ends.end(id, status === 'tool_executing' ? 'cancelled' : 'completed', { kind: 'limit', text });
 }
 
 /** A member is reminded once of what waits for them: when half of the time for an approval has passed. */

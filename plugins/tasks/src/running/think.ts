@@ -20,6 +20,7 @@ import type { Call, Step, Task } from '../model/task.js';
 import type { Rules } from '../settings.js';
 import { type RunControl, until } from './control.js';
 import { finish } from './finish.js';
+import { isOutage, waitOutOutage } from './outage.js';
 import type { RunParts } from './parts.js';
 import { pause } from './pause.js';
 import { receiptOf } from './receipt.js';
@@ -46,13 +47,15 @@ export async function think(parts: RunParts, control: RunControl, id: string, ru
   if (hold?.decision.allowed === false) {
     return finish(parts, id, 'completed', { kind: 'limit', text: budgetRefusal(hold.decision) });
   }
+  const endTyping = parts.showTyping(task);
   try {
     const completion = await ask(llm, request, control);
+    endTyping();
     const bill = await billFor([completion], async (model) => (await llm.traits(model).catch(() => undefined))?.price);
     // Recorded first: when the process dies in between, the request is repeated and takes its place.
     await accounts?.record(receiptOf(task, completion, bill, parts.clock.now()));
     if (control.stopped.aborted) return;
-    const step = { text: textOf(completion), calls: callsOf(completion) };
+    const step = { text: textOf(completion), calls: questionFirst(callsOf(completion)) };
     // A tool with which the step begins is begun in the same write.
     const first = control.interrupted.aborted ? undefined : firstTool(step);
     control.begunNow = first?.id;
@@ -61,12 +64,14 @@ export async function think(parts: RunParts, control: RunControl, id: string, ru
       draft.usage = addUsage(draft.usage, completion.usage);
       draft.cost = draft.cost === null || bill.cost === null ? null : draft.cost + bill.cost;
       draft.circles.failures = 0;
+      delete draft.outage;
       draft.step = { n: draft.stepCount, ...step };
       if (first !== undefined) beginCall(first.id)(draft);
     });
   } catch (error) {
     await onFailure(parts, control, id, error);
   } finally {
+    endTyping();
     await hold?.release();
   }
 }
@@ -92,7 +97,10 @@ async function ask(llm: Llm, request: LlmRequest, control: RunControl): Promise<
   return until(llm.complete({ ...request, signal: control.interrupted }), control.interrupted);
 }
 
-/** What is not worth another try ends the task; anything else is tried again, a little later each time, until the breaker has had enough. */
+/**
+ * What is not worth another try ends the task. An outage is waited for. Anything else is tried again, a little later each time, until the
+ * breaker has had enough.
+ */
 async function onFailure(parts: RunParts, control: RunControl, id: string, error: unknown): Promise<void> {
   if (control.interrupted.aborted || !(error instanceof CinnabarError)) throw error;
   if (!error.code.startsWith('CINNABAR_LLM_')) throw error;
@@ -100,6 +108,7 @@ async function onFailure(parts: RunParts, control: RunControl, id: string, error
     return finish(parts, id, 'error', { kind: 'failed', text: sentenceOf(error) ?? error.message });
   }
   parts.log.info('a step of a task could not be asked for', { taskId: id, error });
+  if (isOutage(error.code)) return waitOutOutage(parts, control, id);
   const { circles } = await parts.journal.move(id, 'running', (draft) => {
     draft.circles = countFailure(draft.circles);
   });
@@ -114,7 +123,7 @@ const HOPELESS: ReadonlySet<string> = new Set([
 
 /** The tool of the host that is to be carried out before anything else, if there is one. */
 function firstTool({ text, calls }: Pick<Step, 'text' | 'calls'>): Call | undefined {
-  const [call] = calls;
+  const call = calls.find(({ state }) => state !== 'done');
   return call === undefined || text !== '' || !isToolCall(call) ? undefined : call;
 }
 
@@ -139,6 +148,16 @@ function callsOf({ content, droppedCalls = 0 }: LlmCompletion): Call[] {
   if (droppedCalls === 0 || last === undefined) return calls;
   const more = `this call and ${droppedCalls - 1} more are beyond what one answer may ask for`;
   return [...calls, unreadable(`${last.id}_dropped`, last.name, more)];
+}
+
+const HELD =
+  'Not run: you asked the user in the same answer, and what they say comes first. Make this call again if it is still wanted then.';
+
+/** An answer that asks the user does nothing else: the model is to know what they say before anything of it runs. */
+function questionFirst(calls: readonly Call[]): Call[] {
+  const question = calls.find(({ name, unreadable: why }) => name === 'ask_user' && why === undefined);
+  if (question === undefined) return [...calls];
+  return calls.map((call) => (call === question ? call : { ...call, state: 'done', outcome: 'held', result: HELD }));
 }
 
 function unreadable(id: string, name: string, why: string): Call {

@@ -1,0 +1,198 @@
+import { chosenBy } from '@cinnabar/plugin-tasks/discord/answering';
+import { Tools } from '@cinnabar/sdk';
+import { hang, say } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import { askUser, done, isOver, type Office, openOffice, use } from './office.js';
+
+describe('a conversation with a task', () => {
+  let office: Office;
+
+  afterEach(async () => {
+    office.llm.release();
+    await office[Symbol.asyncDispose]();
+  });
+
+  const asked = async (id: string) => {
+    await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
+    await office.host.settled();
+  };
+  const requested = (index: number) => JSON.stringify(office.llm.requests[index]);
+
+  it('hears at its next step what I write in its thread while it works, and shows me that it has', async () => {
+    office = await openOffice({ steps: [hang(done('In red.')), done('In blue.')] });
+    const { host } = office;
+    const { id } = await office.give('Paint the door');
+    const thread = await office.thread(id);
+    await office.llm.hanging();
+    const words = host.alice.say(thread, 'In blue, please!');
+    await host.settled();
+    expect(words.reactions.map(({ emoji }) => emoji.name)).to.deep.equal(['👀']);
+    // What others say among themselves there is not for the task.
+    host.bob.say(thread, 'I like green');
+    await host.settled();
+    office.llm.release();
+    expect((await office.over(id)).ending).to.equal('In blue.');
+    expect(requested(1)).to.include('In blue, please!').and.not.include('green');
+  });
+
+  it('stops when I write stop in its thread, also while it asks', async () => {
+    office = await openOffice({ steps: [askUser('Which colour?', ['Red', 'Blue'])] });
+    const { id } = await office.give('Paint the door');
+    const thread = await office.thread(id);
+    await asked(id);
+    office.host.bob.say(thread, 'stop');
+    await office.host.settled();
+    expect((await office.tasks.get(id))?.status).to.equal('waiting_user');
+    office.host.alice.say(thread, 'Stop!');
+    expect((await office.over(id)).status).to.equal('cancelled');
+  });
+
+  it('goes on after its end with a new word: by reply, or by command', async () => {
+    office = await openOffice({ steps: [done('It is red.'), done('It is blue.'), done('It is green.')] });
+    const { host } = office;
+    await office.configure('maxSteps', '1');
+    const { id } = await office.give('Paint the door');
+    const thread = await office.thread(id);
+    await office.over(id);
+    host.alice.say(thread, 'Thank you!');
+    await host.settled();
+    expect((await office.tasks.get(id))?.status).to.equal('completed');
+    host.alice.say(thread, 'Blue would be nicer', { replyTo: office.saying(thread, 'It is red.') });
+    await office.when(id, ({ ending }) => ending === 'It is blue.');
+    await office.over(id);
+    expect(requested(1)).to.include('Paint the door').and.include('It is red.').and.include('Blue would be nicer');
+    host.alice.say(host.general, '!task continue No, in green');
+    await office.when(id, ({ ending }) => ending === 'It is green.');
+    const { stepCount, status } = await office.over(id);
+    expect([stepCount, status]).to.deep.equal([3, 'completed']);
+    expect(requested(2)).to.include('No, in green');
+    host.bob.say(host.general, `!task continue ${id.slice(-5)} In black`);
+    await host.settled();
+    office.saying(host.general, 'Only the member who asked for this task can continue it');
+  });
+
+  it('shows its question in the form, and refuses strangers before they type', async () => {
+    office = await openOffice({ steps: [askUser('What is the name of your cat?'), done('Thanks.')] });
+    const { host } = office;
+    const { id } = await office.give('Ask me');
+    const thread = await office.thread(id);
+    await asked(id);
+    const question = office.saying(thread, 'name of your cat');
+    const foreign = host.bob.click(question, 'Answer…');
+    await foreign.answered();
+    expect(foreign.modal).to.equal(undefined);
+    expect(foreign.response?.content).to.include('Only the member who asked for this task can answer');
+    const form = host.alice.click(question, 'Answer…');
+    await form.answered();
+    expect(JSON.stringify(form.modal)).to.include('What is the name of your cat?');
+    host.alice.submit(form, { Answer: 'Nibbles' });
+    await office.over(id);
+    expect(question.content).to.match(/answered by <@\d+>: Nibbles/);
+  });
+
+  it('takes a choice that I type, shows it, and does not take “one moment” for one', async () => {
+    office = await openOffice({ steps: [askUser('Which shelf?', ['Shelf A', 'Shelf B']), done('Tidy.')] });
+    const { host } = office;
+    const { id } = await office.give('Tidy');
+    const thread = await office.thread(id);
+    await asked(id);
+    host.alice.say(thread, 'one moment');
+    await host.settled();
+    expect((await office.tasks.get(id))?.status).to.equal('waiting_user');
+    office.saying(thread, 'The question is still open: Shelf A · Shelf B');
+    host.alice.say(thread, 'shelf b!');
+    await office.over(id);
+    expect(requested(1)).to.include('The user answered: Shelf B').and.include('one moment');
+    expect(office.saying(thread, 'Which shelf?').content).to.include(': Shelf B');
+    expect(chosenBy('2', ['Yes', 'No'])).to.equal('No');
+    expect(chosenBy('no', ['Yes, send it', 'No, leave it'])).to.equal('No, leave it');
+    expect(chosenBy('n', ['Yes', 'No'])).to.equal(undefined);
+  });
+
+  it('takes the answer that I type in a direct message', async () => {
+    office = await openOffice({ steps: [askUser('What is its name?'), done('Thanks.')], plugins: ['ai', 'chat'] });
+    const { host } = office;
+    const direct = host.alice.openDm(host.application);
+    host.alice.say(direct, '!task Ask me');
+    await host.discord.expectMessage({ channel: direct, content: /What is its name/ });
+    await host.settled();
+    host.alice.say(direct, 'Nibbles');
+    await host.settled();
+    await host.advance(1_000);
+    await host.discord.expectMessage({ channel: direct, content: /Task complete/ });
+    expect(requested(1)).to.include('The user answered: Nibbles');
+    expect(office.llm.requests).to.have.length(2);
+  });
+
+  it('says how it stands: no waiting where there is room, typing where it works, its end in its details', async () => {
+    office = await openOffice({ steps: [hang(use('look', 'one')), done('One.')] });
+    const { host } = office;
+    const contents: string[] = [];
+    const typing: string[] = [];
+    host.discord.observe((event) => {
+      if (event.type === 'messageCreate' || event.type === 'messageEdit') contents.push(event.message.content);
+      if (event.type === 'typing') typing.push(event.channel.id);
+    });
+    const { id } = await office.give('Look');
+    const thread = await office.thread(id);
+    await office.llm.hanging();
+    await host.settled();
+    office.llm.release();
+    await office.over(id);
+    expect(contents.filter((content) => content.includes('waiting for room'))).to.deep.equal([]);
+    expect(typing).to.include(thread.id).and.not.include(host.general.id);
+    const click = host.alice.click(office.saying(host.general, 'Look'), 'Details');
+    await click.answered();
+    expect(click.response?.content).to.include('`task_complete` ✓').and.not.include('not run');
+  });
+
+  it('is explained by `!why`, as a reply to what it has said and to its status', async () => {
+    office = await openOffice({ steps: [say('Here I am.'), done('Done.')], plugins: ['accounts'] });
+    const { host } = office;
+    const { id } = await office.give('Say something');
+    const thread = await office.thread(id);
+    await office.over(id);
+    const why = async (channel: typeof thread, text: string) => {
+      host.alice.say(channel, '!why', { replyTo: office.saying(channel, text) });
+      await host.settled();
+      return office.said(channel).at(-1)?.content;
+    };
+    expect(await why(thread, 'Here I am.')).to.include('step 1');
+    expect(await why(thread, 'Task complete')).to.include('step 2');
+    expect(await why(host.general, 'Say something')).to.include('step 2');
+  });
+
+  it('counts for the channel in which it was started: its cost, its budget', async () => {
+    office = await openOffice({ steps: [say('Here I am.'), done('Done.')], plugins: ['accounts'] });
+    const { host } = office;
+    const { id } = await office.give('Say something');
+    const thread = await office.thread(id);
+    await office.over(id);
+    const cost = async (channel: typeof thread) => {
+      host.alice.say(channel, '!cost channel');
+      await host.settled();
+      return office.said(channel).at(-1)?.content;
+    };
+    const ofChannel = await cost(host.general);
+    expect(ofChannel).to.include('2 runs');
+    expect(await cost(thread)).to.equal(ofChannel);
+  });
+
+  it('tells the conversation in which another mind started it how it ended', async () => {
+    office = await openOffice({ steps: [done('All is tidy.')] });
+    const { host } = office;
+    const actor = office.actor();
+    const outcome = await host
+      .resolve(Tools)
+      .invoke({ name: 'start_task', arguments: { goal: 'Tidy up' }, actor, origin: 'chat' });
+    await host.settled();
+    host.alice.react(office.saying(host.general, 'start a task: Tidy up'), '👍');
+    if (outcome.status === 'deferred') await outcome.settled;
+    const [task] = await office.tasks.list({});
+    await office.when(task?.id ?? '', isOver);
+    await office.over(task?.id ?? '');
+    expect(office.saying(host.general, 'All is tidy.').content).to.match(
+      /^The task \w+ that I started for .* is complete: All is tidy\.$/,
+    );
+  });
+});
