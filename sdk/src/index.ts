@@ -14,6 +14,7 @@ export {
 export { linkSignals } from './async/signals.js';
 export { sleep } from './async/sleep.js';
 export * from './bill.js';
+export * from './channel-contexts.js';
 export * from './clock.js';
 export * from './collections.js';
 export * from './commands.js';

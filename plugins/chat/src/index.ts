@@ -1,6 +1,7 @@
 import {
   Access,
   Accounts,
+  ChannelContexts,
   Clock,
   Commands,
   Configuration,
@@ -26,6 +27,7 @@ import { discordAddresses } from './history/images/addresses.js';
 import { createImages } from './history/images/images.js';
 import { listenForMore } from './loop/activation/listen.js';
 import { openRuleBook, pinnedRules } from './loop/activation/rules.js';
+import { createChannelContexts } from './loop/channel-contexts.js';
 import { createConfigSource } from './loop/config-source.js';
 import { registerMCommand } from './loop/m-command.js';
 import { createMemoryStore, memories } from './loop/memory-store.js';
@@ -64,8 +66,9 @@ export default definePlugin({
     origins: MessageOrigins,
     tools: Tools,
   },
+  provides: [ChannelContexts],
   async setup(context) {
-    const { responder, on, personalData, client, settings, collections, services, log, signal } = context;
+    const { responder, on, personalData, provide, client, settings, collections, services, log, signal } = context;
     const { access, accounts, clock, commands, configuration, files, frontDoor, random } = services;
     const { calls } = collections;
     const history = createChannelHistory({ on, client, access, clock, log });
@@ -101,6 +104,7 @@ export default definePlugin({
       maxWaiting: async ({ channel }) => (await config.forChannel(channel)).config.maxQueuedReplies,
       respond: (turn) => respond(turn, parts),
     });
+    provide(ChannelContexts, createChannelContexts({ ...parts, client }));
     registerMCommand(context, { access, accounts, frontDoor, history });
     if (accounts !== undefined) await handOver(collections.receipts, accounts);
     if (frontDoor !== undefined) {

@@ -3,6 +3,7 @@ import {
   Accounts,
   type Actor,
   Approvals,
+  ChannelContexts,
   Clock,
   Commands,
   definePlugin,
@@ -19,6 +20,7 @@ import type { Message } from 'discord.js';
 import { followUpsCollection } from './builtin/follow-ups/store.js';
 import { registerBuiltinTools } from './builtin/register.js';
 import { registerCommands } from './commands/register.js';
+import { backgroundOf } from './context/background.js';
 import { answerButtons, answerForm, takeMessage } from './discord/answering.js';
 import { createComponents } from './discord/components.js';
 import { controlButtons } from './discord/control-buttons.js';
@@ -74,6 +76,7 @@ export default definePlugin({
     approvals: optional(Approvals),
     clock: Clock,
     commands: Commands,
+    contexts: optional(ChannelContexts),
     frontDoor: optional(FrontDoor),
     llm: optional(Llm),
     provenance: Provenance,
@@ -83,7 +86,8 @@ export default definePlugin({
   provides: [Tasks],
   setup(context) {
     const { client, collections, component, services, log, signal, on, every, defer } = context;
-    const { access, accounts, approvals, clock, commands, frontDoor, llm, provenance, random, tools } = services;
+    const { access, accounts, approvals, clock, commands, contexts, frontDoor, llm, provenance, random, tools } =
+      services;
     const run = random.id();
     const journal = createJournal({ tasks: collections.tasks, run, clock, log });
     const runs = createRuns({ runs: collections.runs, run, clock });
@@ -134,7 +138,15 @@ export default definePlugin({
       const { displayName } = member ?? (await client.users.fetch(userId));
       return sanitizeName(displayName) || `member ${userId}`;
     };
-    const service = createTasks({ ...runParts, crew, ends, random, messages, nameOf });
+    const service = createTasks({
+      ...runParts,
+      crew,
+      ends,
+      random,
+      messages,
+      nameOf,
+      backgroundOf: (request) => backgroundOf({ client, access, contexts, log }, request),
+    });
     const onControl = controlButtons({ ...runParts, tasks: service });
     const index = createTaskIndex(journal);
     const answering = { tasks: service, journal, access, settings: context.settings, log };
@@ -149,7 +161,7 @@ export default definePlugin({
       }
     });
     registerCommands(context, { access, provenance, tasks: service, approvals });
-    registerResponders(context, { tasks: service, llm, selfName });
+    registerResponders(context, { tasks: service, llm, contexts, selfName, log });
     registerStartTool(context, service);
     const followUps = { store: collections.followUps, tasks: service, client, clock, random, log };
     const pages = context.worker<typeof import('./builtin/web/worker.js')>(

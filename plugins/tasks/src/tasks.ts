@@ -6,6 +6,7 @@ import {
   type Random,
   type TaskInfo,
   type TaskMessage,
+  type TaskRequest,
   type Tasks,
   type TaskWords,
   UserError,
@@ -15,7 +16,7 @@ import { type Journal, Superseded } from './journal/journal.js';
 import { infoOf } from './model/info.js';
 import { goOnFrom, newTask } from './model/new-task.js';
 import { isFinal } from './model/status.js';
-import { labelOf, type Task, type Words } from './model/task.js';
+import { type Background, labelOf, type Task, type Words } from './model/task.js';
 import type { Crew } from './running/crew.js';
 import type { Ends } from './running/end.js';
 import { SUBJECT } from './running/may-go-on.js';
@@ -37,6 +38,8 @@ export interface TasksParts {
   readonly random: Random;
   /** What the model calls a person. */
   nameOf(actor: Actor): Promise<string>;
+  /** What a task is told of the conversation in which it was asked for. */
+  backgroundOf(request: TaskRequest): Promise<Background>;
   readonly messages: { add(listener: (message: TaskMessage) => void): () => void };
 }
 
@@ -122,8 +125,9 @@ export function createTasks(parts: TasksParts): Tasks {
       }
       const { actor } = request;
       await assertMayOpen(actor);
-      const name = await parts.nameOf(actor);
-      const task = await journal.add(newTask(parts.random.id(), { ...request, prompt }, name, parts.clock.now()));
+      const [name, background] = await Promise.all([parts.nameOf(actor), parts.backgroundOf(request)]);
+      const now = parts.clock.now();
+      const task = await journal.add(newTask(parts.random.id(), { ...request, prompt }, name, background, now));
       try {
         await parts.settle(task, false);
       } catch (error) {

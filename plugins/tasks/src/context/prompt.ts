@@ -1,7 +1,11 @@
 import type { Rules } from '../settings.js';
 
 /** What the model is told about itself: the rules of agentic mode. The same in every step, so that providers can cache it. */
-export function systemPrompt(self: string, { maxSteps, maxMinutes }: Pick<Rules, 'maxSteps' | 'maxMinutes'>): string {
+export function systemPrompt(
+  self: string,
+  { maxSteps, maxMinutes }: Pick<Rules, 'maxSteps' | 'maxMinutes'>,
+  instructions?: string,
+): string {
   return [
     `You are ${self}, an assistant on Discord that works on a task for one of the members.`,
     '## Agentic Mode',
@@ -26,6 +30,7 @@ export function systemPrompt(self: string, { maxSteps, maxMinutes }: Pick<Rules,
       '- wait: Call this when something takes its time. You go on by yourself after so many minutes.',
       '- take_note: Call this to keep something in mind word for word, however long the task takes.',
     ].join('\n'),
+    ...(instructions === undefined ? [] : ['### Instructions of this server', instructions]),
   ].join('\n\n');
 }
 

@@ -1,4 +1,4 @@
-import type { Call, Line, Step, Task } from '../model/task.js';
+import type { Background, Call, Line, Step, Task } from '../model/task.js';
 
 /** In the place of what a tool returned that may not be shown any more. */
 export const NOT_SHOWN = '(What this returned came from a place that may not be read here now, or was deleted there.)';
@@ -22,14 +22,22 @@ export async function shownOf(task: Task, mayShow: MayShow): Promise<Task> {
   };
   const loggedOf = async (logged: Task['log'][number]) =>
     isOwn(logged) || (await may(logged.sources)) ? logged : { ...logged, result: NOT_SHOWN };
-  const { step } = task;
+  const { step, background } = task;
   return {
     ...task,
+    ...(background === undefined ? {} : { background: await readable(background, may) }),
     entries: await Promise.all(task.entries.map(entryOf)),
     scratchpad: await Promise.all(task.scratchpad.map(lineOf)),
     log: await Promise.all(task.log.map(loggedOf)),
     ...(step === undefined ? {} : { step: { ...step, calls: await Promise.all(step.calls.map(callOf)) } }),
   };
+}
+
+/** The conversation without what may not be read any more, or was deleted. */
+async function readable(background: Background, may: MayShow): Promise<Background> {
+  if (await may(background.lines.flatMap(({ sources }) => sources))) return background;
+  const shown = await Promise.all(background.lines.map(async (line) => ((await may(line.sources)) ? [line] : [])));
+  return { ...background, lines: shown.flat() };
 }
 
 /** A line without what a tool returned; nothing is left of what a person said. */

@@ -98,7 +98,8 @@ export async function takeMessage(parts: AnsweringParts, { taskId, as }: Meaning
   } catch (error) {
     if (sentenceOf(error) === undefined) throw error;
     log.debug('a message was not meant for a task', { taskId, messageId: message.id, error });
-    if (as === 'continue') await message.reply({ content: asNotice(sentenceOf(error) ?? ''), allowedMentions: { parse: [] } });
+    if (as === 'continue')
+      await message.reply({ content: asNotice(sentenceOf(error) ?? ''), allowedMentions: { parse: [] } });
   }
 
   async function answer(task: Task | undefined): Promise<void> {

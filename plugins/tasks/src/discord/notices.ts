@@ -57,7 +57,12 @@ export function createNotices({ client, clock, log, signal }: NoticeParts): Noti
       const content = `🔔 Your task ${labelOf(task)} ${WORDS[occasion]}${link === undefined ? '' : `: ${link}`}\n> ${promptLine(task)}`;
       try {
         const direct = await client.users.createDM(actor.userId);
-        await sendOnce(direct, { content: asNotice(content), allowedMentions: { parse: [] } }, `${id}\n${key}\ndirect`, { clock, signal });
+        await sendOnce(
+          direct,
+          { content: asNotice(content), allowedMentions: { parse: [] } },
+          `${id}\n${key}\ndirect`,
+          { clock, signal },
+        );
       } catch (error) {
         // Who takes no direct messages has been told in the thread, without a ping.
         const level = isRefusal(error) ? 'debug' : 'info';

@@ -44,6 +44,7 @@ export function promptLine({ prompt }: Pick<Task, 'prompt'>, most = SHOWN_PROMPT
 export function statusText(task: Task, place: number | undefined): string {
   const { status, pausing, pausedByHost, ending, step } = task;
   const tool = step?.calls.find(({ state }) => state === 'begun')?.name;
+  const wakeAt = status === 'waiting_time' ? step?.calls.find(({ state }) => state !== 'done')?.wakeAt : undefined;
   const busy = status === 'tool_executing' || status === 'waiting_approval';
   const where = status === 'queued' && place !== undefined ? `, place ${place}` : '';
   const isAway = task.outage !== undefined && (status === 'running' || status === 'thinking');
@@ -51,6 +52,7 @@ export function statusText(task: Task, place: number | undefined): string {
   const words = ending === undefined ? now : ENDED[ending.kind].replaceAll('**', '');
   const what = busy && tool !== undefined ? `${words} \`${tool}\`` : `${words}${where}`;
   const notes = [
+    wakeAt === undefined ? '' : ` (<t:${Math.floor(wakeAt / 1_000)}:t>)`,
     pausing ? ' (pausing as soon as it can)' : '',
     pausedByHost ? ' (tasks are switched off here at the moment)' : '',
   ];

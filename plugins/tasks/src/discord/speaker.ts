@@ -1,4 +1,5 @@
 import {
+  asNotice,
   type Clock,
   type Logger,
   noticeLine,
@@ -137,10 +138,12 @@ function partsOf(task: Task, saying: Saying, components: TaskComponents): Messag
     foot: `\n${badge(task, task.stepCount)}`,
   });
   const allowedMentions = mentionsOf(mention);
-  return contents.map((message, index) => ({
+  // What the host says for the task is nothing that its model has said.
+  const marked = kind === 'warning' ? contents.map((one) => ({ ...one, content: asNotice(one.content) })) : contents;
+  return marked.map((message, index) => ({
     ...message,
     allowedMentions,
-    ...(kind === 'question' && index === contents.length - 1
+    ...(kind === 'question' && index === marked.length - 1
       ? { components: components.questionRows(task.id, choices) }
       : {}),
   }));

@@ -75,8 +75,8 @@ export function createTaskIndex(journal: Journal): TaskIndex {
 
 function toLive({ id: taskId, question }: Task, { content }: Message, referred: string | undefined): Meaning {
   if (STOP.test(content)) return { taskId, as: 'stop' };
-  const isOpen = question?.messageIds !== undefined && question.answer === undefined;
-  const isAnswer = isOpen && (referred === undefined || question.messageIds.includes(referred));
+  const open = question?.answer === undefined ? question?.messageIds : undefined;
+  const isAnswer = open !== undefined && (referred === undefined || open.includes(referred));
   return { taskId, as: isAnswer ? 'answer' : 'words' };
 }
 

@@ -45,15 +45,16 @@ export function personalTasks({
   };
 }
 
-type Words = { result?: string; text?: string; name?: string; sources?: Call['sources'] };
+type Words = { result?: string; text?: string; name?: string; speaker?: string; sources?: Call['sources'] };
 
 /** What others' tasks keep that holds a person's words: results of tools, answers to questions, the lines made of them. */
-function* wordsIn({ entries, scratchpad, log, step, inbox }: Task): Iterable<Words> {
+function* wordsIn({ entries, scratchpad, log, step, inbox, background }: Task): Iterable<Words> {
   for (const entry of entries) {
     if (entry.kind === 'step') yield* entry.calls;
     if (entry.kind === 'said') yield entry;
   }
   yield* inbox ?? [];
+  yield* background?.lines ?? [];
   yield* step?.calls ?? [];
   yield* log;
   for (const line of scratchpad) if (typeof line !== 'string') yield line;
@@ -71,6 +72,7 @@ function strip(draft: Task, userId: string): void {
     if (words.result === undefined) words.text = FORGOTTEN;
     else words.result = FORGOTTEN;
     if (words.name !== undefined) words.name = 'a member';
+    if (words.speaker !== undefined) words.speaker = 'a member';
     words.sources = [];
   }
   if (draft.question?.answer?.byUserId === userId) draft.question.answer.text = FORGOTTEN;

@@ -1,17 +1,24 @@
 import {
+  type ChannelContexts,
   type Llm,
+  type Logger,
   type ModelTool,
+  type ParticipantMessage,
   participantNames,
   type Registrar,
   type Tasks,
   type Turn,
   UserError,
+  withoutNotes,
   z,
 } from '@cinnabar/sdk';
+import { conversationBefore } from '../context/background.js';
 
 export interface ModeParts {
   readonly tasks: Tasks;
   readonly llm: Llm | undefined;
+  readonly contexts: ChannelContexts | undefined;
+  readonly log: Logger;
   selfName(guildId: string | null): string;
 }
 
@@ -42,6 +49,24 @@ export function registerResponders({ responder }: Pick<Registrar, 'responder'>, 
   });
 }
 
+const PROMPT = (self: string) =>
+  `You are ${self}, an assistant on Discord. Be brief. Never say that you will do something unless you call begin_task.`;
+
+const said = (participant: string, text: string): ParticipantMessage => ({
+  participant,
+  content: [{ type: 'text', text }],
+});
+
+/** What was said before, as far as who asks may read it. Where it cannot be read, the answer comes without it. */
+async function conversationOf({ contexts, log }: ModeParts, { actor, message, signal }: Turn) {
+  try {
+    return await conversationBefore(contexts, actor, message?.id, signal);
+  } catch (error) {
+    log.warn('the conversation could not be read', { channelId: actor.channelId, error });
+    return { lines: [], instructions: undefined };
+  }
+}
+
 async function start({ tasks }: ModeParts, { actor, message, reply }: Turn, prompt: string): Promise<void> {
   const messageId = message === null ? {} : { messageId: message.id };
   const { link } = await tasks.start({ prompt, actor, origin: 'mode', ...messageId });
@@ -57,11 +82,18 @@ async function decide(parts: ModeParts, turn: Turn): Promise<void> {
   const { id, displayName, username } = turn.user;
   const person = { id, displayName: turn.member?.displayName ?? displayName, username };
   // Never the bot's own name, or their words would be the bot's.
-  const participant = participantNames([person], [self]).get(id) ?? username;
+  const { lines, instructions } = await conversationOf(parts, turn);
+  const others = lines.filter(({ own }) => !own);
+  const known = others.find(({ source }) => source.userIds?.includes(id) === true)?.speaker;
+  const taken = [self, ...others.map(({ speaker }) => speaker)];
+  const participant = known ?? participantNames([person], taken).get(id) ?? username;
   const { content } = await llm.complete({
     self,
-    system: `You are ${self}, an assistant on Discord. Be brief. Never say that you will do something unless you call begin_task.`,
-    messages: [{ participant, content: [{ type: 'text', text: turn.text }] }],
+    system: [PROMPT(self), ...(instructions === undefined ? [] : [instructions])].join('\n\n'),
+    messages: [
+      ...lines.map(({ own, speaker, text }) => said(own ? self : speaker, text)),
+      said(participant, withoutNotes(turn.text)),
+    ],
     tools: [BEGIN],
     signal: turn.signal,
     ...(turn.deadlineAt === undefined ? {} : { deadlineAt: turn.deadlineAt }),

@@ -1,11 +1,12 @@
 import { NO_USAGE, type TaskRequest, tokensOf } from '@cinnabar/sdk';
-import type { Task, Words } from './task.js';
+import type { Background, Task, Words } from './task.js';
 
 /** A task that nobody has begun with. */
 export function newTask(
   id: string,
   { prompt, actor, origin, messageId }: TaskRequest,
   requester: string,
+  background: Background,
   now: number,
 ): Task {
   return {
@@ -15,6 +16,7 @@ export function newTask(
     origin,
     prompt,
     ...(messageId === undefined ? {} : { messageId }),
+    background,
     status: 'queued',
     createdAt: now,
     changedAt: now,

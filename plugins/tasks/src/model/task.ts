@@ -42,6 +42,15 @@ export type Step = z.output<typeof step>;
 const words = z.object({ userId: text, name: text, text, sources: z.array(toolSource) });
 export type Words = z.output<typeof words>;
 
+/** What was known of the conversation when the task began. */
+const background = z.object({
+  /** What the server's configuration tells the bot to do. */
+  instructions: text.exactOptional(),
+  /** Oldest first: what was said, then the message that was replied to, and attachments. */
+  lines: z.array(z.object({ speaker: text, text, sources: z.array(toolSource) })),
+});
+export type Background = z.output<typeof background>;
+
 /** A step that is over, something that the loop says to the model, or what a person has said. */
 const entry = z.discriminatedUnion('kind', [
   step.pick({ n: true, text: true, calls: true }).extend({ kind: z.literal('step') }),
@@ -100,6 +109,7 @@ export const taskSchema = z.object({
   prompt: text,
   /** The message that asked for it. */
   messageId: text.exactOptional(),
+  background: background.exactOptional(),
   status: z.enum(TASK_STATUSES),
   createdAt: z.number(),
   /** When its status was last written: `workedMs` counts from there. */

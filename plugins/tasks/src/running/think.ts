@@ -82,7 +82,7 @@ async function requestOf({ tools, provenance, selfName }: RunParts, task: Task, 
   const offered = (await tools.offered(actorOf(task))).filter(({ name }) => name !== START_TOOL);
   return {
     self,
-    system: systemPrompt(self, rules),
+    system: systemPrompt(self, rules, task.background?.instructions),
     messages: messagesOf(shown, self),
     tools: [
       ...controlTools(),

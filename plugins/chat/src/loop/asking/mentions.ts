@@ -6,9 +6,12 @@ import type { HistoryMessage } from '../../history/types.js';
 const MOST_CHANNELS = 25;
 const CHANNEL = /<#(\d{1,20})>/g;
 
+/** Who asks, where, and what: a turn is one. */
+type Asking = Pick<Turn, 'channel' | 'guild' | 'text' | 'actor'> & { readonly earlier: readonly Pick<Turn, 'actor'>[] };
+
 /** Names for what is mentioned. Only channels that every asking member can see now have a name for the model. */
 export async function mentionNames(
-  turn: Turn,
+  turn: Asking,
   messages: readonly HistoryMessage[],
   access: Pick<Access, 'mayEnter'>,
 ): Promise<MentionNames> {

@@ -1,0 +1,89 @@
+import {
+  type Access,
+  type Actor,
+  type ChannelContexts,
+  type ContextLine,
+  type Logger,
+  sanitizeName,
+  type TaskRequest,
+} from '@cinnabar/sdk';
+import type { Client, Message } from 'discord.js';
+import { channelOf } from '../discord/channels.js';
+import { wordsIn } from '../discord/words.js';
+import type { Background } from '../model/task.js';
+
+export interface BackgroundParts {
+  readonly client: Client;
+  readonly access: Pick<Access, 'mayEnter'>;
+  readonly contexts: ChannelContexts | undefined;
+  readonly log: Logger;
+}
+
+/** As many messages as it takes to know what "that" is; what a task needs beyond them it can read with its tools. */
+const MESSAGES = 30;
+/** In characters, of one message. */
+const LONGEST_LINE = 1_500;
+
+/** The latest of a conversation before a message, as the chat would read it for this person. */
+export function conversationBefore(
+  contexts: ChannelContexts | undefined,
+  actor: Actor,
+  before: string | undefined,
+  signal?: AbortSignal,
+): Promise<{ readonly lines: readonly ContextLine[]; readonly instructions: string | undefined }> {
+  const none = { lines: [], instructions: undefined };
+  return (
+    contexts?.read(actor, { limit: MESSAGES, before, ...(signal === undefined ? {} : { signal }) }) ??
+    Promise.resolve(none)
+  );
+}
+
+/** What a task is told of the conversation in which it was asked for, as far as its member may read it. Without it the task begins all the same. */
+export async function backgroundOf(
+  parts: BackgroundParts,
+  { actor, messageId }: Pick<TaskRequest, 'actor' | 'messageId'>,
+): Promise<Background> {
+  const [conversation, asked] = await Promise.all([
+    conversationBefore(parts.contexts, actor, messageId).catch((error: unknown) => {
+      parts.log.warn('the conversation before a task could not be read', { channelId: actor.channelId, error });
+      return { lines: [], instructions: undefined };
+    }),
+    askedIn(parts, actor, messageId).catch((error: unknown) => {
+      parts.log.warn('the message that asked for a task could not be read', { messageId, error });
+      return [];
+    }),
+  ]);
+  const { lines, instructions } = conversation;
+  const known = lines.map(({ speaker, text, source }) => ({ speaker, text: cut(text), sources: [source] }));
+  return { ...(instructions === undefined ? {} : { instructions }), lines: [...known, ...asked] };
+}
+
+/** The message that was replied to, and what is attached to it and to the message that asks. */
+async function askedIn(
+  { client, access }: BackgroundParts,
+  actor: Actor,
+  messageId: string | undefined,
+): Promise<Background['lines']> {
+  const channel = messageId === undefined ? undefined : await channelOf(client, actor.channelId);
+  if (channel === undefined || messageId === undefined) return [];
+  const message = await channel.messages.fetch(messageId);
+  const lines: Background['lines'] = [];
+  const referred = message.reference?.messageId;
+  if (referred !== undefined && message.reference?.channelId === channel.id) {
+    const mayRead = actor.guildId === null || (await access.mayEnter(actor, actor, ['ReadMessageHistory']));
+    const replied = mayRead ? await channel.messages.fetch(referred).catch(() => undefined) : undefined;
+    if (replied !== undefined) lines.push(lineOf(replied, 'the task was asked for in reply to this', replied.content));
+  }
+  if (message.attachments.size > 0) lines.push(lineOf(message, 'attached to the task', ''));
+  return lines;
+}
+
+function lineOf(message: Message, what: string, content: string): Background['lines'][number] {
+  const { author, member, guildId, channelId, id } = message;
+  const name = sanitizeName(member?.displayName ?? author.displayName) || `member ${author.id}`;
+  const text = cut(wordsIn({ content, attachments: message.attachments }));
+  const sources = [{ guildId, channelId, messageIds: [id], userIds: author.bot ? [] : [author.id] }];
+  return { speaker: `${name} (${what})`, text, sources };
+}
+
+const cut = (text: string) => (text.length <= LONGEST_LINE ? text : `${text.slice(0, LONGEST_LINE)}…`);
