@@ -77,6 +77,7 @@ export * from './storage/durable-files.js';
 export * from './storage/journal.js';
 export * from './subcommands.js';
 export * from './tasks.js';
+export { boundedText, RESULT_CHARACTERS } from './text/bounded.js';
 export { isConfusable, likenessOf, skeletonOf } from './text/confusables.js';
 export * from './text/escape.js';
 export { type Named, participantNames, sanitizeName } from './text/names.js';

@@ -44,6 +44,11 @@ export interface ToolContext {
   readonly log: Logger;
   /** The request's key, the same at every attempt: for services that take an idempotency key. The call's id where there was none. */
   readonly key: string;
+  /**
+   * The longest text that the caller takes. A tool that can return more shows the part that matters most (of messages the newest), and says how to
+   * get the rest; of what is longer all the same, the host shows the beginning.
+   */
+  readonly mostCharacters: number;
   /** Tells whoever waits for the call how far it has come; nobody may be listening. */
   progress(progress: ToolProgress): void;
 }

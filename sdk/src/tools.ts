@@ -179,6 +179,8 @@ export interface ToolRequest {
   readonly alongside?: readonly Actor[];
   /** The message after which the call is made: its place in the channel's history. */
   readonly messageId?: string;
+  /** The longest text that its result may hold, `RESULT_CHARACTERS` unless given; a longer one is cut, and says how to get the rest. At least 200. */
+  readonly mostCharacters?: number;
   /** Told how far the call has come, when the tool says so. */
   readonly onProgress?: (progress: ToolProgress) => void;
 }

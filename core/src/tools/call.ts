@@ -40,6 +40,8 @@ export interface Proposal {
   readonly card: CallCard;
   readonly policy: ToolPolicy | undefined;
   readonly messageId: string | undefined;
+  /** Of its result's text. */
+  readonly mostCharacters: number;
   readonly onProgress: ((progress: ToolProgress) => void) | undefined;
 }
 

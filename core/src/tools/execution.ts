@@ -121,7 +121,7 @@ export function createExecution({ registry, gate, provenance, boundary, clock, l
     const started = clock.now();
     try {
       const told = { callId: id, key: call.key, log: owner.log.child({ callId: id }), progress: reportTo(call) };
-      const context = { ...told, actor, signal };
+      const context = { ...told, actor, signal, mostCharacters: call.mostCharacters };
       owner.entrusted?.give(actor);
       const output = await boundary.track(owner, async () => definition.run(input, context));
       return doneOutcome(tool, call, output);

@@ -1,14 +1,15 @@
-import type {
-  Actor,
-  Logger,
-  Outcome,
-  Place,
-  Random,
-  SettledCall,
-  SettledOutcome,
-  ToolCall,
-  ToolRequest,
-  Tools,
+import {
+  type Actor,
+  type Logger,
+  type Outcome,
+  type Place,
+  type Random,
+  RESULT_CHARACTERS,
+  type SettledCall,
+  type SettledOutcome,
+  type ToolCall,
+  type ToolRequest,
+  type Tools,
 } from '@cinnabar/sdk';
 import type { ProvenanceRoom } from '../access/provenance.js';
 import type { AccessRoom } from '../contracts.js';
@@ -22,7 +23,7 @@ import { createKeyed, keyOf } from './keyed.js';
 import type { CallLedger } from './ledger/ledger.js';
 import { failed } from './outcomes.js';
 import type { RegisteredTool, ToolRegistry } from './registry.js';
-import { thrownOutcome } from './result.js';
+import { thrownOutcome, withinBound } from './result.js';
 import { shownArguments, shownInput } from './shown-arguments.js';
 
 interface Parts {
@@ -63,7 +64,8 @@ export function createInvoke({
     const proposed = await propose(callId, request, trail).catch((error: unknown) =>
       thrownOutcome(callId, request.name, error, log),
     );
-    const close = async (outcome: SettledOutcome): Promise<SettledOutcome> => {
+    const close = async (ended: SettledOutcome): Promise<SettledOutcome> => {
+      const outcome = withinBound(ended, mostOf(request));
       trail.close(outcome);
       const { input, actor } = 'status' in proposed ? { ...request, input: request.arguments } : proposed;
       const { name: tool, origin, messageId } = request;
@@ -123,6 +125,7 @@ export function createInvoke({
       card: renderCard(tool.info, tool.definition, input, redact),
       policy: there.policy,
       messageId,
+      mostCharacters: mostOf(request),
       onProgress: request.onProgress,
     };
     return createLiveCall({ ledger, log, trail, proposal });
@@ -164,6 +167,8 @@ export function createInvoke({
   return (request) =>
     once(request, () => begin(request)).catch((error: unknown) => thrownOutcome('', request.name, error, log));
 }
+
+const mostOf = ({ mostCharacters = RESULT_CHARACTERS }: ToolRequest) => Math.max(200, mostCharacters);
 
 /** To anybody but its own plugin an internal tool does not exist. */
 const isHidden = ({ definition, owner }: RegisteredTool, origin: string) =>

@@ -1,4 +1,5 @@
 import {
+  boundedText,
   CinnabarError,
   type Logger,
   type SettledOutcome,
@@ -60,6 +61,43 @@ export function doneOutcome({ definition, owner }: RegisteredTool, call: LiveCal
     owner.log.warn('the wording of a tool result failed', { tool: call.tool.info.name, callId: call.id, error });
   }
 }
+
+/** What a caller gets of an outcome: no text in it is longer than it takes, all texts of one result together. */
+export function withinBound(outcome: SettledOutcome, most: number): SettledOutcome {
+  switch (outcome.status) {
+    case 'failed':
+      return { ...outcome, error: { ...outcome.error, message: boundedText(outcome.error.message, most) } };
+    case 'done':
+      return {
+        ...outcome,
+        text: boundedText(outcome.text, most),
+        ...(outcome.content === undefined ? {} : { content: boundedContent(outcome.content, most) }),
+      };
+    default:
+      return { ...outcome, reason: boundedText(outcome.reason, most) };
+  }
+}
+
+function boundedContent(content: readonly ToolContent[], most: number): readonly ToolContent[] {
+  let left = most;
+  const bounded = (text: string) => {
+    // What comes after a text that was cut is as good as its end.
+    const kept = left >= Math.min(text.length, LEAST_SHOWN) ? boundedText(text, left) : '';
+    left -= text.length;
+    return kept;
+  };
+  return content.flatMap((block): ToolContent[] => {
+    if (block.type === 'text') {
+      const text = bounded(block.text);
+      return text === '' && block.text !== '' ? [] : [{ ...block, text }];
+    }
+    if (block.type !== 'resource' || block.resource.text === undefined) return [block];
+    return [{ ...block, resource: { ...block.resource, text: bounded(block.resource.text) } }];
+  });
+}
+
+/** The note that a text was cut needs so much. */
+const LEAST_SHOWN = 200;
 
 function asText(output: unknown): string {
   if (typeof output === 'string') return output;

@@ -149,6 +149,7 @@ export default definePlugin({
         origins: values.origins,
         requestsPerMinute: values.callsPerMinute,
         waitMs: values.waitSeconds * 1000,
+        mostCharacters: values.resultCharacters,
         version: VERSION,
         verify,
         tools,

@@ -1,4 +1,4 @@
-import { parseListen, TIERS, z } from '@cinnabar/sdk';
+import { parseListen, RESULT_CHARACTERS, TIERS, z } from '@cinnabar/sdk';
 
 const NAME = /^[a-z][a-z0-9_-]{0,23}$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -112,6 +112,15 @@ export const GLOBAL_SETTINGS = z.object({
     .max(600)
     .default(50)
     .describe('How long a call over MCP waits for a confirmation before the answer is "not run yet"'),
+  resultCharacters: z
+    .number()
+    .int()
+    .min(1_000)
+    .max(200_000)
+    .default(RESULT_CHARACTERS)
+    .describe(
+      'The longest text of a result over MCP, in characters; a longer one is cut, and says how to get the rest',
+    ),
   callsPerMinute: z
     .number()
     .int()

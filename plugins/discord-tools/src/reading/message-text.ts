@@ -10,6 +10,29 @@ export function messagesText(messages: readonly MessageView[]): string {
   return messages.map(messageText).join('\n\n');
 }
 
+/** What a heading and a note of a result need beside the messages. */
+const BESIDE = 600;
+
+/**
+ * As many of the messages, in their order, as fit into a result of `most` characters: from the end (the newest of messages that are oldest first)
+ * or from the beginning. At least one.
+ */
+export function fitting(
+  messages: readonly MessageView[],
+  most: number,
+  from: 'end' | 'beginning',
+): readonly MessageView[] {
+  const ordered = from === 'end' ? [...messages].reverse() : messages;
+  let left = most - BESIDE;
+  let count = 0;
+  for (const message of ordered) {
+    left -= messageText(message).length + 2;
+    if (left < 0 && count > 0) break;
+    count += 1;
+  }
+  return from === 'end' ? messages.slice(messages.length - count) : messages.slice(0, count);
+}
+
 export function messageText(message: MessageView): string {
   const lines = [heading(message)];
   if (message.content !== '') lines.push(quoted(message.content));

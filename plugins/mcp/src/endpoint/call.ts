@@ -1,6 +1,5 @@
 import type { Clock, DeferredOutcome, Outcome, SettledOutcome, ToolContent, Tools } from '@cinnabar/sdk';
 import { type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { cutText } from '../importing/cut.js';
 import type { Caller } from '../tokens/caller.js';
 import type { ProgressReporter } from './progress.js';
 
@@ -10,6 +9,8 @@ interface Parts {
   readonly caller: Caller;
   /** How long to wait for somebody to decide on a call that was held. */
   readonly waitMs: number;
+  /** The longest text of a result. */
+  readonly mostCharacters: number;
   readonly signal: AbortSignal;
   readonly progress: ProgressReporter;
 }
@@ -32,6 +33,7 @@ export async function callHostTool(name: string, input: unknown, parts: Parts): 
       actor,
       signal,
       origin: 'mcp',
+      mostCharacters: parts.mostCharacters,
       onProgress: progress.report,
     });
     if (outcome.status !== 'deferred') return resultOf(outcome, name);
@@ -75,7 +77,7 @@ function beat(clock: Clock, task: () => void): () => void {
 function resultOf(outcome: Outcome, name: string): CallToolResult {
   switch (outcome.status) {
     case 'done':
-      return { content: (outcome.content ?? [{ type: 'text', text: cutText(outcome.text) }]).map(toBlock) };
+      return { content: (outcome.content ?? [{ type: 'text', text: outcome.text }]).map(toBlock) };
     case 'deferred':
       return textResult(`Not run yet: ${outcome.note} Do not say that it has run.`);
     case 'failed':
@@ -91,7 +93,7 @@ function reasonOf(outcome: Extract<SettledOutcome, { reason: string }>): string 
 }
 
 function textResult(text: string): CallToolResult {
-  return { content: [{ type: 'text', text: cutText(text) }] };
+  return { content: [{ type: 'text', text }] };
 }
 
 function toBlock(content: ToolContent): CallToolResult['content'][number] {

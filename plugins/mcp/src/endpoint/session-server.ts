@@ -10,6 +10,8 @@ export interface SessionParts {
   readonly clock: Clock;
   readonly version: string;
   readonly waitMs: number;
+  /** The longest text of a result. */
+  readonly mostCharacters: number;
 }
 
 const INSTRUCTIONS =
@@ -17,8 +19,12 @@ const INSTRUCTIONS =
   '"Not run yet" means that nothing has happened so far.';
 
 /** The host's tools for one session, and so for one member or agent. */
-export function createSessionServer(caller: Caller, { tools, clock, version, waitMs }: SessionParts): Server {
-  const server = new Server({ name: 'cinnabar', version }, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
+export function createSessionServer(
+  caller: Caller,
+  { tools, clock, version, waitMs, mostCharacters }: SessionParts,
+): Server {
+  const instructions = `${INSTRUCTIONS} A result holds at most ${mostCharacters} characters of text; one that would be longer says how to get the rest.`;
+  const server = new Server({ name: 'cinnabar', version }, { capabilities: { tools: {} }, instructions });
   server.setRequestHandler(ListToolsRequestSchema, async () => {
     const actor = await caller.actor();
     const offered = actor === undefined ? [] : await tools.offered(actor);
@@ -26,7 +32,15 @@ export function createSessionServer(caller: Caller, { tools, clock, version, wai
   });
   server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, _meta, sendNotification }) => {
     const progress = createProgressReporter(_meta?.progressToken, sendNotification);
-    return callHostTool(params.name, params.arguments, { tools, clock, caller, waitMs, signal, progress });
+    return callHostTool(params.name, params.arguments, {
+      tools,
+      clock,
+      caller,
+      waitMs,
+      mostCharacters,
+      signal,
+      progress,
+    });
   });
   return server;
 }

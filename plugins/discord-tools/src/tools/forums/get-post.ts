@@ -6,7 +6,7 @@ import { threadField } from '../../reaching/fields.js';
 import { READING } from '../../reaching/may.js';
 import { channelPlace } from '../../reaching/places.js';
 import { type MessageView, viewMessage } from '../../reading/message.js';
-import { messagesText, messageText } from '../../reading/message-text.js';
+import { fitting, messagesText, messageText } from '../../reading/message-text.js';
 import { channelInSentence } from '../../reading/names.js';
 import { channelSource, messageSources } from '../../reading/sources.js';
 import { type ThreadView, threadText, viewThread } from '../../reading/thread.js';
@@ -40,7 +40,7 @@ export function getForumPost(parts: Parts): ToolDefinition<typeof input, Post> {
       action: 'Read forum post',
       success: (_, found) => postText(found),
     },
-    async run({ threadId }) {
+    async run({ threadId }, { mostCharacters }) {
       const { post } = await forumPost(parts.client, threadId);
       const first = await post.fetchStarterMessage({ force: true }).catch((error: unknown) => {
         if (isGone(error)) return null;
@@ -48,10 +48,12 @@ export function getForumPost(parts: Parts): ToolDefinition<typeof input, Post> {
       });
       const found = await post.messages.fetch({ limit: LATEST, cache: false });
       const latest = [...found.values()].reverse().filter(({ id }) => id !== first?.id);
+      const begin = first === null ? undefined : viewMessage(first);
+      const beginLength = begin === undefined ? 0 : messageText(begin).length;
       return {
         post: viewThread(post),
-        ...(first === null ? {} : { first: viewMessage(first) }),
-        latest: latest.map(viewMessage),
+        ...(begin === undefined ? {} : { first: begin }),
+        latest: fitting(latest.map(viewMessage), mostCharacters - beginLength, 'end'),
       };
     },
   };

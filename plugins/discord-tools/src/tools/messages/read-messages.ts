@@ -6,7 +6,7 @@ import { READING } from '../../reaching/may.js';
 import { channelPlace } from '../../reaching/places.js';
 import { readMessage } from '../../reaching/references.js';
 import { type MessageView, viewMessage } from '../../reading/message.js';
-import { messagesText } from '../../reading/message-text.js';
+import { fitting, messagesText } from '../../reading/message-text.js';
 import { channelInSentence, channelText } from '../../reading/names.js';
 import { messageSources } from '../../reading/sources.js';
 
@@ -24,13 +24,15 @@ interface Read {
   readonly channel: string;
   /** Oldest first. */
   readonly messages: readonly MessageView[];
+  /** How to get those that did not fit; missing when all did. */
+  readonly rest?: string;
 }
 
 export function readMessages(parts: Parts): ToolDefinition<typeof input, Read> {
   return {
     name: 'discord_read_messages',
     description:
-      'Read messages of a channel, thread or direct message, oldest first: the latest ones, or those before, after or around a message.',
+      'Read messages of a channel, thread or direct message, oldest first: the latest ones, or those before, after or around a message. Of what does not fit into a result the newest are shown, with how to read on.',
     input,
     risk: 'read',
     access: { member: READING, bot: READING },
@@ -45,12 +47,12 @@ export function readMessages(parts: Parts): ToolDefinition<typeof input, Read> {
     present: {
       sentence: ({ channelId }) => `I'll read messages in ${channelInSentence(parts.client, channelId)}`,
       action: 'Read messages',
-      success: (_, { channel, channelId, messages }) =>
+      success: (_, { channel, channelId, messages, rest = '' }) =>
         messages.length === 0
           ? `No messages in ${channel} (${channelId}).`
-          : `${messages.length} messages in ${channel} (${channelId}), oldest first:\n\n${messagesText(messages)}`,
+          : `${messages.length} messages in ${channel} (${channelId}), oldest first.${rest}\n\n${messagesText(messages)}`,
     },
-    async run({ channelId, limit, before, after, around }) {
+    async run({ channelId, limit, before, after, around }, { mostCharacters }) {
       if ([before, after, around].filter((one) => one !== undefined).length > 1)
         throw new UserError('Only one of before, after and around can be given.');
       const channel = await readableChannel(parts.client, channelId);
@@ -62,10 +64,25 @@ export function readMessages(parts: Parts): ToolDefinition<typeof input, Read> {
         ...(after === undefined ? {} : { after: idOf(after) }),
         ...(around === undefined ? {} : { around: idOf(around) }),
       });
-      const messages = [...found.values()].map(viewMessage).sort(olderFirst);
-      return { channelId: channel.id, channel: channelText(channel), messages };
+      const all = [...found.values()].map(viewMessage).sort(olderFirst);
+      // Who reads on from a message wants what follows it; everybody else the newest.
+      const messages = fitting(all, mostCharacters, after === undefined ? 'end' : 'beginning');
+      const left = all.length - messages.length;
+      return {
+        channelId: channel.id,
+        channel: channelText(channel),
+        messages,
+        ...(left === 0 ? {} : { rest: restOf(left, messages, after !== undefined) }),
+      };
     },
   };
+}
+
+function restOf(left: number, messages: readonly MessageView[], isForwards: boolean): string {
+  const many = `${left} ${isForwards ? 'newer' : 'older'} did not fit`;
+  return isForwards
+    ? ` ${many}: read on with after: ${messages.at(-1)?.id}.`
+    : ` ${many}: read on with before: ${messages[0]?.id}.`;
 }
 
 function olderFirst(one: MessageView, other: MessageView): number {

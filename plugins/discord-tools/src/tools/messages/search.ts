@@ -4,7 +4,7 @@ import type { Parts } from '../../parts.js';
 import { guildField } from '../../reaching/fields.js';
 import { readId, readMessage } from '../../reaching/references.js';
 import { type MessageView, viewMessage } from '../../reading/message.js';
-import { messageText } from '../../reading/message-text.js';
+import { fitting, messageText } from '../../reading/message-text.js';
 import { messageSources } from '../../reading/sources.js';
 import { channelsToSearch } from '../../searching/channels.js';
 import { createFilter, filterFields } from '../../searching/filter.js';
@@ -15,6 +15,8 @@ import { stopWhenCancelled } from '../../sending/cancelled.js';
 const MOST_PAGES = 60;
 const LONGEST_MS = 20_000;
 const LAST_ID = 2n ** 63n;
+/** Stands above each result. */
+const CHANNEL_LINE = 60;
 
 const input = z.object({
   guildId: guildField,
@@ -32,6 +34,8 @@ interface Found {
   readonly messages: readonly MessageView[];
   /** Whether there are, or may be, more. */
   readonly more: boolean;
+  /** The offset at which to go on, when not all results did fit. */
+  readonly nextOffset?: number;
   /** Set when the search ended before it had looked everywhere: the time that it came to, ISO 8601. */
   readonly cutAt?: string;
 }
@@ -55,7 +59,7 @@ export function searchMessages(parts: Parts): ToolDefinition<typeof input, Found
       action: 'Search messages',
       success: (_, found) => foundText(found),
     },
-    async run(given, { actor, signal, progress }) {
+    async run(given, { actor, signal, progress, mostCharacters }) {
       const guild = parts.client.guilds.cache.get(readId(given.guildId, 'server'));
       const channels = await channelsToSearch(parts, { actor, tool }, guild, given.channelId);
       const fits = createFilter(given);
@@ -87,11 +91,32 @@ export function searchMessages(parts: Parts): ToolDefinition<typeof input, Found
       if (!byTime) found.sort((one, other) => (one.score - other.score) * (given.sortOrder === 'asc' ? 1 : -1));
       const wasCut = next.done === true && !next.value;
       return {
-        messages: found.slice(given.offset, end).map(({ message }) => viewMessage(message)),
-        more: found.length > end || wasCut,
+        ...pageOf(
+          found.map(({ message }) => message),
+          given,
+          mostCharacters,
+          wasCut,
+        ),
         ...(wasCut ? { cutAt: (last?.createdAt ?? new Date(started)).toISOString() } : {}),
       };
     },
+  };
+}
+
+/** The results that were asked for, as far as they fit. */
+function pageOf(
+  found: readonly Message[],
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+  most: number,
+  wasCut: boolean,
+): Pick<Found, 'messages' | 'more' | 'nextOffset'> {
+  const asked = found.slice(offset, offset + limit).map(viewMessage);
+  const messages = fitting(asked, most - asked.length * CHANNEL_LINE, 'beginning');
+  const fit = messages.length === asked.length;
+  return {
+    messages,
+    more: !fit || found.length > offset + limit || wasCut,
+    ...(fit ? {} : { nextOffset: offset + messages.length }),
   };
 }
 
@@ -102,11 +127,13 @@ function idOf(text: string | undefined): bigint | undefined {
   return id;
 }
 
-function foundText({ messages, more, cutAt }: Found): string {
+function foundText({ messages, more, nextOffset, cutAt }: Found): string {
   const cut =
     cutAt === undefined ? '' : `\n\nThe search was cut short at ${cutAt}: what lies beyond was not looked at.`;
   if (messages.length === 0) return `No messages found.${cut}`;
-  const rest = more && cutAt === undefined ? ' There are more: use offset.' : '';
+  const next =
+    nextOffset === undefined ? ' There are more: use offset.' : ` More did not fit: go on with offset: ${nextOffset}.`;
+  const rest = nextOffset !== undefined || (more && cutAt === undefined) ? next : '';
   const texts = messages.map((message) => `in <#${message.channelId}> (${message.channelId})\n${messageText(message)}`);
   return `${messages.length} messages found.${rest}\n\n${texts.join('\n\n')}${cut}`;
 }
