@@ -10,6 +10,7 @@ export function boundTools(owner: Owner, tools: Tools): Tools {
   return {
     list: () => tools.list(),
     offered: (actor) => tools.offered(actor),
+    available: (actor) => tools.available(actor),
     onSettled: (listener) => tools.onSettled(listener),
     async invoke(request) {
       if (owner.entrusted?.has(request.actor) === false) {

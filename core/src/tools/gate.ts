@@ -43,7 +43,16 @@ export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
     return at === undefined ? subject : { ...subject, at };
   };
 
+  /** Switched on, for models, not forbidden, and worth offering there. */
+  const isOn = async (tool: RegisteredTool, actor: Actor): Promise<boolean> => {
+    const { definition } = tool;
+    if (definition.internal === true || !enabledIn(actor.guildId, tool.owner.plugin)) return false;
+    if ((await policyOf(tool, actor, undefined)) === 'deny') return false;
+    return actor.identity !== undefined || (await definition.offered?.(actor)) !== false;
+  };
+
   return {
+    isOn,
     /** What the place says: plugin switched on, guards standing, policy not `deny`. */
     async place(callId: string, tool: RegisteredTool, actor: Actor, at: Place | undefined): Promise<PlaceAnswer> {
       const { name } = tool.info;
@@ -76,9 +85,7 @@ export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
     /** Whether the tool is to be offered to a model that acts for this person. */
     async offers(tool: RegisteredTool, actor: Actor): Promise<boolean> {
       const { definition } = tool;
-      if (definition.internal === true || !enabledIn(actor.guildId, tool.owner.plugin)) return false;
-      if ((await policyOf(tool, actor, undefined)) === 'deny') return false;
-      if (actor.identity === undefined && (await definition.offered?.(actor)) === false) return false;
+      if (!(await isOn(tool, actor))) return false;
       if (definition.place === undefined)
         return (await access.decide(actor, subjectOf(tool, whereAsked(definition, actor)))).allowed;
       const subject = subjectOf(tool);

@@ -12,7 +12,7 @@ import { createLedger } from './ledger/ledger.js';
 import type { LedgerStore } from './ledger/store.js';
 import { createSettledListeners } from './listeners.js';
 import { outcomeOf } from './outcomes.js';
-import { createToolRegistry } from './registry.js';
+import { createToolRegistry, type RegisteredTool } from './registry.js';
 import { expireHeld } from './view.js';
 
 export interface ToolParts extends Basics {
@@ -49,18 +49,19 @@ export function createTools(parts: ToolParts): ToolRoom {
   };
   const invoke = createInvoke({ ...parts, registry, ledger, gate, pass, finish, beginAudit: createAuditor(parts) });
 
+  const thoseFor = async (test: (tool: RegisteredTool) => Promise<boolean>) => {
+    const tools = await Promise.all(registry.all().map(async (tool) => ((await test(tool)) ? [tool.info] : [])));
+    return tools.flat();
+  };
+
   let recovered: readonly LedgerEntry[] = [];
 
   return {
     tool: registry.add,
     intercept: interceptors.add,
     list: () => registry.all().map((tool) => tool.info),
-    async offered(actor) {
-      const tools = await Promise.all(
-        registry.all().map(async (tool) => ((await gate.offers(tool, actor)) ? [tool.info] : [])),
-      );
-      return tools.flat();
-    },
+    offered: (actor) => thoseFor((tool) => gate.offers(tool, actor)),
+    available: (actor) => thoseFor((tool) => gate.isOn(tool, actor)),
     invoke,
     onSettled,
     ledger: { get: ledger.get, recent: ledger.recent },

@@ -11,16 +11,16 @@ describe('chat: tools', () => {
   const results = (request: LlmRequest | undefined) =>
     blocks(request).flatMap((block) => (block.type === 'tool_result' ? [[block.content, block.isError ?? false]] : []));
 
-  it('are those that the asking member may use, with their examples', async () => {
+  it('are those that every member may use, with their examples, whoever asks: others can be looked for', async () => {
     const llm = scriptedLlm(() => say('Fine.'));
     await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', llm, createShelf().plugin, 'confirm'] });
     await letLook(host);
     host.alice.say(host.general, '!ai Hello');
     host.you.say(host.general, '!ai Hello');
     await host.settled();
-    expect(offered(llm.requests[0])).to.deep.equal(['look', 'take']);
+    expect(offered(llm.requests[0])).to.deep.equal(['look', 'take', 'find_tools']);
     expect(llm.requests[0]?.tools?.[0]?.examples).to.deep.equal(['look at {shelf}']);
-    expect(offered(llm.requests[1])).to.have.members(['look', 'take', 'close_library']);
+    expect(llm.requests[1]?.tools).to.deep.equal(llm.requests[0]?.tools);
     host.you.say(host.general, '!plugin disable shelf');
     await host.settled();
     host.you.say(host.general, '!ai Hello');

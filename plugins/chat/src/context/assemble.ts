@@ -8,7 +8,7 @@ import { countMessages, isLater } from './reading/entries.js';
 import { looseQuestion, type Scene } from './scene.js';
 import { type Frame, type Gaps, type Past, type Shape, tokensOf } from './shape.js';
 import { stopSequences } from './stops.js';
-import { estimateMessage } from './tokens.js';
+import { estimateMessage, estimateText, estimateTools } from './tokens.js';
 import type { BuiltContext, ContextFacts } from './types.js';
 
 /** The request, what is to be remembered of it, and what there is to tell about it. */
@@ -36,11 +36,12 @@ export function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, p
   const rolled =
     input.memory.anchorId !== undefined && anchorId !== undefined && isLater(anchorId, input.memory.anchorId);
   const facts: ContextFacts = {
-    messages: countMessages(shape.draft.entries),
+    messages: countShown(shape.draft),
     hidden: scene.hidden,
     images: shape.draft.images.size,
     estimatedTokens:
       frame.tokens + tokensOf(shape.draft.lines) + loose.reduce((sum, line) => sum + estimateMessage(line), 0),
+    ...beforeMessages(input),
     rolled,
     breakpoints: laid.map(({ at, ttl, because }) => ({ at, ttl, because })),
     plan: describeLayout(shape.layout, gaps),
@@ -48,6 +49,17 @@ export function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, p
     expectedMiss: expectedMiss(scene, frame, shape, past),
   };
   return { request: requestOf(scene, frame, shape, laid, loose), memory, facts };
+}
+
+/** The messages of Discord whose words are in the request: an entry may say nothing, and a line may have been all that there was room for. */
+function countShown({ entries, lines }: Shape['draft']): number {
+  const shown = new Set(lines.map(({ message }) => message.messageId));
+  return countMessages(entries.filter(({ lastId }) => shown.has(lastId)));
+}
+
+function beforeMessages({ system, tools, config }: Scene['input']) {
+  const declared = config.toolsEnabled ? tools : [];
+  return { tools: declared.length, toolTokens: estimateTools(declared), systemTokens: estimateText(system) };
 }
 
 /** Of an expired tail, the rest behind the base is written anew at each activation: when that has become much, the base moves up. */

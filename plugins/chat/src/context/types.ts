@@ -95,6 +95,11 @@ export interface ContextFacts {
   readonly hidden: number;
   readonly images: number;
   readonly estimatedTokens: number;
+  /** Tools declared. */
+  readonly tools: number;
+  /** Of the tokens, those of the tools, and of the system prompt. */
+  readonly toolTokens: number;
+  readonly systemTokens: number;
   readonly rolled: boolean;
   readonly breakpoints: readonly Breakpoint[];
   /** Why the cache is used as it is: "asked every 40 s: kept for 5 minutes". */

@@ -1,11 +1,12 @@
 import { formatCount } from '@cinnabar/sdk';
 import type { ContextFacts } from '../context/types.js';
 
-type KnownFacts = Pick<ContextFacts, 'messages' | 'hidden' | 'images' | 'estimatedTokens' | 'rolled' | 'plan'>;
+type KnownFacts = Pick<ContextFacts, 'messages' | 'hidden' | 'images' | 'estimatedTokens' | 'rolled' | 'plan'> &
+  Partial<Pick<ContextFacts, 'tools' | 'toolTokens' | 'systemTokens'>>;
 
 /** How the context came about, for `!why`. */
 export function detailsOf(facts: KnownFacts): readonly string[] {
-  const { messages, hidden, images, estimatedTokens, rolled, plan } = facts;
+  const { messages, hidden, images, estimatedTokens, rolled, plan, tools = 0, toolTokens = 0, systemTokens } = facts;
   const read = [
     plural(messages, 'message'),
     ...(images === 0 ? [] : [plural(images, 'image')]),
@@ -13,7 +14,13 @@ export function detailsOf(facts: KnownFacts): readonly string[] {
     ...(hidden === 0 ? [] : [`${hidden} not shown to me (dot messages, 🙃, 🫥, empty replies)`]),
     ...(rolled ? ['the oldest were cut off'] : []),
   ];
-  return [`Read: ${read.join(', ')}`, `Cache: ${plan}`];
+  const before =
+    systemTokens === undefined
+      ? []
+      : [
+          `Of these tokens: about ${formatCount(systemTokens)} of instructions, about ${formatCount(toolTokens)} of ${plural(tools, 'tool')}`,
+        ];
+  return [`Read: ${read.join(', ')}`, `Cache: ${plan}`, ...before];
 }
 
 function plural(number: number, noun: string): string {

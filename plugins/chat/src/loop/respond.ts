@@ -29,7 +29,7 @@ export type AnswerParts = LoopParts & { readonly llm: NonNullable<LoopParts['llm
 
 async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
   const { llm, accounts, clock, log, signal } = parts;
-  const { effective, built, offered, traits, notes } = await prepare(turn, parts);
+  const { effective, built, permitted, traits, notes } = await prepare(turn, parts);
   const { config } = effective;
   const most = mostOf(built.facts.estimatedTokens, config.maxTokens, traits.price);
   const room = await accounts?.reserve(turn.actor, most);
@@ -73,7 +73,7 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
       llm,
       tools: parts.tools,
       provenance: parts.provenance,
-      offered,
+      permitted,
       speech,
       maxToolDepth: config.maxToolDepth,
       signal,

@@ -1,4 +1,11 @@
-import { type Llm, type LlmCompletion, type LlmRequest, type ParticipantMessage, turnEndOf } from '@cinnabar/sdk';
+import {
+  type Llm,
+  type LlmCompletion,
+  type LlmRequest,
+  type ModelTool,
+  type ParticipantMessage,
+  turnEndOf,
+} from '@cinnabar/sdk';
 import type { Manner } from './sending/voice.js';
 import { CUT_OFF, droppedNote, HELD, MALFORMED, nothingSaid, tooManyRounds } from './sentences.js';
 import type { Speech } from './speech.js';
@@ -23,10 +30,11 @@ export async function runRounds(request: LlmRequest, parts: RoundsParts): Promis
   let said: readonly ParticipantMessage[] = [];
   let lastId = turn.message?.id;
   let results: readonly Invoked[] = [];
+  let tools = request.tools ?? [];
   for (let round = 0; ; round += 1) {
     const completion = await speech.listen((onText) =>
       llm.complete({
-        ...withMore(request, said),
+        ...withMore({ ...request, tools }, said),
         signal,
         ...(turn.deadlineAt === undefined ? {} : { deadlineAt: turn.deadlineAt }),
         ...(onText === undefined ? {} : { onText }),
@@ -47,6 +55,7 @@ export async function runRounds(request: LlmRequest, parts: RoundsParts): Promis
       if (turn.message === null && lastId === undefined) await speech.say(HELD, 'notice');
       return;
     }
+    tools = withFound(tools, results);
     said = [
       ...said,
       { participant: request.self, content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...uses] },
@@ -60,6 +69,15 @@ async function assertWanted({ signal, speech }: RoundsParts): Promise<void> {
   if (turnEndOf(signal) === undefined) return;
   await speech.giveUp();
   throw signal.reason;
+}
+
+/** Behind those that the model has: what comes first stays the same. */
+function withFound(tools: readonly ModelTool[], results: readonly Invoked[]): readonly ModelTool[] {
+  const found = results.flatMap((result) => result.found ?? []);
+  const added = new Map(
+    found.filter(({ name }) => !tools.some((tool) => tool.name === name)).map((tool) => [tool.name, tool]),
+  );
+  return added.size === 0 ? tools : [...tools, ...added.values()];
 }
 
 /** What has happened since stands before the empty message with which a context ends. */

@@ -22,9 +22,10 @@ describe('chat: whose rights a turn has', () => {
     expect(offered(llm.requests[1])).to.not.include('close_library');
     expect(JSON.stringify(llm.requests[2]?.messages)).to.include('close_library is not available');
     host.you.say(host.general, `${host.bot} and now?`);
-    llm.push(say('Now I could.'));
+    llm.push(callTool('find_tools', { need: 'close the library' }), say('Now I could.'));
     await host.settled();
-    expect(offered(llm.requests[3])).to.include('close_library');
+    expect(offered(llm.requests[3])).to.not.include('close_library');
+    expect(offered(llm.requests[4])).to.include('close_library');
   });
 
   it('are none for a bot: people may be speaking through it', async () => {

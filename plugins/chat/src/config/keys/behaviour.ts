@@ -6,6 +6,14 @@ export const behaviourKeys = {
     { scope: 'channel', lowerOnly: true, description: 'Whether the model is offered tools' },
     z.boolean().default(true),
   ),
+  toolsOnDemand: key(
+    {
+      scope: 'guild',
+      description:
+        'Plugins whose tools the model is given only when it looks for one, beside those that not every member may use; always given, tools cost tokens with every answer',
+    },
+    z.array(z.string('must be text').trim().min(1).max(64)).max(50).default(['discord-tools']),
+  ),
   toolOutputVisible: key(
     { scope: 'channel', description: 'Whether the channel sees calls of tools and their results' },
     z.boolean().default(false),

@@ -1,4 +1,4 @@
-import { budgetRefusal, type ModelTraits, type Turn, UserError } from '@cinnabar/sdk';
+import { budgetRefusal, type ModelTool, type ModelTraits, type Turn, UserError } from '@cinnabar/sdk';
 import type { EffectiveConfig } from '../../config/types.js';
 import { selfName } from '../../context/reading/names.js';
 import type { BuiltContext } from '../../context/types.js';
@@ -14,8 +14,8 @@ import { attributed } from './sent-for.js';
 export interface Prepared {
   readonly effective: EffectiveConfig;
   readonly built: BuiltContext;
-  /** Names of the tools that the model is offered. */
-  readonly offered: ReadonlySet<string>;
+  /** The tools that may run for everyone who is answered, declared or not. */
+  readonly permitted: readonly ModelTool[];
   readonly traits: ModelTraits;
   readonly notes: readonly string[];
 }
@@ -42,18 +42,18 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
   const all = withEarlier(read, turn);
   const messages = await attributed(all.messages, parts.origins, guild);
   const window = upTo({ ...all, messages }, turn);
-  const tools = await offeredTools(parts.tools, turn, config);
-  const offered = new Set(tools.map(({ name }) => name));
   const me = channel.client.user;
   const self = { id: me.id, name: guild?.members.me?.displayName ?? me.displayName };
   const traits = await parts.llm.traits(config.continuationModel);
+  const { declared, permitted } = await offeredTools(parts.tools, turn, config, traits);
+  const usable = new Set(permitted.map(({ name }) => name));
   const question = questionOf(turn, window);
   const built = await parts.buildContext({
     self,
     system: systemPrompt(selfName(config.innerName, self.name), channel, config),
     window,
-    tools,
-    records: await recordsOf(parts, channel.id, window, offered, askers),
+    tools: declared,
+    records: await recordsOf(parts, channel.id, window, usable, askers),
     images: parts.images,
     config,
     traits,
@@ -71,5 +71,5 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
     ...(isSet('llmTimeoutMs') ? { timeoutMs: config.llmTimeoutMs } : {}),
     ...(isSet('llmRetries') ? { retries: config.llmRetries } : {}),
   };
-  return { effective, built: { ...built, request }, offered, traits, notes: window.notes };
+  return { effective, built: { ...built, request }, permitted, traits, notes: window.notes };
 }

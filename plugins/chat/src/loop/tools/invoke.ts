@@ -3,6 +3,7 @@ import {
   CinnabarError,
   type ContentBlock,
   inStep,
+  type ModelTool,
   type Outcome,
   type Provenance,
   type ToolContent,
@@ -12,14 +13,15 @@ import {
   type ToolUseContent,
   type Turn,
 } from '@cinnabar/sdk';
+import { FIND_TOOLS, findTools } from './find-tools.js';
 
 export interface InvokeParts {
   readonly turn: Turn;
   readonly tools: Tools;
   readonly provenance: Pick<Provenance, 'mayTell'>;
   readonly signal: AbortSignal;
-  /** Names of the tools that the model was offered: no other runs. */
-  readonly offered: ReadonlySet<string>;
+  /** The tools that everyone may use who is answered: no other runs. */
+  readonly permitted: readonly ModelTool[];
   /** A call was held; `afterId` is the message it follows, `step` is shared by the calls of one completion. */
   onHeld(call: {
     readonly callId: string;
@@ -37,6 +39,8 @@ export interface Invoked {
   readonly done: string | undefined;
   readonly held: boolean;
   readonly outcome: 'done' | 'deferred' | 'denied' | 'expired' | 'failed';
+  /** Tools that the model is given from now on. */
+  readonly found?: readonly ModelTool[];
 }
 
 /** Runs the calls of one completion one after another: what the first changes, the second sees. Those that are held are asked about together. */
@@ -60,6 +64,11 @@ export async function invokeAll(
 
 async function invoke(use: ToolUseContent, afterId: string | undefined, step: ToolStep, parts: InvokeParts) {
   const { turn, tools, provenance, signal } = parts;
+  if (use.name === FIND_TOOLS.name) {
+    const { tools: found, text } = findTools(use.input, parts.permitted);
+    const invoked = { use, result: resultOf(use, text), done: undefined, held: false, outcome: 'done' as const, found };
+    return { callId: use.id, invoked };
+  }
   if (await isWithheld(use.name, parts)) {
     const result = resultOf(use, `${use.name} is not available for what is being answered now.`, true);
     return { callId: use.id, invoked: { use, result, done: undefined, held: false, outcome: 'denied' as const } };
@@ -88,10 +97,10 @@ function othersOf({ actor, earlier }: Turn): readonly Actor[] {
   return [...others.values()];
 }
 
-/** Not offered although the host would run it: somebody else's words are answered too. What the host refuses, it refuses with its reason. */
-async function isWithheld(name: string, { turn, tools, offered }: InvokeParts): Promise<boolean> {
-  if (offered.has(name)) return false;
-  return (await tools.offered(turn.actor)).some((tool) => tool.name === name);
+/** Not permitted although the host would run it: somebody else's words are answered too. What the host refuses, it refuses with its reason. */
+async function isWithheld(wanted: string, { turn, tools, permitted }: InvokeParts): Promise<boolean> {
+  if (permitted.some(({ name }) => name === wanted)) return false;
+  return (await tools.offered(turn.actor)).some(({ name }) => name === wanted);
 }
 
 function told(use: ToolUseContent, outcome: Outcome): ToolResultContent {
