@@ -33,7 +33,7 @@ export async function injectCampaign({ seed, rounds, log }: CampaignOptions): Pr
   let guild = town.host.guild;
   const minds = await openMind(town);
   for (let round = 0; round < rounds; round += 1) {
-    if (round % ROUNDS_PER_GUILD === 0) guild = town.openGuild(decks.draw('guild').text);
+    if (round % ROUNDS_PER_GUILD === 0) guild = await town.openGuild(decks.draw('guild').text);
     const host = HOSTS[round % HOSTS.length] ?? 'chat';
     await town.host.advance(ALLOWANCE_MS);
     const talk = { town, decks, dice, guild: host === 'persona' ? minds : guild };

@@ -9,7 +9,7 @@ import { readRequest } from './transcript.js';
 
 /** A server in which a persona answers. */
 export async function openMind(town: Town): Promise<LocalGuild> {
-  const guild = town.openGuild('Minds');
+  const guild = await town.openGuild('Minds');
   const channel = guild.createChannel({ name: 'general' });
   town.host.you.say(channel, '!ai use persona');
   await town.host.settled();

@@ -1,3 +1,4 @@
+import { visible } from '@cinnabar/sdk';
 import {
   callTools,
   type LocalChannel,
@@ -13,6 +14,14 @@ import type { Town } from './town.js';
 import { type ReadRequest, readRequest } from './transcript.js';
 
 const BOT = 'Cinnabar';
+/** What a modal takes. */
+const LONGEST_REASON = 300;
+
+/** What stands behind a message without being one. */
+interface Held {
+  readonly after: LocalMessage;
+  readonly truths: readonly Truth[];
+}
 
 export interface Talk {
   readonly town: Town;
@@ -22,7 +31,8 @@ export interface Talk {
 }
 
 /**
- * People, bots and webhooks with hostile names talk in a place with a hostile name; the bot is asked three times, and calls a tool once. Each request must hold
+ * People, bots and webhooks with hostile names talk in a place with a hostile name; the bot is asked five times, and calls two tools, one of
+ * them behind a card. Each request must hold
  * exactly what was said. @returns how it differs
  */
 export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<readonly string[]> {
@@ -41,13 +51,10 @@ export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<re
     );
     return { requests, question };
   };
-  const judge = (body: unknown, until: LocalMessage | undefined, ...more: readonly Truth[]) => {
+  const judge = (body: unknown, until: LocalMessage | undefined, ...more: readonly (Truth | Held)[]) => {
     const request = readRequest(body, BOT);
     if (request.mode !== mode) problems.push(`the request is in ${request.mode}`);
-    problems.push(
-      ...differences(request, [...truthsOf(channel, host.bot, until), ...more]),
-      ...sameForAll(town, request),
-    );
+    problems.push(...differences(request, truthsOf(channel, host.bot, until, more)), ...sameForAll(town, request));
   };
 
   await saySomething(talk, channel, mallory);
@@ -79,7 +86,43 @@ export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<re
   const third = await town.during(() => mallory.slash(channel, 'ai', { text }), say('Yes.'));
   for (const { body } of third) judge(body, until, { kind: 'spoken', speaker: mallory.id, text, notes: [] });
   if (third.length !== 1) problems.push(`${third.length} requests instead of 1 for a slash command`);
+
+  // A card is for people. What it was about stands as a call with what became of it, behind the question that led to it.
+  const book = decks.draw('card').text;
+  const fourth = await ask(host.alice, 'shelve!', calling('shelve', { book }, mode), say('I have asked.'));
+  const card = channel.messages.findLast((message) => isCard(message, host.bot));
+  if (card === undefined || fourth.question === undefined) return [...problems, 'there is no card'];
+  town.shelf = decks.draw('tool result').text;
+  const outcome = await decide(talk, card, mode);
+  const held = { after: fourth.question, truths: callWith('shelve', { book }, outcome) };
+  const fifth = await ask(host.alice, 'and now?', say('Well.'));
+  for (const { body } of fifth.requests) judge(body, fifth.question, held);
   return problems;
+}
+
+const callWith = (tool: string, input: unknown, text: string): readonly Truth[] => [
+  { kind: 'call', tool, input },
+  { kind: 'result', tool, text },
+];
+
+const isCard = ({ author, reactions }: LocalMessage, bot: LocalUser) => author.id === bot.id && reactions.length > 1;
+
+/** The member says yes, or no, or why not. @returns what the model is told of it */
+async function decide({ town, decks, dice }: Talk, card: LocalMessage, mode: 'chat' | 'prefill'): Promise<string> {
+  const { alice, settled } = town.host;
+  // Where a provider has no place for it, the host says so.
+  const failed = mode === 'prefill' ? '(failed) ' : '';
+  const way = dice.pick(['approve', 'refuse', 'reason'] as const);
+  const reason = decks.draw('refusal').text.trim().slice(0, LONGEST_REASON);
+  if (way === 'reason') alice.submit(await alice.click(card, 'Deny with a reason…').answered(), { reason });
+  else alice.react(card, way === 'approve' ? '👍' : '👎');
+  await settled();
+  if (way === 'approve') return `done: ${town.shelf}`;
+  const because =
+    way === 'refuse'
+      ? 'the member cancelled it with 👎, so it was not run'
+      : `the member denied it, so it was not run. Their reason: “${visible(reason)}”`;
+  return `${failed}Cancelled by the member: it did not run (${because}).`;
 }
 
 /** What the model writes by itself in prefill mode in the form of a call is one. */
@@ -126,15 +169,23 @@ function around(text: string, dice: Dice): string {
 /** A channel, or a thread in one. */
 function openPlace({ town, decks, dice, guild }: Talk, mode: 'chat' | 'prefill'): LocalChannel {
   const { host } = town;
-  const channel = guild.createChannel({ name: dice.chance(0.7) ? decks.draw('channel').text : 'general' });
+  const name = dice.chance(0.7) ? decks.draw('channel').text : 'general';
+  const channel = guild.createChannel({ name, topic: decks.draw('topic').text });
   if (mode === 'prefill') host.you.pin(host.you.say(channel, '.config\nmode: prefill'));
   return dice.chance(0.5) ? channel : host.alice.startThread(channel, decks.draw('thread').text);
 }
 
-/** What a reader of the channel knows was said in it, up to a message. */
-function truthsOf(channel: LocalChannel, bot: LocalUser, until: LocalMessage | undefined): readonly Truth[] {
+/** What a reader of the channel knows was said in it, up to a message, and what no message holds: behind one of them, or at the end. */
+function truthsOf(
+  channel: LocalChannel,
+  bot: LocalUser,
+  until: LocalMessage | undefined,
+  more: readonly (Truth | Held)[],
+): readonly Truth[] {
   const inherited = channel.parent === undefined || !channel.isThread ? [] : channel.parent.messages;
-  const shown = [...inherited, ...channel.messages].filter(({ content }) => !content.startsWith('.'));
+  const shown = [...inherited, ...channel.messages].filter(
+    (message) => !message.content.startsWith('.') && !isCard(message, bot),
+  );
   const truths: Truth[] = [];
   let previous: LocalMessage | undefined;
   for (const message of shown) {
@@ -144,10 +195,11 @@ function truthsOf(channel: LocalChannel, bot: LocalUser, until: LocalMessage | u
       const speaker = message.webhookId === undefined ? author.id : `${author.id}/${author.username}`;
       truths.push({ kind: 'spoken', speaker, ...told(message, previous, bot) });
     }
+    for (const one of more) if ('after' in one && one.after === message) truths.push(...one.truths);
     previous = message;
     if (message === until) break;
   }
-  return truths;
+  return [...truths, ...more.flatMap((one) => ('after' in one ? [] : one))];
 }
 
 const PINNED = 6;

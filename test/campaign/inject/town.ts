@@ -23,7 +23,7 @@ export interface Town extends AsyncDisposable {
   /** What the tool `look` returns next. */
   shelf: string;
   /** A server with the honest members and the bots in it. */
-  openGuild(name: string): LocalGuild;
+  openGuild(name: string): Promise<LocalGuild>;
   /** Somebody with a hostile name. */
   newcomer(guild: LocalGuild, nick: string | null): LocalUser;
   /** Posts as the other bot. */
@@ -50,12 +50,13 @@ export async function openTown(): Promise<Town> {
   });
   const town = { shelf: 'a book' };
   const host = await createTestHost({
-    plugins: ['admin', 'ai', 'chat', 'persona', 'tasks', 'llm', createShelves(town)],
+    plugins: ['admin', 'ai', 'chat', 'confirm', 'persona', 'tasks', 'llm', createShelves(town)],
     settings: { llm: { provider: 'anthropic', model: MODEL } },
     env: { ANTHROPIC_BASE_URL: model.baseUrl, ANTHROPIC_API_KEY: 'sk-campaign' },
   });
   const owner = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
-  await host.resolve(SettingsCatalog).set('tasks', 'stepDelayMs', '0', owner);
+  const settings = host.resolve(SettingsCatalog);
+  await settings.set('tasks', 'stepDelayMs', '0', owner);
   const parrot = host.discord.createApplication({ name: 'Parrot', owner: host.you });
   host.guild.invite(parrot);
   let people = 0;
@@ -80,11 +81,18 @@ export async function openTown(): Promise<Town> {
     },
     host,
     parrot,
-    openGuild(name) {
+    async openGuild(name) {
       const guild = host.discord.createGuild({ name, owner: host.you });
       guild.invite(host.application);
       guild.invite(parrot);
       for (const one of [host.alice, host.bob]) guild.join(one);
+      const office = guild.createChannel({ name: 'office' });
+      await host.settled();
+      await settings.set('confirm', 'controls', 'both', {
+        userId: host.you.id,
+        guildId: guild.id,
+        channelId: office.id,
+      });
       return guild;
     },
     newcomer(guild, nick) {
@@ -138,6 +146,15 @@ function createShelves(town: { readonly shelf: string }): Plugin {
           run: () => undefined,
         });
       define('look', 'Looks at a shelf.');
+      tool({
+        name: 'shelve',
+        description: 'Puts a book on a shelf.',
+        input: z.object({ book: z.string() }),
+        risk: 'write',
+        policy: 'confirm',
+        present: { sentence: ({ book }) => `I'll shelve ${book}`, success: () => town.shelf },
+        run: () => undefined,
+      });
       for (const [index, { text }] of attemptsOf('tool description').entries()) define(`look_${index}`, text);
     },
   });
