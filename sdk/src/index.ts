@@ -39,6 +39,7 @@ export {
 } from './discord/notices.js';
 export { isOwnMessage, isOwnWebhookMessage, isWebhookMessage, repliesToOwn } from './discord/own-messages.js';
 export { permissionName } from './discord/permission-name.js';
+export { findPlace } from './discord/place.js';
 export { profileName } from './discord/profile-name.js';
 export { doublingPauses, type RetryOptions, retryDiscord } from './discord/retry.js';
 export { deleteOwn, editOwn, type Profile, type SendAsOptions, sendAs } from './discord/send-as.js';

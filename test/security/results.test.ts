@@ -1,5 +1,14 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { type Actor, Ledger, type Outcome, Provenance, type SettledOutcome, ToolHistory, Tools } from '@cinnabar/sdk';
+import {
+  type Actor,
+  Ledger,
+  type Outcome,
+  PersonalDataStore,
+  Provenance,
+  type SettledOutcome,
+  ToolHistory,
+  Tools,
+} from '@cinnabar/sdk';
 import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
@@ -148,6 +157,23 @@ describe('security: what came from where', () => {
     await host.settled();
     expect(await provenance.mayShow(sources, [actorOf(you, general)])).to.equal(false);
     expect(await provenance.mayShow(undefined, [actorOf(you, general)])).to.equal(false);
+  });
+
+  it('an export has no arguments that were written where the member may not read any more', async () => {
+    const { alice, guild } = host;
+    const exported = async () => JSON.stringify(await host.resolve(PersonalDataStore).export(alice.id));
+    const input = { guildId: guild.id, content: 'heard among the staff' };
+    await decided(alice, 'discord_search_messages', input, (card) => alice.react(card, '👍'), staff);
+    expect(await exported()).to.contain(input.content);
+    const [role] = guild.memberOf(alice).roles;
+    if (role === undefined) throw new Error('alice has no role');
+    guild.takeRole(alice, role);
+    await host.advance(10_000);
+    expect(await exported())
+      .to.contain('discord_search_messages')
+      .and.not.contain(input.content);
+    guild.giveRole(alice, role);
+    await host.advance(10_000);
   });
 
   it('with several who are answered together, the narrowest rights count, for places as for tools', async () => {

@@ -86,7 +86,10 @@ export function createTools(parts: ToolParts): ToolRoom {
   };
 }
 
-/** The calls that a member asked for: of what they returned, what the member may read now. */
+/**
+ * The calls that a member asked for. Arguments are in the words of a model, which had read what others said where they were written, and like the results
+ * they are the member's where they may read that now.
+ */
 async function exportCalls(
   { recent }: Pick<Ledger, 'recent'>,
   provenance: Provenance,
@@ -95,9 +98,17 @@ async function exportCalls(
   const rows = await recent({ userId, limit: Number.POSITIVE_INFINITY });
   return Promise.all(
     rows.map(async (row) => {
-      if (row.text === undefined || (await provenance.mayHave(row.sources, userId))) return row;
-      const { text: _text, ...rest } = row;
-      return rest;
+      const { guildId, channelId } = row.actor;
+      const { text, input, reason, ...rest } = row;
+      const mayHaveWords = await provenance.mayHave([{ guildId, channelId }], userId);
+      const mayHaveResult = text !== undefined && (await provenance.mayHave(row.sources, userId));
+      return {
+        ...rest,
+        ...(mayHaveWords
+          ? { input, ...(reason === undefined ? {} : { reason }) }
+          : { withheld: 'from a place that you cannot read now' }),
+        ...(mayHaveResult ? { text } : {}),
+      };
     }),
   );
 }

@@ -80,7 +80,7 @@ export default definePlugin({
     context.every(HISTORY_SWEEP_MS, sweepHistory);
     context.provide(ToolHistory, history);
     context.personalData(
-      historyOf({ ...services, history, journal, sequences, log, folderOf, root: () => join(folder, botId()) }),
+      historyOf({ ...services, client, history, journal, sequences, log, folderOf, root: () => join(folder, botId()) }),
     );
     context.defer(tools.onSettled(createRecorder({ history, clock, log })));
 

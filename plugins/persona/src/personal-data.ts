@@ -1,4 +1,4 @@
-import type { PersonalData, Provenance } from '@cinnabar/sdk';
+import { findPlace, type PersonalData, type Provenance } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { ConversationStore } from './conversation/store.js';
 import type { Memories } from './memory/types.js';
@@ -20,16 +20,14 @@ export function personalData(parts: PersonalParts): PersonalData {
   const { collections, conversations, traces, memories, client, provenance } = parts;
   const mayReadFor =
     (userId: string): MayRead =>
-    async ({ channelId, messageId, guildId = guildOf(channelId) }) => {
+    async ({ guildId, channelId, messageId }) => {
       const messages = messageId == null ? {} : { messageIds: [messageId] };
-      const channel = channelId === undefined ? {} : { channelId };
-      return provenance.mayHave([{ guildId, ...channel, ...messages }], userId);
+      const place =
+        channelId === undefined || guildId !== undefined
+          ? { guildId: guildId ?? null, ...(channelId === undefined ? {} : { channelId }) }
+          : await findPlace(client, channelId);
+      return provenance.mayHave([{ ...place, ...messages }], userId);
     };
-  /** `null` in a direct message; no member can read a channel that is gone. */
-  const guildOf = (channelId: string | undefined) => {
-    const channel = client.channels.cache.get(channelId ?? '');
-    return channel === undefined || channel.isDMBased() ? null : channel.guildId;
-  };
   return {
     export: async (userId) => ({
       conversations: await conversations.export(userId),

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import {
   decodeLine,
   FORGOTTEN,
+  findPlace,
   isOf,
   type Logger,
   leftUnfinished,
@@ -13,10 +14,13 @@ import {
   replaceFile,
   type Sequences,
 } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
 import type { HistoryRoom } from './history.js';
 import type { HistoryJournal } from './journal.js';
 import { recordedUse } from './line.js';
 import { hoursIn, readHour } from './reader.js';
+
+const WITHHELD = '(from a place that you cannot read now, or deleted there)';
 
 interface Parts {
   readonly history: HistoryRoom;
@@ -24,21 +28,32 @@ interface Parts {
   readonly sequences: Sequences;
   readonly log: Logger;
   readonly provenance: Pick<Provenance, 'mayHave'>;
+  readonly client: Client;
   /** The bot's own folder. */
   root(): string;
   folderOf(channelId: string): string;
 }
 
 /** The calls that one member asked for, over all channels and hours. */
-export function historyOf({ history, journal, sequences, log, provenance, root, folderOf }: Parts): PersonalData {
-  /** What they may not read any more is not theirs because they asked for it once. */
-  const asTheirs = async (use: RecordedUse, userId: string): Promise<RecordedUse> => {
-    const { result } = use;
+export function historyOf({
+  history,
+  journal,
+  sequences,
+  log,
+  provenance,
+  client,
+  root,
+  folderOf,
+}: Parts): PersonalData {
+  /**
+   * What they may not read any more is not theirs because they asked for it once; nor is what a model wrote as arguments where they cannot read now what
+   * it had read there.
+   */
+  const asTheirs = async (use: RecordedUse, mayHaveWords: boolean, userId: string) => {
+    const { call, result, timestamp } = use;
+    if (!mayHaveWords) return { call: { id: call.id, name: call.name, input: WITHHELD }, timestamp };
     if (result.error !== undefined || (await provenance.mayHave(result.sources, userId))) return use;
-    return {
-      ...use,
-      result: { callId: result.callId, output: '(from a place that you cannot read now, or deleted there)' },
-    };
+    return { ...use, result: { callId: result.callId, output: WITHHELD } };
   };
 
   const channels = async () => (await readdir(root()).catch(() => [])).filter((name) => /^\d+$/.test(name));
@@ -50,7 +65,9 @@ export function historyOf({ history, journal, sequences, log, provenance, root, 
         const folder = folderOf(channelId);
         const hours = await Promise.all((await hoursIn(folder)).map((name) => readHour(join(folder, name), log)));
         const theirs = hours.flat().filter(({ call }) => call.userId === userId);
-        if (theirs.length > 0) found[channelId] = await Promise.all(theirs.map((use) => asTheirs(use, userId)));
+        if (theirs.length === 0) continue;
+        const mayHaveWords = await provenance.mayHave([await findPlace(client, channelId)], userId);
+        found[channelId] = await Promise.all(theirs.map((use) => asTheirs(use, mayHaveWords, userId)));
       }
       return found;
     },

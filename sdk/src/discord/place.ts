@@ -1,0 +1,11 @@
+import type { Client } from 'discord.js';
+import type { Place } from '../access.js';
+
+/**
+ * A channel as a place, asked of Discord where it is not known (an archived thread, for instance). One that cannot be found counts as a direct
+ * message, which no member can enter but those whose it is.
+ */
+export async function findPlace(client: Client, channelId: string): Promise<Place> {
+  const channel = await client.channels.fetch(channelId).catch(() => null);
+  return { guildId: channel === null || channel.isDMBased() ? null : channel.guildId, channelId };
+}
