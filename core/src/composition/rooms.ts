@@ -89,6 +89,10 @@ function registerState(room: Room): void {
       tierOf: (actor) => get(KEYS.access).tierOf(actor),
       hasRole: (guildId, roleId) =>
         get(KEYS.gateway).client.guilds.cache.get(guildId)?.roles.cache.has(roleId) === true,
+      channelsCalled: (guildId, name) =>
+        [...(get(KEYS.gateway).client.guilds.cache.get(guildId)?.channels.cache.values() ?? [])]
+          .filter((channel) => channel.name.toLowerCase() === name)
+          .map(({ id }) => id),
       onProblem: ({ document, detail, keptAs }) =>
         get(KEYS.notices).alert({
           kind: 'document-damaged',

@@ -26,6 +26,8 @@ export interface StorageOptions {
   readonly tierOf?: (actor: Actor) => Promise<Tier>;
   /** Whether a role is one of the server's; without it none is, so that settings by role can be changed by nobody there. */
   readonly hasRole?: (guildId: string, roleId: string) => boolean;
+  /** Ids of a server's channels that have a name, in lower case; without it channels are mentioned, or named by id. */
+  readonly channelsCalled?: (guildId: string, name: string) => readonly string[];
   /** Told of every document that had to be put aside, so that the owner hears of it. Must not throw. */
   readonly onProblem?: (problem: StorageProblem) => void;
 }
@@ -40,6 +42,7 @@ export function createStorage(options: StorageOptions): StorageRoom {
     ceilings = NO_CEILINGS,
     tierOf = async () => 'everyone',
     hasRole = () => false,
+    channelsCalled = () => [],
     onProblem = () => undefined,
   } = options;
   const vault = createVault({ driver, log, onProblem });
@@ -63,7 +66,7 @@ export function createStorage(options: StorageOptions): StorageRoom {
       if (opened.get(id)?.plugin === plugin) opened.delete(id);
     },
     collection: (name, definition) => openCollection(vault, definition, collectionPath(HOST, definition.scope, name)),
-    catalog: createCatalog({ opened, tierOf, hasRole }),
+    catalog: createCatalog({ opened, tierOf, hasRole, channelsCalled }),
     ...personal,
     flush: () => vault.idle(),
   };

@@ -65,7 +65,8 @@ const guild = z.object({
     .string()
     .regex(/^\d{15,22}$/, 'expected the id of a channel')
     .optional()
-    .describe('Id of the channel in which the persona may act of its own accord'),
+    .describe('The channel in which the persona may act of its own accord')
+    .meta({ kind: 'channel' }),
   dayBudget: whole(0, 1_000)
     .default(6)
     .describe('How many runs a day (UTC) nobody has asked for: timers, reflection, reactions, new members'),

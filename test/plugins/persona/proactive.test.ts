@@ -46,6 +46,15 @@ describe('persona: of its own accord', () => {
     expect(runs(stage), 'the next day has a budget of its own').to.equal(4);
   });
 
+  it('takes "#general" for its home, as people write it', async () => {
+    await using stage = await setStage();
+    await set(stage, 'home', '#general');
+    const answer = stage.general.messages.at(-1)?.content;
+    expect(answer).to.include(stage.general.id);
+    await set(stage, 'home', '#nosuch');
+    expect(stage.general.messages.at(-1)?.content).to.include('it has to be a channel');
+  });
+
   it('keeps quiet at night', async () => {
     await using stage = await setStage(() => plan([]));
     await live(stage);

@@ -1,6 +1,6 @@
 import { Personas } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { plan, type Stage, setStage } from './stage.js';
+import { plan, type Stage, set, setStage } from './stage.js';
 
 describe('persona: goals and desires', () => {
   const goal = (text: string) => ({ action: 'ADD_GOAL', result: { goal: text } });
@@ -63,6 +63,23 @@ describe('persona: goals and desires', () => {
       expect(await goalsIn(stage)).to.deep.equal([]);
     });
   }
+
+  it('that come from a private channel take no room elsewhere: twenty secret desires leave space for twenty others', async () => {
+    const secrets = Array.from({ length: 20 }, (_, index) => desire(`Keep secret number ${index} of Alice`));
+    await using stage = await setStage([plan(secrets), plan([desire('Hear a story')])]);
+    await set(stage, 'maxActions', 30);
+    const secret = secretChannel(stage);
+    stage.alice.say(secret, '!ai I have secrets');
+    await stage.settled();
+    await stage.hears('Tell us a story');
+    expect(await command(stage, 'desires')).to.equal('**Desires**\n1. Hear a story');
+  });
+
+  it('are shown and changed by command: `persona desires`, as `persona goals`', async () => {
+    await using stage = await setStage();
+    expect(await command(stage, 'desires add Hear a good story')).to.include('1. Hear a good story');
+    expect(await command(stage, 'desires remove 1')).to.equal('It has no desires.');
+  });
 
   it('stay here when a card is made, unless they were given to it', async () => {
     await using stage = await setStage([plan([goal('See the boat of Alice')])]);

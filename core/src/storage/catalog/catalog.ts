@@ -22,8 +22,10 @@ export function createCatalog(options: {
   readonly opened: ReadonlyMap<string, OpenedPlugin>;
   readonly tierOf: (actor: Actor) => Promise<Tier>;
   readonly hasRole: (guildId: string, roleId: string) => boolean;
+  /** Ids of the server's channels that have a name. */
+  readonly channelsCalled: (guildId: string, name: string) => readonly string[];
 }): SettingsCatalog {
-  const { opened, tierOf, hasRole } = options;
+  const { opened, tierOf, hasRole, channelsCalled } = options;
 
   const find = (id: string): OpenedPlugin => {
     const plugin = opened.get(id);
@@ -79,6 +81,17 @@ export function createCatalog(options: {
     throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail });
   };
 
+  /** `#general` as the mention that Discord makes of it where it is chosen from the list. */
+  const mentioned = (field: Field, text: string, { guildId }: Actor): string => {
+    const { type, key } = field;
+    const name = text.trim().replace(/^#/, '').toLowerCase();
+    if (guildId === null || type.kind !== 'mention' || type.of !== 'channel' || name === '') return text;
+    const [id, ...others] = channelsCalled(guildId, name);
+    if (others.length === 0) return id ?? text;
+    const detail = `${others.length + 1} channels have that name; mention the one that you mean.`;
+    throw new CinnabarError('CINNABAR_SETTING_INVALID', { key, detail });
+  };
+
   /** The one scope that `reset` without a key means. */
   const scopeToReset = async (plugin: OpenedPlugin, actor: Actor): Promise<SettingScope> => {
     const tier = await tierOf(actor);
@@ -113,7 +126,7 @@ export function createCatalog(options: {
       const located = locate(id, fieldsOf(plugin.plugin), key);
       const document = await writable(plugin, located, actor);
       const { field } = located;
-      const values = await document.set({ [field.key]: valueFrom(field, text, actor) });
+      const values = await document.set({ [field.key]: valueFrom(field, mentioned(field, text, actor), actor) });
       return infoOf(plugin, field, values);
     },
 

@@ -3,7 +3,7 @@ import { createCommand } from './create.js';
 import { editCommand } from './edit.js';
 import { exportCommand } from './export.js';
 import { registerForm } from './form.js';
-import { goalsCommand } from './goals.js';
+import { desiresCommand, goalsCommand } from './wishes.js';
 import { importCommand } from './import.js';
 import { memoriesCommand } from './memories.js';
 import { moodCommand } from './mood.js';
@@ -26,6 +26,7 @@ export function registerCommands(registrar: Pick<Registrar, 'group' | 'component
       exportCommand(parts),
       moodCommand(parts),
       goalsCommand(parts),
+      desiresCommand(parts),
       memoriesCommand(parts),
       traceCommand(parts),
       resetCommand(parts),

@@ -84,10 +84,15 @@ export function takeIn(
         teller.system('reworded', `Put another way, because it ${carried.insteadOf.sentence}`);
       }
       completed.push(carried.completed);
-      course.stale ||= carried.kind === 'failed' || planned?.action.revealing === true;
+      course.stale ||= carried.kind === 'failed' || planned?.action.revealing === true || isNewThought(planned);
       if (planned?.action.telling === 'speech') course.wordless = carried.kind === 'failed';
       return undefined;
   }
+}
+
+/** The plan left the thought open: what it has written for afterwards was written without it. */
+function isNewThought(planned: PlannedAction | undefined): boolean {
+  return planned?.action.telling === 'thought' && (planned.result === undefined || planned.result === null);
 }
 
 const MOST_REASONING = 1_000;

@@ -21,7 +21,7 @@ export async function noteHeld(
  * must not lead to another call. A call that was cancelled, or that nobody decided on, is left at that.
  */
 export async function resume(
-  { trigger, place, actor }: TurnRun,
+  { trigger, place, actor, completed }: TurnRun,
   tool: string,
   outcome: SettledOutcome,
   parts: RunParts,
@@ -41,6 +41,7 @@ export async function resume(
         tools: [],
         voice: freeVoice(channel, parts.random, trigger.messageId ?? undefined),
         message: null,
+        before: completed,
         signal: parts.signal,
       },
       parts,

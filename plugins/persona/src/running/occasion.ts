@@ -1,4 +1,4 @@
-import type { Actor, PersonaTrigger, ToolInfo } from '@cinnabar/sdk';
+import type { Actor, CompletedAction, PersonaTrigger, ToolInfo } from '@cinnabar/sdk';
 import type { Message, SendableChannels } from 'discord.js';
 import type { ReflectionState } from '../memory/types.js';
 import type { Voice } from '../speaking/voice.js';
@@ -15,5 +15,7 @@ export interface Occasion {
   /** The message that it is about, for a reaction. */
   readonly message: Message | null;
   readonly reflection?: ReflectionState;
+  /** What it has thought and done about the same words in an earlier run, while a tool call had to wait. */
+  readonly before?: readonly CompletedAction[];
   readonly signal: AbortSignal;
 }

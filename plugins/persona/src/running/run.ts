@@ -71,13 +71,13 @@ async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts
   };
   const system = planningPrompt(self, repertoire);
   const completed: CompletedAction[] = [];
-  const { actor } = occasion;
+  const { actor, before = [] } = occasion;
   // Of its own accord it tells what everybody there may read.
   const mayShow = async (sources: readonly ToolSource[] | undefined) =>
     actor === undefined ? provenance.mayTell(sources, place) : provenance.mayShow(sources, [actor]);
   const statusOf = async (callId: string) => outcomeText(await ledger.get(callId), mayShow);
   const situation = async (question: string) =>
-    situationOf(scene, (await store.read(place)).state, completed, question, statusOf);
+    situationOf(scene, (await store.read(place)).state, [...before, ...completed], question, statusOf);
   const release = await reserve(scene, system.length + (await situation('')).length, parts);
   const bounds = createBounds(settings, clock);
   const ask = createAsk({ llm, self, bounds, settings, signal: deadline.signal });

@@ -5,7 +5,8 @@ import { type Item, LIMITS, type Origin } from './schema.js';
 export function addItem(items: Item[], given: Given, what: string): void {
   const { text, userId, at, origin = null } = given;
   if (toldIn(items, at).some((item) => sameText(item.text, text))) throw new UserError(`That is a ${what} already.`);
-  if (items.length >= LIMITS.items) {
+  // What came of private talk elsewhere must not show here, not even by the room that it takes.
+  if (toldIn(items, at).length >= LIMITS.items) {
     throw new UserError(`There are ${LIMITS.items} ${what}s already: one has to go before another is added.`);
   }
   items.push({ text: text.slice(0, LIMITS.short), userId, origin });
