@@ -22,6 +22,7 @@ export * from './components.js';
 export * from './configuration.js';
 export * from './context.js';
 export * from './definition.js';
+export { type AskFirst, createAskFirst, type FirstQuestion } from './discord/ask-first.js';
 export { isForbidden, isRefusal, isTransient, isUnknown } from './discord/errors.js';
 export { homeChannelOf } from './discord/home-channel.js';
 export { TEXT_LIMITS, type TextLimits, type TextMessage, type TextOptions, textMessages } from './discord/long-text.js';

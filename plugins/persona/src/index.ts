@@ -94,8 +94,8 @@ export default definePlugin({
       capacity: (await context.settings.global.get()).memories,
     });
     defer(memories.close);
-    const store = createPersonaStore({ ...services, collections, client, memories, settingsFor });
     const conversations = createConversationStore(collections.conversations);
+    const store = createPersonaStore({ ...services, collections, client, memories, conversations, settingsFor });
     const traces = createTraceStore(collections.traces);
     const hub = createEventHub(log);
     const background = createBackground(log);

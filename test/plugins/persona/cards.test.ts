@@ -72,7 +72,7 @@ describe('persona: character cards', () => {
     const v3 = await exported('v3');
     expect(v3.card).to.deep.include({ spec: 'chara_card_v3', spec_version: '3.0' });
     expect(v3.card.data.group_only_greetings).to.deep.equal([]);
-    stage.you.say(stage.general, '!persona reset');
+    stage.you.say(stage.general, '!persona create Blank Nothing yet.');
     await stage.settled();
     await take(json(v3.card), 'judy.json');
     expect((await state()).goals).to.deep.equal(['Fix the jukebox']);

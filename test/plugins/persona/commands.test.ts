@@ -101,11 +101,19 @@ describe('persona: commands', () => {
   it('reset what is asked for', async () => {
     await using stage = await setStage([plan([mood('glad', 5), remember('Alice is kind.')]), plan([])]);
     await stage.hears('Hello');
-    expect(await command(stage, 'reset')).to.include('`persona undo` brings back');
+    const agreed = async (text: string) => {
+      await command(stage, text);
+      const question = stage.general.messages.at(-1);
+      if (question === undefined) throw new Error('Nothing was asked.');
+      stage.you.click(question, 'Reset it');
+      await stage.settled();
+      return question.content;
+    };
+    expect(await agreed('reset')).to.include('`!persona undo` brings it back');
     expect((await state(stage)).mood.name).to.equal('calm');
     expect(await command(stage, 'memories me', stage.alice)).to.include('Alice is kind.');
-    expect(await command(stage, 'reset everything')).to.include('remembers nothing');
-    expect(await command(stage, 'memories me', stage.alice)).to.include('I remember nothing');
+    expect(await agreed('reset everything')).to.include('remembers nothing');
+    expect(await command(stage, 'memories me', stage.alice)).to.include('(put out of mind)');
     await stage.hears('Anyone?');
     expect(JSON.stringify(stage.llm.requests.at(-1)?.messages))
       .to.not.include('"said":"Hello"')

@@ -140,20 +140,57 @@ describe('persona: the conversation', () => {
     expect(lines(second).map(({ said }) => said)).to.deep.equal(['Hello', 'Hi, Alice.', 'Still there?']);
   });
 
-  it('is summarised when it has become long; the summary goes when a message that it was made from is deleted', async () => {
-    await using stage = await setStage([plan([]), result({ summary: 'Bob counted to eleven.' }), plan([]), plan([])]);
+  /** A model that keeps minutes: what it was shown, in short. */
+  const minutes = ({ text }: { text: string }) => {
+    if (!text.includes('The minutes of')) return plan([]);
+    const said = text.replace(/<earlier>.*<\/earlier>/, '');
+    const numbers = [...said.matchAll(/number (\d+)/g)].map(([, number]) => Number(number));
+    return result({ summary: `Bob said number ${Math.min(...numbers)} to number ${Math.max(...numbers)}.` });
+  };
+  /** Bob counts on, and Alice asks the persona something now and then. */
+  const counting = async (stage: Stage, from: number, to: number) => {
+    const counted = [];
+    for (let number = from; number <= to; number++) {
+      counted.push(stage.bob.say(stage.general, `number ${number}`));
+      if (number % 6 === 0) await stage.hears('Go on');
+    }
+    return counted;
+  };
+  const earlier = (stage: Stage) => block(stage, 'earlier').split('\n').filter((line) => line !== '');
+
+  it('is summarised when it has become long; one summarised message that is deleted goes from the summary, and the rest stays', async () => {
+    await using stage = await setStage(minutes);
     await set(stage, 'historyMessages', 10);
-    const counted = Array.from({ length: 11 }, (_, index) => stage.bob.say(stage.general, `number ${index + 1}`));
-    await stage.hears('Are you done?');
-    expect(JSON.stringify(stage.llm.requests[0]?.messages)).to.include('number 1');
+    const [first] = await counting(stage, 1, 18);
     await stage.hears('Hello?');
-    expect(block(stage, 'earlier')).to.equal('"Bob counted to eleven."');
-    expect(lines(stage)).to.have.length(6);
-    const [first] = counted;
+    expect(earlier(stage)).to.deep.equal(['"Bob said number 1 to number 8."', '"Bob said number 9 to number 14."']);
     if (first !== undefined) stage.bob.delete(first);
     await stage.settled();
     await stage.hears('And now?');
-    expect(block(stage, 'earlier')).to.equal('');
+    expect(earlier(stage)).to.deep.equal(['"Bob said number 9 to number 14."']);
+    await stage.hears('And then?');
+    expect(earlier(stage)).to.deep.equal(['"Bob said number 2 to number 8."', '"Bob said number 9 to number 14."']);
+  });
+
+  it('is remembered in short however long it gets: summaries of summaries, and one that loses a message keeps the rest', async () => {
+    await using stage = await setStage(minutes);
+    await set(stage, 'historyMessages', 10);
+    const counted = await counting(stage, 1, 48);
+    await stage.hears('Hello?');
+    expect(earlier(stage)[0]).to.equal('"Bob said number 1 to number 32."');
+    const tenth = counted[9];
+    if (tenth !== undefined) stage.bob.delete(tenth);
+    await stage.settled();
+    await stage.hears('And now?');
+    expect(earlier(stage).slice(0, 4)).to.deep.equal([
+      '"Bob said number 1 to number 8."',
+      '"Bob said number 15 to number 20."',
+      '"Bob said number 21 to number 26."',
+      '"Bob said number 27 to number 32."',
+    ]);
+    await stage.hears('And then?');
+    await stage.hears('Again?');
+    expect(earlier(stage)[0]).to.equal('"Bob said number 1 to number 32."');
   });
 
   it('is not told to those who may not read it', async () => {

@@ -11,6 +11,15 @@ describe('persona: forgetting', () => {
     await stage.settled();
     return stage.general.messages.at(-1)?.content ?? '';
   };
+  /** Gives a command that asks first, and agrees. */
+  const agree = async (stage: Stage, text: string, button: string) => {
+    await command(stage, text);
+    const question = stage.general.messages.at(-1);
+    if (question === undefined) throw new Error('Nothing was asked.');
+    stage.you.click(question, button);
+    await stage.settled();
+    return question.content;
+  };
   /** Alice tells it where she lives in one channel; in another it is spoken of. */
   const tellTwice = async (stage: Stage) => {
     const told = stage.alice.say(stage.general, '!ai I live in Watson');
@@ -22,7 +31,7 @@ describe('persona: forgetting', () => {
     return { told, other };
   };
   const talkative = () =>
-    setStage([plan([remember('Alice lives in Watson.')]), plan([think('It was Watson.')]), plan([])]);
+    setStage([plan([remember('Alice lives in Watson.')]), plan([think('It was Watson.')]), plan([]), plan([])]);
 
   it('a memory for good leaves no trace of it, wherever it was spoken of', async () => {
     await using stage = await talkative();
@@ -44,7 +53,7 @@ describe('persona: forgetting', () => {
     await using stage = await talkative();
     const { other } = await tellTwice(stage);
     await command(stage, 'mood gloomy 8');
-    expect(await command(stage, 'reset everything')).to.include('remembers nothing');
+    expect(await agree(stage, 'reset everything forever:true', 'Delete it for good')).to.include('remembers nothing');
     expect(await traces(stage, other)).to.not.include('Watson');
     stage.bob.say(other, '!ai And now?');
     await stage.settled();
@@ -55,9 +64,44 @@ describe('persona: forgetting', () => {
   it('all memories leaves no trace of them, and nothing of them to be undone', async () => {
     await using stage = await talkative();
     const { other } = await tellTwice(stage);
-    await command(stage, 'reset memories');
+    await agree(stage, 'reset memories forever:true', 'Delete it for good');
     expect((await traces(stage)) + (await traces(stage, other))).to.not.include('Watson');
     expect(await command(stage, 'undo')).to.not.include('another channel');
+  });
+
+  it('by reset asks first: what is asked for is not forgotten before its admin has agreed, nor by another member', async () => {
+    await using stage = await talkative();
+    await tellTwice(stage);
+    expect(await command(stage, 'reset memories')).to.include('`!persona undo` brings it back');
+    const question = stage.general.messages.at(-1);
+    if (question === undefined) throw new Error('Nothing was asked.');
+    const other = stage.bob.click(question, 'Reset it');
+    await stage.settled();
+    expect(other.messages[0]?.ephemeral).to.equal(true);
+    expect(await command(stage, 'memories all')).to.include('Watson');
+    stage.you.click(question, 'Cancel');
+    await stage.settled();
+    expect(question.content).to.include('Not done.');
+    expect(await command(stage, 'memories all')).to.include('Watson');
+  });
+
+  it('by reset can be undone: who it is, what it remembers and what was said come back', async () => {
+    await using stage = await talkative();
+    const { other } = await tellTwice(stage);
+    await command(stage, 'mood gloomy 8');
+    expect(await agree(stage, 'reset everything', 'Reset it')).to.include('brings it back');
+    const ask = async () => {
+      stage.bob.say(other, '!ai And now?');
+      await stage.settled();
+      return JSON.stringify(stage.llm.requests.at(-1)?.messages);
+    };
+    expect(await ask()).to.not.match(/Watson|What do you know of|gloomy/);
+    expect(await command(stage, 'memories all')).to.include('I remember nothing');
+    expect(await command(stage, 'undo')).to.match(/Taken back/);
+    expect(await ask())
+      .to.match(/What do you know of alice/)
+      .and.match(/gloomy/);
+    expect(await command(stage, 'memories all')).to.include('Watson');
   });
 
   it('is preceded by an export that holds no talk of others about its member', async () => {

@@ -1,4 +1,4 @@
-import type { Registrar } from '@cinnabar/sdk';
+import { createAskFirst, type Registrar } from '@cinnabar/sdk';
 import { createCommand } from './create.js';
 import { editCommand } from './edit.js';
 import { exportCommand } from './export.js';
@@ -7,7 +7,7 @@ import { desiresCommand, goalsCommand } from './wishes.js';
 import { importCommand } from './import.js';
 import { memoriesCommand } from './memories.js';
 import { moodCommand } from './mood.js';
-import type { CommandParts } from './parts.js';
+import { type CommandParts, SHAPE } from './parts.js';
 import { resetCommand } from './reset.js';
 import { showCommand } from './show.js';
 import { traceCommand } from './trace.js';
@@ -15,6 +15,7 @@ import { undoCommand } from './undo.js';
 
 export function registerCommands(registrar: Pick<Registrar, 'group' | 'component'>, parts: CommandParts): void {
   const form = registerForm(registrar, parts);
+  const askFirst = createAskFirst({ component: registrar.component, ...parts, access: SHAPE });
   registrar.group({
     name: 'persona',
     description: 'The persona: who it is, how it feels, what it remembers',
@@ -29,7 +30,7 @@ export function registerCommands(registrar: Pick<Registrar, 'group' | 'component
       desiresCommand(parts),
       memoriesCommand(parts),
       traceCommand(parts),
-      resetCommand(parts),
+      resetCommand(parts, askFirst),
       undoCommand(parts),
     ],
   });

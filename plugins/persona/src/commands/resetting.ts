@@ -1,37 +1,52 @@
 import type { PersonaPlace } from '@cinnabar/sdk';
+import type { Author } from '../state/store.js';
 import type { CommandParts } from './parts.js';
 
-/** What was said in one channel. @param seenId the newest message that is not to be looked at again */
+/** Forgets what was said in one channel, for good. @param seenId the newest message that is not to be looked at again */
 export async function resetConversation(
   channelId: string,
-  seenId: string | undefined,
-  { client, conversations, traces }: CommandParts,
+  seenId: string,
+  { conversations, traces }: Pick<CommandParts, 'conversations' | 'traces'>,
 ): Promise<void> {
-  const channel = client.channels.cache.get(channelId);
-  const latest = channel?.isTextBased() === true ? channel.lastMessageId : null;
-  await conversations.clear(channelId, seenId ?? latest ?? '0');
+  await conversations.clear(channelId, seenId);
   await traces.clear(channelId);
 }
 
-/** All that is remembered, and the traces of runs that had it in mind. */
+/** Deletes all that is remembered, and the traces of runs that had it in mind. */
 export async function resetMemories(place: PersonaPlace, parts: CommandParts): Promise<void> {
   await parts.memories.clear(await parts.store.memoryPlace(place));
+  await clearTraces(place, parts);
+}
+
+/** Puts all that is remembered out of mind, until the change is undone. */
+export async function putAsideMemories(place: PersonaPlace, author: Author, parts: CommandParts): Promise<void> {
+  const at = await parts.memories.setAsideAll(await parts.store.memoryPlace(place));
+  if (at !== undefined) await parts.store.noteReset(place, author, { memoriesAt: at });
+  await clearTraces(place, parts);
+}
+
+async function clearTraces(place: PersonaPlace, parts: CommandParts): Promise<void> {
   for (const channelId of await channelsOf(place, await parts.traces.channels(), parts)) {
     await parts.traces.clear(channelId);
   }
 }
 
-/** The persona, what it remembers, and what was said in all its channels. */
+/** Deletes the persona, what it remembers, and what was said in all its channels. */
 export async function resetEverywhere(
   place: PersonaPlace,
-  seenId: string | undefined,
+  seenIn: (channelId: string) => string,
   parts: CommandParts,
 ): Promise<void> {
   await resetMemories(place, parts);
-  for (const channelId of await channelsOf(place, await parts.conversations.channels(), parts)) {
-    await resetConversation(channelId, channelId === place.channelId ? seenId : undefined, parts);
+  for (const channelId of await everyConversation(place, parts)) {
+    await resetConversation(channelId, seenIn(channelId), parts);
   }
   await parts.store.wipe(place);
+}
+
+/** The channels in which the persona has heard something. */
+export async function everyConversation(place: PersonaPlace, parts: CommandParts): Promise<readonly string[]> {
+  return channelsOf(place, await parts.conversations.channels(), parts);
 }
 
 /** Those in which the same persona lives, as far as Discord tells of them: not of threads that are archived. */

@@ -13,6 +13,8 @@ export interface CatchUpParts extends ChangeParts {
 
 /** As many as Discord gives in one request; a persona looks at no more of what it was not asked. */
 const LOOK_BACK = 50;
+/** Of a hundred messages, to write a summary anew. */
+const MOST_PAGES = 5;
 
 /**
  * Takes in what people have said in the channel since it was last looked at, up to `untilId`; and follows what was deleted or edited meanwhile.
@@ -27,7 +29,7 @@ export async function catchUp(
   const { conversations, commands, prefixes, log } = parts;
   try {
     if (!(await mayRead(channel, reader, parts.access))) return;
-    const known = await conversations.read(channel.id);
+    const known = await conversations.readAll(channel.id);
     const fetched = [...(await channel.messages.fetch({ limit: LOOK_BACK, cache: false })).values()];
     const guildId = channel.isDMBased() ? null : channel.guild.id;
     const spoken = (message: Message) => spokenText(message, prefixes.get(guildId), commands);
@@ -61,10 +63,10 @@ function lineOf(message: Message, text: string): Line {
 }
 
 /** Of what is kept, in the stretch that was read: what is not there any more. */
-function deletedSince({ lines, summary }: Conversation, fetched: readonly Message[]): readonly string[] {
+function deletedSince({ lines, chapters }: Conversation, fetched: readonly Message[]): readonly string[] {
   const ids = new Set(fetched.map(({ id }) => id));
   const oldest = fetched.length < LOOK_BACK ? '0' : ([...ids].sort(compareIds)[0] ?? '0');
-  const kept = [...summary.messageIds, ...lines.flatMap(({ messageIds }) => messageIds)];
+  const kept = [...chapters, ...lines].flatMap(({ messageIds }) => messageIds);
   return kept.filter((id) => compareIds(id, oldest) >= 0 && !ids.has(id));
 }
 
@@ -72,6 +74,31 @@ function deletedSince({ lines, summary }: Conversation, fetched: readonly Messag
 function editedSince({ lines }: Conversation, fetched: readonly Message[]): readonly Message[] {
   const known = new Set(lines.flatMap(({ userId, messageIds }) => (userId === null ? [] : messageIds)));
   return fetched.filter(({ id, editedTimestamp }) => editedTimestamp !== null && known.has(id));
+}
+
+/** What stands in some messages now, oldest first; those that are gone, or are no talk any more, are left out. */
+export async function readAgain(
+  channel: SendableChannels,
+  messageIds: readonly string[],
+  { prefixes, commands }: Pick<CatchUpParts, 'prefixes' | 'commands'>,
+): Promise<readonly Line[]> {
+  const wanted = new Set(messageIds);
+  const guildId = channel.isDMBased() ? null : channel.guild.id;
+  const found: Line[] = [];
+  let after = String(BigInt(messageIds[0] ?? '1') - 1n);
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const fetched = [...(await channel.messages.fetch({ limit: 100, after, cache: false })).values()];
+    const sorted = fetched.sort((one, other) => compareIds(one.id, other.id));
+    for (const message of sorted.filter(({ id }) => wanted.has(id))) {
+      const isOwn = message.author.id === message.client.user.id;
+      const text = isOwn ? message.content : spokenText(message, prefixes.get(guildId), commands);
+      if (text !== undefined && text !== '') found.push({ ...lineOf(message, text), ...(isOwn ? { userId: null } : {}) });
+    }
+    const last = sorted.at(-1)?.id;
+    if (last === undefined || compareIds(last, messageIds.at(-1) ?? '0') >= 0) break;
+    after = last;
+  }
+  return found;
 }
 
 async function mayRead(

@@ -1,4 +1,5 @@
 import type { Commands, PersonaPlace } from '@cinnabar/sdk';
+import { isCorrection } from '../memory/text/revise.js';
 import type { Memories, MessageRef } from '../memory/types.js';
 import type { TraceStore } from '../running/trace.js';
 import type { PersonaStore } from '../state/store.js';
@@ -31,9 +32,13 @@ export async function followEdit(ref: MessageRef, text: string | undefined, part
   const { channelId, messageId } = ref;
   if (text === undefined) return followDeletion(ref, [messageId], parts);
   // Discord tells of messages anew for many reasons.
-  if (!(await parts.conversations.edit(channelId, messageId, text))) return;
+  const edited = await parts.conversations.edit(channelId, messageId, text);
+  if (edited === undefined) return;
+  const { before } = edited;
+  const learned = await parts.memories.messageEdited(ref, text, { before });
+  // After a correction of how it is written, what came of it is still what was said.
+  if (before !== undefined && isCorrection(before, text)) return;
   await parts.traces.forgetMessages(channelId, [messageId]);
   await parts.store.forgetMessages(ref, [messageId]);
-  const learned = await parts.memories.messageEdited(ref, text);
   if (learned > 0) await parts.traces.forgetEverywhere({ messageIds: [messageId] });
 }

@@ -17,21 +17,46 @@ const line = z.object({
 });
 export type Line = z.output<typeof line>;
 
-const summary = z.object({
+const part = z.object({
+  /** 1: the summary of lines; above that, of chapters of the level below. */
+  level: z.number().int(),
+  /** Empty: something that it was made from has gone, and it has to be written anew. */
   text: z.string(),
-  /** The messages it was made from: when one of them goes, so does the summary. */
+  /** The messages that it was made from; empty where there are too many, then those from the first to the last count. */
   messageIds: z.array(z.string()),
+  first: z.string(),
+  last: z.string(),
   userIds: z.array(z.string()),
+  /** When the latest of it was said. */
+  at: z.number(),
 });
-export type Summary = z.output<typeof summary>;
+export type Part = z.output<typeof part>;
 
-export const NO_SUMMARY: Summary = { text: '', messageIds: [], userIds: [] };
+/** A stretch of the conversation in a few sentences. It keeps what it was made from, one level down: when a part of it has to go, the others stay. */
+const chapter = part.extend({ parts: z.array(part).default([]) });
+export type Chapter = z.output<typeof chapter>;
 
 export const conversation = z.object({
   /** Oldest first. */
   lines: z.array(line).default([]),
-  summary: summary.default(NO_SUMMARY),
+  /** What was said before, oldest first. */
+  chapters: z.array(chapter).default([]),
   /** The newest message that has been looked at. */
   seenId: z.string().default('0'),
+  /** A reset put aside what was said up to then: it is not told, and can be brought back. */
+  clearedAt: z.number().default(0),
 });
 export type Conversation = z.output<typeof conversation>;
+
+const before = z.looseObject({
+  summary: z.object({ text: z.string(), messageIds: z.array(z.string()), userIds: z.array(z.string()) }).optional(),
+});
+
+/** Version 1 had one summary of everything. */
+export function withChapters(document: unknown): unknown {
+  const { summary, ...rest } = before.parse(document);
+  if (summary === undefined || summary.text === '') return rest;
+  const { text, messageIds, userIds } = summary;
+  const [first = '0', last = first] = [messageIds[0], messageIds.at(-1)];
+  return { ...rest, chapters: [{ level: 2, text, messageIds, first, last, userIds, at: 0, parts: [] }] };
+}

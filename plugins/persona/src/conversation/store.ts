@@ -1,27 +1,43 @@
 import type { Collection } from '@cinnabar/sdk';
 import { keysOf } from '../state/keys.js';
-import { type Conversation, conversation, type Line, NO_SUMMARY, type Summary } from './schema.js';
+import { covers, withoutMessages, withoutUser } from './chapters.js';
+import { type Chapter, type Conversation, conversation, type Line, withChapters } from './schema.js';
 import { compareIds } from './snowflake.js';
 
 /** To be declared among the plugin's collections. */
-export const conversations = { scope: 'channel', version: 1, schema: conversation } as const;
+export const conversations = {
+  scope: 'channel',
+  version: 2,
+  schema: conversation,
+  migrations: { 2: withChapters },
+} as const;
 export type ConversationCollection = Collection<Conversation, 'channel'>;
 
 /** What was said to a persona and by it, channel by channel. */
 export interface ConversationStore {
+  /** What has been said since it was last reset. */
   read(channelId: string): Promise<Conversation>;
+  /** With what a reset has put aside. */
+  readAll(channelId: string): Promise<Conversation>;
   /** Adds what is not there yet, in the order of time. */
   add(channelId: string, lines: readonly Line[], seenId?: string): Promise<void>;
-  /** Puts a summary in the place of what it was made from, unless any of that has been edited or deleted meanwhile. */
-  fold(channelId: string, from: Pick<Conversation, 'lines' | 'summary'>, summary: Summary): Promise<void>;
-  /** Whether these lines are still there, word for word or in the summary: not edited, deleted or cleared since they were read. */
+  /** Puts chapters in the place of lines and chapters that they were made from, unless any of those has been edited or deleted meanwhile. */
+  fold(channelId: string, from: Pick<Conversation, 'lines' | 'chapters'>, chapters: readonly Chapter[]): Promise<void>;
+  /** Whether these lines are still there, word for word or in a chapter: not edited, deleted or cleared since they were read. */
   stand(channelId: string, lines: readonly Line[]): Promise<boolean>;
   /** Messages were deleted: what was said in them, and what was made of that, goes. */
   forgetMessages(channelId: string, messageIds: readonly string[]): Promise<void>;
-  /** Says whether that is news: `false` where the message is known to say just that. */
-  edit(channelId: string, messageId: string, text: string): Promise<boolean>;
-  /** Forgets all of it; what was said up to `seenId` is not looked at again. */
+  /** Resolves with what the message said before, as far as that is known; `undefined` where it is known to say just that. */
+  edit(
+    channelId: string,
+    messageId: string,
+    text: string,
+  ): Promise<{ readonly before: string | undefined } | undefined>;
+  /** Forgets all of it for good; what was said up to `seenId` is not looked at again. */
   clear(channelId: string, seenId?: string): Promise<void>;
+  /** Puts all of it aside; what was said up to `seenId` is not looked at again. Resolves with what `bringBack` takes. */
+  putAside(channelId: string, seenId: string): Promise<number>;
+  bringBack(channelId: string, clearedAt: number): Promise<void>;
   /** Those in which something has been said. */
   channels(): Promise<readonly string[]>;
   export(userId: string): Promise<unknown>;
@@ -43,7 +59,8 @@ export function createConversationStore(collection: ConversationCollection): Con
   };
 
   return {
-    read: (channelId) => collection.of(channelId).get(),
+    read: async (channelId) => sinceCleared(await collection.of(channelId).get()),
+    readAll: (channelId) => collection.of(channelId).get(),
     async add(channelId, lines, seenId) {
       await collection.of(channelId).update((draft) => {
         const known = new Set(draft.lines.flatMap(({ messageIds }) => messageIds));
@@ -52,24 +69,25 @@ export function createConversationStore(collection: ConversationCollection): Con
         if (seenId !== undefined && compareIds(seenId, draft.seenId) > 0) draft.seenId = seenId;
       });
     },
-    async fold(channelId, from, summary) {
+    async fold(channelId, from, chapters) {
       const folded = new Set(from.lines.map(keyOf));
       await collection.of(channelId).update((draft) => {
         const texts = textsOf(draft.lines);
         const isAsRead = from.lines.every((line) => texts.get(keyOf(line)) === line.text);
-        if (draft.summary.text !== from.summary.text || !isAsRead) return;
+        const told = sinceCleared(draft).chapters;
+        if (!isAsRead || JSON.stringify(told) !== JSON.stringify(from.chapters)) return;
         draft.lines = draft.lines.filter((line) => !folded.has(keyOf(line)));
-        draft.summary = summary;
+        draft.chapters = [...draft.chapters.filter((chapter) => !told.includes(chapter)), ...chapters];
       });
     },
     async stand(channelId, lines) {
       const there = await collection.of(channelId).get();
       const texts = textsOf(there.lines);
-      const summarised = new Set(there.summary.messageIds);
-      // What came by slash command has no message that could be edited, and cannot be found in a summary.
+      const isSummarised = (id: string) => there.chapters.some((chapter) => covers(chapter, id));
+      // What came by slash command has no message that could be edited, and cannot be found in a chapter.
       return lines.every(
         ({ messageIds: [id], text }) =>
-          id === undefined || texts.get(id) === text || (!texts.has(id) && summarised.has(id)),
+          id === undefined || texts.get(id) === text || (!texts.has(id) && isSummarised(id)),
       );
     },
     async forgetMessages(channelId, messageIds) {
@@ -77,28 +95,45 @@ export function createConversationStore(collection: ConversationCollection): Con
       const isGone = (id: string) => ids.has(id);
       await ofThoseThatAre(
         channelId,
-        ({ lines, summary }) => summary.messageIds.some(isGone) || lines.some((line) => line.messageIds.some(isGone)),
+        ({ lines, chapters }) =>
+          chapters.some((chapter) => messageIds.some((id) => covers(chapter, id))) ||
+          lines.some((line) => line.messageIds.some(isGone)),
         (draft) => {
           draft.lines = draft.lines.filter((line) => !line.messageIds.some(isGone));
-          if (draft.summary.messageIds.some(isGone)) draft.summary = NO_SUMMARY;
+          draft.chapters = [...withoutMessages(draft.chapters, messageIds, false)];
         },
       );
     },
     async edit(channelId, messageId, text) {
       const isIt = (line: Line) => line.userId !== null && line.messageIds.includes(messageId);
-      const { lines, summary } = await collection.of(channelId).get();
+      const { lines, chapters } = await collection.of(channelId).get();
       const known = lines.filter(isIt);
-      if (known.length > 0 && known.every((line) => line.text === cut({ ...line, text }).text)) return false;
-      if (known.length === 0 && !summary.messageIds.includes(messageId)) return true;
+      if (known.length > 0 && known.every((line) => line.text === cut({ ...line, text }).text)) return undefined;
+      const edited = { before: known[0]?.text };
+      if (known.length === 0 && !chapters.some((chapter) => covers(chapter, messageId))) return edited;
       await collection.of(channelId).update((draft) => {
         draft.lines = draft.lines.map((line) => (isIt(line) ? cut({ ...line, text }) : line));
-        if (draft.summary.messageIds.includes(messageId)) draft.summary = NO_SUMMARY;
+        draft.chapters = [...withoutMessages(draft.chapters, [messageId], true)];
       });
-      return true;
+      return edited;
     },
     async clear(channelId, seenId) {
       if (seenId === undefined) await collection.of(channelId).delete();
-      else await collection.of(channelId).set({ lines: [], summary: NO_SUMMARY, seenId });
+      else await collection.of(channelId).set({ lines: [], chapters: [], seenId, clearedAt: 0 });
+    },
+    async putAside(channelId, seenId) {
+      let before = 0;
+      await collection.of(channelId).update((draft) => {
+        before = draft.clearedAt;
+        draft.clearedAt = Math.max(before, ...[...draft.lines, ...draft.chapters].map(({ at }) => at));
+        if (compareIds(seenId, draft.seenId) > 0) draft.seenId = seenId;
+      });
+      return before;
+    },
+    async bringBack(channelId, clearedAt) {
+      await collection.of(channelId).update((draft) => {
+        draft.clearedAt = clearedAt;
+      });
     },
     channels: () => keysOf(collection),
     async export(userId) {
@@ -114,15 +149,23 @@ export function createConversationStore(collection: ConversationCollection): Con
       for await (const [channelId] of collection.entries()) {
         await ofThoseThatAre(
           channelId,
-          ({ lines, summary }) => summary.userIds.includes(userId) || lines.some(isOfThem),
+          ({ lines, chapters }) =>
+            chapters.some(({ userIds }) => userIds.includes(userId)) || lines.some(isOfThem),
           (draft) => {
             draft.lines = draft.lines.filter((line) => !isOfThem(line));
-            if (draft.summary.userIds.includes(userId)) draft.summary = NO_SUMMARY;
+            draft.chapters = [...withoutUser(draft.chapters, userId)];
           },
         );
       }
     },
   };
+}
+
+function sinceCleared(all: Conversation): Conversation {
+  const { lines, chapters, clearedAt } = all;
+  if (clearedAt === 0) return all;
+  const isSince = ({ at }: { readonly at: number }) => at > clearedAt;
+  return { ...all, lines: lines.filter(isSince), chapters: chapters.filter(isSince) };
 }
 
 /** Of the same moment, by id. */

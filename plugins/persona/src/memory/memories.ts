@@ -118,6 +118,23 @@ export function createMemories(parts: Parts): Memories {
         await shard.commit({ put: [{ ...memory, setAsideAt: null }] });
         return true;
       }),
+    setAsideAll: (place) =>
+      shards.use(place, (shard) =>
+        shard.run(async () => {
+          const at = clock.now();
+          const put = [...shard.table.all()].filter(({ setAsideAt }) => setAsideAt === null);
+          if (put.length === 0) return undefined;
+          await shard.commit({ put: put.map((memory) => ({ ...memory, setAsideAt: at })) });
+          return at;
+        }),
+      ),
+    restoreAll: (place, at) =>
+      shards.use(place, (shard) =>
+        shard.run(async () => {
+          const put = [...shard.table.all()].filter(({ setAsideAt }) => setAsideAt === at);
+          await shard.commit({ put: put.map((memory) => ({ ...memory, setAsideAt: null })) });
+        }),
+      ),
     remove: (place, id) => onVisible(place, id, 0, (shard) => erased(shard, removeWhole(shard.table, id))),
     retract: (place, id) => onVisible(place, id, 0, (shard) => erased(shard, unsay(shard.table, [id]))),
     clear: (place) => shards.use(place, (shard) => shard.run(() => shard.wipe())),

@@ -2,7 +2,8 @@ import { unsay } from './plan/remove.js';
 import { spaceOf } from './shard/place.js';
 import type { Shard } from './shard/shard.js';
 import type { Shards } from './shard/shards.js';
-import type { Added, Decision, Memories, Memory, MessageRef, NewMemory } from './types.js';
+import { revised } from './text/revise.js';
+import type { Added, Decision, Edit, Memories, Memory, MessageRef, NewMemory } from './types.js';
 
 interface Parts {
   readonly shards: Shards;
@@ -39,29 +40,24 @@ export function createSources({ shards, addTo }: Parts) {
     return counts.reduce((sum, count) => sum + count, 0);
   };
 
-  const rewritten = async (
-    shard: Shard,
-    mind: string,
-    ref: MessageRef,
-    text: string,
-    facts: readonly Omit<NewMemory, 'messageId' | 'at'>[] | undefined,
-  ): Promise<number> => {
-    const learned = shard.table.from(ref.messageId).filter(({ messageId }) => messageId === ref.messageId);
-    const [first] = learned;
-    if (first === undefined || deleted.has(ref.messageId)) return 0;
+  const rewritten = async (shard: Shard, mind: string, ref: MessageRef, text: string, edit: Edit): Promise<number> => {
     const { guildId, channelId, messageId } = ref;
-    const before = asBefore(first);
-    const now: readonly Omit<NewMemory, 'messageId' | 'at'>[] = facts?.filter(({ place }) => place.mind === mind) ?? [
-      { ...before, place: { mind, guildId, channelId }, text },
-    ];
-    await eraseFrom(shard, shard.table.from(messageId));
-    let count = 0;
-    for (const fact of now) {
-      const place = { mind, guildId, channelId };
-      const { memory } = await addTo(shard, { ...fact, place, messageId, at: first.at }, undefined);
-      if (memory !== undefined) count++;
-    }
-    return count;
+    const learned = shard.table.from(messageId).filter((memory) => memory.messageId === messageId);
+    if (learned.length === 0 || deleted.has(messageId)) return 0;
+    const place = { mind, guildId, channelId };
+    const kept = learned.map((memory) => ({ memory, text: revised(memory.text, edit.before, text) }));
+    const changed = edit.facts === undefined ? kept.filter((one) => one.text !== one.memory.text) : kept;
+    const made: readonly Omit<NewMemory, 'messageId'>[] =
+      edit.facts
+        ?.filter((fact) => fact.place.mind === mind)
+        .map((fact) => ({ ...fact, place, at: learned[0]?.at })) ??
+      changed.flatMap((one) => (one.text === undefined ? [] : [{ ...asBefore(one.memory), place, text: one.text }]));
+    await eraseFrom(
+      shard,
+      changed.map(({ memory }) => memory),
+    );
+    for (const memory of made) await addTo(shard, { ...memory, messageId }, undefined);
+    return learned.length;
   };
 
   const following: Following = {
@@ -78,9 +74,9 @@ export function createSources({ shards, addTo }: Parts) {
       }
       return count;
     },
-    async messageEdited(ref, text, facts) {
+    async messageEdited(ref, text, edit = {}) {
       const counts = await shards.useEach(spaceOf(ref), (shard, mind) =>
-        shard.run(() => rewritten(shard, mind, ref, text, facts)),
+        shard.run(() => rewritten(shard, mind, ref, text, edit)),
       );
       return counts.reduce((sum, count) => sum + count, 0);
     },
@@ -96,8 +92,16 @@ export function createSources({ shards, addTo }: Parts) {
 }
 
 /** What an edit does not change. */
-function asBefore({ speaker, speakerName, visibility }: Memory) {
-  return { speaker, speakerName: speakerName ?? undefined, visibility };
+function asBefore({ speaker, speakerName, subject, subjectName, importance, visibility, at }: Memory) {
+  return {
+    speaker,
+    speakerName: speakerName ?? undefined,
+    subject,
+    subjectName: subjectName ?? undefined,
+    importance,
+    visibility,
+    at,
+  };
 }
 
 function isFrom({ channelId, evidence }: Memory, deletedId: string): boolean {

@@ -144,6 +144,13 @@ export interface MessageRef {
   readonly messageId: string;
 }
 
+export interface Edit {
+  /** What the message said before, where that is known. */
+  readonly before?: string | undefined;
+  /** What the message comes to now, where that is known: in the place of all that was learned from it. */
+  readonly facts?: readonly Omit<NewMemory, 'messageId' | 'at'>[] | undefined;
+}
+
 export interface Insight {
   readonly text: string;
   /** Memories it rests on; one at least that the place may see. */
@@ -182,6 +189,9 @@ export interface Memories {
   /** Puts a memory out of mind; it may be restored. What it took the place of does not come back. Says whether there was one. */
   setAside(place: Place, id: string): Promise<boolean>;
   restore(place: Place, id: string): Promise<boolean>;
+  /** Puts all that one mind remembers in a guild or direct message out of mind. Resolves with what `restoreAll` takes; `undefined` when there was nothing. */
+  setAsideAll(place: Place): Promise<number | undefined>;
+  restoreAll(place: Place, at: number): Promise<void>;
   /** Deletes a memory for good, with what it took the place of and what rests on it. Returns how many went. */
   remove(place: Place, id: string): Promise<number>;
   /** Takes a memory back, as though it had never been added. Returns how many went: what rests on it goes, too. */
@@ -191,14 +201,10 @@ export interface Memories {
   /** Deletes what was learned from a message, as though it had never been said. Returns how many memories went. */
   messageDeleted(message: MessageRef | readonly MessageRef[]): Promise<number>;
   /**
-   * Replaces what was learned from a message by what it says now: by default the new text, with speaker, time and visibility as before.
-   * Does nothing for a message from which nothing was learned. Returns how many memories the message has now.
+   * A message reads otherwise: what was learned from it is changed where that can be told from the words alone, and forgotten where it cannot
+   * (see `revised`), with speaker, time and visibility as before. Returns how many memories came of the message.
    */
-  messageEdited(
-    message: MessageRef,
-    text: string,
-    facts?: readonly Omit<NewMemory, 'messageId' | 'at'>[],
-  ): Promise<number>;
+  messageEdited(message: MessageRef, text: string, more?: Edit): Promise<number>;
   /** A channel was deleted, and all messages with it. */
   channelDeleted(guildId: string, channelId: string): Promise<number>;
   /** Deletes all that is remembered of a guild. */

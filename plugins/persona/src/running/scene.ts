@@ -3,6 +3,7 @@ import { ChannelType, PermissionFlagsBits, type SendableChannels } from 'discord
 import type { TurnRun } from '../actions/action.js';
 import { hasBook } from '../cards/lore.js';
 import { catchUp } from '../conversation/catch-up.js';
+import { textsOf } from '../conversation/chapters.js';
 import { memberFinder, mentionedIn } from '../conversation/members.js';
 import { namesIn } from '../conversation/names.js';
 import type { Line } from '../conversation/schema.js';
@@ -16,7 +17,8 @@ import { recall } from './recall.js';
 export interface Scene {
   readonly settings: PersonaSettings;
   readonly place: PersonaPlace;
-  readonly summary: string;
+  /** What was said before the lines, in short: oldest first. */
+  readonly earlier: readonly string[];
   readonly recalled: readonly Recalled[];
   /** What the persona's card has to say on what is being talked about. */
   readonly lore: readonly string[];
@@ -35,7 +37,7 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
   const settings = await parts.settingsFor(guildId);
   const messageId = 'messageId' in trigger ? trigger.messageId : null;
   await catchUp(channel, actor, trigger.type === 'user_input' ? messageId : null, parts);
-  const { lines, summary } = await conversations.read(channel.id);
+  const { lines, chapters } = await conversations.read(channel.id);
   const { state } = await store.read(place);
   const self = selfName(state.name, channel);
   const speaker = speakerOf(occasion);
@@ -53,7 +55,7 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
   return {
     settings,
     place,
-    summary: summary.text,
+    earlier: textsOf(chapters),
     recalled,
     lore: await loreFor(place, heardIn(lines, trigger.content), signal, parts),
     run: {

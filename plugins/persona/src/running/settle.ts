@@ -1,4 +1,5 @@
 import { type Actor, billFor, type CompletedAction } from '@cinnabar/sdk';
+import { readAgain } from '../conversation/catch-up.js';
 import { foldWhenLong } from '../conversation/summary.js';
 import { reasonFor } from '../triggers/describe.js';
 import type { Ask } from './ask.js';
@@ -41,7 +42,12 @@ export async function settle(record: RunRecord, parts: RunParts): Promise<void> 
   };
   if (!signal.aborted) {
     const { historyMessages } = scene.settings;
-    await attempt('the minutes', () => foldWhenLong(channelId, { ...parts, ask, names, self, historyMessages }));
+    const again = async (messageIds: readonly string[]) => {
+      const channel = parts.client.channels.cache.get(channelId);
+      return channel?.isSendable() === true ? readAgain(channel, messageIds, parts) : [];
+    };
+    const fold = { ...parts, ask, names, self, historyMessages, readAgain: again };
+    await attempt('the minutes', () => foldWhenLong(channelId, fold));
   }
   await attempt('the receipt', () => keepReceipt(record, parts));
   await attempt('the trace', async () => {

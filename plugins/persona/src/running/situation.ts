@@ -33,7 +33,7 @@ function describeState(state: State, { self, speaker, told }: Scene['run']): Rea
 
 /** Everything particular to this moment, built from fresh state: blocks of data, and the question last. */
 export async function situationOf(
-  { run, summary, recalled, lore }: Scene,
+  { run, earlier, recalled, lore }: Scene,
   state: State,
   completed: readonly CompletedAction[],
   question: string,
@@ -46,7 +46,7 @@ export async function situationOf(
     ...block('state', inert(describeState(state, run))),
     ...block('lore', lore.map((text) => inert(text)).join('\n')),
     ...block('memories', recalled.map((one) => describeMemory(one, withSelf)).join('\n')),
-    ...block('earlier', summary === '' ? '' : inert(summary)),
+    ...block('earlier', earlier.map((text) => inert(text)).join('\n')),
     ...block('conversation', await renderLines(lines, withSelf, self, statusOf)),
     ...block('reflect-on', (reflection?.evidence ?? []).map(({ id, text }) => inert({ id, text })).join('\n')),
     ...block('happened', inert(happening(trigger))),

@@ -95,6 +95,14 @@ export const NEW_STATE: State = {
 const memoryChange = z.object({ id: z.string(), channelId: z.string(), kind: z.enum(['added', 'setAside']) });
 export type MemoryChange = z.output<typeof memoryChange>;
 
+const reset = z.object({
+  /** What `putAside` of each conversation resolved with. */
+  conversations: z.array(z.object({ channelId: z.string(), clearedAt: z.number() })).default([]),
+  /** What `setAsideAll` of the memories resolved with. */
+  memoriesAt: z.number().optional(),
+});
+export type Reset = z.input<typeof reset>;
+
 const revision = z.object({
   at: z.number(),
   /** What one run changes is taken back together. */
@@ -110,6 +118,8 @@ const revision = z.object({
   /** The changed parts as they were. */
   before: shape.partial(),
   memories: z.array(memoryChange),
+  /** What a reset put aside. */
+  reset: reset.optional(),
 });
 export type Revision = z.output<typeof revision>;
 

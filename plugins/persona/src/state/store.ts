@@ -1,5 +1,6 @@
 import type { Clock, Collection, Document, PersonaPlace, Provenance } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
+import type { ConversationStore } from '../conversation/store.js';
 import type { Memories, Place as MemoryPlace } from '../memory/types.js';
 import type { PersonaSettings } from '../settings.js';
 import { changeIn, dropFreeTexts, hasFreeTexts, stateIn } from './apart.js';
@@ -9,6 +10,7 @@ import {
   type Item,
   type MemoryChange,
   NEW_STATE,
+  type Reset,
   type Revision,
   type State,
   type StateKey,
@@ -56,6 +58,8 @@ export interface PersonaStore {
   ): Promise<StoredPersona>;
   /** Notes what has been done to the memories, so that it can be undone with the rest. */
   note(place: PersonaPlace, author: Author, change: MemoryChange): Promise<void>;
+  /** Notes what a reset has put aside, so that it can be brought back. */
+  noteReset(place: PersonaPlace, author: Author, reset: Reset): Promise<void>;
   /** Takes the latest revision back, with what it did to the memories. Resolves with what it was, in words; `undefined` when there is none. */
   undo(place: PersonaPlace): Promise<readonly string[] | undefined>;
   /** What came of these messages goes: goals and desires, and what is kept of them to be undone. */
@@ -71,10 +75,13 @@ export interface StoreParts {
   readonly client: Client;
   readonly clock: Pick<Clock, 'now'>;
   readonly provenance: Pick<Provenance, 'mayTell'>;
-  readonly memories: Pick<Memories, 'find' | 'retract' | 'restore'>;
+  readonly memories: Pick<Memories, 'find' | 'retract' | 'restore' | 'restoreAll'>;
+  readonly conversations: Pick<ConversationStore, 'bringBack'>;
   settingsFor(guildId: string | null): Promise<PersonaSettings>;
 }
 
+const CONVERSATION = 'reset: what was said';
+const MEMORIES = 'reset: all memories';
 const ELSEWHERE = 'something of another channel';
 const MAX_REVISIONS = 25;
 const MAX_ENTRIES = 40;
@@ -86,6 +93,7 @@ export function createPersonaStore({
   clock,
   provenance,
   memories,
+  conversations,
   settingsFor,
 }: StoreParts): PersonaStore {
   /** A thread has its parent's. */
@@ -143,6 +151,19 @@ export function createPersonaStore({
       // What it says is kept in one place alone: there it can be deleted.
       await revise(place, author, '', (_draft, revision) => void revision.memories.push(change));
     },
+    async noteReset(place, author, { conversations: cleared = [], memoriesAt }) {
+      await revise(place, author, '', (_draft, revision) => {
+        const before = revision.reset ?? { conversations: [] };
+        revision.reset = {
+          ...before,
+          conversations: [...before.conversations, ...cleared],
+          ...(memoriesAt === undefined ? {} : { memoriesAt }),
+        };
+        for (const what of memoriesAt === undefined ? [CONVERSATION] : [MEMORIES]) {
+          if (!revision.what.includes(what)) revision.what.push(what);
+        }
+      });
+    },
     async undo(place) {
       const document = await documentOf(place);
       const latest = (await document.get()).history.at(-1);
@@ -155,6 +176,9 @@ export function createPersonaStore({
         const done = await (kind === 'added' ? memories.retract(there, id) : memories.restore(there, id));
         if (Number(done) > 0) what.push(`${kind === 'added' ? 'remembered' : 'forgot'}: ${memory?.text ?? ELSEWHERE}`);
       }
+      const { conversations: cleared = [], memoriesAt } = latest?.reset ?? {};
+      for (const { channelId, clearedAt } of cleared) await conversations.bringBack(channelId, clearedAt);
+      if (memoriesAt !== undefined) await memories.restoreAll(await memoryPlace(place), memoriesAt);
       let isUndone = false;
       await document.update((draft) => {
         if (latest === undefined || draft.history.at(-1)?.sessionId !== latest.sessionId) return;

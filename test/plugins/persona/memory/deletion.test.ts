@@ -1,3 +1,4 @@
+import { revised } from '@cinnabar/plugin-persona/memory/text/revise';
 import { expect } from 'chai';
 import { ANNA, BOB, ELSEWHERE, GENERAL, messageOf, openRoom, refOf, STAFF } from './room.js';
 
@@ -119,7 +120,7 @@ describe('persona: what becomes of a memory when its message goes', () => {
       await using room = await openRoom();
       const { memory } = await room.say(ANNA, 'I live in Bonn');
       await room.say(BOB, 'I live in Rome');
-      expect(await room.memories.messageEdited(refOf('I live in Bonn'), 'I live in Oslo')).to.equal(1);
+      expect(await room.memories.messageEdited(refOf('I live in Bonn'), 'I live in Oslo', { before: 'I live in Bonn' })).to.equal(1);
       const [now] = await room.memories.list(GENERAL, { about: ANNA });
       expect(now).to.include({
         text: 'I live in Oslo',
@@ -134,7 +135,7 @@ describe('persona: what becomes of a memory when its message goes', () => {
       await using room = await openRoom();
       await room.say(ANNA, 'I live in Bonn');
       await room.say(ANNA, 'I live in Rome');
-      await room.memories.messageEdited(refOf('I live in Bonn'), 'I live in Oslo');
+      await room.memories.messageEdited(refOf('I live in Bonn'), 'I live in Oslo', { before: 'I live in Bonn' });
       expect(await room.standing()).to.deep.equal(['I live in Rome']);
     });
 
@@ -144,9 +145,26 @@ describe('persona: what becomes of a memory when its message goes', () => {
       const facts = [
         { place: GENERAL, speaker: ANNA, text: 'Anna moved to Oslo for love', visibility: 'guild' as const },
       ];
-      await room.memories.messageEdited(refOf('I live in Bonn'), 'whatever', facts);
+      await room.memories.messageEdited(refOf('I live in Bonn'), 'whatever', { facts });
       expect(await room.standing()).to.deep.equal(['Anna moved to Oslo for love']);
     });
+
+    const edits: readonly (readonly [memory: string, before: string, after: string, now: string | undefined])[] = [
+      ['Anna lives in Watson.', 'I live in Watsn', 'I live in Watson', 'Anna lives in Watson.'],
+      ['Anna lives in Watsn.', 'I live in Watsn', 'I live in Watson', 'Anna lives in Watson.'],
+      ['Anna has a sister.', 'i have a sisster', 'I have a sister!', 'Anna has a sister.'],
+      ['Anna lives in Watson.', 'I live in Watson', 'I live in Heywood now', 'Anna lives in Heywood now.'],
+      ['Anna lives in Watson.', 'I live in Watson', 'I have nothing', undefined],
+      ['Anna likes tea.', 'I like tea', 'I do not like tea', undefined],
+      ['Anna lives in Bonn.', 'I live in Bonn', 'I used to live in Bonn', undefined],
+      ['Anna moved away.', 'I moved out of Bonn', 'I moved into Bonn', undefined],
+      ['Anna was born in 1990.', 'born 1990', 'born 1991', 'Anna was born in 1991.'],
+    ];
+    for (const [memory, before, after, now] of edits) {
+      it(`"${before}" to "${after}" makes "${memory}" ${now === undefined ? 'forgotten' : `"${now}"`}: never the raw text`, () => {
+        expect(revised(memory, before, after)).to.equal(now);
+      });
+    }
 
     it('does nothing about a message it learned nothing from', async () => {
       await using room = await openRoom();

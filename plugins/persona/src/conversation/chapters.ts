@@ -1,0 +1,110 @@
+import type { Chapter, Line, Part } from './schema.js';
+import { compareIds } from './snowflake.js';
+
+/** So many of one level become one of the next. */
+const FAN_IN = 5;
+/** More ids than that are not kept: the stretch of time counts then. */
+const MOST_IDS = 600;
+
+/** What is told of earlier talk, oldest first; where a chapter has to be written anew, what is left of what it was made from. */
+export function textsOf(chapters: readonly Chapter[]): readonly string[] {
+  return chapters
+    .flatMap(({ text, parts }) => (text === '' ? parts.map((part) => part.text) : [text]))
+    .filter((text) => text !== '');
+}
+
+/** Whether a message is in it, as far as that is known. */
+export function covers({ messageIds, first, last }: Part, id: string): boolean {
+  if (messageIds.length > 0) return messageIds.includes(id);
+  return compareIds(first, id) <= 0 && compareIds(id, last) <= 0;
+}
+
+/** Takes out what was made from messages that have gone or changed. @param stay whether they are still there, with other words */
+export function withoutMessages(
+  chapters: readonly Chapter[],
+  ids: readonly string[],
+  stay: boolean,
+): readonly Chapter[] {
+  return chapters.flatMap((chapter) => {
+    if (!ids.some((id) => covers(chapter, id))) return [chapter];
+    const parts = chapter.parts.flatMap((part) => (ids.some((id) => covers(part, id)) ? emptied(part, ids, stay) : [part]));
+    if (chapter.level > 1) return parts.length === 0 ? [] : [composed(chapter.level, '', parts)];
+    return emptied(chapter, ids, stay).map((part) => ({ ...part, parts: [] }));
+  });
+}
+
+/** A summary of lines can be written anew from the messages that are left; one of summaries whose own are gone cannot. */
+function emptied(part: Part, ids: readonly string[], stay: boolean): readonly Part[] {
+  const messageIds = stay ? part.messageIds : part.messageIds.filter((id) => !ids.includes(id));
+  return part.level > 1 || messageIds.length === 0 ? [] : [{ ...part, text: '', messageIds }];
+}
+
+/** Takes out what somebody had a part in. */
+export function withoutUser(chapters: readonly Chapter[], userId: string): readonly Chapter[] {
+  return chapters.flatMap((chapter) => {
+    if (!chapter.userIds.includes(userId)) return [chapter];
+    const parts = chapter.parts.filter(({ userIds }) => !userIds.includes(userId));
+    return parts.length === 0 ? [] : [composed(chapter.level, '', parts)];
+  });
+}
+
+/** The summary of some lines. */
+export function chapterOf(text: string, lines: readonly Line[]): Chapter {
+  const messageIds = lines.flatMap((line) => line.messageIds);
+  const userIds = [...new Set(lines.flatMap(({ userId, answers }) => [userId ?? [], answers ?? []].flat()))];
+  const at = Math.max(0, ...lines.map((line) => line.at));
+  return { level: 1, text, ...spanOf(messageIds), userIds, at, parts: [] };
+}
+
+/** The summary of summaries of the level below, which it keeps. */
+export function composed(level: number, text: string, parts: readonly Part[]): Chapter {
+  const userIds = [...new Set(parts.flatMap((part) => part.userIds))];
+  const at = Math.max(...parts.map((part) => part.at));
+  const isWhole = parts.every(({ messageIds }) => messageIds.length > 0);
+  const ids = parts.flatMap(({ messageIds, first, last }) => (messageIds.length > 0 ? messageIds : [first, last]));
+  const span = spanOf(ids);
+  const messageIds = isWhole ? span.messageIds : [];
+  return { level, text, ...span, messageIds, userIds, at, parts: parts.map(withoutParts) };
+}
+
+function withoutParts({ level, text, messageIds, first, last, userIds, at }: Part): Part {
+  return { level, text, messageIds, first, last, userIds, at };
+}
+
+function spanOf(ids: readonly string[]): Pick<Part, 'messageIds' | 'first' | 'last'> {
+  const sorted = [...ids].sort(compareIds);
+  return { messageIds: sorted.length > MOST_IDS ? [] : sorted, first: sorted[0] ?? '0', last: sorted.at(-1) ?? '0' };
+}
+
+/** What is to be put into one chapter next: the oldest of a level of which there are enough, or what is left of one that has lost a part. */
+export function dueForMerge(
+  chapters: readonly Chapter[],
+): { readonly replaces: readonly Chapter[]; readonly parts: readonly Part[]; readonly level: number } | undefined {
+  const torn = chapters.find(({ level, text, parts }) => level > 1 && text === '' && parts.every((part) => part.text !== ''));
+  if (torn !== undefined) return { replaces: [torn], parts: torn.parts, level: torn.level };
+  for (const level of new Set(chapters.map((chapter) => chapter.level))) {
+    const same = chapters.filter((chapter) => chapter.level === level && chapter.text !== '').slice(0, FAN_IN);
+    if (same.length === FAN_IN) return { replaces: same, parts: same, level: level + 1 };
+  }
+  return undefined;
+}
+
+/** A summary of lines that has to be written anew from its messages. */
+export function dueForRewriting(chapters: readonly Chapter[]): Part | undefined {
+  return chapters.flatMap((chapter) => [chapter, ...chapter.parts]).find(({ level, text }) => level === 1 && text === '');
+}
+
+/** Puts a part into the place of another, wherever that stands. `undefined`: takes it out. */
+export function withPart(chapters: readonly Chapter[], old: Part, now: Chapter | undefined): readonly Chapter[] {
+  const isOld = ({ level, first, at }: Part) => level === old.level && first === old.first && at === old.at;
+  return chapters.flatMap((chapter) => {
+    if (isOld(chapter)) return now ?? [];
+    if (!chapter.parts.some(isOld)) return [chapter];
+    const parts = chapter.parts.flatMap((part) => (isOld(part) ? (now ?? []) : [part]));
+    return parts.length === 0 ? [] : [composed(chapter.level, '', parts)];
+  });
+}
+
+/** Oldest first. */
+export const inOrder = (chapters: readonly Chapter[]): readonly Chapter[] =>
+  [...chapters].sort((one, other) => one.at - other.at || compareIds(one.last, other.last));

@@ -1,0 +1,79 @@
+import { ButtonStyle, ComponentType, MessageFlags } from 'discord.js';
+import type { AccessPolicy } from '../access.js';
+import type { Clock, Random } from '../clock.js';
+import type { CommandContext } from '../commands.js';
+import type { ComponentInteraction } from '../components.js';
+import type { Registrar } from '../context.js';
+import { sentenceOf } from '../errors.js';
+
+/** What is asked before something is done that is hard to take back. */
+export interface FirstQuestion {
+  /** What it means to say yes. */
+  readonly content: string;
+  /** On the button that does it: "Delete everything". */
+  readonly yes: string;
+  /** Does it. Resolves with what is said then. */
+  run(): Promise<string>;
+}
+
+/** Asks the caller of a command. Resolves when the question has been asked. */
+export type AskFirst = (ctx: CommandContext, question: FirstQuestion) => Promise<void>;
+
+export interface AskFirstParts extends Pick<Registrar, 'component'> {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly random: Pick<Random, 'id'>;
+  /** Of the component; unique in the plugin. */
+  readonly name?: string;
+  /** Asked again when the button is pressed. */
+  readonly access?: AccessPolicy;
+}
+
+/** How long a question can be answered. */
+const WAITS_MS = 5 * 60_000;
+
+/**
+ * Asks before a command does something: a message with two buttons that only its caller can press, for five minutes. What was asked is forgotten
+ * when the plugin stops; the buttons say so then.
+ * @example await askFirst(ctx, { content: 'This deletes everything.', yes: 'Delete everything', run: async () => 'All gone.' });
+ */
+export function createAskFirst({ component, clock, random, name = 'ask-first', access }: AskFirstParts): AskFirst {
+  const waiting = new Map<string, FirstQuestion & { readonly userId: string; readonly until: number }>();
+  const handle = component({
+    name,
+    ...(access === undefined ? {} : { access }),
+    run: (interaction, [id = '', answer = '']) => decide(interaction, id, answer === 'yes'),
+  });
+
+  async function decide(interaction: ComponentInteraction, id: string, isYes: boolean): Promise<void> {
+    if (!interaction.isButton()) return;
+    const asked = waiting.get(id);
+    if (asked !== undefined && asked.userId !== interaction.user.id) {
+      await interaction.reply({ content: 'Only the person who was asked can answer this.', flags: MessageFlags.Ephemeral });
+      return;
+    }
+    waiting.delete(id);
+    if (asked === undefined || asked.until < clock.now()) {
+      await interaction.update({ content: 'This question is too old to be answered. Please give the command again.', components: [] });
+      return;
+    }
+    await interaction.update({ content: isYes ? `${asked.content}\n\n…` : `${asked.content}\n\nNot done.`, components: [] });
+    if (!isYes) return;
+    const done = await asked.run().catch((error: unknown) => {
+      const sentence = sentenceOf(error);
+      if (sentence === undefined) throw error;
+      return sentence;
+    });
+    await interaction.editReply({ content: done, allowedMentions: { parse: [] } });
+  }
+
+  return async (ctx, question) => {
+    const now = clock.now();
+    for (const [id, { until }] of waiting) if (until < now) waiting.delete(id);
+    const id = random.id();
+    waiting.set(id, { ...question, userId: ctx.actor.userId, until: now + WAITS_MS });
+    const button = (answer: string, label: string, style: ButtonStyle.Danger | ButtonStyle.Secondary) =>
+      ({ type: ComponentType.Button, style, label, custom_id: handle.customId(id, answer) }) as const;
+    const components = [button('yes', question.yes, ButtonStyle.Danger), button('no', 'Cancel', ButtonStyle.Secondary)];
+    await ctx.reply({ content: question.content, components: [{ type: ComponentType.ActionRow, components }] });
+  };
+}
