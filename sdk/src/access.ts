@@ -9,6 +9,8 @@ export type Tier = (typeof TIERS)[number];
 export interface AccessPolicy {
   /** The least tier that may use it; `everyone` by default. */
   readonly tier?: Tier;
+  /** The least tier in a direct message, where the tiers of a server have no meaning: by default `tier`, which only the bot's owner reaches there. */
+  readonly dmTier?: Tier;
   /** Discord permissions that the member must have in the channel. */
   readonly member?: readonly PermissionsString[];
   /** Discord permissions that the bot must have in the channel. */

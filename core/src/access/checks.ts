@@ -33,7 +33,7 @@ const CHECKS: readonly Check[] = [
   {
     rule: 'tier',
     look(standing, { policy }) {
-      const needed = policy.tier ?? 'everyone';
+      const needed = (standing.place === 'dm' ? policy.dmTier : undefined) ?? policy.tier ?? 'everyone';
       if (needed === 'everyone') return { allowed: true, text: 'everyone may use this' };
       const actual = tierIn(standing);
       if (!reaches(actual, needed)) {

@@ -29,6 +29,7 @@ import { personalData } from './personal-data.js';
 import { createPersonas } from './personas.js';
 import { CHAINS } from './planning/chains.js';
 import { createAllowance, initiatives } from './proactive/allowance.js';
+import { answerToName } from './proactive/called-by-name.js';
 import { noticeJoins } from './proactive/joins.js';
 import { noticeReactions } from './proactive/reactions.js';
 import { TICK_MS, tick } from './proactive/tick.js';
@@ -145,8 +146,9 @@ export default definePlugin({
     defer(showThoughts({ ...parts, threads }));
     const proactive = { ...parts, allowance: createAllowance(collections.initiatives, clock) };
     const joins = noticeJoins(context, proactive);
+    const callsByName = answerToName(context, proactive);
     noticeReactions(context, proactive);
-    every(TICK_MS, () => tick({ ...proactive, joins }));
+    every(TICK_MS, () => tick({ ...proactive, joins, callsByName }));
     provide(PersonaActions, registry);
     provide(Personas, createPersonas(parts));
     context.personalData(personalData({ ...services, client, collections, conversations, traces, memories }));

@@ -1,4 +1,5 @@
 import { type Settings, z } from '@cinnabar/sdk';
+import { isTimeZone } from './conversation/time.js';
 
 const whole = (least: number, most: number) => z.number().int().min(least).max(most);
 const hour = whole(0, 23);
@@ -72,6 +73,31 @@ const guild = z.object({
     .describe('How many runs a day (UTC) nobody has asked for: timers, reflection, reactions, new members'),
   quietFrom: hour.default(22).describe('The hour from which the persona does nothing of its own accord'),
   quietTo: hour.default(8).describe('The hour at which that ends; the same as quietFrom for no quiet hours'),
+  timeZone: z
+    .string()
+    .max(60)
+    .refine(isTimeZone, 'it has to be the name of a time zone, such as Europe/Berlin')
+    .optional()
+    .describe('The time zone of this server, such as Europe/Berlin; in the place of utcOffset'),
+  moodHours: z
+    .number()
+    .min(0)
+    .max(720)
+    .default(12)
+    .describe('Hours after which a mood is half as strong; in the end it is calm again. 0: moods stay'),
+  answersToName: z
+    .boolean()
+    .default(false)
+    .describe('Whether the persona answers where it is called by its name, without a mention'),
+  ownName: z
+    .boolean()
+    .default(false)
+    .describe('Whether it speaks under its own name, through a webhook: the bot needs Manage Webhooks for that'),
+  avatar: z
+    .url({ protocol: /^https$/ })
+    .max(2_000)
+    .optional()
+    .describe('Address of the picture under which it speaks with ownName'),
   utcOffset: z.number().min(-12).max(14).default(0).describe('Hours that the clock of this server is ahead of UTC'),
 });
 

@@ -48,15 +48,24 @@ export function createAskFirst({ component, clock, random, name = 'ask-first', a
     if (!interaction.isButton()) return;
     const asked = waiting.get(id);
     if (asked !== undefined && asked.userId !== interaction.user.id) {
-      await interaction.reply({ content: 'Only the person who was asked can answer this.', flags: MessageFlags.Ephemeral });
+      await interaction.reply({
+        content: 'Only the person who was asked can answer this.',
+        flags: MessageFlags.Ephemeral,
+      });
       return;
     }
     waiting.delete(id);
     if (asked === undefined || asked.until < clock.now()) {
-      await interaction.update({ content: 'This question is too old to be answered. Please give the command again.', components: [] });
+      await interaction.update({
+        content: 'This question is too old to be answered. Please give the command again.',
+        components: [],
+      });
       return;
     }
-    await interaction.update({ content: isYes ? `${asked.content}\n\n…` : `${asked.content}\n\nNot done.`, components: [] });
+    await interaction.update({
+      content: isYes ? `${asked.content}\n\n…` : `${asked.content}\n\nNot done.`,
+      components: [],
+    });
     if (!isYes) return;
     const done = await asked.run().catch((error: unknown) => {
       const sentence = sentenceOf(error);

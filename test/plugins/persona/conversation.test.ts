@@ -156,7 +156,14 @@ describe('persona: the conversation', () => {
     }
     return counted;
   };
-  const earlier = (stage: Stage) => block(stage, 'earlier').split('\n').filter((line) => line !== '');
+  /** What the model was told of earlier talk when it was asked what to do: what it is asked for afterwards are minutes. */
+  const earlier = ({ llm }: Stage) => {
+    const asked = llm.requests
+      .map(({ messages }) => JSON.stringify(messages))
+      .filter((text) => !text.includes('The minutes of'));
+    const [, found = ''] = /<earlier>\\n(.*?)\\n<\/earlier>/.exec(asked.at(-1) ?? '') ?? [];
+    return found === '' ? [] : found.split('\\n').map((line) => line.replaceAll('\\"', '"'));
+  };
 
   it('is summarised when it has become long; one summarised message that is deleted goes from the summary, and the rest stays', async () => {
     await using stage = await setStage(minutes);

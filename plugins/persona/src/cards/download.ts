@@ -7,6 +7,8 @@ export interface DownloadParts {
   readonly api: string | undefined;
   readonly clock: Pick<Clock, 'after'>;
   readonly signal: AbortSignal;
+  /** How many bytes there may be; by default as many as a card may have. */
+  readonly most?: number;
 }
 
 const HOSTS: ReadonlySet<string> = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
@@ -16,7 +18,8 @@ const GONE = 'This file cannot be fetched from Discord at the moment. Please try
 
 /** Fetches what somebody attached, from Discord's own hosts alone. @throws UserError */
 export async function download({ url, size }: Pick<Attachment, 'url' | 'size'>, parts: DownloadParts): Promise<Buffer> {
-  if (size > MOST_FILE_BYTES) throw new UserError(TOO_LARGE);
+  const { most = MOST_FILE_BYTES } = parts;
+  if (size > most) throw new UserError(TOO_LARGE);
   if (!isDiscords(new URL(url), parts.api)) throw new UserError('I only read files that are attached on Discord.');
   const controller = new AbortController();
   const abort = () => controller.abort();
@@ -25,7 +28,7 @@ export async function download({ url, size }: Pick<Attachment, 'url' | 'size'>, 
   try {
     const response = await fetch(url, { redirect: 'error', credentials: 'omit', signal: controller.signal });
     if (!response.ok || response.body === null) throw new UserError(GONE);
-    return await readLimited(response.body);
+    return await readLimited(response.body, most);
   } catch (error) {
     throw error instanceof UserError ? error : new UserError(GONE, { cause: error });
   } finally {
@@ -40,12 +43,12 @@ function isDiscords(url: URL, api: string | undefined): boolean {
 }
 
 /** Counts while it reads: what was announced is no promise. */
-async function readLimited(body: ReadableStream<Uint8Array>): Promise<Buffer> {
+async function readLimited(body: ReadableStream<Uint8Array>, most: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.byteLength;
-    if (size > MOST_FILE_BYTES) throw new UserError(TOO_LARGE);
+    if (size > most) throw new UserError(TOO_LARGE);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);

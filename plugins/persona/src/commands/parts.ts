@@ -7,8 +7,8 @@ export interface CommandParts extends RunParts {
   readonly access: Access;
 }
 
-/** Who shapes personas in a guild. */
-export const SHAPE = { tier: 'admin', where: 'guild' } as const;
+/** Who shapes personas: in a guild its admins, in a direct message the member whose it is. */
+export const SHAPE = { tier: 'admin', dmTier: 'everyone' } as const;
 
 export function placeOf({ actor }: Pick<CommandContext, 'actor'>): PersonaPlace {
   return { guildId: actor.guildId, channelId: actor.channelId };

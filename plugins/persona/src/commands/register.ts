@@ -3,7 +3,6 @@ import { createCommand } from './create.js';
 import { editCommand } from './edit.js';
 import { exportCommand } from './export.js';
 import { registerForm } from './form.js';
-import { desiresCommand, goalsCommand } from './wishes.js';
 import { importCommand } from './import.js';
 import { memoriesCommand } from './memories.js';
 import { moodCommand } from './mood.js';
@@ -12,6 +11,7 @@ import { resetCommand } from './reset.js';
 import { showCommand } from './show.js';
 import { traceCommand } from './trace.js';
 import { undoCommand } from './undo.js';
+import { desiresCommand, goalsCommand } from './wishes.js';
 
 export function registerCommands(registrar: Pick<Registrar, 'group' | 'component'>, parts: CommandParts): void {
   const form = registerForm(registrar, parts);

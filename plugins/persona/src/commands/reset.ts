@@ -21,7 +21,8 @@ export const resetCommand = (parts: CommandParts, askFirst: AskFirst) =>
     },
     examples: ['persona reset', 'persona reset memories', 'persona reset everything forever:true'],
     async run(ctx, { what, forever }) {
-      if (forever && what === 'state') throw new UserError('Who it is can always be brought back: leave out `forever`.');
+      if (forever && what === 'state')
+        throw new UserError('Who it is can always be brought back: leave out `forever`.');
       await askFirst(ctx, {
         content: `This makes the persona forget ${SCOPES[what]}. ${forever ? 'It is deleted **for good** and cannot be undone.' : `\`${ctx.prefix}persona undo\` brings it back.`}`,
         yes: forever ? 'Delete it for good' : 'Reset it',

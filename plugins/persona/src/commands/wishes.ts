@@ -13,7 +13,6 @@ interface Wishes {
   readonly example: string;
 }
 
-
 export const goalsCommand = (parts: CommandParts) =>
   wishesCommand(parts, {
     key: 'goals',

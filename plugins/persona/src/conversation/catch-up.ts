@@ -1,9 +1,9 @@
-import type { Access, Actor, Logger, Prefixes } from '@cinnabar/sdk';
+import { type Access, type Actor, isOwnMessage, type Logger, type Prefixes, withoutNoticeMark } from '@cinnabar/sdk';
 import { type Message, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { type ChangeParts, followDeletion, followEdit } from './changes.js';
 import type { Conversation, Line } from './schema.js';
 import { compareIds } from './snowflake.js';
-import { spokenText } from './spoken.js';
+import { extrasOf, spokenText } from './spoken.js';
 
 export interface CatchUpParts extends ChangeParts {
   readonly access: Pick<Access, 'mayEnter'>;
@@ -59,7 +59,15 @@ export async function catchUp(
 function lineOf(message: Message, text: string): Line {
   const { id, author, member, createdTimestamp } = message;
   const displayName = member?.displayName ?? author.displayName;
-  return { messageIds: [id], userId: author.id, displayName, username: author.username, text, at: createdTimestamp };
+  return {
+    messageIds: [id],
+    userId: author.id,
+    displayName,
+    username: author.username,
+    text,
+    at: createdTimestamp,
+    ...extrasOf(message),
+  };
 }
 
 /** Of what is kept, in the stretch that was read: what is not there any more. */
@@ -90,9 +98,9 @@ export async function readAgain(
     const fetched = [...(await channel.messages.fetch({ limit: 100, after, cache: false })).values()];
     const sorted = fetched.sort((one, other) => compareIds(one.id, other.id));
     for (const message of sorted.filter(({ id }) => wanted.has(id))) {
-      const isOwn = message.author.id === message.client.user.id;
-      const text = isOwn ? message.content : spokenText(message, prefixes.get(guildId), commands);
-      if (text !== undefined && text !== '') found.push({ ...lineOf(message, text), ...(isOwn ? { userId: null } : {}) });
+      const isOwn = isOwnMessage(message);
+      const text = isOwn ? withoutNoticeMark(message.content) : spokenText(message, prefixes.get(guildId), commands);
+      if (text !== undefined) found.push({ ...lineOf(message, text), ...(isOwn ? { userId: null } : {}) });
     }
     const last = sorted.at(-1)?.id;
     if (last === undefined || compareIds(last, messageIds.at(-1) ?? '0') >= 0) break;

@@ -27,7 +27,9 @@ export function withoutMessages(
 ): readonly Chapter[] {
   return chapters.flatMap((chapter) => {
     if (!ids.some((id) => covers(chapter, id))) return [chapter];
-    const parts = chapter.parts.flatMap((part) => (ids.some((id) => covers(part, id)) ? emptied(part, ids, stay) : [part]));
+    const parts = chapter.parts.flatMap((part) =>
+      ids.some((id) => covers(part, id)) ? emptied(part, ids, stay) : [part],
+    );
     if (chapter.level > 1) return parts.length === 0 ? [] : [composed(chapter.level, '', parts)];
     return emptied(chapter, ids, stay).map((part) => ({ ...part, parts: [] }));
   });
@@ -80,7 +82,9 @@ function spanOf(ids: readonly string[]): Pick<Part, 'messageIds' | 'first' | 'la
 export function dueForMerge(
   chapters: readonly Chapter[],
 ): { readonly replaces: readonly Chapter[]; readonly parts: readonly Part[]; readonly level: number } | undefined {
-  const torn = chapters.find(({ level, text, parts }) => level > 1 && text === '' && parts.every((part) => part.text !== ''));
+  const torn = chapters.find(
+    ({ level, text, parts }) => level > 1 && text === '' && parts.every((part) => part.text !== ''),
+  );
   if (torn !== undefined) return { replaces: [torn], parts: torn.parts, level: torn.level };
   for (const level of new Set(chapters.map((chapter) => chapter.level))) {
     const same = chapters.filter((chapter) => chapter.level === level && chapter.text !== '').slice(0, FAN_IN);
@@ -91,7 +95,9 @@ export function dueForMerge(
 
 /** A summary of lines that has to be written anew from its messages. */
 export function dueForRewriting(chapters: readonly Chapter[]): Part | undefined {
-  return chapters.flatMap((chapter) => [chapter, ...chapter.parts]).find(({ level, text }) => level === 1 && text === '');
+  return chapters
+    .flatMap((chapter) => [chapter, ...chapter.parts])
+    .find(({ level, text }) => level === 1 && text === '');
 }
 
 /** Puts a part into the place of another, wherever that stands. `undefined`: takes it out. */

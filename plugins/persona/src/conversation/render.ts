@@ -1,4 +1,5 @@
 import type { Line } from './schema.js';
+import { ago } from './time.js';
 
 /**
  * Data inside a prompt: one line of JSON in which nothing can end the block that it stands in.
@@ -18,22 +19,29 @@ export function withNames(text: string, names: ReadonlyMap<string, string>): str
 /**
  * The lines as the model reads them, numbered from 1, a JSON object each; calls that had to wait, with how they stand now.
  * @param names of people and of the persona itself, by id
+ * @param now by the clock in ms: each line says how long ago it was
  * @param statusOf how a call stands now, as far as it may be told here
  */
 export async function renderLines(
   lines: readonly Line[],
   names: ReadonlyMap<string, string>,
   self: string,
+  now: number,
   statusOf: (callId: string) => Promise<string>,
 ): Promise<string> {
+  const numberOf = new Map(lines.flatMap(({ messageIds }, index) => messageIds.map((id) => [id, index + 1] as const)));
   const written = await Promise.all(
-    lines.map(async ({ userId, text, callId }, index) => {
+    lines.map(async ({ userId, text, callId, at, replyTo, files }, index) => {
       const n = index + 1;
-      if (callId !== undefined) return inert({ n, tool: text, status: await statusOf(callId) });
+      if (callId !== undefined) return inert({ n, when: ago(at, now), tool: text, status: await statusOf(callId) });
+      const answered = replyTo === undefined ? undefined : numberOf.get(replyTo);
       return inert({
         n,
+        when: ago(at, now),
         from: userId === null ? self : (names.get(userId) ?? 'someone'),
+        ...(answered === undefined ? {} : { in_reply_to: answered }),
         said: withNames(text, names),
+        ...(files === undefined ? {} : { attached: files }),
       });
     }),
   );

@@ -12,6 +12,10 @@ const line = z.object({
   username: z.string(),
   text: z.string(),
   at: z.number(),
+  /** The message that it replies to. */
+  replyTo: z.string().exactOptional(),
+  /** What was attached: name, type and size. */
+  files: z.array(z.string()).exactOptional(),
   /** A tool call that the persona made: its end is looked up. */
   callId: z.string().optional(),
 });

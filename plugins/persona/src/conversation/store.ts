@@ -149,8 +149,7 @@ export function createConversationStore(collection: ConversationCollection): Con
       for await (const [channelId] of collection.entries()) {
         await ofThoseThatAre(
           channelId,
-          ({ lines, chapters }) =>
-            chapters.some(({ userIds }) => userIds.includes(userId)) || lines.some(isOfThem),
+          ({ lines, chapters }) => chapters.some(({ userIds }) => userIds.includes(userId)) || lines.some(isOfThem),
           (draft) => {
             draft.lines = draft.lines.filter((line) => !isOfThem(line));
             draft.chapters = [...withoutUser(draft.chapters, userId)];

@@ -48,9 +48,7 @@ export function createSources({ shards, addTo }: Parts) {
     const kept = learned.map((memory) => ({ memory, text: revised(memory.text, edit.before, text) }));
     const changed = edit.facts === undefined ? kept.filter((one) => one.text !== one.memory.text) : kept;
     const made: readonly Omit<NewMemory, 'messageId'>[] =
-      edit.facts
-        ?.filter((fact) => fact.place.mind === mind)
-        .map((fact) => ({ ...fact, place, at: learned[0]?.at })) ??
+      edit.facts?.filter((fact) => fact.place.mind === mind).map((fact) => ({ ...fact, place, at: learned[0]?.at })) ??
       changed.flatMap((one) => (one.text === undefined ? [] : [{ ...asBefore(one.memory), place, text: one.text }]));
     await eraseFrom(
       shard,

@@ -1,12 +1,14 @@
 import type { Guild, SendableChannels } from 'discord.js';
 import type { PersonaSettings } from '../settings.js';
 import type { Allowance } from './allowance.js';
+import type { CallsByName } from './called-by-name.js';
 import type { Joins } from './joins.js';
 import { livesIn, runUnasked, type UnaskedParts } from './start.js';
 
 export interface TickParts extends UnaskedParts {
   readonly allowance: Allowance;
   readonly joins: Joins;
+  readonly callsByName: CallsByName;
 }
 
 /** How often it is looked whether a persona has something to do of its own accord. */
@@ -19,11 +21,13 @@ const AT_ONCE = 4;
 export async function tick(parts: TickParts): Promise<void> {
   const waiting = [...parts.client.guilds.cache.values()];
   let welcomes = false;
+  let answers = false;
   const work = async () => {
     for (let guild = waiting.pop(); guild !== undefined && !parts.signal.aborted; guild = waiting.pop()) {
       try {
         const settings = await parts.settingsFor(guild.id);
         welcomes ||= settings.onJoin;
+        answers ||= settings.answersToName;
         await look(guild, settings, parts);
       } catch (error) {
         parts.log.warn('a guild was passed over', { guildId: guild.id, error });
@@ -31,7 +35,9 @@ export async function tick(parts: TickParts): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  if (!parts.signal.aborted) await parts.joins.watch(welcomes);
+  if (parts.signal.aborted) return;
+  await parts.joins.watch(welcomes);
+  await parts.callsByName.watch(answers);
 }
 
 async function look(guild: Guild, settings: PersonaSettings, parts: TickParts): Promise<void> {

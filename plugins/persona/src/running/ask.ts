@@ -1,4 +1,4 @@
-import { CinnabarError, type Llm, type LlmRequest, likenessOf, type z } from '@cinnabar/sdk';
+import { CinnabarError, type ImageContent, type Llm, type LlmRequest, likenessOf, type z } from '@cinnabar/sdk';
 import { inert } from '../conversation/render.js';
 import type { PersonaSettings } from '../settings.js';
 import type { Bounds } from './bounds.js';
@@ -17,6 +17,8 @@ export interface Question<S extends z.ZodObject> {
   readonly system: string;
   /** Everything that is particular to this moment. */
   readonly situation: string;
+  /** To be looked at beside it. */
+  readonly images?: readonly ImageContent[];
 }
 
 export type Ask = <S extends z.ZodObject>(question: Question<S>) => Promise<Answer<z.output<S>>>;
@@ -43,7 +45,7 @@ export function createAsk({ llm, self, bounds, settings, signal }: AskParts): As
     const request: LlmRequest = {
       self,
       system: question.system,
-      messages: [{ participant, content: [{ type: 'text', text }] }],
+      messages: [{ participant, content: [{ type: 'text', text }, ...(question.images ?? [])] }],
       output: { name: question.name, schema: question.schema },
       cache: { system: { type: 'ephemeral' } },
       maxTokens: settings.maxReplyTokens,

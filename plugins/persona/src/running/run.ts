@@ -15,7 +15,7 @@ import { planningPrompt, type Repertoire } from '../planning/prompt.js';
 import { reasonFor } from '../triggers/describe.js';
 import { outcomeText } from '../triggers/tool-result.js';
 import { act } from './act.js';
-import { createAsk } from './ask.js';
+import { type Ask, createAsk } from './ask.js';
 import { createBounds, timeUp } from './bounds.js';
 import { createTeller } from './events.js';
 import { isCancelled } from './execute.js';
@@ -77,10 +77,11 @@ async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts
     actor === undefined ? provenance.mayTell(sources, place) : provenance.mayShow(sources, [actor]);
   const statusOf = async (callId: string) => outcomeText(await ledger.get(callId), mayShow);
   const situation = async (question: string) =>
-    situationOf(scene, (await store.read(place)).state, [...before, ...completed], question, statusOf);
+    situationOf(scene, (await store.read(place)).state, [...before, ...completed], question, clock.now(), statusOf);
   const release = await reserve(scene, system.length + (await situation('')).length, parts);
   const bounds = createBounds(settings, clock);
-  const ask = createAsk({ llm, self, bounds, settings, signal: deadline.signal });
+  const askPlainly = createAsk({ llm, self, bounds, settings, signal: deadline.signal });
+  const ask: Ask = (asked) => askPlainly({ ...asked, images: scene.seen.images });
   const teller = createTeller(parts.hub, place, sessionId, clock);
   const { channelId } = place;
   const speech = createSpeech({
@@ -99,7 +100,7 @@ async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts
     memoryIds.add(id);
     userIds.add(subject).add(speaker);
   };
-  const record: RunRecord = { scene, memoryIds, userIds, bounds, teller, speech, completed, ask };
+  const record: RunRecord = { scene, memoryIds, userIds, bounds, teller, speech, completed, ask: askPlainly };
   teller.system('started', reasonFor(trigger));
   try {
     const refusal = await act({

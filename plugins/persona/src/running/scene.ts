@@ -12,6 +12,7 @@ import type { PersonaSettings } from '../settings.js';
 import type { Occasion } from './occasion.js';
 import type { RunParts } from './parts.js';
 import { recall } from './recall.js';
+import { lookAt, type Seen } from './seen.js';
 
 /** What holds for a whole run. */
 export interface Scene {
@@ -22,6 +23,8 @@ export interface Scene {
   readonly recalled: readonly Recalled[];
   /** What the persona's card has to say on what is being talked about. */
   readonly lore: readonly string[];
+  /** What is attached to what is answered, and what that replies to. */
+  readonly seen: Seen;
   /** What every action knows; what it focuses on comes with its plan. */
   readonly run: Omit<TurnRun, 'context' | 'completed' | 'say' | 'noteMemory'>;
 }
@@ -57,6 +60,13 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
     place,
     earlier: textsOf(chapters),
     recalled,
+    seen: await lookAt(occasion.message, {
+      api: client.options.rest?.api,
+      clock: parts.clock,
+      signal,
+      log: parts.log,
+      images: (await parts.llm?.traits(settings.model).catch(() => undefined))?.images === true,
+    }),
     lore: await loreFor(place, heardIn(lines, trigger.content), signal, parts),
     run: {
       sessionId,

@@ -1,5 +1,6 @@
 import type { CompletedAction } from '@cinnabar/sdk';
-import { inert, renderLines } from '../conversation/render.js';
+import { inert, renderLines, withNames } from '../conversation/render.js';
+import { nowIn } from '../conversation/time.js';
 import type { Recalled } from '../memory/types.js';
 import { toldIn } from '../state/items.js';
 import type { State } from '../state/schema.js';
@@ -33,26 +34,37 @@ function describeState(state: State, { self, speaker, told }: Scene['run']): Rea
 
 /** Everything particular to this moment, built from fresh state: blocks of data, and the question last. */
 export async function situationOf(
-  { run, earlier, recalled, lore }: Scene,
+  { run, settings, earlier, recalled, lore, seen }: Scene,
   state: State,
   completed: readonly CompletedAction[],
   question: string,
+  now: number,
   statusOf: (callId: string) => Promise<string>,
 ): Promise<string> {
   const { self, names, lines, trigger, botId, reflection } = run;
   const withSelf = new Map([...names, [botId, self]]);
   const block = (name: string, content: string) => (content === '' ? [] : [`<${name}>\n${content}\n</${name}>`]);
   return [
+    ...block('now', inert(nowIn(settings, now))),
     ...block('state', inert(describeState(state, run))),
     ...block('lore', lore.map((text) => inert(text)).join('\n')),
     ...block('memories', recalled.map((one) => describeMemory(one, withSelf)).join('\n')),
     ...block('earlier', earlier.map((text) => inert(text)).join('\n')),
-    ...block('conversation', await renderLines(lines, withSelf, self, statusOf)),
+    ...block('conversation', await renderLines(lines, withSelf, self, now, statusOf)),
     ...block('reflect-on', (reflection?.evidence ?? []).map(({ id, text }) => inert({ id, text })).join('\n')),
-    ...block('happened', inert(happening(trigger))),
+    ...block('happened', inert({ ...happening(trigger), ...shownWith(seen, withSelf) })),
     ...block('done', completed.map(({ action, summary: result }) => inert({ action, result })).join('\n')),
     question,
   ].join('\n\n');
+}
+
+/** The message that was replied to, and what was attached. */
+function shownWith({ replied, texts }: Scene['seen'], names: ReadonlyMap<string, string>) {
+  const from = replied === undefined ? undefined : (names.get(replied.userId) ?? replied.name);
+  return {
+    ...(replied === undefined ? {} : { in_reply_to: { from, said: withNames(replied.text, names) } }),
+    ...(texts.length === 0 ? {} : { attached_texts: texts }),
+  };
 }
 
 function describeMemory({ memory }: Recalled, names: ReadonlyMap<string, string>): string {

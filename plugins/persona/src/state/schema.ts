@@ -33,7 +33,12 @@ const profile = z.object({
   closing: z.string(),
 });
 
-const mood = z.object({ name: z.string(), intensity: z.number() });
+const mood = z.object({
+  name: z.string(),
+  intensity: z.number(),
+  /** Since when it has held; what has none does not fade. */
+  at: z.number().exactOptional(),
+});
 
 /** What a persona says of itself in words of its own, and changes as it goes along. */
 export const FREE_TEXTS = ['mood', 'appearance', 'environment'] as const;

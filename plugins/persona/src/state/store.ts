@@ -136,14 +136,19 @@ export function createPersonaStore({
     home,
     async read(place) {
       const stored = await (await documentOf(place)).get();
-      return { ...stored, state: stateIn(stored.state, toldAt(place)) };
+      const { moodHours } = await settingsFor(place.guildId);
+      return { ...stored, state: faded(stateIn(stored.state, toldAt(place)), moodHours, clock.now()) };
     },
     toldAt,
     memoryPlace,
     async change(place, author, what, change) {
       const { keepPrivate } = await settingsFor(place.guildId);
       const stored = await revise(place, author, what, ({ state }) =>
-        changeIn(state, toldAt(place), author, keepPrivate, (draft) => change(draft, toldAt(place))),
+        changeIn(state, toldAt(place), author, keepPrivate, (draft) => {
+          const { mood } = draft;
+          change(draft, toldAt(place));
+          if (draft.mood !== mood) draft.mood = { ...draft.mood, at: clock.now() };
+        }),
       );
       return { ...stored, state: stateIn(stored.state, toldAt(place)) };
     },
@@ -209,6 +214,18 @@ export function createPersonaStore({
       });
     },
   };
+}
+
+const HOUR_MS = 3_600_000;
+const LEAST_INTENSITY = 1;
+
+/** A mood gets weaker with the hours, until it is the calm of the beginning. */
+function faded(state: State, halfLifeHours: number, now: number): State {
+  const { name, intensity, at } = state.mood;
+  if (at === undefined || halfLifeHours === 0 || name === NEW_STATE.mood.name) return state;
+  const left = intensity * 0.5 ** (Math.max(0, now - at) / (halfLifeHours * HOUR_MS));
+  const mood = left < LEAST_INTENSITY ? NEW_STATE.mood : { name, intensity: Math.round(left), at };
+  return { ...state, mood };
 }
 
 /** The revision that this session has begun, or a new one. */

@@ -1,12 +1,14 @@
 import { type PersonaTrigger, sanitizeName, type Turn, withoutNotes } from '@cinnabar/sdk';
+import type { Message } from 'discord.js';
 import type { Line } from '../conversation/schema.js';
+import { extrasOf } from '../conversation/spoken.js';
 
 /** Somebody says something to the persona. */
 export function userInput({ user, member, message, text }: Turn, now: number): PersonaTrigger {
   const displayName = member?.displayName ?? user.displayName;
   return {
     type: 'user_input',
-    content: heard(text),
+    content: heard(text, message),
     at: message?.createdTimestamp ?? now,
     speaker: { userId: user.id, name: sanitizeName(displayName) || sanitizeName(user.username) || 'someone' },
     messageId: message?.id ?? null,
@@ -20,9 +22,13 @@ export function lineOfTurn({ user, member, message, text }: Turn, now: number): 
     userId: user.id,
     displayName: member?.displayName ?? user.displayName,
     username: user.username,
-    text: heard(text),
+    text: heard(text, message),
     at: message?.createdTimestamp ?? now,
+    ...(message === null ? {} : extrasOf(message)),
   };
 }
 
-const heard = (text: string) => (text.trim() === '' ? '[calls me without a word]' : withoutNotes(text));
+function heard(text: string, message: Message | null): string {
+  if (text.trim() !== '') return withoutNotes(text);
+  return message !== null && message.attachments.size > 0 ? '' : '[calls me without a word]';
+}

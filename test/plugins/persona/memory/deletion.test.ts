@@ -120,7 +120,9 @@ describe('persona: what becomes of a memory when its message goes', () => {
       await using room = await openRoom();
       const { memory } = await room.say(ANNA, 'I live in Bonn');
       await room.say(BOB, 'I live in Rome');
-      expect(await room.memories.messageEdited(refOf('I live in Bonn'), 'I live in Oslo', { before: 'I live in Bonn' })).to.equal(1);
+      expect(
+        await room.memories.messageEdited(refOf('I live in Bonn'), 'I live in Oslo', { before: 'I live in Bonn' }),
+      ).to.equal(1);
       const [now] = await room.memories.list(GENERAL, { about: ANNA });
       expect(now).to.include({
         text: 'I live in Oslo',

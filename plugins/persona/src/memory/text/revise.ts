@@ -41,9 +41,17 @@ export function isCorrection(before: string, after: string): boolean {
 /** All that the memory says, but for names, stands in the text. */
 function isSaidBy(memory: string, text: string): boolean {
   const said = new Set(termsOf(text.toLowerCase()));
-  const names = new Set(wordsOf(memory).filter((word) => /^\p{Lu}/u.test(word)).map(termOf));
+  const names = new Set(
+    wordsOf(memory)
+      .filter((word) => /^\p{Lu}/u.test(word))
+      .map(termOf),
+  );
   const terms = termsOf(memory.toLowerCase());
-  return isDenial(memory) === isDenial(text) && terms.every((term) => said.has(term) || names.has(term)) && terms.some((term) => said.has(term));
+  return (
+    isDenial(memory) === isDenial(text) &&
+    terms.every((term) => said.has(term) || names.has(term)) &&
+    terms.some((term) => said.has(term))
+  );
 }
 
 /** The memory with the new words in the place of the old ones, where it has those in that order. */

@@ -1,0 +1,93 @@
+import { type ImageContent, isNotice, type Logger, sanitizeName, withoutNotes, withoutNoticeMark } from '@cinnabar/sdk';
+import { type Attachment, type Message, MessageType } from 'discord.js';
+import { type DownloadParts, download } from '../cards/download.js';
+
+/** What is there to look at beside the words: of the message that is answered, and of the one that it replies to. */
+export interface Seen {
+  readonly images: readonly ImageContent[];
+  /** Contents of attached texts. */
+  readonly texts: readonly { readonly file: string; readonly text: string }[];
+  readonly replied: { readonly userId: string; readonly name: string; readonly text: string } | undefined;
+}
+
+export const NOTHING_SEEN: Seen = { images: [], texts: [], replied: undefined };
+
+export interface SeenParts extends DownloadParts {
+  readonly log: Logger;
+  /** Whether the model can look at images. */
+  readonly images: boolean;
+}
+
+const MOST_IMAGES = 4;
+const MOST_IMAGE_BYTES = 5_000_000;
+const MOST_TEXTS = 3;
+const MOST_TEXT_BYTES = 64_000;
+const MOST_CHARACTERS = 8_000;
+const MOST_REPLIED = 1_500;
+const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+const TEXT = /^text\/|^application\/(?:json|xml|x-yaml|javascript|typescript)\b/;
+
+/** Looks at a message that somebody wants an answer to. What cannot be had is left out. */
+export async function lookAt(message: Message | null, parts: SeenParts): Promise<Seen> {
+  if (message === null) return NOTHING_SEEN;
+  const replied = message.type === MessageType.Reply ? await repliedTo(message, parts) : undefined;
+  const attachments = [message, ...(replied === undefined ? [] : [replied])].flatMap((one) => [
+    ...one.attachments.values(),
+  ]);
+  const images = parts.images ? attachments.filter(isImage).slice(0, MOST_IMAGES) : [];
+  const texts = attachments.filter(isText).slice(0, MOST_TEXTS);
+  const loaded = await Promise.all(images.map((one) => load(one, MOST_IMAGE_BYTES, parts)));
+  const read = await Promise.all(texts.map((one) => load(one, MOST_TEXT_BYTES, parts)));
+  return {
+    images: loaded.flatMap((bytes, index) => {
+      const mediaType = images[index]?.contentType?.split(';')[0];
+      if (bytes === undefined || mediaType === undefined) return [];
+      return [
+        { type: 'image' as const, source: { type: 'base64' as const, data: bytes.toString('base64'), mediaType } },
+      ];
+    }),
+    texts: read.flatMap((bytes, index) =>
+      bytes === undefined
+        ? []
+        : [
+            {
+              file: texts[index]?.name ?? 'file',
+              text: withoutNotes(bytes.toString('utf8')).slice(0, MOST_CHARACTERS),
+            },
+          ],
+    ),
+    replied: replied && {
+      userId: replied.author.id,
+      name: sanitizeName(replied.member?.displayName ?? replied.author.displayName) || 'someone',
+      text: withoutNotes(withoutNoticeMark(replied.content)).slice(0, MOST_REPLIED),
+    },
+  };
+}
+
+/** What the bot says about itself is no talk. */
+async function repliedTo(message: Message, { log }: Pick<SeenParts, 'log'>): Promise<Message | undefined> {
+  try {
+    const replied = await message.fetchReference();
+    return isNotice(replied) ? undefined : replied;
+  } catch (error) {
+    log.debug('the message that was replied to could not be read', { channelId: message.channelId, error });
+    return undefined;
+  }
+}
+
+function isImage({ contentType, size }: Attachment): boolean {
+  return IMAGES.has(contentType?.split(';')[0] ?? '') && size <= MOST_IMAGE_BYTES;
+}
+
+function isText({ contentType, size }: Attachment): boolean {
+  return TEXT.test(contentType ?? '') && size <= MOST_TEXT_BYTES;
+}
+
+async function load(attachment: Attachment, most: number, parts: SeenParts): Promise<Buffer | undefined> {
+  try {
+    return await download(attachment, { ...parts, most });
+  } catch (error) {
+    parts.log.debug('an attachment could not be read', { name: attachment.name, error });
+    return undefined;
+  }
+}
