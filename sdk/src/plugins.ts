@@ -28,12 +28,17 @@ export interface ReloadReport {
   readonly changes: readonly string[];
 }
 
+export interface UnloadReport {
+  /** Timers that the plugin had set by itself and that had to be cleared: `setInterval 1000 ms, src/index.ts:7:3`. */
+  readonly leftovers: readonly string[];
+}
+
 /** Lifecycle of plugins. Every method throws a CinnabarError whose sentence may be shown. */
 export interface Plugins {
   list(): readonly PluginInfo[];
   /** An id of a discovered plugin, or a folder inside one of the configured plugin folders. */
   load(idOrFolder: string): Promise<PluginInfo>;
-  unload(id: string): Promise<void>;
+  unload(id: string): Promise<UnloadReport>;
   /** Atomic: on any failure the old version goes on, and the error says why. */
   reload(id: string): Promise<ReloadReport>;
   enabledIn(guildId: string | null, id: string): boolean;

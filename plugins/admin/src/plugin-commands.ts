@@ -83,8 +83,10 @@ export function registerPluginCommands(
         access: OWNER,
         options: { plugin: id },
         async run(ctx, { plugin }) {
-          await plugins.unload(plugin);
-          return ctx.reply(`Unloaded ${code(plugin)}.`);
+          const { leftovers } = await plugins.unload(plugin);
+          const left = leftovers.map((one) => `• ${one}`);
+          const warning = left.length === 0 ? [] : ['It had left timers running, which are cleared now:', ...left];
+          return ctx.reply([`Unloaded ${code(plugin)}.`, ...warning].join('\n'));
         },
       }),
       subcommand({

@@ -17,7 +17,7 @@ export function createPersonas({
       return {
         name: name || (client.user?.displayName ?? ''),
         description,
-        mood,
+        mood: { name: mood.name, intensity: mood.intensity },
         appearance,
         environment,
         goals: texts(goals),

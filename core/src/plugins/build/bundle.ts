@@ -3,6 +3,7 @@ import { CinnabarError } from '@cinnabar/sdk';
 import type { BuildFailure, Plugin as BundlerPlugin, Message } from 'esbuild';
 import { type Fingerprint, readWithFingerprint } from './fingerprint.js';
 import { respectModuleNamespaces } from './interop.js';
+import { TIMER_NAMES } from './plugin-timers.js';
 
 export interface BundleRequest {
   /** Names the plugin in errors. */
@@ -22,8 +23,13 @@ export interface Bundle {
   readonly inputs: readonly Fingerprint[];
 }
 
-/** What the bundle's function is called with; the `import.meta` names of the sources stand for the last three. */
-const PARAMETERS = 'require, module, exports, __filename, __dirname, __cinnabar_url';
+/** What the bundle's function is called with; the `import.meta` names of the sources stand for the three after `exports`, and the timers for Node's. */
+const PARAMETERS = `require, module, exports, __filename, __dirname, __cinnabar_url, ${TIMER_NAMES.join(', ')}`;
+
+/** `globalThis.setTimeout` is the plugin's own, too. */
+const TIMERS = Object.fromEntries(
+  ['globalThis', 'global'].flatMap((object) => TIMER_NAMES.map((name) => [`${object}.${name}`, name])),
+);
 
 let underWay = 0;
 
@@ -50,12 +56,14 @@ export async function bundle({ plugin, folder, entry, outfile }: BundleRequest):
       // A native import() would resolve from the cache folder, and keep what it loads for ever.
       supported: { 'dynamic-import': false },
       define: {
+        ...TIMERS,
         'import.meta.url': '__cinnabar_url',
         'import.meta.filename': '__filename',
         'import.meta.dirname': '__dirname',
       },
-      banner: { js: `module.exports = function (${PARAMETERS}) { 'use strict';` },
-      footer: { js: '};' },
+      // The function within may declare names of its own that are those of parameters.
+      banner: { js: `module.exports = function (${PARAMETERS}) { (function () { 'use strict';` },
+      footer: { js: '}).call(undefined); };' },
       sourcemap: 'inline',
       sourcesContent: false,
       plugins: [recordInputs(inputs)],

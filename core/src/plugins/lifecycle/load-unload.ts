@@ -1,4 +1,4 @@
-import { CinnabarError } from '@cinnabar/sdk';
+import { CinnabarError, type UnloadReport } from '@cinnabar/sdk';
 import { arrangement } from './arrangement.js';
 import type { Finder } from './find.js';
 import { loadDefinition, takeIn } from './load.js';
@@ -52,13 +52,14 @@ function explain(wanted: string, broken: readonly CinnabarError[]): CinnabarErro
  * Stops a plugin and forgets its code. Those that need it stop first, and wait.
  * @throws CINNABAR_PLUGIN_STATE, CINNABAR_PLUGIN_REQUIRED
  */
-export async function unload(room: LifecycleRoom, record: PluginRecord): Promise<void> {
+export async function unload(room: LifecycleRoom, record: PluginRecord): Promise<UnloadReport> {
   if (stateOf(record) === 'stopped') {
     throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: 'not loaded' });
   }
   assertNotRequired(record);
   assertNoneRequired(room, record.id, arrangement(room, { id: record.id, by: undefined }).hindered);
-  await stopWithDependents(room, record);
+  const leftovers = await stopWithDependents(room, record);
   release(record);
   await settle(room);
+  return { leftovers };
 }

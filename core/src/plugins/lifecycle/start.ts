@@ -3,6 +3,7 @@ import { createEntrusted } from '../../access/entrusted.js';
 import type { Owner } from '../../contracts.js';
 import { doing } from '../../process/doing.js';
 import { runAs } from '../../process/origin.js';
+import { timersOf } from '../build/evaluate.js';
 import { createScope } from '../scope.js';
 import { withinLimit } from '../time-limit.js';
 import { closeScope } from './close-scope.js';
@@ -21,11 +22,12 @@ export async function startRun(room: LifecycleRoom, plugin: Plugin): Promise<Run
   const owner: Owner = { id, plugin, scope, log: room.log.child({ plugin: id }), ...entrusted };
   const { needs, likes } = injectedTokens(plugin);
   const injected = new Map([...needs, ...likes].map((token) => [token, room.services.provision(token)]));
+  timersOf(plugin)?.open();
   doing.change = `the setup of ${id}`;
   try {
     await setUp(room, owner);
   } catch (error) {
-    await closeScope(room, scope);
+    await closeScope(room, scope, plugin);
     throw asStartError(id, error);
   } finally {
     doing.change = '';

@@ -4,14 +4,17 @@ import { dependentRuns, lastStartedFirst } from './dependents.js';
 import type { PluginRecord } from './records.js';
 import type { LifecycleRoom } from './room.js';
 
-/** Stops a plugin that runs: lets it finish what it has begun, within the limit, then takes back all that it registered. */
+/**
+ * Stops a plugin that runs: lets it finish what it has begun, within the limit, then takes back all that it registered.
+ * @returns what it had left running by itself, for people
+ */
 export async function stopRun(
   room: LifecycleRoom,
   record: PluginRecord,
   drainTimeoutMs = room.drainTimeoutMs,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { id, run } = record;
-  if (run === undefined) return;
+  if (run === undefined) return [];
   if (drainTimeoutMs > 0 && !(await drained(room, drainTimeoutMs, id))) {
     room.log.warn(`${id} was still busy after ${drainTimeoutMs / 1000} s; what it was doing is cancelled`, {
       plugin: id,
@@ -20,8 +23,9 @@ export async function stopRun(
   // From here on it does not count as running, for a guard above all: half of it may be gone.
   record.run = undefined;
   room.touched.add(id);
-  await closeScope(room, run.owner.scope);
+  const left = await closeScope(room, run.owner.scope, run.owner.plugin);
   room.log.info(`${id} stopped`, { plugin: id });
+  return left;
 }
 
 async function drained({ boundary, clock, ending }: LifecycleRoom, timeoutMs: number, id: string): Promise<boolean> {
@@ -30,9 +34,9 @@ async function drained({ boundary, clock, ending }: LifecycleRoom, timeoutMs: nu
 }
 
 /** Stops a plugin, and before it those that use its services, the last started first. */
-export async function stopWithDependents(room: LifecycleRoom, record: PluginRecord): Promise<void> {
+export async function stopWithDependents(room: LifecycleRoom, record: PluginRecord): Promise<readonly string[]> {
   await stopDependents(room, record);
-  await stopRun(room, record);
+  return stopRun(room, record);
 }
 
 /** Stops those that use a plugin's services, directly or through others. They start again when the services return. */

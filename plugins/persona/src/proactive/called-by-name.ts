@@ -1,4 +1,4 @@
-import { type Disposer, type Registrar, sanitizeName } from '@cinnabar/sdk';
+import { type Disposer, type Registrar, repliesToOwn, sanitizeName } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import { selfName } from '../running/scene.js';
 import { livesIn, type UnaskedParts } from './start.js';
@@ -15,7 +15,7 @@ export function answerToName({ on }: Pick<Registrar, 'on'>, parts: UnaskedParts)
     if (guildId === null || author.bot || message.webhookId !== null || !channel.isSendable()) return;
     if (content.trimStart().startsWith('.') || message.mentions.users.has(client.user.id)) return;
     // Replies to the bot are for it already.
-    if (message.mentions.repliedUser?.id === client.user.id || parts.commands.matches(message)) return;
+    if (repliesToOwn(message) || parts.commands.matches(message)) return;
     if (!(await parts.settingsFor(guildId)).answersToName || !(await livesIn(channel, parts))) return;
     const { state } = await parts.store.read({ guildId, channelId: channel.id });
     if (!callsBy(selfName(state.name, channel), content)) return;

@@ -1,4 +1,4 @@
-import { type Registrar, sanitizeName } from '@cinnabar/sdk';
+import { isOwnMessage, type Registrar, sanitizeName } from '@cinnabar/sdk';
 import type { Allowance } from './allowance.js';
 import { livesIn, runUnasked, type UnaskedParts } from './start.js';
 
@@ -11,7 +11,7 @@ export function noticeReactions(
     const { guildId, channelId, channel } = message;
     if (guildId === null || user.bot === true || !channel.isSendable()) return;
     // Most reactions are to what people say: those cost no look at the settings.
-    if (message.author != null && message.author.id !== message.client.user.id) return;
+    if (message.author != null && !isOwnMessage(message)) return;
     const settings = await parts.settingsFor(guildId);
     if (!settings.onReaction) return;
     const { lines } = await parts.conversations.read(channelId);

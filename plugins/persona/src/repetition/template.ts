@@ -1,3 +1,4 @@
+import { commonFrom } from '../memory/text/common.js';
 import type { Wording } from './wording.js';
 
 /** Words that stay, and how much of the longer text they make up: "Nice to see you, ___! How was your ___?" */
@@ -21,14 +22,7 @@ export function sameTemplate(one: Wording, other: Wording, asked: ReadonlySet<st
 
 /** The stretches of `one` that are not in `other`, by the longest sequence that both have. */
 function slotsOf(one: readonly string[], other: readonly string[]): readonly (readonly string[])[] {
-  const width = other.length + 1;
-  const lengths = new Uint16Array((one.length + 1) * width);
-  const at = (i: number, j: number) => lengths[i * width + j] ?? 0;
-  for (let i = one.length - 1; i >= 0; i--) {
-    for (let j = other.length - 1; j >= 0; j--) {
-      lengths[i * width + j] = one[i] === other[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
-    }
-  }
+  const at = commonFrom(one, other);
   const slots: string[][] = [];
   let open: string[] | undefined;
   for (let i = 0, j = 0; i < one.length; ) {

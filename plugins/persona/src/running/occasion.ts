@@ -1,4 +1,4 @@
-import type { Actor, CompletedAction, PersonaTrigger, ToolInfo } from '@cinnabar/sdk';
+import type { Actor, CompletedAction, PersonaTrigger, TextLimits, ToolInfo } from '@cinnabar/sdk';
 import type { Message, SendableChannels } from 'discord.js';
 import type { ReflectionState } from '../memory/types.js';
 import type { Voice } from '../speaking/voice.js';
@@ -12,6 +12,8 @@ export interface Occasion {
   readonly actor: Actor | undefined;
   readonly tools: readonly ToolInfo[];
   readonly voice: Voice;
+  /** How long an answer may be before it becomes a file. */
+  readonly limits?: TextLimits | undefined;
   /** The message that it is about, for a reaction. */
   readonly message: Message | null;
   readonly reflection?: ReflectionState;

@@ -18,6 +18,7 @@ export async function respond(turn: Turn, parts: RunParts): Promise<void> {
       actor,
       tools: await toolsFor(turn, parts),
       voice: answeringVoice(turn),
+      limits: turn.answerLimits,
       message,
       signal: turn.signal,
     },

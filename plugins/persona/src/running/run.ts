@@ -12,6 +12,7 @@ import {
 import type { TurnRun } from '../actions/action.js';
 import { createPlanner } from '../planning/planner.js';
 import { planningPrompt, type Repertoire } from '../planning/prompt.js';
+import { namedVoice, type Voice } from '../speaking/voice.js';
 import { reasonFor } from '../triggers/describe.js';
 import { outcomeText } from '../triggers/tool-result.js';
 import { act } from './act.js';
@@ -85,7 +86,7 @@ async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts
   const teller = createTeller(parts.hub, place, sessionId, clock);
   const { channelId } = place;
   const speech = createSpeech({
-    voice: occasion.voice,
+    voice: voiceFor(scene, occasion, parts),
     conversations,
     channelId,
     self,
@@ -129,6 +130,15 @@ async function stage(scene: Scene, occasion: Occasion, deadline: Deadline, parts
     );
     await settle(record, parts).finally(release);
   }
+}
+
+/** Its own name and picture where the guild wants that; an answer to a slash command has to be the bot's own. */
+function voiceFor({ run, settings }: Scene, { channel, trigger, voice, limits }: Occasion, parts: RunParts): Voice {
+  const messageId = 'messageId' in trigger ? trigger.messageId : undefined;
+  if (!settings.ownName || channel.isDMBased() || (trigger.type === 'user_input' && messageId === null)) return voice;
+  const replyTo =
+    trigger.type === 'user_input' || trigger.type === 'tool_result' ? (messageId ?? undefined) : undefined;
+  return namedVoice(channel, { name: run.self, avatarUrl: settings.avatar }, { ...parts, replyTo, limits });
 }
 
 /** What has been said and done stays; the rest is told, or thrown for whoever tells it. */

@@ -1,4 +1,14 @@
-import { answerMessages, type Random, TEXT_LIMITS, type TextLimits, type TextMessage, type Turn } from '@cinnabar/sdk';
+import {
+  answerMessages,
+  type Clock,
+  type Profile,
+  type Random,
+  sendAs,
+  TEXT_LIMITS,
+  type TextLimits,
+  type TextMessage,
+  type Turn,
+} from '@cinnabar/sdk';
 import type { Message, SendableChannels } from 'discord.js';
 
 const MOST_NONCE = 25;
@@ -31,6 +41,29 @@ export function freeVoice(channel: SendableChannels, random: Pick<Random, 'id'>,
       reply = {};
       return channel.send(options);
     });
+}
+
+export interface NamedParts {
+  readonly clock: Clock;
+  readonly random: Pick<Random, 'id'>;
+  /** The message that it answers: its author is mentioned. */
+  readonly replyTo?: string | undefined;
+  readonly limits?: TextLimits | undefined;
+}
+
+/** Says it under a name and a picture, through a webhook of the bot's own where that may be; pings at most the member who is answered. */
+export function namedVoice(
+  channel: SendableChannels,
+  profile: Profile,
+  { clock, random, replyTo, limits }: NamedParts,
+): Voice {
+  let reply = replyTo === undefined ? {} : { reply: { messageReference: replyTo, failIfNotExists: false } };
+  const send = ({ content, files = [] }: TextMessage) => {
+    const message = { content, files: [...files], allowedMentions: { parse: [], repliedUser: true }, ...reply };
+    reply = {};
+    return sendAs(channel, message, random.id(), { clock, profile });
+  };
+  return (text, onSent) => inParts(text, onSent, send, limits);
 }
 
 async function inParts(

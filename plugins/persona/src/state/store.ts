@@ -132,6 +132,23 @@ export function createPersonaStore({
       draft.version += 1;
     });
 
+  /** Takes back what a revision did to the memories and conversations. Resolves with what it was, as far as it may be told there. */
+  const undoMemories = async (place: PersonaPlace, latest: Revision | undefined): Promise<readonly string[]> => {
+    const what: string[] = [];
+    // Memories first: taking one back twice does no harm, forgetting to would.
+    for (const { id, channelId, kind } of latest?.memories.toReversed() ?? []) {
+      const there = await memoryPlace({ ...place, channelId });
+      // Told only as far as it may be told here; not at all when it was deleted meanwhile.
+      const memory = await memories.find(await memoryPlace(place), id);
+      const done = await (kind === 'added' ? memories.retract(there, id) : memories.restore(there, id));
+      if (Number(done) > 0) what.push(`${kind === 'added' ? 'remembered' : 'forgot'}: ${memory?.text ?? ELSEWHERE}`);
+    }
+    const { conversations: cleared = [], memoriesAt } = latest?.reset ?? {};
+    for (const { channelId, clearedAt } of cleared) await conversations.bringBack(channelId, clearedAt);
+    if (memoriesAt !== undefined) await memories.restoreAll(await memoryPlace(place), memoriesAt);
+    return what;
+  };
+
   return {
     home,
     async read(place) {
@@ -172,18 +189,7 @@ export function createPersonaStore({
     async undo(place) {
       const document = await documentOf(place);
       const latest = (await document.get()).history.at(-1);
-      const what: string[] = [];
-      // Memories first: taking one back twice does no harm, forgetting to would.
-      for (const { id, channelId, kind } of latest?.memories.toReversed() ?? []) {
-        const there = await memoryPlace({ ...place, channelId });
-        // Told only as far as it may be told here; not at all when it was deleted meanwhile.
-        const memory = await memories.find(await memoryPlace(place), id);
-        const done = await (kind === 'added' ? memories.retract(there, id) : memories.restore(there, id));
-        if (Number(done) > 0) what.push(`${kind === 'added' ? 'remembered' : 'forgot'}: ${memory?.text ?? ELSEWHERE}`);
-      }
-      const { conversations: cleared = [], memoriesAt } = latest?.reset ?? {};
-      for (const { channelId, clearedAt } of cleared) await conversations.bringBack(channelId, clearedAt);
-      if (memoriesAt !== undefined) await memories.restoreAll(await memoryPlace(place), memoriesAt);
+      const what = await undoMemories(place, latest);
       let isUndone = false;
       await document.update((draft) => {
         if (latest === undefined || draft.history.at(-1)?.sessionId !== latest.sessionId) return;

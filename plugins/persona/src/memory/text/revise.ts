@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { commonFrom } from './common.js';
 import { isDenial, termOf, termsOf, wordsOf } from './words.js';
 
 /** Where two texts differ: the words that were there, and those that are there now. */
@@ -74,33 +75,27 @@ function isNear(was: readonly string[], is: readonly string[]): boolean {
   return /\p{N}/u.test(one + other) ? one === other : distance(one, other) <= NEAR * Math.max(one.length, other.length);
 }
 
-/** By the longest sequence of words that both have. */
+/** By the longest sequence of words that both have. `undefined` where there are too many words. */
 function hunksOf(before: string, after: string): readonly Hunk[] | undefined {
   const [was, is] = [wordsOf(before), wordsOf(after)];
   if (was.length > MOST_WORDS || is.length > MOST_WORDS) return undefined;
   const [a, b] = [was.map((word) => word.toLowerCase()), is.map((word) => word.toLowerCase())];
-  const width = b.length + 1;
-  const lengths = new Uint16Array((a.length + 1) * width);
-  const at = (i: number, j: number) => lengths[i * width + j] ?? 0;
-  for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) {
-      lengths[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
-    }
-  }
+  const at = commonFrom(a, b);
   const hunks: Hunk[] = [];
-  let [i, j] = [0, 0];
-  while (i < a.length || j < b.length) {
-    if (i < a.length && a[i] === b[j]) {
+  let [fromI, fromJ, i, j] = [0, 0, 0, 0];
+  const close = (atEnd: boolean) => {
+    if (i > fromI || j > fromJ) hunks.push({ was: was.slice(fromI, i), is: is.slice(fromJ, j), atEnd });
+  };
+  while (i < a.length && j < b.length) {
+    if (a[i] === b[j]) {
+      close(false);
       i++;
       j++;
-      continue;
-    }
-    const [fromI, fromJ] = [i, j];
-    while ((i < a.length || j < b.length) && !(i < a.length && j < b.length && a[i] === b[j])) {
-      if (j < b.length && (i >= a.length || at(i, j + 1) >= at(i + 1, j))) j++;
-      else i++;
-    }
-    hunks.push({ was: was.slice(fromI, i), is: is.slice(fromJ, j), atEnd: i >= a.length && j >= b.length });
+      [fromI, fromJ] = [i, j];
+    } else if (at(i, j + 1) >= at(i + 1, j)) j++;
+    else i++;
   }
+  [i, j] = [a.length, b.length];
+  close(true);
   return hunks;
 }
