@@ -36,9 +36,9 @@ describe('a timer that a plugin sets with setInterval or setTimeout', () => {
     expect(answer.split('\n')).to.have.length(5);
     expect(answer)
       .to.include('It had left timers running')
-      .and.match(/setInterval 2 ms, .*index\.ts:11/)
-      .and.match(/setTimeout 60000 ms, .*index\.ts:12/)
-      .and.match(/setInterval 3 ms, .*index\.ts:13/);
+      .and.match(/setInterval 2 ms, .*index\.ts:10/)
+      .and.match(/setTimeout 60000 ms, .*index\.ts:11/)
+      .and.match(/setInterval 3 ms, .*index\.ts:12/);
     const before = beats();
     await new Promise((resolve) => setTimeout(resolve, 12));
     expect(beats(), 'nothing ticks any more').to.equal(before);
