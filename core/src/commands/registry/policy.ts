@@ -10,10 +10,7 @@ export function combinePolicies(outer: AccessPolicy, inner: AccessPolicy, name: 
   const member = union(outer.member, inner.member);
   const bot = union(outer.bot, inner.bot);
   const tier = stricter(outer.tier ?? 'everyone', inner.tier ?? 'everyone');
-  const dmTier = stricter(
-    outer.dmTier ?? outer.tier ?? 'everyone',
-    inner.dmTier ?? inner.tier ?? 'everyone',
-  );
+  const dmTier = stricter(outer.dmTier ?? outer.tier ?? 'everyone', inner.dmTier ?? inner.tier ?? 'everyone');
   return {
     ...(dmTier === tier ? {} : { dmTier }),
     ...(tier === 'everyone' ? {} : { tier }),
