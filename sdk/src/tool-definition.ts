@@ -16,6 +16,16 @@ export interface TerminalNames<Argument extends string = string> {
   readonly keys?: { readonly [K in Argument]?: string };
 }
 
+/** What a call would do where it is asked for, in words: what is there already decides some of them. */
+export interface CallDescription<I> {
+  readonly sentence: string;
+  readonly said?: readonly (keyof I & string)[];
+  readonly action?: string;
+  readonly cancelled?: string;
+  /** Arguments that were left out, as the call would take them: the card shows them, too. */
+  readonly assumed?: Partial<I>;
+}
+
 /** How a call is shown to people. What is left out has a default that shows every argument in full. */
 export interface ToolPresentation<I, O> {
   /** First person, without the final stop: "I'll add V to your party". Plain text: whoever shows it escapes it. */
@@ -34,6 +44,8 @@ export interface ToolPresentation<I, O> {
   content?(input: I, output: O): readonly ToolContent[];
   /** "Cancelled adding V to your party." Plain text, as `sentence`. */
   cancelled?(input: I): string;
+  /** Words that depend on the member or on what is stored, in place of those above; asked for once, when the call is made. */
+  describe?(input: I, place: { readonly actor: Actor }): Promise<CallDescription<I>>;
 }
 
 /** What `run` gets beside its validated input. */
@@ -94,6 +106,11 @@ export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
   /** Utterances with slots named after arguments: "add {name} to my party, he's a {role}". */
   readonly examples?: readonly string[];
   readonly present?: ToolPresentation<z.output<S>, O>;
+  /**
+   * Refuses what would be refused anyhow, before a member is asked for a confirmation: throw `UserError`. `run` checks it again, since
+   * things change while a call waits.
+   */
+  check?(input: z.output<S>, place: { readonly actor: Actor }): void | Promise<void>;
   /** Throw `UserError` for what the person should read. */
   run(input: z.output<S>, context: ToolContext): O | Promise<O>;
 }

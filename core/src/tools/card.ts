@@ -1,4 +1,4 @@
-import type { CallCard, ToolDefinition, ToolInfo } from '@cinnabar/sdk';
+import type { Actor, CallCard, ToolDefinition, ToolInfo } from '@cinnabar/sdk';
 import type { Arguments } from './arguments.js';
 import { labelOf, words } from './names.js';
 import { shownArguments } from './shown-arguments.js';
@@ -7,17 +7,20 @@ import { shownArguments } from './shown-arguments.js';
  * How a call is shown, in the tool's own words where it has them. A tool's words never hide an argument: one counts as
  * said only when the sentence contains its value.
  */
-export function renderCard(
+export async function renderCard(
   { name, plugin, inputSchema }: ToolInfo,
   { present }: ToolDefinition,
   given: Arguments,
+  actor: Actor,
   redact: (text: string) => string,
-): CallCard {
-  const input = shownArguments(given, redact);
-  const own = present?.sentence === undefined ? undefined : attempt(() => present.sentence?.(input));
-  const action = present?.action ?? capitalised(words(name).join(' '));
-  const said = (argument: string) =>
-    own !== undefined && (present?.said?.includes(argument) ?? false) && shows(own, input[argument]);
+): Promise<CallCard> {
+  const shown = shownArguments(given, redact);
+  const described = await attempt(() => present?.describe?.(shown, { actor }));
+  const input = { ...described?.assumed, ...shown };
+  const own = described?.sentence ?? (await attempt(() => present?.sentence?.(shown)));
+  const action = described?.action ?? present?.action ?? capitalised(words(name).join(' '));
+  const inSentence: readonly string[] = described?.said ?? present?.said ?? [];
+  const said = (argument: string) => own !== undefined && inSentence.includes(argument) && shows(own, input[argument]);
   return {
     sentence: own ?? `I'll use "${words(name).join(' ')}"`,
     action,
@@ -33,7 +36,10 @@ export function renderCard(
       said: said(argument),
     })),
     arguments: input,
-    cancelled: attempt(() => present?.cancelled?.(input)) ?? `Cancelled: ${words(name).join(' ')}.`,
+    cancelled:
+      described?.cancelled ??
+      (await attempt(() => present?.cancelled?.(shown))) ??
+      `Cancelled: ${words(name).join(' ')}.`,
   };
 }
 
@@ -50,9 +56,9 @@ function inDeclaredOrder({ properties }: ToolInfo['inputSchema'], input: Argumen
 }
 
 /** A tool's own wording that throws is left out: a card must come about, with every argument in it. */
-function attempt(render: () => string | undefined): string | undefined {
+async function attempt<T>(render: () => T | Promise<T> | undefined): Promise<T | undefined> {
   try {
-    return render();
+    return await render();
   } catch {
     return undefined;
   }

@@ -99,6 +99,7 @@ export function createInvoke({
     const there = at === undefined ? here : await gate.place(id, tool, actor, at);
     trail.note({ policy: there.policy });
     if (there.refusal !== undefined) return there.refusal;
+    await tool.definition.check?.(input, { actor });
     const key = keyOf(request);
     const { messageId } = request;
     await ledger.open({
@@ -122,7 +123,7 @@ export function createInvoke({
       step: request.step,
       key: request.key ?? id,
       signal: request.signal ?? new AbortController().signal,
-      card: renderCard(tool.info, tool.definition, input, redact),
+      card: await renderCard(tool.info, tool.definition, input, actor, redact),
       policy: there.policy,
       messageId,
       mostCharacters: mostOf(request),

@@ -1,5 +1,5 @@
-import { definePlugin, Llm, optional } from '@cinnabar/sdk';
-import { collections, createPartyOf, settings } from './roster/owner.js';
+import { Access, definePlugin, Llm, optional } from '@cinnabar/sdk';
+import { collections, createPartyOf, settings, sharedCharacters } from './roster/owner.js';
 import { addPartyCharacter } from './tools/add.js';
 import { recommendGear } from './tools/recommend.js';
 import { removePartyCharacter } from './tools/remove.js';
@@ -14,9 +14,10 @@ export default definePlugin({
   },
   settings,
   collections,
-  inject: { llm: optional(Llm) },
-  setup({ client, tool, settings: { guild }, collections: stored, services }) {
-    const partyOf = createPartyOf(client, guild, stored);
+  inject: { access: Access, llm: optional(Llm) },
+  setup({ client, tool, personalData, settings: { guild }, collections: stored, services }) {
+    const partyOf = createPartyOf({ client, access: services.access, guildSettings: guild, stored });
+    personalData(sharedCharacters(stored));
     tool(addPartyCharacter(partyOf));
     tool(removePartyCharacter(partyOf));
     tool(viewPartyMembers(partyOf));

@@ -93,7 +93,7 @@ describe('a conversation with the party, confirmed by reactions', () => {
 
   it('recommends gear, asking the model again only once it is confirmed', async () => {
     const distribution = {
-      items: [{ id: 1, name: 'Rifle', from: 'a rifle' }],
+      items: [{ id: 1, name: 'Rifle', from: 'a rifle', number: '', amount: 1 }],
       not_loot: [],
       assignments: [{ item_id: 1, character: 'V', reason: 'Solo.' }],
     };

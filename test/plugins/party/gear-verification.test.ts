@@ -4,11 +4,18 @@ import fc from 'fast-check';
 
 const PARTY = ['V', 'Jackie', 'T-Bug'];
 
-/** `quote` of the description, then the names of the items that come from it. */
-type Understood = readonly [quote: string, ...names: string[]];
+/** `quote` of the description, then the names of the items that come from it, each one thing or a share of so many. */
+type Understood = readonly [quote: string, ...items: (string | readonly [name: string, amount: number])[]];
+/** What the model reads as a number that is written in words. */
+const WORDS = ['two', 'a pair of', 'ein Dutzend'];
 
 function distribution(understood: readonly Understood[], notLoot: readonly string[] = []) {
-  const items = understood.flatMap(([from, ...names]) => names.map((name) => ({ name, from })));
+  const items = understood.flatMap(([from, ...things]) =>
+    things.map((thing) => {
+      const [name, amount] = typeof thing === 'string' ? [thing, 1] : thing;
+      return { name, from, amount, number: WORDS.find((words) => from.includes(words)) ?? '' };
+    }),
+  );
   return {
     items: items.map((item, index) => ({ id: index + 1, ...item })),
     not_loot: [...notLoot],
@@ -38,8 +45,6 @@ describe('gear distribution: what is believed of a model', () => {
   for (const [description, quote] of [
     ['We got 2 SMGs from the ganger', '2 SMGs'],
     ['We got 2 SMGs from the ganger', 'SMGs'],
-    ['two SMGs', 'two SMGs'],
-    ['a pair of SMGs', 'SMGs'],
     ['SMG x2', 'SMG'],
     ['SMGs (2)', 'SMGs (2)'],
     ['2x SMG', '2x SMG'],
@@ -51,8 +56,29 @@ describe('gear distribution: what is believed of a model', () => {
     });
   }
 
+  it('leaves number words to the model, in whatever language', () => {
+    expect(problemsOf('two SMGs', [['two SMGs', 'SMG', 'SMG']])).to.deep.equal([]);
+    expect(problemsOf('a pair of SMGs', [['a pair of SMGs', 'SMG', 'SMG']])).to.deep.equal([]);
+    expect(
+      problemsOf('ein Dutzend Granaten', [['ein Dutzend Granaten', ['Granaten', 6], ['Granaten', 6]]]),
+    ).to.deep.equal([]);
+    expect(problemsOf('a rifle', [['a rifle', 'Rifle', 'Rifle']])).to.have.length(1);
+  });
+
+  it('lets 900 eddies be split, with nothing lost and nothing made up', () => {
+    const split = (...amounts: readonly number[]) =>
+      problemsOf('900 eddies', [['900 eddies', ...amounts.map((amount) => ['eddies', amount] as const)]]);
+    expect(split(300, 300, 300)).to.deep.equal([]);
+    expect(split(450, 450)).to.deep.equal([]);
+    expect(split(300, 300)).to.deep.equal([
+      '"900 eddies" is 900 in the description, but the amounts of its items make 600.',
+    ]);
+    expect(split(300, 300, 301)).to.have.length(1);
+    expect(split(1000, -100).join()).to.include('no whole number from 1 on');
+  });
+
   it('lets a large number be one stack, or single things', () => {
-    expect(problemsOf('200 eddies', [['200 eddies', '200 eddies']])).to.deep.equal([]);
+    expect(problemsOf('200 eddies', [['200 eddies', ['eddies', 200]]])).to.deep.equal([]);
     const grenades = Array.from({ length: 12 }, () => 'Grenade');
     expect(problemsOf('12 grenades', [['12 grenades', ...grenades]])).to.deep.equal([]);
     expect(problemsOf('12 grenades', [['12 grenades', 'Grenade', 'Grenade']])).to.have.length(1);

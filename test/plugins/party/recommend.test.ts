@@ -2,13 +2,13 @@ import { fail, type ModelStep, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { openTable } from './table.js';
 
-type Line = readonly [item: string, from: string, character: string];
+type Line = readonly [item: string, from: string, character: string, amount?: number];
 
 /** What the model answers: each item, the words it comes from, and who gets it. */
 const answer = (...lines: readonly Line[]) =>
   say(
     JSON.stringify({
-      items: lines.map(([name, from], index) => ({ id: index + 1, name, from })),
+      items: lines.map(([name, from, , amount = 1], index) => ({ id: index + 1, name, from, number: '', amount })),
       not_loot: [],
       assignments: lines.map(([, , character], index) => ({ item_id: index + 1, character, reason: 'It *fits*.' })),
     }),
@@ -44,6 +44,15 @@ describe('gear recommendations', () => {
         '• **Jackie** (Solo): nothing this time',
       ].join('\n'),
     );
+  });
+
+  it('split what can be split', async () => {
+    await using party = await openParty(
+      answer(['eddies', '900 eddies', 'V', 500], ['eddies', '900 eddies', 'Jackie', 400]),
+    );
+    expect(await party.recommend('900 eddies'))
+      .to.include('  - 500 × eddies – It')
+      .and.to.include('  - 400 × eddies – It');
   });
 
   it('are asked for over the actual members minus the excluded; unknown exclusions are said', async () => {

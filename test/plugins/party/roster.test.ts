@@ -20,16 +20,16 @@ describe('party roster', () => {
     ['V', 'V\u200b'],
     ['Straße', 'STRASSE'],
   ] as const) {
-    it(`takes "${typed}" for "${there}", and shows the name as it was typed last`, () => {
+    it(`takes "${typed}" for "${there}", and keeps the name as it was typed first`, () => {
       const members = withCharacter([character(there), character('Other')], character(typed, 'Fixer'));
-      expect(members).to.deep.equal([character(typed, 'Fixer'), character('Other')]);
+      expect(members).to.deep.equal([character(there, 'Fixer'), character('Other')]);
       expect(withoutCharacter([character(there)], typed).left).to.deep.equal([]);
     });
   }
 
-  it('an update replaces role and gear preferences, even in a full party', () => {
+  it('an update changes role and gear preferences, even in a full party', () => {
     const full = Array.from({ length: LIMITS.members }, (_, index) => character(`N${index}`, 'Solo', ['Armor']));
-    expect(withCharacter(full, character('n3', 'Nomad'))[3]).to.deep.equal(character('n3', 'Nomad'));
+    expect(withCharacter(full, character('n3', 'Nomad'))[3]).to.deep.equal(character('N3', 'Nomad'));
     expect(() => withCharacter(full, character('one more'))).to.throw(UserError, 'at most 50 members');
   });
 

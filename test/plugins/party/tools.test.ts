@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Tools } from '@cinnabar/sdk';
+import { PersonalDataStore, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openTable } from './table.js';
 
@@ -14,7 +14,6 @@ const SCHEMAS = {
         items: text,
         description:
           "Optional list of gear types the character prefers (e.g., 'Assault Rifles', 'Body Armor', 'Cyberware')",
-        default: [],
       },
     },
     required: ['name', 'role'],
@@ -87,15 +86,26 @@ describe('party tools', () => {
     );
     await table.call('add_party_character', { name: 'Jackie', role: 'Solo' });
     expect(await table.call('add_party_character', { name: 'JACKIE', role: 'Fixer' })).to.equal(
-      '✓ JACKIE has been added to your party!',
+      '✓ Jackie has been changed in your party.',
     );
     expect(await table.call('view_party_members')).to.equal(
-      '👥 Your party (2)\n• **V** – Solo (Gear Preferences: Assault Rifles, Body Armor)\n• **JACKIE** – Fixer (Gear Preferences: None)',
+      '👥 Your party (2)\n• **V** – Solo (Gear Preferences: Assault Rifles, Body Armor)\n• **Jackie** – Fixer (Gear Preferences: None)',
     );
     expect(await table.call('remove_party_character', { name: 'v' })).to.equal('✓ V has been removed from your party.');
     expect(await table.call('view_party_members')).to.equal(
-      '👥 Your party (1)\n• **JACKIE** – Fixer (Gear Preferences: None)',
+      '👥 Your party (1)\n• **Jackie** – Fixer (Gear Preferences: None)',
     );
+  });
+
+  it('changing only a role keeps the gear and the name as it was written', async () => {
+    await using table = await openTable();
+    await table.call('add_party_character', { name: 'V', role: 'Solo', gear_preferences: ['Rifles'] });
+    expect(await table.call('add_party_character', { name: 'v', role: 'Netrunner' })).to.equal(
+      '✓ V has been changed in your party.',
+    );
+    expect(await table.call('view_party_members')).to.include('• **V** – Netrunner (Gear Preferences: Rifles)');
+    await table.call('add_party_character', { name: 'V', role: 'Netrunner', gear_preferences: [] });
+    expect(await table.call('view_party_members')).to.include('• **V** – Netrunner (Gear Preferences: None)');
   });
 
   it('answer a mistake with a sentence, and change nothing', async () => {
@@ -153,6 +163,33 @@ describe('whose the party is', () => {
     await table.host.settled();
     expect(await table.call('view_party_members', {}, { user: bob, channel })).to.include("This server's party (1)");
     expect(await table.call('view_party_members', {}, { channel: alice.openDm(bot) })).to.match(/^Your party is empty/);
+  });
+
+  it('lets members of a shared party change and remove only what they have added, unless the guild allows it', async () => {
+    await using table = await openTable();
+    const { alice, bob, you } = table.host;
+    await table.configure('owner', 'channel');
+    await table.call('add_party_character', { name: 'V', role: 'Solo' }, { user: alice });
+    const refusal = /^<@\d+> has added V to this channel's party: only they or a moderator can change that\.$/;
+    expect(await table.call('remove_party_character', { name: 'V' }, { user: bob })).to.match(refusal);
+    expect(await table.call('add_party_character', { name: 'v', role: 'Fixer' }, { user: bob })).to.match(refusal);
+    expect(await table.call('add_party_character', { name: 'V', role: 'Nomad' }, { user: alice })).to.include(
+      'changed',
+    );
+    expect(await table.call('add_party_character', { name: 'V', role: 'Solo' }, { user: you })).to.include('changed');
+    await table.configure('sharedChanges', 'all');
+    expect(await table.call('remove_party_character', { name: 'V' }, { user: bob })).to.include('removed');
+  });
+
+  it('forgets who has added a character with the data of that member, and keeps the character', async () => {
+    await using table = await openTable();
+    const { alice, bob } = table.host;
+    await table.configure('owner', 'channel');
+    await table.call('add_party_character', { name: 'V', role: 'Solo' }, { user: alice });
+    const store = table.host.resolve(PersonalDataStore);
+    expect(JSON.stringify(await store.export(alice.id))).to.include('"V"');
+    await store.forget(alice.id);
+    expect(await table.call('remove_party_character', { name: 'V' }, { user: bob })).to.include('removed');
   });
 
   it('is kept when the plugin is reloaded', async () => {

@@ -16,8 +16,9 @@ export function recommendationText(distribution: Distribution, candidates: Candi
 }
 
 function itemText({ items }: Distribution, { item_id, reason }: Distribution['assignments'][number]): string {
-  const name = items.find(({ id }) => id === item_id)?.name ?? '';
-  return reason.trim() === '' ? shown(name) : `${shown(name)} – ${shown(brief(reason))}`;
+  const { name = '', amount = 1 } = items.find(({ id }) => id === item_id) ?? {};
+  const what = amount === 1 ? shown(name) : `${amount} × ${shown(name)}`;
+  return reason.trim() === '' ? what : `${what} – ${shown(brief(reason))}`;
 }
 
 function notes({ not_loot }: Distribution, { excluded, unknown }: Candidates): string[] {

@@ -1,9 +1,9 @@
 import type { Distribution } from './distribution.js';
-import { quantityAt } from './quantity.js';
+import { digitsAt } from './quantity.js';
 import { normalise, occurrences, overlaps, type Span } from './spans.js';
 
-/** From here on a number may stand for one stack (200 eddies, 30 rounds) as well as for single things. */
-const STACK = 10;
+/** How far from a thing the words may stand that say how many there are. */
+const NEAR = 20;
 
 interface Traced {
   readonly problems: readonly string[];
@@ -12,7 +12,8 @@ interface Traced {
 }
 
 /**
- * Checks that each item comes from the description and that none is there more often than the description says.
+ * Checks that each item comes from the description and that all shares of a thing together are as much of it as the description says in
+ * digits; of words for numbers it checks only that they are there.
  * Longer quotes claim their words first, so that "Rifle" cannot be taken out of "Assault Rifle" a second time.
  * @param text the normalised description
  */
@@ -27,8 +28,9 @@ export function traceItems(text: string, items: Distribution['items']): Traced {
     } else if (free.length === 0) {
       problems.push(`"${quote}" is already part of another item.`);
     } else {
-      const used = spansFor(text, free, group.length);
-      if (used === undefined) problems.push(wrongNumber(text, free, quote, group.length));
+      const amount = group.reduce((sum, item) => sum + item.amount, 0);
+      const used = spansFor(text, free, amount, numberWords(group));
+      if (used === undefined) problems.push(wrongNumber(text, free, quote, amount));
       claimed.push(...(used ?? free));
     }
     for (const { name } of group) {
@@ -48,22 +50,28 @@ function byQuote(items: Distribution['items']): [quote: string, items: Distribut
   return [...groups].sort(([a], [b]) => b.length - a.length);
 }
 
-/** The first occurrences that together speak of exactly `count` things; `undefined` when none do. */
-function spansFor(text: string, free: readonly Span[], count: number): readonly Span[] | undefined {
-  let single = 0;
-  let stacked = 0;
+/** What the model says stands there for the number, unless it is digits: those are counted here. */
+function numberWords(group: Distribution['items']): string {
+  const words = normalise(group.find(({ number }) => number.trim() !== '')?.number ?? '');
+  return /\d/.test(words) ? '' : words;
+}
+
+/** The first occurrences that together speak of exactly `amount` things; `undefined` when none do. */
+function spansFor(text: string, free: readonly Span[], amount: number, words: string): readonly Span[] | undefined {
+  let known = 0;
   for (const [index, { start, end }] of free.entries()) {
-    const quantity = quantityAt(text, start, end);
-    single += quantity;
-    stacked += quantity >= STACK ? 1 : quantity;
-    if (count === single || count === stacked) return free.slice(0, index + 1);
+    const digits = digitsAt(text, start, end);
+    known += digits ?? 1;
+    const isInWords =
+      digits === undefined && words !== '' && text.slice(Math.max(0, start - NEAR), end + NEAR).includes(words);
+    if (amount === known || isInWords) return free.slice(0, index + 1);
   }
   return undefined;
 }
 
-function wrongNumber(text: string, free: readonly Span[], quote: string, count: number): string {
-  const expected = free.reduce((sum, { start, end }) => sum + quantityAt(text, start, end), 0);
-  return `"${quote}" is ${expected} in the description, but there ${count === 1 ? 'is 1 item' : `are ${count} items`} for it.`;
+function wrongNumber(text: string, free: readonly Span[], quote: string, amount: number): string {
+  const expected = free.reduce((sum, { start, end }) => sum + (digitsAt(text, start, end) ?? 1), 0);
+  return `"${quote}" is ${expected} in the description, but the amounts of its items make ${amount}.`;
 }
 
 /** Singular or plural, and other endings: the words agree in all but the last letters. */

@@ -32,7 +32,9 @@ function itemProblems({ items, assignments }: Distribution): string[] {
   const problems: string[] = [];
   const ids = new Set(items.map(({ id }) => id));
   if (ids.size < items.length) problems.push('Two items have the same id.');
-  for (const { id, name } of items) {
+  for (const { id, name, amount } of items) {
+    if (!Number.isSafeInteger(amount) || amount < 1)
+      problems.push(`The amount of item ${id} ("${name}") is no whole number from 1 on.`);
     const times = assignments.filter(({ item_id }) => item_id === id).length;
     if (times !== 1) problems.push(`The item ${id} ("${name}") is assigned ${times} times instead of once.`);
   }

@@ -2,7 +2,17 @@ import { UserError, z } from '@cinnabar/sdk';
 import { nameKey, nearestName, shown } from './names.js';
 
 export const partySchema = z.object({
-  members: z.array(z.object({ name: z.string(), role: z.string(), gear: z.array(z.string()) })).default([]),
+  members: z
+    .array(
+      z.object({
+        name: z.string(),
+        role: z.string(),
+        gear: z.array(z.string()),
+        /** The member who added it, in a party that several share. */
+        addedBy: z.string().optional(),
+      }),
+    )
+    .default([]),
 });
 export type Party = z.output<typeof partySchema>;
 export type Character = Party['members'][number];
@@ -14,12 +24,27 @@ export function findCharacter(members: readonly Character[], name: string): Char
   return members.find((member) => nameKey(member.name) === key);
 }
 
-/** Adds a character, or replaces the one of that name in its place. @throws UserError when a limit is passed */
-export function withCharacter(members: readonly Character[], character: Character): Character[] {
+/** What is said about a character: nothing of its gear where it is left out. */
+export interface Said {
+  readonly name: string;
+  readonly role: string;
+  readonly gear?: readonly string[] | undefined;
+}
+
+/** Adds a character, or changes what is said about the one of that name. @throws UserError when a limit is passed */
+export function withCharacter(members: readonly Character[], said: Said, addedBy?: string): Character[] {
+  const present = findCharacter(members, said.name);
+  const { role, gear = present?.gear ?? [] } = said;
+  const character = {
+    ...(addedBy === undefined ? {} : { addedBy }),
+    ...present,
+    // Under its own name: whoever writes "jackie" does not mean to rename it.
+    name: present?.name ?? said.name,
+    role,
+    gear: [...gear],
+  };
   checkSize(character);
-  const key = nameKey(character.name);
-  const index = members.findIndex((member) => nameKey(member.name) === key);
-  if (index >= 0) return members.with(index, character);
+  if (present !== undefined) return members.map((member) => (member === present ? character : member));
   if (members.length >= LIMITS.members) {
     throw new UserError(`A party has at most ${LIMITS.members} members. Remove someone first.`);
   }

@@ -1,6 +1,18 @@
-import { type Actor, type Collections, type Document, homeChannelOf, type Settings, z } from '@cinnabar/sdk';
+import {
+  type Access,
+  type Actor,
+  type Collections,
+  type Document,
+  homeChannelOf,
+  type PersonalData,
+  type Settings,
+  TIERS,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import { type Party, partySchema } from './characters.js';
+import { type Character, findCharacter, type Party, partySchema } from './characters.js';
+import { shown } from './names.js';
 
 export const settings = {
   guild: z.object({
@@ -8,6 +20,12 @@ export const settings = {
       .enum(['user', 'channel', 'guild'])
       .default('user')
       .describe('Whose the party is: each member has one, or each channel, or the whole guild'),
+    sharedChanges: z
+      .enum(['own', 'all'])
+      .default('own')
+      .describe(
+        'In a party of a channel or of the guild: whether members may change and remove only the characters that they have added, or all; moderators always may all',
+      ),
   }),
 };
 
@@ -22,24 +40,76 @@ export interface OwnedParty {
   readonly document: Document<Party>;
   /** "your party", "this channel's party" */
   readonly phrase: string;
+  /** Whether several members share it. */
+  readonly isShared: boolean;
+  /** @throws UserError when another member has added the character, and the guild leaves it to them */
+  assertMayChange(name: string): Promise<void>;
 }
+type Owner = 'user' | 'channel' | 'guild';
 export type PartyOf = (actor: Actor) => Promise<OwnedParty>;
 
+export interface PartyOfParts {
+  readonly client: Pick<Client, 'channels'>;
+  readonly access: Pick<Access, 'tierOf'>;
+  readonly guildSettings: Settings<typeof settings>['guild'];
+  readonly stored: Collections<typeof collections>;
+}
+
 /** In a direct message it is always the user's own. The threads of a channel have the channel's party. */
-export function createPartyOf(
-  client: Pick<Client, 'channels'>,
-  guildSettings: Settings<typeof settings>['guild'],
-  stored: Collections<typeof collections>,
-): PartyOf {
-  return async ({ guildId, channelId, userId }) => {
-    const owner = guildId === null ? 'user' : (await guildSettings(guildId).get()).owner;
+export function createPartyOf({ client, access, guildSettings, stored }: PartyOfParts): PartyOf {
+  const placeOf = async ({ guildId, channelId, userId }: Actor, owner: Owner) => {
     if (guildId !== null && owner === 'guild') {
-      return { document: stored.guildParties.of(guildId), phrase: "this server's party" };
+      return { document: stored.guildParties.of(guildId), phrase: "this server's party", isShared: true };
     }
-    if (owner === 'channel') {
+    if (guildId !== null && owner === 'channel') {
       const homeId = await homeChannelOf(client, channelId);
-      return { document: stored.channelParties.of(homeId), phrase: "this channel's party" };
+      return { document: stored.channelParties.of(homeId), phrase: "this channel's party", isShared: true };
     }
-    return { document: stored.userParties.of(userId), phrase: 'your party' };
+    return { document: stored.userParties.of(userId), phrase: 'your party', isShared: false };
+  };
+  return async (actor) => {
+    const rules = actor.guildId === null ? undefined : await guildSettings(actor.guildId).get();
+    const place = await placeOf(actor, rules?.owner ?? 'user');
+    return {
+      ...place,
+      async assertMayChange(name) {
+        if (!place.isShared || rules?.sharedChanges === 'all') return;
+        const present = findCharacter((await place.document.get()).members, name);
+        const addedBy = present?.addedBy;
+        if (present === undefined || addedBy === undefined || addedBy === actor.userId) return;
+        if (TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod')) return;
+        throw new UserError(
+          `<@${addedBy}> has added ${shown(present.name)} to ${place.phrase}: only they or a moderator can change that.`,
+        );
+      },
+    };
+  };
+}
+
+/** Characters of shared parties by the member who added them, for `personalData`. */
+export function sharedCharacters({ channelParties, guildParties }: Collections<typeof collections>): PersonalData {
+  const all = [channelParties, guildParties];
+  return {
+    async export(userId) {
+      const found: Character[] = [];
+      for (const parties of all) {
+        for await (const [, { members }] of parties.entries())
+          found.push(...members.filter(({ addedBy }) => addedBy === userId));
+      }
+      return { characters: found };
+    },
+    /** The characters stay: others play with them. */
+    async forget(userId) {
+      for (const parties of all) {
+        for await (const [id, { members }] of parties.entries()) {
+          if (!members.some(({ addedBy }) => addedBy === userId)) continue;
+          await parties.of(id).update((party) => {
+            party.members = party.members.map(({ addedBy, ...member }) =>
+              addedBy === undefined || addedBy === userId ? member : { ...member, addedBy },
+            );
+          });
+        }
+      }
+    },
   };
 }

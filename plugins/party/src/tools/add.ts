@@ -1,5 +1,5 @@
 import { type ToolDefinition, z } from '@cinnabar/sdk';
-import { withCharacter } from '../roster/characters.js';
+import { type Character, findCharacter, withCharacter } from '../roster/characters.js';
 import { shown } from '../roster/names.js';
 import type { PartyOf } from '../roster/owner.js';
 
@@ -8,14 +8,16 @@ const input = z.object({
   role: z.string().describe("The character's role (e.g., Solo, Netrunner, Fixer, Rockerboy, etc.)"),
   gear_preferences: z
     .array(z.string())
-    .default([])
+    .optional()
     .describe("Optional list of gear types the character prefers (e.g., 'Assault Rifles', 'Body Armor', 'Cyberware')"),
 });
 
+type Input = z.output<typeof input>;
+
 interface Added {
-  readonly name: string;
-  readonly role: string;
-  readonly gear_preferences: readonly string[];
+  /** As it is in the party. */
+  readonly character: Character;
+  readonly isNew: boolean;
   readonly party: string;
 }
 
@@ -38,17 +40,54 @@ export function addPartyCharacter(partyOf: PartyOf): ToolDefinition<typeof input
         keys: { gear_preferences: 'gear' },
       },
       labels: { name: 'Name', role: 'Role', gear_preferences: 'Gear Preferences' },
-      success: ({ name }, { party }) => `✓ ${shown(name)} has been added to ${party}!`,
+      async describe(said, { actor }) {
+        const { document, phrase } = await partyOf(actor);
+        const { name, gear_preferences: gear } = said;
+        const present = findCharacter((await document.get()).members, name);
+        if (present === undefined) {
+          return {
+            sentence: `I'll add ${name} to ${phrase}`,
+            cancelled: `Cancelled adding ${name} to ${phrase}.`,
+            ...(gear === undefined ? { assumed: { gear_preferences: [] } } : {}),
+          };
+        }
+        const changes = changesOf(present, said);
+        return {
+          sentence: `I'll change ${present.name}: ${changes.length === 0 ? 'nothing' : changes.join(', ')} (${phrase})`,
+          said: ['name', 'role'],
+          action: 'Change character in party roster',
+          cancelled: `Cancelled changing ${present.name} in ${phrase}.`,
+        };
+      },
+      success: (_, { character: { name }, isNew, party }) =>
+        isNew ? `✓ ${shown(name)} has been added to ${party}!` : `✓ ${shown(name)} has been changed in ${party}.`,
       cancelled: ({ name }) => `Cancelled adding ${name} to your party.`,
     },
-    async run({ name, role, gear_preferences }, { actor }) {
-      const { document, phrase } = await partyOf(actor);
-      await document.update((party) => {
-        party.members = withCharacter(party.members, { name, role, gear: gear_preferences });
+    async check({ name }, { actor }) {
+      await (await partyOf(actor)).assertMayChange(name);
+    },
+    async run({ name, role, gear_preferences: gear }, { actor }) {
+      const { document, phrase, isShared, assertMayChange } = await partyOf(actor);
+      await assertMayChange(name);
+      let isNew = false;
+      const { members } = await document.update((party) => {
+        isNew = findCharacter(party.members, name) === undefined;
+        party.members = withCharacter(party.members, { name, role, gear }, isShared ? actor.userId : undefined);
       });
-      return { name, role, gear_preferences, party: phrase };
+      const character = findCharacter(members, name) ?? { name, role, gear: [] };
+      return { character, isNew, party: phrase };
     },
   };
+}
+
+/** "role Solo → Netrunner" */
+function changesOf(present: Character, { role, gear_preferences: gear }: Input): readonly string[] {
+  const newGear = gear === undefined ? undefined : gear.join(', ') || 'None';
+  const oldGear = present.gear.join(', ') || 'None';
+  return [
+    ...(role === present.role ? [] : [`role ${present.role} → ${role}`]),
+    ...(newGear === undefined || newGear === oldGear ? [] : [`gear preferences ${oldGear} → ${newGear}`]),
+  ];
 }
 
 const joins = ["he's", "she's", "they're", 'he is', 'she is', 'they are', "it's", 'who is', "who's"].flatMap((is) => [

@@ -41,6 +41,9 @@ export function recommendGear(partyOf: PartyOf, llm: Llm | undefined): ToolDefin
         keys: { loot_description: 'loot', excluded_characters: 'excluded' },
       },
       labels: { loot_description: 'Loot', excluded_characters: 'Excluded Characters' },
+      describe: async (_, { actor }) => ({
+        sentence: `I'll recommend who in ${(await partyOf(actor)).phrase} should get what`,
+      }),
       success: (_, { distribution, candidates }) => recommendationText(distribution, candidates),
       cancelled: () => 'Cancelled gear recommendation.',
     },

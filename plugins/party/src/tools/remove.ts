@@ -24,11 +24,23 @@ export function removePartyCharacter(partyOf: PartyOf): ToolDefinition<typeof in
       action: 'Remove character from party roster',
       terminal: { program: 'PARTY_MANAGER', operation: 'REMOVE_CHARACTER', record: 'CHARACTER_DATA' },
       labels: { name: 'Name' },
+      async describe({ name }, { actor }) {
+        const { phrase } = await partyOf(actor);
+        return {
+          sentence: `I'll remove ${name} from ${phrase}`,
+          said: ['name'],
+          cancelled: `Cancelled removing ${name} from ${phrase}.`,
+        };
+      },
       success: (_, { name, party }) => `✓ ${shown(name)} has been removed from ${party}.`,
       cancelled: ({ name }) => `Cancelled removing ${name} from your party.`,
     },
+    async check({ name }, { actor }) {
+      await (await partyOf(actor)).assertMayChange(name);
+    },
     async run({ name }, { actor }) {
-      const { document, phrase } = await partyOf(actor);
+      const { document, phrase, assertMayChange } = await partyOf(actor);
+      await assertMayChange(name);
       let removed = name;
       await document.update((party) => {
         const { left, gone } = withoutCharacter(party.members, name);
