@@ -1,5 +1,5 @@
 /**
- * The first thing that `npm start` and `npm test` run: plain JavaScript that needs nothing installed. It installs what is missing, builds
+ * The first thing that `npm start`, `npm test` and `npx cinnabar` run: plain JavaScript that needs nothing installed. It installs what is missing, builds
  * what has changed, says so on standard error, and hands over.
  */
 import { spawnSync } from 'node:child_process';
@@ -14,11 +14,14 @@ const at = (...parts) => join(root, ...parts);
 const SLACK_MS = 5_000;
 const say = (text) => process.stderr.write(`cinnabar: ${text}\n`);
 
+/** What needs the host and its plugins only, not the tests. */
+const HOST_TASKS = ['start', 'cinnabar'];
+
 const [task = 'start', ...rest] = process.argv.slice(2);
 
 checkNode();
 install();
-build(task === 'start' ? 'tsconfig.host.json' : 'tsconfig.json');
+build(HOST_TASKS.includes(task) ? 'tsconfig.host.json' : 'tsconfig.json');
 await run();
 
 function checkNode() {
@@ -81,6 +84,7 @@ async function run() {
   nodeModule.enableCompileCache?.(at('node_modules', '.cache', 'cinnabar'));
   const modules = {
     start: ['core', 'dist', 'cli', 'main.js'],
+    cinnabar: ['core', 'dist', 'cli', 'main.js'],
     test: ['test', 'dist', 'runner', 'test.js'],
     bench: ['test', 'dist', 'bench', 'main.js'],
     campaign: ['test', 'dist', 'campaign', 'main.js'],

@@ -182,3 +182,8 @@ export interface Llm {
   readonly current: { readonly provider: string; readonly model: string };
 }
 export const Llm = defineToken<Llm>('cinnabar.llm');
+
+/** Whether a language model answers, and not the offline one that only matches fixed sentences: what needs one is not worth offering without. */
+export function hasModel(llm: Pick<Llm, 'current'> | undefined): boolean {
+  return llm !== undefined && llm.current.provider !== 'offline';
+}

@@ -10,7 +10,7 @@ const HELP = `Cinnabar, a Discord bot host.
 
   cinnabar start [--bot NAME]      logs in with DISCORD_TOKEN; without it, opens a local Discord to talk to
   cinnabar console [--bot NAME]    opens the local Discord, token or not
-  cinnabar schema                  prints the JSON Schema of the configuration files, for editors
+  cinnabar schema [FILE]           prints the JSON Schema of the configuration files, for editors, or writes it to FILE
   cinnabar import chapter2|chapter3 DIR [--dry-run] [--overwrite] [--bot-id ID]
                                    takes over the bots and tool calls of those programs
   cinnabar version                 prints the version
@@ -31,7 +31,11 @@ async function main(given: Arguments): Promise<number> {
     case 'console':
       return (await import('./console/run.js')).runConsole(configuration(bot), process);
     case 'schema':
-      return (await import('./schema.js')).printSchema(loadConfig(process.cwd(), process.env, bot), process);
+      return (await import('./schema.js')).printSchema(
+        loadConfig(process.cwd(), process.env, bot),
+        operands[0],
+        process,
+      );
     case 'import':
       return (await import('./import/run.js')).runImport(operands, given, process);
     case 'version':

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { operatorSentenceOf, type Plugin, z } from '@cinnabar/sdk';
+import { operatorSentenceOf, type Plugin, replaceFile, z } from '@cinnabar/sdk';
 import { ceilingsSchema } from '../config/ceilings.js';
 import type { HostConfig } from '../config/host-config.js';
 import { hostPartSchema } from '../config/host-part.js';
@@ -9,14 +9,28 @@ import { HOST_VERSION } from '../version.js';
 
 const NOTE = 'Made by `cinnabar schema`: the keys of the host and of every plugin. Do not edit.';
 
-/** Prints the JSON Schema of the configuration files, for editors. @returns the exit code */
-export async function printSchema(config: HostConfig, { stdout, stderr }: NodeJS.Process): Promise<number> {
+/**
+ * Prints the JSON Schema of the configuration files, for editors, or puts it in the place of a file: only when all plugins could be read, and
+ * whole, since a shell's `>` empties the file before there is anything to write.
+ * @returns the exit code
+ */
+export async function printSchema(
+  config: HostConfig,
+  file: string | undefined,
+  { stdout, stderr }: { readonly stdout: NodeJS.WritableStream; readonly stderr: NodeJS.WritableStream },
+): Promise<number> {
   const { root, dataDir, buildCacheDir, pluginFolders } = config;
   const discover = createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] });
   const { plugins, problems } = await loadAll(discover, join(buildCacheDir, 'plugins'));
   for (const problem of problems) stderr.write(`${problem}\n`);
-  stdout.write(schemaText(plugins));
-  return problems.length === 0 ? 0 : 1;
+  if (problems.length > 0) {
+    if (file !== undefined) stderr.write(`${file} stays as it is.\n`);
+    return 1;
+  }
+  const text = schemaText(plugins);
+  if (file === undefined) stdout.write(text);
+  else await replaceFile(file, text, { mode: 0o644 });
+  return 0;
 }
 
 /** Loads plugins without starting them. */

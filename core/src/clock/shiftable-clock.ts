@@ -2,8 +2,14 @@ import type { Clock } from '@cinnabar/sdk';
 
 /** A clock that runs by itself and can be moved forward: the console's `wait 61s`. */
 export interface ShiftableClock extends Clock {
-  /** Moves time forward at once, running what falls due on the way, in order. */
-  advance(byMs: number): void;
+  /** How far it is ahead of its base. */
+  readonly aheadMs: number;
+  /**
+   * Moves time forward, running what falls due on the way, in order. After each stop it waits for what was set off, so that a deadline does
+   * not pass while an answer that is there has not been read.
+   * @param settled resolves when all that follows from what has run has happened
+   */
+  advance(byMs: number, settled: () => Promise<void>): Promise<void>;
 }
 
 interface Waiting {
@@ -12,10 +18,16 @@ interface Waiting {
   cancel: () => void;
 }
 
-/** @param base the clock that it runs on */
-export function createShiftableClock(base: Clock): ShiftableClock {
+/** How often one move of the clock stops on its way, at most. */
+const MOST_STOPS = 500;
+
+/**
+ * @param base the clock that it runs on
+ * @param aheadMs how far ahead of it to begin
+ */
+export function createShiftableClock(base: Clock, aheadMs = 0): ShiftableClock {
   const waiting = new Set<Waiting>();
-  let shiftMs = 0;
+  let shiftMs = aheadMs;
   const now = () => base.now() + shiftMs;
 
   const arm = (entry: Waiting) => {
@@ -24,7 +36,7 @@ export function createShiftableClock(base: Clock): ShiftableClock {
       entry.task();
     });
   };
-  const earliest = (until: number) => [...waiting].filter(({ due }) => due <= until).sort((a, b) => a.due - b.due)[0];
+  const dueUntil = (until: number) => [...waiting].filter(({ due }) => due <= until).sort((a, b) => a.due - b.due);
 
   return {
     now,
@@ -37,13 +49,24 @@ export function createShiftableClock(base: Clock): ShiftableClock {
         entry.cancel();
       };
     },
-    advance(byMs) {
+    get aheadMs() {
+      return shiftMs;
+    },
+    async advance(byMs, settled) {
       const until = now() + byMs;
-      for (let entry = earliest(until); entry !== undefined; entry = earliest(until)) {
-        waiting.delete(entry);
-        entry.cancel();
-        shiftMs += Math.max(0, entry.due - now());
-        entry.task();
+      // Over long times what repeats every few seconds runs in batches: a year would take hours otherwise.
+      const windowMs = Math.floor(byMs / MOST_STOPS);
+      for (let first = dueUntil(until)[0]; first !== undefined; first = dueUntil(until)[0]) {
+        const stop = Math.min(until, Math.max(first.due, now()) + windowMs);
+        // What these set themselves waits for the next stop.
+        for (const entry of dueUntil(stop)) {
+          if (!waiting.delete(entry)) continue;
+          entry.cancel();
+          shiftMs += Math.max(0, entry.due - now());
+          entry.task();
+        }
+        await settled();
+        shiftMs += Math.max(0, stop - now());
       }
       shiftMs += Math.max(0, until - now());
       for (const entry of waiting) {

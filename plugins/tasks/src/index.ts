@@ -162,8 +162,8 @@ export default definePlugin({
     });
     registerCommands(context, { access, provenance, tasks: service, approvals });
     registerResponders(context, { tasks: service, llm, contexts, selfName, log });
-    registerStartTool(context, service);
-    const followUps = { store: collections.followUps, tasks: service, client, clock, random, log };
+    registerStartTool(context, service, llm);
+    const followUps = { store: collections.followUps, tasks: service, client, clock, random, log, llm };
     const pages = context.worker<typeof import('./builtin/web/worker.js')>(
       new URL('./builtin/web/worker.js', import.meta.url),
     );

@@ -2,6 +2,7 @@ import {
   type Access,
   type Actor,
   type Clock,
+  hasModel,
   type Llm,
   type Random,
   type TaskInfo,
@@ -44,8 +45,6 @@ export interface TasksParts {
 }
 
 const LONGEST_PROMPT = 4_000;
-/** The provider that stands in where none is set up. */
-const OFFLINE = 'offline';
 const OVER = 'This task is over. `task continue` goes on with it.';
 const NOT_YET = 'This task goes on already, or has only just ended. Please try again in a moment.';
 /** So many words are kept that a task has not heard yet. */
@@ -72,7 +71,7 @@ export function createTasks(parts: TasksParts): Tasks {
   };
   /** Whether there may be one more task of this person. */
   const assertMayOpen = async (actor: Actor): Promise<void> => {
-    if (llm === undefined || llm.current.provider === OFFLINE) throw new UserError(NO_MODEL);
+    if (!hasModel(llm)) throw new UserError(NO_MODEL);
     await assertMayStart(access, actor, SUBJECT);
     const { maxOpen, maxOpenInGuild } = await rulesIn(settings, actor.guildId);
     const all = journal.live().filter(({ status }) => !isFinal(status));

@@ -84,11 +84,14 @@ describe('a conversation with the party, confirmed by reactions', () => {
       ["Add V to my party, he's a Solo", 'Cancelled adding V to your party.'],
       ['Remove V from my party', 'Cancelled removing V from your party.'],
       ['Who is in my party?', 'Cancelled viewing party members.'],
-      ['Distribute 2 SMGs', 'Cancelled gear recommendation.'],
     ] as const) {
       await talk.says(text);
       expect(await talk.reacts('👎')).to.deep.equal([forAlice(talk, answer)]);
     }
+    const model = scriptedLlm([callTool('recommend_gear', { loot_description: '2 SMGs' })]);
+    await using other = await openConversation(model);
+    await other.says('Distribute 2 SMGs');
+    expect(await other.reacts('👎')).to.include('Cancelled gear recommendation.');
   });
 
   it('recommends gear, asking the model again only once it is confirmed', async () => {

@@ -1,4 +1,4 @@
-import { findMatches } from '@cinnabar/plugin-llm/providers/offline/match';
+import { readUtterance } from '@cinnabar/plugin-llm/providers/offline/match';
 import type { ModelTool } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -26,7 +26,7 @@ const TOOLS = [JOIN, LEAVE, SHOW, DICE];
 
 /** What an utterance is taken for: `tool {arguments}`, one for each possibility. */
 function read(said: string, tools: readonly ModelTool[] = TOOLS): readonly string[] {
-  return findMatches(said, 'Cinnabar', tools).map(({ tool: { name }, input }) => {
+  return readUtterance(said, 'Cinnabar', tools).matches.map(({ tool: { name }, input }) => {
     const sorted = Object.fromEntries(Object.entries(input).sort(([a], [b]) => a.localeCompare(b)));
     return `${name} ${JSON.stringify(sorted)}`;
   });

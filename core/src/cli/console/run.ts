@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { visible } from '@cinnabar/sdk';
-import { createShiftableClock } from '../../clock/shiftable-clock.js';
-import { createSystemClock } from '../../clock/system-clock.js';
 import type { HostConfig } from '../../config/host-config.js';
 import { createHost } from '../../host.js';
 import { guardProcess } from '../../process/guard.js';
@@ -10,6 +8,7 @@ import { listenToSignals, type StopRequests } from '../../process/signals.js';
 import { startWatchdog } from '../../process/watchdog.js';
 import { HOST_VERSION } from '../../version.js';
 import { ConsoleError } from './instruction.js';
+import { openLocalTime } from './local-time.js';
 import { createSession, type Session } from './session.js';
 import { createSettled } from './settled.js';
 import { setStage } from './stage.js';
@@ -45,7 +44,7 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process): 
   const stops = listenToSignals(terminal);
   void stops.first.then(end);
   terminal.stdout.on('error', end);
-  const clock = createShiftableClock(createSystemClock());
+  const { clock, advance } = openLocalTime(config.dataDir);
   const stage = await setStage(clock, ['alice', 'bob']);
   const host = createHost({
     config: { ...config, discordApi: stage.discord.api, token: stage.application.token },
@@ -60,7 +59,7 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process): 
     stage,
     transcript: createTranscript((author) => !interactive || author === stage.application.id),
     print: (line) => void terminal.stdout.write(`${line}\n`),
-    advance: clock.advance,
+    advance,
     settled,
   });
   try {

@@ -15,7 +15,7 @@ interface Parts {
   /** Gets each line for people as it happens. */
   readonly print: (line: string) => void;
   /** Moves time forward. */
-  readonly advance: (ms: number) => void;
+  readonly advance: (ms: number, settled: () => Promise<void>) => Promise<void>;
   /** Resolves when everything that was set off has happened. */
   readonly settled: () => Promise<void>;
 }
@@ -30,7 +30,7 @@ export function createSession({ stage, transcript, print, advance, settled }: Pa
   const messageOf = (id: string | undefined) =>
     id === undefined ? transcript.latestOf(stage.application.user) : transcript.find(id);
 
-  const act = (person: LocalUser, what: Act): LocalInteraction | undefined => {
+  const act = async (person: LocalUser, what: Act): Promise<LocalInteraction | undefined> => {
     switch (what.kind) {
       case 'say':
         person.say(stage.channel, what.text);
@@ -53,7 +53,7 @@ export function createSession({ stage, transcript, print, advance, settled }: Pa
         return person.submit(interaction, what.fields);
       }
       case 'wait':
-        advance(what.ms);
+        await advance(what.ms, settled);
         return undefined;
     }
   };
@@ -65,7 +65,7 @@ export function createSession({ stage, transcript, print, advance, settled }: Pa
       const person = instruction.who === undefined ? stage.you : stage.member(instruction.who);
       let interaction: LocalInteraction | undefined;
       try {
-        interaction = act(person, instruction.act);
+        interaction = await act(person, instruction.act);
       } catch (error) {
         // What Discord would refuse is the person's to know, with Discord's reason.
         throw error instanceof Error ? new ConsoleError(reasonOf(error), { cause: error }) : error;

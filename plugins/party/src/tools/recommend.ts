@@ -1,4 +1,4 @@
-import { type Llm, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { hasModel, type Llm, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import { askForDistribution } from '../gear/ask.js';
 import { type Candidates, candidatesOf } from '../gear/candidates.js';
 import type { Distribution } from '../gear/distribution.js';
@@ -8,6 +8,7 @@ import type { PartyOf } from '../roster/owner.js';
 const input = z.object({
   loot_description: z
     .string()
+    .max(4_000)
     .describe(
       "Natural language description of the loot to distribute (e.g., 'Assault Rifle, Body Armor, Neural Processor' or 'We got 2 SMGs from the ganger')",
     ),
@@ -30,6 +31,7 @@ export function recommendGear(partyOf: PartyOf, llm: Llm | undefined): ToolDefin
       'Get AI-powered gear distribution recommendations for party members based on loot description. Accepts natural language descriptions of loot items.',
     input,
     risk: 'read',
+    offered: () => hasModel(llm),
     examples,
     present: {
       sentence: () => "I'll recommend who in your party should get what",

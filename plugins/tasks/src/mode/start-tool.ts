@@ -1,9 +1,13 @@
-import { type Registrar, type Tasks, z } from '@cinnabar/sdk';
+import { hasModel, type Llm, type Registrar, type Tasks, z } from '@cinnabar/sdk';
 import { TASK_POLICY } from '../running/may-go-on.js';
 import { START_TOOL } from '../running/start-tool.js';
 
 /** By which `chat`, `persona` and other minds hand over what takes several steps. */
-export function registerStartTool({ tool }: Pick<Registrar, 'tool'>, tasks: Tasks): void {
+export function registerStartTool(
+  { tool }: Pick<Registrar, 'tool'>,
+  tasks: Tasks,
+  llm: Pick<Llm, 'current'> | undefined,
+): void {
   tool({
     name: START_TOOL,
     description:
@@ -11,6 +15,7 @@ export function registerStartTool({ tool }: Pick<Registrar, 'tool'>, tasks: Task
     input: z.object({ goal: z.string().min(1).max(4_000).describe('The whole task, in one piece') }),
     risk: 'write',
     access: TASK_POLICY,
+    offered: () => hasModel(llm),
     examples: ['start a task: {goal}', 'take your time and {goal}'],
     present: {
       sentence: ({ goal }) => `I'll start a task: ${goal}`,

@@ -1,6 +1,6 @@
 import { isNumber } from './numbers.js';
-import type { Element } from './template.js';
-import { COST, costOfExtra, costOfMissing, costOfSaying, limitFor } from './tolerance.js';
+import { type Element, isTellingEnough, type Slot } from './template.js';
+import { costOfExtra, costOfMissing, costOfSaying, limitFor } from './tolerance.js';
 import type { Word } from './words.js';
 
 /** Which words of the utterance fill each slot: from, to (exclusive). */
@@ -23,15 +23,14 @@ const IMPOSSIBLE: Step = { cost: Number.POSITIVE_INFINITY, move: NONE };
  */
 export function align(template: readonly Element[], words: readonly Word[]): Alignment | undefined {
   const literals = template.filter((element) => element.kind === 'literal');
-  // An example made of slots and small words would match anything.
-  if (literals.every((literal) => literal.small)) return undefined;
+  if (!isTellingEnough(template)) return undefined;
   const limit = limitFor(literals.length);
   const width = words.length + 1;
   const moves = new Uint8Array((template.length + 1) * width);
 
   let above: Float64Array = new Float64Array(width);
   for (const [index, word] of words.entries()) {
-    above[index + 1] = (above[index] ?? 0) + costOfExtra(word.form);
+    above[index + 1] = (above[index] ?? 0) + costOfExtra(word);
     moves[index + 1] = EXTRA;
   }
   for (const [index, element] of template.entries()) {
@@ -62,16 +61,22 @@ function bestStep(
   const left = row[column - 1] ?? Number.POSITIVE_INFINITY;
   if (element.kind === 'slot') {
     if (word === undefined || (element.numeric && !isNumber(word.form))) return IMPOSSIBLE;
-    const misplaced = element.afterBreak && before?.kind === 'slot' && !word.afterBreak;
-    const starts = { cost: diagonal + (misplaced ? COST.missingBreak : 0), move: SLOT_STARTS };
+    // Between two slots something has to say where the first one ends.
+    const misplaced = before?.kind === 'slot' && !isMarked(element, before, word);
+    const starts = { cost: misplaced ? Number.POSITIVE_INFINITY : diagonal, move: SLOT_STARTS };
     // Going on is preferred: then the slot before ends as early as it can.
     return element.numeric || left > starts.cost ? starts : { cost: left, move: SLOT_GOES_ON };
   }
-  const missing = { cost: (above[column] ?? Number.POSITIVE_INFINITY) + costOfMissing(element.form), move: MISSING };
+  const missing = { cost: (above[column] ?? Number.POSITIVE_INFINITY) + costOfMissing(element), move: MISSING };
   if (word === undefined) return missing;
-  const said = { cost: diagonal + costOfSaying(word.form, element.form), move: SAID };
-  const extra = { cost: left + costOfExtra(word.form), move: EXTRA };
+  const said = { cost: diagonal + costOfSaying(word, element.form), move: SAID };
+  const extra = { cost: left + costOfExtra(word), move: EXTRA };
   return [said, extra, missing].reduce((best, step) => (step.cost < best.cost ? step : best));
+}
+
+function isMarked(slot: Slot, before: Slot, word: Word): boolean {
+  if (slot.bracketed) return word.operator;
+  return slot.afterBreak ? word.afterBreak : slot.numeric || before.numeric;
 }
 
 function slotsOf(template: readonly Element[], moves: Uint8Array, width: number): Alignment['slots'] {

@@ -1,6 +1,10 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { readNumber } from './numbers.js';
+import { isOneThing, type SlotText, slotText } from './slot-text.js';
+
+/** Characters. */
+const LONGEST_NAME = 200;
 
 const PROPERTY = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
@@ -8,6 +12,8 @@ const PROPERTY = z.looseObject({
   anyOf: z.array(z.unknown()).optional(),
   items: z.unknown().optional(),
   default: z.unknown().optional(),
+  maxLength: z.number().optional(),
+  pattern: z.string().optional(),
 });
 type Property = z.output<typeof PROPERTY>;
 
@@ -16,11 +22,16 @@ const SCHEMA = z.looseObject({
   required: z.array(z.string()).default([]),
 });
 
+/** The arguments that the slots' texts give, or the slot whose text may mean something else. */
+export type Filled =
+  | { readonly ok: true; readonly input: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly slot: string; readonly text: string };
+
 /** A tool's input schema, as far as slots need it. */
 export interface InputShape {
   isNumeric(slot: string): boolean;
-  /** The tool's arguments from the slots' texts; `undefined` when a text does not fit, or a required argument has none. */
-  fill(texts: ReadonlyMap<string, string>): Readonly<Record<string, unknown>> | undefined;
+  /** The tool's arguments from the slots' texts; `undefined` when a required argument has none, or the schema refuses the whole. */
+  fill(texts: ReadonlyMap<string, SlotText>): Filled | undefined;
 }
 
 export function readShape(inputSchema: Readonly<Record<string, unknown>>): InputShape {
@@ -29,18 +40,41 @@ export function readShape(inputSchema: Readonly<Record<string, unknown>>): Input
   return {
     isNumeric: (slot) => /^(number|integer)$/.test(typeOf(property(slot))),
     fill(texts) {
-      const filled: Record<string, unknown> = {};
-      for (const [name, text] of texts) {
-        const wanted = property(name);
-        if (wanted === undefined) continue;
+      const input: Record<string, unknown> = {};
+      for (const [slot, text] of texts) {
+        const wanted = property(slot);
+        if (wanted === undefined) return undefined;
         const value = readValue(wanted, text);
-        if (value === undefined) return undefined;
-        filled[name] = value;
+        if (value === undefined) return { ok: false, slot, text: text.text };
+        input[slot] = value;
       }
-      const missing = required.some((name) => !(name in filled) && property(name)?.default === undefined);
-      return missing ? undefined : filled;
+      const missing = required.some((name) => !(name in input) && property(name)?.default === undefined);
+      return missing || !isAccepted(inputSchema, input) ? undefined : { ok: true, input };
     },
   };
+}
+
+/** By the tool's own schema, as far as that can be read; the tool itself looks again. */
+function isAccepted(inputSchema: Readonly<Record<string, unknown>>, input: Readonly<Record<string, unknown>>): boolean {
+  let check = checks.get(inputSchema);
+  if (check === undefined) {
+    check = checkOf(inputSchema);
+    checks.set(inputSchema, check);
+  }
+  return check(input);
+}
+
+type Check = (input: unknown) => boolean;
+/** Reading a schema takes longer than anything else here. */
+const checks = new WeakMap<object, Check>();
+
+function checkOf(inputSchema: Readonly<Record<string, unknown>>): Check {
+  try {
+    const schema = z.fromJSONSchema(inputSchema);
+    return (input) => schema.safeParse(input).success;
+  } catch {
+    return () => true;
+  }
 }
 
 /** An optional property that may be null is the property without the null. */
@@ -55,11 +89,12 @@ function typeOf(property: Property | undefined): string {
   return (Array.isArray(type) ? type.find((one) => one !== 'null') : type) ?? 'string';
 }
 
-function readValue(property: Property, text: string): unknown {
+function readValue(property: Property, said: SlotText): unknown {
+  const { text } = said;
   if (property.enum !== undefined) return choose(property.enum, text);
   switch (typeOf(property)) {
     case 'string':
-      return text;
+      return isLongText(property) || property.pattern !== undefined || isOneThing(said) ? text : undefined;
     case 'number':
       return readNumber(text);
     case 'integer': {
@@ -69,7 +104,7 @@ function readValue(property: Property, text: string): unknown {
     case 'boolean':
       return readBoolean(text);
     case 'array':
-      return readList(propertyOf(property.items), text);
+      return readList(propertyOf(property.items), said);
     default:
       return undefined;
   }
@@ -92,17 +127,22 @@ function readBoolean(text: string): boolean | undefined {
   return /^(no|false|off|nope)$/i.test(text) ? false : undefined;
 }
 
+/** A string with room for more than a name or an id is text: whatever is said belongs to it. */
+function isLongText({ maxLength }: Property): boolean {
+  return maxLength !== undefined && maxLength > LONGEST_NAME;
+}
+
 /** "a rifle, body armor and optics" is three things. */
-function readList(items: Property, text: string): readonly unknown[] | undefined {
-  const values = text
-    .split(/[,;&\n]|\band\b/i)
-    .map((item) =>
-      item
-        .trim()
-        .replace(/^(?:an?|some)\s+/i, '')
-        .replace(/^["'“”‘’]+|["'“”‘’.!?]+$/g, ''),
-    )
-    .filter((item) => item !== '')
-    .map((item) => readValue(items, item));
+function readList(items: Property, { text, quoted }: SlotText): readonly unknown[] | undefined {
+  if (quoted) return readItems(items, [text]);
+  const said = text.split(/[,;&\n]|\band\b/i).filter((item) => item.trim() !== '');
+  return readItems(
+    items,
+    said.map((item) => item.trim().replace(/^(?:an?|some)\s+/i, '')),
+  );
+}
+
+function readItems(items: Property, texts: readonly string[]): readonly unknown[] | undefined {
+  const values = texts.map((text) => readValue(items, slotText(text, false)));
   return values.length === 0 || values.includes(undefined) ? undefined : values;
 }

@@ -1,7 +1,7 @@
 const WORDS = new Map(
   'zero one two three four five six seven eight nine ten eleven twelve'.split(' ').map((word, value) => [word, value]),
 );
-const DIGITS = /^[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?%?$/;
+const DIGITS = /^[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/;
 
 /** The number that a word says, in digits or up to twelve in letters. */
 export function readNumber(word: string): number | undefined {

@@ -1,7 +1,7 @@
 import { CinnabarError, type ContentBlock, type LlmRequest, type ParticipantMessage, type Random } from '@cinnabar/sdk';
 import type { Provider, ProviderReply } from '../provider.js';
-import { findMatches } from './match.js';
-import { askWhich, explainYourself } from './replies.js';
+import { readUtterance } from './match.js';
+import { askWhich, explainDoubt, explainYourself } from './replies.js';
 
 /**
  * A model that needs no key and no network. It reads the last thing said to it as one of the offered tools' examples; after a
@@ -28,9 +28,9 @@ function answer(request: LlmRequest, random: Random): ProviderReply {
   if (results.length > 0) return say(results.join('\n'));
   const said = messages.findLast((message) => message.participant !== request.self);
   const tools = request.tools ?? [];
-  const matches = findMatches(textOf(said?.content ?? []), request.self, tools);
+  const { matches, doubt } = readUtterance(textOf(said?.content ?? []), request.self, tools);
   const [match] = matches;
-  if (match === undefined) return say(explainYourself(tools));
+  if (match === undefined) return say(doubt === undefined ? explainYourself(tools) : explainDoubt(doubt));
   if (matches.length > 1) return say(askWhich(matches));
   const call = { type: 'tool_use' as const, id: `offline_${random.id()}`, name: match.tool.name, input: match.input };
   return { ...say(''), content: [call], stopReason: 'tool_use' };

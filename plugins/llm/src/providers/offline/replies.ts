@@ -1,20 +1,33 @@
 import type { ModelTool } from '@cinnabar/sdk';
-import type { Match } from './match.js';
-import { readable } from './template.js';
+import type { Doubt, Match } from './match.js';
+import { needsId, readable } from './template.js';
 
-const MAX_EXAMPLES = 12;
-const INTRODUCTION =
-  'I am the offline model: no language model is connected, so I understand only a few fixed requests.';
+const MAX_EXAMPLES = 6;
+const INTRODUCTION = 'I am the offline model: no language model is connected, so I understand only a few sentences';
 
-/** What it can do, when it has understood nothing. */
+/** What it can do, when it has understood nothing. What a person cannot say without knowing an id is left out, however many tools there are. */
 export function explainYourself(tools: readonly ModelTool[]): string {
-  const examples = tools.flatMap((tool) => (tool.examples ?? []).slice(0, 1).map(readable));
-  if (examples.length === 0) return `${INTRODUCTION} At the moment there is nothing that I can do for you here.`;
-  const left = examples.length - MAX_EXAMPLES;
+  const examples = tools.flatMap((tool) =>
+    (tool.examples ?? [])
+      .filter((example) => !needsId(example))
+      .slice(0, 1)
+      .map(readable),
+  );
+  if (examples.length === 0)
+    return `${INTRODUCTION}, and none that I could act on here. Commands work as ever: see \`help\`.`;
   return [
-    `${INTRODUCTION} You can say, with your own words in place of the capitals:`,
+    `${INTRODUCTION}, with your own words in place of the capitals:`,
     ...examples.slice(0, MAX_EXAMPLES).map((example) => `- ${example}`),
-    ...(left > 0 ? [`… and ${left} more.`] : []),
+    'Commands work as ever: see `help`.',
+  ].join('\n');
+}
+
+/** Why it did nothing, where a sentence nearly fits. */
+export function explainDoubt({ example, slot, text }: Doubt): string {
+  const name = readable(`{${slot}}`);
+  return [
+    `I did not understand that for certain, so I did nothing: is “${text}” one ${name}?`,
+    `I know “${readable(example)}”. Say one thing at a time; what belongs together goes in quotes.`,
   ].join('\n');
 }
 

@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import type { Word } from './words.js';
 
 /** Words that carry little: they may be left out, or stand where the example has none. */
 const SMALL = new Set(['a', 'the', 'is', 'he']);
@@ -12,10 +13,15 @@ const FILLERS = new Set(
 const POLITE_ENDS = new Set('please pls plz kindly thanks thank you thx hey hi hello yo ok okay'.split(' '));
 const LONGEST_COMPARED = 40;
 
-export const COST = { smallWord: 0.15, filler: 0.05, typo: 0.4, missingBreak: 0.5 } as const;
+const COST = { smallWord: 0.15, filler: 0.05, typo: 0.4 } as const;
 
 export function isSmall(form: string): boolean {
   return SMALL.has(form);
+}
+
+/** Whether an example says something by that word. */
+export function isTelling(form: string): boolean {
+  return !SMALL.has(form) && !FILLERS.has(form);
 }
 
 export function isPoliteEnd(form: string): boolean {
@@ -23,20 +29,22 @@ export function isPoliteEnd(form: string): boolean {
 }
 
 /** What it costs that a word of the example was not said. */
-export function costOfMissing(form: string): number {
-  return SMALL.has(form) ? COST.smallWord : Number.POSITIVE_INFINITY;
+export function costOfMissing({ form, separates }: { readonly form: string; readonly separates: boolean }): number {
+  return SMALL.has(form) && !separates ? COST.smallWord : Number.POSITIVE_INFINITY;
 }
 
-/** What it costs that a word was said which the example has no place for. */
-export function costOfExtra(form: string): number {
+/** What it costs that a word was said which the example has no place for. "Will" in the middle of a sentence is a name. */
+export function costOfExtra({ form, name, operator }: Word): number {
+  if (operator || (name && !POLITE_ENDS.has(form))) return Number.POSITIVE_INFINITY;
   if (FILLERS.has(form)) return COST.filler;
   return SMALL.has(form) ? COST.smallWord : Number.POSITIVE_INFINITY;
 }
 
-/** What it costs that one word was said for another: nothing, a typo's worth, or too much. */
-export function costOfSaying(said: string, expected: string): number {
+/** What it costs that one word was said for another: nothing, a typo's worth, or too much. Another number or name is no typo. */
+export function costOfSaying({ form: said, name, operator }: Word, expected: string): number {
+  if (operator) return Number.POSITIVE_INFINITY;
   if (said === expected) return 0;
-  return isTypo(said, expected) ? COST.typo : Number.POSITIVE_INFINITY;
+  return !name && !/\d/.test(said + expected) && isTypo(said, expected) ? COST.typo : Number.POSITIVE_INFINITY;
 }
 
 /** The shorter a word, the more likely is another word next to it. */

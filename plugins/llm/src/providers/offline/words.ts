@@ -6,12 +6,21 @@ export interface Word {
   readonly end: number;
   /** A comma, semicolon or colon stood between it and the word before. */
   readonly afterBreak: boolean;
+  /** It is written as a name is: with a capital, though no sentence begins with it. */
+  readonly name: boolean;
+  /** An operator or a bracket stands at one of its ends, outside of `form`. */
+  readonly operator: boolean;
 }
 
 const CHUNK = /\S+/gu;
 const MENTION = /^<[@#:][^\s<>]+>$/;
 const LEADING = /^[^\p{L}\p{N}\p{S}]+/u;
 const TRAILING = /[^\p{L}\p{N}\p{S}\p{M}%]+$/u;
+/** Signs that mean something by themselves, and must not get lost as punctuation does. */
+const OPERATOR = /[-+*/%^=<>|~&\\#@$()[\]{}]/;
+const DASH = /^[-–—]+$/u;
+const CAPITALISED = /^\p{Lu}\p{Ll}/u;
+const SENTENCE_END = /[.!?…]/u;
 /** Between letters without a space: "V,he's". */
 const INNER_BREAK = /(?<=\p{L})[,;](?=\p{L})/gu;
 const CLITIC = /^(.+?)['’](s|re|m|d|ll|ve)$/iu;
@@ -39,11 +48,17 @@ const SQUASHED = new Map([
 export function splitWords(text: string): readonly Word[] {
   const words: Word[] = [];
   let broken = false;
+  let begins = true;
+  let endOfChunk = 0;
   for (const chunk of text.matchAll(CHUNK)) {
+    begins ||= text.slice(endOfChunk, chunk.index).includes('\n');
+    endOfChunk = chunk.index + chunk[0].length;
     for (const piece of splitChunk(chunk[0], chunk.index)) {
       broken ||= piece.breakBefore;
-      words.push(...toWords(piece.text, piece.start, broken && words.length > 0));
+      const said = isOperator(piece, text) ? { ...piece, text: piece.raw } : piece;
+      words.push(...toWords(said, broken && words.length > 0, begins));
       broken = piece.breakAfter || (broken && piece.text === '');
+      begins = piece.endsSentence || (begins && said.text === '');
     }
   }
   return words;
@@ -52,8 +67,21 @@ export function splitWords(text: string): readonly Word[] {
 interface Piece {
   readonly text: string;
   readonly start: number;
+  readonly raw: string;
+  readonly operator: boolean;
   readonly breakBefore: boolean;
   readonly breakAfter: boolean;
+  readonly endsSentence: boolean;
+}
+
+/** A sign that stands alone is a word of its own; a dash only where it could be a minus. */
+function isOperator({ text, raw, start }: Piece, whole: string): boolean {
+  if (text !== '' || !OPERATOR.test(raw)) return false;
+  if (!DASH.test(raw)) return true;
+  return (
+    /[\d)]\s*$/.test(whole.slice(Math.max(0, start - 8), start)) ||
+    /^\s*[\d(]/.test(whole.slice(start + raw.length, start + raw.length + 8))
+  );
 }
 
 function splitChunk(chunk: string, at: number): readonly Piece[] {
@@ -63,32 +91,52 @@ function splitChunk(chunk: string, at: number): readonly Piece[] {
 
 /** Takes punctuation and quotes off both ends; signs that belong to a value stay. */
 function trimPiece(piece: string, start: number): Piece {
-  if (MENTION.test(piece)) return { text: piece, start, breakBefore: false, breakAfter: false };
+  if (MENTION.test(piece))
+    return {
+      text: piece,
+      start,
+      raw: piece,
+      operator: false,
+      breakBefore: false,
+      breakAfter: false,
+      endsSentence: false,
+    };
   const leading = LEADING.exec(piece)?.[0] ?? '';
   const sign = /[-#@]$/.test(leading) && /^[-#@][\p{L}\p{N}]/u.test(piece.slice(leading.length - 1)) ? 1 : 0;
   const from = leading.length - sign;
   const rest = piece.slice(from);
   const trailing = TRAILING.exec(rest)?.[0] ?? '';
   const text = rest.slice(0, rest.length - trailing.length);
-  return { text, start: start + from, breakBefore: /[,;:]/.test(leading), breakAfter: /[,;:]/.test(trailing) };
+  return {
+    text,
+    start: text === '' ? start : start + from,
+    raw: piece,
+    operator: OPERATOR.test(leading.slice(0, from)) || OPERATOR.test(trailing),
+    breakBefore: /[,;:]/.test(leading),
+    breakAfter: /[,;:]/.test(trailing),
+    endsSentence: SENTENCE_END.test(text === '' ? piece : trailing),
+  };
 }
 
-function toWords(text: string, start: number, afterBreak: boolean): readonly Word[] {
+function toWords({ text, start, operator }: Piece, afterBreak: boolean, begins: boolean): readonly Word[] {
   if (text === '') return [];
   const end = start + text.length;
+  const name = !begins && CAPITALISED.test(text);
+  const whole = { start, end, afterBreak, name, operator };
+  const rest = { afterBreak: false, name: false, operator };
   const [, stem, clitic] = CLITIC.exec(text) ?? [];
   if (stem !== undefined && clitic !== undefined) {
     const middle = start + stem.length;
     return [
-      { form: formOf(stem), start, end: middle, afterBreak },
-      { form: formOf(clitic), start: middle, end, afterBreak: false },
+      { ...whole, form: formOf(stem), end: middle },
+      { ...rest, form: formOf(clitic), start: middle, end },
     ];
   }
   const squashed = SQUASHED.get(plain(text));
-  if (squashed === undefined) return [{ form: formOf(text), start, end, afterBreak }];
+  if (squashed === undefined) return [{ ...whole, form: formOf(text) }];
   const middle = end - 1;
   return squashed.map((form, index) =>
-    index === 0 ? { form, start, end: middle, afterBreak } : { form, start: middle, end, afterBreak: false },
+    index === 0 ? { ...whole, form, end: middle } : { ...rest, form, start: middle, end },
   );
 }
 

@@ -1,7 +1,9 @@
 import { type ToolDefinition, z } from '@cinnabar/sdk';
-import { evaluate } from './evaluate.js';
+import { EXPRESSION, EXPRESSION_HINT, evaluate } from './evaluate.js';
 
-const input = z.object({ expression: z.string().min(1).describe('Such as (12.5 * 3) ^ 2 / sqrt(7)') });
+const input = z.object({
+  expression: z.string().regex(EXPRESSION, EXPRESSION_HINT).describe('Such as (12.5 * 3) ^ 2 / sqrt(7)'),
+});
 
 /** `calculate`: arithmetic, so that a model need not guess at it. */
 export const calculateTool: ToolDefinition<typeof input, number> = {
@@ -10,7 +12,7 @@ export const calculateTool: ToolDefinition<typeof input, number> = {
     'Works out an arithmetic expression: + - * / % ^, brackets, pi, e, sqrt, log, round, min, max, sum, mean …',
   input,
   risk: 'read',
-  examples: ['what is {expression}?', 'calculate {expression}'],
+  examples: ['calculate {expression}', 'what is {expression}?', 'how much is {expression}?', 'work out {expression}'],
   present: {
     sentence: ({ expression }) => `I'll work out ${expression}`,
     action: 'Calculate',

@@ -30,6 +30,12 @@ const FUNCTIONS: Readonly<Record<string, (...values: number[]) => number>> = {
   mean: (...values) => values.reduce((all, value) => all + value, 0) / values.length,
 };
 
+/** A sign, a number's digit or a known name; no name is the beginning of two others, so that matching takes no time. */
+const PIECE = `[-+*/%^(),.\\s0-9E]|${[...Object.keys(FUNCTIONS).filter((name) => !/\d/.test(name)), ...Object.keys(CONSTANTS)].join('|')}`;
+/** What an expression is made of: at least a number or a constant, and nothing else than numbers, signs and the names above. */
+export const EXPRESSION = new RegExp(`^(?:${PIECE})*(?:[0-9]|${Object.keys(CONSTANTS).join('|')})(?:${PIECE})*$`);
+export const EXPRESSION_HINT = 'Only numbers, + - * / % ^, brackets and functions such as sqrt(2) are understood.';
+
 const OPERATORS: Readonly<Record<string, (left: number, right: number) => number>> = {
   '+': (left, right) => left + right,
   '-': (left, right) => left - right,
@@ -88,7 +94,7 @@ function numberOf(node: unknown, depth: number): number {
       break;
     }
   }
-  throw new UserError('Only numbers, + - * / % ^, brackets and functions such as sqrt(2) are understood.');
+  throw new UserError(EXPRESSION_HINT);
 }
 
 function known<T>(table: Readonly<Record<string, T>>, name: unknown): T {

@@ -1,4 +1,4 @@
-import { type Clock, type Random, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { type Clock, hasModel, type Llm, type Random, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import { dropFollowUp, type FollowUp, type FollowUpStore, planFollowUp } from './store.js';
 
 const MINUTE_MS = 60_000;
@@ -23,15 +23,17 @@ export interface PlanParts {
   readonly store: FollowUpStore;
   readonly clock: Clock;
   readonly random: Random;
+  readonly llm: Pick<Llm, 'current'> | undefined;
 }
 
 /** Tasks that begin later, for whoever asks. */
-export function planTool({ store, clock, random }: PlanParts): ToolDefinition<typeof planInput, FollowUp> {
+export function planTool({ store, clock, random, llm }: PlanParts): ToolDefinition<typeof planInput, FollowUp> {
   return {
     name: 'schedule_follow_up',
     description: 'Plans a task that begins by itself later, in this channel, with the rights of the member who asks.',
     input: planInput,
     risk: 'write',
+    offered: () => hasModel(llm),
     examples: ['in {inMinutes} minutes {goal}', 'remind me in {inMinutes} minutes to {goal}'],
     present: {
       sentence: ({ inMinutes, goal }) => `In ${inMinutes} min I'll start a task: ${goal}`,

@@ -2,7 +2,10 @@ import { type ToolDefinition, z } from '@cinnabar/sdk';
 import type { WebReader } from './reader.js';
 
 const input = z.object({
-  url: z.string().describe('The complete address, https://…'),
+  url: z
+    .string()
+    .regex(/^https?:\/\/\S+$/)
+    .describe('The complete address, https://…'),
   from: z.number().int().min(0).default(0).describe('Where to go on in a long page, in characters'),
 });
 
