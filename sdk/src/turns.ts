@@ -60,6 +60,11 @@ export interface ResponderDefinition {
   readonly batches?: boolean;
   /** Whether it shows typing by itself, when it wants to; by default it is shown for as long as it answers. */
   readonly typesItself?: boolean;
+  /**
+   * Whether it has a queue of its own, and `respond` resolves as soon as a turn is in it: turns then go to it as they come, past the queue of `ai`
+   * and its limits for what waits.
+   */
+  readonly queues?: boolean;
   /** How many turns may wait where this one was said, beside the limit of `ai`. */
   maxWaiting?(turn: Pick<Turn, 'channel' | 'guild'>): Promise<number>;
   respond(turn: Turn): Promise<void>;
@@ -70,6 +75,7 @@ export interface ResponderInfo {
   readonly description: string;
   readonly plugin: string;
   readonly batches: boolean;
+  readonly queues?: boolean;
   readonly typesItself?: boolean;
 }
 

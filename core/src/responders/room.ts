@@ -93,6 +93,7 @@ function asInfo({ owner, definition }: Registered): ResponderInfo {
     plugin: owner.id,
     batches: definition.batches === true,
     ...(definition.typesItself === true ? { typesItself: true } : {}),
+    ...(definition.queues === true ? { queues: true } : {}),
   };
 }
 

@@ -66,7 +66,7 @@ export default definePlugin({
       help: 'Channels in which an answer is being made.',
       read: () => queue.totals().answering,
     });
-    const take = createIntake({ ...services, settings, queue, withdrawals, every, log });
+    const take = createIntake({ ...services, settings, queue, answer, withdrawals, every, log });
     registerCommands({ command }, { ...services, settings, queue, take });
     const limits = (guildId: string | null) => answerLimitsOf(settings, guildId);
     const claims = createClaims();

@@ -13,6 +13,8 @@ export interface IntakeParts extends Pick<Registrar, 'every' | 'log'> {
   readonly responders: Responders;
   readonly settings: AiSettings;
   readonly queue: ChannelQueue;
+  /** Hands a turn over at once. */
+  readonly answer: (turns: readonly [Turn]) => Promise<void>;
   readonly withdrawals: Withdrawals;
 }
 
@@ -27,6 +29,7 @@ export function createIntake({
   responders,
   settings,
   queue,
+  answer,
   withdrawals,
   every,
   log,
@@ -42,11 +45,17 @@ export function createIntake({
     const asked = trigger !== 'name' && trigger !== 'random' && !turn.user.bot;
     const excess = allowance.take(actor.userId, limits.turnsPerMinute);
     if (excess === undefined) {
+      if (await hasOwnQueue(turn)) return undefined;
       const sentence = (await ownExcess(turn, limits)) ?? (await channelExcess(turn, limits));
       return sentence === undefined || asked ? sentence : '';
     }
     const seconds = Math.max(1, Math.ceil(excess.waitMs / 1000));
     return asked && (excess.first || turn.message === null) ? `That was a lot at once. Please wait ${seconds} s.` : '';
+  };
+
+  const hasOwnQueue = async ({ channel, actor }: Turn): Promise<boolean> => {
+    const { responder } = await routeOf(settings, channel, actor.guildId);
+    return responders.list(actor.guildId).find(({ name }) => name === responder)?.queues === true;
   };
 
   /** What one member may have under way, so that there is room for others. */
@@ -76,6 +85,7 @@ export function createIntake({
       // Let in one after another, so that a slow check does not change the order.
       const answered = await sequences.run(turn.channel.id, async () => {
         const refusal = await refusalOf(turn);
+        if (refusal === undefined && (await hasOwnQueue(turn))) return { end: await answer([turn]) };
         if (refusal === undefined) return { end: queue.run(turn) };
         log.debug('a turn was refused', { turnId: turn.id, channelId: turn.channel.id, trigger: turn.trigger });
         if (refusal !== '') await turn.reply({ content: refusal, notice: true });

@@ -12,6 +12,7 @@ import {
   type PluginContext,
   Random,
   SettingsCatalog,
+  ToolPolicies,
   Tools,
   z,
 } from '@cinnabar/sdk';
@@ -30,6 +31,7 @@ export const inject = {
   identities: Identities,
   notices: OwnerNotices,
   random: Random,
+  policies: ToolPolicies,
   tools: Tools,
 };
 

@@ -21,6 +21,7 @@ import { personalData } from './taking/personal-data.js';
 import { respond } from './taking/respond.js';
 import { CHECK_MS, cutOff, cutOffWhatMayNot } from './telling/cut-off.js';
 import { openQueue } from './telling/open-queue.js';
+import { createOutageNotices } from './telling/outage-notices.js';
 import { createWatch } from './telling/watch.js';
 
 /** Puts the rooms together: what happens is taken (`taking`, `presence`), waits (`queue`), and is told (`telling`). */
@@ -56,13 +57,14 @@ export async function start(context: RelayContext): Promise<void> {
     letta,
     wakes: collections.wakes,
     budget: createBudget({ days: collections.days, settings, clock }),
-    breakers: createBreakers(clock, log, (agent) =>
-      services.notices.alert({
+    breakers: createBreakers(clock, log, (agent) => {
+      void outages.opened(agent);
+      return services.notices.alert({
         kind: 'agent-resting',
         text: `The Letta agent ${agent} failed five times in a row and was left alone for half a minute.`,
         remedy: '`!relay status` and `!relay errors` show how it is doing; if it stays so, look at the Letta server.',
-      }),
-    ),
+      });
+    }),
     errors: createErrorLog(collections.errors, clock),
   };
 
@@ -76,11 +78,17 @@ export async function start(context: RelayContext): Promise<void> {
   context.every(CHECK_MS, () => cutOffWhatMayNot(cutting));
   context.defer(() => queue.stop());
   publishMetrics(context.metrics, queue, shared.breakers);
+  const outages = createOutageNotices({
+    ...shared,
+    worldName: letta.worldName,
+    pending: () => [null, ...[...rosters.all()].map(([guildId]) => guildId)].flatMap(queue.pending),
+  });
   const parts = {
     ...shared,
+    outages,
     queue,
     cutOff: cut,
-    offer: (event: Parameters<typeof offer>[0]) => offer(event, { ...shared, queue }),
+    offer: (event: Parameters<typeof offer>[0]) => offer(event, { ...shared, outages, queue }),
   };
   const button = context.component({
     name: 'consent',
@@ -91,6 +99,7 @@ export async function start(context: RelayContext): Promise<void> {
     name: 'relay',
     description: 'Brings it to a Letta agent that lives here, which answers with tools',
     typesItself: true,
+    queues: true,
     respond: (turn) => respond(turn, { ...parts, consent }),
   });
   await startPresence(parts);

@@ -1,4 +1,12 @@
-import { type FrontDoor, type McpEndpoint, type Random, type Registrar, sentenceOf, UserError } from '@cinnabar/sdk';
+import {
+  type Access,
+  type FrontDoor,
+  type McpEndpoint,
+  type Random,
+  type Registrar,
+  sentenceOf,
+  UserError,
+} from '@cinnabar/sdk';
 import type { Letta } from '../agents/letta.js';
 import { type TargetParts, targetOf } from '../agents/target.js';
 import { troubleOf } from '../letta/server/trouble.js';
@@ -17,10 +25,11 @@ import { switchCommands } from './switches.js';
 import { type WakeDesk, wakeCommand } from './wake.js';
 
 export interface CommandParts
-  extends Omit<StatusDesk, 'agentWorldName' | 'responderIn'>,
-    Omit<ContextDesk, 'promptFor'>,
-    WakeDesk,
+  extends Omit<StatusDesk, 'access' | 'agentWorldName' | 'responderIn' | 'agents'>,
+    Omit<ContextDesk, 'access' | 'promptFor'>,
+    Omit<WakeDesk, 'access'>,
     TargetParts {
+  readonly access: Pick<Access, 'decide' | 'mayEnter'>;
   readonly letta: Letta;
   readonly watch: Watch;
   readonly random: Random;

@@ -1,4 +1,7 @@
 import { plainText, type Subcommand, subcommand, visible, z } from '@cinnabar/sdk';
+import { grantOf, guildIdentity } from '../agents/identity.js';
+import { type MuteParts, muteIn } from '../agents/mute.js';
+import type { Agents } from '../letta/types.js';
 import type { Budget } from '../presence/budget.js';
 import { isQuiet } from '../presence/local-time.js';
 import type { Breakers } from '../resilience/breakers.js';
@@ -15,6 +18,9 @@ export interface StatusDesk extends Desk {
   /** What names an agent in the whole world. */
   readonly agentWorldName: (agentId: string) => Promise<string>;
   readonly responderIn: (guildId: string, channelId: string) => Promise<string>;
+  readonly access: MuteParts['access'];
+  readonly policies: MuteParts['policies'];
+  readonly agents: () => Promise<Pick<Agents, 'find'>>;
 }
 
 const SHOWN = 10;
@@ -69,9 +75,16 @@ async function statusLines(desk: StatusDesk, guildId: string, channelId: string)
   const rules = await rulesIn(settings, guildId);
   const day = await budget.today(guildId);
   const responder = await responderIn(guildId, channelId);
-  const agents = Object.values(roster?.agents ?? {}).map(
-    async ({ name, agentId }) => `• \`${name}\` ${breakers.for(await agentWorldName(agentId)).state}`,
-  );
+  const agents = Object.entries(roster?.agents ?? {}).map(async ([key, { name, agentId, channels }]) => {
+    const { state } = breakers.for(await agentWorldName(agentId));
+    const home = (await grantOf(desk.identities, guildIdentity(guildId, key), guildId))?.channelId;
+    const mute = await muteIn(guildId, { key, name }, channels[0] ?? home ?? channelId, desk);
+    const isGone = await isGoneAtServer(agentId, desk);
+    return [
+      `• \`${name}\` ${isGone ? `is gone: the Letta server knows no agent \`${agentId}\`. \`relay agent\` lets another one in.` : state}`,
+      ...(mute === undefined ? [] : [`  ⚠️ It cannot post: ${mute.text}. ${mute.todo}`]),
+    ].join('\n');
+  });
   const limit = (most: number) => (most === 0 ? '' : ` of ${most}`);
   return [
     `The agents of this server are switched ${roster?.enabled === true ? 'on' : 'off (`relay enable`)'}${roster?.paused === true ? ', and paused (`relay resume`)' : ''}.`,
@@ -83,6 +96,15 @@ async function statusLines(desk: StatusDesk, guildId: string, channelId: string)
     ...(isQuiet(clock.now(), rules) ? [`These are quiet hours (${rules.quietHours}, ${rules.timeZone}).`] : []),
     ...queueLines(await queue.status(guildId)),
   ];
+}
+
+/** A server that does not answer says nothing of that. */
+async function isGoneAtServer(agentId: string, { agents }: StatusDesk): Promise<boolean> {
+  try {
+    return (await (await agents()).find(agentId)) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 function queueLines({ waiting, sending, dropped }: QueueStatus): readonly string[] {

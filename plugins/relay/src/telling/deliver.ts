@@ -1,9 +1,11 @@
 import { createSequences, sentenceOf } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
+import { type MuteParts, muteIn } from '../agents/mute.js';
 import { isLetInto } from '../agents/places.js';
 import type { AgentStanding } from '../agents/standing.js';
 import { type Target, type TargetParts, targetOf } from '../agents/target.js';
 import { asItIsNow, isGone } from '../events/as-it-is-now.js';
+import { rulesIn } from '../settings.js';
 import { type Batch, type Delivering, type Delivery, type RelayEvent, SWITCHED_OFF } from '../types.js';
 import { isAsked } from './asked.js';
 import { noAnswer } from './cut-off.js';
@@ -13,6 +15,9 @@ export interface DeliverParts extends TellParts, TargetParts {
   /** Resolves once the bot is connected: before that, nobody can post anything. */
   readonly connected: Promise<unknown>;
   readonly standing: Pick<AgentStanding, 'of'>;
+  readonly access: MuteParts['access'];
+  readonly policies: MuteParts['policies'];
+  readonly tools: MuteParts['tools'];
 }
 
 const NOTHING: Delivery = { status: 'done', posted: false, tokens: 0, steps: 0 };
@@ -29,6 +34,8 @@ export function createDelivering(parts: DeliverParts): Delivering {
     if (target === undefined) return NOTHING;
     if (!(await hears(target, batch[0], parts.client)))
       return mute(batch, `\`${target.name}\` has not been let into this channel`);
+    const silence = await muteAt(target, batch, parts);
+    if (silence !== undefined) return mute(batch, silence);
     const now = await Promise.all(batch.map((event) => asItIsNow(event, parts.client, parts.log)));
     const left = now.filter((event) => event !== undefined);
     if (!isSome(left)) return NOTHING;
@@ -46,6 +53,15 @@ export function createDelivering(parts: DeliverParts): Delivering {
       }
     },
   };
+}
+
+/** Why nothing would come of it, where somebody waits for an answer that the agent posts itself. */
+async function muteAt({ name }: Target, batch: Batch, parts: DeliverParts): Promise<string | undefined> {
+  const [{ guildId, channelId, agent: key }] = batch;
+  if (guildId === null || !batch.some(isAsked)) return undefined;
+  if ((await rulesIn(parts.settings, guildId)).whenSilent === 'post') return undefined;
+  const found = await muteIn(guildId, { key, name }, channelId, parts);
+  return found === undefined ? undefined : `\`${name}\` cannot post here at the moment, because ${found.text}`;
 }
 
 /** Members who asked get a word; nobody waits for anything else. */
