@@ -48,6 +48,20 @@ describe('accounts: budgets', () => {
     expect((await accounts.check(alice, config)).allowed).to.equal(true);
   });
 
+  it('of a channel hold in its threads, too: work in either uses up the same', async () => {
+    const { host, accounts, alice, answer } = await till();
+    await using _ = host;
+    const thread = host.alice.startThread(host.general, 'A long story');
+    await host.settled();
+    const inThread = { ...alice, channelId: thread.id };
+    const config = { channel: { tokensPerDay: 2000 } };
+    await answer(inThread);
+    expect((await accounts.check(inThread, config)).allowed).to.equal(true);
+    await answer(alice);
+    expect((await accounts.check(alice, config)).allowed).to.equal(false);
+    expect((await accounts.check(inThread, config)).allowed).to.equal(false);
+  });
+
   it('in dollars refuse as well', async () => {
     const { host, accounts, alice, answer } = await till();
     await using _ = host;

@@ -84,6 +84,19 @@ describe('a task that takes its time', () => {
     expect(workedMs).to.be.below(10 * MINUTE_MS);
   });
 
+  it('does not sleep on when I have something to say', async () => {
+    office = await openOffice({
+      steps: [callTools([{ name: 'wait', arguments: { minutes: 600, reason: 'the morning' } }]), done('Awake.')],
+    });
+    const { host } = office;
+    const { id } = await office.give('Wait for the morning');
+    await office.when(id, ({ status }) => status === 'waiting_time');
+    await host.settled();
+    host.alice.say(await office.thread(id), 'Wake up!');
+    expect((await office.over(id)).ending).to.equal('Awake.');
+    expect(JSON.stringify(office.llm.requests[1])).to.include('Wake up!');
+  });
+
   it('ends when it calls the same and gets the same, and when it says the same, again and again', async () => {
     office = await openOffice({ steps: () => use('look', 'the door') });
     const { id } = await office.give('Look at the door');

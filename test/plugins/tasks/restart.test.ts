@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import type { ModelScript } from '@cinnabar/sdk/testing';
+import { callTools, type ModelScript } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { createMortalDriver } from '../../campaign/confirm/mortal-driver.js';
 import { askUser, type Deed, done, type Office, openOffice, update, use } from './office.js';
@@ -93,6 +93,37 @@ describe('a task after a restart', () => {
     const { status } = await office.over(id);
     expect(status).to.equal('completed');
     expect(deeds.map(({ what }) => what)).to.deep.equal(['a note']);
+  });
+
+  it('asks anew for each approval of a step that was not decided, and repeats none that was', async () => {
+    const notes = ['one', 'two', 'three'].map((what) => ({ name: 'send_note', arguments: { what } }));
+    await open(() => callTools(notes));
+    const { id } = await office.give('Send three notes');
+    const thread = await office.thread(id);
+    await office.when(id, ({ status }) => status === 'waiting_approval');
+    await office.host.settled();
+    office.host.alice.click(office.saying(thread, 'two'), 'Once');
+    await office.host.settled();
+    await restart(scripted(done('Sent.')));
+    await office.when(id, ({ status }) => status === 'waiting_approval');
+    await office.host.settled();
+    for (const what of ['three', 'one']) office.host.alice.click(office.saying(thread, what), 'Once');
+    const { status } = await office.over(id);
+    expect(status).to.equal('completed');
+    expect(deeds.map(({ what }) => what).sort()).to.deep.equal(['one', 'three', 'two']);
+  });
+
+  it('sleeps on until the time for which it waited, and still hears what was said to it', async () => {
+    await open(() => callTools([{ name: 'wait', arguments: { minutes: 30, reason: 'the build' } }]));
+    const { id } = await office.give('Wait for the build');
+    await office.when(id, ({ status }) => status === 'waiting_time');
+    await office.host.settled();
+    await restart(scripted(done('Built.')));
+    await office.when(id, ({ status }) => status === 'waiting_time');
+    await office.host.advance(20 * 60_000);
+    expect((await office.tasks.get(id))?.status).to.equal('waiting_time');
+    await office.host.advance(11 * 60_000);
+    expect((await office.over(id)).ending).to.equal('Built.');
   });
 
   it('does not repeat a call of which nobody knows how it ended, and tells the model and the people', async () => {

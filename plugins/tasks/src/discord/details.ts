@@ -7,7 +7,13 @@ const SHORT = 140;
 
 type Line = Task['log'][number];
 
-const SIGNS: Readonly<Record<string, string>> = { done: '✓', told: '✓', unknown: '❔' };
+const SIGNS: Readonly<Record<string, string>> = {
+  done: '✓',
+  told: '✓',
+  unknown: '❔',
+  expired: '⌛ not decided',
+  held: '⏸ held back',
+};
 
 /** What the tools of a task were given and returned: in short, and in full in a file where that is longer. */
 export function detailsOf(task: Task) {

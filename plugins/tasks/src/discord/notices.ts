@@ -15,8 +15,9 @@ export interface Notices {
   direct(task: Task, rules: Pick<Rules, 'notify'>, key: string, occasion: Occasion): Promise<void>;
   /**
    * Where another mind started the task: tells the conversation how it ended, which that mind reads like everybody else. Never rejects.
+   * @param recognise it may have been said before the process was restarted
    */
-  elsewhere(task: Task): Promise<void>;
+  elsewhere(task: Task, recognise: boolean): Promise<void>;
 }
 
 export interface NoticeParts {
@@ -69,7 +70,7 @@ export function createNotices({ client, clock, log, signal }: NoticeParts): Noti
         log[level]('a member could not be notified of their task', { taskId: id, error });
       }
     },
-    async elsewhere(task) {
+    async elsewhere(task, recognise) {
       const { actor, id, origin, ending, workId, requester } = task;
       if (origin !== 'tool' || ending === undefined || workId === actor.channelId) return;
       const text = `The task ${labelOf(task)} that I started for ${plainText(requester)} ${OUTCOME[ending.kind]}: ${ending.text}`;
@@ -77,7 +78,8 @@ export function createNotices({ client, clock, log, signal }: NoticeParts): Noti
       try {
         const channel = await channelOf(client, actor.channelId);
         if (channel === undefined) return;
-        await sendOnce(channel, { content, allowedMentions: { parse: [] } }, `${id}\nelsewhere`, { clock, signal });
+        const once = { clock, signal, ...(recognise ? { sentAfter: task.statusId ?? '0' } : {}) };
+        await sendOnce(channel, { content, allowedMentions: { parse: [] } }, `${id}\nelsewhere`, once);
       } catch (error) {
         log.info('the end of a task could not be told where it was started', { taskId: id, error });
       }

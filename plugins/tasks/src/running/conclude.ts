@@ -35,6 +35,7 @@ export async function conclude(parts: RunParts, control: RunControl, id: string)
   const mention = isToKnow ? pingedIn(ended, rules) : undefined;
   const { text, ids } = await speaker.sayEnding(ended, { recognise: control.recognise, mention });
   if (isToKnow) await parts.notices.direct(ended, rules, 'ending', 'ended');
+  await parts.notices.elsewhere(ended, control.recognise);
   // Nobody has seen it yet: whoever goes on after this run shows it, and finds what has been said.
   if (!(await board.finish(ended))) return;
   const over = await journal.amend(id, (draft) => {
@@ -51,7 +52,6 @@ export async function conclude(parts: RunParts, control: RunControl, id: string)
     delete draft.lease;
   });
   await attachMessages(parts.accounts, over, ids);
-  await parts.notices.elsewhere(over);
   parts.tell(messageOf(over, { key: 'ending', kind: 'ending', text }, ids));
 }
 

@@ -106,7 +106,9 @@ async function ask(
 async function wait({ parts, control, task, call, rules }: ControlScene, minutes: number): Promise<void> {
   const { journal, slots, clock } = parts;
   const wakeAt = call.wakeAt ?? clock.now() + minutes * MINUTE_MS;
-  await journal.move(
+  // Armed before it is written, so that no word slips in between.
+  const woken = control.woken();
+  const waiting = await journal.move(
     task.id,
     'waiting_time',
     changeCall(call.id, (draft) => {
@@ -114,12 +116,13 @@ async function wait({ parts, control, task, call, rules }: ControlScene, minutes
     }),
   );
   slots.release(task.id);
-  const woken = control.woken();
-  let cancel = () => {};
-  const passed = new Promise<void>((resolve) => {
-    cancel = clock.after(Math.max(wakeAt - clock.now(), 0), resolve);
-  });
-  await until(Promise.race([passed, woken]), control.interrupted).finally(() => cancel());
+  if (waiting.inbox === undefined) {
+    let cancel = () => {};
+    const passed = new Promise<void>((resolve) => {
+      cancel = clock.after(Math.max(wakeAt - clock.now(), 0), resolve);
+    });
+    await until(Promise.race([passed, woken]), control.interrupted).finally(() => cancel());
+  }
   const text =
     clock.now() < wakeAt
       ? 'You were called before the time was over.'
