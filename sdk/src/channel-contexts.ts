@@ -4,7 +4,7 @@ import { defineToken } from './token.js';
 
 /** What was said in a conversation, in one go. */
 export interface ContextLine {
-  /** Under a name that nobody else in the conversation has. */
+  /** A name that no other speaker of the conversation has. */
   readonly speaker: string;
   /** Whether the bot itself said it. */
   readonly own: boolean;

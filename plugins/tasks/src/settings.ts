@@ -40,7 +40,12 @@ const guild = z.object({
     .enum(TIERS)
     .default('mod')
     .describe("From which tier on others may stop, pause and look into a member's task"),
-  answerTier: z.enum(TIERS).default('guildOwner').describe("From which tier on others may answer a task's question"),
+  answerTier: z
+    .enum(TIERS)
+    .default('guildOwner')
+    .describe(
+      "From which tier on others may answer a task's question, speak to it, and continue it; its tools need their rights, too",
+    ),
   threads: z.boolean().default(true).describe('Whether tasks work in threads of their own where they can'),
 });
 

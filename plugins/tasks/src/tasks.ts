@@ -39,7 +39,7 @@ export interface TasksParts {
   readonly random: Random;
   /** What the model calls a person. */
   nameOf(actor: Actor): Promise<string>;
-  /** What a task is told of the conversation in which it was asked for. */
+  /** What a task knows of the conversation in which it was asked for. */
   backgroundOf(request: TaskRequest): Promise<Background>;
   readonly messages: { add(listener: (message: TaskMessage) => void): () => void };
 }
@@ -97,7 +97,8 @@ export function createTasks(parts: TasksParts): Tasks {
     };
   };
   const say = async (id: string, words: TaskWords, by: Actor): Promise<TaskInfo> => {
-    await open(id, by, 'say anything to it', 'controlTier');
+    // Words decide what is done with the member's rights, as an answer does.
+    await open(id, by, 'say anything to it', 'answerTier');
     const said = await wordsBy(words, by);
     await unlessOver(
       journal.note(id, (draft) => {
@@ -164,8 +165,8 @@ export function createTasks(parts: TasksParts): Tasks {
     async continue(id, words, by) {
       const task = await known(id);
       if (!isFinal(task.status)) return say(id, words, by);
-      const { controlTier } = await rulesIn(settings, task.actor.guildId);
-      await assertMay(access, task, by, controlTier, 'continue it');
+      const { answerTier } = await rulesIn(settings, task.actor.guildId);
+      await assertMay(access, task, by, answerTier, 'continue it');
       await assertMayOpen(task.actor);
       const said = await wordsBy(words, by);
       await journal

@@ -27,12 +27,16 @@ describe('a conversation with a task', () => {
     const words = host.alice.say(thread, 'In blue, please!');
     await host.settled();
     expect(words.reactions.map(({ emoji }) => emoji.name)).to.deep.equal(['👀']);
-    // What others say among themselves there is not for the task.
+    // Whom the server trusts with it replies to it.
+    host.you.say(host.general, 'And quickly', { replyTo: office.saying(host.general, 'Paint the door') });
+    // What others say among themselves there is not for the task, nor what they say to it.
+    host.bob.say(host.general, 'In yellow!', { replyTo: office.saying(host.general, 'Paint the door') });
     host.bob.say(thread, 'I like green');
     await host.settled();
     office.llm.release();
     expect((await office.over(id)).ending).to.equal('In blue.');
-    expect(requested(1)).to.include('In blue, please!').and.not.include('green');
+    expect(requested(1)).to.include('In blue, please!').and.include('And quickly');
+    expect(requested(1)).to.not.match(/green|yellow/);
   });
 
   it('stops when I write stop in its thread, also while it asks', async () => {

@@ -19,7 +19,7 @@ export async function chooseTask(tasks: Tasks, actor: Actor, label: string | und
   return chosen;
 }
 
-/** A task that is over: the one in whose thread somebody is, else their newest one there, else their newest. */
+/** A task that is over: the one of the thread where the actor is, else their newest of the channel, else their newest. */
 export function chooseEnded(all: readonly TaskInfo[], { userId, channelId }: Actor): TaskInfo | undefined {
   const over = all.filter(({ status }) => ENDED.has(status));
   const inThread = over.find((task) => task.channelId === channelId && task.actor.channelId !== channelId);

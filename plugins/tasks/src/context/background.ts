@@ -38,7 +38,7 @@ export function conversationBefore(
   );
 }
 
-/** What a task is told of the conversation in which it was asked for, as far as its member may read it. Without it the task begins all the same. */
+/** What a task knows of the conversation in which it was asked for, as far as its member may read it. Without it the task begins all the same. */
 export async function backgroundOf(
   parts: BackgroundParts,
   { actor, messageId }: Pick<TaskRequest, 'actor' | 'messageId'>,

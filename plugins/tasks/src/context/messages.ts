@@ -42,7 +42,7 @@ export function messagesOf(
   return parts.flatMap((part, index) => (index < parts.length - MARKS ? part : withMark(part)));
 }
 
-/** A line each, so that nobody's words pass for another's. */
+/** One line for each message, so that no text passes for the words of another person. */
 function conversation({ background }: Pick<Task, 'background'>, loop: string): readonly ParticipantMessage[] {
   const lines = background?.lines ?? [];
   if (lines.length === 0) return [];

@@ -33,7 +33,7 @@ export interface AnsweringParts {
   readonly log: Logger;
 }
 
-/** The buttons of a question: its choices, and one that opens a form. Who may not answer is told so before they type. */
+/** The buttons of a question: its choices, and one that opens a form. A member who may not answer gets the refusal before they type. */
 export function answerButtons(parts: AnsweringParts, form: ComponentHandle): ComponentDefinition['run'] {
   const { tasks, journal, access, settings } = parts;
   return async (interaction, [action = '', id = '', index = '']) => {

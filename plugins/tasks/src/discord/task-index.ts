@@ -9,7 +9,7 @@ export interface Meaning {
   readonly as: 'answer' | 'words' | 'stop' | 'continue';
 }
 
-/** Finds the task that a message is meant for. Runs for every message, so it asks nothing of anybody. */
+/** Finds the task that a message is meant for. Runs for every message, so it makes no request. */
 export interface TaskIndex {
   add(task: Task): void;
   meaningOf(message: Message): Meaning | undefined;

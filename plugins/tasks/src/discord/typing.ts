@@ -16,7 +16,7 @@ export function createTyping({ client, clock }: { readonly client: Client; reado
     const show = async () => {
       const channel = await channelOf(client, workId ?? actor.channelId).catch(() => undefined);
       if (over || channel === undefined) return;
-      // An indicator that does not come is missed by nobody.
+      // The indicator is a courtesy: the task works without it.
       await channel.sendTyping().catch(() => undefined);
       if (!over) cancel = clock.after(TYPING_MS, () => void show());
     };

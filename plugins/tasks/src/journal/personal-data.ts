@@ -61,7 +61,7 @@ function* wordsIn({ entries, scratchpad, log, step, inbox, background }: Task): 
 }
 
 function isIn(task: Task, userId: string): boolean {
-  if (task.question?.answer?.byUserId === userId) return true;
+  if (task.question?.answer?.byUserId === userId || task.alongside?.includes(userId) === true) return true;
   for (const { sources } of wordsIn(task)) if (isOf(sources, userId)) return true;
   return false;
 }
@@ -75,5 +75,6 @@ function strip(draft: Task, userId: string): void {
     if (words.speaker !== undefined) words.speaker = 'a member';
     words.sources = [];
   }
+  if (draft.alongside !== undefined) draft.alongside = draft.alongside.filter((id) => id !== userId);
   if (draft.question?.answer?.byUserId === userId) draft.question.answer.text = FORGOTTEN;
 }

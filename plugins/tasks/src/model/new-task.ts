@@ -44,14 +44,21 @@ export function goOnFrom(draft: Task, said: Words): void {
   draft.circles = { ...NO_CIRCLES };
   draft.warned = false;
   const text = `The task had ended: ${ending?.text ?? ''} Now it goes on with this.`;
-  draft.entries.push({ kind: 'note', text }, { kind: 'said', ...said });
+  draft.entries.push({ kind: 'note', text });
+  hear(draft, said);
   delete draft.question;
   delete draft.outage;
 }
 
 /** What people have said since the last step is heard; nothing of what came before it is a circle any more. */
 export function hearInbox(draft: Task): void {
-  for (const words of draft.inbox ?? []) draft.entries.push({ kind: 'said', ...words });
+  for (const words of draft.inbox ?? []) hear(draft, words);
   draft.circles = { ...NO_CIRCLES };
   delete draft.inbox;
+}
+
+function hear(draft: Task, words: Words): void {
+  draft.entries.push({ kind: 'said', ...words });
+  if (words.userId === draft.actor.userId) return;
+  draft.alongside = [...new Set([...(draft.alongside ?? []), words.userId])];
 }

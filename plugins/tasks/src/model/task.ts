@@ -125,6 +125,8 @@ export const taskSchema = z.object({
   saidIds: z.array(text).exactOptional(),
   /** What people have said to it, to be heard at the next step. */
   inbox: z.array(words).exactOptional(),
+  /** Others whose words it has heard: its tool calls need their rights, too. */
+  alongside: z.array(text).exactOptional(),
   /** What it had used when it was last continued after its end: its limits count from there. */
   continuedFrom: z
     .object({ steps: z.number(), workedMs: z.number(), tokens: z.number(), cost: z.number() })

@@ -143,10 +143,12 @@ async function outcomeOf(scene: CallScene, repeated: boolean): Promise<SettledOu
 }
 
 function invoke({ parts, control, task, step, call, rules, isWaiting }: CallScene, attempt: number, decideBy: number) {
+  const { guildId, channelId } = actorOf(task);
   const outcome: Promise<Outcome> = parts.tools.invoke({
     name: call.name,
     arguments: call.input,
     actor: actorOf(task),
+    alongside: (task.alongside ?? []).map((userId) => ({ userId, guildId, channelId })),
     signal: control.stopped,
     origin: 'tasks',
     key: `${task.id}:${step.n}:${step.calls.findIndex(({ id }) => id === call.id)}`,
