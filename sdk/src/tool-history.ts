@@ -10,6 +10,8 @@ export interface RecordedCall {
   readonly messageId: string;
   /** Who asked for it; unknown for calls that were imported. */
   readonly userId?: string;
+  /** The agent that made it, with the rights of `userId`. */
+  readonly identity?: string;
 }
 
 export interface RecordedResult {

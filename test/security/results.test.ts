@@ -1,6 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import {
   type Actor,
+  Identities,
   Ledger,
   type Outcome,
   PersonalDataStore,
@@ -174,6 +175,24 @@ describe('security: what came from where', () => {
       .and.not.contain(input.content);
     guild.giveRole(alice, role);
     await host.advance(10_000);
+  });
+
+  it('an export has no arguments that an agent wrote with the member’s rights', async () => {
+    const { alice, guild, general } = host;
+    const identity = 'test:aurora';
+    const tools = { discord_search_messages: 'allow' } as const;
+    const grant = { guildId: guild.id, channelId: general.id, userId: alice.id, channels: 'all', tools } as const;
+    await host.resolve(Identities).save({ id: identity, plugin: 'discord-tools', name: 'aurora', grants: [grant] });
+    const input = { guildId: guild.id, content: 'heard by the agent' };
+    const actor = { ...actorOf(alice, general), identity };
+    const { status } = await host
+      .resolve(Tools)
+      .invoke({ name: 'discord_search_messages', arguments: input, actor, origin: 'test' });
+    await host.settled();
+    expect(status).to.equal('done');
+    expect(JSON.stringify(await host.resolve(PersonalDataStore).export(alice.id)))
+      .to.contain(identity)
+      .and.not.contain(input.content);
   });
 
   it('with several who are answered together, the narrowest rights count, for places as for tools', async () => {

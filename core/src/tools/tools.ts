@@ -98,15 +98,16 @@ async function exportCalls(
   const rows = await recent({ userId, limit: Number.POSITIVE_INFINITY });
   return Promise.all(
     rows.map(async (row) => {
-      const { guildId, channelId } = row.actor;
+      const { guildId, channelId, identity } = row.actor;
       const { text, input, reason, ...rest } = row;
-      const mayHaveWords = await provenance.mayHave([{ guildId, channelId }], userId);
+      // An agent writes from all the places that it lives in, with the member's rights, and not to them.
+      const mayHaveWords = identity === undefined && (await provenance.mayHave([{ guildId, channelId }], userId));
       const mayHaveResult = text !== undefined && (await provenance.mayHave(row.sources, userId));
       return {
         ...rest,
         ...(mayHaveWords
           ? { input, ...(reason === undefined ? {} : { reason }) }
-          : { withheld: 'from a place that you cannot read now' }),
+          : { withheld: identity === undefined ? 'from a place that you cannot read now' : 'written by an agent' }),
         ...(mayHaveResult ? { text } : {}),
       };
     }),

@@ -8,6 +8,7 @@ export const recordedUse: z.ZodType<RecordedUse> = z.object({
     input: z.record(z.string(), z.unknown()),
     messageId: z.string(),
     userId: z.string().exactOptional(),
+    identity: z.string().exactOptional(),
   }),
   result: z.object({
     callId: z.string(),

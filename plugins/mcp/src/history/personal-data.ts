@@ -47,11 +47,12 @@ export function historyOf({
 }: Parts): PersonalData {
   /**
    * What they may not read any more is not theirs because they asked for it once; nor is what a model wrote as arguments where they cannot read now what
-   * it had read there.
+   * it had read there. An agent writes from all the places that it lives in, with their rights, and not to them.
    */
   const asTheirs = async (use: RecordedUse, mayHaveWords: boolean, userId: string) => {
     const { call, result, timestamp } = use;
-    if (!mayHaveWords) return { call: { id: call.id, name: call.name, input: WITHHELD }, timestamp };
+    if (!mayHaveWords || call.identity !== undefined)
+      return { call: { id: call.id, name: call.name, input: WITHHELD }, timestamp };
     if (result.error !== undefined || (await provenance.mayHave(result.sources, userId))) return use;
     return { ...use, result: { callId: result.callId, output: WITHHELD } };
   };

@@ -22,7 +22,14 @@ export function createRecorder({ history, clock, log }: Parts) {
 
 function recordOf({ id, tool, input, actor, messageId, outcome }: SettledCall, now: number): RecordedUse {
   return {
-    call: { id, name: tool, input: asRecord(input), messageId: messageId ?? snowflakeAt(now), userId: actor.userId },
+    call: {
+      id,
+      name: tool,
+      input: asRecord(input),
+      messageId: messageId ?? snowflakeAt(now),
+      userId: actor.userId,
+      ...(actor.identity === undefined ? {} : { identity: actor.identity }),
+    },
     result:
       outcome.status === 'done'
         ? {
