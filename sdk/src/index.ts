@@ -13,6 +13,7 @@ export {
 } from './async/fair-scheduler.js';
 export { linkSignals } from './async/signals.js';
 export { sleep } from './async/sleep.js';
+export * from './audit.js';
 export * from './bill.js';
 export * from './channel-contexts.js';
 export * from './clock.js';

@@ -1,4 +1,4 @@
-import type { Access, Clock, Logger, Metrics, Random } from '@cinnabar/sdk';
+import type { Access, AuditLog, Clock, Logger, Metrics, Random } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Boundary, EnabledIn } from '../contracts.js';
 
@@ -12,6 +12,7 @@ export interface CommandRoomParts {
   readonly prefixes: (guildId: string | null) => readonly string[];
   readonly enabledIn: EnabledIn;
   readonly access: Access;
+  readonly audit: Pick<AuditLog, 'record'>;
   readonly boundary: Boundary;
   readonly metrics: Metrics;
   readonly clock: Clock;

@@ -14,7 +14,7 @@ import { createSlashSync } from './slash/sync.js';
 
 /** Builds the room of commands: registry, parser, router, slash sync and directory. */
 export function createCommands(parts: CommandRoomParts): CommandRoom {
-  const { access, boundary, clock, log, metrics, random } = parts;
+  const { access, audit, boundary, clock, log, metrics, random } = parts;
   const registry = createRegistry();
   const uses = metrics.counter({
     name: 'commands_total',
@@ -27,6 +27,7 @@ export function createCommands(parts: CommandRoomParts): CommandRoom {
     clock,
     cooldowns: createCooldowns(clock),
     lost: createLostAnswers(log),
+    audit,
     count: ({ entry, source }, outcome) => uses.add({ command: entry.name, surface: source, outcome }),
   };
   const recognise = createRecogniser(parts, registry);

@@ -21,6 +21,7 @@ import type { GatewayClient } from '../gateway/client.js';
 import type { InFlight } from '../gateway/in-flight.js';
 import type { GatewayStatus } from '../gateway/status.js';
 import type { IdentityRoom } from '../identities/room.js';
+import type { AuditLogRoom } from '../observability/audit-log.js';
 import type { Logs } from '../observability/logs.js';
 import type { MetricsRoom } from '../observability/metrics.js';
 import type { HostNotices } from '../observability/owner-notices.js';
@@ -47,6 +48,7 @@ export const KEYS = {
   metrics: key<MetricsRoom>('metrics'),
   notices: key<HostNotices>('owner notices'),
   storage: key<StorageRoom>('storage'),
+  audit: key<AuditLogRoom>('audit'),
   files: key<Files>('files'),
   guildStates: key<GuildStates>('guild states'),
   enabledIn: key<EnabledIn>('enabled in'),

@@ -22,6 +22,7 @@ import { createInFlight } from '../gateway/in-flight.js';
 import { createPrefixes } from '../gateway/prefixes.js';
 import { createIdentities, identitySchema } from '../identities/room.js';
 import { alertsSchema } from '../observability/alert-queue.js';
+import { auditSchema, createAuditLog } from '../observability/audit-log.js';
 import { createMetrics } from '../observability/metrics.js';
 import { createOwnerNotices } from '../observability/owner-notices.js';
 import { createContext } from '../plugins/context.js';
@@ -113,6 +114,14 @@ function registerState(room: Room): void {
       log: get(KEYS.logs).logger('host'),
     }),
   );
+  room(KEYS.audit, (get) =>
+    createAuditLog({
+      documents: get(KEYS.storage).collection('audit', { scope: 'guild', version: 1, schema: auditSchema }),
+      logs: get(KEYS.logs),
+      clock: get(KEYS.clock),
+      log: get(KEYS.logs).logger('host'),
+    }),
+  );
   room(KEYS.files, (get) => createFiles(get(KEYS.config).dataDir, get(KEYS.diskWatch)));
   room(KEYS.diskWatch, (get) =>
     createDiskWatch({
@@ -133,6 +142,7 @@ function registerState(room: Room): void {
       {
         calls: get(KEYS.tools).personalData,
         identities: get(KEYS.identities).personalData,
+        audit: get(KEYS.audit).personalData,
         // After what may still write to them.
         logs: {
           export: async () => ({}),
@@ -244,6 +254,7 @@ function registerSurfaces(room: Room): void {
   room(KEYS.commands, (get) =>
     createCommands({
       ...basics(get, 'commands'),
+      audit: get(KEYS.audit),
       client: get(KEYS.gateway).client,
       prefixes: get(KEYS.prefixes).get,
       enabledIn: get(KEYS.enabledIn),

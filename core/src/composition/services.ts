@@ -1,5 +1,6 @@
 import {
   Access,
+  AuditLog,
   Clock,
   Commands,
   Configuration,
@@ -43,5 +44,6 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(Files, () => container.resolve(KEYS.files));
   provide(PersonalDataStore, () => container.resolve(KEYS.personalData));
   provide(Plugins, () => container.resolve(KEYS.plugins));
+  provide(AuditLog, () => container.resolve(KEYS.audit));
   provide(Prefixes, () => container.resolve(KEYS.prefixes));
 }

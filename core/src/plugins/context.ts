@@ -13,6 +13,7 @@ import type {
   StorageRoom,
   ToolRoom,
 } from '../contracts.js';
+import { missingIntent } from '../gateway/needed-intents.js';
 import type { MetricsRoom } from '../observability/metrics.js';
 import { boundTools } from '../tools/bound-tools.js';
 import type { WorkerRoom } from '../workers/module.js';
@@ -47,11 +48,19 @@ export function createContext(owner: Owner, rooms: ContextRooms): ErasedContext 
     const keys = Object.keys(plugin.configuration.shape);
     scope.add('keys of the configuration', rooms.configuration.claim(keys));
   }
+  const warned = new Set<string>();
   return {
     command: (definition) => rooms.commands.command(owner, definition),
     group: (definition) => rooms.commands.group(owner, definition),
     component: (definition) => rooms.components.component(owner, definition),
-    on: (event, handler) => rooms.events.listen(owner, event, handler),
+    on(event, handler) {
+      const missing = missingIntent(event, plugin.manifest);
+      if (missing !== undefined && !warned.has(missing)) {
+        warned.add(missing);
+        log.warn(`${plugin.manifest.id} may hear nothing: ${missing}`, { event });
+      }
+      return rooms.events.listen(owner, event, handler);
+    },
     ready: (handler) => rooms.events.ready(owner, handler),
     tool: (definition) => rooms.tools.tool(owner, definition),
     responder: (definition) => rooms.responders.responder(owner, definition),

@@ -23,6 +23,8 @@ const pluginSchema = z.object({
     hosts: z.array(z.string().min(1).max(253)).max(100).optional(),
     permissions: named(PermissionFlagsBits).optional(),
     administrative: z.boolean().optional(),
+    optionalIntents: named(GatewayIntentBits).optional(),
+    disabling: z.string().min(1).optional(),
   }),
   settings: z.partialRecord(z.enum(SETTING_SCOPES), z.instanceof(z.ZodObject)),
   collections: z.record(

@@ -1,15 +1,21 @@
 import {
   Access,
+  AuditLog,
+  Clock,
   Commands,
+  createAskFirst,
   definePlugin,
   PersonalDataStore,
   Plugins,
   Prefixes,
+  Random,
   SettingsCatalog,
   ToolPolicies,
   Tools,
 } from '@cinnabar/sdk';
+import { registerAuditCommand } from './audit-command.js';
 import { registerHelp } from './help/command.js';
+import { tellMissingPermissions } from './missing-permissions.js';
 import { registerMyData } from './my-data.js';
 import { registerPluginCommands } from './plugin-commands.js';
 import { registerPrefixCommands } from './prefix-commands.js';
@@ -31,6 +37,9 @@ export default definePlugin({
   },
   inject: {
     access: Access,
+    audit: AuditLog,
+    clock: Clock,
+    random: Random,
     catalog: SettingsCatalog,
     commands: Commands,
     personalData: PersonalDataStore,
@@ -39,9 +48,12 @@ export default definePlugin({
     prefixes: Prefixes,
     tools: Tools,
   },
-  setup({ command, group, services, log }) {
+  setup({ command, component, group, ready, client, services, log }) {
+    const askFirst = createAskFirst({ component, ...services, access: { tier: 'admin', where: 'guild' } });
     registerHelp({ command }, services);
-    registerPluginCommands({ group, log }, { ...services, ownId: ID });
+    registerPluginCommands({ group, log }, { ...services, askFirst, ownId: ID });
+    registerAuditCommand({ command }, services.audit);
+    ready(() => tellMissingPermissions({ client, plugins: services.plugins, log }));
     registerPrefixCommands({ group }, services.prefixes);
     registerSettingsCommands({ command }, services);
     registerToolCommands({ group }, services);

@@ -1,5 +1,7 @@
 import {
   type Access,
+  type AskFirst,
+  type AuditLog,
   asNotice,
   CinnabarError,
   type CommandContext,
@@ -19,6 +21,8 @@ import { pluginIds } from './suggestions.js';
 
 export interface PluginCommandParts {
   readonly access: Access;
+  readonly audit: AuditLog;
+  readonly askFirst: AskFirst;
   readonly plugins: Plugins;
   readonly catalog: SettingsCatalog;
   readonly tools: Pick<Tools, 'list'>;
@@ -36,7 +40,7 @@ export function registerPluginCommands(
   { group, log }: Pick<Registrar, 'group' | 'log'>,
   parts: PluginCommandParts,
 ): void {
-  const { access, plugins, catalog, ownId } = parts;
+  const { access, audit, askFirst, plugins, catalog, ownId } = parts;
   const suggestId = pluginIds(plugins);
   const id = option.suggested(suggestId).describe('Id of the plugin');
 
@@ -61,7 +65,14 @@ export function registerPluginCommands(
           const own = parts.tools.list().filter((tool) => tool.plugin === info.id);
           const showPath = (await access.tierOf(ctx.actor)) === 'botOwner';
           return ctx.reply(
-            detailsOf({ info, state: stateIn(plugins, info, ctx.actor.guildId), settings, tools: own, showPath }),
+            detailsOf({
+              info,
+              state: stateIn(plugins, info, ctx.actor.guildId),
+              settings,
+              tools: own,
+              showPath,
+              missing: missingIn(ctx, info.manifest.permissions),
+            }),
           );
         },
       }),
@@ -116,10 +127,22 @@ export function registerPluginCommands(
         access: ADMIN,
         options: { plugin: id },
         async run(ctx, { plugin }) {
-          await plugins.disable(guildOf(ctx.actor), plugin);
-          return ctx.reply(
-            `${code(plugin)} is off in this server now. Its commands and tools are gone here; its data stays.`,
-          );
+          const guildId = guildOf(ctx.actor);
+          const { id, manifest } = known(plugins, plugin);
+          const off = async () => {
+            await plugins.disable(guildId, id);
+            return `${code(id)} is off in this server now. Its commands and tools are gone here; its data stays.`;
+          };
+          if (manifest.disabling === undefined || !plugins.enabledIn(guildId, id)) return ctx.reply(await off());
+          return askFirst(ctx, {
+            content: `${manifest.disabling}\nSwitch ${code(id)} off in this server?`,
+            yes: 'Switch it off',
+            async run() {
+              const done = await off();
+              audit.record({ actor: ctx.actor, act: `plugin disable ${id} (agreed)`, outcome: 'done' });
+              return done;
+            },
+          });
         },
       }),
     ],
@@ -138,6 +161,12 @@ export function registerPluginCommands(
       .then(tell)
       .catch((error: unknown) => log.error('the result of a reload could not be told', { error }));
   }
+}
+
+/** Permissions that the bot has nowhere in the server. */
+function missingIn({ guild }: CommandContext, wanted: PluginInfo['manifest']['permissions'] = []): readonly string[] {
+  const me = guild?.members.me;
+  return me == null ? [] : me.permissions.missing([...wanted], true);
 }
 
 function known(plugins: Plugins, id: string): PluginInfo {

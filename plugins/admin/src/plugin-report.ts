@@ -33,13 +33,15 @@ export interface PluginDetails {
   readonly tools: readonly ToolInfo[];
   /** Where files lie on the host is for its owner alone. */
   readonly showPath: boolean;
+  /** Permissions that the bot lacks in this server. */
+  readonly missing: readonly string[];
 }
 
 const POWER =
   '⚠️ It does not come with the host, and runs in its process: it can do whatever the bot can, read its memory and its data, and reach any address. What stands above is what it says of itself.';
 
 /** `!plugin info`: what a plugin is, needs, offers and has registered. */
-export function detailsOf({ info, state, settings, tools, showPath }: PluginDetails): string {
+export function detailsOf({ info, state, settings, tools, showPath, missing }: PluginDetails): string {
   const { manifest } = info;
   const lines: readonly (readonly [label: string, value: string])[] = [
     ['State', state],
@@ -59,6 +61,7 @@ export function detailsOf({ info, state, settings, tools, showPath }: PluginDeta
     ],
     ['Intents', (manifest.intents ?? []).join(', ')],
     ['Permissions', (manifest.permissions ?? []).map(permissionName).join(', ')],
+    ['⚠️ Missing here', missing.map(permissionName).join(', ')],
     ['Environment', codes(info.env)],
     ['Hosts', codes(manifest.hosts ?? [])],
     ['Tools', tools.map(({ name, risk }) => `${code(name)} (${risk})`).join(', ')],

@@ -28,6 +28,7 @@ export function registerSettingsCommands({ command }: Pick<Registrar, 'command'>
 
   command({
     name: 'set',
+    audited: true,
     description: 'See and change settings',
     help: 'Without a value it shows the settings, with their types and defaults. `set reset <plugin> [key]` goes back to the default.',
     options: {
@@ -45,6 +46,7 @@ export function registerSettingsCommands({ command }: Pick<Registrar, 'command'>
   });
   command({
     name: 'unset',
+    audited: true,
     description: 'Put a setting, or all of a plugin, back to the default',
     options: { plugin, key },
     examples: ['unset chat history', 'unset chat'],

@@ -43,6 +43,7 @@ export default definePlugin({
     description: 'The default mind: reads the channel, uses tools for the member who asks, answers',
     host: '^0.1.0',
     intents: [...HISTORY_INTENTS],
+    optionalIntents: ['GuildMembers'],
     permissions: ['ViewChannel', 'ReadMessageHistory', 'SendMessages'],
     administrative: true,
   },

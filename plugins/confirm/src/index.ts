@@ -44,6 +44,8 @@ export default definePlugin({
     description: 'Holds what a model wants to do until the member who asked has confirmed it with 👍',
     host: '^0.1.0',
     guard: true,
+    disabling:
+      '⚠️ Without it nothing that a model does here is held for a 👍: tools that write, delete or cost money run at once, for every member who may use them. Cards that wait now can no longer be decided.',
     intents: ['Guilds', 'GuildMessages', 'GuildMessageReactions', 'DirectMessages', 'DirectMessageReactions'],
     permissions: [
       'ViewChannel',

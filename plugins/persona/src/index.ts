@@ -51,6 +51,7 @@ export default definePlugin({
     description: 'A mind that plans its actions: thinks, feels, remembers, speaks or stays silent',
     host: '^0.1.0',
     intents: ['Guilds', 'GuildMessages', 'GuildMessageReactions', 'DirectMessages', 'MessageContent'],
+    optionalIntents: ['GuildMembers'],
     permissions: ['ViewChannel', 'ReadMessageHistory', 'SendMessages'],
     administrative: true,
   },

@@ -57,6 +57,7 @@ export default definePlugin({
     description: 'Autonomous tasks: works step by step, asks, reports, and stops when told to',
     host: '^0.1.0',
     intents: ['Guilds', 'GuildMessages', 'DirectMessages', 'MessageContent'],
+    optionalIntents: ['GuildMembers'],
     permissions: [
       'ViewChannel',
       'SendMessages',

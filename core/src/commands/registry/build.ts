@@ -64,6 +64,7 @@ function command(around: Around, definition: CommandDefinition | Subcommand): Co
     info: infoOf(around.owner, base, paths.slice(1), specs, definition.examples ?? []),
     cooldown: definition.cooldown,
     ephemeral: definition.ephemeral ?? false,
+    audited: definition.audited ?? false,
     run: (context, values: Values) => definition.run(context, values),
   };
 }

@@ -24,6 +24,8 @@ export interface CommandEntry extends EntryBase {
   readonly info: CommandInfo;
   readonly cooldown: Cooldown | undefined;
   readonly ephemeral: boolean;
+  /** What is done with it is in the audit, whoever may give it. */
+  readonly audited: boolean;
   readonly run: (context: CommandContext, options: Values) => unknown;
 }
 

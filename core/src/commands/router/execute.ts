@@ -1,11 +1,13 @@
 import {
   type Access,
   type AccessSubject,
+  type AuditLog,
   CinnabarError,
   type Clock,
   type CommandContext,
   type Random,
   sentenceOf,
+  TIERS,
 } from '@cinnabar/sdk';
 import type { Channel, GuildMember } from 'discord.js';
 import { untilInterrupted } from '../../process/interruptible.js';
@@ -29,6 +31,8 @@ export interface Execution {
   readonly lost: LostAnswers;
   /** For monitoring. */
   readonly count: (call: Call, outcome: CommandOutcome) => void;
+  /** What admins did, and what was refused. */
+  readonly audit: Pick<AuditLog, 'record'>;
 }
 
 /**
@@ -63,13 +67,34 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
     const finished = answers.finish();
     if (finished !== undefined) await finished;
     execution.count(call, 'done');
+    if (isAct(call)) execution.audit.record({ actor, act: actOf(call), outcome: 'done' });
   } catch (error) {
-    execution.count(call, outcomeOf(error));
+    const outcome = outcomeOf(error);
+    execution.count(call, outcome);
+    if (outcome === 'denied' || outcome === 'refused' || (outcome === 'failed' && isAct(call))) {
+      execution.audit.record({ actor, act: actOf(call), outcome, reason: sentenceOf(error) });
+    }
     if (hasLastWord && error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED') return;
     await answerFailure(execution, `command ${entry.name}`, actor, answers, error);
   } finally {
     answers.close();
   }
+}
+
+/** Whether it is for admins, or says that it changes something for everybody. */
+function isAct({ entry }: Call): boolean {
+  return entry.audited || TIERS.indexOf(entry.policy.tier ?? 'everyone') >= TIERS.indexOf('admin');
+}
+
+/** The command as it was given. */
+function actOf({ entry, message, prefix, given }: Call): string {
+  if (message !== null) {
+    const { content } = message;
+    return content.startsWith(prefix) ? content.slice(prefix.length) : content;
+  }
+  const read = given();
+  const options = 'given' in read ? [...read.given].map(([name, value]) => `${name}:${value}`) : [];
+  return [entry.name, ...options].join(' ');
 }
 
 function outcomeOf(error: unknown): CommandOutcome {

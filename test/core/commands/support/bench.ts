@@ -87,6 +87,7 @@ export async function createBench(): Promise<Bench> {
     prefixes: () => state.prefixes,
     enabledIn: (_guildId: string | null, plugin: { manifest: { id: string } }) => !disabled.has(plugin.manifest.id),
     access: ownerAccess(you.id),
+    audit: { record: () => undefined },
     boundary,
     metrics: createMetrics(log).host,
     clock,

@@ -30,6 +30,7 @@ export function offlineRoom(): { readonly room: CommandRoom; owner(id: string): 
     prefixes: () => ['!'],
     enabledIn: () => true,
     access: openAccess,
+    audit: { record: () => undefined },
     boundary: plainBoundary,
     metrics: createMetrics(log).host,
     clock,
