@@ -2,7 +2,7 @@ import { matchesWildcard } from '@cinnabar/sdk';
 import type { Entries, Entry, Reading } from './entries.js';
 import type { KeyScope } from './keys/key.js';
 import { LEAVES, type Leaf } from './leaves.js';
-import { valueAt } from './merge.js';
+import { build, valueAt } from './merge.js';
 
 /**
  * Takes out of a layer what whoever wrote it may not set.
@@ -29,11 +29,18 @@ function refusalOf(
 ): string | undefined {
   if (scope === 'files') return 'can be set in the configuration files only';
   if (scope === 'guild' && by === 'channel') return 'can be set by admins only, with `!set chat`';
-  const present = valueAt(below, path);
+  const present = valueAt(below, path) ?? impliedAt(below, path);
   if (lowerOnly && rises(present, value)) return `may be lowered here, not raised above ${String(present)}`;
   if (path === 'continuationModel' && value !== present && !isAllowed(value, valueAt(below, 'allowedModels')))
     return `the model ${String(value)} is not one of allowedModels`;
   return undefined;
+}
+
+/** What a key that costs money comes to where it is not set. */
+function impliedAt(below: Entries, path: string): number | undefined {
+  const { recencyWindow, truncateToTokens } = build(below);
+  if (path === 'rollingThreshold') return recencyWindow;
+  return path === 'truncateToTokens' ? truncateToTokens : undefined;
 }
 
 function rises(present: unknown, value: unknown): boolean {

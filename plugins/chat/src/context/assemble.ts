@@ -44,7 +44,7 @@ export function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, p
     ...beforeMessages(input),
     rolled,
     breakpoints: laid.map(({ at, ttl, because }) => ({ at, ttl, because })),
-    plan: describeLayout(shape.layout, gaps),
+    plan: describeLayout(shape.layout, gaps, input.config),
     expectedReadTokens: shape.held?.tokens ?? 0,
     expectedMiss: expectedMiss(scene, frame, shape, past),
   };

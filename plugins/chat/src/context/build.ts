@@ -17,8 +17,7 @@ export const buildContext: BuildContext = async (input) => {
   const gaps = observeGap(scene);
   const past = await goOn(scene, frame, gaps);
   if (past.kind === 'fits') return assemble(scene, frame, gaps, past.shape, past);
-  const roomy = past.kind === 'images' && isConversationHeld(input.memory, input.now);
-  return assemble(scene, frame, gaps, await startAnew(scene, frame, gaps, roomy), past);
+  return assemble(scene, frame, gaps, await startAnew(scene, frame, gaps), past);
 };
 
 /** The window as it was, with what has come since. */
@@ -44,11 +43,13 @@ function isWarm({ input: { memory, now } }: Scene, { held, variant }: Shape): bo
 }
 
 /** The newest messages that the limits allow. */
-async function startAnew(scene: Scene, frame: Frame, gaps: Gaps, roomy: boolean): Promise<Shape> {
+async function startAnew(scene: Scene, frame: Frame, gaps: Gaps): Promise<Shape> {
   const { tokens, limits } = frame;
-  const draft = await freshDraft(scene, startFor(scene.entries, scene.input.config.recencyWindow), roomy);
+  const { recencyWindow, rollingThreshold = recencyWindow } = scene.input.config;
+  const from = startFor(scene.entries, recencyWindow, recencyWindow + rollingThreshold);
+  const draft = await freshDraft(scene, from);
   if (tokens + tokensOf(draft.lines) <= limits.most) return shapeOf(scene, frame, gaps, draft);
   const count = messagesWithin(draft.lines, draft.entries, limits.target - tokens);
-  const smaller = await freshDraft(scene, startFor(scene.entries, count), roomy);
+  const smaller = await freshDraft(scene, startFor(scene.entries, count));
   return shapeOf(scene, frame, gaps, { ...smaller, lines: shortened(smaller.lines, limits.most - tokens) });
 }

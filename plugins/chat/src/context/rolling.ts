@@ -4,11 +4,16 @@ import type { Line } from './reading/script.js';
 import { estimateMessage } from './tokens.js';
 import type { ContextConfig } from './types.js';
 
-/** Where a window of at least `count` messages starts: the smallest that begins with an entry. */
-export function startFor(entries: readonly Entry[], count: number): number {
+/**
+ * Where a window of at least `count` messages starts: the smallest that begins with an entry; the largest below it where that would have more
+ * than `most`.
+ */
+export function startFor(entries: readonly Entry[], count: number, most = Number.POSITIVE_INFINITY): number {
   let messages = 0;
-  for (let index = entries.length - 1; index > 0; index--) {
-    messages += entries[index]?.messages.length ?? 0;
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const more = entries[index]?.messages.length ?? 0;
+    if (messages > 0 && messages + more > most) return index + 1;
+    messages += more;
     if (messages >= count) return index;
   }
   return 0;

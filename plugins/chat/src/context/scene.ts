@@ -1,7 +1,7 @@
 import { withoutNotes, withoutNoticeLines } from '@cinnabar/sdk';
 import type { HistoryMessage } from '../history/types.js';
 import { type Entry, toEntries } from './reading/entries.js';
-import { type ImageLimits, keptImages, newestImages, type ShownImages, withRoom } from './reading/images.js';
+import { type ImageLimits, keptImages, newestImages, type ShownImages } from './reading/images.js';
 import { nameSpeakers, peopleIn, selfName } from './reading/names.js';
 import { type Line, toLines } from './reading/script.js';
 import { isVisible } from './reading/visibility.js';
@@ -50,12 +50,12 @@ export async function continueDraft(
   return images && draft(scene, entries, messages, input.memory.names, images);
 }
 
-/** Starts anew, with the newest images. @param roomy whether a few more images should fit before the oldest have to go */
-export async function freshDraft(scene: Scene, from: number, roomy = false): Promise<Draft> {
+/** Starts anew, with the newest images. */
+export async function freshDraft(scene: Scene, from: number): Promise<Draft> {
   const { limits, input } = scene;
   const entries = scene.entries.slice(from);
   const messages = messagesOf(entries);
-  const images = await newestImages(messages, roomy ? withRoom(limits) : limits, input.images);
+  const images = await newestImages(messages, limits, input.images);
   return draft(scene, entries, messages, {}, images);
 }
 

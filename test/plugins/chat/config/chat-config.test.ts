@@ -9,7 +9,6 @@ describe('chat: the configuration of a channel', () => {
     expect(config).to.include({
       mode: 'chat',
       recencyWindow: 400,
-      rollingThreshold: 50,
       includeImages: true,
       maxImages: 5,
       toolsEnabled: true,

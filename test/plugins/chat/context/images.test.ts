@@ -48,6 +48,11 @@ describe('chat context: images', () => {
       const { request, facts } = await channel.activate(messages);
       seen.push(`${shown(asLines(request)).join('')} ${facts.expectedMiss ?? ''}`.trim());
     }
-    expect(seen).to.deep.equal(['abcd', 'de the oldest images made room for new ones', 'def', 'defg']);
+    expect(seen).to.deep.equal([
+      'abcd',
+      'bcde the oldest images made room for new ones',
+      'cdef the oldest images made room for new ones',
+      'defg the oldest images made room for new ones',
+    ]);
   });
 });

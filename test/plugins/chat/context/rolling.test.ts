@@ -19,8 +19,27 @@ describe('chat context: the window', () => {
     }
     const rolls = seen.filter((messages, index) => index > 0 && messages <= (seen[index - 1] ?? 0)).length;
     expect(Math.min(...seen)).to.equal(20);
-    expect(Math.max(...seen)).to.be.within(25, 40);
+    expect(Math.max(...seen)).to.equal(25);
     expect(rolls).to.be.within(1, 90 / 5);
+  });
+
+  it('never has more than what is set, whatever is cheapest; unset, at most twice the window, and `!why` says so', async () => {
+    for (const cache of ['auto', '5m', '1h', 'off'] as const) {
+      for (const [rollingThreshold, most] of [
+        [5, 25],
+        [1, 21],
+        [undefined, 40],
+      ] as const) {
+        const channel = createChannel({ config: { recencyWindow: 20, rollingThreshold, cache } });
+        const seen: number[] = [];
+        for (let count = 20; count <= 120; count++) {
+          const { facts } = await channel.activate(chat(count));
+          seen.push(facts.messages);
+          expect(facts.plan).to.contain(`at most ${most}`);
+        }
+        expect(Math.max(...seen), `${cache} ${rollingThreshold}`).to.be.at.most(most);
+      }
+    }
   });
 
   it('begins where it began, also after a restart', async () => {

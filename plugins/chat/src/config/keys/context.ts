@@ -9,9 +9,11 @@ export const contextKeys = {
   rollingThreshold: key(
     {
       scope: 'channel',
-      description: 'How many messages the window may grow beyond that before its beginning is cut off',
+      lowerOnly: true,
+      description:
+        'How many messages the window may grow beyond that before its beginning is cut off, never more; by default what is cheapest, at most to twice the window',
     },
-    z.int().min(1).max(1_000).default(50),
+    z.int().min(1).max(10_000).optional(),
   ),
   maxContextTokens: key(
     {
@@ -24,6 +26,7 @@ export const contextKeys = {
   truncateToTokens: key(
     {
       scope: 'channel',
+      lowerOnly: true,
       description: 'What it is then cut down to, at most 9 tenths of `maxContextTokens`; by default 6 tenths',
     },
     z.int().min(500).max(2_000_000).optional(),

@@ -14,16 +14,17 @@ export interface Layout {
   readonly growth: number;
 }
 
-/** Growth beyond this share of the window costs more in reading than it saves in writing. */
-const LARGEST_GROWTH = 1;
-const GROWTHS = [1, 2, 4, 8];
+/** Shares of the window: growing beyond twice the window costs more in reading than it saves in writing. */
+const AUTO_GROWTHS = [1 / 8, 1 / 4, 1 / 2, 1];
+/** Shares of what is set, which is never exceeded. */
+const SET_GROWTHS = [1, 1 / 2, 1 / 4];
 
 type LayoutConfig = Pick<ContextConfig, 'cache' | 'recencyWindow' | 'rollingThreshold'>;
 
 /** Every layout that the model and the configuration allow. */
 export function layoutsFor(cache: ModelTraits['cache'], config: LayoutConfig): readonly Layout[] {
   const growths = growthsFor(config);
-  const off: Layout = { tail: undefined, base: undefined, system: undefined, growth: config.rollingThreshold };
+  const off: Layout = { tail: undefined, base: undefined, system: undefined, growth: growths[0] ?? 1 };
   if (cache.kind === 'none' || config.cache === 'off') return [off];
   // The provider caches by itself, for some minutes.
   if (cache.kind === 'automatic') return growths.map((growth) => ({ tail: '5m', base: '5m', system: '5m', growth }));
@@ -39,8 +40,9 @@ export function layoutsFor(cache: ModelTraits['cache'], config: LayoutConfig): r
 }
 
 function growthsFor({ recencyWindow, rollingThreshold }: LayoutConfig): readonly number[] {
-  const largest = Math.max(rollingThreshold, recencyWindow * LARGEST_GROWTH);
-  return GROWTHS.map((times) => times * rollingThreshold).filter((growth) => growth <= largest);
+  const [most, shares] =
+    rollingThreshold === undefined ? [recencyWindow, AUTO_GROWTHS] : [rollingThreshold, SET_GROWTHS];
+  return [...new Set(shares.map((share) => Math.max(1, Math.floor(share * most))))];
 }
 
 /** Providers refuse an entry of an hour behind one of five minutes. */

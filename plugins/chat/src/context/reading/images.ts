@@ -72,8 +72,3 @@ export async function keptImages(
   const bytes = [...shown.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   return shown.size > limits.maxImages || bytes > limits.imageMaxTotalBytes ? undefined : shown;
 }
-
-/** When the oldest images have to go while the rest is cached, more go than need to, so that the next ones find room. */
-export function withRoom(limits: ImageLimits): ImageLimits {
-  return { ...limits, maxImages: Math.ceil(limits.maxImages / 2) };
-}
