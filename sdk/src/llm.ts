@@ -107,6 +107,8 @@ export interface LlmCompletion {
   readonly provider: string;
   /** How many more tools it asked for than one answer may; those calls are left out. */
   readonly droppedCalls?: number;
+  /** Parameters that were wanted and left out, since the model refuses them: `temperature 0.6`. */
+  readonly omitted?: readonly string[];
   /** Present when `output` was asked for and the answer fits it. */
   readonly structured?: unknown;
   /** How the request was really made: prefill may have become chat. */

@@ -57,6 +57,22 @@ export interface SettingInfo {
   /** The value in force for the asking actor's place; secrets come as `(set)` or `(not set)`. */
   readonly value: unknown;
   readonly secret: boolean;
+  /** Where the plugin says what holds in the actor's place: that value, and the layer that it comes from. */
+  readonly inForce?: InForce;
+}
+
+/** A value that holds in a place, and where it comes from, for people: `config/bots/claude.yaml:3`. */
+export interface InForce {
+  readonly value: unknown;
+  readonly origin: string;
+}
+
+/** What a plugin knows of its settings beyond their schemas, where other layers (files, pins) have a say. */
+export interface SettingAdvisor {
+  /** Why a value cannot hold although it is of the right kind: a clause without its final stop; `undefined` when it can. */
+  refusalOf(key: string, value: unknown, actor: Actor): Promise<string | undefined>;
+  /** What holds where the actor is; `undefined` for a key that only the settings decide. */
+  inForce(key: string, actor: Actor): Promise<InForce | undefined>;
 }
 
 /** Settings of every plugin, by name, from text. What an actor may change follows from the scope: global ones are the bot owner's. */
@@ -65,6 +81,8 @@ export interface SettingsCatalog {
   /** Parses `text` by the setting's type. @throws CINNABAR_SETTING_UNKNOWN, CINNABAR_SETTING_INVALID, CINNABAR_ACCESS_DENIED */
   set(plugin: string, key: string, text: string, actor: Actor): Promise<SettingInfo>;
   reset(plugin: string, key: string | undefined, actor: Actor): Promise<void>;
+  /** Lets a plugin judge values of its guild settings before they are saved, and say what holds. @returns takes it back */
+  advise(plugin: string, advisor: SettingAdvisor): () => void;
   /** Ids of plugins that have settings. */
   plugins(): readonly string[];
 }

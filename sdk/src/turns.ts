@@ -67,6 +67,8 @@ export interface ResponderDefinition {
   readonly queues?: boolean;
   /** How many turns may wait where this one was said, beside the limit of `ai`. */
   maxWaiting?(turn: Pick<Turn, 'channel' | 'guild'>): Promise<number>;
+  /** The model and what is configured in a channel, each with the layer that it comes from, in lines: for `ai status`. */
+  status?(place: Pick<Turn, 'channel' | 'guild'>): Promise<readonly string[]>;
   respond(turn: Turn): Promise<void>;
 }
 
@@ -89,6 +91,8 @@ export interface Responders {
   respond(name: string, turn: Turn): Promise<void>;
   /** How many turns the responder of that name lets wait there; `undefined` when it does not say, or is not there. */
   maxWaiting(name: string, turn: Pick<Turn, 'actor' | 'channel' | 'guild'>): Promise<number | undefined>;
+  /** What the responder of that name says of itself there; `undefined` when it does not, or is not there. */
+  status(name: string, turn: Pick<Turn, 'actor' | 'channel' | 'guild'>): Promise<readonly string[] | undefined>;
 }
 export const Responders = defineToken<Responders>('cinnabar.responders');
 

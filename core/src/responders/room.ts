@@ -71,6 +71,11 @@ export function createResponders({ enabledIn, boundary, clock, pluginsIdle }: Re
       if (entry === undefined) return undefined;
       return boundary.track(entry.owner, async () => entry.definition.maxWaiting?.(turn));
     },
+    async status(name, turn) {
+      const entry = find(name, turn);
+      if (entry === undefined) return undefined;
+      return boundary.track(entry.owner, async () => entry.definition.status?.(turn));
+    },
     async respond(name, turn) {
       let entry = find(name, turn);
       if (entry === undefined) {

@@ -36,7 +36,9 @@ export function settingLine({ key, value, scope, description, type, default: byD
 }
 
 /** After a change. */
-export function changedText({ key, plugin, value, scope }: SettingInfo): string {
+export function changedText({ key, plugin, value, scope, inForce }: SettingInfo): string {
+  if (inForce !== undefined && JSON.stringify(inForce.value) !== JSON.stringify(value))
+    return `\`${key}\` of ${code(plugin)} is saved as ${code(value)} ${PLACES[scope]}, but here ${code(inForce.value)} holds: ${inForce.origin} decides.`;
   return `\`${key}\` of ${code(plugin)} is ${code(value)} ${PLACES[scope]} now.`;
 }
 

@@ -61,10 +61,17 @@ export async function describeStatus(parts: Choosing, actor: Actor, channel: Cha
   const route = await routeOf(parts.settings, channel, actor.guildId);
   const info = parts.responders.list(actor.guildId).find(({ name }) => name === route.responder);
   const model = parts.llm?.current;
+  const own = channel.isSendable()
+    ? await parts.responders.status(route.responder, {
+        actor,
+        channel,
+        guild: 'guild' in channel ? channel.guild : null,
+      })
+    : undefined;
   const waiting = parts.queue.waiting(channel.id);
   return [
     `Responder: \`${route.responder}\` (${CHOSEN_BY[route.chosen]}): ${info?.description ?? 'not available here at the moment'}`,
-    `Model: ${model === undefined ? 'none is set up' : `\`${model.model}\` by \`${model.provider}\``}`,
+    ...(own ?? [`Model: ${model === undefined ? 'none is set up' : `\`${model.model}\` by \`${model.provider}\``}`]),
     ...(waiting > 0 ? [`Waiting in this channel: ${waiting}`] : []),
   ].join('\n');
 }

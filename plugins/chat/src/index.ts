@@ -15,6 +15,7 @@ import {
   Prefixes,
   Provenance,
   Random,
+  SettingsCatalog,
   ToolHistory,
   Tools,
 } from '@cinnabar/sdk';
@@ -33,6 +34,7 @@ import { registerMCommand } from './loop/m-command.js';
 import { createMemoryStore, memories } from './loop/memory-store.js';
 import { exportOldReceipts, forgetOldReceipts, handOver, oldReceipts } from './loop/old-receipts.js';
 import { respond } from './loop/respond.js';
+import { createAdvisor, statusLines } from './loop/status.js';
 import { exportCalls, forgetCalls, heldCalls } from './loop/tools/held-calls.js';
 import { createToolOutput } from './loop/tools/visible-output.js';
 
@@ -52,6 +54,7 @@ export default definePlugin({
   collections: { calls: heldCalls, memories, pinnedRules, receipts: oldReceipts },
   inject: {
     access: Access,
+    catalog: SettingsCatalog,
     accounts: optional(Accounts),
     clock: Clock,
     commands: Commands,
@@ -69,7 +72,8 @@ export default definePlugin({
   },
   provides: [ChannelContexts],
   async setup(context) {
-    const { responder, on, personalData, provide, client, settings, collections, services, log, signal } = context;
+    const { responder, defer, on, personalData, provide, client, settings, collections, services, log, signal } =
+      context;
     const { access, accounts, clock, commands, configuration, files, frontDoor, random } = services;
     const { calls } = collections;
     const history = createChannelHistory({ on, client, access, clock, log });
@@ -103,9 +107,11 @@ export default definePlugin({
       description: 'Reads the latest messages of the channel, uses tools, answers',
       batches: true,
       maxWaiting: async ({ channel }) => (await config.forChannel(channel)).config.maxQueuedReplies,
+      status: ({ channel }) => statusLines(channel, config, services.llm),
       respond: (turn) => respond(turn, parts),
     });
     provide(ChannelContexts, createChannelContexts({ ...parts, client }));
+    defer(services.catalog.advise('chat', createAdvisor(config, client)));
     registerMCommand(context, { access, accounts, frontDoor, history });
     if (accounts !== undefined) await handOver(collections.receipts, accounts);
     if (frontDoor !== undefined) {

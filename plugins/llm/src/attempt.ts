@@ -24,6 +24,8 @@ export async function attemptOnce(candidate: Candidate, request: LlmRequest, par
       const reason = whyChat(request, candidate, learned);
       if (reason !== undefined) learned.noteChat(log, candidate.name, reason);
       const call = planCall(setup, candidate, request, learned, signal);
+      const range = outOfRange(call, candidate.provider.name);
+      if (range !== undefined) return failed(range);
       parts.onStart(call.mode);
       // What comes after the end of the attempt is nobody's any more.
       const onText = parts.onText;
@@ -31,6 +33,7 @@ export async function attemptOnce(candidate: Candidate, request: LlmRequest, par
       const attempt = await candidate.provider.send(listen === undefined ? call : { ...call, onText: listen });
       const refused = attempt.ok ? undefined : attempt.failure.refuses;
       if (refused === undefined || !wasAsked(refused, call) || !learned.learn(candidate.name, refused)) return attempt;
+      log.warn('the model refuses a parameter, which is left out from now on', { parameter: refused });
     }
   });
   return end.done ? end.value : interrupted(end.why, bounds);
@@ -58,7 +61,21 @@ export function judged<R>(attempt: Attempt<R>, { timeoutMs }: Bounds, given: Bou
 
 function wasAsked(refused: Refusal, { mode, request, temperature, topP }: ProviderCall): boolean {
   if (refused === 'forcedTool') return request.output !== undefined;
+  if (refused === 'temperature') return temperature !== undefined;
+  if (refused === 'topP') return topP !== undefined;
   return refused === 'sampling' ? temperature !== undefined || topP !== undefined : mode === 'prefill';
+}
+
+const failed = (failure: Failure): Attempt => ({ ok: false, failure });
+
+const TO_ONE: ReadonlySet<string> = new Set(['anthropic', 'bedrock']);
+
+/** A temperature that the provider does not have: said as such, never quietly another. */
+function outOfRange({ temperature }: ProviderCall, provider: string): Failure | undefined {
+  const most = TO_ONE.has(provider) ? 1 : 2;
+  if (temperature === undefined || (temperature >= 0 && temperature <= most)) return undefined;
+  const detail = `the temperature ${temperature} is out of range: ${provider} takes 0 to ${most}`;
+  return { code: 'CINNABAR_LLM_REFUSED', params: { detail }, retry: false };
 }
 
 function timedOut(timeoutMs: number): Failure {

@@ -47,6 +47,33 @@ export function whyChat(request: LlmRequest, { traits, name }: Candidate, learne
   return traits.modes.includes('prefill') ? undefined : 'the model does not take it';
 }
 
+type Sampling = Pick<ProviderCall, 'temperature' | 'topP'>;
+
+function wantedSampling({ temperature: usual }: Pick<GlobalSettings, 'temperature'>, request: LlmRequest): Sampling {
+  return { temperature: request.temperature ?? usual, topP: request.topP };
+}
+
+function samplingOf(settings: GlobalSettings, name: string, request: LlmRequest, learned: Learned): Sampling {
+  const { temperature, topP } = wantedSampling(settings, request);
+  const takes = (parameter: 'temperature' | 'topP') =>
+    !learned.refuses(name, 'sampling') && !learned.refuses(name, parameter);
+  return { temperature: takes('temperature') ? temperature : undefined, topP: takes('topP') ? topP : undefined };
+}
+
+/** The parameters that were wanted, and left out since the model refuses them. */
+export function omittedFor(
+  { settings }: Setup,
+  { name }: Candidate,
+  request: LlmRequest,
+  learned: Learned,
+): readonly string[] {
+  const wanted = wantedSampling(settings, request);
+  const sent = samplingOf(settings, name, request, learned);
+  return (['temperature', 'topP'] as const)
+    .filter((parameter) => wanted[parameter] !== undefined && sent[parameter] === undefined)
+    .map((parameter) => `${parameter} ${wanted[parameter]}`);
+}
+
 /** One attempt with everything decided that the request leaves open. */
 export function planCall(
   { settings }: Setup,
@@ -58,14 +85,12 @@ export function planCall(
   const { model, name, traits } = candidate;
   const mode: Mode =
     request.mode === 'prefill' && whyChat(request, candidate, learned) === undefined ? 'prefill' : 'chat';
-  const samples = !learned.refuses(name, 'sampling');
   return {
     request,
     mode,
     model,
     maxTokens: request.maxTokens ?? settings.maxTokens,
-    temperature: samples ? (request.temperature ?? settings.temperature) : undefined,
-    topP: samples ? request.topP : undefined,
+    ...samplingOf(settings, name, request, learned),
     stream: settings.stream,
     images: settings.images && traits.images,
     forceTool: !learned.refuses(name, 'forcedTool'),

@@ -1,7 +1,9 @@
 import { CinnabarError, type LlmCompletion, type LlmRequest, tokensOf, type Usage } from '@cinnabar/sdk';
 import { z } from 'zod';
 import { contentOf, createAnswerReader } from './prefill/answer.js';
+import { givenStops } from './prefill/stops.js';
 import type { Mode, ProviderReply } from './providers/provider.js';
+import { untilStop } from './stop-sequences.js';
 import { beginningOf } from './streaming/bounded.js';
 
 /**
@@ -19,7 +21,7 @@ export function finishCompletion(
 ): LlmCompletion {
   const { model, usage } = reply;
   const answer = withCalls(
-    mode === 'prefill' ? readScript(request, reply, idFor) : readChat(request, reply),
+    mode === 'prefill' ? readScript(request, stopped(reply, givenStops(request)), idFor) : readChat(request, reply),
     maxToolCalls,
   );
   const completion: LlmCompletion = { ...answer, usage, model, provider, mode };
@@ -84,7 +86,14 @@ function withCalls(answer: Answer, most: number): Answer {
   return { ...answer, content: answer.content.filter((block) => !dropped.has(block)), droppedCalls: dropped.size };
 }
 
-function readChat({ self }: LlmRequest, { content, stopReason }: ProviderReply): Answer {
+/** Providers take only so many stop sequences: the others are looked for here. */
+function stopped(reply: ProviderReply, stops: readonly string[]): ProviderReply {
+  const content = untilStop(reply.content, stops);
+  return content === undefined ? reply : { ...reply, content, stopReason: 'stop_sequence' };
+}
+
+function readChat({ self, stopSequences = [], output }: LlmRequest, reply: ProviderReply): Answer {
+  const { content, stopReason } = output === undefined ? stopped(reply, stopSequences) : reply;
   const named = content.map((block, index) =>
     block.type === 'text' && index === 0 ? { ...block, text: withoutOwnName(block.text, self) } : block,
   );

@@ -1,7 +1,7 @@
 import type { Logger } from '@cinnabar/sdk';
 
 /** What a model refuses, each time: it is asked once. */
-export type Refusal = 'sampling' | 'prefill' | 'assistantImages' | 'forcedTool';
+export type Refusal = 'temperature' | 'topP' | 'sampling' | 'prefill' | 'assistantImages' | 'forcedTool';
 
 /** What has been found out about models by trying. */
 export interface Learned {

@@ -9,7 +9,7 @@ import {
   sentenceOf,
 } from '@cinnabar/sdk';
 import { attemptOnce, boundsUntil, judged } from './attempt.js';
-import { type Candidate, candidateFor, planCall, type Setup } from './candidate.js';
+import { type Candidate, candidateFor, omittedFor, planCall, type Setup } from './candidate.js';
 import { boundReply, finishCompletion } from './completion.js';
 import { createEmbed } from './embedding.js';
 import { createLearned } from './learned.js';
@@ -92,7 +92,9 @@ export function createLlm(parts: ServiceParts): Llm {
     // What was answered is paid for, whether it can be read or not.
     parts.metering?.ended(candidate, startedMs, reply);
     const { name } = candidate.provider;
-    const completion = finishCompletion(request, name, reply, mode, () => random.id(), settings.maxToolCalls);
+    const omitted = omittedFor(setup, candidate, request, learned);
+    const read = finishCompletion(request, name, reply, mode, () => random.id(), settings.maxToolCalls);
+    const completion = omitted.length === 0 ? read : { ...read, omitted };
     const { stopReason, usage } = completion;
     log.debug('model answered', { stopReason, mode, ...usage, ms: clock.now() - startedMs });
     return { ok: true as const, completion };

@@ -186,6 +186,12 @@ for (const route of ROUTES) {
       expect(sent).to.deep.equal([true, false, false]);
     });
 
+    it('loses only the parameter that the model refuses, and tells of it', async () => {
+      await using bench = await openRoute(route, { refusesSampling: true, script: () => say('ok') });
+      const completion = await bench.llm.complete(ask([from('Alice', 'Hello')], { temperature: 0.6 }));
+      expect(completion.omitted).to.deep.equal(['temperature 0.6']);
+    });
+
     it('lets a changed setting hold from the next request on', async () => {
       await using bench = await openRoute(route, { script: () => say('ok'), settings: { temperature: 0.6 } });
       await bench.llm.complete(HELLO);

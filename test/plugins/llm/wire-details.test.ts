@@ -59,6 +59,14 @@ describe('llm wire details', () => {
   });
 
   for (const route of [CHAT, ANTHROPIC]) {
+    it(`${route.route}: stops at a sequence that is beyond the provider's limit, too`, async () => {
+      const stopSequences = ['s1', 's2', 's3', 's4', 's5', 's6', 'STOP'];
+      await using bench = await openRoute(route, { script: () => say('one STOP two') });
+      const { content, stopReason } = await bench.llm.complete(ask([from('Alice', 'hi')], { stopSequences }));
+      expect(content).to.deep.equal([{ type: 'text', text: 'one ' }]);
+      expect(stopReason).to.equal('stop_sequence');
+    });
+
     it(`${route.route}: leaves stop sequences to the provider`, async () => {
       await using bench = await openRoute(route, { script: () => say('ok') });
       await bench.llm.complete(ask([from('Alice', 'hi')], { stopSequences: ['\nBob:'] }));

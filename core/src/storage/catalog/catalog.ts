@@ -2,6 +2,7 @@ import {
   type Actor,
   CinnabarError,
   SETTING_SCOPES,
+  type SettingAdvisor,
   type SettingInfo,
   type SettingScope,
   type SettingsCatalog,
@@ -26,6 +27,7 @@ export function createCatalog(options: {
   readonly channelsCalled: (guildId: string, name: string) => readonly string[];
 }): SettingsCatalog {
   const { opened, tierOf, hasRole, channelsCalled } = options;
+  const advisors = new Map<string, SettingAdvisor>();
 
   const find = (id: string): OpenedPlugin => {
     const plugin = opened.get(id);
@@ -109,6 +111,13 @@ export function createCatalog(options: {
   };
 
   return {
+    advise(id, advisor) {
+      advisors.set(id, advisor);
+      return () => {
+        if (advisors.get(id) === advisor) advisors.delete(id);
+      };
+    },
+
     plugins: () =>
       [...opened.values()]
         .filter(({ plugin }) => fieldsOf(plugin).length > 0)
@@ -126,8 +135,15 @@ export function createCatalog(options: {
       const located = locate(id, fieldsOf(plugin.plugin), key);
       const document = await writable(plugin, located, actor);
       const { field } = located;
-      const values = await document.set({ [field.key]: valueFrom(field, mentioned(field, text, actor), actor) });
-      return infoOf(plugin, field, values);
+      const value = valueFrom(field, mentioned(field, text, actor), actor);
+      const advisor = field.scope === 'guild' ? advisors.get(id) : undefined;
+      const refusal = await advisor?.refusalOf(field.key, value, actor);
+      if (refusal !== undefined)
+        throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail: `${refusal}.` });
+      const values = await document.set({ [field.key]: value });
+      const inForce = await advisor?.inForce(field.key, actor);
+      const info = infoOf(plugin, field, values);
+      return inForce === undefined ? info : { ...info, inForce };
     },
 
     async reset(id, key, actor) {

@@ -47,6 +47,12 @@ export function createChatConfig({ configuration, settingsOf, log }: ChatConfigP
   };
 
   return {
+    async refusalOf(guildId, key, value) {
+      let files: Entries = new Map();
+      for (const layer of await configuration.layers(guildId)) files = merge(files, readFile(layer).entries);
+      const { problems } = restrict(files, readSettings({ [key]: value }), 'guild');
+      return problems[0]?.replace(/^[^:]*: [^:]*: /, '');
+    },
     async forChannel({ guildId, pins }) {
       const problems: string[] = [];
       let entries: Entries = new Map();

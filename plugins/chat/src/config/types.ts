@@ -8,6 +8,8 @@ export interface ChatConfig {
     readonly guildId: string | null;
     readonly pins: readonly PinnedConfig[];
   }): Promise<EffectiveConfig>;
+  /** Why an admin's value would not hold in a guild, whatever the files say; `undefined` when it would. */
+  refusalOf(guildId: string, key: string, value: unknown): Promise<string | undefined>;
 }
 
 export interface EffectiveConfig {

@@ -1,7 +1,7 @@
 import type { CacheControl, LlmRequest, ParticipantMessage } from '@cinnabar/sdk';
 import { isCacheable, type LaidBreakpoint, layBreakpoints } from './caching/breakpoints.js';
 import { causeOfMiss } from './caching/misses.js';
-import { describeLayout } from './caching/plan.js';
+import { describeLayout, describeWindow } from './caching/plan.js';
 import type { PrefixEnd } from './caching/prefixes.js';
 import { afterRequest, type CacheEntry, type ChannelMemory, isAlive } from './memory.js';
 import { countMessages, isLater } from './reading/entries.js';
@@ -44,7 +44,8 @@ export function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, p
     ...beforeMessages(input),
     rolled,
     breakpoints: laid.map(({ at, ttl, because }) => ({ at, ttl, because })),
-    plan: describeLayout(shape.layout, gaps, input.config),
+    plan: describeLayout(shape.layout, gaps),
+    windowRule: describeWindow(input.config),
     expectedReadTokens: shape.held?.tokens ?? 0,
     expectedMiss: expectedMiss(scene, frame, shape, past),
   };

@@ -104,6 +104,8 @@ export interface ContextFacts {
   readonly breakpoints: readonly Breakpoint[];
   /** Why the cache is used as it is: "asked every 40 s: kept for 5 minutes". */
   readonly plan: string;
+  /** How many messages the window may have, and why. */
+  readonly windowRule: string;
   /** Tokens of prefix that the provider should still hold. */
   readonly expectedReadTokens: number;
   /** The cause, when a prefix that was written before will not be read: "the window rolled". */

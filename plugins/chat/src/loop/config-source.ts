@@ -4,7 +4,7 @@ import type { ChatConfig, EffectiveConfig } from '../config/types.js';
 import type { ChannelHistory } from '../history/types.js';
 
 /** The configuration in force. */
-export interface ConfigSource {
+export interface ConfigSource extends Pick<ChatConfig, 'refusalOf'> {
   /** In a channel, its pins included. */
   forChannel(channel: SendableChannels): Promise<EffectiveConfig>;
   /** In a guild (`null`: direct messages), where no pin says otherwise; asks nothing of Discord. */
@@ -22,6 +22,7 @@ export function createConfigSource({ chatConfig, history, configuration, client 
   const forGuild = (guildId: string | null) => chatConfig.forChannel({ guildId, pins: [] });
   return {
     forGuild,
+    refusalOf: (guildId, key, value) => chatConfig.refusalOf(guildId, key, value),
     async forChannel(channel) {
       if (channel.isDMBased()) return forGuild(null);
       const guildId = channel.guild.id;

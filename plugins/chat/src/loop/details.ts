@@ -2,11 +2,22 @@ import { formatCount } from '@cinnabar/sdk';
 import type { ContextFacts } from '../context/types.js';
 
 type KnownFacts = Pick<ContextFacts, 'messages' | 'hidden' | 'images' | 'estimatedTokens' | 'rolled' | 'plan'> &
-  Partial<Pick<ContextFacts, 'tools' | 'toolTokens' | 'systemTokens'>>;
+  Partial<Pick<ContextFacts, 'tools' | 'toolTokens' | 'systemTokens' | 'windowRule'>>;
 
 /** How the context came about, for `!why`. */
 export function detailsOf(facts: KnownFacts): readonly string[] {
-  const { messages, hidden, images, estimatedTokens, rolled, plan, tools = 0, toolTokens = 0, systemTokens } = facts;
+  const {
+    messages,
+    hidden,
+    images,
+    estimatedTokens,
+    rolled,
+    plan,
+    tools = 0,
+    toolTokens = 0,
+    systemTokens,
+    windowRule,
+  } = facts;
   const read = [
     plural(messages, 'message'),
     ...(images === 0 ? [] : [plural(images, 'image')]),
@@ -20,7 +31,12 @@ export function detailsOf(facts: KnownFacts): readonly string[] {
       : [
           `Of these tokens: about ${formatCount(systemTokens)} of instructions, about ${formatCount(toolTokens)} of ${plural(tools, 'tool')}`,
         ];
-  return [`Read: ${read.join(', ')}`, `Cache: ${plan}`, ...before];
+  return [
+    `Read: ${read.join(', ')}`,
+    `Cache: ${plan}`,
+    ...before,
+    ...(windowRule === undefined ? [] : [`Window: ${windowRule}`]),
+  ];
 }
 
 function plural(number: number, noun: string): string {

@@ -43,8 +43,13 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt | undefine
     configured: Object.entries(effective.origin)
       .filter(([, origin]) => origin !== 'default')
       .map(([key, origin]) => `${key}, from ${origin}`),
-    notes: [...notes, ...effective.problems],
+    notes: [...notes, ...omittedIn(completions), ...effective.problems],
   };
+}
+
+function omittedIn(completions: readonly LlmCompletion[]): readonly string[] {
+  const omitted = new Set(completions.flatMap((completion) => completion.omitted ?? []));
+  return [...omitted].map((parameter) => `${parameter} was left out: the model refuses it`);
 }
 
 const REASONS: Readonly<Record<Turn['trigger'], string>> = {

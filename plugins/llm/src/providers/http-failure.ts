@@ -45,7 +45,10 @@ const REFUSED: readonly (readonly [Refusal, RegExp])[] = [
   ['prefill', /prefill|must end with a user message/i],
   ['assistantImages', /image.{0,30}not (permitted|allowed|supported).{0,30}assistant/i],
   ['forcedTool', /tool_choice|forc(ed|es|ing) tool/i],
-  ['sampling', /temperature|top_?p|sampling/i],
+  // Of two that do not go together, the temperature stays.
+  ['topP', /top_?p/i],
+  ['temperature', /temperature/i],
+  ['sampling', /sampling/i],
 ];
 const MAX_DETAIL = 300;
 
@@ -63,7 +66,8 @@ export function toFailure(problem: HttpProblem, vendor: Vendor, nowMs: number): 
     if ((status ?? 0) >= 500 || RETRIED_STATUS.has(status ?? 0)) return again('CINNABAR_LLM_UNAVAILABLE');
     if (status === undefined && has(OVERLOADED)) return again('CINNABAR_LLM_UNAVAILABLE');
   }
-  const refuses = status === 400 ? refusalIn(`${problem.param ?? ''} ${problem.message}`) : undefined;
+  // The parameter that is named says more than the sentence, which may name others.
+  const refuses = status === 400 ? (refusalIn(problem.param ?? '') ?? refusalIn(problem.message)) : undefined;
   return {
     code: 'CINNABAR_LLM_REFUSED',
     params: { detail: describe(problem, vendor, has(QUOTA_USED_UP)) },

@@ -35,7 +35,7 @@ describe('chat context: the window', () => {
         for (let count = 20; count <= 120; count++) {
           const { facts } = await channel.activate(chat(count));
           seen.push(facts.messages);
-          expect(facts.plan).to.contain(`at most ${most}`);
+          expect(facts.windowRule).to.contain(`at most ${most}`);
         }
         expect(Math.max(...seen), `${cache} ${rollingThreshold}`).to.be.at.most(most);
       }

@@ -44,20 +44,22 @@ function sizesOf({ messages, tokens, systemTokens }: WindowSize, recencyWindow: 
 }
 
 /** The layout in words. */
-export function describeLayout(
-  { tail, base, growth }: Layout,
-  { gapsMs }: Pick<ChannelMemory, 'gapsMs'>,
-  { recencyWindow, rollingThreshold }: Pick<ContextInput['config'], 'recencyWindow' | 'rollingThreshold'>,
-): string {
+export function describeLayout({ tail, base, growth }: Layout, { gapsMs }: Pick<ChannelMemory, 'gapsMs'>): string {
   const typical = typicalGapMs(gapsMs);
   const rhythm = typical === undefined ? 'not asked before' : `asked about every ${duration(typical)}`;
-  const cutBack =
-    rollingThreshold === undefined
-      ? `cut back after ${growth} more messages, which is cheapest (at most ${2 * recencyWindow} messages)`
-      : `cut back after ${growth} more messages (at most ${recencyWindow + rollingThreshold}, by rollingThreshold)`;
-  if (tail === undefined) return `${rhythm}: the conversation is not written to the cache; ${cutBack}`;
+  if (tail === undefined) return `${rhythm}: the conversation is not written to the cache`;
   const kept = base === tail ? inWords[tail] : `${inWords[tail]}, its beginning for an hour`;
-  return `${rhythm}: kept for ${kept}; ${cutBack}`;
+  return `${rhythm}: kept for ${kept}; cut back after ${growth} more messages`;
+}
+
+/** How large the window may become, and who says so. */
+export function describeWindow({
+  recencyWindow,
+  rollingThreshold,
+}: Pick<ContextInput['config'], 'recencyWindow' | 'rollingThreshold'>): string {
+  return rollingThreshold === undefined
+    ? `at most ${2 * recencyWindow} messages; cut back where that is cheapest, since rollingThreshold is not set`
+    : `at most ${recencyWindow + rollingThreshold} messages, by rollingThreshold`;
 }
 
 const inWords = { '5m': '5 minutes', '1h': 'an hour' } as const;

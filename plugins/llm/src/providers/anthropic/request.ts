@@ -55,7 +55,7 @@ export function toMessagesParams(call: ProviderCall): { readonly params: Message
     ...(tools.length === 0 ? {} : { tools: markLast(tools, breakpoints.tools) }),
     ...options,
     ...(stops.length === 0 ? {} : { stop_sequences: [...stops] }),
-    ...(temperature === undefined ? {} : { temperature: Math.min(1, temperature) }),
+    ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
   };
   return { params, form };

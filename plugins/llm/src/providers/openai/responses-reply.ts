@@ -1,8 +1,8 @@
 import type { LlmCompletion, StopReason, Usage } from '@cinnabar/sdk';
 import type OpenAI from 'openai';
+import { untilStop } from '../../stop-sequences.js';
 import type { ProviderReply } from '../provider.js';
 import { readToolCall } from '../tool-call.js';
-import { untilStop } from './stop-sequences.js';
 
 type Response = OpenAI.Responses.Response;
 type OutputItem = OpenAI.Responses.ResponseOutputItem;

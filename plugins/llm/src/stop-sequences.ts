@@ -1,6 +1,6 @@
 import type { LlmCompletion } from '@cinnabar/sdk';
 
-/** The content up to the first stop sequence; `undefined` when there is none. The Responses API has no such parameter. */
+/** The content up to the first stop sequence; `undefined` when there is none: for what a provider does not take, or not so many of. */
 export function untilStop(
   content: LlmCompletion['content'],
   stops: readonly string[],

@@ -1,0 +1,70 @@
+import { type Llm, type SettingAdvisor, sentenceOf } from '@cinnabar/sdk';
+import type { Client, SendableChannels } from 'discord.js';
+import { LEAVES } from '../config/leaves.js';
+import type { EffectiveConfig } from '../config/types.js';
+import type { ConfigSource } from './config-source.js';
+
+const BY_OWNER = 'the default';
+const LONGEST = 80;
+
+/** What holds for a key in a channel, and the layer that it comes from. */
+function inForce({ config, origin }: EffectiveConfig, key: string) {
+  const values: Readonly<Record<string, unknown>> = config;
+  const from = origin[key] ?? 'default';
+  return { value: values[key], origin: from === 'default' ? BY_OWNER : from };
+}
+
+/** The model that answers in a channel and the settings in force there, each with its layer: for `ai status`. */
+export async function statusLines(
+  channel: SendableChannels,
+  config: ConfigSource,
+  llm: Llm | undefined,
+): Promise<readonly string[]> {
+  const effective = await config.forChannel(channel);
+  const set = Object.entries(effective.origin).filter(
+    ([key, from]) => from !== 'default' && key !== 'continuationModel',
+  );
+  return [
+    `Model: ${await modelLine(effective, llm)}`,
+    ...(set.length === 0 ? ['Settings: all at their defaults'] : ['Settings in force in this channel:']),
+    ...set.map(([key]) => {
+      const { value, origin } = inForce(effective, key);
+      return `• \`${key}\` = \`${shown(value)}\` (${origin})`;
+    }),
+    ...effective.problems.map((problem) => `⚠️ Not used: ${problem}`),
+  ];
+}
+
+async function modelLine(effective: EffectiveConfig, llm: Llm | undefined): Promise<string> {
+  if (llm === undefined) return 'none is set up';
+  const chosen = effective.config.continuationModel;
+  const from = chosen === undefined ? 'of `llm`, the default' : inForce(effective, 'continuationModel').origin;
+  try {
+    const { model, provider } = await llm.traits(chosen);
+    return `\`${model}\` by \`${provider}\` (${from})`;
+  } catch (error) {
+    const sentence = sentenceOf(error);
+    if (sentence === undefined) throw error;
+    return `\`${chosen ?? ''}\` (${from}): ${sentence}`;
+  }
+}
+
+function shown(value: unknown): string {
+  const text = (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+    .replaceAll('`', 'ˋ')
+    .replaceAll(/\s+/g, ' ');
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
+}
+
+/** Judges what admins set, and says what holds where they are. */
+export function createAdvisor(config: ConfigSource, client: Client): SettingAdvisor {
+  return {
+    refusalOf: async (key, value, { guildId }) =>
+      guildId === null ? undefined : config.refusalOf(guildId, key, value),
+    async inForce(key, { channelId }) {
+      const channel = client.channels.cache.get(channelId);
+      if (channel?.isSendable() !== true || !LEAVES.has(key)) return undefined;
+      return inForce(await config.forChannel(channel), key);
+    },
+  };
+}
