@@ -91,6 +91,10 @@ describe('accounts: what members are told', () => {
     expect(text).to.contain(`Today by channel: <#${host.general.id}> 1,000 tokens`);
   });
 
+  it('`!cost guild` says that budgets hold for this bot alone, not for all bots of the installation together', async () => {
+    expect(await ask(host.you, '!cost guild')).to.contain('budgets hold for it alone: other bots count their own');
+  });
+
   it('survives a restart, and forgets what is older than it keeps', async () => {
     for (let index = 0; index < 55; index++) await answer({ id: `${index}`, messageIds: [`${index}`] });
     await host.stop();

@@ -7,6 +7,8 @@ const TOP_CHANNELS = 5;
 
 export type CostView = 'channel' | 'guild' | 'day';
 
+const THIS_BOT_ALONE = '-# This is what this bot has used, and budgets hold for it alone: other bots count their own.';
+
 /** What has been used: `day` is today, the asking member's own and the channel's; the others are the last days of one account. */
 export async function costText(
   view: CostView,
@@ -21,7 +23,7 @@ export async function costText(
   if (view === 'guild') {
     if (guildId === null) return 'This is a direct message: `!cost channel` tells what it has used.';
     const guild = await stores.guildAccounts.of(guildId).get();
-    return [days('This server', guild, now), ...topChannels(guild, now)].join('\n');
+    return [days('This server', guild, now), ...topChannels(guild, now), THIS_BOT_ALONE].join('\n');
   }
   const own = guildId === null ? [] : [await stores.memberAccounts.of({ userId, guildId }).get()];
   return [
