@@ -16,9 +16,6 @@ const WHOSE: Readonly<Record<Holder, string>> = {
   member: 'your budget',
 };
 
-/** Bots of one installation keep data of their own. */
-const EACH_BOT = '. It is the budget of this bot alone: every bot has its own';
-
 export function isLimited({ tokensPerDay, usdPerDay }: DayLimit): boolean {
   return tokensPerDay !== undefined || usdPerDay !== undefined;
 }
@@ -36,7 +33,7 @@ export function judge(holder: Holder, limit: DayLimit, account: Account, now: nu
     return {
       rule,
       allowed: false,
-      text: `${WHOSE[holder]} for today is used up: ${spent} of ${of}${waiting}; ${reset(now)}${holder === 'guild' ? EACH_BOT : ''}`,
+      text: `${WHOSE[holder]} for today is used up: ${spent} of ${of}${waiting}; ${reset(now)}`,
     };
   };
   if (tokensPerDay !== undefined && tokens >= tokensPerDay) {
