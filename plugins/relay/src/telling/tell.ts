@@ -64,6 +64,7 @@ export async function tellAgent(
     const said = posted ? [] : await sayForIt(end, batch, key, rules, parts);
     await recordTelling({ target, batch, key, end, messageIds: [...looking.messageIds(), ...(said ?? [])] }, parts);
     if (said === undefined) return UNPOSTED;
+    if (!posted && said.length === 0 && hasTriedToPost(end)) return NOT_ADMITTED;
     return { status: 'done', posted: posted || said.length > 0, tokens: end.tokens, steps: end.steps };
   } finally {
     looking.end();
@@ -109,6 +110,18 @@ const UNPOSTED: Delivery = {
   retry: false,
   sentence: 'The agent has answered, but I could not post it.',
   error: new Error('Discord did not take the words of the agent'),
+};
+
+/** Whether the last thing that it wanted to post was refused, or came while nobody was there to take it: it did not choose to be silent. */
+function hasTriedToPost({ tools }: Answered): boolean {
+  return tools.findLast(({ name }) => name === 'discord_send')?.ok === false;
+}
+
+const NOT_ADMITTED: Delivery = {
+  status: 'failed',
+  retry: false,
+  sentence: 'The agent wanted to answer, but its message could not be posted. Please ask again.',
+  error: new Error('discord_send failed, and the agent gave up'),
 };
 
 /** Nobody waits for an answer to a digest, or to a reaction. */

@@ -9,6 +9,8 @@ describe('relay: an agent that fails', () => {
     const post = answering('Here you are.');
     bot = await startAgentBot({
       async script(turn) {
+        if (turn.prompt.includes('into nowhere'))
+          return turn.callTool('discord_send', { channelId: '1', message: 'Hm.' });
         if (turn.prompt.includes('in silence')) return turn.say('My last words.');
         if (!turn.prompt.includes('without posting')) await post(turn);
         if (ending === 'fails') turn.fail('llm_authentication', 'No such key.');
@@ -40,6 +42,11 @@ describe('relay: an agent that fails', () => {
     ending = 'fails';
     await bot.says(bot.alice, `${bot.bot} hello, without posting`);
     expect(said().at(-1)).to.match(/The agent/);
+  });
+
+  it('is said to have failed when it gave up because its message could not be posted', async () => {
+    await bot.says(bot.alice, `${bot.bot} hello, into nowhere`);
+    expect(said().at(-1)).to.include('its message could not be posted');
   });
 
   it('is said to have failed once to each member, of all that it was told together, as a reply to their newest', async () => {
