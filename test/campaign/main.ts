@@ -21,6 +21,7 @@ interface Campaign {
 const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   chat: { rounds: 1_000, load: async () => (await import('./chat.js')).chatCampaign },
   confirm: { rounds: 10_000, load: async () => (await import('./confirm.js')).confirmCampaign },
+  day: { rounds: 1, load: async () => (await import('./day.js')).dayCampaign },
   gateway: { rounds: 200, load: async () => (await import('./gateway.js')).gatewayCampaign },
   'confirm-kill': { rounds: 500, load: async () => (await import('./confirm-kill.js')).confirmKillCampaign },
   'mcp-conformance': {

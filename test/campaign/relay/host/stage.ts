@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AddedAgent, type LocalMessage, startLettaStandIn, startLocalDiscord } from '@cinnabar/sdk/testing';
+import { freePort } from '../../free-port.js';
 import type { Chance } from '../../settings/chance.js';
 import { createFastClock } from '../fast-clock.js';
 import { createAgents } from './agents.js';
@@ -79,13 +78,4 @@ export async function openStage(chance: Chance) {
       await rm(root, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -1,0 +1,13 @@
+import { expect } from 'chai';
+import { dayCampaign, NIGHT } from './day.js';
+
+describe('a sample of the day campaign', () => {
+  it('finds nobody without a word, no effect doubled or lost, and no bookkeeping in a request after a night with a crash', async function () {
+    // It starts whole bots, one of them twice: more than a busy machine does in the usual limit.
+    this.timeout(60_000);
+    const { counts, violations } = await dayCampaign({ seed: 2026, rounds: 1, log: () => undefined }, NIGHT);
+    expect(violations).to.deep.equal([]);
+    expect(counts['disturbances: crash']).to.be.at.least(1);
+    expect(counts['requests to models']).to.be.above(10);
+  });
+});

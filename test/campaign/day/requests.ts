@@ -1,0 +1,82 @@
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+
+/** The two bots of this program that share the guild. */
+export const BOTS = ['Cinnabar', 'Opal'] as const;
+export type BotName = (typeof BOTS)[number];
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** What a member who asks for something of this kind expects to see. */
+interface Expectation {
+  /** Some word about it, whatever it says: an answer, a card, a status, a sentence why not. */
+  readonly wordWithinMs: number;
+  /** The answer with its code, exactly once; `undefined` where the word is all that there is. */
+  readonly answerWithinMs?: number;
+  /** Whether it puts a notice on the board, once, if its member approves. */
+  readonly notice?: true;
+}
+
+export const EXPECTED = {
+  command: { wordWithinMs: 20 * SECOND },
+  question: { wordWithinMs: MINUTE, answerWithinMs: 3 * MINUTE },
+  persona: { wordWithinMs: MINUTE, answerWithinMs: 3 * MINUTE },
+  agent: { wordWithinMs: 2 * MINUTE, answerWithinMs: 3 * MINUTE },
+  notice: { wordWithinMs: MINUTE, notice: true },
+  task: { wordWithinMs: MINUTE, answerWithinMs: 30 * MINUTE, notice: true },
+  'asking task': { wordWithinMs: MINUTE, answerWithinMs: 14 * HOUR },
+  'night task': { wordWithinMs: MINUTE, answerWithinMs: 14 * HOUR, notice: true },
+} as const satisfies Readonly<Record<string, Expectation>>;
+export type Kind = keyof typeof EXPECTED;
+export const expectedOf = (kind: Kind): Expectation => EXPECTED[kind];
+
+export type Decision = '👍' | '👎' | 'nothing';
+
+/** Something that a member asks of a bot. */
+export interface Asked {
+  /** Stands in the message, and in all that comes of it; what the models say has it behind `re`. */
+  readonly code: string;
+  readonly kind: Kind;
+  readonly bot: BotName;
+  readonly who: LocalUser;
+  readonly where: LocalChannel;
+  readonly message: LocalMessage;
+  readonly at: number;
+  /** What the member does with its card, and how long after they have seen it. */
+  readonly decision: Decision;
+  readonly decideAfterMs: number;
+  /** How long an agent works on it. */
+  readonly agentTakesMs: number;
+  /** Set once they have decided. */
+  decidedAt?: number;
+}
+
+const CODE = /\bzq\d+\b/g;
+
+/** The codes in a text, in their order. */
+export const codesIn = (text: string): readonly string[] => text.match(CODE) ?? [];
+/** The codes that a text answers. */
+export const answeredIn = (text: string): readonly string[] =>
+  [...text.matchAll(/\bre (zq\d+)\b/g)].map(([, code = '']) => code);
+
+/** All that was asked in a day, by code. */
+export class Requests {
+  readonly all: Asked[] = [];
+  readonly #byCode = new Map<string, Asked>();
+  #serial = 0;
+
+  nextCode(): string {
+    this.#serial += 1;
+    return `zq${this.#serial}`;
+  }
+
+  add(asked: Asked): void {
+    this.all.push(asked);
+    this.#byCode.set(asked.code, asked);
+  }
+
+  get(code: string): Asked | undefined {
+    return this.#byCode.get(code);
+  }
+}
