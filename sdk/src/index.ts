@@ -84,7 +84,7 @@ export { boundedText, RESULT_CHARACTERS } from './text/bounded.js';
 export { isConfusable, likenessOf, skeletonOf } from './text/confusables.js';
 export * from './text/escape.js';
 export { type Named, participantNames, sanitizeName } from './text/names.js';
-export { inNote, oneLine, withoutNotes } from './text/notes.js';
+export { inNote, isDotMessage, oneLine, withoutNotes } from './text/notes.js';
 export { splitMessage } from './text/split.js';
 export { matchesWildcard } from './text/wildcard.js';
 export { readYaml, type YamlReading } from './text/yaml.js';

@@ -70,6 +70,8 @@ export interface LlmRequest {
   readonly output?: { readonly name: string; readonly schema: z.ZodObject };
   /** `chat` by default. `prefill` writes the conversation as one text that the model goes on with; where a model refuses that, chat is used and the log says so. */
   readonly mode?: 'chat' | 'prefill';
+  /** In prefill: the last message is the model's own, which it goes on with in the middle, instead of beginning another. */
+  readonly goesOn?: boolean;
   /** Models to try in order when the first cannot answer: down, rate-limited or timed out, after its own retries. */
   readonly fallbacks?: readonly string[];
   /** Called with each piece of text as it arrives; the completion has the whole. After a repeated attempt `restart` is true: what came before does not count. */

@@ -108,6 +108,8 @@ export interface FrontDoor {
     message: Message,
     options: { readonly trigger: TurnTrigger; readonly responder: string; readonly text?: string },
   ): Promise<boolean>;
+  /** Whether a turn of the channel is being answered, or waits. */
+  isAnswering(channelId: string): boolean;
   /**
    * Stops answering those turns of a channel for which `isTheirs` holds, under way or waiting. Turns that were to be answered together with
    * them are answered without them. @returns how many were stopped, and how many there were

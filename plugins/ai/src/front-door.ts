@@ -12,7 +12,7 @@ export interface FrontDoorParts {
   readonly clock: Clock;
   readonly take: Take;
   readonly claims: Claims;
-  readonly stop: FrontDoor['stop'];
+  readonly withdrawals: Pick<FrontDoor, 'stop' | 'isAnswering'>;
   /** Aborts when `ai` stops. */
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -25,7 +25,7 @@ export function createFrontDoor({
   clock,
   take,
   claims,
-  stop,
+  withdrawals,
   signal,
   log,
 }: FrontDoorParts): FrontDoor {
@@ -36,7 +36,8 @@ export function createFrontDoor({
   };
   return {
     claim: claims.add,
-    stop,
+    stop: withdrawals.stop,
+    isAnswering: withdrawals.isAnswering,
     responderIn: async (guildId, channelId) => (await whoAnswers(guildId, channelId)).responder,
     async take(message, { trigger, responder, text }) {
       const { guildId, channelId } = message;

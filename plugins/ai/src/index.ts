@@ -70,7 +70,7 @@ export default definePlugin({
     registerCommands({ command }, { ...services, settings, queue, take });
     const limits = (guildId: string | null) => answerLimitsOf(settings, guildId);
     const claims = createClaims();
-    provide(FrontDoor, createFrontDoor({ settings, client, clock, take, claims, stop: withdrawals.stop, signal, log }));
+    provide(FrontDoor, createFrontDoor({ settings, client, clock, take, claims, withdrawals, signal, log }));
     on('messageCreate', (message) => {
       const botId = client.user?.id;
       const trigger = triggerOf(message, botId);

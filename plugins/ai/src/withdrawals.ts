@@ -1,4 +1,4 @@
-import { linkSignals, type Registrar, type Turn, type TurnEnd, turnEndReason } from '@cinnabar/sdk';
+import { isDotMessage, linkSignals, type Registrar, type Turn, type TurnEnd, turnEndReason } from '@cinnabar/sdk';
 
 /** Ends turns that a member wants no answer to any more: the signal of such a turn aborts, with why as its reason. */
 export interface Withdrawals {
@@ -6,6 +6,8 @@ export interface Withdrawals {
   watch(turn: Turn): { readonly turn: Turn; end(): void };
   /** Whether a turn of the same message is being watched: nothing is answered twice. */
   knows(turn: Turn): boolean;
+  /** Whether one of the channel is being watched. */
+  isAnswering(channelId: string): boolean;
   /** Stops those of a channel for which `isTheirs` holds. @returns how many those were, and how many there are */
   stop(channelId: string, isTheirs: (turn: Turn) => boolean): { readonly stopped: number; readonly found: number };
 }
@@ -20,6 +22,9 @@ export function createWithdrawals({ on }: Pick<Registrar, 'on'>): Withdrawals {
   const byQuestion = new Map<string, Watched>();
   const withdraw = ({ id }: { readonly id: string }) => byQuestion.get(id)?.cancel('withdrawn');
   on('messageDelete', withdraw);
+  on('messageUpdate', (_old, message) => {
+    if (isDotMessage(message.content)) withdraw(message);
+  });
   on('messageDeleteBulk', (messages) => {
     for (const message of messages.values()) withdraw(message);
   });
@@ -44,6 +49,7 @@ export function createWithdrawals({ on }: Pick<Registrar, 'on'>): Withdrawals {
       };
     },
     knows: ({ message }) => message !== null && byQuestion.has(message.id),
+    isAnswering: (channelId) => [...watched].some(({ turn }) => turn.channel.id === channelId),
     stop(channelId, isTheirs) {
       const there = [...watched].filter(({ turn }) => turn.channel.id === channelId);
       const theirs = there.filter(({ turn }) => isTheirs(turn));

@@ -39,3 +39,8 @@ export function inNote(text: string, maxLength = LONGEST): string {
   const characters = line.length <= maxLength ? [] : [...line];
   return characters.length <= maxLength ? line : `${characters.slice(0, maxLength).join('')}…`;
 }
+
+/** Whether a message is said past the bots, by a convention of servers with several of them: it starts with a dot. No bot answers it or reads it. */
+export function isDotMessage(content: string): boolean {
+  return content.startsWith('.');
+}

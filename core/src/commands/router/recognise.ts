@@ -33,8 +33,15 @@ export function createRecogniser({ client, prefixes, enabledIn }: Parts, registr
     if (afterPrefix === 0 || message.system) return undefined;
     const start = skipSpace(content, afterPrefix);
     const end = skipWord(content, start);
-    if (start === end) return undefined;
+    if (start === end || isForAnotherBot(message, client.user.id)) return undefined;
     const word = content.slice(start, end).toLowerCase();
     return { entry: entryCalled(word, guildId), prefix: content.slice(0, afterPrefix), word, end };
   };
+}
+
+/** Bots of one server may share a prefix: a command in reply to a bot's message is for that bot. Webhooks are no bots. */
+function isForAnotherBot({ reference, mentions, channel }: Message, ownId: string): boolean {
+  const { repliedUser } = mentions;
+  if (reference?.messageId === undefined || repliedUser?.bot !== true || repliedUser.id === ownId) return false;
+  return channel.messages.cache.get(reference.messageId)?.webhookId == null;
 }

@@ -19,7 +19,8 @@ export function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, p
   const alive = cached.filter((entry) => isAlive(entry, input.now));
   const places = { baseId, heldId: shape.held?.id, tailId: shape.tailId, spareId: shape.spareId };
   const laid = layBreakpoints(shape.layout, shape.ends, places, alive, input.traits.cache);
-  const loose = looseQuestion(scene, shape.draft);
+  const goesOn = input.goesOnFor !== undefined && frame.mode === 'prefill' && endsInOwnWords(shape.draft);
+  const loose = looseQuestion(scene, shape.draft, goesOn);
   const anchorId = shape.draft.entries[0]?.messages[0].id;
   const inRequest = { variant: shape.variant, hashes: new Set(shape.ends.map(({ hash }) => hash)) };
   const memory: ChannelMemory = {
@@ -49,13 +50,19 @@ export function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, p
     expectedReadTokens: shape.held?.tokens ?? 0,
     expectedMiss: expectedMiss(scene, frame, shape, past),
   };
-  return { request: requestOf(scene, frame, shape, laid, loose), memory, facts };
+  return { request: requestOf(scene, frame, shape, laid, loose, goesOn), memory, facts };
 }
 
 /** The messages of Discord whose words are in the request: an entry may say nothing, and a line may have been all that there was room for. */
 function countShown({ entries, lines }: Shape['draft']): number {
   const shown = new Set(lines.map(({ message }) => message.messageId));
   return countMessages(entries.filter(({ lastId }) => shown.has(lastId)));
+}
+
+/** Whether the model can go on with the last of them as with words of its own. */
+function endsInOwnWords({ lines }: Shape['draft']): boolean {
+  const last = lines.at(-1);
+  return last?.own === true && last.message.content.every(({ type }) => type === 'text');
 }
 
 function beforeMessages({ system, tools, config }: Scene['input']) {
@@ -102,6 +109,7 @@ function requestOf(
   { draft }: Shape,
   laid: readonly LaidBreakpoint[],
   loose: readonly ParticipantMessage[],
+  goesOn: boolean,
 ): LlmRequest {
   const { config, system, tools } = input;
   const marks = new Map(laid.map(({ at, ttl }): [string, CacheControl] => [at, { type: 'ephemeral', ttl }]));
@@ -116,13 +124,14 @@ function requestOf(
         return cacheControl === undefined ? message : { ...message, cacheControl };
       }),
       ...loose,
-      // Where the model goes on.
-      { participant: selfName, content: [{ type: 'text', text: '' }] },
+      // Where the model speaks next.
+      ...(goesOn ? [] : [{ participant: selfName, content: [{ type: 'text' as const, text: '' }] }]),
     ],
     tools: config.toolsEnabled ? tools : [],
     stopSequences: stopSequences(draft.lines, selfName, mode, config.stopSequences),
     maxTokens: config.maxTokens,
     mode,
+    ...(goesOn ? { goesOn } : {}),
     ...(systemMark === undefined ? {} : { cache: { system: systemMark } }),
     ...(model === undefined ? {} : { model }),
     ...(temperature === undefined ? {} : { temperature }),

@@ -67,10 +67,11 @@ function draft(
   images: ShownImages,
 ): Draft {
   const { input, selfName: name } = scene;
-  const { mentions, question, records } = input;
+  const { mentions, question, goesOnFor, records } = input;
   const isSelf = (id: string) => id === input.self.id;
   const people = peopleIn(messages, (id) => mentions?.user(id)).filter(({ id }) => !isSelf(id));
-  const asking = question === undefined || isSelf(question.speaker.id) ? [] : [question.speaker];
+  const speaker = question?.speaker ?? goesOnFor;
+  const asking = speaker === undefined || isSelf(speaker.id) ? [] : [speaker];
   const names = nameSpeakers([...asking, ...people], name, kept);
   const content = (message: HistoryMessage) => contentOf(message, input);
   const self = { id: input.self.id, name };
@@ -78,6 +79,8 @@ function draft(
 }
 
 const WORDLESS = '[calls you without a word]';
+const GO_ON =
+  '[asks you to go on with your last message: continue it exactly where it stops, without repeating any of it and without a word about it]';
 
 function contentOf({ content, author }: HistoryMessage, { withoutCommand }: ContextInput): string {
   if (author.bot) return author.self ? withoutNoticeLines(content) : withoutNotes(withoutNoticeLines(content));
@@ -86,8 +89,12 @@ function contentOf({ content, author }: HistoryMessage, { withoutCommand }: Cont
 }
 
 /** What is asked where no message holds it: it stands at the end, behind everything that can be cached. */
-export function looseQuestion({ input, entries }: Scene, { names }: Draft) {
-  const { question } = input;
+export function looseQuestion({ input, entries }: Scene, { names }: Draft, goesOn: boolean) {
+  const { question, goesOnFor } = input;
+  if (goesOnFor !== undefined && !goesOn) {
+    const participant = names.get(goesOnFor.id) ?? 'someone';
+    return [{ participant, content: [{ type: 'text' as const, text: GO_ON }] }];
+  }
   const inWindow = entries.some(({ messages }) => messages.some(({ id }) => id === question?.messageId));
   if (question === undefined || inWindow) return [];
   const text = question.text.trim() === '' ? WORDLESS : withoutNotes(question.text);

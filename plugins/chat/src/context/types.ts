@@ -70,6 +70,8 @@ export interface ContextInput {
   readonly now: number;
   readonly mentions?: MentionNames;
   readonly question?: Question;
+  /** Who asks the model to go on with its last message; with it there is no question. */
+  readonly goesOnFor?: Question['speaker'];
   /** `!ai Hello` was said as `Hello`. */
   withoutCommand?(content: string): string;
 }

@@ -4,6 +4,7 @@ import {
   type Actor,
   type CommandContext,
   type FrontDoor,
+  isNotice,
   type Registrar,
   TIERS,
   UserError,
@@ -42,6 +43,7 @@ export function registerMCommand({ command, log }: Pick<Registrar, 'command' | '
       '`m continue`: I go on with my last answer.',
       '`m stop`: I stop the answer that I am making for you; a moderator stops all that I am making here.',
       '`m delete`: I delete my last answer.',
+      'Where there are several bots, it is for the one whose message it replies to, else for the one that spoke last.',
       '`continue` and `delete` are for whoever the answer was for, and for moderators. The command is taken away where I may.',
     ].join('\n'),
     options: { what: z.enum(['activate', 'continue', 'stop', 'delete']).default('activate').describe('What to do') },
@@ -49,6 +51,7 @@ export function registerMCommand({ command, log }: Pick<Registrar, 'command' | '
     async run(ctx, { what }) {
       const { channel } = ctx;
       if (!channel.isSendable()) throw new UserError('I cannot write in this channel.');
+      if (!(await isMeant(parts, ctx, channel))) return;
       if (what === 'stop') await stop(ctx, parts, log);
       else if (what === 'activate') await speak(ctx, parts, 'activate', log);
       else {
@@ -62,6 +65,20 @@ export function registerMCommand({ command, log }: Pick<Registrar, 'command' | '
       }
     },
   });
+}
+
+/** Several bots may hear the same command: it is for the one that it replies to, else for the one that is answering or spoke last. */
+async function isMeant(
+  { history, frontDoor }: MCommandParts,
+  { actor, message, signal }: CommandContext,
+  channel: SendableChannels,
+): Promise<boolean> {
+  // In reply to another bot's message it would not be a command of this one.
+  if (message?.reference?.messageId !== undefined) return true;
+  if (frontDoor?.isAnswering(actor.channelId) === true) return true;
+  const { messages } = await history.window(channel, { limit: LOOK_BACK, readers: [actor], historyRoles: [], signal });
+  const last = messages.findLast((one) => one.author.bot && one.card !== true && !isNotice(one));
+  return last === undefined || last.author.self || last.author.ownWebhook === true;
 }
 
 /** @throws UserError when there is nothing to stop, or it is not the member's */

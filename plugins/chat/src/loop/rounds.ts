@@ -82,6 +82,11 @@ function withFound(tools: readonly ModelTool[], results: readonly Invoked[]): re
 
 /** What has happened since stands before the empty message with which a context ends. */
 function withMore(request: LlmRequest, said: readonly ParticipantMessage[]): LlmRequest {
+  if (request.goesOn === true && said.length > 0) {
+    const { goesOn: _goesOn, ...anew } = request;
+    const target = { participant: request.self, content: [{ type: 'text' as const, text: '' }] };
+    return { ...anew, messages: [...request.messages, ...said, target] };
+  }
   const last = request.messages.at(-1);
   const target = last !== undefined && isTarget(last) ? [last] : [];
   return {

@@ -12,7 +12,7 @@ export interface Script {
   readonly system: string;
   /** The list of tools; `undefined` when there are none. */
   readonly tools: string | undefined;
-  /** What is put into the model's mouth, in messages that end where an image does. The last text ends with the model's name. */
+  /** What is put into the model's mouth, in messages that end where an image does. The last text ends with the model's name, or with its own words where it goes on with them. */
   readonly messages: readonly (readonly Part[])[];
 }
 
@@ -40,7 +40,8 @@ export function toScript(request: LlmRequest, imageRule: ImageRule): Script {
     else writeHeard(label, message);
     pages.mark(message.cacheControl);
   }
-  pages.write(`${self}:`);
+  // The model goes on where its own last words end: there may be no space behind them.
+  if (request.goesOn !== true) pages.write(`${self}:`);
   return { system: prefillSystem(request, self), tools: toolList(request.tools ?? []), messages: pages.pages };
 
   function writeHeard(label: string, { content }: ParticipantMessage): void {

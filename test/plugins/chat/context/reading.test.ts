@@ -97,11 +97,11 @@ describe('chat context: what the model reads', () => {
   });
 
   it('leaves out dot messages, but not one that is being processed', async () => {
-    const messages = [said('Alice', '.note to myself'), said('Bob', '...'), said('Alice', '.history')];
+    const messages = [said('Alice', '.note to myself'), said('Bob', '...'), said('Alice', '.hm')];
     expect(asLines((await build(messages)).request)).to.deep.equal([]);
     const question = { messageId: idAt(2), speaker: { id: '101', displayName: 'Alice', username: 'a' }, text: 'x' };
     const { request, facts } = await build(messages, { question });
-    expect(asLines(request)).to.deep.equal(['Alice: .history']);
+    expect(asLines(request)).to.deep.equal(['Alice: .hm']);
     expect(facts.hidden).to.equal(2);
   });
 

@@ -7,7 +7,7 @@ describe('chat: `m`', () => {
   let llm: ScriptedLlm;
   beforeEach(async () => {
     llm = scriptedLlm((prompt) => say(prompt.text.includes('long') ? `${'A long answer. '.repeat(200)}` : 'Fine.'));
-    host = await createTestHost({ plugins: ['accounts', 'ai', 'chat', llm] });
+    host = await createTestHost({ plugins: ['accounts', 'admin', 'ai', 'chat', llm] });
   });
   afterEach(() => host[Symbol.asyncDispose]());
 
@@ -35,7 +35,36 @@ describe('chat: `m`', () => {
     await says(host.alice, '!ai Hello');
     await says(host.alice, '!m continue');
     expect(texts()).to.deep.equal(['!ai Hello', 'Fine.', 'Fine.']);
-    expect(read()).to.deep.equal(['alice: Hello', 'Cinnabar: Fine.', 'Cinnabar: ']);
+    expect(read().slice(0, 2)).to.deep.equal(['alice: Hello', 'Cinnabar: Fine.']);
+    expect(read()[2]).to.match(
+      /^alice: \[asks you to go on with your last message: continue it exactly where it stops/,
+    );
+    expect(read()[3]).to.equal('Cinnabar: ');
+  });
+
+  it('goes on within its own last words where the model has prefill', async () => {
+    await says(host.you, '!set chat mode prefill');
+    await says(host.alice, '!ai Hello');
+    await says(host.alice, '!m continue');
+    expect(read().at(-1)).to.equal('Cinnabar: Fine.');
+    expect(llm.requests.at(-1)).to.include({ goesOn: true, mode: 'prefill' });
+  });
+
+  it('is for the bot that spoke last, or whose message it replies to', async () => {
+    const other = host.discord.createApplication({ name: 'Other', owner: host.you });
+    host.guild.invite(other);
+    await says(host.alice, '!ai Hello');
+    const mine = host.general.messages.at(-1);
+    const theirs = other.user.say(host.general, 'I am another bot.');
+    await host.settled();
+    await says(host.alice, '!m delete');
+    expect(texts().slice(0, 3)).to.deep.equal(['!ai Hello', 'Fine.', 'I am another bot.']);
+    host.alice.say(host.general, '!m delete', { replyTo: theirs });
+    await host.settled();
+    expect(texts()).to.include('Fine.');
+    host.alice.say(host.general, '!m delete', { ...(mine === undefined ? {} : { replyTo: mine }) });
+    await host.settled();
+    expect(texts()).to.not.include('Fine.');
   });
 
   it('takes its last answer back, in all its parts', async () => {

@@ -1,4 +1,4 @@
-import { isNotice } from '@cinnabar/sdk';
+import { isDotMessage, isNotice } from '@cinnabar/sdk';
 import type { HistoryMessage } from '../../history/types.js';
 
 const SHOW = '👁️‍🗨️';
@@ -12,6 +12,7 @@ const THINKING_ONLY = /^(?:\s*<(think|thinking)>(?:(?!<\/?\1>)[\s\S])*(?:<\/\1>|
 
 /**
  * Whether the model sees a message. In this order, the first that applies:
+ * 0. `.config` and `.history` never are: they are for the program;
  * 1. what is asked now is seen;
  * 2. notices, what this program says about itself, are not, whichever bot of it sent them;
  * 3. own replies without a word, or with nothing but thoughts, are not: they teach the model to say nothing; nor are own cards
@@ -21,13 +22,20 @@ const THINKING_ONLY = /^(?:\s*<(think|thinking)>(?:(?!<\/?\1>)[\s\S])*(?:<\/\1>|
  * 6. members' messages that start with a dot are not.
  */
 export function isVisible(message: HistoryMessage, questionId: string | null | undefined): boolean {
+  if (isCommand(message.content)) return false;
   if (message.id === questionId) return true;
   if (isNotice(message) || message.author.ownWebhook === true) return false;
   if (message.card === true || (message.author.self && saysNothing(message))) return false;
   const signs = signsOf(message);
   if (signs.has(show)) return true;
   if (signs.has(hide) || signs.has(aside)) return false;
-  return message.author.self || !message.content.startsWith('.');
+  return message.author.self || !isDotMessage(message.content);
+}
+
+const COMMAND = /^\.(?:config|history)(?![\w-])/i;
+
+function isCommand(content: string): boolean {
+  return isDotMessage(content) && COMMAND.test(content);
 }
 
 function saysNothing({ content, extras, attachments }: HistoryMessage): boolean {

@@ -1,4 +1,4 @@
-import type { Random, TurnTrigger } from '@cinnabar/sdk';
+import { isDotMessage, type Random, type TurnTrigger } from '@cinnabar/sdk';
 import { type Message, MessageType } from 'discord.js';
 import type { Rules } from './rules.js';
 
@@ -17,7 +17,7 @@ export function triggerOf(
 ): TurnTrigger | undefined {
   const { author, webhookId, type, mentions, content } = message;
   if (author.id === botId || webhookId !== null) return undefined;
-  if (!SAID.has(type)) return undefined;
+  if (!SAID.has(type) || isDotMessage(content)) return undefined;
   const isAddressed = mentions.users.has(botId) || mentions.repliedUser?.id === botId;
   if (author.bot) {
     if (chain > botChainLength) return undefined;

@@ -8,7 +8,7 @@ import { recordsOf } from '../tools/records.js';
 import { mentionNames } from './mentions.js';
 import { assertReadable } from './permissions.js';
 import { systemPrompt } from './prompt.js';
-import { commandRemover, questionOf, upTo, withEarlier } from './question.js';
+import { commandRemover, questionOf, speakerOf, upTo, withEarlier } from './question.js';
 import { attributed } from './sent-for.js';
 
 export interface Prepared {
@@ -62,6 +62,7 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
     mentions: await mentionNames(turn, window.messages, parts.access),
     withoutCommand: commandRemover(parts.prefixes.get(actor.guildId)),
     ...(question === undefined ? {} : { question }),
+    ...(turn.trigger === 'continue' ? { goesOnFor: speakerOf(turn) } : {}),
   });
   const isSet = (key: string) => effective.origin[key] !== 'default';
   const request = {

@@ -34,10 +34,14 @@ export function withEarlier(window: HistoryWindow, { earlier }: Turn): HistoryWi
  */
 export function questionOf(turn: Turn, { messages }: HistoryWindow): Question | undefined {
   if (isWordless(turn)) return undefined;
-  const { user, member, message, text } = turn;
-  const speaker = { id: user.id, displayName: member?.displayName ?? user.displayName, username: user.username };
+  const { message, text } = turn;
+  const speaker = speakerOf(turn);
   const isLast = message !== null && lastHeard(messages)?.id === message.id;
   return { messageId: isLast ? message.id : null, speaker, text };
+}
+
+export function speakerOf({ user, member }: Turn): Question['speaker'] {
+  return { id: user.id, displayName: member?.displayName ?? user.displayName, username: user.username };
 }
 
 /** `m activate` and `m continue` ask for nothing but to go on. */

@@ -1,0 +1,45 @@
+import { createTestHost } from '@cinnabar/core/testing';
+import { hang, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+
+describe('chat: dot messages, `.config` and `.history`', () => {
+  it('never start a turn: by mention, reply, name or in a direct message', async () => {
+    const llm = scriptedLlm(() => say('Fine.'));
+    await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', llm] });
+    host.you.say(host.general, '!set chat replyOnName true');
+    host.alice.say(host.general, `${host.bot} Hello`);
+    await host.settled();
+    const [answer] = host.general.messages.filter(({ content }) => content === 'Fine.');
+    if (answer === undefined) throw new Error('there is no answer');
+    const before = llm.requests.length;
+    host.alice.say(host.general, `. ${host.bot} what a bot`);
+    host.alice.say(host.general, '.Cinnabar is odd');
+    host.alice.say(host.general, '.config\nname: x', { replyTo: answer });
+    host.alice.say(host.alice.openDm(host.bot), '.history');
+    await host.settled();
+    expect(llm.requests).to.have.length(before);
+  });
+
+  it('are in no request, whatever emoji is under them', async () => {
+    const llm = scriptedLlm(() => say('Fine.'));
+    await using host = await createTestHost({ plugins: ['ai', 'chat', llm] });
+    const config = host.alice.say(host.general, '.config\nmaxImages: 1');
+    const aside = host.alice.say(host.general, '.between us');
+    host.bob.react(config, '👁️‍🗨️');
+    await host.settled();
+    host.alice.say(host.general, '!ai Hello');
+    await host.settled();
+    expect(JSON.stringify(llm.requests[0]?.messages)).to.not.include('maxImages').and.not.include(aside.content);
+  });
+
+  it('take a question back that is edited into one', async () => {
+    const llm = scriptedLlm([hang()]);
+    await using host = await createTestHost({ plugins: ['ai', 'chat', llm] });
+    const question = host.alice.say(host.general, `${host.bot} Hello`);
+    await llm.hanging();
+    host.alice.edit(question, `.${host.bot} Hello`);
+    await host.settled();
+    expect(llm.requests[0]?.signal?.aborted).to.equal(true);
+    expect(host.general.messages).to.have.length(1);
+  });
+});
