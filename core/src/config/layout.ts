@@ -34,6 +34,12 @@ export function presentFiles(dir: string, botName: string | undefined): readonly
   return [...possible].filter((file) => there.has(file));
 }
 
+/** The bots that have a file of their own, for all guilds or for one. */
+export function botsIn(dir: string): readonly string[] {
+  const names = namesIn(join(dir, BOTS)).flatMap((file) => /^(.+?)(?:-\d{15,22})?\.yaml$/.exec(file)?.[1] ?? []);
+  return [...new Set(names)].sort();
+}
+
 /** A path as people know it: from the folder that the bot was started in, where it lies below it. */
 export function shownPath(root: string, path: string): string {
   const fromRoot = relative(root, path).replaceAll('\\', '/');

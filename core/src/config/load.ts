@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { CinnabarError, type ListenAddress, parseListen } from '@cinnabar/sdk';
 import { parse as parseDotenv } from 'dotenv';
@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type ConfigFile, readConfigFile } from './file.js';
 import type { HostConfig } from './host-config.js';
 import { LISTEN_RULE } from './host-part.js';
-import { presentFiles, SHARED, shownPath } from './layout.js';
+import { BOTS, botsIn, presentFiles, SHARED, shownPath } from './layout.js';
 import { botNameProblem } from './names.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -59,6 +59,7 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
   const variables = readVariables(env);
   const at = (path: string) => (isAbsolute(path) ? path : resolve(root, path));
   const configDir = at(variables.CINNABAR_CONFIG ?? variables.CONFIG_PATH ?? 'config');
+  checkBotIsKnown(root, configDir, botName);
   const shared = readFiles(root, configDir, botName);
   const { host, settings } = shared?.host ?? {};
   // Bots on one machine share nothing that they write.
@@ -102,6 +103,16 @@ function checkBotName(name: string | undefined, from: string): void {
   const problem = name === undefined ? undefined : botNameProblem(name);
   if (problem === undefined) return;
   throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail: `${from} ${problem}` });
+}
+
+/** Where bots have files, a name without one is a slip: the bot would start with data of its own and none of what was set. */
+function checkBotIsKnown(root: string, configDir: string, name: string | undefined): void {
+  const known = botsIn(configDir);
+  if (name === undefined || known.length === 0 || known.includes(name) || existsSync(join(root, `.env.${name}`)))
+    return;
+  const folder = shownPath(root, join(configDir, BOTS));
+  const detail = `there is no bot called ${name}: ${folder} has ${known.join(', ')}, and there is no .env.${name} either`;
+  throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
 }
 
 function readVariables(env: Environment): z.output<typeof hostEnvironment> {

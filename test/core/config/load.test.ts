@@ -94,6 +94,15 @@ describe('the configuration', () => {
       expect(loadConfig(root, {}).botName).to.equal('haiku');
     });
 
+    it('stops the start when bots have files and `--bot nosuchbot` has none', () => {
+      mkdirSync(join(root, 'config', 'bots'));
+      writeFileSync(join(root, 'config', 'bots', 'claude.yaml'), 'temperature: 1\n');
+      expect(loadConfig(root, {}, 'claude').botName).to.equal('claude');
+      expect(() => loadConfig(root, {}, 'nosuchbot')).to.throw(/no bot called nosuchbot: config\/bots has claude/);
+      writeFileSync(join(root, '.env.nosuchbot'), 'LOG_LEVEL=info\n');
+      expect(loadConfig(root, {}, 'nosuchbot').botName).to.equal('nosuchbot');
+    });
+
     it('keeps data, logs and caches of its own', () => {
       const claude = loadConfig(root, { CACHE_PATH: 'cache' }, 'claude');
       const opus = loadConfig(root, { CACHE_PATH: 'cache' }, 'opus');
