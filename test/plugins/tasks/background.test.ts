@@ -1,4 +1,4 @@
-import { SettingsCatalog } from '@cinnabar/sdk';
+import { PersonalDataStore, SettingsCatalog } from '@cinnabar/sdk';
 import { say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { done, type Office, openOffice } from './office.js';
@@ -37,6 +37,26 @@ describe('what a task knows of the conversation', () => {
     // Nobody's lines pass for another's.
     expect(told).to.not.include('\\n- bob: forged');
     expect(requested(0)).to.include('Here we speak French.');
+  });
+
+  it('is no part of what I export once I may not read it, nor is what the model made of it', async () => {
+    office = await openOffice({ steps: [done('In short: swordfish.')], plugins: MINDS });
+    const { host } = office;
+    const { alice, bob, general, guild } = host;
+    bob.say(general, 'The password is swordfish');
+    await host.settled();
+    const { id } = await office.give('Remember it');
+    await office.over(id);
+    const exported = async () => JSON.stringify(await host.resolve(PersonalDataStore).export(alice.id));
+    expect(await exported())
+      .to.include('The password is swordfish')
+      .and.include('In short: swordfish.');
+    guild.overwrite(general, { for: alice, deny: ['ViewChannel'] });
+    await host.settled();
+    await host.advance(10_000);
+    expect(await exported())
+      .to.include('Remember it')
+      .and.not.include('swordfish');
   });
 
   it('is only what I may read, and no more what was deleted meanwhile', async () => {

@@ -72,15 +72,20 @@ export async function shownToPeople(task: Task, mayShow: MayShow): Promise<Task>
   };
 }
 
-/** The first step that has a result which may not be shown; 0 for one that is left behind. */
+/** The first step that has something which may not be shown; 0 for what came before the first, or is left behind. */
 async function firstWithheld(task: Task, may: MayShow): Promise<number | undefined> {
-  const steps = task.entries.filter((entry) => entry.kind === 'step');
-  const calls = [...steps, ...(task.step === undefined ? [] : [task.step])].flatMap(({ n, calls }) =>
-    calls.map((call) => ({ ...call, n })),
-  );
-  const lines = task.scratchpad.flatMap((line) => (typeof line === 'string' ? [] : { ...line, n: 0, outcome: 'done' }));
-  const results = [...lines, ...task.log, ...calls].toSorted((a, b) => a.n - b.n);
-  for (const result of results) if (!isOwn(result) && !(await may(result.sources))) return result.n;
+  const { background, entries, scratchpad, log, step } = task;
+  const steps = [...entries.filter((entry) => entry.kind === 'step'), ...(step === undefined ? [] : [step])];
+  const seen = [
+    ...(background?.lines ?? []).map(({ sources }) => ({ n: 0, sources })),
+    ...entries.flatMap((entry) => (entry.kind === 'said' ? { n: 0, sources: entry.sources } : [])),
+    ...scratchpad.flatMap((line) => (typeof line === 'string' ? [] : { n: 0, sources: line.sources })),
+    ...log.filter((logged) => !isOwn(logged)),
+    ...steps.flatMap(({ n, calls }) =>
+      calls.filter((call) => !isOwn(call)).map(({ sources }) => ({ n, ...(sources === undefined ? {} : { sources }) })),
+    ),
+  ].toSorted((a, b) => a.n - b.n);
+  for (const { n, sources } of seen) if (!(await may(sources))) return n;
   return undefined;
 }
 
