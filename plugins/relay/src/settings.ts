@@ -3,6 +3,7 @@ import { type Settings, z } from '@cinnabar/sdk';
 const TIME = '(?:[01]?\\d|2[0-3]):[0-5]\\d';
 const HOURS = new RegExp(`^(?:${TIME}-${TIME})?$`);
 const whole = (min: number, max: number) => z.number().int().min(min).max(max);
+const whenSilent = z.enum(['silent', 'post']);
 const address = z.string().refine(isAddress, 'expected an address such as https://letta.example.org');
 
 export const settings = {
@@ -13,6 +14,23 @@ export const settings = {
     mcpUrl: address
       .optional()
       .describe("Address under which the Letta server reaches the bot's tools over MCP; by default where they listen"),
+    dm_agent_timeout: whole(1, 3600).default(60).describe('Seconds that an agent may work on a direct message'),
+    dm_whenSilent: whenSilent
+      .default('silent')
+      .describe('What becomes of the words of an agent that has ended without posting anything, in direct messages'),
+    dm_enable_typing_indicator: z
+      .boolean()
+      .default(true)
+      .describe('Show typing in direct messages while the agent works'),
+    dm_reply_thread_depth: whole(0, 50)
+      .default(5)
+      .describe('How many messages of a reply chain the agent is shown in direct messages'),
+    dm_rate_limit_seconds: whole(0, 3600).default(2).describe('Least seconds between two prompts of a direct message'),
+    dm_max_queue_size: whole(1, 10_000).default(50).describe('How many direct messages of one person may wait'),
+    dm_mcp_guidance_enabled: z
+      .boolean()
+      .default(true)
+      .describe('Tell the agent in each prompt of a direct message which tools it has'),
     dmAgent: z.string().optional().describe('Id of the agent that answers direct messages; `relay dm agent` sets it'),
   }),
   guild: z.object({
@@ -32,8 +50,7 @@ export const settings = {
       .enum(['refuse-newest', 'drop-oldest'])
       .default('refuse-newest')
       .describe('Which message is given up when max_queue_size are waiting'),
-    whenSilent: z
-      .enum(['silent', 'post'])
+    whenSilent: whenSilent
       .default('silent')
       .describe('What becomes of the words of an agent that has ended without posting anything'),
     quietHours: z
@@ -66,15 +83,50 @@ export const settings = {
       .enum(['ask', 'on', 'off'])
       .default('ask')
       .describe('Whether direct messages go to the agent; `relay dm` sets it'),
+    own_agent_timeout: whole(1, 3600)
+      .optional()
+      .describe('Seconds that an agent may work on one of your direct messages; the owner of the bot sets the most'),
+    own_whenSilent: whenSilent
+      .optional()
+      .describe(
+        'What becomes of the words of an agent that has ended without posting anything, in your direct messages',
+      ),
+    own_enable_typing_indicator: z
+      .boolean()
+      .optional()
+      .describe('Show typing while the agent works, in your direct messages'),
+    own_reply_thread_depth: whole(0, 50)
+      .optional()
+      .describe(
+        'How many messages of a reply chain the agent is shown in your direct messages; the owner of the bot sets the most',
+      ),
   }),
 };
 
 export type RelaySettings = Settings<typeof settings>;
 export type GuildRules = z.output<typeof settings.guild>;
 
-/** What holds in a guild; in direct messages, the defaults. */
-export function rulesIn(all: Pick<RelaySettings, 'guild'>, guildId: string | null): Promise<GuildRules> {
-  return all.guild(guildId).get();
+/** What holds in a guild; in direct messages, what the owner of the bot has set, and within that the person. */
+export async function rulesIn(
+  all: Pick<RelaySettings, 'guild' | 'global' | 'user'>,
+  guildId: string | null,
+  userId: string | null = null,
+): Promise<GuildRules> {
+  const rules = await all.guild(guildId).get();
+  if (guildId !== null) return rules;
+  const owners = await all.global.get();
+  const own = userId === null ? undefined : await all.user(userId).get();
+  return {
+    ...rules,
+    // What costs the owner's time and money, a person can only lower.
+    agent_timeout: Math.min(own?.own_agent_timeout ?? Number.POSITIVE_INFINITY, owners.dm_agent_timeout),
+    reply_thread_depth: Math.min(own?.own_reply_thread_depth ?? Number.POSITIVE_INFINITY, owners.dm_reply_thread_depth),
+    whenSilent: own?.own_whenSilent ?? owners.dm_whenSilent,
+    enable_typing_indicator: own?.own_enable_typing_indicator ?? owners.dm_enable_typing_indicator,
+    rate_limit_seconds: owners.dm_rate_limit_seconds,
+    max_queue_size: owners.dm_max_queue_size,
+    mcp_guidance_enabled: owners.dm_mcp_guidance_enabled,
+  };
 }
 
 function isTimeZone(name: string): boolean {

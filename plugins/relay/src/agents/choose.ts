@@ -14,10 +14,15 @@ export function chooseAgent(roster: Roster, places: readonly string[], text: str
   return namedIn(roster, text) ?? ofChannel(roster, places) ?? byKey(roster, roster.defaultAgent);
 }
 
-/** The agent that a text names first, as a word of its own; of two that fit in the same place the longer one. */
-export function namedIn({ agents }: Roster, text: string): Chosen | undefined {
+/**
+ * The agent that a text is addressed to: by its name at the beginning, after a greeting or an @, or set off by a comma at the end. A name that
+ * merely occurs, as "max" in "the max level", addresses no one. Of two that fit in the same place the longer one.
+ * @param isForBot whether the text was said to the bot; in other texts a name at the beginning has to be set off, too: "max, are you there?"
+ */
+export function namedIn({ agents }: Roster, text: string, isForBot = true): Chosen | undefined {
+  const said = text.replace(LEADING_MENTIONS, '');
   const found = Object.entries(agents).flatMap(([key, agent]) => {
-    const at = asWord(agent.name).exec(text)?.index;
+    const at = asAddress(agent.name, isForBot).exec(said)?.index;
     return at === undefined ? [] : [{ key, agent, at }];
   });
   const [first] = found.sort((a, b) => a.at - b.at || b.agent.name.length - a.agent.name.length);
@@ -37,14 +42,23 @@ function ofChannel({ agents }: Roster, places: readonly string[]): Chosen | unde
   return undefined;
 }
 
+const LEADING_MENTIONS = /^(?:\s*<@!?\d+>[\s,:]*)+/u;
+const GREETING = '(?:hey|hi|hello|hallo|ok|okay|dear|yo|thanks|thank you)';
+
 /** Every message in a guild with agents is looked at. */
-const words = new Map<string, RegExp>();
+const addresses = new Map<string, RegExp>();
 
 /** Names are made of letters, digits, `-` and `_`, so only the hyphen means anything in an expression. */
-function asWord(name: string): RegExp {
-  const known = words.get(name);
+function asAddress(name: string, isForBot: boolean): RegExp {
+  const known = addresses.get(`${name} ${isForBot}`);
   if (known !== undefined) return known;
-  const word = new RegExp(`(?<![\\p{L}\\p{N}_-])${name.replace(/-/g, '\\x2d')}(?![\\p{L}\\p{N}_-])`, 'iu');
-  words.set(name, word);
-  return word;
+  const plain = name.replace(/-/g, '\\x2d');
+  const end = '(?![\\p{L}\\p{N}_-])';
+  const setOff = isForBot ? end : '(?=\\s*(?:[,:;!?.…—]|$))';
+  const address = new RegExp(
+    `(?:^\\s*@?${plain}${setOff})|(?:^\\s*${GREETING}[\\s,]+@?${plain}${end})|(?:(?<![\\p{L}\\p{N}_-])@${plain}${end})|(?:,\\s*${plain}\\s*[.!?…]*\\s*$)`,
+    'iu',
+  );
+  addresses.set(`${name} ${isForBot}`, address);
+  return address;
 }

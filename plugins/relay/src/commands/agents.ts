@@ -1,8 +1,10 @@
-import { type CommandContext, option, type Subcommand, subcommand, UserError, z } from '@cinnabar/sdk';
+import { type Collection, type CommandContext, option, type Subcommand, subcommand, UserError, z } from '@cinnabar/sdk';
 import type { GuildBasedChannel } from 'discord.js';
 import { firstTools } from '../agents/first-tools.js';
 import { grantOf, guildIdentity, saveGrant } from '../agents/identity.js';
 import { residenceOf } from '../agents/residence.js';
+import type { Roster } from '../agents/roster.js';
+import type { Wakes } from '../presence/wakes.js';
 import { ADMIN, agentNamed, agentOption, type Desk, guildOf } from './desk.js';
 import { showAgents } from './show.js';
 
@@ -13,6 +15,7 @@ const DEFAULT_NAME = 'agent';
 const MOST_AGENTS = 20;
 
 export interface AgentDesk extends Desk {
+  readonly wakes: Collection<Wakes, 'guild'>;
   /** Voids the bearer of an identity that is gone. */
   readonly revoke: (identity: string) => Promise<unknown>;
   readonly hasBearer: (identity: string) => Promise<boolean>;
@@ -51,6 +54,41 @@ export function agentCommands(desk: AgentDesk): readonly Subcommand[] {
       run: (ctx, { agent }) => sendAway(desk, ctx, agent),
     }),
     subcommand({
+      name: 'default',
+      description: 'Choose the agent that answers where no other does',
+      access: ADMIN,
+      options: { agent: z.string().describe('Its name here') },
+      async run(ctx, { agent: name }) {
+        const guildId = guildOf(ctx);
+        const { key, agent } = agentNamed(desk.rosters.of(guildId), name);
+        await desk.rosters.update(guildId, (draft) => {
+          draft.defaultAgent = key;
+        });
+        return ctx.reply(`\`${agent.name}\` is the default agent now: it answers where no other does.`);
+      },
+    }),
+    subcommand({
+      name: 'move',
+      description: 'Let an agent answer in another channel, and in none of those before',
+      access: ADMIN,
+      options: {
+        agent: z.string().describe('Its name here'),
+        channel: option.channel().optional().describe('Where it answers from now on; this channel when left out'),
+      },
+      examples: ['relay move scout #maps'],
+      run: (ctx, { agent, channel }) => move(desk, ctx, agent, channel?.id ?? ctx.channel.id),
+    }),
+    subcommand({
+      name: 'rename',
+      description: 'Give an agent another name; its rights, channels and memory stay',
+      access: ADMIN,
+      options: {
+        agent: z.string().describe('Its name here'),
+        name: z.string().regex(NAME, 'expected letters, digits, - and _, at most 32').describe('Its new name'),
+      },
+      run: (ctx, { agent, name }) => rename(desk, ctx, agent, name),
+    }),
+    subcommand({
       name: 'show',
       description: 'The agents of this server, and what they may do',
       access: ADMIN,
@@ -72,7 +110,7 @@ async function letIn(desk: AgentDesk, ctx: CommandContext, { agentId, name: give
   const known = rosters.of(guildId);
   const there = Object.values(known?.agents ?? {}).find((agent) => agent.agentId === agentId);
   const name = given ?? there?.name ?? (await desk.nameOf(agentId)) ?? DEFAULT_NAME;
-  const key = name.toLowerCase();
+  const key = keyFor(name, known?.agents ?? {});
   const residence = await residenceOf(agentId, desk, { guildId, key });
   if (residence !== undefined)
     throw new UserError(`This agent ${residence}. An agent lives in one place: make another one for here.`);
@@ -107,6 +145,57 @@ async function letIn(desk: AgentDesk, ctx: CommandContext, { agentId, name: give
   );
 }
 
+/** The agent of that name stays the same one; a key that another name has taken is not used twice. */
+function keyFor(name: string, agents: Roster['agents']): string {
+  const wanted = name.toLowerCase();
+  const known = Object.entries(agents).find(([, agent]) => agent.name.toLowerCase() === wanted)?.[0];
+  if (known !== undefined) return known;
+  for (let n = 1; ; n += 1) {
+    const key = n === 1 ? wanted : `${wanted}-${n}`;
+    if (!Object.hasOwn(agents, key)) return key;
+  }
+}
+
+async function move({ rosters, identities }: AgentDesk, ctx: CommandContext, name: string, channelId: string) {
+  const guildId = guildOf(ctx);
+  const { key, agent } = agentNamed(rosters.of(guildId), name);
+  const identity = guildIdentity(guildId, key);
+  const grant = await grantOf(identities, identity, guildId);
+  if (grant === undefined)
+    throw new UserError(`\`${agent.name}\` has lost its rights. Let it in again with \`relay agent\`.`);
+  const { channels } = grant;
+  const kept =
+    channels === 'all' ? channels : channels.filter((id) => !agent.channels.includes(id) || id === channelId);
+  await saveGrant(identities, identity, agent.name, {
+    ...grant,
+    channels: kept === 'all' ? kept : [...new Set([...kept, channelId])],
+  });
+  await rosters.update(guildId, (draft) => {
+    const moved = draft.agents[key];
+    if (moved !== undefined) moved.channels = [channelId];
+  });
+  return ctx.reply(
+    `\`${agent.name}\` answers in <#${channelId}> from now on. \`relay show ${agent.name}\` lists where it may go.`,
+  );
+}
+
+async function rename({ rosters, identities }: AgentDesk, ctx: CommandContext, old: string, name: string) {
+  const guildId = guildOf(ctx);
+  const { key, agent } = agentNamed(rosters.of(guildId), old);
+  const isTaken = Object.entries(rosters.of(guildId)?.agents ?? {}).some(
+    ([other, one]) => other !== key && [other, one.name.toLowerCase()].includes(name.toLowerCase()),
+  );
+  if (isTaken) throw new UserError(`Another agent is called \`${name}\` here.`);
+  const identity = guildIdentity(guildId, key);
+  const grant = await grantOf(identities, identity, guildId);
+  if (grant !== undefined) await saveGrant(identities, identity, name, grant);
+  await rosters.update(guildId, (draft) => {
+    const renamed = draft.agents[key];
+    if (renamed !== undefined) renamed.name = name;
+  });
+  return ctx.reply(`\`${agent.name}\` is called \`${name}\` here now.`);
+}
+
 async function sendAway(desk: AgentDesk, ctx: CommandContext, name: string) {
   const guildId = guildOf(ctx);
   const { key, agent } = agentNamed(desk.rosters.of(guildId), name);
@@ -121,6 +210,9 @@ async function sendAway(desk: AgentDesk, ctx: CommandContext, name: string) {
     if (next === undefined) delete draft.defaultAgent;
     else draft.defaultAgent = next;
   });
+  await desk.wakes.of(guildId).update((draft) => {
+    draft.planned = draft.planned.filter((one) => one.agent !== key);
+  });
   await desk.cutOff(guildId);
-  return ctx.reply(`\`${agent.name}\` is sent away: its rights here are void.`);
+  return ctx.reply(`\`${agent.name}\` is sent away: its rights here are void, and its wake-ups are taken back.`);
 }

@@ -2,7 +2,7 @@ import { type CommandContext, option, type SettingInfo, type Subcommand, subcomm
 import { PLUGIN } from '../agents/identity.js';
 import { ADMIN, type Desk } from './desk.js';
 
-const RESET = 'default';
+export const RESET = 'default';
 
 /** `!relay config`: the settings of this server. */
 export function configCommand(desk: Desk): Subcommand {
@@ -31,7 +31,7 @@ export function configCommand(desk: Desk): Subcommand {
       if (known === undefined)
         throw new UserError(`There is no setting "${key}". There are ${all.map((info) => info.key).join(', ')}.`);
       if (value === undefined) return ctx.reply(line(known));
-      await change(desk, ctx, key, value);
+      await changeSetting(desk, ctx, key, value);
       // What was held back by the old value may go now.
       desk.queue.wake();
       const now = (await ofGuild(desk, ctx.actor)).find((info) => info.key === key) ?? known;
@@ -44,7 +44,7 @@ async function ofGuild({ catalog }: Desk, actor: CommandContext['actor']): Promi
   return (await catalog.describe(PLUGIN, actor)).filter(({ scope }) => scope === 'guild');
 }
 
-function change({ catalog }: Desk, ctx: CommandContext, key: string, value: string): Promise<unknown> {
+export function changeSetting({ catalog }: Desk, ctx: CommandContext, key: string, value: string): Promise<unknown> {
   return value.trim() === RESET ? catalog.reset(PLUGIN, key, ctx.actor) : catalog.set(PLUGIN, key, value, ctx.actor);
 }
 

@@ -44,7 +44,9 @@ export function agentNamed(roster: Roster | undefined, name: string | undefined)
     throw new UserError('There is no agent here yet. Let one in with `relay agent <id> [name]`.');
   }
   const [[only] = ['']] = agents;
-  const key = name?.toLowerCase() ?? (agents.length === 1 ? only : roster.defaultAgent);
+  const wanted = name?.toLowerCase();
+  const named = agents.find(([, agent]) => agent.name.toLowerCase() === wanted)?.[0];
+  const key = wanted === undefined ? (agents.length === 1 ? only : roster.defaultAgent) : named;
   const chosen = byKey(roster, key);
   if (chosen !== undefined) return chosen;
   throw new UserError(`There is no agent ${name === undefined ? 'chosen' : `called "${name}"`} here. ${known(roster)}`);

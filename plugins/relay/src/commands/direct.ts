@@ -1,11 +1,15 @@
 import { option, type Subgroup, subcommand, subgroup, UserError, z } from '@cinnabar/sdk';
 import { directIdentity } from '../agents/identity.js';
 import { residenceOf } from '../agents/residence.js';
+import { rulesIn } from '../settings.js';
 import { AGENT_ID } from './agents.js';
+import { changeSetting, RESET } from './config.js';
 import { report } from './setup.js';
 import type { SetupDesk } from './setup-steps.js';
 
 const NOBODY = 'none';
+/** What a person sets for their own direct messages. */
+const OWN_KEYS = ['agent_timeout', 'whenSilent', 'enable_typing_indicator', 'reply_thread_depth'] as const;
 
 /** `!relay dm`: consent to an agent in one's direct messages, and which agent that is. */
 export function directCommands(desk: SetupDesk): Subgroup {
@@ -32,6 +36,23 @@ export function directCommands(desk: SetupDesk): Subgroup {
           await settings.user(ctx.user.id).set({ dm: 'off' });
           await cutOff(null);
           return ctx.reply(OFF);
+        },
+      }),
+      subcommand({
+        name: 'config',
+        description: 'See and change how an agent answers your direct messages',
+        help: `Without a value it shows the settings. The value \`${RESET}\` undoes a change.`,
+        ephemeral: true,
+        options: {
+          key: z.enum(OWN_KEYS).optional().describe('Which setting'),
+          value: option.rest().optional().describe(`The new value, or \`${RESET}\``),
+        },
+        examples: ['relay dm config', 'relay dm config agent_timeout 30', 'relay dm config whenSilent post'],
+        async run(ctx, { key, value }) {
+          if (key !== undefined && value !== undefined) await changeSetting(desk, ctx, `own_${key}`, value);
+          const rules = await rulesIn(settings, null, ctx.user.id);
+          const shown = key === undefined ? OWN_KEYS : [key];
+          return ctx.reply(shown.map((one) => `• \`${one}\` = \`${String(rules[one])}\``).join('\n'));
         },
       }),
       subcommand({

@@ -58,7 +58,7 @@ export function registerCommands({ group }: Pick<Registrar, 'group'>, parts: Com
     async promptFor(event: Parameters<ContextDesk['promptFor']>[0]) {
       const target = await targetOf(event, parts);
       if (target === undefined) throw new UserError('The agents of this server are switched off: `relay enable`.');
-      return promptFor([event], target, await rulesIn(settings, event.guildId), await agents());
+      return promptFor([event], target, await rulesIn(settings, event.guildId, event.userId), await agents());
     },
     toolsUrl: async () =>
       endpoint?.url === undefined ? undefined : ((await settings.global.get()).mcpUrl ?? endpoint.url),

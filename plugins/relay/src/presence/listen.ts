@@ -1,4 +1,4 @@
-import type { Clock, Commands, FrontDoor, Registrar } from '@cinnabar/sdk';
+import { type Clock, type Commands, type FrontDoor, type Registrar, repliesToOwn } from '@cinnabar/sdk';
 import { type Client, type Message, MessageType } from 'discord.js';
 import { namedIn } from '../agents/choose.js';
 import { PLUGIN } from '../agents/identity.js';
@@ -29,7 +29,7 @@ export function listenForMore(parts: ListenParts): void {
     if (mode === 'off' || commands.matches(message)) return;
     if (await ownThreads.isFirst(message)) return handIn(message, 'random');
     const rules = await rulesIn(settings, message.guildId);
-    if (namedIn(roster, message.content) !== undefined && rules.answerToName) return handIn(message, 'name');
+    if (namedIn(roster, message.content, false) !== undefined && rules.answerToName) return handIn(message, 'name');
     if (mode === 'digest') return digests.note(message);
     if (mode === 'always' && !isQuiet(clock.now(), rules)) return handIn(message, 'random');
   };
@@ -41,7 +41,7 @@ export function listenForMore(parts: ListenParts): void {
     if (roster === undefined || !message.inGuild() || !isSaid(message)) return undefined;
     const botId = client.user?.id ?? '';
     // These come by themselves.
-    if (message.mentions.users.has(botId) || message.mentions.repliedUser?.id === botId) return undefined;
+    if (message.mentions.users.has(botId) || repliesToOwn(message)) return undefined;
     const asks = mayAsk(message, roster, botId);
     return asks ? judge(message, roster) : undefined;
   });
@@ -57,6 +57,7 @@ function mayAsk({ channel, content }: Message<true>, roster: Roster, botId: stri
   const mode = modeOf(roster, placesOf(channel));
   if (mode === 'always' || mode === 'digest') return true;
   return (
-    mode === 'mention' && ((channel.isThread() && channel.ownerId === botId) || namedIn(roster, content) !== undefined)
+    mode === 'mention' &&
+    ((channel.isThread() && channel.ownerId === botId) || namedIn(roster, content, false) !== undefined)
   );
 }

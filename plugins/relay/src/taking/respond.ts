@@ -1,9 +1,10 @@
 import { type Clock, type Identities, type Logger, type Turn, UserError } from '@cinnabar/sdk';
 import { byKey, type Chosen, chooseAgent, namedIn } from '../agents/choose.js';
 import type { Directs } from '../agents/directs.js';
+import { grantOf, guildIdentity } from '../agents/identity.js';
 import { assertLetIn } from '../agents/let-in.js';
-import { placesOf } from '../agents/places.js';
-import { modeOf, type Roster, type Rosters } from '../agents/roster.js';
+import { isLetInto, placesOf } from '../agents/places.js';
+import { type GuildAgent, modeOf, type Roster, type Rosters } from '../agents/roster.js';
 import { turnEvent } from '../events/turn-event.js';
 import type { OwnThreads } from '../presence/own-threads.js';
 import type { Posts } from '../presence/posts.js';
@@ -30,7 +31,7 @@ export async function respond(turn: Turn, parts: RespondParts): Promise<void> {
   const { guildId } = turn.actor;
   const agent = guildId === null ? await directAgent(turn, parts) : await guildAgent(turn, guildId, parts);
   if (agent === undefined) return;
-  const { reply_thread_depth: depth } = await rulesIn(settings, guildId);
+  const { reply_thread_depth: depth } = await rulesIn(settings, guildId, turn.user.id);
   const opensThread = turn.message !== null && (await parts.ownThreads.wasFirst(turn.message));
   await offer(await turnEvent(turn, { agent, opensThread, depth, clock, log }));
 }
@@ -54,12 +55,28 @@ async function guildAgent(turn: Turn, guildId: string, parts: RespondParts): Pro
       'Nothing reaches the agents from this channel: its mode is `off`. An admin can change that with `relay mode`.',
     );
   }
-  const chosen = await chosenFor(turn, roster, parts);
+  const chosen = await chosenFor(turn, await rosterOf(roster, guildId, channel, parts), parts);
   if (chosen === undefined)
     throw new UserError('No agent answers here yet. An admin can let one in with `relay agent <id>`.');
   await assertLetIn(parts.identities, guildId, chosen, channel);
   parts.log.debug('a turn is for an agent', { turnId: turn.id, trigger, agent: chosen.key });
   return chosen.key;
+}
+
+/** Where the default agent has not been let in. */
+function onlyOf(roster: Roster): Chosen | undefined {
+  const [key, ...others] = Object.keys(roster.agents);
+  return others.length === 0 ? byKey(roster, key) : undefined;
+}
+
+/** The guild's agents that have been let into a channel; all of them where none has, so that the reason can be said. */
+async function rosterOf(roster: Roster, guildId: string, channel: Turn['channel'], { identities }: RespondParts) {
+  const own: [string, GuildAgent][] = [];
+  for (const [key, agent] of Object.entries(roster.agents)) {
+    const grant = await grantOf(identities, guildIdentity(guildId, key), guildId);
+    if (grant !== undefined && isLetInto(grant.channels, channel)) own.push([key, agent]);
+  }
+  return own.length === 0 ? roster : { ...roster, agents: Object.fromEntries(own) };
 }
 
 /** The one that is named, else the one that wrote what is replied to, else the channel's, else the default. */
@@ -70,5 +87,7 @@ async function chosenFor(
 ): Promise<Chosen | undefined> {
   const repliedTo = message?.reference?.messageId;
   const author = repliedTo === undefined ? undefined : await posts.agentOf(channel.id, repliedTo);
-  return namedIn(roster, text) ?? byKey(roster, author) ?? chooseAgent(roster, placesOf(channel), text);
+  return (
+    namedIn(roster, text) ?? byKey(roster, author) ?? chooseAgent(roster, placesOf(channel), text) ?? onlyOf(roster)
+  );
 }

@@ -42,7 +42,7 @@ export async function tellAgent(
   const { guildId, channelId } = batch[0];
   await assertBudget(target, batch, parts);
   await letIntoDirect(identities, target, batch[0]);
-  const rules = await rulesIn(settings, guildId);
+  const rules = await rulesIn(settings, guildId, batch[0].userId);
   const agents = await parts.letta.agents();
   const text = await promptFor(batch, target, rules, agents);
   const looking = watch.during(target.identity, channelId);

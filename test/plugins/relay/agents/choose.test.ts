@@ -24,9 +24,11 @@ describe('relay: which agent a message is for', () => {
     expect(chosen('Hello', ['9', '7'])).to.equal('scout');
   });
 
-  it('is the one that is named, as a word of its own', () => {
+  it('is the one that is addressed by name, at the beginning or set off at the end; a name that merely occurs addresses no one', () => {
     expect(chosen('scout, what is there?')).to.equal('scout');
-    expect(chosen('Ask AURORA', ['7'])).to.equal('aurora');
+    expect(chosen('AURORA: ask them', ['7'])).to.equal('aurora');
+    expect(chosen('Is it so, aurora?', ['7'])).to.equal('aurora');
+    expect(chosen('Ask aurora', ['7'])).to.equal('scout');
     expect(chosen('The scouts and auroras are out')).to.equal('aurora');
     expect(chosen('Scouting, she said', ['1'])).to.equal('aurora');
   });
