@@ -6,6 +6,13 @@ export type Act =
   | { readonly kind: 'click'; readonly message: string; readonly target: string }
   | { readonly kind: 'select'; readonly message: string; readonly menu: string; readonly values: readonly string[] }
   | { readonly kind: 'submit'; readonly fields: Readonly<Record<string, string>> }
+  | { readonly kind: 'reply' | 'edit'; readonly message: string; readonly text: string }
+  | { readonly kind: 'delete'; readonly message: string }
+  | { readonly kind: 'attach'; readonly file: string; readonly text: string }
+  | { readonly kind: 'thread'; readonly message: string; readonly name: string }
+  | { readonly kind: 'channel'; readonly name: string }
+  | { readonly kind: 'go'; readonly place: string }
+  | { readonly kind: 'where' | 'help' | 'exit' }
   | { readonly kind: 'wait'; readonly ms: number };
 
 export interface Instruction {
@@ -46,6 +53,22 @@ const FORMS: readonly { readonly pattern: RegExp; readonly read: (...groups: rea
       read: (fields = '') => ({ kind: 'submit', fields: pairs(fields) }),
     },
     {
+      pattern: /^(reply|edit)\s+(m\d+)\s+(.+)$/s,
+      read: (verb, message = '', text = '') => ({ kind: verb === 'reply' ? 'reply' : 'edit', message, text }),
+    },
+    { pattern: /^delete\s+(m\d+)$/, read: (message = '') => ({ kind: 'delete', message }) },
+    {
+      pattern: /^attach\s+(?:"([^"]+)"|(\S+))(?:\s+(.+))?$/s,
+      read: (quoted, bare, text = '') => ({ kind: 'attach', file: quoted || bare || '', text }),
+    },
+    { pattern: /^thread\s+(m\d+)\s+(.+)$/, read: (message = '', name = '') => ({ kind: 'thread', message, name }) },
+    { pattern: /^channel\s+#?([\p{Ll}\p{N}_-]{1,100})$/u, read: (name = '') => ({ kind: 'channel', name }) },
+    { pattern: /^go\s+(#[\p{L}\p{N}_-]+|dm|m\d+)$/u, read: (place = '') => ({ kind: 'go', place }) },
+    {
+      pattern: /^(where|help|exit|quit)$/,
+      read: (word) => ({ kind: word === 'where' || word === 'help' ? word : 'exit' }),
+    },
+    {
       pattern: /^wait\s+(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/,
       read: (amount, unit) =>
         isUnit(unit) ? { kind: 'wait', ms: waitMs(Number(amount) * UNITS_MS[unit]) } : undefined,
@@ -60,7 +83,55 @@ const FORMS: readonly { readonly pattern: RegExp; readonly read: (...groups: rea
     },
   ];
 
-/** Reads a line. Whatever is no instruction is something to say; an empty line is `undefined`. */
+/** What `help` prints. */
+export const HELP = `hello everyone            say it as @you            @alice: hi            say it as another member
+reply m3 sure             answer m3                 edit m3 …, delete m3  change or remove an own message
++1 · -1 · +1 m3           press 👍 or 👎            react m3 🎉 · unreact m3 🎉
+/roll sides:20            a slash command           click m3 Stop · select m3 Menu a · submit field:value
+@Cinnabar, @alice, #dev   mentions                  attach FILE words     send a file
+go #dev · go dm · go m3   another channel, a direct message to the bot, the thread of m3
+channel dev               make a channel            thread m3 a name      start a thread
+wait 61s                  let time pass             where                 channels and people
+\\wait 5                   a line that begins with \\ is said as it is
+help · exit               Tab completes, ↑ brings earlier lines back
+`;
+
+/** The first words of instructions, for completion. */
+export const VERBS = [
+  'react',
+  'unreact',
+  'click',
+  'select',
+  'submit',
+  'reply',
+  'edit',
+  'delete',
+  'attach',
+  'thread',
+  'channel',
+  'go',
+  'wait',
+  'where',
+  'help',
+  'exit',
+];
+
+const HINTS: readonly { readonly looks: RegExp; readonly hint: string }[] = [
+  { looks: /^[+-]\d+(?:\s|$)/, hint: '+1, -1, or +1 m3' },
+  { looks: /^(?:un)?react(?:\s+m\d+.*|\s*)$/s, hint: 'react m3 🎉' },
+  { looks: /^click(?:\s+m\d+.*|\s*)$/s, hint: 'click m3 Stop, with the words on the button' },
+  { looks: /^select(?:\s+m\d+.*|\s*)$/s, hint: 'select m3 Menu value' },
+  { looks: /^submit(?:\s+\S+\s*=.*|\s*)$/s, hint: 'submit field:value' },
+  { looks: /^(?:reply|edit)(?:\s+m\d+.*|\s*)$/s, hint: 'reply m3 words, or edit m3 words' },
+  { looks: /^delete(?:\s+m\d+.*|\s*)$/s, hint: 'delete m3' },
+  { looks: /^thread(?:\s+m\d+.*|\s*)$/s, hint: 'thread m3 name' },
+  { looks: /^(?:attach|channel|go)\s*$/, hint: 'attach FILE words, channel NAME, or go #general' },
+  { looks: /^wait(?:\s+\d.*|\s*)$/s, hint: 'wait 61s, with ms, s, m, h or d' },
+  { looks: /^m\d+(?:\s|$)/, hint: 'reply m3 words' },
+  { looks: /^\//, hint: '/command option:value, all in lower case' },
+];
+
+/** Reads a line. Whatever is no instruction is something to say; an empty line is `undefined`. @throws ConsoleError for a mistyped instruction */
 export function parseLine(line: string): Instruction | undefined {
   const text = line.replace(/\r?\n$/, '');
   if (text.trim() === '') return undefined;
@@ -77,6 +148,10 @@ function parseAct(text: string): Act {
     const act = groups === undefined ? undefined : read(...groups);
     if (act !== undefined) return act;
   }
+  if (text.startsWith('\\')) return { kind: 'say', text: text.slice(1) };
+  const hint = HINTS.find(({ looks }) => looks.test(text.trim()))?.hint;
+  if (hint !== undefined)
+    throw new ConsoleError(`This was not sent. It is written: ${hint}. To say it, begin with \\.`);
   return { kind: 'say', text };
 }
 

@@ -23,8 +23,9 @@ export function optionValues(
   );
 }
 
-function declaredOptions(
-  { application, channel }: Place,
+/** The options of a command, or of what its words lead to: subcommands, too. */
+export function declaredOptions(
+  { application, channel }: Pick<Place, 'application' | 'channel'>,
   words: readonly string[],
 ): readonly APIApplicationCommandOption[] {
   const own = channel.guild && application.guildCommands.get(channel.guild.id);

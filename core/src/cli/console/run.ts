@@ -1,24 +1,25 @@
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { visible } from '@cinnabar/sdk';
 import type { HostConfig } from '../../config/host-config.js';
 import { createHost } from '../../host.js';
 import { guardProcess } from '../../process/guard.js';
-import { listenToSignals, type StopRequests } from '../../process/signals.js';
+import { listenToSignals } from '../../process/signals.js';
 import { startWatchdog } from '../../process/watchdog.js';
 import { HOST_VERSION } from '../../version.js';
+import { createCompleter } from './completion.js';
+import { openHistory } from './history.js';
 import { ConsoleError } from './instruction.js';
 import { openLocalTime } from './local-time.js';
+import { colours, plainStyle, renderMarkdown } from './markdown.js';
 import { createSession, type Session } from './session.js';
 import { createSettled } from './settled.js';
 import { setStage } from './stage.js';
-import { createTranscript } from './transcript.js';
+import { createTerminal } from './terminal.js';
 
-const WELCOME = `Cinnabar ${HOST_VERSION} on a local Discord (no DISCORD_TOKEN). You are @you, the owner of the guild; nothing leaves this machine.
-  !help                  what the bot can do        !ai add V to my party, he's a Solo
-  @alice: hello          speak as somebody else     +1 · -1 · +1 m3 · react m3 🎉
-  /roll sides:20         a slash command            click m3 Stop · select m3 Menu a · submit field:value
-  wait 61s               let time pass              Ctrl-D leaves
+const WELCOME = `Cinnabar ${HOST_VERSION} on a local Discord (no DISCORD_TOKEN). You are @you, the owner of the server; nothing leaves this machine. Try:
+  !help                                   what the bot can do
+  !ai add V to my party, he's a Solo      the bot asks, +1 presses 👍
+  help                                    what else can be typed here; exit leaves
 `;
 
 /** Of a line that could not be carried out, no more than this is repeated. */
@@ -30,7 +31,6 @@ interface Play {
   readonly terminal: Terminal;
   /** Aborts when the person, or whoever reads the output, has had enough: the line under way is the last. */
   readonly signal: AbortSignal;
-  readonly stops: StopRequests;
 }
 
 /**
@@ -55,18 +55,55 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process): 
   const release = guardProcess(terminal, host.uncaught);
   const interactive = terminal.stdin.isTTY === true;
   const settled = createSettled(stage.discord, host);
+  const style = coloursFor(terminal.stdout, process.env) ? colours : plainStyle;
+  const toOutput = (line: string): void => {
+    terminal.stdout.write(`${line}\n`);
+  };
+  let print = toOutput;
   const session = createSession({
     stage,
-    transcript: createTranscript((author) => !interactive || author === stage.application.id),
-    print: (line) => void terminal.stdout.write(`${line}\n`),
+    print: (line) => print(line),
+    ...(interactive && { style, render: (text: string) => renderMarkdown(text, style) }),
     advance,
+    now: clock.now,
     settled,
   });
+  const prompt = async () => {
+    terminal.stdout.write(WELCOME);
+    if (clock.aheadMs > 0)
+      terminal.stdout.write(`The clock here is ahead: it is ${new Date(clock.now()).toUTCString()}.\n`);
+    const window = createTerminal({
+      input: terminal.stdin,
+      output: terminal.stdout,
+      play: async (line) => {
+        try {
+          return await session.line(line);
+        } catch (error) {
+          window.print(style('yellow', sentenceFor(line, error)));
+          return false;
+        }
+      },
+      completer: createCompleter(stage, session),
+      place: () => session.place,
+      ...openHistory(config.dataDir),
+      onInterrupt: () => stops.request('SIGINT'),
+      signal: curtain.signal,
+    });
+    print = window.print;
+    stage.discord.observe((event) => {
+      if (event.type === 'typing' && event.user === stage.application.user) window.typing(event.user.username);
+      else if (event.type === 'messageCreate' && event.message.author.id === stage.application.id)
+        window.typing(undefined);
+    });
+    await window.run();
+    print = toOutput;
+    return 0;
+  };
   try {
     const playing = async () => {
       await host.start(stage.application.token);
       await settled();
-      return (interactive ? prompt : pipe)({ session, terminal, signal: curtain.signal, stops });
+      return interactive ? prompt() : pipe({ session, terminal, signal: curtain.signal });
     };
     const end = await Promise.race([playing(), stops.first]);
     return typeof end === 'number' ? end : 0;
@@ -80,43 +117,25 @@ async function pipe({ session, terminal, signal }: Play): Promise<number> {
   let failures = 0;
   for await (const line of createInterface({ input: terminal.stdin, crlfDelay: Number.POSITIVE_INFINITY, signal })) {
     if (signal.aborted) break;
-    failures += await play(session, line, terminal.stderr);
+    try {
+      if (await session.line(line)) break;
+    } catch (error) {
+      terminal.stderr.write(`${sentenceFor(line, error)}\n`);
+      failures += 1;
+    }
   }
   return failures === 0 ? 0 : 1;
 }
 
-async function prompt({ session, terminal, signal, stops }: Play): Promise<number> {
-  const { stdin, stdout, stderr } = terminal;
-  stdout.write(WELCOME);
-  const input = createInterface({ input: stdin, output: stdout, prompt: '> ', signal });
-  // One line at a time, whatever is typed ahead: each is played on what the one before has left.
-  let last = Promise.resolve(0);
-  input.on('line', (line) => {
-    last = last.then(async () => {
-      await play(session, line, stderr);
-      input.prompt();
-      return 0;
-    });
-  });
-  // At a prompt, Ctrl-C is a key and no signal.
-  input.on('SIGINT', () => stops.request('SIGINT'));
-  input.prompt();
-  await once(input, 'close');
-  await last;
-  stdout.write('\n');
-  return 0;
+/** What is wrong with a line. Anything else is a defect, and thrown on. */
+function sentenceFor(line: string, error: unknown): string {
+  if (!(error instanceof ConsoleError)) throw error;
+  return `${quoted(line)}: ${error.message}`;
 }
 
-/** How many failures the line was: 0 or 1. */
-async function play(session: Session, line: string, stderr: NodeJS.WritableStream): Promise<number> {
-  try {
-    await session.line(line);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof ConsoleError)) throw error;
-    stderr.write(`${quoted(line)}: ${error.message}\n`);
-    return 1;
-  }
+/** As https://no-color.org has it. */
+function coloursFor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {
+  return stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb' && stream.hasColors();
 }
 
 function quoted(line: string): string {

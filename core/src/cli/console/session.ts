@@ -1,39 +1,128 @@
-import { LocalDiscordError, type LocalEvent, type LocalInteraction, type LocalUser } from '@cinnabar/sdk/testing';
-import { type Act, ConsoleError, parseLine } from './instruction.js';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import {
+  type LocalChannel,
+  LocalDiscordError,
+  type LocalEvent,
+  type LocalInteraction,
+  type LocalMessage,
+  type LocalUser,
+} from '@cinnabar/sdk/testing';
+import { type Act, ConsoleError, HELP, parseLine } from './instruction.js';
+import type { Style } from './markdown.js';
+import { channelsOf, withMentions, withNames } from './names.js';
 import { optionValues } from './option-values.js';
 import type { Stage } from './stage.js';
-import type { Transcript } from './transcript.js';
+import { createTranscript } from './transcript.js';
 
 export interface Session {
-  /** Carries out one line and lets the bot finish. @throws ConsoleError when the line cannot be carried out */
-  line(text: string): Promise<void>;
+  /**
+   * Carries out one line and lets the bot finish.
+   * @returns whether the person wants to leave
+   * @throws ConsoleError when the line cannot be carried out
+   */
+  line(text: string): Promise<boolean>;
+  /** Where lines go: `#general`, `DM`. */
+  readonly place: string;
+  /** Ids of messages, for completion. */
+  readonly messageIds: readonly string[];
 }
 
 interface Parts {
   readonly stage: Stage;
-  readonly transcript: Transcript;
   /** Gets each line for people as it happens. */
   readonly print: (line: string) => void;
+  /** The text of a message as people should read it; names stand in place of mentions already. */
+  readonly render?: (text: string) => string;
+  /** At a terminal. */
+  readonly style?: Style;
   /** Moves time forward. */
   readonly advance: (ms: number, settled: () => Promise<void>) => Promise<void>;
+  readonly now: () => number;
   /** Resolves when everything that was set off has happened. */
   readonly settled: () => Promise<void>;
 }
 
+type Place = LocalChannel | 'dm';
+
 /** Plays lines on the stage. */
-export function createSession({ stage, transcript, print, advance, settled }: Parts): Session {
+export function createSession({ stage, print, render = (text) => text, style, advance, now, settled }: Parts): Session {
   /** The last interaction of each person: its form is what `submit` fills in. */
   const latest = new Map<LocalUser, LocalInteraction>();
+  let place: Place = stage.channel;
+  const channelOf = (person: LocalUser) => (place === 'dm' ? person.openDm(stage.application) : place);
+  const isHere = ({ channel }: LocalMessage) => (place === 'dm' ? channel.isDm : channel === place);
+  const transcript = createTranscript({
+    render: (text) => render(withNames(stage, text)),
+    placeOf: (message) => (isHere(message) ? undefined : nameOf(message.channel)),
+    ...(style && { style }),
+  });
   stage.discord.observe((event: LocalEvent) => {
     for (const line of transcript.lines(event)) print(line);
   });
   const messageOf = (id: string | undefined) =>
     id === undefined ? transcript.latestOf(stage.application.user) : transcript.find(id);
+  const placeNamed = (name: string): Place => {
+    if (name === 'dm') return 'dm';
+    if (!name.startsWith('#')) {
+      const { thread } = transcript.find(name);
+      if (thread === undefined) throw new ConsoleError(`${name} has no thread. Start one with: thread ${name} a name`);
+      return thread;
+    }
+    const found = channelsOf(stage).find((channel) => channel.name.toLowerCase() === name.slice(1).toLowerCase());
+    if (found !== undefined) return found;
+    const names = channelsOf(stage).map(({ name: each }) => `#${each}`);
+    throw new ConsoleError(
+      `There is no channel ${name}; there are ${names.join(', ')}. Make one with: channel ${name.slice(1)}`,
+    );
+  };
 
   const act = async (person: LocalUser, what: Act): Promise<LocalInteraction | undefined> => {
+    const channel = channelOf(person);
     switch (what.kind) {
       case 'say':
-        person.say(stage.channel, what.text);
+        person.say(channel, withMentions(stage, what.text));
+        return undefined;
+      case 'reply': {
+        const replyTo = messageOf(what.message);
+        person.say(replyTo.channel, withMentions(stage, what.text), { replyTo });
+        return undefined;
+      }
+      case 'edit':
+        person.edit(messageOf(what.message), withMentions(stage, what.text));
+        return undefined;
+      case 'delete':
+        person.delete(messageOf(what.message));
+        return undefined;
+      case 'attach':
+        person.say(channel, withMentions(stage, what.text), { files: [readUpload(what.file)] });
+        return undefined;
+      case 'thread': {
+        const thread = person.startThread(messageOf(what.message), what.name);
+        place = thread;
+        print(`now in ${nameOf(thread)}`);
+        return undefined;
+      }
+      case 'channel':
+        place = stage.guild.createChannel({ name: what.name });
+        print(`now in ${nameOf(place)}`);
+        return undefined;
+      case 'go':
+        place = placeNamed(what.place);
+        print(`now in ${nameOf(channelOf(person))}`);
+        return undefined;
+      case 'where':
+        print(
+          `You are in ${nameOf(channel)}. Channels: ${channelsOf(stage).map(nameOf).join(', ')}. People: ${stage
+            .people()
+            .map(({ username }) => `@${username}`)
+            .join(', ')}.`,
+        );
+        return undefined;
+      case 'help':
+        print(HELP.trimEnd());
+        return undefined;
+      case 'exit':
         return undefined;
       case 'react':
         person.react(messageOf(what.message), what.emoji);
@@ -42,7 +131,7 @@ export function createSession({ stage, transcript, print, advance, settled }: Pa
         person.unreact(messageOf(what.message), what.emoji);
         return undefined;
       case 'slash':
-        return person.slash(stage.channel, what.command, optionValues(stage, what.command, what.options));
+        return person.slash(channel, what.command, optionValues(stage, what.command, what.options));
       case 'click':
         return person.click(messageOf(what.message), what.target);
       case 'select':
@@ -54,14 +143,22 @@ export function createSession({ stage, transcript, print, advance, settled }: Pa
       }
       case 'wait':
         await advance(what.ms, settled);
+        if (style !== undefined)
+          print(style('dim', `it is ${new Date(now()).toISOString().slice(0, 19).replace('T', ' ')} UTC now`));
         return undefined;
     }
   };
 
   return {
+    get place() {
+      return place === 'dm' ? 'DM' : nameOf(place);
+    },
+    get messageIds() {
+      return transcript.ids();
+    },
     async line(text) {
       const instruction = parseLine(text);
-      if (instruction === undefined) return;
+      if (instruction === undefined) return false;
       const person = instruction.who === undefined ? stage.you : stage.member(instruction.who);
       let interaction: LocalInteraction | undefined;
       try {
@@ -71,15 +168,31 @@ export function createSession({ stage, transcript, print, advance, settled }: Pa
         throw error instanceof Error ? new ConsoleError(reasonOf(error), { cause: error }) : error;
       }
       await settled();
-      if (interaction === undefined) return;
-      latest.set(person, interaction);
-      if (interaction.modal !== undefined) {
-        print(`form "${interaction.modal.title}" is open; fill it in with: submit field:value`);
-      } else if (interaction.state === 'waiting') {
-        print('the application did not respond');
+      if (interaction !== undefined) {
+        latest.set(person, interaction);
+        if (interaction.modal !== undefined) {
+          print(`form "${interaction.modal.title}" is open; fill it in with: submit field:value`);
+        } else if (interaction.state === 'waiting') {
+          print('the application did not respond');
+        }
       }
+      return instruction.act.kind === 'exit';
     },
   };
+}
+
+/** As people speak of it. */
+export function nameOf(channel: LocalChannel): string {
+  if (channel.isDm) return 'DM';
+  return channel.isThread ? `thread ${channel.name}` : `#${channel.name}`;
+}
+
+function readUpload(file: string): { readonly name: string; readonly data: Buffer } {
+  try {
+    return { name: basename(file), data: readFileSync(file) };
+  } catch (error) {
+    throw new ConsoleError(`The file ${file} cannot be read.`, { cause: error });
+  }
 }
 
 /** Discord's "Invalid Form Body" says nothing by itself; its complaints about the fields do. */

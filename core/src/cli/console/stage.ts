@@ -19,6 +19,9 @@ export interface Stage {
   readonly you: LocalUser;
   /** A member by name; a new name joins the guild. @throws ConsoleError for the bot's name */
   member(name: string): LocalUser;
+  /** Somebody who is there already, the bot included. */
+  known(name: string): LocalUser | undefined;
+  people(): readonly LocalUser[];
 }
 
 /** When the demo guild was made. Ids follow from it, so that data of one run is found again in the next. */
@@ -46,5 +49,15 @@ export async function setStage(clock: Clock, members: readonly string[]): Promis
   };
   for (const name of members) member(name);
   founded = true;
-  return { discord, application, guild, channel, you, member };
+  const people = () => [...known.values(), application.user];
+  return {
+    discord,
+    application,
+    guild,
+    channel,
+    you,
+    member,
+    people,
+    known: (name) => people().find(({ username }) => username.toLowerCase() === name.toLowerCase()),
+  };
 }

@@ -1,19 +1,30 @@
 import { visible } from '@cinnabar/sdk';
 import type { LocalEvent, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
 import { ConsoleError } from './instruction.js';
+import type { Style } from './markdown.js';
 
 /** Gives every message a short id, in the order in which they appear, and turns events into lines. */
 export interface Transcript {
   /** Lines to print for an event; none for what a person would not see. */
   lines(event: LocalEvent): readonly string[];
+  /** Of all messages that are still there, in order. */
+  ids(): readonly string[];
   /** @throws ConsoleError when there is no such message */
   find(id: string): LocalMessage;
   /** The bot's latest message that is not deleted. @throws ConsoleError when there is none */
   latestOf(bot: LocalUser): LocalMessage;
 }
 
-/** @param echo whose messages are printed, too: everybody's from a pipe; at a terminal people see what they type */
-export function createTranscript(echo: (author: string) => boolean): Transcript {
+export interface TranscriptParts {
+  /** The text of a message as people should read it. */
+  readonly render: (text: string) => string;
+  /** Where a message is, where that is not the place that people look at. */
+  readonly placeOf: (message: LocalMessage) => string | undefined;
+  /** At a terminal: how names are shown, and which message an answer belongs to. */
+  readonly style?: Style;
+}
+
+export function createTranscript({ render, placeOf, style }: TranscriptParts): Transcript {
   const ids = new Map<LocalMessage, string>();
   const byId = new Map<string, LocalMessage>();
   const idOf = (message: LocalMessage) => {
@@ -25,21 +36,28 @@ export function createTranscript(echo: (author: string) => boolean): Transcript 
     return id;
   };
 
+  const show = (message: LocalMessage) => {
+    const place = placeOf(message);
+    const answered = style !== undefined && message.replyTo !== undefined ? ids.get(message.replyTo) : undefined;
+    const where = place === undefined ? '' : `[${place}] `;
+    const to = answered === undefined ? '' : ` ↪ ${answered}`;
+    const heading = `${message.author.username}${seenBy(message)}${to}: `;
+    const author = style === undefined ? heading : style(message.author.bot ? 'green' : 'yellow', heading);
+    return `${where}${author}${body(message, render)}`;
+  };
   const lines = (event: LocalEvent): readonly string[] => {
     switch (event.type) {
-      case 'messageCreate': {
-        const id = idOf(event.message);
-        return echo(event.message.author.id) ? [`${id} ${heading(event.message)}${body(event.message)}`] : [];
-      }
+      case 'messageCreate':
+        return [`${idOf(event.message)} ${show(event.message)}`];
       case 'messageEdit':
-        return [`${idOf(event.message)}* ${heading(event.message)}${body(event.message)}`];
+        return [`${idOf(event.message)}* ${show(event.message)}`];
       case 'messageDelete':
         // The place of an answer that was put off may go without ever having been seen.
         return ids.has(event.message) ? [`${idOf(event.message)} deleted`] : [];
       case 'reactionAdd':
       case 'reactionRemove': {
         const sign = event.type === 'reactionAdd' ? '+' : '-';
-        return echo(event.user.id) ? [`${idOf(event.message)} ${sign}${event.emoji.name} ${event.user.username}`] : [];
+        return [`${idOf(event.message)} ${sign}${event.emoji.name} ${event.user.username}`];
       }
       default:
         return [];
@@ -48,6 +66,7 @@ export function createTranscript(echo: (author: string) => boolean): Transcript 
 
   return {
     lines,
+    ids: () => [...ids].flatMap(([message, id]) => (message.deleted ? [] : [id])),
     find(id) {
       const message = byId.get(id);
       if (message === undefined) throw new ConsoleError(`There is no message ${id}.`);
@@ -61,12 +80,11 @@ export function createTranscript(echo: (author: string) => boolean): Transcript 
   };
 }
 
-function heading(message: LocalMessage): string {
-  const seenBy = message.visibleTo === undefined ? '' : ` (only @${message.visibleTo.username} sees this)`;
-  return `${message.author.username}${seenBy}: `;
+function seenBy({ visibleTo }: LocalMessage): string {
+  return visibleTo === undefined ? '' : ` (only @${visibleTo.username} sees this)`;
 }
 
-function body(message: LocalMessage): string {
+function body(message: LocalMessage, render: (text: string) => string): string {
   const embeds = message.embeds.flatMap((embed) => [
     embed.title,
     embed.description,
@@ -75,7 +93,8 @@ function body(message: LocalMessage): string {
   ]);
   const files = message.attachments.map((file) => `[file ${file.filename}, ${file.data.byteLength} bytes]`);
   const controls = message.components.flatMap(labels).map((label) => `[${label}]`);
-  return [harmless(message.content), ...embeds, ...files, controls.join(' ')].filter(Boolean).join('\n');
+  const texts = [message.content, ...embeds].flatMap((text) => (text ? [render(harmless(text))] : []));
+  return [...texts, ...files, controls.join(' ')].filter(Boolean).join('\n');
 }
 
 /** The words on buttons and select menus, however deep they sit. */

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { clearScreenDown, createInterface, cursorTo, moveCursor } from 'node:readline';
+
+export interface TerminalParts {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  /** Carries out one line; `true` when the person wants to leave. */
+  readonly play: (line: string) => Promise<boolean>;
+  readonly completer: (line: string) => [string[], string];
+  /** What stands before the `>`. */
+  readonly place: () => string;
+  /** Earlier lines, the newest first. */
+  readonly history: readonly string[];
+  readonly saveHistory: (lines: readonly string[]) => void;
+  readonly onInterrupt: () => void;
+  readonly signal: AbortSignal;
+}
+
+export interface Terminal {
+  /** Prints above the line that is being typed, which stays as it is. */
+  print(text: string): void;
+  /** Shows that somebody is typing, until the next call. */
+  typing(name: string | undefined): void;
+  /** Resolves when the person has left and the last line has been played. */
+  run(): Promise<void>;
+}
+
+const MOST_HISTORY = 500;
+
+/** A prompt that what arrives meanwhile does not disturb. Lines that are typed ahead are played one after another. */
+export function createTerminal(parts: TerminalParts): Terminal {
+  const { input, output, play, completer, place, history, saveHistory, onInterrupt, signal } = parts;
+  let typing: string | undefined;
+  let open = true;
+  const readline = createInterface({
+    input,
+    output,
+    completer,
+    signal,
+    terminal: true,
+    history: [...history],
+    historySize: MOST_HISTORY,
+    removeHistoryDuplicates: true,
+  });
+  const showPrompt = () => {
+    if (!open) return;
+    readline.setPrompt(`${place()}${typing === undefined ? '' : ` (${typing} is typing …)`}> `);
+    readline.prompt(true);
+  };
+  /** Takes the prompt and what is typed off the screen; `showPrompt` brings both back. */
+  const hidePrompt = () => {
+    if (!open) return;
+    const { rows } = readline.getCursorPos();
+    cursorTo(output, 0);
+    if (rows > 0) moveCursor(output, 0, -rows);
+    clearScreenDown(output);
+  };
+  const print = (text: string) => {
+    hidePrompt();
+    output.write(`${text}\n`);
+    showPrompt();
+  };
+
+  const eraseTyped = (line: string) => {
+    const columns =
+      'columns' in output && typeof output.columns === 'number' ? output.columns : Number.POSITIVE_INFINITY;
+    moveCursor(output, 0, -1 - Math.floor((readline.getPrompt().length + line.length) / columns));
+    cursorTo(output, 0);
+    clearScreenDown(output);
+    showPrompt();
+  };
+
+  let last: Promise<void> = Promise.resolve();
+  let waiting = 0;
+  readline.on('line', (line) => {
+    // What is played at once appears as what it became, with its id; what is typed ahead stays on the screen until then.
+    if (waiting === 0) eraseTyped(line);
+    waiting += 1;
+    last = last.then(async () => {
+      const leaves = await play(line);
+      waiting -= 1;
+      typing = undefined;
+      if (leaves) readline.close();
+      hidePrompt();
+      showPrompt();
+    });
+    last.catch(() => readline.close());
+  });
+  readline.on('history', (lines) => saveHistory(lines));
+  // At a prompt, Ctrl-C is a key and no signal.
+  readline.on('SIGINT', onInterrupt);
+
+  return {
+    print,
+    typing(name) {
+      if (typing === name) return;
+      hidePrompt();
+      typing = name;
+      showPrompt();
+    },
+    async run() {
+      const closed = once(readline, 'close').then(() => {
+        open = false;
+      });
+      showPrompt();
+      await closed;
+      await last;
+      output.write('\n');
+    },
+  };
+}

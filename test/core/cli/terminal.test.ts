@@ -1,0 +1,291 @@
+import { PassThrough } from 'node:stream';
+import { createCompleter } from '@cinnabar/core/internal/cli/console/completion';
+import { ConsoleError, parseLine } from '@cinnabar/core/internal/cli/console/instruction';
+import { plainStyle, renderMarkdown } from '@cinnabar/core/internal/cli/console/markdown';
+import { createSession } from '@cinnabar/core/internal/cli/console/session';
+import { type Stage, setStage } from '@cinnabar/core/internal/cli/console/stage';
+import { createTerminal } from '@cinnabar/core/internal/cli/console/terminal';
+import { createManualClock } from '@cinnabar/sdk/testing';
+import { expect } from 'chai';
+import fc from 'fast-check';
+
+const ESCAPE = String.fromCharCode(27);
+const TOKEN = new RegExp(`${ESCAPE}\\[(\\d*(?:;\\d*)?)([A-Za-z])|[\\s\\S]`, 'gu');
+
+/** What a terminal of unlimited size shows after all that was written to it. */
+function screenOf(written: string): readonly string[] {
+  const rows: string[][] = [[]];
+  let [row, column] = [0, 0];
+  const line = () => {
+    while (rows.length <= row) rows.push([]);
+    return rows[row] ?? [];
+  };
+  const moves: Readonly<Record<string, (count: number) => void>> = {
+    A: (count) => {
+      row = Math.max(0, row - count);
+    },
+    C: (count) => {
+      column += count;
+    },
+    D: (count) => {
+      column = Math.max(0, column - count);
+    },
+    G: (count) => {
+      column = count - 1;
+    },
+    J: () => {
+      line().length = Math.min(line().length, column);
+      rows.length = row + 1;
+    },
+    K: () => {
+      line().length = Math.min(line().length, column);
+    },
+    '\r': () => {
+      column = 0;
+    },
+    '\n': () => {
+      row += 1;
+      line();
+    },
+  };
+  for (const [token, parameters, letter] of written.matchAll(TOKEN)) {
+    const move = moves[letter ?? token];
+    if (move !== undefined && (letter !== undefined || token < ' ')) move(Number(parameters || 1));
+    else {
+      while (line().length < column) line().push(' ');
+      line()[column] = token;
+      column += 1;
+    }
+  }
+  return rows.map((cells) => cells.join('').trimEnd());
+}
+
+/** A terminal whose lines are recorded, and played when the test says so. */
+function openTerminal() {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const typed: string[] = [];
+  const saved: string[][] = [];
+  let written = '';
+  // A real terminal makes a new line a return to its beginning, too.
+  output.on('data', (data: Buffer) => (written += data.toString().replace(/(?<!\r)\n/g, '\r\n')));
+  const gates: (() => void)[] = [];
+  const window = createTerminal({
+    input,
+    output,
+    completer: (line) => [['!help '].filter((each) => each.startsWith(line)), line],
+    place: () => '#general',
+    history: ['!help party'],
+    saveHistory: (lines) => saved.push([...lines]),
+    onInterrupt: () => undefined,
+    signal: new AbortController().signal,
+    play: async (line) => {
+      typed.push(line);
+      window.print(`m${typed.length} you: ${line}`);
+      await new Promise<void>((resolve) => gates.push(resolve));
+      return line === 'exit';
+    },
+  });
+  const ended = window.run();
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  return {
+    window,
+    typed,
+    saved,
+    ended,
+    async type(text: string) {
+      input.write(text);
+      await turn();
+    },
+    async finish() {
+      gates.shift()?.();
+      await turn();
+    },
+    screen: () => screenOf(written),
+    leave: () => input.end(),
+  };
+}
+
+describe('the console at a terminal', () => {
+  it('keeps what is being typed whole while messages arrive, whatever comes when', async () => {
+    const step = fc.oneof(
+      fc.constantFrom('a', 'b', 'hello ', 'Ω').map((key) => ({ key })),
+      fc.constantFrom('m1 Cinnabar: one', 'm2 Cinnabar: two\nlines').map((line) => ({ line })),
+      fc.constantFrom('Cinnabar', undefined).map((name) => ({ name })),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const terminal = openTerminal();
+        let keys = '';
+        const printed: string[] = [];
+        let typing: string | undefined;
+        for (const each of steps) {
+          if ('key' in each) {
+            keys += each.key;
+            await terminal.type(each.key);
+          } else if ('line' in each) {
+            printed.push(...each.line.split('\n'));
+            terminal.window.print(each.line);
+          } else {
+            typing = each.name;
+            terminal.window.typing(each.name);
+          }
+        }
+        const prompt = `#general${typing === undefined ? '' : ` (${typing} is typing …)`}> ${keys}`.trimEnd();
+        expect(terminal.screen()).to.deep.equal([...printed, prompt]);
+        await terminal.type(String.fromCharCode(21, 4));
+        await terminal.ended;
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('plays lines that are typed ahead one after another, in order', async () => {
+    const terminal = openTerminal();
+    await terminal.type('one\rtwo\rhalf of thr');
+    expect(terminal.typed).to.deep.equal(['one']);
+    expect(terminal.screen().at(-1)).to.equal('#general> half of thr');
+    await terminal.finish();
+    expect(terminal.typed).to.deep.equal(['one', 'two']);
+    await terminal.type('ee\r');
+    await terminal.finish();
+    expect(terminal.typed).to.deep.equal(['one', 'two', 'half of three']);
+    expect(terminal.screen()).to.include('m3 you: half of three');
+    await terminal.finish();
+    terminal.leave();
+    await terminal.ended;
+  });
+
+  it('shows an own line as the message that it became, with its id', async () => {
+    const terminal = openTerminal();
+    await terminal.type('hello\r');
+    await terminal.finish();
+    expect(terminal.screen()).to.deep.equal(['m1 you: hello', '#general>']);
+    terminal.leave();
+    await terminal.ended;
+  });
+
+  it('completes with Tab, brings lines of earlier runs back, keeps new ones, and leaves at exit', async () => {
+    const terminal = openTerminal();
+    await terminal.type(`${ESCAPE}[A\r`);
+    expect(terminal.typed).to.deep.equal(['!help party']);
+    await terminal.finish();
+    await terminal.type('!he');
+    await terminal.type('\t');
+    await terminal.type('x\r');
+    expect(terminal.typed.at(-1)).to.equal('!help x');
+    await terminal.finish();
+    expect(terminal.saved.at(-1)?.slice(0, 2)).to.deep.equal(['!help x', '!help party']);
+    await terminal.type('exit\r');
+    await terminal.finish();
+    await terminal.ended;
+  });
+
+  it('renders Markdown, and leaves what is no Markdown alone', () => {
+    const marked = (text: string) => renderMarkdown(text, (kind, inner) => `<${kind}:${inner}>`);
+    expect(marked('**V** – *Solo* ~~old~~ `a*b*` __u__')).to.equal(
+      '<bold:V> – <italic:Solo> <strikethrough:old> <cyan:a*b*> <underline:u>',
+    );
+    expect(marked('# Title\n-# small\n> said\n```ts\nlet a = **1**;\n```')).to.equal(
+      '<bold:Title>\n<dim:small>\n<dim:│> said\n<cyan:let a = **1**;>',
+    );
+    const plain = '12 * (3+4), snake_case_name, a * b, 100 %, [x]';
+    expect(renderMarkdown(plain.replace('*', '\\*'), plainStyle)).to.equal(plain);
+  });
+});
+
+describe('the console’s instructions', () => {
+  it('refuse what is mistyped with the right form, and say it when it begins with a backslash', () => {
+    const wrong = [
+      'wait 61',
+      'wait 5 parsecs',
+      'react m3',
+      'click m3',
+      '+1 3',
+      '+2',
+      'm3 hi',
+      'reply m3',
+      'submit a=b',
+      '/Roll',
+      'delete m3 now',
+      'go',
+      'exit m1 m2',
+    ].slice(0, -1);
+    for (const line of wrong) {
+      expect(() => parseLine(line), line).to.throw(ConsoleError, /was not sent/);
+      expect(parseLine(`\\${line}`)?.act, line).to.deep.equal({ kind: 'say', text: line });
+    }
+    for (const line of ['wait for me', 'click here', 'reply to me', 'exit stage left', 'go home', 'help me']) {
+      expect(parseLine(line)?.act, line).to.deep.equal({ kind: 'say', text: line });
+    }
+  });
+});
+
+describe('the console’s places and people', () => {
+  let stage: Stage;
+  let lines: string[];
+  let play: (line: string) => Promise<readonly string[]>;
+  let complete: (line: string) => readonly string[];
+  before(async () => {
+    const clock = createManualClock(Date.UTC(2026, 5, 1));
+    stage = await setStage(clock, ['alice']);
+    lines = [];
+    const session = createSession({
+      stage,
+      print: (line) => lines.push(line),
+      style: plainStyle,
+      now: clock.now,
+      advance: async (ms) => void clock.advance(ms),
+      settled: async () => undefined,
+    });
+    play = async (line) => {
+      const known = lines.length;
+      await session.line(line);
+      return lines.slice(known);
+    };
+    const completer = createCompleter(stage, session);
+    complete = (line) => completer(line)[0];
+    stage.application.user.say(stage.channel, 'hello');
+  });
+  after(() => stage.discord.close());
+
+  it('make mentions of names, and names of mentions', async () => {
+    expect(await play('hey @Cinnabar, ask @alice about #general.')).to.deep.equal([
+      'm2 you: hey @Cinnabar, ask @alice about #general.',
+    ]);
+    expect(stage.channel.messages.at(-1)?.mentions.users.map(({ username }) => username)).to.deep.equal([
+      'Cinnabar',
+      'alice',
+    ]);
+    expect(await play('mail me@example.com, @everybody')).to.deep.equal(['m3 you: mail me@example.com, @everybody']);
+  });
+
+  it('answer, change and remove messages, send files, and show the id of every line', async () => {
+    expect(await play('@alice: reply m1 hi!')).to.deep.equal(['m4 alice ↪ m1: hi!']);
+    expect(await play('edit m2 changed')).to.deep.equal(['m2* you: changed']);
+    expect(await play('delete m3')).to.deep.equal(['m3 deleted']);
+    expect(await play('attach LICENSE "the licence"')).to.have.lengthOf(1);
+    expect(lines.at(-1)).to.match(/^m5 you: "the licence"\n\[file LICENSE, \d+ bytes\]$/);
+    expect(await play('wait 61s')).to.deep.equal(['it is 2026-06-01 00:01:01 UTC now']);
+  });
+
+  it('lead to other channels, threads and direct messages, and say where a message was written', async () => {
+    expect(await play('channel dev')).to.deep.equal(['now in #dev']);
+    stage.application.user.say(stage.channel, 'elsewhere');
+    expect(lines.at(-1)).to.equal('m6 [#general] Cinnabar: elsewhere'.replace('m6 [#general]', 'm6 [#general]'));
+    expect(await play('go dm')).to.deep.equal(['now in DM']);
+    expect(await play('psst')).to.deep.equal(['m7 you: psst']);
+    await play('go #general');
+    expect((await play('thread m1 a story')).at(-1)).to.equal('now in thread a story');
+    expect((await play('where'))[0]).to.match(
+      /^You are in thread a story\. Channels: #general, #dev, thread a story\./,
+    );
+  });
+
+  it('complete people, channels, messages and verbs', () => {
+    expect(complete('@al')).to.deep.equal(['@alice: ']);
+    expect(complete('hey @al')).to.deep.equal(['@alice ']);
+    expect(complete('go #d')).to.deep.equal(['#dev ']);
+    expect(complete('reply m1')).to.include('m1 ');
+    expect(complete('wa')).to.deep.equal(['wait ']);
+  });
+});
