@@ -149,6 +149,7 @@ describe('the configuration', () => {
     it('does not mind mistakes in the files of the others', () => {
       mkdirSync(join(root, 'config', 'bots'));
       writeFileSync(join(root, 'config', 'bots', 'opus.yaml'), 'a: [\n');
+      writeFileSync(join(root, 'config', 'bots', 'claude.yaml'), 'temperature: 1\n');
       expect(loadConfig(root, {}, 'claude').botName).to.equal('claude');
       expect(() => loadConfig(root, {}, 'opus')).to.throw(CinnabarError, /config\/bots\/opus\.yaml:\d: /);
     });
