@@ -1,3 +1,4 @@
+import { withoutNoticeMark } from '@cinnabar/sdk';
 import type { LocalMessage } from '@cinnabar/sdk/testing';
 
 /** One call that a member asked for, and what they have pressed on its card. */
@@ -16,7 +17,7 @@ export interface Reading {
 
 export function readingOf({ marker, card }: Asked, posted: readonly LocalMessage[]): Reading {
   return {
-    ending: card.content.split('\n').at(-1) ?? '',
+    ending: withoutNoticeMark(card.content).split('\n').at(-1) ?? '',
     sentences: posted.filter((one) => one !== card && one.content.includes(marker)).map(({ content }) => content),
   };
 }

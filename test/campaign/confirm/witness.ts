@@ -1,5 +1,5 @@
 import { isFinal } from '@cinnabar/core/internal/tools/ledger/states';
-import type { CallState, SettledOutcome } from '@cinnabar/sdk';
+import { type CallState, type SettledOutcome, withoutNoticeMark } from '@cinnabar/sdk';
 import type { LocalMessage, LocalUser, ManualClock } from '@cinnabar/sdk/testing';
 
 export const TIME_LIMIT_MS = 60_000;
@@ -65,7 +65,9 @@ export function createWitness(clock: ManualClock) {
     close(call: Asked, state: CallState | undefined, crashed: boolean) {
       const { callId, runs, outcome, card, deletedAt } = call;
       const ended = `is ${state ?? 'not in the ledger'}`;
-      const struck = /\n(?:⏱️ Request timed out|🔁 Not run: .*|🛑 Cancelled: it was not run\.)$/.test(card.content);
+      const struck = /\n(?:⏱️ Request timed out|🔁 Not run: .*|🛑 Cancelled: it was not run\.)$/.test(
+        withoutNoticeMark(card.content),
+      );
       const sameRun = call.epoch === epoch;
       const wrong: readonly (readonly [boolean, string])[] = [
         [state === undefined || !isFinal(state), `${ended} at the end`],

@@ -47,10 +47,15 @@ export function createMind({ bot, requests, now, isOut, body }: MindParts): Mode
     const noticed = new Set(text.match(/"notice\\*":\s*\\*"zq\d+/g)?.flatMap(codesIn));
     const called = pending.filter(({ kind, code }) => kind === 'notice' && noticed.has(code));
     if (view.results.length > 0 && called.length > 0) return say(answer(called));
-    const wanted = pending.filter(({ kind, code }) => kind === 'notice' && !noticed.has(code));
-    if (wanted.length > 0 && view.tools.includes('post_notice'))
-      return callTools(wanted.map(({ code }) => ({ name: 'post_notice', arguments: { notice: code } })));
     const open = pending.filter(({ code }) => !noticed.has(code));
+    const wanted = view.tools.includes('post_notice') ? open.filter(({ kind }) => kind === 'notice') : [];
+    if (wanted.length > 0) {
+      const others = open.filter((asked) => !wanted.includes(asked));
+      return callTools(
+        wanted.map(({ code }) => ({ name: 'post_notice', arguments: { notice: code } })),
+        others.length === 0 ? {} : { text: answer(others) },
+      );
+    }
     return say(open.length === 0 ? 'I have nothing to add, zq0.' : answer(open));
   };
 

@@ -1,6 +1,6 @@
 import { drawCard } from '@cinnabar/plugin-confirm/card/draw';
 import { ended, longestEnded } from '@cinnabar/plugin-confirm/card/ending';
-import type { CallCard } from '@cinnabar/sdk';
+import { type CallCard, isNotice, withoutNoticeMark } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
 
@@ -86,7 +86,9 @@ describe('confirmation card', () => {
     });
 
     it('timed out', () => {
-      expect(ended(draw('plain', { name: 'V', role: 'Solo', gear_preferences: [] }).content, 'timedOut')).to.equal(
+      const card = ended(draw('plain', { name: 'V', role: 'Solo', gear_preferences: [] }).content, 'timedOut');
+      expect(isNotice({ author: { bot: true }, content: card })).to.equal(true);
+      expect(withoutNoticeMark(card)).to.equal(
         [
           '~~📋 Confirmation Required~~',
           '',

@@ -91,7 +91,7 @@ describe('a conversation with the party, confirmed by reactions', () => {
     const model = scriptedLlm([callTool('recommend_gear', { loot_description: '2 SMGs' })]);
     await using other = await openConversation(model);
     await other.says('Distribute 2 SMGs');
-    expect(await other.reacts('👎')).to.include('Cancelled gear recommendation.');
+    expect(await other.reacts('👎')).to.deep.equal([forAlice(other, 'Cancelled gear recommendation.')]);
   });
 
   it('recommends gear, asking the model again only once it is confirmed', async () => {

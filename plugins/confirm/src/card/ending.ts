@@ -1,3 +1,5 @@
+import { asNotice } from '@cinnabar/sdk';
+
 /** How a card ends that nobody decides any more, or whose decision was not answered before the bot was restarted. */
 export type Ending = keyof typeof LINES;
 
@@ -36,10 +38,13 @@ export interface Verdict {
   readonly at?: number;
 }
 
-/** The card with how it ended below it; struck through line by line when nothing was run. */
+/**
+ * The card with how it ended below it; struck through line by line when nothing was run. It loses its buttons, by which models' contexts know a card,
+ * so it is marked as a notice.
+ */
 export function ended(content: string, ending: Ending, verdict?: Verdict): string {
   const decided = verdict === undefined ? [] : [verdictLine(verdict)];
-  return [RAN.has(ending) ? content : struckThrough(content), '', ...decided, LINES[ending]].join('\n');
+  return asNotice([RAN.has(ending) ? content : struckThrough(content), '', ...decided, LINES[ending]].join('\n'));
 }
 
 /** The card with who decided it, and when. */

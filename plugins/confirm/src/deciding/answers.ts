@@ -23,7 +23,7 @@ export function answerOf(outcome: SettledOutcome): Answer {
   if (outcome.status === 'done') {
     return { text: outcome.text.trim() === '' ? '✓ Done.' : outcome.text, audience: outcome.audience };
   }
-  return { text: outcome.status === 'failed' ? outcome.error.message : outcome.reason };
+  return { text: outcome.status === 'failed' ? outcome.error.message : outcome.reason, notice: true };
 }
 
 /** The same from the ledger, after a restart; `undefined` where the card itself says it all. @param cancelled the tool's words for a cancellation */
@@ -33,10 +33,10 @@ export function answerTo(row: LedgerEntry, cancelled: string | undefined): Answe
     case 'done':
       return answerOf({ status: 'done', callId, output: text, text, ...(audience === undefined ? {} : { audience }) });
     case 'failed':
-      return { text: reason };
+      return { text: reason, notice: true };
     case 'denied': {
       const text = wasCancelled(row) ? cancelled : reason;
-      return text === undefined ? undefined : { text };
+      return text === undefined ? undefined : { text, notice: true };
     }
     default:
       return undefined;

@@ -162,7 +162,8 @@ export function createDecide(parts: Parts): Decide {
     if (channel === undefined) return;
     const open = answers.filter(({ audience }) => audience === undefined);
     const alone = answers.filter(({ audience }) => audience !== undefined);
-    const together = open.length === 0 ? [] : [{ text: open.map(({ text }) => text).join('\n') }];
+    const notice = open.every((answer) => answer.notice === true) || undefined;
+    const together = open.length === 0 ? [] : [{ text: open.map(({ text }) => text).join('\n'), notice }];
     try {
       for (const [index, answer] of [...together, ...alone].entries()) {
         const key = index === 0 ? callId : `${callId}:${index}`;

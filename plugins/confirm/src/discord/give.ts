@@ -6,6 +6,8 @@ import { say } from './say.js';
 export interface Answer {
   readonly text: string;
   readonly audience?: 'requester' | undefined;
+  /** The program's own words, not what a tool returned: for members, and for no model, which has the outcome of its call. */
+  readonly notice?: true | undefined;
 }
 
 interface Parts extends SendOnceOptions {
@@ -21,13 +23,13 @@ export async function give(
   { client, ...options }: Parts,
   channel: SendableChannels,
   { callId, userId }: { readonly callId: string; readonly userId: string },
-  { text, audience }: Answer,
+  { text, audience, notice }: Answer,
   replyTo?: string,
 ): Promise<void> {
-  if (channel.isDMBased()) return say(channel, callId, text, { ...options, replyTo });
+  if (channel.isDMBased()) return say(channel, callId, text, { ...options, replyTo, notice });
   // Several members may have asked for the same thing; Discord's reply names the bot, whose card it is.
   const foot = `\n-# for <@${userId}>`;
-  const post = (words: string) => say(channel, callId, words, { ...options, replyTo, foot });
+  const post = (words: string) => say(channel, callId, words, { ...options, replyTo, foot, notice });
   if (audience === undefined) return post(text);
   const taken = await toPerson().then(
     () => true,

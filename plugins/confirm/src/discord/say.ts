@@ -1,4 +1,4 @@
-import { mayRefer, type SendOnceOptions, sendOnce, TEXT_LIMITS, textMessages } from '@cinnabar/sdk';
+import { mayRefer, noticeMessages, type SendOnceOptions, sendOnce, TEXT_LIMITS, textMessages } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
 
 /** Whoever is named in a card or an answer is not pinged by it. */
@@ -12,6 +12,8 @@ interface SayOptions extends SendOnceOptions {
   readonly replyTo?: string | undefined;
   /** A line below it, also where the text becomes a file. */
   readonly foot?: string;
+  /** See `Answer`. */
+  readonly notice?: true | undefined;
 }
 
 /** Sends the answer to a call once, as one message or several; a very long one as a file. */
@@ -19,10 +21,11 @@ export async function say(
   channel: SendableChannels,
   callId: string,
   text: string,
-  { replyTo, foot = '', ...options }: SayOptions,
+  { replyTo, foot = '', notice, ...options }: SayOptions,
 ): Promise<void> {
   const limits = { ...TEXT_LIMITS, messages: MOST_MESSAGES };
-  for (const [index, part] of textMessages(text, { limits, foot }).entries()) {
+  const split = notice === true ? noticeMessages : textMessages;
+  for (const [index, part] of split(text, { limits, foot }).entries()) {
     const reply =
       index === 0 && replyTo !== undefined && mayRefer(channel)
         ? { reply: { messageReference: replyTo, failIfNotExists: false } }
