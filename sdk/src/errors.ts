@@ -109,10 +109,17 @@ const INTERNAL: ReadonlySet<ErrorCode> = new Set([
   'CINNABAR_DATA_UNUSABLE',
 ]);
 
+/** What members read where the message names addresses, variables or files, which are the owner's business. */
+const FOR_MEMBERS: ReadonlyMap<ErrorCode, string> = new Map([
+  ['CINNABAR_LLM_NOT_CONFIGURED', 'No language model is set up for this at the moment. The bot’s owner can see why.'],
+  ['CINNABAR_LLM_REFUSED', 'The language model did not accept the request. The bot’s owner can see why.'],
+]);
+
 /** The sentence to show a person for any thrown value, or `undefined` when it must not be shown (an internal failure). */
 export function sentenceOf(error: unknown): string | undefined {
   if (error instanceof UserError) return error.message;
-  return error instanceof CinnabarError && !INTERNAL.has(error.code) ? error.message : undefined;
+  if (!(error instanceof CinnabarError) || INTERNAL.has(error.code)) return undefined;
+  return FOR_MEMBERS.get(error.code) ?? error.message;
 }
 
 /** The sentence for those who run the bot: with the document and the reason that members are spared. */

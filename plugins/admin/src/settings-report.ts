@@ -26,7 +26,20 @@ export function changeableBy(tier: Tier, settings: readonly SettingInfo[]): read
 
 export function listOfSettings(plugin: string, settings: readonly SettingInfo[]): string {
   if (settings.length === 0) return `${code(plugin)} has no settings that you may change here.`;
-  return [`**Settings of ${plugin}**`, ...settings.map((info) => `• ${settingLine(info)}`)].join('\n');
+  const isSet = ({ value, default: byDefault }: SettingInfo) => JSON.stringify(value) !== JSON.stringify(byDefault);
+  const changed = settings.filter(isSet);
+  const others = settings.filter((info) => !isSet(info));
+  return [
+    `**Settings of ${plugin}**`,
+    ...section('Set', changed),
+    ...section(changed.length === 0 ? undefined : 'As they come', others),
+  ].join('\n');
+}
+
+function section(title: string | undefined, settings: readonly SettingInfo[]): readonly string[] {
+  if (settings.length === 0) return [];
+  const lines = settings.map((info) => `• ${settingLine(info)}`);
+  return title === undefined ? lines : [`__${title}__`, ...lines];
 }
 
 /** "`style` = `plain` for this server. Card style. One of plain, cyberpunk, terminal; default `plain`." */

@@ -1,4 +1,14 @@
-import { Clock, Configuration, definePlugin, Llm, OwnerNotices, Random, sentenceOf, subcommand } from '@cinnabar/sdk';
+import {
+  type CinnabarError,
+  Clock,
+  Configuration,
+  definePlugin,
+  Llm,
+  OwnerNotices,
+  operatorSentenceOf,
+  Random,
+  subcommand,
+} from '@cinnabar/sdk';
 import type { Setup } from './candidate.js';
 import { createMetering } from './metering.js';
 import { createProviders } from './providers/registry.js';
@@ -38,6 +48,15 @@ export default definePlugin({
           '`!llm status` shows whether it answers now; if not, look at its address and key, or choose another model.',
       }),
     );
+    // Members read a plain sentence; address, variable and the provider's words are the owner's.
+    const tellOwner = (error: CinnabarError) => {
+      if (error.code !== 'CINNABAR_LLM_REFUSED' && error.code !== 'CINNABAR_LLM_NOT_CONFIGURED') return;
+      notices.alert({
+        kind: 'model-refused',
+        text: error.message,
+        remedy: '`!llm status` shows the address, whether a key is set, and whether the model answers.',
+      });
+    };
     const metering = createMetering(metrics, breakers, clock);
     let current: Llm['current'] = { provider: 'offline', model: 'offline' };
 
@@ -53,7 +72,7 @@ export default definePlugin({
         await setup();
         return undefined;
       } catch (error) {
-        const sentence = sentenceOf(error);
+        const sentence = operatorSentenceOf(error);
         if (sentence === undefined) throw error;
         current = { provider: 'none', model: 'not configured' };
         return sentence;
@@ -65,7 +84,20 @@ export default definePlugin({
     if (problem !== undefined) log.warn(problem);
     // Nothing tells of a changed setting, and status lines read `current` without waiting.
     every(REFRESH_MS, refresh);
-    provide(Llm, createLlm({ setup, current: () => current, breakers, metering, clock, random, log, signal }));
+    provide(
+      Llm,
+      createLlm({
+        setup,
+        current: () => current,
+        breakers,
+        metering,
+        clock,
+        random,
+        log,
+        signal,
+        onFailure: tellOwner,
+      }),
+    );
 
     group({
       name: 'llm',

@@ -5,8 +5,8 @@ import {
   type Llm,
   type LlmRequest,
   type Logger,
+  operatorSentenceOf,
   type Random,
-  sentenceOf,
 } from '@cinnabar/sdk';
 import { attemptOnce, boundsUntil, judged } from './attempt.js';
 import { type Candidate, candidateFor, omittedFor, planCall, type Setup } from './candidate.js';
@@ -29,6 +29,8 @@ export interface ServiceParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Hears of every model that did not answer, with what only the owner should read. */
+  readonly onFailure?: (error: CinnabarError) => void;
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
 }
@@ -120,6 +122,7 @@ export function createLlm(parts: ServiceParts): Llm {
           listener?.finish(outcome.completion.content);
           return outcome.completion;
         }
+        parts.onFailure?.(toError(outcome.failure));
         if (!ASK_ANOTHER.has(outcome.failure.code)) throw toError(outcome.failure);
         failed ??= outcome.failure;
       }
@@ -161,7 +164,7 @@ export function createLlm(parts: ServiceParts): Llm {
     try {
       return candidateFor(setup, wanted, learned);
     } catch (error) {
-      const sentence = sentenceOf(error);
+      const sentence = operatorSentenceOf(error);
       if (sentence === undefined) throw error;
       parts.log.warn(sentence);
       return undefined;

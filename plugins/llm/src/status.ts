@@ -1,4 +1,4 @@
-import { sentenceOf } from '@cinnabar/sdk';
+import { operatorSentenceOf } from '@cinnabar/sdk';
 import type { Breakers } from './resilience/breakers.js';
 import type { Environment, GlobalSettings } from './settings.js';
 import type { Router, Routes } from './vendors/routes.js';
@@ -14,7 +14,7 @@ export async function describeStatus(
   try {
     return describe(await router.routes(settings, env), breakers, settings);
   } catch (error) {
-    const sentence = sentenceOf(error);
+    const sentence = operatorSentenceOf(error);
     if (sentence === undefined) throw error;
     return `⚠️ ${sentence}`;
   }

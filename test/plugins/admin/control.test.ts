@@ -66,6 +66,14 @@ describe('admin: controls', () => {
       expect(await say(host.you, '!set')).to.match(/^These plugins have settings: .*`shop`/);
     });
 
+    it('shows what is set before what is as it comes', async () => {
+      await say(host.you, '!set shop discount 10');
+      const lines = (await say(host.you, '!set shop')).split('\n');
+      expect(lines[1]).to.equal('__Set__');
+      expect(lines[2]).to.match(/^• `discount` = `10`/);
+      expect(lines[3]).to.equal('__As they come__');
+    });
+
     it('shows a member only what that member may change', async () => {
       expect(await say(host.alice, '!set shop')).to.equal(
         '**Settings of shop**\n• `basket` = `1` for you. Things in your basket. Whole number; default `1`.',

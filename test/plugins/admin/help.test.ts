@@ -62,22 +62,33 @@ describe('admin: !help', () => {
   });
   afterEach(() => host[Symbol.asyncDispose]());
 
-  const section = async (user: LocalUser) =>
-    (await say(user, '!help')).split('\n\n').find((text) => text.startsWith('**dice**'));
+  const section = (user: LocalUser) => say(user, '!help dice');
 
-  it('only names what there is much of, and tells the rest of one plugin or group', async () => {
-    const overview = (await say(host.alice, '!help')).split('\n\n').find((text) => text.startsWith('**workshop**'));
-    expect(overview?.split('\n')).to.deep.equal([
-      '**workshop**: Full of things',
-      '`!work …` a, b, c, d, e, f, g, h, i: `!help work`',
-      'Ask me: Does a. (`do_a`)',
-      'Ask me: Does b. (`do_b`)',
-      'Ask me: Does c. (`do_c`)',
-      '… and 6 more: `!help workshop`',
+  it('begins with a short page: a line for each plugin, and how to go on', async () => {
+    expect((await say(host.alice, '!help')).split('\n')).to.deep.equal([
+      '**What I can do for you here**',
+      '• **dice**: Throws dice (`roll`, ask me)',
+      '• **workshop**: Full of things (`work`, ask me)',
+      '• **admin**: Help, plugins, prefixes, settings and tool policies (`help`, `mydata`, `prefix`, `set`, `unset`)',
+      'More about one: `!help dice`. To search: `!help <words>`.',
     ]);
-    expect(await say(host.alice, '!help workshop'))
-      .to.contain('`!work i` Do i')
-      .and.to.contain('Does i. (`do_i`)');
+  });
+
+  it('tells much of one plugin in pages', async () => {
+    const first = (await say(host.alice, '!help workshop')).split('\n');
+    expect(first).to.have.length(17);
+    expect(first.at(-1)).to.equal('Page 1 of 2; next: `!help workshop 2`');
+    const second = await say(host.alice, '!help workshop 2');
+    expect(second)
+      .to.contain('Does i. (`do_i`)')
+      .and.to.match(/\nPage 2 of 2$/);
+  });
+
+  it('finds commands and tools by words of their descriptions', async () => {
+    expect(await say(host.alice, '!help some dice')).to.equal(
+      '**Found for `some dice`**\nSay “throw {dice count} dice”: Throw some dice. (`throw_dice`)',
+    );
+    expect(await say(host.alice, '!help choose the result')).to.match(/^There is no /);
   });
 
   it('shows by plugin what the caller may run, and what can be asked for', async () => {
@@ -93,7 +104,8 @@ describe('admin: !help', () => {
 
   it('shows nothing of what is switched off here', async () => {
     await say(host.you, '!plugin disable dice');
-    expect(await section(host.you)).to.equal(undefined);
+    expect(await say(host.you, '!help')).to.not.contain('dice');
+    expect(await section(host.you)).to.match(/^There is no /);
     expect(await say(host.you, '!help roll')).to.match(/^There is no command, plugin or tool called `roll`/);
     expect(await say(host.you, '!help throw_dice')).to.match(/^There is no /);
   });

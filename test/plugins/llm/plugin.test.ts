@@ -55,6 +55,23 @@ describe('llm plugin', () => {
     expect(message).to.match(/shared\.yaml:3: vendors\.far\.provides: /);
   });
 
+  it('tells members of a refused key in a plain sentence, and the owner where and why', async () => {
+    await using api = await startOpenAiStandIn({ key: 'sk-the-right-key', script: () => say('never') });
+    const env = { OPENAI_API_KEY: 'sk-a-wrong-key', OPENAI_BASE_URL: api.baseUrl, OPENAI_MODEL: 'far-1' };
+    await using host = await createTestHost({ plugins: ['llm', 'ai', 'chat'], env });
+    host.alice.say(host.general, '!ai hello');
+    await host.settled();
+    const told = host.general.messages.at(-1)?.content;
+    expect(told).to.contain('The language model did not accept the request');
+    expect(told).to.not.match(/OPENAI|API_KEY|127\.0\.0\.1|localhost|:\d{4}/);
+    await host.advance(60_000);
+    const toOwner = host.you
+      .openDm(host.bot)
+      .messages.map(({ content }) => content)
+      .join('\n');
+    expect(toOwner).to.contain('did not accept the key in OPENAI_API_KEY').and.to.contain('`!llm status`');
+  });
+
   it('shows its status to the owner alone, without the key', async () => {
     const env = { OPENAI_API_KEY: 'sk-secret-key', OPENAI_BASE_URL: 'http://gpu.example:8000/v1' };
     await using host = await createTestHost({ plugins: ['llm'], env });

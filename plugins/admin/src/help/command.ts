@@ -1,6 +1,6 @@
 import { type CommandContext, type Commands, option, type Plugins, type Registrar, type Tools } from '@cinnabar/sdk';
 import { code } from '../format.js';
-import { overviewPage } from './overview.js';
+import { overviewPage, searchPage } from './overview.js';
 import { topicPage } from './pages.js';
 import { findTopic, type HelpIndex, topicsOf } from './topic.js';
 
@@ -15,16 +15,19 @@ export function registerHelp({ command }: Pick<Registrar, 'command'>, parts: Hel
   command({
     name: 'help',
     description: 'Show what I can do for you here',
-    options: { topic: option.rest().optional().describe('A command, plugin or tool') },
+    options: { topic: option.rest().optional().describe('A command, plugin or tool, or words to look for') },
     ephemeral: true,
-    examples: ['help', 'help plugin reload'],
+    examples: ['help', 'help plugin reload', 'help prefix'],
     async run(ctx, { topic }) {
       const index = await indexFor(parts, ctx);
       const manner = { prefix: readablePrefix(ctx) };
       if (topic === undefined) return ctx.reply(overviewPage(index, manner));
-      const words = withoutPrefix(topic.trim(), ctx.prefix);
+      const asked = withoutPrefix(topic.trim(), ctx.prefix);
+      const [, words = asked, number = '1'] = /^(.*\S)\s+(\d{1,3})$/.exec(asked) ?? [];
       const found = findTopic(words, index);
-      return ctx.reply(found === undefined ? unknown(words, index, parts) : topicPage(found, index, manner));
+      const page = Number(number);
+      if (found !== undefined) return ctx.reply(topicPage(found, index, manner, page));
+      return ctx.reply(searchPage(words, page, index, manner) ?? unknown(words, index, parts));
     },
   });
 }

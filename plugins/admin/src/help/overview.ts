@@ -1,50 +1,47 @@
-import type { CommandInfo, PluginInfo } from '@cinnabar/sdk';
-import { commandLine, type Manner, toolLine, written } from './pages.js';
+import type { PluginInfo } from '@cinnabar/sdk';
+import { code } from '../format.js';
+import { commandLine, type Manner, pageOf, toolLine, written } from './pages.js';
 import { type HelpIndex, offersAnything } from './topic.js';
 
-/** Of a longer group, and of more tools, the overview only says that they are there. */
-const MOST_OF_GROUP = 8;
-const MOST_TOOLS = 5;
-const SHOWN_TOOLS = 3;
-
-/** What there is, by plugin, short enough to be read. */
+/** The first page: a line for each plugin that has something for the member here. */
 export function overviewPage(index: HelpIndex, manner: Manner): string {
-  const sections = index.plugins
+  const plugins = index.plugins
     .filter(({ id }) => offersAnything(id, index))
-    .map((plugin) => section(plugin, index, manner));
-  return [...sections, `More about one: ${written('help <command or plugin>', 'both', manner)}`].join('\n\n');
-}
-
-function section({ id, manifest }: PluginInfo, index: HelpIndex, manner: Manner): string {
-  const commands = index.commands.filter(({ plugin }) => plugin === id);
-  const tools = index.tools.filter(({ plugin }) => plugin === id);
-  const shown = tools.length > MOST_TOOLS ? tools.slice(0, SHOWN_TOOLS) : tools;
-  const more = tools.length - shown.length;
+    .map((plugin) => pluginLine(plugin, index));
+  const help = (rest: string) => written(`help ${rest}`, 'both', manner);
+  const [first] = index.plugins.filter(({ id }) => offersAnything(id, index));
   return [
-    `**${id}**: ${manifest.description}`,
-    ...commandLines(commands, manner),
-    ...shown.map(toolLine),
-    ...(more === 0 ? [] : [`… and ${more} more: ${written(`help ${id}`, 'both', manner)}`]),
+    '**What I can do for you here**',
+    ...plugins,
+    `More about one: ${help(first?.id ?? 'help')}. To search: ${help('<words>')}.`,
   ].join('\n');
 }
 
-function commandLines(commands: readonly CommandInfo[], manner: Manner): readonly string[] {
-  const groups = groupBy(commands, ({ name }) => name.split(' ')[0] ?? name);
-  return [...groups].flatMap(([group, inGroup]) => {
-    if (inGroup.length <= MOST_OF_GROUP) return inGroup.map((command) => commandLine(command, manner));
-    const names = inGroup.map(({ name }) => name.slice(group.length + 1)).filter((name) => name !== '');
-    return [
-      `${written(`${group} …`, 'both', manner)} ${names.join(', ')}: ${written(`help ${group}`, 'both', manner)}`,
-    ];
-  });
+function pluginLine({ id, manifest }: PluginInfo, { commands, tools }: HelpIndex): string {
+  const names = [
+    ...new Set(commands.filter(({ plugin }) => plugin === id).map(({ name }) => name.split(' ')[0] ?? name)),
+  ];
+  const asked = tools.some(({ plugin }) => plugin === id) ? ['ask me'] : [];
+  return `• **${id}**: ${manifest.description} (${[...names.map(code), ...asked].join(', ')})`;
 }
 
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item)) ?? [];
-    groups.set(keyOf(item), group);
-    group.push(item);
-  }
-  return groups;
+/** What has all of the words in its name or description; `undefined` when nothing has. */
+export function searchPage(
+  words: string,
+  page: number,
+  { commands, tools }: HelpIndex,
+  manner: Manner,
+): string | undefined {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const has = (text: string) => wanted.every((word) => text.toLowerCase().includes(word));
+  const lines = [
+    ...commands
+      .filter(({ name, description, help }) => has(`${name} ${description} ${help ?? ''}`))
+      .map((each) => commandLine(each, manner)),
+    ...tools
+      .filter(({ name, description, examples }) => has(`${name} ${description} ${examples[0] ?? ''}`))
+      .map(toolLine),
+  ];
+  if (wanted.length === 0 || wanted.join('').length < 3 || lines.length === 0) return undefined;
+  return pageOf(`**Found for ${code(words)}**`, lines, page, words, manner);
 }

@@ -8,25 +8,51 @@ export interface Manner {
   readonly prefix: string;
 }
 
-export function topicPage(topic: Topic, index: HelpIndex, manner: Manner): string {
+export function topicPage(topic: Topic, index: HelpIndex, manner: Manner, page: number): string {
   switch (topic.kind) {
     case 'command':
       return commandPage(topic.command, manner);
     case 'group':
-      return [`**${topic.name}**`, ...topic.commands.map((command) => commandLine(command, manner))].join('\n');
+      return pageOf(
+        `**${topic.name}**`,
+        topic.commands.map((command) => commandLine(command, manner)),
+        page,
+        topic.name,
+        manner,
+      );
     case 'plugin':
-      return pluginPage(topic.plugin, index, manner);
+      return pluginPage(topic.plugin, index, manner, page);
     case 'tool':
       return toolPage(topic.tool);
   }
 }
 
-function pluginPage({ id, manifest }: PluginInfo, { commands, tools }: HelpIndex, manner: Manner): string {
-  return [
-    `**${id}**: ${manifest.description}`,
+/** Lines on a page: what a phone shows of one message. */
+const PAGE_LINES = 15;
+
+/** One page of many lines, with how to get to the next. */
+export function pageOf(title: string, lines: readonly string[], page: number, topic: string, manner: Manner): string {
+  const pages = Math.max(1, Math.ceil(lines.length / PAGE_LINES));
+  const at = Math.min(Math.max(1, page), pages);
+  const shown = lines.slice((at - 1) * PAGE_LINES, at * PAGE_LINES);
+  const more =
+    pages === 1
+      ? []
+      : [`Page ${at} of ${pages}${at < pages ? `; next: ${written(`help ${topic} ${at + 1}`, 'both', manner)}` : ''}`];
+  return [title, ...shown, ...more].join('\n');
+}
+
+function pluginPage(
+  { id, manifest }: PluginInfo,
+  { commands, tools }: HelpIndex,
+  manner: Manner,
+  page: number,
+): string {
+  const lines = [
     ...commands.filter(({ plugin }) => plugin === id).map((command) => commandLine(command, manner)),
     ...tools.filter(({ plugin }) => plugin === id).map(toolLine),
-  ].join('\n');
+  ];
+  return pageOf(`**${id}**: ${manifest.description}`, lines, page, id, manner);
 }
 
 export function commandLine(command: CommandInfo, manner: Manner): string {
