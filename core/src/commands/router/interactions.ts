@@ -7,7 +7,7 @@ import type { Execution } from './execute.js';
 import { runInteraction } from './interaction.js';
 import { commandOf } from './slash-options.js';
 
-const GONE = 'That command is not available here at the moment.';
+export const NOT_AVAILABLE = 'That command is not available here at the moment.';
 
 type Parts = Pick<CommandRoomParts, 'enabledIn' | 'boundary' | 'access' | 'clock' | 'log'>;
 
@@ -22,7 +22,7 @@ export function createInteractionRouter(parts: Parts, registry: Registry, execut
     const entry = commandOf(interaction, registry.find);
     if (entry === undefined || !enabledIn(guildId, entry.owner.plugin)) {
       // Discord's list is behind ours for a moment, or a member's client is.
-      const answer = typing ? interaction.respond([]) : notice(interaction, GONE);
+      const answer = typing ? interaction.respond([]) : notice(interaction, NOT_AVAILABLE);
       answer.catch((error: unknown) =>
         log.warn('an unknown slash command could not be answered', { command: interaction.commandName, error }),
       );

@@ -8,6 +8,7 @@ import { leavesOf } from '../registry/entry.js';
 import type { Registry } from '../registry/registry.js';
 import { answerFailure } from './answer-failure.js';
 import type { Execution } from './execute.js';
+import { NOT_AVAILABLE } from './interactions.js';
 import { actorOf } from './message.js';
 import type { Recognised } from './recognise.js';
 
@@ -17,7 +18,8 @@ const LIKE_A_NAME = /^[\p{L}\p{N}]/u;
 type Parts = Pick<CommandRoomParts, 'enabledIn' | 'boundary'>;
 
 /**
- * Answers "did you mean" to a command that does not exist, if something near does and the member may use it there.
+ * Says of a command whose plugin is switched off here that it is not available. Answers "did you mean" to one that does not exist, if something
+ * near does and the member may use it there.
  * Silent otherwise, for other bots may share the prefix; after a mention and in direct messages too, where the words are meant for `ai`.
  */
 export function createSuggester({ enabledIn, boundary }: Parts, registry: Registry, execution: Execution) {
@@ -32,6 +34,13 @@ export function createSuggester({ enabledIn, boundary }: Parts, registry: Regist
     const addressed = message.guildId !== null && !prefix.startsWith('<@') && LIKE_A_NAME.test(word);
     if (!addressed || !message.channel.isSendable()) return;
     const { channel } = message;
+    const off = registry.find(word);
+    if (off !== undefined && off.surface !== 'slash') {
+      const answers = answerMessage(message, channel, { ...execution, signal: off.owner.scope.signal });
+      const say = () => answers.reply({ content: NOT_AVAILABLE, notice: true });
+      void boundary.run(off.owner, message.guildId, 'command that is switched off', say);
+      return;
+    }
     const near = candidates(word, message.guildId);
     const [first] = near;
     if (first === undefined) return;

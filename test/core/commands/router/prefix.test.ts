@@ -116,9 +116,11 @@ describe('prefix commands', () => {
     expect(parts.map((part) => part.replyTo !== undefined)).to.deep.equal(parts.map((_, index) => index === 0));
   });
 
-  it('do nothing where their plugin is switched off', async () => {
+  it('say that they are not available where their plugin is switched off, and do nothing', async () => {
     bench.disabled.add('dice');
-    expect(await bench.ask(bench.alice, '!roll 20')).to.deep.equal([]);
+    expect(await bench.ask(bench.alice, '!roll 20')).to.deep.equal([
+      'That command is not available here at the moment.',
+    ]);
     expect(await bench.ask(bench.alice, '!rol 20')).to.deep.equal([]);
   });
 
