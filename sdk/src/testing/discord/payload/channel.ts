@@ -11,7 +11,7 @@ import type { LocalChannel } from '../state/channel.js';
 import type { LocalGuild } from '../state/guild.js';
 import { isThreadType, threadPayload } from './thread.js';
 import { isoTimeOrNull } from './time.js';
-import { userPayload } from './user.js';
+import { NO_FLAGS, userPayload } from './user.js';
 
 export type GuildChannelPayload = APIChannel & { type: Exclude<GuildChannelType, ThreadChannelType>; guild_id: string };
 
@@ -23,6 +23,7 @@ export function channelPayload(channel: LocalChannel, viewerId: string): APIChan
     id: channel.id,
     type: ChannelType.DM,
     name: null,
+    flags: NO_FLAGS,
     ...lastThings(channel),
     recipients: channel.recipients.filter((user) => user.id !== viewerId).map(userPayload),
   };
@@ -59,6 +60,7 @@ function guildChannelBase(channel: LocalChannel, guild: LocalGuild) {
     id: channel.id,
     name: channel.name,
     guild_id: guild.id,
+    flags: NO_FLAGS,
     parent_id: channel.parent?.id ?? null,
     position: channel.position,
     nsfw: channel.nsfw,
