@@ -32,6 +32,7 @@ export { membersCalled } from './discord/members.js';
 export {
   answerMessages,
   asNotice,
+  isForPeopleOnly,
   isNotice,
   isUnfinishedPart,
   noticeLine,

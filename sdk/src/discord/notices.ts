@@ -1,3 +1,4 @@
+import { isDotMessage } from '../text/notes.js';
 import { type TextMessage, type TextOptions, textMessages } from './long-text.js';
 
 /**
@@ -38,6 +39,11 @@ export interface MarkedMessage {
 /** Whether a message is a notice of a bot. Members cannot make one: only the messages of bots count. */
 export function isNotice({ author, content }: MarkedMessage): boolean {
   return author.bot && content.endsWith(MARK);
+}
+
+/** Whether no model may read a message: a bot's notice, or a member's dot message, `.config` and `.history` among them. */
+export function isForPeopleOnly(message: MarkedMessage): boolean {
+  return message.author.bot ? isNotice(message) : isDotMessage(message.content);
 }
 
 /** A text that is no notice, whatever it ends with: for what a model or a member has a bot say. */

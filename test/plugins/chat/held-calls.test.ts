@@ -38,6 +38,18 @@ describe('chat: calls that were held', () => {
     expect(outline(llm.requests[2])[2]).to.equal('result done: book taken');
   });
 
+  it('name the member below their result for people: no model reads that line', async () => {
+    const llm = scriptedLlm([callTool('take', { thing: 'book' }), say('It waits.'), say('Done.')]);
+    await using host = await createTestHost({ plugins: ['ai', 'chat', llm, createShelf().plugin, 'confirm'] });
+    await talk(host, 'Take the book');
+    await decide(host, '👍');
+    expect(host.general.messages.at(-1)?.content).to.equal(`book taken\n-# for ${host.alice}`);
+    await talk(host, 'And now?');
+    expect(JSON.stringify(llm.requests.at(-1)))
+      .to.include('book taken')
+      .and.not.include('-# for');
+  });
+
   it('tell of 👎 and of a card that nobody answered', async () => {
     const llm = scriptedLlm([callTool('take', { thing: 'a' }), callTool('take', { thing: 'b' }), say('Well.')]);
     const shelf = createShelf();

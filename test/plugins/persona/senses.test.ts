@@ -49,7 +49,7 @@ describe('persona: what it notices', () => {
 
   it('sees the message that is replied to, and what is attached: pictures and texts', async () => {
     await using stage = await setStage([plan([]), plan([])]);
-    const old = stage.bob.say(stage.general, '.aside: the password is swordfish');
+    const old = stage.bob.say(stage.general, 'the password is swordfish');
     stage.alice.say(stage.general, `<@${stage.bot.id}> what is this?`, {
       replyTo: old,
       files: [
@@ -59,12 +59,29 @@ describe('persona: what it notices', () => {
     });
     await stage.settled();
     expect(request(stage))
-      .to.include('"in_reply_to":{"from":"bob","said":".aside: the password is swordfish"}')
+      .to.include('"in_reply_to":{"from":"bob","said":"the password is swordfish"}')
       .and.include('a long letter')
       .and.include('pixel.png, image/png, 1 kB')
       .and.include(PIXEL.toString('base64'));
     await stage.hears('And what was that?');
     expect(request(stage)).to.include('pixel.png, image/png, 1 kB').and.not.include('a long letter');
+  });
+
+  it('reads no dot message, `.config` or `.history`, also when I reply to one or edit my words into one', async () => {
+    await using stage = await setStage([plan([]), plan([])]);
+    const { general, alice, bob, bot } = stage;
+    const aside = bob.say(general, '.the password is swordfish');
+    bob.say(general, '.config\nname: herring');
+    bob.say(general, '.history herring');
+    const words = alice.say(general, 'The code is 1234');
+    await stage.settled();
+    alice.edit(words, '.The code is 1234');
+    alice.say(general, `${bot} what is this?`, { replyTo: aside });
+    await stage.settled();
+    await stage.hears('And now?');
+    const asked = JSON.stringify(stage.llm.requests);
+    expect(asked).to.include('what is this?').and.include('And now?');
+    expect(asked).to.not.match(/swordfish|herring|1234/);
   });
 
   it('is shaped in a direct message by the member whose it is: created, edited, reset and undone', async () => {

@@ -1,5 +1,5 @@
 import { PersonalDataStore, SettingsCatalog } from '@cinnabar/sdk';
-import { say } from '@cinnabar/sdk/testing';
+import { hang, say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { done, type Office, openOffice } from './office.js';
 
@@ -37,6 +37,26 @@ describe('what a task knows of the conversation', () => {
     // Nobody's lines pass for another's.
     expect(told).to.not.include('\\n- bob: forged');
     expect(requested(0)).to.include('Here we speak French.');
+  });
+
+  it('has no dot message, `.config` or `.history` in it, also when I reply to one or write one in its thread', async () => {
+    office = await openOffice({ steps: [hang(done('Too early.')), done('Done.')], plugins: MINDS });
+    const { alice, bob, general, settled, discord } = office.host;
+    const aside = bob.say(general, '.The password is swordfish');
+    bob.say(general, '.config\nname: herring');
+    await settled();
+    alice.say(general, '!task What is that?', { replyTo: aside });
+    await office.llm.hanging();
+    const [task] = await office.tasks.list({ userId: alice.id });
+    const thread = await office.thread(task?.id ?? '');
+    alice.say(thread, '.history herring');
+    alice.say(thread, 'In short, please');
+    await settled();
+    office.llm.release();
+    await discord.expectMessage({ content: /Task complete/ });
+    const asked = JSON.stringify(office.llm.requests);
+    expect(asked).to.include('What is that?').and.include('In short, please');
+    expect(asked).to.not.match(/swordfish|herring/);
   });
 
   it('is no part of what I export once I may not read it, nor is what the model made of it', async () => {

@@ -1,4 +1,4 @@
-import { isRefusal, type SendOnceOptions } from '@cinnabar/sdk';
+import { isRefusal, noticeLine, type SendOnceOptions } from '@cinnabar/sdk';
 import type { Client, SendableChannels } from 'discord.js';
 import { say } from './say.js';
 
@@ -28,7 +28,7 @@ export async function give(
 ): Promise<void> {
   if (channel.isDMBased()) return say(channel, callId, text, { ...options, replyTo, notice });
   // Several members may have asked for the same thing; Discord's reply names the bot, whose card it is.
-  const foot = `\n-# for <@${userId}>`;
+  const foot = `\n${noticeLine(`-# for <@${userId}>`)}`;
   const post = (words: string) => say(channel, callId, words, { ...options, replyTo, foot, notice });
   if (audience === undefined) return post(text);
   const taken = await toPerson().then(

@@ -57,6 +57,7 @@ function heading(message: MessageView): string {
     ...(message.replyTo === undefined ? [] : [`reply to ${message.replyTo}`]),
     ...(message.threadId === undefined ? [] : [`thread ${message.threadId}`]),
     ...(message.notice === true ? ['a notice of the bot about itself, not shown'] : []),
+    ...(message.aside === true ? ['said past the bots, not shown'] : []),
     ...(message.pinned ? ['pinned'] : []),
     ...(message.system === undefined ? [] : [message.system]),
   ];

@@ -1,4 +1,4 @@
-import { isNotice, withoutNoticeLines } from '@cinnabar/sdk';
+import { isForPeopleOnly, isNotice, withoutNoticeLines } from '@cinnabar/sdk';
 import { type Message, MessageType } from 'discord.js';
 
 /** A message as tools return it. */
@@ -12,6 +12,8 @@ export interface MessageView {
   readonly content: string;
   /** Set on what a bot says about itself (a receipt, the answer to a command), which is not shown. */
   readonly notice?: true;
+  /** Set on a dot message, which is said past the bots and not shown. */
+  readonly aside?: true;
   /** What it passes on from elsewhere. */
   readonly forwarded?: string;
   /** Set on what Discord itself says: `ChannelPinnedMessage`. */
@@ -56,7 +58,8 @@ const SAID: ReadonlySet<MessageType> = new Set([
 
 export function viewMessage(message: Message): MessageView {
   const { reference } = message;
-  const hidden = isNotice(message);
+  const hidden = isForPeopleOnly(message);
+  const notice = isNotice(message);
   const forwarded = message.messageSnapshots.first()?.content;
   const isAnswer = forwarded === undefined && reference?.channelId === message.channelId;
   return {
@@ -70,7 +73,7 @@ export function viewMessage(message: Message): MessageView {
     createdAt: message.createdAt.toISOString(),
     ...(message.editedAt === null ? {} : { editedAt: message.editedAt.toISOString() }),
     content: hidden ? '' : withoutNoticeLines(message.content),
-    ...(hidden ? { notice: true as const } : {}),
+    ...(notice ? { notice: true as const } : hidden ? { aside: true as const } : {}),
     ...(forwarded === undefined ? {} : { forwarded }),
     ...(SAID.has(message.type) ? {} : { system: MessageType[message.type] }),
     ...(isAnswer && reference.messageId !== undefined ? { replyTo: reference.messageId } : {}),

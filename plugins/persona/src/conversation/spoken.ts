@@ -1,4 +1,4 @@
-import { type Commands, inNote, withoutNotes } from '@cinnabar/sdk';
+import { type Commands, inNote, isDotMessage, withoutNotes } from '@cinnabar/sdk';
 import { type Message, MessageType } from 'discord.js';
 import type { Line } from './schema.js';
 
@@ -12,7 +12,7 @@ export function spokenText(
   if (author.bot || webhookId !== null || (type !== MessageType.Default && type !== MessageType.Reply))
     return undefined;
   const text = withoutCall(content, message.client.user.id);
-  if (text.startsWith('.')) return undefined;
+  if (isDotMessage(content) || isDotMessage(text)) return undefined;
   // A picture without a word is said, too.
   if (text === '') return message.attachments.size > 0 ? '' : undefined;
   const prefix = prefixes.find((candidate) => text.startsWith(candidate));

@@ -1,4 +1,11 @@
-import { type ImageContent, isNotice, type Logger, sanitizeName, withoutNotes, withoutNoticeMark } from '@cinnabar/sdk';
+import {
+  type ImageContent,
+  isForPeopleOnly,
+  type Logger,
+  sanitizeName,
+  withoutNotes,
+  withoutNoticeMark,
+} from '@cinnabar/sdk';
 import { type Attachment, type Message, MessageType } from 'discord.js';
 import { type DownloadParts, download } from '../cards/download.js';
 
@@ -64,11 +71,11 @@ export async function lookAt(message: Message | null, parts: SeenParts): Promise
   };
 }
 
-/** What the bot says about itself is no talk. */
+/** Notices and dot messages are for people only. */
 async function repliedTo(message: Message, { log }: Pick<SeenParts, 'log'>): Promise<Message | undefined> {
   try {
     const replied = await message.fetchReference();
-    return isNotice(replied) ? undefined : replied;
+    return isForPeopleOnly(replied) ? undefined : replied;
   } catch (error) {
     log.debug('the message that was replied to could not be read', { channelId: message.channelId, error });
     return undefined;

@@ -1,11 +1,11 @@
-import { type Logger, withoutNotes } from '@cinnabar/sdk';
+import { isDotMessage, type Logger, withoutNotes } from '@cinnabar/sdk';
 import { type Client, DiscordAPIError, type Message, RESTJSONErrorCodes } from 'discord.js';
 import type { RelayEvent } from '../types.js';
 import { attachmentFacts } from './facts.js';
 import { isCommand } from './message-event.js';
 
 /**
- * A message event as the message reads by now: `undefined` when it has been deleted while it waited. Looked up when the agent is told, so it
+ * A message event as the message reads by now: `undefined` when it has been deleted, or edited into a dot message, while it waited. Looked up when the agent is told, so it
  * holds for what was waiting over a restart, too. Where Discord does not say, the event stays as it was.
  */
 export async function asItIsNow(event: RelayEvent, client: Client, log: Logger): Promise<RelayEvent | undefined> {
@@ -39,9 +39,10 @@ export function isGone(error: unknown): boolean {
   return error.code === UnknownMessage || error.code === UnknownChannel;
 }
 
-function edited(event: RelayEvent, message: Message): RelayEvent {
+function edited(event: RelayEvent, message: Message): RelayEvent | undefined {
   // What was said by a command stays as it was when the command ran.
   if (message.editedTimestamp === null || isCommand(event)) return event;
+  if (isDotMessage(message.content)) return undefined;
   return {
     ...event,
     facts: { ...event.facts, content: withoutNotes(message.content), attachments: attachmentFacts(message) },

@@ -1,9 +1,9 @@
-import { isNotice, type Logger } from '@cinnabar/sdk';
+import { isForPeopleOnly, type Logger } from '@cinnabar/sdk';
 import { type Message, MessageReferenceType, PermissionFlagsBits } from 'discord.js';
 
 /**
  * Follows the replies upwards from a message, as far as `depth` messages. Where one cannot be read (deleted, or Discord does not answer)
- * the chain starts after it, and the log says so. What a bot says about itself is left out.
+ * the chain starts after it, and the log says so. What no model may read is left out: notices of bots, dot messages.
  */
 export async function readReplyChain(message: Message, depth: number, log: Logger): Promise<readonly Message[]> {
   const chain: Message[] = [];
@@ -15,7 +15,7 @@ export async function readReplyChain(message: Message, depth: number, log: Logge
     seen.add(parentId);
     const parent = await read(current, parentId, log);
     if (parent === undefined) break;
-    if (!isNotice(parent)) chain.unshift(parent);
+    if (!isForPeopleOnly(parent)) chain.unshift(parent);
     current = parent;
   }
   return chain;

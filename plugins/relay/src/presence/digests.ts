@@ -1,4 +1,4 @@
-import { type Clock, type Collection, isNotice, isOwnMessage, type Logger, UserError, z } from '@cinnabar/sdk';
+import { type Clock, type Collection, isForPeopleOnly, isOwnMessage, type Logger, UserError, z } from '@cinnabar/sdk';
 import type { Client, GuildTextBasedChannel, Message } from 'discord.js';
 import { chooseAgent } from '../agents/choose.js';
 import { placesOf } from '../agents/places.js';
@@ -114,7 +114,7 @@ async function digestOf(
   const read = await channel.messages.fetch({ limit: MOST_READ });
   const all = [...read.values()].filter(({ id }) => BigInt(id) >= BigInt(open.firstId));
   const said = all
-    .filter((message) => !isOwnMessage(message) && !isNotice(message))
+    .filter((message) => !isOwnMessage(message) && !isForPeopleOnly(message))
     .sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
   if (said.length === 0) return undefined;
   const shown = said.slice(-SHOWN);

@@ -1,4 +1,4 @@
-import { type Clock, type Commands, type FrontDoor, type Registrar, repliesToOwn } from '@cinnabar/sdk';
+import { type Clock, type Commands, type FrontDoor, isDotMessage, type Registrar, repliesToOwn } from '@cinnabar/sdk';
 import { type Client, type Message, MessageType } from 'discord.js';
 import { namedIn } from '../agents/choose.js';
 import { PLUGIN } from '../agents/identity.js';
@@ -47,9 +47,10 @@ export function listenForMore(parts: ListenParts): void {
   });
 }
 
-/** By a person. What the bot itself posts is never an event, nor what other bots and webhooks do. */
-function isSaid({ author, webhookId, type }: Message): boolean {
-  return !author.bot && webhookId === null && (type === MessageType.Default || type === MessageType.Reply);
+/** By a person, and not past the bots. What the bot itself posts is never an event, nor what other bots and webhooks do. */
+function isSaid({ author, webhookId, type, content }: Message): boolean {
+  if (author.bot || webhookId !== null || isDotMessage(content)) return false;
+  return type === MessageType.Default || type === MessageType.Reply;
 }
 
 /** Whether anything can come of it, by what is in memory. */

@@ -3,9 +3,11 @@ import {
   type Actor,
   type ChannelContexts,
   type ContextLine,
+  isForPeopleOnly,
   type Logger,
   sanitizeName,
   type TaskRequest,
+  withoutNoticeLines,
 } from '@cinnabar/sdk';
 import type { Client, Message } from 'discord.js';
 import { channelOf } from '../discord/channels.js';
@@ -72,7 +74,8 @@ async function askedIn(
   if (referred !== undefined && message.reference?.channelId === channel.id) {
     const mayRead = actor.guildId === null || (await access.mayEnter(actor, actor, ['ReadMessageHistory']));
     const replied = mayRead ? await channel.messages.fetch(referred).catch(() => undefined) : undefined;
-    if (replied !== undefined) lines.push(lineOf(replied, 'the task was asked for in reply to this', replied.content));
+    if (replied !== undefined && !isForPeopleOnly(replied))
+      lines.push(lineOf(replied, 'the task was asked for in reply to this', withoutNoticeLines(replied.content)));
   }
   if (message.attachments.size > 0) lines.push(lineOf(message, 'attached to the task', ''));
   return lines;

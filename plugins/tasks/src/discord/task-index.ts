@@ -1,3 +1,4 @@
+import { isDotMessage } from '@cinnabar/sdk';
 import { type Message, MessageType } from 'discord.js';
 import type { Journal } from '../journal/journal.js';
 import { isFinal } from '../model/status.js';
@@ -81,7 +82,7 @@ function toLive({ id: taskId, question }: Task, { content }: Message, referred: 
 }
 
 function isByPerson({ author, webhookId, content, attachments, type }: Message): boolean {
-  if (author.bot || webhookId !== null) return false;
+  if (author.bot || webhookId !== null || isDotMessage(content)) return false;
   if (content.trim() === '' && attachments.size === 0) return false;
   return type === MessageType.Default || type === MessageType.Reply;
 }

@@ -31,6 +31,19 @@ describe('relay: what a message replies to', () => {
     );
   });
 
+  it('is no dot message, `.config` or `.history`: an agent reads none of them, and none is for it', async () => {
+    await bot.admin('!relay mode always');
+    chain(['.between us', '.config\nname: x', '.history']);
+    await bot.quiet();
+    expect(bot.prompts).to.deep.equal([]);
+    await bot.admin('!relay mode mention');
+    const said = chain(['one', '.between us', 'three']);
+    await bot.quiet();
+    expect(await promptFor(said.at(-1)))
+      .to.include('): one')
+      .and.not.include('between us');
+  });
+
   it('is shown as far as it can be read', async () => {
     const said = chain(['one', 'two', 'three']);
     const [, second] = said;
