@@ -1,5 +1,5 @@
 import { type LlmCompletion, z } from '@cinnabar/sdk';
-import { callTool, callToolRaw, callTools, refuse, say } from '@cinnabar/sdk/testing';
+import { callTool, callToolRaw, callTools, fail, refuse, say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { ask, DICE, from, openRoute, ROUTES } from './bench.js';
@@ -190,6 +190,32 @@ for (const route of ROUTES) {
       await using bench = await openRoute(route, { refusesSampling: true, script: () => say('ok') });
       const completion = await bench.llm.complete(ask([from('Alice', 'Hello')], { temperature: 0.6 }));
       expect(completion.omitted).to.deep.equal(['temperature 0.6']);
+    });
+
+    it('keeps one parameter when the model refuses the other', async () => {
+      const refusal = fail(400, { message: 'temperature is deprecated for this model' });
+      await using bench = await openRoute(route, { steps: [refusal, say('ok')] });
+      const request = ask([from('Alice', 'Hello')], { temperature: 0.6, topP: 0.9 });
+      const completion = await bench.llm.complete(request);
+      expect(completion.omitted).to.deep.equal(['temperature 0.6']);
+      const [first = '', second = ''] = bench.api.requests.map(({ body }) => JSON.stringify(body));
+      expect([first.includes('0.6'), second.includes('0.6'), second.includes('0.9')]).to.deep.equal([
+        true,
+        false,
+        true,
+      ]);
+    });
+
+    it('answers a temperature out of range with an error that names the range, and sends nothing', async () => {
+      await using bench = await openRoute(route, { script: () => say('ok') });
+      const most = route.provider === 'anthropic' || route.provider === 'bedrock' ? 1 : 2;
+      const { params } = await failure('CINNABAR_LLM_REFUSED', () =>
+        bench.llm.complete(ask([from('Alice', 'Hello')], { temperature: most + 0.5 })),
+      );
+      expect(params.detail)
+        .to.include(`the temperature ${most + 0.5} is out of range`)
+        .and.to.include(`0 to ${most}`);
+      expect(bench.api.requests).to.have.length(0);
     });
 
     it('lets a changed setting hold from the next request on', async () => {

@@ -75,6 +75,27 @@ for (const route of STREAMED) {
 }
 
 describe('llm streaming', () => {
+  it('shows no text behind a stop sequence beyond the four that the provider takes, while the answer grows', async () => {
+    const [, , CHAT] = ROUTES;
+    const stopSequences = ['A!', 'B!', 'C!', 'D!', 'ENOUGH SAID'];
+    const steps = [
+      say('It ends here. ENOUGH SAID, and this was never meant for you.'),
+      say('We say ENOUGH, not more.'),
+    ];
+    await using bench = await openRoute(CHAT, { steps });
+    for (const expected of ['It ends here.', 'We say ENOUGH, not more.']) {
+      const ear = listen();
+      const completion = await bench.llm.complete(ask([from('Alice', 'hi')], { stopSequences, onText: ear.onText }));
+      expect(textOf(completion).trim()).to.equal(expected);
+      expect(
+        ear.told
+          .map(([piece]) => piece)
+          .join('')
+          .trim(),
+      ).to.equal(expected);
+    }
+  });
+
   it('gives the whole text at once where answers are not received piece by piece', async () => {
     await using bench = await openRoute(ANTHROPIC, { settings: { stream: false }, steps: [say(LONG)] });
     const ear = listen();
