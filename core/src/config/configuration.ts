@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock, Configuration, Logger } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, type Configuration, type Logger, type z } from '@cinnabar/sdk';
 import { createClaims } from './claims.js';
 import type { ConfigFile } from './file.js';
 import { BOTS, GUILDS, layerFiles, presentFiles, SHARED, shownPath } from './layout.js';
@@ -12,7 +12,12 @@ import { type WatchFolder, watchFolder } from './watch.js';
 const DEBOUNCE_MS = 100;
 
 export interface ConfigurationRoom extends Configuration {
-  /** Follows the folder from here on, and tells of keys that nobody has claimed by now. */
+  /** Claims the keys of a plugin's schema, whose values `start` checks. */
+  declare(schema: z.ZodObject): () => void;
+  /**
+   * Checks every file that may apply somewhere, follows the folder from here on, and tells of keys that nobody has claimed by now.
+   * @throws CinnabarError CINNABAR_CONFIG_INVALID with file, line and key of each value that does not fit
+   */
   start(): Promise<void>;
   stop(): void;
 }
@@ -112,14 +117,18 @@ export function createConfiguration(options: ConfigurationOptions): Configuratio
       const release = claims.claim(keys);
       return async () => release();
     },
+    declare: claims.declare,
     onChange(listener) {
       const own = (source: string) => listener(source);
       listeners.add(own);
       return async () => void listeners.delete(own);
     },
     async start() {
+      const present = (await refresh()).filter((file) => file !== undefined);
+      const mistakes = present.flatMap(({ layer }) => claims.mistakes(layer));
+      if (mistakes.length > 0) throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail: mistakes.join('\n') });
       started = true;
-      for (const file of await refresh()) if (file !== undefined) tellUnclaimed(file);
+      for (const file of present) tellUnclaimed(file);
     },
     stop() {
       started = false;

@@ -1,6 +1,7 @@
-import type { Clock, Configuration, Disposer, ErasedContext } from '@cinnabar/sdk';
+import type { Clock, Disposer, ErasedContext } from '@cinnabar/sdk';
 import { CinnabarError, z } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
+import type { ConfigurationRoom } from '../config/configuration.js';
 import type {
   Boundary,
   CommandRoom,
@@ -21,7 +22,7 @@ import type { WorkerRoom } from '../workers/module.js';
 export interface ContextRooms {
   readonly commands: CommandRoom;
   readonly components: ComponentRoom;
-  readonly configuration: Configuration;
+  readonly configuration: Pick<ConfigurationRoom, 'declare'>;
   readonly events: Events;
   readonly tools: ToolRoom;
   readonly responders: ResponderRoom;
@@ -45,8 +46,7 @@ export function createContext(owner: Owner, rooms: ContextRooms): ErasedContext 
   const { settings, collections } = rooms.storage.open(plugin);
   scope.add('settings and collections', () => rooms.storage.close(plugin));
   if (plugin.configuration !== undefined) {
-    const keys = Object.keys(plugin.configuration.shape);
-    scope.add('keys of the configuration', rooms.configuration.claim(keys));
+    scope.add('keys of the configuration', rooms.configuration.declare(plugin.configuration));
   }
   const warned = new Set<string>();
   return {

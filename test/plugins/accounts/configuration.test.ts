@@ -57,6 +57,11 @@ describe('accounts: budgets in the configuration files', () => {
     ]);
   });
 
+  it('with empty keys at any depth do not stop the start', async () => {
+    await using till = await open({ 'shared.yaml': 'budgets:\n  guild:\n  member: {tokensPerDay: , usdPerDay: 5}\n' });
+    expect((await till.accounts.check(till.alice)).allowed).to.equal(true);
+  });
+
   it('that cannot be read mean that nothing may be spent, until they are put right', async () => {
     await using till = await open({});
     const refusing = async (yaml: string) => {
