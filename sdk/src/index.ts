@@ -24,6 +24,18 @@ export * from './configuration.js';
 export * from './context.js';
 export * from './definition.js';
 export { type AskFirst, createAskFirst, type FirstQuestion } from './discord/ask-first.js';
+export {
+  attachmentDownloads,
+  createFreshLinks,
+  type DownloadFailure,
+  type DownloadOptions,
+  discordAddresses,
+  downloadAttachment,
+  type Fetch,
+  type FreshLink,
+  lastingAddress,
+  type MayFetch,
+} from './discord/attachments.js';
 export { isForbidden, isRefusal, isTransient, isUnknown } from './discord/errors.js';
 export { homeChannelOf } from './discord/home-channel.js';
 export { TEXT_LIMITS, type TextLimits, type TextMessage, type TextOptions, textMessages } from './discord/long-text.js';
@@ -47,6 +59,7 @@ export { profileName } from './discord/profile-name.js';
 export { doublingPauses, type RetryOptions, retryDiscord } from './discord/retry.js';
 export { deleteOwn, editOwn, type Profile, type SendAsOptions, sendAs } from './discord/send-as.js';
 export { nonceOf, type SendOnceOptions, sendOnce } from './discord/send-once.js';
+export { isTextFile, readTextFile, type TextFile } from './discord/text-files.js';
 export { forgetOwnWebhook, mayManageWebhooks, ownWebhook, webhookPlace } from './discord/webhooks.js';
 export * from './environment.js';
 export * from './errors.js';

@@ -64,6 +64,7 @@ async function exampleInput(llm: Llm): Promise<ContextInput> {
     tools: [{ name: 'get_time', description: 'The time somewhere', inputSchema: { type: 'object', properties: {} } }],
     records: Array.from({ length: CALLS }, (_, index) => exampleCall(index, messages[index * every]?.id ?? '')),
     images: { load: async () => undefined },
+    textFiles: { read: async () => undefined },
     config: DEFAULT_CONFIG,
     traits: await llm.traits(),
     memory: EMPTY_MEMORY,

@@ -1,6 +1,7 @@
 import {
   Access,
   Accounts,
+  attachmentDownloads,
   ChannelContexts,
   Clock,
   Commands,
@@ -24,8 +25,8 @@ import { guildSettings } from './config/guild-settings.js';
 import { botConfigSchema } from './config/schema.js';
 import { buildContext } from './context/build.js';
 import { createChannelHistory, HISTORY_INTENTS } from './history/channel-history.js';
-import { discordAddresses } from './history/images/addresses.js';
 import { createImages } from './history/images/images.js';
+import { createTextFiles } from './history/text-files.js';
 import { listenForMore } from './loop/activation/listen.js';
 import { openRuleBook, pinnedRules } from './loop/activation/rules.js';
 import { createChannelContexts } from './loop/channel-contexts.js';
@@ -83,18 +84,15 @@ export default definePlugin({
       log,
     });
     const config = createConfigSource({ chatConfig, history, configuration, client });
-    const images = createImages({
-      folder: () => files.folder('images'),
-      clock,
-      log,
-      mayFetch: discordAddresses(client.options.rest?.api),
-      signal,
-    });
+    const downloads = { ...attachmentDownloads(client, { clock, log, signal }), log };
+    const images = createImages({ folder: () => files.folder('images'), ...downloads });
+    const textFiles = createTextFiles(downloads);
     const parts = {
       ...services,
       config,
       history,
       images,
+      textFiles,
       buildContext,
       memories: createMemoryStore(collections.memories),
       calls,
@@ -128,6 +126,7 @@ export default definePlugin({
         await parts.memories.forget(userId);
         // The cache does not know whose image is whose.
         await images.clear();
+        textFiles.clear();
         await forgetOldReceipts(collections.receipts, userId);
       },
     });

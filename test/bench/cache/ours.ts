@@ -33,6 +33,7 @@ export function createOurs({ messages }: Log) {
       tools: [],
       records: [],
       images: { load: async () => undefined },
+      textFiles: { read: async () => undefined },
       config: DEFAULT_CONFIG,
       traits: TRAITS,
       memory,

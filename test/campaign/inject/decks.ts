@@ -11,6 +11,7 @@ export const SURFACES = {
   guild: NAMES,
   role: NAMES,
   file: FILES,
+  'file text': TEXTS,
   message: TEXTS,
   reply: TEXTS,
   edit: TEXTS,

@@ -11,6 +11,8 @@ export type Truth =
       readonly open?: boolean;
       /** The notes that the host puts behind it, by how they begin, in order. */
       readonly notes: readonly string[];
+      /** Its notes stand around the texts of its files, too. */
+      readonly around?: boolean;
     }
   | { readonly kind: 'own'; readonly text: string }
   | { readonly kind: 'call'; readonly tool: string; readonly input: unknown }
@@ -63,10 +65,10 @@ export function differences({ pieces }: Pick<ReadRequest, 'pieces'>, truths: rea
 
 function compareSpoken(
   { label, lines }: Extract<Piece, { kind: 'spoken' }>,
-  { text, notes, open = false }: Extract<Truth, { kind: 'spoken' }>,
+  { text, notes, open = false, around = false }: Extract<Truth, { kind: 'spoken' }>,
 ): readonly string[] {
   const shown = lines.filter(looksLikeNote);
-  const behind = lines.filter((line) => line.trim() !== '').slice(-Math.max(1, notes.length));
+  const behind = around ? shown : lines.filter((line) => line.trim() !== '').slice(-Math.max(1, notes.length));
   const isTrue = shown.length === notes.length && notes.every((note, index) => isOneNote(behind[index] ?? '', note));
   const said = lines.filter((line) => !looksLikeNote(line)).join('\n');
   return [

@@ -148,7 +148,11 @@ async function saySomething({ town, decks, dice, guild }: Talk, channel: LocalCh
     },
     () => {
       const names = Array.from({ length: dice.between(1, 2) }, () => decks.draw('file').text);
-      const files = names.map((name) => ({ name, data: Buffer.from('x'), contentType: 'text/plain' }));
+      const files = names.map((name) => ({
+        name,
+        data: Buffer.from(decks.draw('file text').text),
+        contentType: 'text/plain',
+      }));
       somebody().say(channel, dice.pick(['', 'see these']), { files });
     },
     () => town.post(channel, { embeds: [{ title: 'News', description: decks.draw('embed').text }] }),
@@ -210,12 +214,15 @@ function told(message: LocalMessage, previous: LocalMessage | undefined, bot: Lo
   if (type === PINNED) return { text: '', notes: ['[pinned a message]'] };
   const said = content.replace(String(bot), `@${BOT}`);
   const [start = '', ...mentions] = said.split(/<@&?\d+>/u);
+  const files = attachments.map(({ data }) => Buffer.from(data).toString('utf8'));
   const notes = [
-    ...attachments.map(() => '[attachment: '),
+    ...attachments.flatMap(({ data }) =>
+      Buffer.from(data).includes(0) ? ['[attachment: '] : ['[attachment: ', '[end of the attachment]'],
+    ),
     ...embeds.map(() => '[embed: '),
     ...(replyTo === undefined || replyTo === previous ? [] : ['[in reply to ']),
   ];
-  return { text: start, open: mentions.length > 0, notes };
+  return { text: [start, ...files].join('\n'), open: mentions.length > 0, notes, around: files.length > 0 };
 }
 
 /** What the model is told about itself, less the names of the place, which stand in quotes; and its tools. Both are the same for everybody. */

@@ -145,7 +145,7 @@ describe('local Discord: messages', () => {
     });
 
     expect(sent.embeds[0]?.title).to.equal('Map');
-    expect(sent.embeds[0]?.image?.url).to.match(/^http.*\/map\.png$/);
+    expect(sent.embeds[0]?.image?.url).to.match(/^http.*\/map\.png\?ex=/);
     expect(sent.attachments.size).to.equal(0);
     expect(city.general.messages.at(-1)?.embeds[0]?.fields).to.deep.equal([{ name: 'a', value: 'b' }]);
   });

@@ -33,6 +33,7 @@ export function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, p
     before: frame.before,
     names: Object.fromEntries(shape.draft.names),
     images: [...shape.draft.images.keys()],
+    textFiles: [...shape.draft.textFiles.keys()],
   };
   const rolled =
     input.memory.anchorId !== undefined && anchorId !== undefined && isLater(anchorId, input.memory.anchorId);
@@ -90,7 +91,7 @@ function written({ input }: Scene, { ends, tailId }: Shape, laid: readonly LaidB
 function expectedMiss({ input }: Scene, frame: Frame, shape: Shape, past: Past): string | undefined {
   const { memory, now, window } = input;
   const { ends } = 'shape' in past ? past.shape : shape;
-  if (past.kind === 'images') return 'the oldest images made room for new ones';
+  if (past.kind === 'attachments') return `the oldest ${past.what} made room for new ones`;
   const rolled = past.kind === 'too long';
   return causeOfMiss({
     memory,

@@ -28,7 +28,7 @@ async function goOn(scene: Scene, frame: Frame, gaps: Gaps): Promise<Past> {
   if (from < 0) return { kind: 'none' };
   const isNew = ({ id }: HistoryMessage) => previousTailId === undefined || isLater(id, previousTailId);
   const draft = await continueDraft(scene, from, isNew);
-  if (draft === undefined) return { kind: 'images' };
+  if ('tooMany' in draft) return { kind: 'attachments', what: draft.tooMany };
   const shape = shapeOf(scene, frame, gaps, draft);
   const tooMany = countMessages(draft.entries) > config.recencyWindow + shape.layout.growth;
   const tooLarge = frame.tokens + tokensOf(draft.lines) > frame.limits.most;

@@ -39,6 +39,8 @@ export const channelMemorySchema = z.object({
   names: z.record(z.string(), z.string()).default({}),
   /** Images that are shown. */
   images: z.array(z.string()).default([]),
+  /** Text files whose text is shown. */
+  textFiles: z.array(z.string()).default([]),
 });
 export type ChannelMemory = Readonly<z.output<typeof channelMemorySchema>>;
 

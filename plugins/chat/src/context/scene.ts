@@ -1,7 +1,7 @@
-import { withoutNotes, withoutNoticeLines } from '@cinnabar/sdk';
-import type { HistoryMessage } from '../history/types.js';
+import { type TextFile, withoutNotes, withoutNoticeLines } from '@cinnabar/sdk';
+import type { CachedImage, HistoryMessage } from '../history/types.js';
+import { imagesOf, type Kind, kept, newest, type Shown, textFilesOf } from './reading/attachments.js';
 import { type Entry, toEntries } from './reading/entries.js';
-import { type ImageLimits, keptImages, newestImages, type ShownImages } from './reading/images.js';
 import { nameSpeakers, peopleIn, selfName } from './reading/names.js';
 import { type Line, toLines } from './reading/script.js';
 import { isVisible } from './reading/visibility.js';
@@ -13,7 +13,8 @@ export interface Scene {
   readonly selfName: string;
   readonly entries: readonly Entry[];
   readonly hidden: number;
-  readonly limits: ImageLimits;
+  readonly imageKind: Kind<CachedImage>;
+  readonly textFileKind: Kind<TextFile>;
 }
 
 /** A window of it, as the model would read it. */
@@ -21,50 +22,55 @@ export interface Draft {
   readonly entries: readonly Entry[];
   readonly lines: readonly Line[];
   readonly names: ReadonlyMap<string, string>;
-  readonly images: ShownImages;
+  readonly images: Shown<CachedImage>;
+  readonly textFiles: Shown<TextFile>;
 }
 
 export function setScene(input: ContextInput): Scene {
   const { window, records, question, config, traits, self } = input;
   const visible = window.messages.filter((message) => isVisible(message, question?.messageId));
-  const showsImages = config.includeImages && traits.images;
   return {
     input,
     selfName: selfName(config.innerName, self.name),
     entries: toEntries(visible, new Set(records.map(({ afterMessageId }) => afterMessageId))),
     hidden: window.messages.length - visible.length,
-    limits: { ...config, maxImages: showsImages ? config.maxImages : 0 },
+    imageKind: imagesOf({ ...config, includeImages: config.includeImages && traits.images }, input.images),
+    textFileKind: textFilesOf(config, input.textFiles),
   };
 }
 
-/** Goes on with what was shown before: the same names and images. `undefined` when there are too many images by now. */
+/** Goes on with what was shown before: the same names, images and text files; or says of what there is too much by now. */
 export async function continueDraft(
   scene: Scene,
   from: number,
   isNew: (message: HistoryMessage) => boolean,
-): Promise<Draft | undefined> {
-  const { limits, input } = scene;
+): Promise<Draft | { readonly tooMany: string }> {
+  const { imageKind, textFileKind, input } = scene;
   const entries = scene.entries.slice(from);
   const messages = messagesOf(entries);
-  const images = await keptImages(messages, new Set(input.memory.images), isNew, limits, input.images);
-  return images && draft(scene, entries, messages, input.memory.names, images);
+  const { memory } = input;
+  const images = await kept(messages, new Set(memory.images), isNew, imageKind);
+  const textFiles = await kept(messages, new Set(memory.textFiles), isNew, textFileKind);
+  if (images === undefined) return { tooMany: imageKind.name };
+  if (textFiles === undefined) return { tooMany: textFileKind.name };
+  return draft(scene, entries, messages, memory.names, { images, textFiles });
 }
 
-/** Starts anew, with the newest images. */
+/** Starts anew, with the newest images and text files. */
 export async function freshDraft(scene: Scene, from: number): Promise<Draft> {
-  const { limits, input } = scene;
   const entries = scene.entries.slice(from);
   const messages = messagesOf(entries);
-  const images = await newestImages(messages, limits, input.images);
-  return draft(scene, entries, messages, {}, images);
+  const images = await newest(messages, scene.imageKind);
+  const textFiles = await newest(messages, scene.textFileKind);
+  return draft(scene, entries, messages, {}, { images, textFiles });
 }
 
 function draft(
   scene: Scene,
   entries: readonly Entry[],
   messages: readonly HistoryMessage[],
-  kept: Readonly<Record<string, string>>,
-  images: ShownImages,
+  known: Readonly<Record<string, string>>,
+  attachments: Pick<Draft, 'images' | 'textFiles'>,
 ): Draft {
   const { input, selfName: name } = scene;
   const { mentions, question, goesOnFor, records } = input;
@@ -72,10 +78,11 @@ function draft(
   const people = peopleIn(messages, (id) => mentions?.user(id)).filter(({ id }) => !isSelf(id));
   const speaker = question?.speaker ?? goesOnFor;
   const asking = speaker === undefined || isSelf(speaker.id) ? [] : [speaker];
-  const names = nameSpeakers([...asking, ...people], name, kept);
+  const names = nameSpeakers([...asking, ...people], name, known);
   const content = (message: HistoryMessage) => contentOf(message, input);
   const self = { id: input.self.id, name };
-  return { entries, names, images, lines: toLines({ entries, records, images, self, names, mentions, content }) };
+  const lines = toLines({ entries, records, ...attachments, self, names, mentions, content });
+  return { entries, names, ...attachments, lines };
 }
 
 const WORDLESS = '[calls you without a word]';

@@ -43,7 +43,7 @@ export type Past =
   /** Nobody holds it any more. */
   | { readonly kind: 'cold'; readonly shape: Shape }
   | { readonly kind: 'too long'; readonly shape: Shape }
-  | { readonly kind: 'images' }
+  | { readonly kind: 'attachments'; readonly what: string }
   | { readonly kind: 'none' };
 
 export function frameOf({ system, tools, config, traits, question }: ContextInput): Frame {

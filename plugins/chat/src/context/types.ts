@@ -1,6 +1,6 @@
 import type { LlmRequest, ModelTool, ModelTraits } from '@cinnabar/sdk';
 import type { BotConfig } from '../config/schema.js';
-import type { HistoryWindow, Images } from '../history/types.js';
+import type { HistoryWindow, Images, TextFiles } from '../history/types.js';
 import type { ChannelMemory, Ttl } from './memory.js';
 
 /** A tool call of the past, with how it stands now. */
@@ -28,12 +28,14 @@ export type ContextConfig = Pick<
   | 'innerName'
   | 'maxContextTokens'
   | 'maxImages'
+  | 'maxTextFiles'
   | 'maxTokens'
   | 'mode'
   | 'recencyWindow'
   | 'rollingThreshold'
   | 'stopSequences'
   | 'temperature'
+  | 'textFileMaxBytes'
   | 'toolsEnabled'
   | 'topP'
   | 'truncateToTokens'
@@ -63,6 +65,7 @@ export interface ContextInput {
   /** Oldest first. */
   readonly records: readonly ToolRecord[];
   readonly images: Pick<Images, 'load'>;
+  readonly textFiles: Pick<TextFiles, 'read'>;
   readonly config: ContextConfig;
   readonly traits: ModelTraits;
   readonly memory: ChannelMemory;

@@ -1,4 +1,4 @@
-import type { Actor } from '@cinnabar/sdk';
+import type { Actor, TextFile } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
 
 export interface HistoryAuthor {
@@ -95,4 +95,13 @@ export interface Images {
   load(attachment: HistoryAttachment, options?: { readonly maxBytes?: number }): Promise<CachedImage | undefined>;
   /** Removes all of them from the disk; what is shown again is fetched again. */
   clear(): Promise<void>;
+}
+export interface TextFiles {
+  /**
+   * The beginning of an attached text file, at most `maxBytes` of it; `undefined` when it holds no text, is gone, or is not on Discord's
+   * hosts. Never throws.
+   */
+  read(attachment: HistoryAttachment, maxBytes: number): Promise<TextFile | undefined>;
+  /** Forgets all of them; what is shown again is fetched again. */
+  clear(): void;
 }

@@ -4,7 +4,7 @@ import { EMPTY_MEMORY } from '../context/memory.js';
 import { selfName } from '../context/reading/names.js';
 import { freshDraft, setScene } from '../context/scene.js';
 import { compareIds } from '../history/snowflake.js';
-import type { ChannelHistory, HistoryMessage, Images } from '../history/types.js';
+import type { ChannelHistory, HistoryMessage, Images, TextFiles } from '../history/types.js';
 import { mentionNames } from './asking/mentions.js';
 import { commandRemover } from './asking/question.js';
 import { attributed } from './asking/sent-for.js';
@@ -17,6 +17,7 @@ interface Parts {
   readonly config: ConfigSource;
   readonly history: ChannelHistory;
   readonly images: Images;
+  readonly textFiles: TextFiles;
   readonly llm: Llm | undefined;
   readonly origins: Pick<MessageOrigins, 'of'>;
   readonly prefixes: Prefixes;
@@ -48,6 +49,7 @@ export function createChannelContexts(parts: Parts): ChannelContexts {
         tools: [],
         records: [],
         images: parts.images,
+        textFiles: parts.textFiles,
         config: { ...effective, includeImages: false },
         traits: await llm.traits(effective.continuationModel),
         memory: EMPTY_MEMORY,

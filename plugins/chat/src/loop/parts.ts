@@ -13,7 +13,7 @@ import type {
   Tools,
 } from '@cinnabar/sdk';
 import type { BuildContext } from '../context/types.js';
-import type { ChannelHistory, Images } from '../history/types.js';
+import type { ChannelHistory, Images, TextFiles } from '../history/types.js';
 import type { ConfigSource } from './config-source.js';
 import type { MemoryStore } from './memory-store.js';
 import type { CallStore } from './tools/held-calls.js';
@@ -31,6 +31,7 @@ export interface LoopParts {
   readonly config: ConfigSource;
   readonly history: ChannelHistory;
   readonly images: Images;
+  readonly textFiles: TextFiles;
   readonly origins: Pick<MessageOrigins, 'of'>;
   /** Without them nothing limits what is used, and no receipt is kept. */
   readonly accounts: Accounts | undefined;

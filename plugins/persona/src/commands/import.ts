@@ -1,5 +1,5 @@
-import { option, subcommand } from '@cinnabar/sdk';
-import { download } from '../cards/download.js';
+import { attachmentDownloads, option, subcommand } from '@cinnabar/sdk';
+import { downloadCard } from '../cards/download.js';
 import { authorOf, type CommandParts, placeOf, SHAPE } from './parts.js';
 import { shown } from './show-text.js';
 
@@ -12,8 +12,7 @@ export const importCommand = (parts: CommandParts) =>
     options: { card: option.attachment().describe('The file') },
     async run(ctx, { card }) {
       await ctx.defer();
-      const api = parts.client.options.rest?.api;
-      const bytes = await download(card, { api, clock: parts.clock, signal: parts.signal });
+      const bytes = await downloadCard(card, attachmentDownloads(parts.client, parts));
       const group = ctx.actor.guildId ?? ctx.actor.userId;
       const { state, rest, notes } = await parts.cardFiles.run('importCard', bytes, { group, signal: parts.signal });
       const place = placeOf(ctx);

@@ -1,4 +1,4 @@
-import { type PersonaContact, type PersonaPlace, sanitizeName } from '@cinnabar/sdk';
+import { attachmentDownloads, type PersonaContact, type PersonaPlace, sanitizeName } from '@cinnabar/sdk';
 import { ChannelType, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import type { TurnRun } from '../actions/action.js';
 import { hasBook } from '../cards/lore.js';
@@ -61,9 +61,7 @@ export async function setScene(occasion: Occasion, signal: AbortSignal, parts: R
     earlier: textsOf(chapters),
     recalled,
     seen: await lookAt(occasion.message, {
-      api: client.options.rest?.api,
-      clock: parts.clock,
-      signal,
+      ...attachmentDownloads(client, { ...parts, signal }),
       log: parts.log,
       images: (await parts.llm?.traits(settings.model).catch(() => undefined))?.images === true,
     }),

@@ -1,13 +1,17 @@
 import {
+  type DownloadFailure,
+  type DownloadOptions,
+  downloadAttachment,
   type ImageContent,
   isForPeopleOnly,
+  isTextFile,
   type Logger,
+  readTextFile,
   sanitizeName,
   withoutNotes,
   withoutNoticeMark,
 } from '@cinnabar/sdk';
 import { type Attachment, type Message, MessageType } from 'discord.js';
-import { type DownloadParts, download } from '../cards/download.js';
 
 /** What is there to look at beside the words: of the message that is answered, and of the one that it replies to. */
 export interface Seen {
@@ -19,7 +23,7 @@ export interface Seen {
 
 export const NOTHING_SEEN: Seen = { images: [], texts: [], replied: undefined };
 
-export interface SeenParts extends DownloadParts {
+export interface SeenParts extends Omit<DownloadOptions, 'maxBytes' | 'cut'> {
   readonly log: Logger;
   /** Whether the model can look at images. */
   readonly images: boolean;
@@ -28,11 +32,10 @@ export interface SeenParts extends DownloadParts {
 const MOST_IMAGES = 4;
 const MOST_IMAGE_BYTES = 5_000_000;
 const MOST_TEXTS = 3;
-const MOST_TEXT_BYTES = 64_000;
-const MOST_CHARACTERS = 8_000;
+/** Of each, from its beginning. */
+const MOST_TEXT_BYTES = 8_000;
 const MOST_REPLIED = 1_500;
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
-const TEXT = /^text\/|^application\/(?:json|xml|x-yaml|javascript|typescript)\b/;
 
 /** Looks at a message that somebody wants an answer to. What cannot be had is left out. */
 export async function lookAt(message: Message | null, parts: SeenParts): Promise<Seen> {
@@ -42,26 +45,26 @@ export async function lookAt(message: Message | null, parts: SeenParts): Promise
     ...one.attachments.values(),
   ]);
   const images = parts.images ? attachments.filter(isImage).slice(0, MOST_IMAGES) : [];
-  const texts = attachments.filter(isText).slice(0, MOST_TEXTS);
-  const loaded = await Promise.all(images.map((one) => load(one, MOST_IMAGE_BYTES, parts)));
-  const read = await Promise.all(texts.map((one) => load(one, MOST_TEXT_BYTES, parts)));
+  const texts = attachments.filter(isTextFile).slice(0, MOST_TEXTS);
+  const pictures = await Promise.all(
+    images.map(async (one) => {
+      const bytes = await downloadAttachment(new URL(one.url), { ...parts, maxBytes: MOST_IMAGE_BYTES });
+      return had(one, bytes, parts.log);
+    }),
+  );
+  const read = await Promise.all(
+    texts.map(async (one) => had(one, await readTextFile(one, { ...parts, maxBytes: MOST_TEXT_BYTES }), parts.log)),
+  );
   return {
-    images: loaded.flatMap((bytes, index) => {
+    images: pictures.flatMap((bytes, index) => {
       const mediaType = images[index]?.contentType?.split(';')[0];
       if (bytes === undefined || mediaType === undefined) return [];
       return [
         { type: 'image' as const, source: { type: 'base64' as const, data: bytes.toString('base64'), mediaType } },
       ];
     }),
-    texts: read.flatMap((bytes, index) =>
-      bytes === undefined
-        ? []
-        : [
-            {
-              file: texts[index]?.name ?? 'file',
-              text: withoutNotes(bytes.toString('utf8')).slice(0, MOST_CHARACTERS),
-            },
-          ],
+    texts: read.flatMap((file, index) =>
+      file === undefined ? [] : [{ file: texts[index]?.name ?? 'file', text: file.text }],
     ),
     replied: replied && {
       userId: replied.author.id,
@@ -86,15 +89,8 @@ function isImage({ contentType, size }: Attachment): boolean {
   return IMAGES.has(contentType?.split(';')[0] ?? '') && size <= MOST_IMAGE_BYTES;
 }
 
-function isText({ contentType, size }: Attachment): boolean {
-  return TEXT.test(contentType ?? '') && size <= MOST_TEXT_BYTES;
-}
-
-async function load(attachment: Attachment, most: number, parts: SeenParts): Promise<Buffer | undefined> {
-  try {
-    return await download(attachment, { ...parts, most });
-  } catch (error) {
-    parts.log.debug('an attachment could not be read', { name: attachment.name, error });
-    return undefined;
-  }
+function had<T extends object>({ name }: Attachment, result: T | DownloadFailure, log: Logger): T | undefined {
+  if (typeof result !== 'string') return result;
+  log.debug('an attachment could not be read', { name, failure: result });
+  return undefined;
 }

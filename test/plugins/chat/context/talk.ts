@@ -82,6 +82,11 @@ export const album: Pick<Images, 'load'> = {
   load: async ({ name, sizeBytes }) => ({ mediaType: 'image/jpeg', base64: name, sizeBytes }),
 };
 
+/** Every text file is there; it says its name. */
+export const shelf: ContextInput['textFiles'] = {
+  read: async ({ name, sizeBytes }, maxBytes) => ({ text: `The text of ${name}.`, cut: sizeBytes > maxBytes }),
+};
+
 export type Given = Partial<Omit<ContextInput, 'config' | 'window' | 'traits'>> & {
   readonly config?: Partial<ContextConfig>;
   readonly traits?: Partial<ModelTraits>;
@@ -94,6 +99,7 @@ export function build(messages: readonly HistoryMessage[], given: Given = {}): P
     tools: [],
     records: [],
     images: album,
+    textFiles: shelf,
     memory: EMPTY_MEMORY,
     now: STARTED + 3_600_000,
     ...given,

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { discordAddresses } from '@cinnabar/plugin-chat/history/images/addresses';
 import { createImages, type ImageLimits } from '@cinnabar/plugin-chat/history/images/images';
-import type { Logger } from '@cinnabar/sdk';
+import { discordAddresses, type FreshLink, type Logger } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock, startLocalDiscord } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
@@ -16,7 +15,9 @@ const silent: Logger = {
   child: () => silent,
 };
 const PNG = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(92)]);
-const URL_OF = (name: string) => `https://cdn.discordapp.com/attachments/1/2/${name}?ex=1&is=2&hm=3`;
+const URL_OF = (name: string) => `https://cdn.discordapp.com/attachments/1/2/${name}?ex=ffffffff&is=2&hm=3`;
+/** Nothing has to be renewed. */
+const freshLink: FreshLink = async (url) => url;
 
 describe('chat history: images', () => {
   let folder: string;
@@ -38,6 +39,7 @@ describe('chat history: images', () => {
       log: silent,
       limits,
       mayFetch: discordAddresses(api),
+      freshLink,
       fetch: async (input, init) => {
         asked.push(String(input));
         return answer(String(input), init);
@@ -54,7 +56,7 @@ describe('chat history: images', () => {
     const images = open();
     const image = await images.load(attached(URL_OF('a.png')));
     expect(image).to.deep.equal({ mediaType: 'image/png', base64: PNG.toString('base64'), sizeBytes: 100 });
-    expect(await images.load(attached(URL_OF('a.png').replace('ex=1', 'ex=9')))).to.deep.equal(image);
+    expect(await images.load(attached(URL_OF('a.png').replace('ex=ffffffff', 'ex=fffffff9')))).to.deep.equal(image);
     expect(await open().load(attached(URL_OF('a.png')))).to.deep.equal(image);
     expect(asked).to.have.length(1);
     const hash = createHash('sha256').update('https://cdn.discordapp.com/attachments/1/2/a.png').digest('hex');
@@ -113,7 +115,7 @@ describe('chat history: images', () => {
     const guild = discord.createGuild({ name: 'Night City', owner: you });
     const said = you.say(guild.createChannel({ name: 'general' }), '', { files: [{ name: 'x.png', data: PNG }] });
     const mayFetch = discordAddresses(discord.api);
-    const images = createImages({ folder: async () => folder, clock, log: silent, mayFetch });
+    const images = createImages({ folder: async () => folder, clock, log: silent, mayFetch, freshLink });
     expect(await images.load(attached(said.attachments[0]?.url ?? ''))).to.include({ mediaType: 'image/png' });
   });
 

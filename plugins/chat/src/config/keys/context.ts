@@ -54,4 +54,20 @@ export const contextKeys = {
     { scope: 'guild', lowerOnly: true, description: 'All images of one request together, in bytes' },
     z.int().min(1_000).max(200_000_000).default(15_000_000),
   ),
+  maxTextFiles: key(
+    {
+      scope: 'channel',
+      lowerOnly: true,
+      description: 'Of how many attached text files (`message.txt`, code) the model reads the text, the newest first',
+    },
+    z.int().min(0).max(50).default(5),
+  ),
+  textFileMaxBytes: key(
+    {
+      scope: 'channel',
+      lowerOnly: true,
+      description: 'How much of one attached text file the model reads, in bytes from its beginning',
+    },
+    z.int().min(100).max(1_000_000).default(20_000),
+  ),
 };

@@ -1,9 +1,9 @@
-import type { ContentBlock, ParticipantMessage } from '@cinnabar/sdk';
-import type { HistoryMessage } from '../../history/types.js';
+import type { ContentBlock, ParticipantMessage, TextFile } from '@cinnabar/sdk';
+import type { CachedImage, HistoryMessage } from '../../history/types.js';
 import { estimateMessage } from '../tokens.js';
 import type { MentionNames, ToolRecord } from '../types.js';
+import { attachmentKey, type Shown } from './attachments.js';
 import type { Entry } from './entries.js';
-import { imageKey, type ShownImages } from './images.js';
 import { readable } from './mentions.js';
 import { callsAndResults, placeRecords } from './records.js';
 import { textOf, type Wording } from './text.js';
@@ -20,7 +20,8 @@ export interface Line {
 export interface ScriptParts {
   readonly entries: readonly Entry[];
   readonly records: readonly ToolRecord[];
-  readonly images: ShownImages;
+  readonly images: Shown<CachedImage>;
+  readonly textFiles: Shown<TextFile>;
   readonly self: { readonly id: string; readonly name: string };
   readonly names: ReadonlyMap<string, string>;
   readonly mentions: MentionNames | undefined;
@@ -30,14 +31,16 @@ export interface ScriptParts {
 
 /** The entries as the model reads them, calls where they were made. Each line follows from the entries up to it alone. */
 export function toLines(parts: ScriptParts): readonly Line[] {
-  const { entries, images, self, names } = parts;
+  const { entries, images, textFiles, self, names } = parts;
   const calls = placeRecords(parts.records, entries);
   const heard = new Set<string>();
   const userName = (id: string) => (id === self.id ? self.name : names.get(id));
   const wording: Wording = {
     said: (message) => readable(parts.content(message), userName, parts.mentions),
     nameOf: (speaker) => (speaker === self.id ? self.name : heard.has(speaker) ? names.get(speaker) : undefined),
-    isShown: (attachment, message) => images.size > 0 && images.has(imageKey(message, attachment)),
+    isShown: (attachment, message) => images.size > 0 && images.has(attachmentKey(message, attachment)),
+    textIn: (attachment, message) =>
+      textFiles.size === 0 ? undefined : textFiles.get(attachmentKey(message, attachment)),
   };
   const lines: Line[] = [];
   let previous: HistoryMessage | undefined;
@@ -71,9 +74,9 @@ function spoken(entry: Entry, text: string, { images, self, names }: ScriptParts
   };
 }
 
-function imagesOf(message: HistoryMessage, images: ShownImages) {
+function imagesOf(message: HistoryMessage, images: Shown<CachedImage>) {
   return message.attachments.flatMap((attachment) => {
-    const key = imageKey(message, attachment);
+    const key = attachmentKey(message, attachment);
     const image = images.get(key);
     if (image === undefined) return [];
     const source = { type: 'base64' as const, data: image.base64, mediaType: image.mediaType };

@@ -1,4 +1,4 @@
-import { inNote, isUnfinishedPart, withoutNoticeMark } from '@cinnabar/sdk';
+import { inNote, isUnfinishedPart, type TextFile, withoutNoticeMark } from '@cinnabar/sdk';
 import type { HistoryAttachment, HistoryMessage } from '../../history/types.js';
 import type { Entry } from './entries.js';
 
@@ -9,6 +9,8 @@ export interface Wording {
   /** Of somebody who has spoken before this message. */
   nameOf(speaker: string): string | undefined;
   isShown(attachment: HistoryAttachment, message: HistoryMessage): boolean;
+  /** What an attached text file says; `undefined` when it is not shown. */
+  textIn(attachment: HistoryAttachment, message: HistoryMessage): TextFile | undefined;
 }
 
 /** The text of an entry; empty when there is none. */
@@ -42,14 +44,19 @@ const ENDS_IN_SENTENCE = /[\p{L}\p{N},;]$/u;
 
 const MAX_NOTE = 200;
 
-function notesOn(message: HistoryMessage, { isShown }: Wording): readonly string[] {
+function notesOn(message: HistoryMessage, { isShown, textIn }: Wording): readonly string[] {
   const files = message.attachments
     .filter((attachment) => !isShown(attachment, message))
-    .map(
-      ({ name, contentType, sizeBytes }) =>
-        `[attachment: ${inNote(name, MAX_NOTE)}, ${inNote(contentType ?? 'file', MAX_NOTE)}, ${sizeText(sizeBytes)}]`,
-    );
+    .flatMap((attachment) => fileLines(attachment, textIn(attachment, message)));
   return [...files, ...message.extras];
+}
+
+/** The text of a file is its author's: only the notes around it, which nobody but the host can write, tell it from what was typed. */
+function fileLines({ name, contentType, sizeBytes }: HistoryAttachment, file: TextFile | undefined): readonly string[] {
+  const about = `attachment: ${inNote(name, MAX_NOTE)}, ${inNote(contentType ?? 'file', MAX_NOTE)}, ${sizeText(sizeBytes)}`;
+  if (file === undefined) return [`[${about}]`];
+  const end = file.cut ? 'end of what is shown of the attachment, which is longer' : 'end of the attachment';
+  return [`[${about}. Its text:]`, file.text, `[${end}]`];
 }
 
 /** Only when it is not clear anyway: most replies answer what stands above them. */

@@ -1,8 +1,16 @@
-import type { Clock, Logger } from '@cinnabar/sdk';
+import { createHash } from 'node:crypto';
+import {
+  type Clock,
+  type DownloadFailure,
+  downloadAttachment,
+  type Fetch,
+  type FreshLink,
+  type Logger,
+  lastingAddress,
+  type MayFetch,
+} from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
 import type { CachedImage, Images } from '../types.js';
-import { imageKey, type MayFetch } from './addresses.js';
-import { download, type Failure, type Fetch } from './download.js';
 import { mediaTypeOf } from './media-type.js';
 import { openShelf, type Shelf } from './shelf.js';
 
@@ -30,6 +38,8 @@ export interface ImagesParts {
   readonly log: Logger;
   /** Which addresses are Discord's: `discordAddresses(client.options.rest.api)`. */
   readonly mayFetch: MayFetch;
+  /** Discord's links work for a day; a window reaches back further. */
+  readonly freshLink: FreshLink;
   readonly fetch?: Fetch;
   readonly limits?: Partial<ImageLimits>;
   /** Ends downloads under way. */
@@ -38,11 +48,11 @@ export interface ImagesParts {
 
 const REMEMBERED_FAILURES = 2_000;
 /** An address that failed is left alone for so long: a window asks for the same images at every activation. */
-const LEFT_ALONE_MS: Readonly<Record<Failure, number>> = { final: 30 * 60_000, passing: 60_000 };
+const LEFT_ALONE_MS: Readonly<Record<DownloadFailure, number>> = { final: 30 * 60_000, passing: 60_000 };
 
 /** Images of messages, from a cache on disk or from Discord's CDN. */
 export function createImages(parts: ImagesParts): Images {
-  const { folder, clock, log, mayFetch, fetch = globalThis.fetch, signal } = parts;
+  const { folder, clock, log, mayFetch } = parts;
   const limits = { ...IMAGE_LIMITS, ...parts.limits };
   const loading = new Map<string, Promise<CachedImage | undefined>>();
   const failed = new LRUCache<string, true>({
@@ -59,7 +69,7 @@ export function createImages(parts: ImagesParts): Images {
 
   const fetchImage = async (url: URL): Promise<Buffer | undefined> => {
     if (failed.has(url.href)) return undefined;
-    const result = await download(url, { fetch, clock, signal, ...limits });
+    const result = await downloadAttachment(url, { ...parts, ...limits });
     const failure = typeof result === 'string' ? result : mediaTypeOf(result) === undefined ? 'final' : undefined;
     if (failure !== undefined) {
       failed.set(url.href, true, { ttl: LEFT_ALONE_MS[failure] });
@@ -102,6 +112,11 @@ export function createImages(parts: ImagesParts): Images {
       await (await open()).clear();
     },
   };
+}
+
+/** Names an image for good. */
+function imageKey(url: URL): string {
+  return createHash('sha256').update(lastingAddress(url)).digest('hex');
 }
 
 function toImage(bytes: Buffer): CachedImage | undefined {

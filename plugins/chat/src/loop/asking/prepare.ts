@@ -55,6 +55,7 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
     tools: declared,
     records: await recordsOf(parts, channel.id, window, usable, askers),
     images: parts.images,
+    textFiles: parts.textFiles,
     config,
     traits,
     memory,

@@ -1,3 +1,4 @@
+import { signed } from '../rules/signed-links.js';
 import type { LocalAttachment, UploadedFile } from '../state/attachment.js';
 import type { LocalChannel } from '../state/channel.js';
 import type { World } from '../state/world.js';
@@ -37,7 +38,10 @@ export function storeFile(
     size: file.data.byteLength,
     data: file.data,
     contentType: contentTypeOf(filename, file.contentType),
-    url: `${world.addresses.cdn}${path}`,
+    // Signed each time it is shown.
+    get url() {
+      return signed(world, path);
+    },
     description: file.description,
     ephemeral,
   };

@@ -14,6 +14,7 @@ export interface LocalAttachment {
   readonly size: number;
   readonly data: Uint8Array;
   readonly contentType: string;
+  /** Works for a day. */
   readonly url: string;
   description: string | undefined;
   readonly ephemeral: boolean;

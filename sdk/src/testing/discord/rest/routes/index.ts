@@ -1,5 +1,6 @@
 import type { Route } from '../route.js';
 import { applicationRoutes } from './applications.js';
+import { attachmentRoutes } from './attachments.js';
 import { banRoutes } from './bans.js';
 import { channelRoutes } from './channels.js';
 import { commandRoutes } from './commands.js';
@@ -19,6 +20,7 @@ import { webhookRoutes } from './webhooks.js';
 /** Everything that the REST API answers, resource by resource. */
 export const routes: readonly Route[] = [
   ...applicationRoutes,
+  ...attachmentRoutes,
   ...banRoutes,
   ...channelRoutes,
   ...commandRoutes,

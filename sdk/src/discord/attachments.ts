@@ -1,0 +1,198 @@
+import type { Client } from 'discord.js';
+import type { Clock } from '../clock.js';
+import type { Logger } from '../logger.js';
+
+const DISCORD: ReadonlySet<string> = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
+/** Where a Discord-compatible server of one origin has its files, and nothing else. */
+const FILES = /^\/(?:cdn|attachments|ephemeral-attachments)\//;
+/** A signature and its expiry: the same file gets new ones every day. */
+const EXPIRING = ['ex', 'is', 'hm'];
+/** A link is asked for anew so long before it expires: the download takes its time, and clocks differ. */
+const MARGIN_MS = 60_000;
+/** https://discord.com/developers/docs/reference#signed-attachment-cdn-urls; Discord takes so many in one request. */
+const MOST_LINKS = 50;
+const TIMEOUT_MS = 15_000;
+
+export type Fetch = typeof globalThis.fetch;
+
+/** Decides which addresses attachments are fetched from. */
+export type MayFetch = (url: URL) => boolean;
+
+/**
+ * Discord's own hosts, over https; and the files of the server that stands in for Discord, when the REST base is not Discord's.
+ * Plain http only on this machine.
+ * @param api REST base in use: `client.options.rest.api`
+ */
+export function discordAddresses(api: string | undefined): MayFetch {
+  const own = api === undefined || !URL.canParse(api) ? undefined : new URL(api);
+  const standIn = own === undefined || /(?:^|\.)discord(?:app)?\.com$/.test(own.hostname) ? undefined : own;
+  return (url) => {
+    if (url.username !== '' || url.password !== '') return false;
+    if (DISCORD.has(url.host)) return url.protocol === 'https:';
+    if (standIn === undefined || url.origin !== standIn.origin || !FILES.test(url.pathname)) return false;
+    return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname));
+  };
+}
+
+/** The address of a file without what expires. */
+export function lastingAddress(url: URL): string {
+  const lasting = new URL(url);
+  for (const parameter of EXPIRING) lasting.searchParams.delete(parameter);
+  lasting.hash = '';
+  return lasting.href;
+}
+
+/** A link to the same file that works now; `undefined` when Discord gives none at the moment. Never throws. */
+export type FreshLink = (url: URL) => Promise<URL | undefined>;
+
+export interface FreshLinksParts {
+  /** `client.rest`. */
+  readonly rest: { post(route: `/${string}`, options: { readonly body: unknown }): Promise<unknown> };
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Logger;
+}
+
+/**
+ * Renews expired links of Discord's CDN (`POST /attachments/refresh-urls`). One request is under way at a time; what is asked for meanwhile
+ * goes together into the next.
+ */
+export function createFreshLinks({ rest, clock, log }: FreshLinksParts): FreshLink {
+  const waiting = new Map<string, (link: URL | undefined) => void>();
+  const promised = new Map<string, Promise<URL | undefined>>();
+  let isAsking = false;
+
+  const ask = async (addresses: readonly string[]): Promise<ReadonlyMap<string, URL>> => {
+    try {
+      return linksIn(await rest.post('/attachments/refresh-urls', { body: { attachment_urls: addresses } }));
+    } catch (error) {
+      log.debug('links to attachments could not be renewed', { links: addresses.length, error });
+      return new Map();
+    }
+  };
+  const askForAll = async () => {
+    if (isAsking) return;
+    isAsking = true;
+    while (waiting.size > 0) {
+      const batch = [...waiting].slice(0, MOST_LINKS);
+      for (const [address] of batch) waiting.delete(address);
+      const links = await ask(batch.map(([address]) => address));
+      for (const [address, resolve] of batch) {
+        promised.delete(address);
+        resolve(links.get(lastingAddress(new URL(address))));
+      }
+    }
+    isAsking = false;
+  };
+
+  return (url) => {
+    if (expiryOf(url) > clock.now() + MARGIN_MS) return Promise.resolve(url);
+    const link = promised.get(url.href) ?? new Promise<URL | undefined>((resolve) => waiting.set(url.href, resolve));
+    promised.set(url.href, link);
+    void askForAll();
+    return link;
+  };
+}
+
+/** Milliseconds since 1970; never for links that are not signed. */
+function expiryOf(url: URL): number {
+  const seconds = Number.parseInt(url.searchParams.get('ex') ?? '', 16);
+  return Number.isNaN(seconds) ? Number.POSITIVE_INFINITY : seconds * 1_000;
+}
+
+/** By lasting address. */
+function linksIn(answer: unknown): ReadonlyMap<string, URL> {
+  const found = new Map<string, URL>();
+  const listed = isRecord(answer) && Array.isArray(answer.refreshed_urls) ? answer.refreshed_urls : [];
+  for (const one of listed) {
+    if (!isRecord(one) || typeof one.original !== 'string' || typeof one.refreshed !== 'string') continue;
+    if (!URL.canParse(one.original) || !URL.canParse(one.refreshed)) continue;
+    found.set(lastingAddress(new URL(one.original)), new URL(one.refreshed));
+  }
+  return found;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** How a download ended without a file. */
+export type DownloadFailure =
+  /** It would end the same way again: gone, too large, not on Discord's hosts. */
+  | 'final'
+  /** It may work later. */
+  | 'passing';
+
+export interface DownloadOptions {
+  readonly mayFetch: MayFetch;
+  /** Renews links that have expired. */
+  readonly freshLink: FreshLink;
+  readonly clock: Pick<Clock, 'after'>;
+  readonly maxBytes: number;
+  /** A larger file is cut at `maxBytes`, instead of failing. */
+  readonly cut?: boolean;
+  /** 15 s by default. */
+  readonly timeoutMs?: number;
+  readonly fetch?: Fetch;
+  /** Ends the download. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What all downloads of a client's attachments have in common. */
+export function attachmentDownloads(
+  client: Pick<Client, 'options' | 'rest'>,
+  { clock, log, signal }: { readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal },
+) {
+  return {
+    mayFetch: discordAddresses(client.options.rest?.api),
+    freshLink: createFreshLinks({ rest: client.rest, clock, log }),
+    clock,
+    signal,
+  } satisfies Partial<DownloadOptions>;
+}
+
+/** Fetches an attachment from Discord, also by a link that has expired. Redirects are not followed: they could lead anywhere. Never throws. */
+export async function downloadAttachment(url: URL, options: DownloadOptions): Promise<Buffer | DownloadFailure> {
+  const { mayFetch, freshLink, clock, maxBytes, cut = false, timeoutMs = TIMEOUT_MS, signal } = options;
+  const { fetch = globalThis.fetch } = options;
+  if (!mayFetch(url)) return 'final';
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  const cancel = clock.after(timeoutMs, abort);
+  signal?.addEventListener('abort', abort);
+  try {
+    const link = await freshLink(url);
+    if (link === undefined) return 'passing';
+    if (!mayFetch(link)) return 'final';
+    const response = await fetch(link, { redirect: 'manual', credentials: 'omit', signal: controller.signal });
+    const announced = Number(response.headers.get('content-length') ?? 0);
+    if (!response.ok || response.body === null || (announced > maxBytes && !cut)) {
+      await response.body?.cancel();
+      return response.status >= 500 || response.status === 429 ? 'passing' : 'final';
+    }
+    return await readUpTo(response.body, maxBytes, cut);
+  } catch {
+    return 'passing';
+  } finally {
+    cancel();
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** Counts while it reads: what a header says is no promise. */
+async function readUpTo(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+  cut: boolean,
+): Promise<Buffer | DownloadFailure> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    chunks.push(chunk);
+    // Leaving the loop cancels the stream.
+    if (size > maxBytes && !cut) return 'final';
+    if (size > maxBytes) break;
+  }
+  return Buffer.concat(chunks, size).subarray(0, maxBytes);
+}
