@@ -108,6 +108,9 @@ export function createGatewayClient({ discordApi, clock, random, log, alert }: P
     rest: restOptions(discordApi, clock, failures),
   };
   const client = new Client(options);
+  client.rest.on('rateLimited', ({ method, route, majorParameter, timeToReset, global }) => {
+    log.info('rate limit of Discord', { method, route, of: majorParameter, ms: timeToReset, global });
+  });
   const stopSweeping = sweepDirectMessages(client);
   client.once('clientReady', () => {
     everReady = true;

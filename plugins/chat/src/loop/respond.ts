@@ -1,5 +1,6 @@
 import {
   budgetRefusal,
+  costOf,
   type LlmCompletion,
   linkSignals,
   mostOf,
@@ -45,6 +46,10 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
     log,
     signal,
   });
+  const about = { channelId: turn.channel.id, messageId: turn.message?.id ?? null };
+  const { trigger, user } = turn;
+  log.info('activation', { ...about, trigger, userId: user.id, messages: built.facts.messages });
+  let askedAt = clock.now();
   const completions: LlmCompletion[] = [];
   const used: Invoked[] = [];
   const told = [...notes];
@@ -79,11 +84,16 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
       signal,
       async onCompletion(completion) {
         completions.push(completion);
+        const { model, usage, stopReason } = completion;
+        const usd = traits.price === undefined ? null : costOf(usage, traits.price);
+        log.info('completion', { ...about, model, ...usage, usd, ms: clock.now() - askedAt, stopReason });
         // What is remembered is written before the answer is announced.
         if (completions.length === 1) await parts.memories.save(turn.channel.id, built.memory);
       },
       async onInvoked(invoked) {
         used.push(...invoked);
+        for (const { use, outcome } of invoked) log.info('tool call', { ...about, tool: use.name, outcome });
+        askedAt = clock.now();
         const note = config.toolOutputVisible ? await parts.toolOutput.show(turn, invoked, backoff) : undefined;
         if (note === undefined || told.includes(note)) return;
         told.push(note);
