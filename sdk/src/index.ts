@@ -44,6 +44,7 @@ export { membersCalled } from './discord/members.js';
 export {
   answerMessages,
   asNotice,
+  asUnfinishedPart,
   isForPeopleOnly,
   isNotice,
   isUnfinishedPart,

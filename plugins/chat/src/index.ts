@@ -114,7 +114,7 @@ export default definePlugin({
     if (accounts !== undefined) await handOver(collections.receipts, accounts);
     if (frontDoor !== undefined) {
       const rules = await openRuleBook({ config, pinned: collections.pinnedRules, client, clock });
-      listenForMore({ on, client, rules, frontDoor, commands, random });
+      listenForMore({ on, defer, client, rules, frontDoor, commands, random, clock, log });
     }
     personalData({
       export: async (userId) => ({

@@ -79,8 +79,13 @@ export function answerMessages(text: string, options: TextOptions = {}): readonl
   const partLimit = (options.partLimit ?? MESSAGE_LIMIT) - LONGEST_MARK;
   const parts = textMessages(withoutNoticeMark(text), { ...options, partLimit });
   return parts.map((part, index) =>
-    index === parts.length - 1 ? part : { ...part, content: marked(part.content, PART_MARK) },
+    index === parts.length - 1 ? part : { ...part, content: asUnfinishedPart(part.content) },
   );
+}
+
+/** Marks a part of an answer that goes on: with the next message, or in this one, which is edited. */
+export function asUnfinishedPart(text: string): string {
+  return marked(withoutNoticeMark(text).trimEnd(), PART_MARK);
 }
 
 /** Whether a bot's message is a part of an answer that goes on with its next message. */

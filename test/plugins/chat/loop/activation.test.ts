@@ -82,6 +82,7 @@ describe('chat: what it answers unasked', () => {
     const asks = async () => {
       other.say(host.general, `${host.bot} and you?`);
       await host.settled();
+      await host.advance(2_000);
       return llm.requests.length;
     };
     host.alice.say(host.general, 'Talk to each other');

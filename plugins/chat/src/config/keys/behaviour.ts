@@ -51,7 +51,7 @@ export const behaviourKeys = {
     {
       scope: 'channel',
       lowerOnly: true,
-      description: 'How many messages of bots in a row it goes along with; 0 never answers a bot',
+      description: 'How many answers of bots in a row it goes along with; 0 never answers a bot',
     },
     z.int().min(0).max(50).default(3),
   ),

@@ -1,9 +1,9 @@
 import type { Message } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 
-/** How many messages of bots stand at the end of each channel, with no person's between them. */
+/** How many answers of bots stand at the end of each channel, with no person's between them. */
 export interface Chains {
-  /** Counts a message in. */
+  /** Counts a message in; of an answer in several, only the first. */
   note(message: Message): number;
 }
 

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@cinnabar/sdk';
+import { asUnfinishedPart, type Clock, type Logger, withoutNoticeMark } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import { pause } from '../pause.js';
 import type { Manner, Voice } from './voice.js';
@@ -77,7 +77,8 @@ export function createLiveAnswer(voice: Voice, { clock, log, signal }: LiveOptio
       const parts = voice.messagesOf(text);
       // What becomes a file is sent when it is whole; until then its beginning stands.
       if (parts.some(({ files }) => files !== undefined)) return;
-      wanted = parts.map(({ content }) => content);
+      // Other bots wait until it is whole.
+      wanted = parts.map(({ content }, index) => (index === parts.length - 1 ? asUnfinishedPart(content) : content));
       // What could not be shown is shown in the end, or said to have failed then.
       run().catch((error: unknown) => log.warn('an answer could not be shown while it grew', { error }));
     },
@@ -87,6 +88,8 @@ export function createLiveAnswer(voice: Voice, { clock, log, signal }: LiveOptio
     async leave() {
       isOver = true;
       await pumping;
+      wanted = wanted.map((content, index) => (index === wanted.length - 1 ? withoutNoticeMark(content) : content));
+      await run();
     },
     async finish(text, manner) {
       isOver = true;

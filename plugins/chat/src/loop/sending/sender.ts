@@ -12,10 +12,9 @@ export function messageSender(
   turn: Turn,
   asked: Message,
   backoff: Backoff,
+  pinged: (content: string) => readonly string[],
 ): (message: TextMessage) => Promise<Message> {
   const { channel, trigger } = turn;
-  const users = [...new Set([...turn.earlier, turn].map(({ user }) => user.id))];
-  const allowedMentions = { parse: [], users, repliedUser: true };
   // What merely goes on replies to nobody, and its command is taken away.
   let replied = trigger === 'activate' || trigger === 'continue' || !mayRefer(channel);
   let serial = 0;
@@ -23,6 +22,7 @@ export function messageSender(
     const reply = replied ? {} : { reply: { messageReference: asked, failIfNotExists: false } };
     replied = true;
     serial += 1;
+    const allowedMentions = { parse: [], users: pinged(content), repliedUser: true };
     const nonce = `${asked.id.slice(-19)}.${serial}`;
     return withDiscordBackoff(
       async (): Promise<Message> =>

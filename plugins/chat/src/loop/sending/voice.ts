@@ -1,6 +1,7 @@
 import { answerMessages, noticeMessages, type TextMessage, type Turn } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import { withDiscordBackoff } from '../../history/discord-backoff.js';
+import { botMentions } from './bot-mentions.js';
 import { type Backoff, messageSender } from './sender.js';
 
 /** Well below Discord's 2,000. */
@@ -23,12 +24,15 @@ export interface Voice {
   readonly sentIds: readonly string[];
 }
 
-/** The first message replies to the one that is answered; only those who are answered can be pinged. */
+/** The first message replies to the one that is answered; only those who are answered can be pinged, and other bots that it mentions. */
 export function createVoice(turn: Turn, backoff: Backoff): Voice {
+  const bots = botMentions(turn.channel);
+  const askers = [...turn.earlier, turn].map(({ user }) => user.id);
+  const pinged = (content: string) => [...new Set([...askers, ...bots.mentionedIn(content)])];
   const post =
     turn.message === null
       ? ({ content, files = [] }: TextMessage) => turn.reply({ content, files })
-      : messageSender(turn, turn.message, backoff);
+      : messageSender(turn, turn.message, backoff, pinged);
   const sent = new Set<string>();
   const sendMessage = async (part: TextMessage) => {
     const message = await post(part);
@@ -38,9 +42,8 @@ export function createVoice(turn: Turn, backoff: Backoff): Voice {
   const limits = turn.answerLimits === undefined ? {} : { limits: turn.answerLimits };
   const messagesOf = (text: string, manner: Manner = 'word') => {
     const options = { ...limits, partLimit: PART_LIMIT };
-    return manner === 'notice' ? noticeMessages(text, options) : answerMessages(text, options);
+    return manner === 'notice' ? noticeMessages(text, options) : answerMessages(bots.written(text), options);
   };
-  const allowedMentions = { parse: [], users: [...new Set([...turn.earlier, turn].map(({ user }) => user.id))] };
   return {
     send: (content) => sendMessage({ content }),
     messagesOf,
@@ -51,6 +54,7 @@ export function createVoice(turn: Turn, backoff: Backoff): Voice {
       return last.id;
     },
     async edit(message, content) {
+      const allowedMentions = { parse: [], users: pinged(content) };
       await withDiscordBackoff(() => message.edit({ content, allowedMentions }), backoff);
     },
     async remove(message) {
