@@ -11,6 +11,11 @@ export interface Files {
    * @throws CINNABAR_NAME_INVALID also for a folder of the host's own
    */
   folder(name: string): Promise<string>;
+  /**
+   * The same below the host's caches (`CACHE_PATH`): for what can be made or fetched again.
+   * @throws CINNABAR_NAME_INVALID also for a folder of the host's own
+   */
+  cacheFolder(name: string): Promise<string>;
   /** `openJournal` for a file in such a folder: when the disk fails it, the owners of the bot hear why. */
   journal<T>(file: string, schema: z.ZodType<T>, options?: Omit<JournalOptions<T>, 'watch'>): Journal<T>;
 }

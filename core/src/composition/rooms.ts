@@ -122,7 +122,7 @@ function registerState(room: Room): void {
       log: get(KEYS.logs).logger('host'),
     }),
   );
-  room(KEYS.files, (get) => createFiles(get(KEYS.config).dataDir, get(KEYS.diskWatch)));
+  room(KEYS.files, (get) => createFiles(get(KEYS.config), get(KEYS.diskWatch)));
   room(KEYS.diskWatch, (get) =>
     createDiskWatch({
       clock: get(KEYS.clock),

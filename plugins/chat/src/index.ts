@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import {
   Access,
   Accounts,
@@ -20,6 +21,7 @@ import {
   ToolHistory,
   Tools,
 } from '@cinnabar/sdk';
+import { cacheSettings, historyLimitsOf, imageLimitsOf } from './config/cache-settings.js';
 import { createChatConfig } from './config/chat-config.js';
 import { guildSettings } from './config/guild-settings.js';
 import { botConfigSchema } from './config/schema.js';
@@ -31,6 +33,7 @@ import { listenForMore } from './loop/activation/listen.js';
 import { openRuleBook, pinnedRules } from './loop/activation/rules.js';
 import { createChannelContexts } from './loop/channel-contexts.js';
 import { createConfigSource } from './loop/config-source.js';
+import { tellRefusedHistory } from './loop/history-refusals.js';
 import { registerMCommand } from './loop/m-command.js';
 import { createMemoryStore, memories } from './loop/memory-store.js';
 import { exportOldReceipts, forgetOldReceipts, handOver, oldReceipts } from './loop/old-receipts.js';
@@ -50,7 +53,7 @@ export default definePlugin({
     permissions: ['ViewChannel', 'ReadMessageHistory', 'SendMessages'],
     administrative: true,
   },
-  settings: { guild: guildSettings },
+  settings: { guild: guildSettings, global: cacheSettings },
   configuration: botConfigSchema,
   collections: { calls: heldCalls, memories, pinnedRules, receipts: oldReceipts },
   inject: {
@@ -77,7 +80,8 @@ export default definePlugin({
       context;
     const { access, accounts, clock, commands, configuration, files, frontDoor, random } = services;
     const { calls } = collections;
-    const history = createChannelHistory({ on, client, access, clock, log });
+    const caches = await settings.global.get();
+    const history = createChannelHistory({ on, client, access, clock, log, limits: historyLimitsOf(caches) });
     const chatConfig = createChatConfig({
       configuration,
       settingsOf: (guildId) => settings.guild(guildId).get(),
@@ -85,7 +89,15 @@ export default definePlugin({
     });
     const config = createConfigSource({ chatConfig, history, configuration, client });
     const downloads = { ...attachmentDownloads(client, { clock, log, signal }), log };
-    const images = createImages({ folder: () => files.folder('images'), ...downloads });
+    const images = createImages({
+      async folder() {
+        // Where an earlier version kept them.
+        await rm(await files.folder('images'), { recursive: true, force: true });
+        return files.cacheFolder('images');
+      },
+      limits: imageLimitsOf(caches),
+      ...downloads,
+    });
     const textFiles = createTextFiles(downloads);
     const parts = {
       ...services,
@@ -115,6 +127,7 @@ export default definePlugin({
     if (frontDoor !== undefined) {
       const rules = await openRuleBook({ config, pinned: collections.pinnedRules, client, clock });
       listenForMore({ on, defer, client, rules, frontDoor, commands, random, clock, log });
+      tellRefusedHistory({ on, history, config, frontDoor, clock, log });
     }
     personalData({
       export: async (userId) => ({

@@ -2,6 +2,8 @@ import type { Access, Clock, Logger, Registrar } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { createMembers } from './access/members.js';
 import type { Ask } from './ask.js';
+import { looksLikeHistory } from './commands/parse.js';
+import { toHeld } from './convert/message.js';
 import { DEFAULT_BACKOFF_MAX_MS, withDiscordBackoff } from './discord-backoff.js';
 import { listen } from './live/listen.js';
 import { watchLosses } from './live/losses.js';
@@ -10,6 +12,7 @@ import { createPins } from './pins/pins.js';
 import { createLogs, LOG_LIMITS, type LogLimits } from './store/logs.js';
 import type { ChannelHistory, WindowOptions } from './types.js';
 import { createChannels } from './walk/channels.js';
+import { historyRefusal } from './walk/command.js';
 import { walk } from './walk/walk.js';
 
 /** The gateway intents that the history needs to be kept live. */
@@ -73,6 +76,12 @@ export function createChannelHistory({
       const trip = { options, ask, note: (sentence: string) => void notes.add(sentence) };
       const { messages, whole } = await walk(channel, trip, { logs, members, access, channels });
       return { messages: messages.map(({ message }) => message), whole, restCalls, notes: [...notes] };
+    },
+    async refusalOf(message, historyRoles) {
+      if (!message.channel.isSendable() || !looksLikeHistory(message.content)) return undefined;
+      const ask = asking({}, () => undefined);
+      const { message: said } = toHeld(message);
+      return historyRefusal(said, message.channel, historyRoles, ask, { members, channels, access });
     },
     pinnedConfigs: (channel, names) =>
       configsOf(

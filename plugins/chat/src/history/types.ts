@@ -1,5 +1,5 @@
 import type { Actor, TextFile } from '@cinnabar/sdk';
-import type { SendableChannels } from 'discord.js';
+import type { Message, SendableChannels } from 'discord.js';
 
 export interface HistoryAuthor {
   readonly id: string;
@@ -81,6 +81,8 @@ export interface ChannelHistory {
    * @param names what this bot is called in `.config NAME`; by default its names on Discord
    */
   pinnedConfigs(channel: SendableChannels, names?: readonly string[]): Promise<readonly PinnedConfig[]>;
+  /** Why a `.history` message is not followed, as a sentence for its author; `undefined` when it is, or is none. */
+  refusalOf(message: Message, historyRoles: readonly string[]): Promise<string | undefined>;
   /** How much is kept of all channels, in memory. */
   readonly held: { readonly messages: number; readonly bytes: number };
 }

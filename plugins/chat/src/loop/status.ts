@@ -1,5 +1,6 @@
 import { type Llm, type SettingAdvisor, sentenceOf } from '@cinnabar/sdk';
 import type { Client, SendableChannels } from 'discord.js';
+import { cacheSettings } from '../config/cache-settings.js';
 import { LEAVES } from '../config/leaves.js';
 import type { EffectiveConfig } from '../config/types.js';
 import type { ConfigSource } from './config-source.js';
@@ -60,7 +61,7 @@ function shown(value: unknown): string {
 export function createAdvisor(config: ConfigSource, client: Client): SettingAdvisor {
   return {
     refusalOf: async (key, value, { guildId }) =>
-      guildId === null ? undefined : config.refusalOf(guildId, key, value),
+      guildId === null || key in cacheSettings.shape ? undefined : config.refusalOf(guildId, key, value),
     async inForce(key, { channelId }) {
       const channel = client.channels.cache.get(channelId);
       if (channel?.isSendable() !== true || !LEAVES.has(key)) return undefined;

@@ -42,4 +42,30 @@ describe('chat: dot messages, `.config` and `.history`', () => {
     expect(llm.requests[0]?.signal?.aborted).to.equal(true);
     expect(host.general.messages).to.have.length(1);
   });
+
+  it('say once in the channel why a `.history` is refused, and no model reads that', async () => {
+    const llm = scriptedLlm(() => say('Fine.'));
+    await using host = await createTestHost({ plugins: ['ai', 'chat', llm] });
+    const secret = host.guild.createChannel({ name: 'secret' });
+    host.guild.overwrite(secret, { for: host.bot, deny: ['ReadMessageHistory'] });
+    const hidden = host.you.say(secret, 'hidden');
+    const link = `https://discord.com/channels/${host.guild.id}/${secret.id}/${hidden.id}`;
+    for (const text of ['.history', '.history', '.historyless']) host.alice.say(host.general, text);
+    for (const text of ['.history', '.history what']) host.you.say(host.general, text);
+    await host.settled();
+    host.clock.advance(61_000);
+    host.you.say(host.general, `.history ${link}`);
+    await host.settled();
+    const told = host.general.messages.filter(({ author }) => author.id === host.bot.id);
+    expect(told.map(({ content }) => content.replace(/[^\x20-\x7e]/g, ''))).to.have.members([
+      'I do not follow this `.history`: it takes the permission to manage messages here, or a role that the admins have chosen for it.',
+      'I do not follow this `.history`: it takes at most two links to messages.',
+      'This `.history` leads nowhere: what it links to is not there, or you or I may not read it.',
+    ]);
+    host.alice.say(host.general, '!ai Hello');
+    await host.settled();
+    expect(JSON.stringify(llm.requests[0]?.messages))
+      .to.not.include('I do not follow')
+      .and.not.include('leads nowhere');
+  });
 });

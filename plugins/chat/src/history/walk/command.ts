@@ -1,9 +1,13 @@
+import type { Access } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
+import { refusalFor } from '../access/may-read.js';
 import type { Members } from '../access/members.js';
+import type { Ask } from '../ask.js';
 import { mayUseHistory } from '../commands/authorise.js';
 import { type HistoryCommand, looksLikeHistory, type MessagePlace, parseHistoryCommand } from '../commands/parse.js';
 import { idBefore, olderId } from '../snowflake.js';
 import type { Held } from '../store/held.js';
+import type { HistoryMessage } from '../types.js';
 import type { Channels } from './channels.js';
 import type { Place, Trip } from './trip.js';
 
@@ -43,6 +47,31 @@ export async function findCommand(
   return undefined;
 }
 
+/** Why a `.history` message is not followed, as a sentence for its author; `undefined` when it is, or is none. */
+export async function historyRefusal(
+  message: HistoryMessage,
+  channel: SendableChannels,
+  historyRoles: readonly string[],
+  ask: Ask,
+  { members, channels, access }: Parts & { readonly access: Pick<Access, 'mayEnter'> },
+): Promise<string | undefined> {
+  const command = parseHistoryCommand(message.content);
+  if (command === undefined) return undefined;
+  if (command.kind === 'malformed') return `I do not follow this \`.history\`: ${command.detail}.`;
+  if (!(await mayUseHistory(message, channel, historyRoles, members, ask)))
+    return 'I do not follow this `.history`: it takes the permission to manage messages here, or a role that the admins have chosen for it.';
+  const place = command.kind === 'hide' ? undefined : (command.last ?? command.first);
+  if (place === undefined) return undefined;
+  const there = await reach(place, channel, ask, channels);
+  const reader = {
+    userId: message.author.id,
+    guildId: channel.isDMBased() ? null : channel.guildId,
+    channelId: channel.id,
+  };
+  if (there !== undefined && (await refusalFor(there, [reader], access, ask)) === undefined) return undefined;
+  return 'This `.history` leads nowhere: what it links to is not there, or you or I may not read it.';
+}
+
 /** Time only runs backwards: what comes after the command is out of its reach, so there can be no loop. */
 async function target(
   command: Exclude<HistoryCommand, { kind: 'malformed' }>,
@@ -53,7 +82,7 @@ async function target(
 ): Promise<Place | undefined> {
   const place = command.kind === 'hide' ? undefined : (command.last ?? command.first);
   if (command.kind === 'hide' || place === undefined) return undefined;
-  const there = await reach(place, channel, trip, channels);
+  const there = await reach(place, channel, trip.ask, channels);
   if (there === undefined) {
     trip.note(HIDDEN);
     return undefined;
@@ -67,10 +96,10 @@ async function target(
 async function reach(
   { guildId, channelId }: MessagePlace,
   from: SendableChannels,
-  trip: Trip,
+  ask: Ask,
   channels: Channels,
 ): Promise<SendableChannels | undefined> {
   if (from.isDMBased()) return guildId === null && channelId === from.id ? from : undefined;
   if (guildId !== from.guild.id) return undefined;
-  return channels.find(from.guild, channelId, trip.ask);
+  return channels.find(from.guild, channelId, ask);
 }
