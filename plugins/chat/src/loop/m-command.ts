@@ -42,7 +42,7 @@ export function registerMCommand({ command, log }: Pick<Registrar, 'command' | '
       '`m` or `m activate`: I say something to what was said last.',
       '`m continue`: I go on with my last answer.',
       '`m stop`: I stop the answer that I am making for you; a moderator stops all that I am making here.',
-      '`m delete`: I delete my last answer.',
+      '`m delete`: I delete my last answer, or the one that it replies to.',
       'Where there are several bots, it is for the one whose message it replies to, else for the one that spoke last.',
       '`continue` and `delete` are for whoever the answer was for, and for moderators. The command is taken away where I may.',
     ].join('\n'),
@@ -55,7 +55,8 @@ export function registerMCommand({ command, log }: Pick<Registrar, 'command' | '
       if (what === 'stop') await stop(ctx, parts, log);
       else if (what === 'activate') await speak(ctx, parts, 'activate', log);
       else {
-        const answer = await lastAnswer(parts, ctx, channel);
+        const referred = what === 'delete' ? ctx.message?.reference?.messageId : undefined;
+        const answer = await answerMeant(parts, ctx, channel, referred);
         await assertMayChange(ctx, answer, parts.access);
         if (what === 'continue') await speak(ctx, parts, 'continue', log);
         else {
@@ -119,19 +120,22 @@ async function takeAway({ message, guild, channel }: CommandContext, log: Regist
   await message.delete().catch((error: unknown) => log.debug('an m command could not be removed', { error }));
 }
 
-/** The newest answer of which something still stands: its receipt tells which messages it had. */
-async function lastAnswer(
+/** The answer that is replied to, else the newest of which something still stands: its receipt tells which messages it had. */
+async function answerMeant(
   { history, accounts }: MCommandParts,
   { actor, signal }: CommandContext,
   channel: SendableChannels,
+  referred: string | undefined,
 ): Promise<Answer> {
   if (accounts === undefined) throw new UserError(NO_RECEIPTS);
   const { messages } = await history.window(channel, { limit: LOOK_BACK, readers: [actor], historyRoles: [], signal });
   const standing = new Set(messages.map(({ id }) => id));
   for (const { actor: asker, messageIds } of await accounts.receipts(channel.id, 'chat')) {
-    const ids = messageIds.filter((id) => standing.has(id));
+    if (referred !== undefined && !messageIds.includes(referred)) continue;
+    const ids = messageIds.filter((id) => standing.has(id) || id === referred);
     if (ids.length > 0) return { userId: asker.userId, ids };
   }
+  if (referred !== undefined) throw new UserError('That is none of my answers of late.');
   throw new UserError('I have not answered anything here lately.');
 }
 

@@ -67,6 +67,16 @@ describe('chat: `m`', () => {
     expect(texts()).to.not.include('Fine.');
   });
 
+  it('takes the answer back that `m delete` replies to, not the last one', async () => {
+    await says(host.alice, '!ai Hello');
+    const first = host.general.messages.at(-1);
+    await says(host.alice, '!ai Hello again');
+    if (first === undefined) throw new Error('nothing was said');
+    host.alice.say(host.general, '!m delete', { replyTo: first });
+    await host.settled();
+    expect(texts()).to.deep.equal(['!ai Hello', '!ai Hello again', 'Fine.']);
+  });
+
   it('takes its last answer back, in all its parts', async () => {
     await says(host.alice, '!ai Hello');
     await says(host.alice, '!ai Something long');
