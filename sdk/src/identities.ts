@@ -1,3 +1,4 @@
+import type { Profile } from './discord/send-as.js';
 import { defineToken } from './token.js';
 
 /** How far an agent may go in one guild, or in one person's direct messages (`guildId` is `null`). Admins of the guild decide. */
@@ -48,9 +49,22 @@ export interface Identities {
    * @returns takes it back
    */
   object(plugin: string, check: IdentityObjection): () => void;
+  /**
+   * The name and the picture under which an identity speaks in a guild at the moment, for `sendAs`; `undefined` when it speaks as the bot. It
+   * never throws: what cannot be found out is said as the bot.
+   */
+  profile(id: string, guildId: string | null): Promise<Profile | undefined>;
+  /**
+   * Says under which names and pictures a plugin's own identities speak. It is asked for each message, so that a change holds for the next one.
+   * @returns takes it back
+   */
+  giveProfiles(plugin: string, profileOf: IdentityProfiles): () => void;
 }
 
 /** Why an identity may not act there now, as a clause: "the agents of this server are switched off". `undefined` when it may. */
 export type IdentityObjection = (identity: Identity, guildId: string | null) => Promise<string | undefined>;
+
+/** Under which name and picture an identity speaks in a guild (`null`: in direct messages); `undefined` for the bot's own. */
+export type IdentityProfiles = (identity: Identity, guildId: string | null) => Promise<Profile | undefined>;
 
 export const Identities = defineToken<Identities>('cinnabar.identities');

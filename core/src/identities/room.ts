@@ -6,6 +6,7 @@ import {
   type Identity,
   type IdentityGrant,
   type IdentityObjection,
+  type IdentityProfiles,
   type Logger,
   type PersonalData,
   z,
@@ -45,6 +46,7 @@ export interface IdentityParts {
 /** Identities in memory, read once, written before they hold. */
 export function createIdentities({ documents, isOn, log }: IdentityParts): IdentityRoom {
   const objections = new Map<string, Set<IdentityObjection>>();
+  const profiles = new Map<string, IdentityProfiles>();
   let reading: Promise<Map<string, Identity>> | undefined;
   const all = () => {
     reading ??= read().catch((error: unknown) => {
@@ -106,6 +108,22 @@ export function createIdentities({ documents, isOn, log }: IdentityParts): Ident
       const known = objections.get(plugin) ?? new Set<IdentityObjection>();
       objections.set(plugin, known.add(own));
       return () => void known.delete(own);
+    },
+    async profile(id, guildId) {
+      const identity = structuredClone((await all()).get(id));
+      if (identity === undefined) return undefined;
+      try {
+        return await profiles.get(identity.plugin)?.(identity, guildId);
+      } catch (error) {
+        log.error('it could not be found out under which name an agent speaks', { identity: id, guildId, error });
+        return undefined;
+      }
+    },
+    giveProfiles(plugin, profileOf) {
+      profiles.set(plugin, profileOf);
+      return () => {
+        if (profiles.get(plugin) === profileOf) profiles.delete(plugin);
+      };
     },
     personalData: {
       export: grantedBy,

@@ -1,4 +1,4 @@
-import { Access, Clock, definePlugin, MessageOrigins, ToolPolicies } from '@cinnabar/sdk';
+import { Access, Clock, definePlugin, Identities, MessageOrigins, ToolPolicies } from '@cinnabar/sdk';
 import { offeredBy, settings } from './offering.js';
 import { PLUGIN } from './parts.js';
 import { createSentMessages, sentCollection } from './sending/sent.js';
@@ -32,7 +32,7 @@ export default definePlugin({
   },
   settings,
   collections: { sent: sentCollection },
-  inject: { access: Access, clock: Clock, origins: MessageOrigins, policies: ToolPolicies },
+  inject: { access: Access, clock: Clock, identities: Identities, origins: MessageOrigins, policies: ToolPolicies },
   setup({ client, settings, collections, services, tool, on, personalData, defer }) {
     const sent = createSentMessages(collections.sent);
     const whereWorthIt = offeredBy(settings.guild, services.access);

@@ -1,4 +1,4 @@
-import type { Access, Actor, Clock, ToolPolicies } from '@cinnabar/sdk';
+import type { Access, Actor, Clock, Identities, ToolPolicies } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { ToolSettings } from './offering.js';
 import type { SentMessages } from './sending/sent.js';
@@ -12,6 +12,7 @@ export interface Parts {
   readonly policies: ToolPolicies;
   readonly clock: Clock;
   readonly sent: SentMessages;
+  readonly identities: Pick<Identities, 'profile'>;
   /** Of a guild; of `null` what holds in direct messages. */
   readonly settings: ToolSettings['guild'];
 }

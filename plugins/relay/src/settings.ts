@@ -76,6 +76,12 @@ export const settings = {
     digestMessages: whole(1, 1000).default(50).describe('After how many messages a digest is sent at once'),
     reactionEvents: z.boolean().default(true).describe('Tell agents of reactions to their messages'),
     reactionSeconds: whole(0, 3600).default(20).describe('How long reactions are gathered before the agent is told'),
+    ownName: z
+      .enum(['auto', 'on', 'off'])
+      .default('auto')
+      .describe(
+        'Whether agents post under their own name and picture, through a webhook: auto where several live here. The bot needs Manage Webhooks for it',
+      ),
     answerToName: z.boolean().default(false).describe("Whether an agent's name in a message is as good as a mention"),
   }),
   user: z.object({

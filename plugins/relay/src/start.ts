@@ -1,6 +1,7 @@
 import { createDirects } from './agents/directs.js';
 import { agentKeyOf, PLUGIN } from './agents/identity.js';
 import { createLetta } from './agents/letta.js';
+import { createProfiles } from './agents/profiles.js';
 import { openRosters } from './agents/roster.js';
 import { createStanding } from './agents/standing.js';
 import { createAsking } from './approving/ask.js';
@@ -70,6 +71,7 @@ export async function start(context: RelayContext): Promise<void> {
 
   const standing = createStanding({ ...shared, isShut: (userId) => isShut(userId, shared) });
   context.defer(services.identities.object(PLUGIN, standing.objection));
+  context.defer(services.identities.giveProfiles(PLUGIN, createProfiles(shared)));
   context.tool(approveTool);
   context.defer(tools.onSettled(watch.settled));
   const queue = await openQueue({ ...shared, standing });

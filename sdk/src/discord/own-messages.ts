@@ -8,6 +8,11 @@ export function isWebhookMessage({ webhookId, applicationId }: Message | Partial
   return webhookId !== null && webhookId !== applicationId;
 }
 
+/** Who speaks: the id of a user; for one of the names that share a webhook, its id and the name as it was sent, which is not safe to show. */
+export function speakerId(message: Message): string {
+  return isWebhookMessage(message) ? `${message.webhookId}/${message.author.username}` : message.author.id;
+}
+
 /** Whether a message was sent through a webhook that this bot has made: under a name of its choice. Nobody else can send by those. */
 export function isOwnWebhookMessage(message: Message | PartialMessage): boolean {
   return isWebhookMessage(message) && message.applicationId === message.client.application.id;

@@ -1,4 +1,4 @@
-import { nonceOf, sentenceOf, type ToolContext, UserError } from '@cinnabar/sdk';
+import { nonceOf, type Profile, sendAs, sentenceOf, type ToolContext, UserError } from '@cinnabar/sdk';
 import type { Message, PartialGroupDMChannel, SendableChannels } from 'discord.js';
 import type { Caller, Parts } from '../parts.js';
 import { sentenceFor } from '../reaching/discord-errors.js';
@@ -23,7 +23,7 @@ interface Post {
   readonly replyTo?: Message | undefined;
 }
 
-/** Says something in a channel, as one message or several. Whoever it answers is pinged when they can see it. */
+/** Says something in a channel, as one message or several, under the agent's own name where it has one. Whoever it answers is pinged when they can see it. */
 export async function post(
   parts: Parts,
   caller: Caller,
@@ -31,7 +31,9 @@ export async function post(
   channel: Channel,
   { text, replyTo }: Post,
 ): Promise<Posted> {
-  const contents = await messagesFor(parts, caller, channel.isDMBased() ? null : channel.guildId, text);
+  const guildId = channel.isDMBased() ? null : channel.guildId;
+  const { identity } = caller.actor;
+  const contents = await messagesFor(parts, caller, guildId, text);
   await requireUnlocked(parts, caller, channel);
   await requirePause(parts, caller, channel);
   const { allowedMentions, ...manner } = await mannerOf(parts, caller, channel, text);
@@ -41,6 +43,7 @@ export async function post(
     contents,
     manner: { ...manner, allowedMentions: { ...allowedMentions, repliedUser } },
     replyTo,
+    profile: identity === undefined ? undefined : await parts.identities.profile(identity, guildId),
   });
   return { channelId: channel.id, messageIds };
 }
@@ -50,6 +53,8 @@ interface PostParts {
   readonly manner: Manner;
   /** What the first of them answers. */
   readonly replyTo?: Message | undefined;
+  /** Under which name and picture; the bot's own without it. */
+  readonly profile?: Profile | undefined;
 }
 
 /** Sends texts one after another, and remembers for whom. @throws UserError as `sendInTurn` */
@@ -58,13 +63,15 @@ export async function postParts(
   { actor }: Caller,
   { key, signal }: Sending,
   channel: Channel,
-  { contents, manner, replyTo }: PostParts,
+  { contents, manner, replyTo, profile }: PostParts,
 ): Promise<readonly string[]> {
   const sent: string[] = [];
   try {
     await sendInTurn(contents, signal, sent, (content, index) => {
       const reply = index === 0 && replyTo !== undefined ? { reply: { messageReference: replyTo.id } } : {};
-      return channel.send({ content, ...reply, ...manner, ...nonceOf(key, index) });
+      const message = { content, ...reply, ...manner };
+      if (profile === undefined) return channel.send({ ...message, ...nonceOf(key, index) });
+      return sendAs(channel, message, `${key}:${index}`, { clock: parts.clock, signal, profile });
     });
   } finally {
     await parts.sent.remember(channel.id, sent, actor);

@@ -11,6 +11,8 @@ const agent = z.object({
   name: z.string(),
   /** Where it answers before others; everywhere else the default agent does. */
   channels: z.array(z.string()).default([]),
+  /** Address of its picture; the bot's own where there is none. */
+  avatar: z.string().optional(),
 });
 
 /** A guild's agents, and what reaches them. */

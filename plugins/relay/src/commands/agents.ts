@@ -89,6 +89,21 @@ export function agentCommands(desk: AgentDesk): readonly Subcommand[] {
       run: (ctx, { agent, name }) => rename(desk, ctx, agent, name),
     }),
     subcommand({
+      name: 'avatar',
+      description: 'Give an agent a picture of its own, which members see beside what it posts under its name',
+      access: ADMIN,
+      options: {
+        agent: z.string().describe('Its name here'),
+        picture: z
+          .url({ protocol: /^https$/ })
+          .max(2_000)
+          .optional()
+          .describe('Address of the picture; left out, it has that of the bot'),
+      },
+      examples: ['relay avatar scout https://example.org/scout.png'],
+      run: (ctx, { agent, picture }) => portray(desk, ctx, agent, picture),
+    }),
+    subcommand({
       name: 'show',
       description: 'The agents of this server, and what they may do',
       access: ADMIN,
@@ -133,8 +148,14 @@ async function letIn(desk: AgentDesk, ctx: CommandContext, { agentId, name: give
   // A bearer that another agent has had is of no use to this one.
   if (before !== undefined && before.agentId !== agentId) await desk.revoke(identity);
   await rosters.update(guildId, (draft) => {
-    const own = draft.agents[key]?.channels ?? [];
-    draft.agents[key] = { agentId, name, channels: channel === undefined ? own : [...new Set([...own, channel.id])] };
+    const { channels: own = [], avatar } = draft.agents[key] ?? {};
+    draft.agents[key] = {
+      agentId,
+      name,
+      channels: channel === undefined ? own : [...new Set([...own, channel.id])],
+      // Another agent under the same name has a face of its own.
+      ...(avatar === undefined || before?.agentId !== agentId ? {} : { avatar }),
+    };
     draft.defaultAgent ??= key;
   });
   return ctx.reply(
@@ -194,6 +215,21 @@ async function rename({ rosters, identities }: AgentDesk, ctx: CommandContext, o
     if (renamed !== undefined) renamed.name = name;
   });
   return ctx.reply(`\`${agent.name}\` is called \`${name}\` here now.`);
+}
+
+async function portray({ rosters }: AgentDesk, ctx: CommandContext, name: string, picture: string | undefined) {
+  const guildId = guildOf(ctx);
+  const { key, agent } = agentNamed(rosters.of(guildId), name);
+  await rosters.update(guildId, (draft) => {
+    const portrayed = draft.agents[key];
+    if (portrayed === undefined) return;
+    if (picture === undefined) delete portrayed.avatar;
+    else portrayed.avatar = picture;
+  });
+  const whose = picture === undefined ? 'my picture' : 'a picture of its own';
+  return ctx.reply(
+    `\`${agent.name}\` has ${whose} now. It shows where agents post under their own names (\`ownName\`).`,
+  );
 }
 
 async function sendAway(desk: AgentDesk, ctx: CommandContext, name: string) {

@@ -1,4 +1,4 @@
-import { participantNames } from '@cinnabar/sdk';
+import { isWebhookMessage, participantNames, speakerId } from '@cinnabar/sdk';
 import type { Channel, GuildMember, Message, User } from 'discord.js';
 import type { AuthorFacts, EventFacts } from '../types.js';
 import { nameOr } from './names.js';
@@ -32,23 +32,33 @@ export function channelFacts(channel: Channel): EventFacts['channel'] {
   return { id: channel.id, name, type };
 }
 
-/** Names for the authors of messages that are shown together: readable, and no two the same. The bot's own is kept for the bot. */
+/**
+ * Names for the speakers of messages that are shown together, by `speakerId`: readable, and no two the same. Agents that share a webhook have
+ * each their own. The bot's own name is kept for the bot.
+ */
 export function namesOf(messages: readonly Message[]): ReadonlyMap<string, string> {
-  const people = messages.map(({ author, member }) => ({
-    id: author.id,
-    username: nameOr(author.username, '', author.id),
-    displayName: nameOr(member?.displayName ?? author.displayName, author.username, author.id),
-  }));
   const [first] = messages;
   const me = first?.client.user;
-  const others = people.filter(({ id }) => id !== me?.id);
-  const own =
-    me === undefined || me === null
-      ? []
-      : [nameOr(first?.guild?.members.me?.displayName ?? me.displayName, me.username, me.id)];
-  const names = new Map(participantNames(others, [...own, 'System']));
-  if (me !== undefined && me !== null && own[0] !== undefined) names.set(me.id, own[0]);
-  return names;
+  const own = me && nameOr(first?.guild?.members.me?.displayName ?? me.displayName, me.username, me.id);
+  const bySpeaker = new Map(messages.map((message) => [speakerId(message), message]));
+  const others = [...bySpeaker].flatMap(([speaker, message], index) =>
+    speaker === me?.id ? [] : named(speaker, message, index),
+  );
+  const names = participantNames(others, own === undefined ? [] : [own, 'System']);
+  const shown = new Map(others.map(({ speaker, id }) => [speaker, names.get(id) ?? id]));
+  if (me !== undefined && own !== undefined) shown.set(me.id, own);
+  return shown;
+}
+
+/** The id is shown where names are the same. */
+function named(speaker: string, message: Message, index: number) {
+  const { author, member } = message;
+  return {
+    speaker,
+    id: isWebhookMessage(message) ? `${author.id}-${index + 1}` : author.id,
+    username: nameOr(author.username, '', author.id),
+    displayName: nameOr(member?.displayName ?? author.displayName, author.username, author.id),
+  };
 }
 
 export function attachmentFacts(message: Message): EventFacts['attachments'] {

@@ -1,4 +1,4 @@
-import { inNote, type Logger, withoutNotes } from '@cinnabar/sdk';
+import { inNote, type Logger, speakerId, withoutNotes } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import type { ChainLink, EventKind, RelayEvent } from '../types.js';
 import { readReplyChain } from './chain.js';
@@ -31,7 +31,7 @@ export async function messageEvent(message: Message, options: MessageEventOption
     userId: message.author.id,
     facts: {
       at: message.createdTimestamp,
-      author: authorFacts(message.author, message.member, names.get(message.author.id)),
+      author: authorFacts(message.author, message.member, names.get(speakerId(message))),
       ...placeFacts(message.channel, message.guild),
       messageId: message.id,
       content: withoutNotes(options.said ?? message.content),
@@ -50,7 +50,7 @@ export function linkOf(message: Message, names: ReadonlyMap<string, string>): Ch
   return {
     messageId: message.id,
     authorId: message.author.id,
-    author: names.get(message.author.id) ?? message.author.id,
+    author: names.get(speakerId(message)) ?? message.author.id,
     content: contentOf(message),
     timestamp: message.createdAt.toISOString(),
     isBot: message.author.bot,

@@ -1,4 +1,13 @@
-import { type Clock, type Collection, isForPeopleOnly, isOwnMessage, type Logger, UserError, z } from '@cinnabar/sdk';
+import {
+  type Clock,
+  type Collection,
+  isForPeopleOnly,
+  isOwnMessage,
+  type Logger,
+  speakerId,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 import type { Client, GuildTextBasedChannel, Message } from 'discord.js';
 import { chooseAgent } from '../agents/choose.js';
 import { placesOf } from '../agents/places.js';
@@ -118,7 +127,7 @@ async function digestOf(
     .sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
   if (said.length === 0) return undefined;
   const shown = said.slice(-SHOWN);
-  const people = new Set(said.map(({ author }) => author.id)).size;
+  const people = new Set(said.map(speakerId)).size;
   const count = `${said.length} ${said.length === 1 ? 'message' : 'messages'}${all.length === MOST_READ ? ' or more' : ''}`;
   const names = namesOf(shown);
   return {

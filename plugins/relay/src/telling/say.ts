@@ -1,5 +1,5 @@
-import { answerMessages, type Clock, mayRefer, noticeMessages, sendOnce } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
+import { answerMessages, type Clock, mayRefer, noticeMessages, type Profile, sendAs, sendOnce } from '@cinnabar/sdk';
+import { type Client, SnowflakeUtil } from 'discord.js';
 import type { RelayEvent } from '../types.js';
 
 /** Discord surely knows a message that is repeated for so long. */
@@ -10,6 +10,8 @@ export interface SayOptions {
   readonly clock: Clock;
   /** Whether the bot says it about itself, as against an agent's words. */
   readonly notice?: boolean;
+  /** The name and picture of the agent whose words they are; the bot's own without it. */
+  readonly profile?: Profile | undefined;
 }
 
 /**
@@ -21,7 +23,7 @@ export async function sayAt(
   event: RelayEvent,
   text: string,
   key: string,
-  { client, clock, notice = false }: SayOptions,
+  { client, clock, notice = false, profile }: SayOptions,
 ): Promise<readonly string[]> {
   const { facts, userId, channelId } = event;
   const channel = await client.channels.fetch(channelId);
@@ -29,6 +31,8 @@ export async function sayAt(
   const said = facts.messageId;
   const allowedMentions = { parse: [], users: userId === null ? [] : [userId], repliedUser: true };
   const sentAfter = said !== null && clock.now() - facts.at >= KNOWN_MS ? said : undefined;
+  // Discord knows no message of a webhook that is repeated: it is looked for each time.
+  const sinceEvent = said ?? SnowflakeUtil.generate({ timestamp: facts.at }).toString();
   const ids: string[] = [];
   const parts = notice ? noticeMessages(text) : answerMessages(text);
   for (const [index, part] of parts.entries()) {
@@ -38,7 +42,12 @@ export async function sayAt(
         ? { reply: { messageReference: said, failIfNotExists: false } }
         : {};
     const message = { ...part, ...reply, allowedMentions };
-    ids.push((await sendOnce(channel, message, `relay:${key}:${index}`, { clock, sentAfter })).id);
+    const name = `relay:${key}:${index}`;
+    const sent =
+      profile === undefined
+        ? await sendOnce(channel, message, name, { clock, sentAfter })
+        : await sendAs(channel, message, name, { clock, sentAfter: sinceEvent, profile });
+    ids.push(sent.id);
   }
   return ids;
 }

@@ -61,7 +61,7 @@ export async function tellAgent(
       if (!end.retry) await parts.budget.spend(guildId, 0);
       return { ...end, posted };
     }
-    const said = posted ? [] : await sayForIt(end, batch, key, rules, parts);
+    const said = posted ? [] : await sayForIt(target, end, batch, key, rules, parts);
     await recordTelling({ target, batch, key, end, messageIds: [...looking.messageIds(), ...(said ?? [])] }, parts);
     if (said === undefined) return UNPOSTED;
     if (!posted && said.length === 0 && hasTriedToPost(end)) return NOT_ADMITTED;
@@ -86,17 +86,19 @@ async function assertBudget({ userId }: Target, batch: Batch, { budget, accounts
  * @returns the ids of the messages; `undefined` when Discord refuses them
  */
 async function sayForIt(
+  { identity }: Target,
   { texts }: Answered,
   batch: Batch,
   key: string,
   { whenSilent }: GuildRules,
-  { client, posts, log, clock }: TellParts,
+  { client, identities, posts, log, clock }: TellParts,
 ): Promise<readonly string[] | undefined> {
   const words = texts.at(-1) ?? '';
   const asked = batch.filter(isAsked).at(-1);
   if (whenSilent !== 'post' || asked === undefined || words.trim() === '') return [];
   try {
-    const said = await sayAt(asked, words, key, { client, clock });
+    const profile = await identities.profile(identity, asked.guildId);
+    const said = await sayAt(asked, words, key, { client, clock, profile });
     await posts.note(asked.channelId, asked.agent, said);
     return said;
   } catch (error) {

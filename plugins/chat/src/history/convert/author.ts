@@ -1,4 +1,4 @@
-import { isOwnWebhookMessage, isWebhookMessage } from '@cinnabar/sdk';
+import { isOwnWebhookMessage, isWebhookMessage, speakerId } from '@cinnabar/sdk';
 import { type Message, MessageFlags } from 'discord.js';
 import type { HistoryAuthor } from '../types.js';
 
@@ -13,7 +13,7 @@ function isToolOutput(message: Message): boolean {
 /** Who speaks: a user, or one of the names that another's webhook uses. What the bot says under another name, it says itself. */
 export function speakerOf(message: Message): string {
   if (isOwnWebhookMessage(message) && !isToolOutput(message)) return message.client.user.id;
-  return isWebhookMessage(message) ? `${message.webhookId}/${message.author.username}` : message.author.id;
+  return speakerId(message);
 }
 
 export function authorOf(message: Message): HistoryAuthor {

@@ -1,4 +1,4 @@
-import { type ToolDefinition, z } from '@cinnabar/sdk';
+import { deleteOwn, isOwnWebhookMessage, type ToolDefinition, z } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import { Routes } from 'discord.js';
 import type { Caller, Parts } from '../../parts.js';
@@ -38,7 +38,13 @@ export function deleteMessage(parts: Parts): ToolDefinition<typeof input, Messag
     async run({ channelId, messageId, reason }, { actor }) {
       const caller = { actor, tool };
       const message = await messageOf(parts.client, channelId, messageId);
-      if (!(await isTheirs(message, caller))) await demand(parts, caller, placeOf(message.channel), 'ManageMessages');
+      const theirs = await isTheirs(message, caller);
+      if (!theirs) await demand(parts, caller, placeOf(message.channel), 'ManageMessages');
+      // What an agent said under its own name takes no right of the bot's to delete, and leaves no entry in the audit log.
+      if (theirs && isOwnWebhookMessage(message)) {
+        await deleteOwn(message);
+        return messageAt(message);
+      }
       // Not `message.delete()`, which takes no reason.
       const options = { reason: auditReason(parts, caller, reason) };
       await parts.client.rest.delete(Routes.channelMessage(message.channelId, message.id), options);

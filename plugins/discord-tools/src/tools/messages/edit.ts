@@ -1,4 +1,4 @@
-import { type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { editOwn, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import type { Parts } from '../../parts.js';
 import { messageOf } from '../../reaching/channels.js';
 import { channelField, messageField } from '../../reaching/fields.js';
@@ -49,7 +49,7 @@ export function editMessage(parts: Parts): ToolDefinition<typeof input, MessageA
       // What is pinned stands for what it said when it was pinned.
       if (message.pinned) throw new UserError('I do not edit pinned messages. Take it off the pins first.');
       if (whose === 'others') await demand(parts, caller, placeOf(message.channel), 'ManageMessages');
-      await message.edit({ content: text, ...(await mannerOf(parts, caller, message.channel, content)) });
+      await editOwn(message, { content: text, ...(await mannerOf(parts, caller, message.channel, content)) });
       await parts.sent.remember(message.channelId, [message.id], actor);
       return messageAt(message);
     },
