@@ -139,6 +139,8 @@ export async function openGuild(): Promise<Guild> {
   };
 
   await admin('!relay enable');
+  // Answers are compared as the agents have said them, by the bot.
+  await admin('!relay config ownName off');
   await admin('!ai use relay');
   await admin('!relay config rate_limit_seconds 0');
   await admin('!relay config whenSilent post');
