@@ -53,7 +53,13 @@ export {
   withoutNoticeLines,
   withoutNoticeMark,
 } from './discord/notices.js';
-export { isOwnMessage, isOwnWebhookMessage, isWebhookMessage, repliesToOwn, speakerId } from './discord/own-messages.js';
+export {
+  isOwnMessage,
+  isOwnWebhookMessage,
+  isWebhookMessage,
+  repliesToOwn,
+  speakerId,
+} from './discord/own-messages.js';
 export { permissionName } from './discord/permission-name.js';
 export { findPlace } from './discord/place.js';
 export { profileName } from './discord/profile-name.js';

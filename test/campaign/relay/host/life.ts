@@ -31,6 +31,8 @@ export async function furnish(stage: Stage): Promise<void> {
       [general, `!relay agent ${scout.id} scout <#${maps.id}>`],
       [general, '!relay grant everywhere aurora'],
       [general, '!relay enable'],
+      // What is counted is what the bot has said, for whichever agent.
+      [general, '!relay config ownName off'],
       [general, '!ai use relay'],
       [general, '!relay config rate_limit_seconds 0'],
       [general, '!relay config agent_timeout 600'],
