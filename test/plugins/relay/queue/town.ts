@@ -125,10 +125,7 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
     journals.push(journal);
     const queue = await createRelayQueue({
       store: watched(journal, life),
-      rulesFor: async (guildId, channelId) => {
-        guilds.add(guildId);
-        return { ...FREE, ...options.rules?.(guildId, channelId) };
-      },
+      rulesFor: async (guildId, channelId) => ({ ...FREE, ...options.rules?.(guildId, channelId) }),
       agentFor: async ({ guildId, agent }) => `${guildId}/${agent}`,
       breakers: createBreakers(ownClock, log),
       clock: ownClock,
@@ -141,7 +138,11 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
       ...options.queue,
       delivering: { deliver },
     });
-    return Object.assign(life, { queue });
+    const offer: RelayQueue['offer'] = (event) => {
+      guilds.add(event.guildId);
+      return queue.offer(event);
+    };
+    return Object.assign(life, { queue: { ...queue, offer } });
   };
 
   let life = await live();
