@@ -67,7 +67,7 @@ describe('a plugin that is switched off in one guild', () => {
     expect(offered.filter((tool) => [...PARTY_TOOLS, 'roll_die'].includes(tool))).to.deep.equal([]);
     expect(await answer('!help', alice)).to.not.match(/party|roll/);
     expect(await answer('!help party', alice)).to.match(/no command, plugin or tool called `party`/);
-    expect(await answer('!roll', alice)).to.equal('');
+    expect(await answer('!roll', alice)).to.equal('That command is not available here at the moment.');
     expect(slashCommandsIn(general)).to.not.include('roll');
     expect(() => alice.slash(general, 'roll')).to.throw(/No command "roll"/);
 
