@@ -66,10 +66,11 @@ export async function playMind({ town, decks, dice, guild }: Talk): Promise<read
   return problems;
 }
 
-const NAMES = ['state', 'lore', 'memories', 'earlier', 'conversation', 'reflect-on', 'happened', 'done'];
-const spoken = z.strictObject({ n: z.number(), from: z.string(), said: z.string() });
-const called = z.strictObject({ n: z.number(), tool: z.string(), status: z.string() });
+const NAMES = ['now', 'state', 'lore', 'memories', 'earlier', 'conversation', 'reflect-on', 'happened', 'done'];
+const spoken = z.strictObject({ n: z.number(), when: z.string(), from: z.string(), said: z.string() });
+const called = z.strictObject({ n: z.number(), when: z.string(), tool: z.string(), status: z.string() });
 const SHAPES: Readonly<Record<string, z.ZodType>> = {
+  now: z.strictObject({ date: z.string(), time: z.string(), zone: z.string() }),
   state: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
   lore: z.string(),
   memories: z.strictObject({

@@ -21,6 +21,8 @@ export interface Said {
 
 const OPENING =
   /^You received (?:a mention or reply|a message) on Discord(?:, which was not said to you,)? from (.+) \((\d+)\)$/u;
+/** Which of the agents it is. */
+const SELF = /^\*\*You Are:\*\* [\w -]+ \(agent ID: [\w-]+\)\.(?: Other agents may answer here under other names\.)?$/u;
 const CONTEXT = [
   /^- Server: [^\n:]*$/u,
   /^- Server ID: \d+$/u,
@@ -82,7 +84,7 @@ const READ: Readonly<Record<Section, (line: string, reading: Reading) => boolean
     if (url !== undefined) files.push(name);
     return url !== undefined;
   },
-  end: () => false,
+  end: (line) => SELF.test(line),
 };
 
 /** The current message where nothing stands before it. */

@@ -14,6 +14,8 @@ import type { Town } from './town.js';
 import { type ReadRequest, readRequest } from './transcript.js';
 
 const BOT = 'Cinnabar';
+/** The host's own line below a result: no model reads it. */
+const FOR_WHOM = /\n-# for <@\d+>$/u;
 /** What a modal takes. */
 const LONGEST_REASON = 300;
 
@@ -194,7 +196,7 @@ function truthsOf(
   let previous: LocalMessage | undefined;
   for (const message of shown) {
     const { author } = message;
-    if (author.id === bot.id) truths.push({ kind: 'own', text: message.content });
+    if (author.id === bot.id) truths.push({ kind: 'own', text: message.content.replace(FOR_WHOM, '') });
     else {
       const speaker = message.webhookId === undefined ? author.id : `${author.id}/${author.username}`;
       truths.push({ kind: 'spoken', speaker, ...told(message, previous, bot) });
