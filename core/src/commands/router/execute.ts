@@ -71,7 +71,8 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
   } catch (error) {
     const outcome = outcomeOf(error);
     execution.count(call, outcome);
-    if (outcome === 'denied' || outcome === 'refused' || (outcome === 'failed' && isAct(call))) {
+    // What a member asks for and cannot have for other reasons (a slip, a disk) is nobody's business but theirs.
+    if (outcome === 'denied' || (isAct(call) && outcome !== 'unanswered')) {
       execution.audit.record({ actor, act: actOf(call), outcome, reason: sentenceOf(error) });
     }
     if (hasLastWord && error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED') return;
