@@ -93,8 +93,8 @@ for (const { route, provider, api, stream } of ROUTES) {
     it('goes on after what goes wrong on the way, and says so when it cannot', async () => {
       await using talk = await open();
       const { bot, model, clock, hearsAfter } = talk;
-      model.push(fail(429, { retryAfterSeconds: 2 }), ADD);
-      expect(contents(await hearsAfter(2_000, '!ai Add V'))).to.deep.equal([CARD]);
+      model.push(fail(429, { retryAfterSeconds: 3 }), ADD);
+      expect(contents(await hearsAfter(3_000, '!ai Add V'))).to.deep.equal([CARD]);
 
       model.push(fail(500), say('After a 500.'));
       expect(contents(await hearsAfter(RETRY_MS, '!ai Hello'))).to.deep.equal(['After a 500.']);
