@@ -24,7 +24,7 @@ export function createLearned(): Learned {
     refuses: (model, what) => known.has(`${what} ${model}`),
     learn: (model, what) => isNews(`${what} ${model}`),
     noteChat(log, model, reason) {
-      if (isNews(`noted ${reason} ${model}`)) log.info('prefill is not possible, chat is used', { reason });
+      if (isNews(`noted ${reason} ${model}`)) log.warn('prefill is not possible, chat is used', { reason });
     },
   };
 }

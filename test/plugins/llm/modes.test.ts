@@ -43,11 +43,12 @@ for (const route of [ANTHROPIC, BEDROCK]) {
       expect(stopReason).to.equal('stop_sequence');
     });
 
-    it('uses chat where the model is known to refuse prefill, with one note in the log', async () => {
+    it('says once, as a warning, that `mode: prefill` is not possible with the model, and uses chat', async () => {
       await using bench = await openRoute(route, { model: 'claude-opus-4-6', script: () => say('ok') });
       for (const _ of [1, 2]) expect((await bench.llm.complete(HELLO)).mode).to.equal('chat');
       expect(bench.api.requests).to.have.length(2);
-      expect(bench.logs.entries.filter(({ message }) => message === NOTE)).to.have.length(1);
+      const noted = bench.logs.entries.filter(({ message }) => message === NOTE);
+      expect(noted.map(({ level }) => level)).to.deep.equal(['warn']);
     });
 
     it('learns from the refusal of a model that it does not know, and remembers it', async () => {

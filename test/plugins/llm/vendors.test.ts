@@ -13,7 +13,7 @@ import {
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { recordingLogger } from '../../support/logs.js';
-import { ask, from, openRoute, ROUTES } from './bench.js';
+import { ask, from, KEY, openRoute, ROUTES } from './bench.js';
 
 const [, , CHAT] = ROUTES;
 const HELLO = ask([from('Alice', 'Hello')]);
@@ -52,6 +52,41 @@ describe('llm vendors', () => {
       baseUrl: 'https://bedrock-runtime.us-west-2.amazonaws.com',
       credentials: { accessKeyId: 'AKIA1', secretAccessKey: 's' },
     });
+  });
+
+  for (const api of ['chat', 'responses'] as const) {
+    it(`send a compatible server the headers and body fields of its configuration, and show no header (${api})`, async () => {
+      await using bench = await openRoute(CHAT, {
+        steps: [say('ok'), fail(403, { message: 'no access with tenant-secret-1' })],
+        env: { TENANT: 'tenant-secret-1' },
+      });
+      const config = {
+        apiKey: KEY,
+        baseUrl: bench.api.baseUrl,
+        api,
+        headers: { 'X-Tenant': variable('TENANT') },
+        body: { top_p: 0.5 },
+      };
+      bench.set({ vendors: { own: { provider: 'openai', config, provides: ['stand-in'] } } });
+      await bench.llm.complete(HELLO);
+      expect(bench.api.requests[0]?.headers).to.include({ 'x-tenant': 'tenant-secret-1' });
+      expect(bench.api.requests[0]?.body).to.have.property('top_p', 0.5);
+      expect((await bench.llm.render(HELLO)).body).to.have.property('top_p', 0.5);
+      const { message } = await failure('CINNABAR_LLM_REFUSED', () => bench.llm.complete(HELLO));
+      expect(message).to.include('no access').and.not.include('tenant-secret-1');
+      expect(JSON.stringify(bench.logs.entries)).to.not.include('tenant-secret-1');
+    });
+  }
+
+  it('refuse a body field that is the request’s own, and a header of several lines without repeating it', async () => {
+    const own = (config: object) => ({
+      own: { provider: 'openai', config: { baseUrl: 'http://x/v1', ...config }, provides: ['m'] },
+    });
+    expect(() => GLOBAL_SETTINGS.parse({ vendors: own({ body: { messages: [] } }) })).to.throw(
+      /must not hold model, messages/,
+    );
+    const message = await problem(own({ headers: { 'X-A': variable('A') } }), { A: 'secret\nX-B: 1' });
+    expect(message).to.include('header X-A').and.not.include('secret');
   });
 
   it('match whole names, the first vendor that does, and say so when none does', async () => {

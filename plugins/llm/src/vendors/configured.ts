@@ -24,6 +24,9 @@ export function configuredVendor(
   if (baseUrl !== undefined && !isHttpUrl(baseUrl)) {
     throw notConfigured(`the baseUrl of the vendor "${name}" is not an http or https address`);
   }
+  if (provider !== 'openai' && (config.headers !== undefined || config.body !== undefined)) {
+    throw notConfigured(`the vendor "${name}" has headers or body, which only servers with an API of OpenAI's take`);
+  }
   const own = ownParts(provider, config);
   const fromOutside = partsFrom(provider, settings, env);
   const hasOwn = baseUrl !== undefined || own.key !== undefined || own.accessKeyId !== undefined;
@@ -37,15 +40,32 @@ export function configuredVendor(
   return { name, source: sourceOf(provider, parts) };
 }
 
-function resolveReferences(vendor: string, config: VendorConfig, env: Environment): VendorConfig {
-  const resolved = Object.entries(config).map(([key, value]) => {
+function resolveReferences(vendor: string, { headers, body, ...config }: VendorConfig, env: Environment): VendorConfig {
+  const resolve = (value: string): string => {
     const variable = /^\$\{(\w+)\}$/.exec(value)?.[1];
-    if (variable === undefined) return [key, value];
+    if (variable === undefined) return value;
     const found = env[variable];
-    if (typeof found === 'string' && found !== '') return [key, found];
+    if (typeof found === 'string' && found !== '') return found;
     throw notConfigured(`the vendor "${vendor}" refers to the environment variable ${variable}, which is not set`);
-  });
-  return Object.fromEntries(resolved);
+  };
+  const resolved = (values: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(values).map(([key, value]) => [key, resolve(value)]));
+  const header = (name: string, value: string) => {
+    // A header cannot carry anything else, and the error that would follow shows the value.
+    if (/^[\x20-\x7e]*$/.test(value)) return value;
+    throw notConfigured(`the header ${name} of the vendor "${vendor}" must be one line of plain text`);
+  };
+  return {
+    ...resolved(config),
+    ...(headers === undefined
+      ? {}
+      : {
+          headers: Object.fromEntries(
+            Object.entries(headers).map(([name, value]) => [name, header(name, resolve(value))]),
+          ),
+        }),
+    ...(body === undefined ? {} : { body }),
+  };
 }
 
 function impliedProvider(name: string, config: VendorConfig): ProviderName | undefined {
@@ -71,6 +91,8 @@ function ownParts(provider: ProviderName, config: VendorConfig): SourceParts {
     accessKeyId: config.accessKeyId ?? config.aws_access_key,
     secretAccessKey: config.secretAccessKey ?? config.aws_secret_key,
     sessionToken: config.sessionToken ?? config.aws_session_token,
+    headers: config.headers,
+    body: config.body,
   };
 }
 

@@ -1,10 +1,24 @@
+import type { z } from 'zod';
+
 /** Where requests go, with everything that settings and environment leave open decided. */
 export type Source =
-  | { readonly provider: 'openai'; readonly api: 'responses' | 'chat'; readonly baseUrl: string; readonly key?: string }
+  | OpenAiSource
   | { readonly provider: 'anthropic'; readonly baseUrl: string; readonly key?: string }
   | { readonly provider: 'google'; readonly baseUrl: string; readonly key?: string }
   | BedrockSource
   | { readonly provider: 'offline' };
+
+/** OpenAI, or a server that speaks one of its APIs. */
+export interface OpenAiSource {
+  readonly provider: 'openai';
+  readonly api: 'responses' | 'chat';
+  readonly baseUrl: string;
+  readonly key?: string;
+  /** Secrets: shown and logged nowhere. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: JsonFields;
+}
+export type JsonFields = Readonly<Record<string, z.core.util.JSONType>>;
 
 export interface BedrockSource {
   readonly provider: 'bedrock';
@@ -37,6 +51,8 @@ export interface SourceParts {
   readonly accessKeyId?: string | undefined;
   readonly secretAccessKey?: string | undefined;
   readonly sessionToken?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: JsonFields | undefined;
 }
 
 const OFFICIAL: Readonly<Record<Exclude<ProviderName, 'bedrock'>, string>> = {
@@ -60,7 +76,14 @@ export function sourceOf(provider: ProviderName, parts: SourceParts): Source {
   const baseUrl = given ?? OFFICIAL[provider];
   switch (provider) {
     case 'openai':
-      return { provider, api: parts.api ?? 'responses', baseUrl, ...key };
+      return {
+        provider,
+        api: parts.api ?? 'responses',
+        baseUrl,
+        ...key,
+        ...(parts.headers === undefined ? {} : { headers: parts.headers }),
+        ...(parts.body === undefined ? {} : { body: parts.body }),
+      };
     case 'anthropic':
       // The SDK adds /v1 itself.
       return { provider, baseUrl: baseUrl.replace(/\/v1$/, ''), ...key };

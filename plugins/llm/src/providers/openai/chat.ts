@@ -1,6 +1,7 @@
 import type { StopReason, Usage } from '@cinnabar/sdk';
 import type OpenAI from 'openai';
 import { bounded } from '../../streaming/bounded.js';
+import type { JsonFields } from '../../vendors/source.js';
 import { CONNECTION_LOST, unreadable } from '../http-failure.js';
 import type { Attempt, ProviderCall, ProviderReply } from '../provider.js';
 import { readToolCall } from '../tool-call.js';
@@ -10,8 +11,13 @@ import { type ChatAnswer, collect, textsOf } from './chat-stream.js';
 const STREAMED = { stream: true, stream_options: { include_usage: true } } as const;
 
 /** One attempt through the Chat Completions API. */
-export async function sendChat(client: OpenAI, call: ProviderCall, genuine: boolean): Promise<Attempt> {
-  const params = toChatParams(call, genuine);
+export async function sendChat(
+  client: OpenAI,
+  call: ProviderCall,
+  genuine: boolean,
+  body?: JsonFields,
+): Promise<Attempt> {
+  const params = { ...toChatParams(call, genuine), ...body };
   if (!call.stream) {
     const answer = fromWhole(await client.chat.completions.create(params, { signal: call.signal }));
     if (answer === undefined) return { ok: false, failure: unreadable('it is not a chat completion') };
@@ -30,8 +36,8 @@ export async function sendChat(client: OpenAI, call: ProviderCall, genuine: bool
 }
 
 /** The body that `sendChat` sends. */
-export function renderChat(call: ProviderCall, genuine: boolean): unknown {
-  const params = toChatParams(call, genuine);
+export function renderChat(call: ProviderCall, genuine: boolean, body?: JsonFields): unknown {
+  const params = { ...toChatParams(call, genuine), ...body };
   return call.stream ? { ...params, ...STREAMED } : params;
 }
 

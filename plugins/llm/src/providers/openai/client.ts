@@ -1,5 +1,6 @@
 import type OpenAI from 'openai';
 import type { APIError } from 'openai';
+import type { OpenAiSource } from '../../vendors/source.js';
 import type { HttpProblem, Vendor } from '../http-failure.js';
 
 export type OpenAiSdk = Pick<
@@ -7,17 +8,11 @@ export type OpenAiSdk = Pick<
   'OpenAI' | 'APIError' | 'APIConnectionError' | 'APIUserAbortError'
 >;
 
-export interface OpenAiSource {
-  readonly api: 'responses' | 'chat';
-  readonly baseUrl: string;
-  readonly key?: string;
-}
-
 /** Time limits and repetitions are ours, so the SDK's are switched off. */
 const NO_SDK_TIMEOUT_MS = 2_147_483_647;
 
 /** The SDK's client for one source. Nothing is read from the environment. */
-export function createClient(sdk: OpenAiSdk, { baseUrl, key }: OpenAiSource): OpenAI {
+export function createClient(sdk: OpenAiSdk, { baseUrl, key, headers }: OpenAiSource): OpenAI {
   return new sdk.OpenAI({
     baseURL: baseUrl,
     apiKey: key ?? 'none',
@@ -28,11 +23,11 @@ export function createClient(sdk: OpenAiSdk, { baseUrl, key }: OpenAiSource): Op
     maxRetries: 0,
     timeout: NO_SDK_TIMEOUT_MS,
     logLevel: 'off',
-    ...(key === undefined ? { defaultHeaders: { Authorization: null } } : {}),
+    defaultHeaders: { ...(key === undefined ? { Authorization: null } : {}), ...headers },
   });
 }
 
-export function vendorOf({ api, baseUrl, key }: OpenAiSource): Vendor {
+export function vendorOf({ api, baseUrl, key, headers = {} }: OpenAiSource): Vendor {
   const { host, pathname } = new URL(baseUrl);
   const compatible = host !== 'api.openai.com';
   const hints = [
@@ -43,7 +38,7 @@ export function vendorOf({ api, baseUrl, key }: OpenAiSource): Vendor {
   return {
     title: compatible ? 'The server' : 'OpenAI',
     keyVariable: 'OPENAI_API_KEY',
-    secrets: key === undefined ? [] : [key],
+    secrets: [...(key === undefined ? [] : [key]), ...Object.values(headers)],
     host,
     notFoundHint: hints.join('; '),
   };

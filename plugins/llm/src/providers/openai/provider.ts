@@ -1,9 +1,10 @@
 import type { Clock } from '@cinnabar/sdk';
+import type { OpenAiSource } from '../../vendors/source.js';
 import { toFailure } from '../http-failure.js';
 import type { Provider } from '../provider.js';
 import { failedAttempt } from '../sdk-errors.js';
 import { renderChat, sendChat } from './chat.js';
-import { createClient, type OpenAiSdk, type OpenAiSource, problemOf, vendorOf } from './client.js';
+import { createClient, type OpenAiSdk, problemOf, vendorOf } from './client.js';
 import { sendEmbeddings } from './embeddings.js';
 import { renderResponses, sendResponses } from './responses.js';
 
@@ -23,8 +24,8 @@ export function createOpenAiProvider(source: OpenAiSource, load: () => Promise<O
       const client = createClient(sdk, source);
       try {
         return await (source.api === 'chat'
-          ? sendChat(client, call, genuine)
-          : sendResponses(client, call, (problem) => toFailure(problem, vendor, clock.now())));
+          ? sendChat(client, call, genuine, source.body)
+          : sendResponses(client, call, source.body, (problem) => toFailure(problem, vendor, clock.now())));
       } catch (error) {
         return failedAttempt(error, sdk, problemOf, vendor, clock.now());
       }
@@ -38,6 +39,7 @@ export function createOpenAiProvider(source: OpenAiSource, load: () => Promise<O
         return failedAttempt(error, sdk, problemOf, vendor, clock.now());
       }
     },
-    render: (call) => (source.api === 'chat' ? renderChat(call, genuine) : renderResponses(call)),
+    render: (call) =>
+      source.api === 'chat' ? renderChat(call, genuine, source.body) : renderResponses(call, source.body),
   };
 }

@@ -1,5 +1,6 @@
 import type OpenAI from 'openai';
 import { bounded } from '../../streaming/bounded.js';
+import type { JsonFields } from '../../vendors/source.js';
 import { CONNECTION_LOST, type HttpProblem, unreadable } from '../http-failure.js';
 import type { Attempt, Failure, ProviderCall } from '../provider.js';
 import { toReply } from './responses-reply.js';
@@ -10,8 +11,13 @@ type OutputItem = OpenAI.Responses.ResponseOutputItem;
 type Explain = (problem: HttpProblem) => Failure;
 
 /** One attempt through the Responses API. */
-export async function sendResponses(client: OpenAI, call: ProviderCall, explain: Explain): Promise<Attempt> {
-  const params = toResponsesParams(call);
+export async function sendResponses(
+  client: OpenAI,
+  call: ProviderCall,
+  body: JsonFields | undefined,
+  explain: Explain,
+): Promise<Attempt> {
+  const params = { ...toResponsesParams(call), ...body };
   const stops = call.request.stopSequences ?? [];
   if (!call.stream) {
     const response = await client.responses.create(params, { signal: call.signal });
@@ -52,8 +58,8 @@ export async function sendResponses(client: OpenAI, call: ProviderCall, explain:
 }
 
 /** The body that `sendResponses` sends. */
-export function renderResponses(call: ProviderCall): unknown {
-  const params = toResponsesParams(call);
+export function renderResponses(call: ProviderCall, body?: JsonFields): unknown {
+  const params = { ...toResponsesParams(call), ...body };
   return call.stream ? { ...params, stream: true } : params;
 }
 
