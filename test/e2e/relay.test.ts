@@ -79,6 +79,8 @@ describe('relay: an agent that lives in the guild', () => {
     await bot.admin(`!relay dm agent ${own.id}`);
     const owners = bot.you.openDm(bot.application);
     await bot.admin('!ai use relay', owners);
+    expect(await bot.admin('!relay dm setup', owners)).to.include('Say `relay dm on` first');
+    await bot.admin('!relay dm on', owners);
     bot.you.say(owners, '!relay dm setup');
     await bot.quiet();
     expect(
@@ -123,6 +125,7 @@ describe('relay: an agent that lives in the guild', () => {
     });
     await bot.admin(`!relay dm agent ${own.id}`);
     await bot.admin('!ai use relay', owners);
+    await bot.admin('!relay dm on', owners);
     bot.you.say(owners, '!relay dm setup');
     await bot.quiet();
     const dm = bot.alice.openDm(bot.application);

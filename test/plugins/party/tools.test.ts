@@ -27,6 +27,7 @@ const SCHEMAS = {
     properties: {
       loot_description: {
         ...text,
+        maxLength: 4_000,
         description:
           "Natural language description of the loot to distribute (e.g., 'Assault Rifle, Body Armor, Neural Processor' or 'We got 2 SMGs from the ganger')",
       },

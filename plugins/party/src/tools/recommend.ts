@@ -8,6 +8,7 @@ import type { PartyOf } from '../roster/owner.js';
 const input = z.object({
   loot_description: z
     .string()
+    .max(4_000)
     .describe(
       "Natural language description of the loot to distribute (e.g., 'Assault Rifle, Body Armor, Neural Processor' or 'We got 2 SMGs from the ganger')",
     ),

@@ -95,6 +95,9 @@ export function directCommands(desk: SetupDesk): Subgroup {
         access: { tier: 'botOwner', where: 'dm' },
         options: { user: option.user().optional().describe('For the own agent of this person') },
         async run(ctx, { user }) {
+          if ((await settings.user(ctx.user.id).get()).dm !== 'on') {
+            throw new UserError('Say `relay dm on` first: an agent acts in the direct messages of those who want it.');
+          }
           const agent = await directs.agentOf(user?.id ?? ctx.user.id);
           if (agent === undefined) throw new UserError('No agent has been chosen yet: `relay dm agent <id>`.');
           const place = { ...agent, guildId: null, userId: ctx.user.id, name: 'agent' };
