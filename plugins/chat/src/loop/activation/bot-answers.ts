@@ -69,6 +69,9 @@ export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswersP
   return {
     async add(message) {
       const key = `${message.channelId}:${message.webhookId ?? message.author.id}:${message.author.username}`;
+      // What another bot says between them parts messages that no mark joins.
+      for (const [other, { marksParts, messages }] of growing)
+        if (other !== key && !marksParts && messages[0]?.channelId === message.channelId) await finish(other);
       // Only the first part of an answer is a reply.
       if (message.reference !== null) await finish(key);
       const answer = growing.get(key) ?? { chain: count(message), messages: [], marksParts: false, cancel() {} };
