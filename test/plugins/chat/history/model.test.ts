@@ -151,6 +151,7 @@ describe('chat history: whatever happens in whatever order', () => {
     const limits = { channels: 2, all: { messages: 60, bytes: 60_000 }, channelBytes: 20_000 };
     await using tight = await openRoom(limits);
     const channels = ['a', 'b', 'c'].map((name) => tight.host.guild.createChannel({ name }));
+    await tight.host.settled();
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...channels),
