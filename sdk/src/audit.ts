@@ -1,7 +1,7 @@
 import type { Actor } from './access.js';
 import { defineToken } from './token.js';
 
-/** How something ended that an admin did, or that somebody was refused. */
+/** The outcome of an admin's act, or of a refused command. */
 export type AuditOutcome = 'done' | 'denied' | 'refused' | 'failed';
 
 /** An act: a command, or the press of a button that changes something for everybody. */

@@ -202,7 +202,7 @@ export interface Tools {
   list(): readonly ToolInfo[];
   /** The tools that the actor may use there: plugin enabled, access granted, not denied by policy. */
   offered(actor: Actor): Promise<readonly ToolInfo[]>;
-  /** The tools that are on where the actor is, whoever may use them: plugin enabled, not denied by policy. The same for every member there. */
+  /** The tools that are on where the actor is, also those that the actor may not use: plugin enabled, not denied by policy. The same for every member there. */
   available(actor: Actor): Promise<readonly ToolInfo[]>;
   /** Never throws: everything that can go wrong is an outcome. */
   invoke(request: ToolRequest): Promise<Outcome>;

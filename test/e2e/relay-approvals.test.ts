@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentTurn, LettaStandIn } from '@cinnabar/sdk/testing';
 import { createManualClock, startLettaStandIn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { type AgentBot, answering, startAgentBot } from '../plugins/relay/surface/guild-with-agent.js';
+import { freePort } from '../support/free-port.js';
 
 const post = answering('Here I am.');
 
@@ -17,16 +16,6 @@ const CAUTIOUS = async (turn: AgentTurn) => {
   await answering(`${wiped.status}: ${wiped.text}`)(turn);
 };
 
-/** The Letta server knows the bot's tools by their address, which a restart must not change. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 describe('relay: tools of an agent’s own that need an approval', () => {
   let letta: LettaStandIn;
   let bot: AgentBot;
@@ -36,6 +25,7 @@ describe('relay: tools of an agent’s own that need an approval', () => {
     folder = await mkdtemp(join(tmpdir(), 'cinnabar-relay-'));
     const clock = createManualClock();
     letta = await startLettaStandIn({ clock, script: CAUTIOUS });
+    // The Letta server knows the bot's tools by their address, which a restart must not change.
     port = await freePort();
     bot = await startAgentBot({ letta, dataDir: folder, clock, port });
     const { id } = letta.addAgent({ name: 'aurora', tools: { wipe_disk: () => 'The disk is wiped.' } });

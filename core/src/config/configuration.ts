@@ -15,7 +15,7 @@ export interface ConfigurationRoom extends Configuration {
   /** Claims the keys of a plugin's schema, whose values `start` checks. */
   declare(schema: z.ZodObject): () => void;
   /**
-   * Checks every file that may apply somewhere, follows the folder from here on, and tells of keys that nobody has claimed by now.
+   * Checks every file that may apply somewhere, follows the folder from here on, and logs the keys that no plugin has claimed.
    * @throws CinnabarError CINNABAR_CONFIG_INVALID with file, line and key of each value that does not fit
    */
   start(): Promise<void>;

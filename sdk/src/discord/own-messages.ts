@@ -13,7 +13,7 @@ export function speakerId(message: Message): string {
   return isWebhookMessage(message) ? `${message.webhookId}/${message.author.username}` : message.author.id;
 }
 
-/** Whether a message was sent through a webhook that this bot has made: under a name of its choice. Nobody else can send by those. */
+/** Whether a message was sent through a webhook that this bot has made: under a name of its choice. No other application can send through it. */
 export function isOwnWebhookMessage(message: Message | PartialMessage): boolean {
   return isWebhookMessage(message) && message.applicationId === message.client.application.id;
 }

@@ -2,7 +2,7 @@ import { z } from '@cinnabar/sdk';
 import { codesIn } from './requests.js';
 import type { Sighting } from './sightings.js';
 
-/** Shorter lines could be anybody's words. */
+/** Shorter lines could be what a member says. */
 const FEWEST_WORDS = 3;
 /** Of a request, around what is found in it. */
 const CONTEXT = 150;

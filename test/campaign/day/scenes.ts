@@ -67,7 +67,7 @@ export function morning({ story, town, dice }: Scene): void {
     story.ask(story.between('08:00', '08:40'), { kind: 'agent', where: 'agents' });
 }
 
-/** Commands whose answers are nobody's conversation. */
+/** Commands whose answers are no part of a conversation. */
 function bookkeeping({ story, town, dice }: Scene, where: Place, from: string, to: string): void {
   const lines = ['why', 'cost', 'help', 'set chat', 'ai status', 'cost channel'] as const;
   for (const line of lines) {

@@ -18,7 +18,7 @@ import {
   startLocalDiscord,
   startOpenAiStandIn,
 } from '@cinnabar/sdk/testing';
-import { freePort } from '../free-port.js';
+import { freePort } from '../../support/free-port.js';
 import { type BotProcess, startBot } from './bot.js';
 import type { Orders } from './child.js';
 import { createAgent, createMind } from './minds.js';

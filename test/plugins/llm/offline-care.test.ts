@@ -105,8 +105,8 @@ describe('llm offline: prefers not to understand over misunderstanding', () => {
           }
         },
       ),
-      { numRuns: 120 },
+      { numRuns: 800 },
     );
-    expect(calls).to.be.greaterThan(0);
+    expect(calls).to.be.greaterThan(5);
   });
 });

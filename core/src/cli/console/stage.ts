@@ -19,7 +19,7 @@ export interface Stage {
   readonly you: LocalUser;
   /** A member by name; a new name joins the guild. @throws ConsoleError for the bot's name */
   member(name: string): LocalUser;
-  /** Somebody who is there already, the bot included. */
+  /** A user who exists already, the bot included. */
   known(name: string): LocalUser | undefined;
   people(): readonly LocalUser[];
 }

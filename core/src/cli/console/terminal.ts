@@ -19,7 +19,7 @@ export interface TerminalParts {
 export interface Terminal {
   /** Prints above the line that is being typed, which stays as it is. */
   print(text: string): void;
-  /** Shows that somebody is typing, until the next call. */
+  /** Shows the typing indicator, until the next call. */
   typing(name: string | undefined): void;
   /** Resolves when the person has left and the last line has been played. */
   run(): Promise<void>;

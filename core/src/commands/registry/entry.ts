@@ -24,7 +24,7 @@ export interface CommandEntry extends EntryBase {
   readonly info: CommandInfo;
   readonly cooldown: Cooldown | undefined;
   readonly ephemeral: boolean;
-  /** What is done with it is in the audit, whoever may give it. */
+  /** The audit records each use, also where every member may use it. */
   readonly audited: boolean;
   readonly run: (context: CommandContext, options: Values) => unknown;
 }

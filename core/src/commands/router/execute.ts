@@ -71,7 +71,7 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
   } catch (error) {
     const outcome = outcomeOf(error);
     execution.count(call, outcome);
-    // What a member asks for and cannot have for other reasons (a slip, a disk) is nobody's business but theirs.
+    // The audit does not record the words of a member whose command failed for another reason (a mistyped option, a disk).
     if (outcome === 'denied' || (isAct(call) && outcome !== 'unanswered')) {
       execution.audit.record({ actor, act: actOf(call), outcome, reason: sentenceOf(error) });
     }

@@ -87,7 +87,7 @@ export function createRecovery(parts: Parts): Recovery {
     if (row?.decidedBy !== undefined) return 'pressed';
     const choice = await pressedBy(channel, messageId, userId);
     if (choice !== undefined) return choice === 'approve' ? 'pressed' : 'cancelled';
-    // It was cut short, however late it is by now: while the bot is away nobody can decide.
+    // It was cut short, however late it is by now: while the bot is away no member can decide.
     return 'restarted';
   };
 

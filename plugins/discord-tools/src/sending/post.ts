@@ -23,7 +23,7 @@ interface Post {
   readonly replyTo?: Message | undefined;
 }
 
-/** Says something in a channel, as one message or several, under the agent's own name where it has one. Whoever it answers is pinged when they can see it. */
+/** Says something in a channel, as one message or several, under the agent's own name where it has one. The author of the message that it answers is pinged when they can see it. */
 export async function post(
   parts: Parts,
   caller: Caller,

@@ -38,7 +38,7 @@ export function withCharacter(members: readonly Character[], said: Said, addedBy
   const character = {
     ...(addedBy === undefined ? {} : { addedBy }),
     ...present,
-    // Under its own name: whoever writes "jackie" does not mean to rename it.
+    // Under its own name: a member who writes "jackie" does not mean to rename "Jackie".
     name: present?.name ?? said.name,
     role,
     gear: [...gear],

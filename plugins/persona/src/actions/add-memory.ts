@@ -113,7 +113,7 @@ interface Subject {
   readonly name: string | undefined;
 }
 
-/** Whom or what it is about: somebody in the conversation, any other member of the server, or else a topic. @throws UserError when several are called that */
+/** Whom or what it is about: a member in the conversation, any other member of the server, or else a topic. @throws UserError when several are called that */
 async function subjectOf(about: string, run: TurnRun): Promise<Subject | undefined> {
   const { names, self, botId } = run;
   const called = about.trim();

@@ -41,7 +41,7 @@ function emptied(part: Part, ids: readonly string[], stay: boolean): readonly Pa
   return part.level > 1 || messageIds.length === 0 ? [] : [{ ...part, text: '', messageIds }];
 }
 
-/** Takes out what somebody had a part in. */
+/** Removes the chapters that a member had a part in. */
 export function withoutUser(chapters: readonly Chapter[], userId: string): readonly Chapter[] {
   return chapters.flatMap((chapter) => {
     if (!chapter.userIds.includes(userId)) return [chapter];

@@ -33,7 +33,7 @@ export function answerToName({ on }: Pick<Registrar, 'on'>, parts: UnaskedParts)
 }
 
 /**
- * Whether a text calls somebody: by the name at its beginning, after a greeting, or behind a comma at its end. A name within a sentence is talked of.
+ * Whether a text addresses the persona: by the name at its beginning, after a greeting, or behind a comma at its end. A name within a sentence is talked of.
  * @example callsBy('Judy', 'hey Judy, are you there?') // true
  */
 export function callsBy(name: string, text: string): boolean {

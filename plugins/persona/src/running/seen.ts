@@ -37,7 +37,7 @@ const MOST_TEXT_BYTES = 8_000;
 const MOST_REPLIED = 1_500;
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** Looks at a message that somebody wants an answer to. What cannot be had is left out. */
+/** Reads the images and files of a message that the persona answers. What cannot be fetched is left out. */
 export async function lookAt(message: Message | null, parts: SeenParts): Promise<Seen> {
   if (message === null) return NOTHING_SEEN;
   const replied = message.type === MessageType.Reply ? await repliedTo(message, parts) : undefined;

@@ -55,7 +55,7 @@ export function createDelivering(parts: DeliverParts): Delivering {
   };
 }
 
-/** Why nothing would come of it, where somebody waits for an answer that the agent posts itself. */
+/** Why the agent could not post, where a member waits for its answer. */
 async function muteAt({ name }: Target, batch: Batch, parts: DeliverParts): Promise<string | undefined> {
   const [{ guildId, channelId, agent: key }] = batch;
   if (guildId === null || !batch.some(isAsked)) return undefined;
@@ -64,7 +64,7 @@ async function muteAt({ name }: Target, batch: Batch, parts: DeliverParts): Prom
   return found === undefined ? undefined : `\`${name}\` cannot post here at the moment, because ${found.text}`;
 }
 
-/** Members who asked get a word; nobody waits for anything else. */
+/** Only members who asked are told; other events have no one waiting. */
 function mute(batch: Batch, objection: string): Delivery {
   if (!batch.some(isAsked)) return NOTHING;
   return { status: 'failed', retry: false, sentence: noAnswer(objection), error: SWITCHED_OFF };

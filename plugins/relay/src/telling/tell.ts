@@ -114,7 +114,7 @@ const UNPOSTED: Delivery = {
   error: new Error('Discord did not take the words of the agent'),
 };
 
-/** Whether the last thing that it wanted to post was refused, or came while nobody was there to take it: it did not choose to be silent. */
+/** Whether the last thing that it wanted to post was refused, or failed because the bot was away: the agent did not choose to be silent. */
 function hasTriedToPost({ tools }: Answered): boolean {
   return tools.findLast(({ name }) => name === 'discord_send')?.ok === false;
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AddedAgent, type LocalMessage, startLettaStandIn, startLocalDiscord } from '@cinnabar/sdk/testing';
-import { freePort } from '../../free-port.js';
+import { freePort } from '../../../support/free-port.js';
 import type { Chance } from '../../settings/chance.js';
 import { createFastClock } from '../fast-clock.js';
 import { createAgents } from './agents.js';

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -12,6 +10,7 @@ import {
   type LocalUser,
   startLocalDiscord,
 } from '@cinnabar/sdk/testing';
+import { freePort } from '../../../support/free-port.js';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.js';
 import { isReal, type LettaUnderTest, startLettaUnderTest } from './letta-under-test.js';
 import type { Model, Step } from './model.js';
@@ -191,13 +190,4 @@ function connected(prompt: string, results: readonly string[]): Step | undefined
   if (channelId === undefined) return undefined;
   if (results.length > 0) return { say: 'Done.' };
   return { calls: [{ name: 'discord_send', args: { channelId, message: 'I am connected.' } }] };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

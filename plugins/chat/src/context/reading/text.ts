@@ -51,7 +51,7 @@ function notesOn(message: HistoryMessage, { isShown, textIn }: Wording): readonl
   return [...files, ...message.extras];
 }
 
-/** The text of a file is its author's: only the notes around it, which nobody but the host can write, tell it from what was typed. */
+/** The text of a file is its author's: only the notes around it, which only the host can write, tell it from what was typed. */
 function fileLines({ name, contentType, sizeBytes }: HistoryAttachment, file: TextFile | undefined): readonly string[] {
   const about = `attachment: ${inNote(name, MAX_NOTE)}, ${inNote(contentType ?? 'file', MAX_NOTE)}, ${sizeText(sizeBytes)}`;
   if (file === undefined) return [`[${about}]`];

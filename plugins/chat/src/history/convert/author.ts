@@ -3,8 +3,8 @@ import { type Message, MessageFlags } from 'discord.js';
 import type { HistoryAuthor } from '../types.js';
 
 /**
- * Whether it is tool output that this bot has made visible. It goes through the same webhook as what the bot says under other names, and is told
- * from that by its flag: it notifies nobody.
+ * Whether it is tool output that this bot has made visible. It goes through the same webhook as what the bot says under other names, and has the
+ * flag `SuppressNotifications`, which those messages lack.
  */
 function isToolOutput(message: Message): boolean {
   return isOwnWebhookMessage(message) && message.flags.has(MessageFlags.SuppressNotifications);

@@ -5,7 +5,7 @@ const CODE = /(```[\s\S]*?```|`[^`\n]*`)/;
 const MENTION = /<@!?(\d{1,20})>/g;
 /** Letters, digits and what else a name goes on with. */
 const WORD = '[\\p{L}\\p{N}_]';
-/** In one message; a text that names more addresses nobody. */
+/** The most bots that one message pings; a message that names more pings none. */
 const MOST = 10;
 
 /** Mentions of other bots in what a model writes: it reads them as `@Name`, and writes them so. People are pinged by nothing that a model writes. */

@@ -97,7 +97,7 @@ function othersOf({ actor, earlier }: Turn): readonly Actor[] {
   return [...others.values()];
 }
 
-/** Not permitted although the host would run it: somebody else's words are answered too. What the host refuses, it refuses with its reason. */
+/** Whether the turn withholds a tool that the host would run, since another member is answered too. What the host itself refuses, it refuses with its reason. */
 async function isWithheld(wanted: string, { turn, tools, permitted }: InvokeParts): Promise<boolean> {
   if (permitted.some(({ name }) => name === wanted)) return false;
   return (await tools.offered(turn.actor)).some(({ name }) => name === wanted);

@@ -3,7 +3,7 @@ import type { BotConfig } from '../../config/schema.js';
 import { FIND_TOOLS } from './find-tools.js';
 
 export interface Offer {
-  /** Declared to the model: the same whoever asks, so that the prefix that providers cache stays the same. */
+  /** Declared to the model: the same for every member, so that the prefix that providers cache stays the same. */
   readonly declared: readonly ModelTool[];
   /** All that everyone may use who is answered. */
   readonly permitted: readonly ModelTool[];
@@ -13,8 +13,8 @@ const NOTHING: Offer = { declared: [], permitted: [] };
 
 /**
  * The tools for a turn. Those that every member may use, of the plugins that are in use, are declared; the others are found with `find_tools`
- * when they are needed. None runs that not everyone may use who is answered, since nobody's words should move another one's rights; a bot's words
- * move none: people may be speaking through it.
+ * when they are needed. A tool runs only when every member who is answered may use it: the words of one must not
+ * move the rights of another. A bot's words move none: people may be speaking through it.
  */
 export async function offeredTools(
   tools: Tools,
