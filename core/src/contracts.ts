@@ -131,7 +131,7 @@ export interface Events {
 }
 
 /** Prefix and slash commands: registry, parser, router, slash sync and help data. */
-export interface CommandRoom extends Commands {
+export interface CommandService extends Commands {
   command(owner: Owner, definition: CommandDefinition): Disposer;
   group(owner: Owner, definition: GroupDefinition): Disposer;
   /** Every registered command by full name, whatever its access. */
@@ -146,12 +146,12 @@ export interface CommandRoom extends Commands {
   syncAll(): Promise<void>;
 }
 
-export interface ComponentRoom {
+export interface ComponentService {
   component(owner: Owner, definition: ComponentDefinition): ComponentHandle;
   onInteraction(interaction: Interaction): boolean;
 }
 
-export interface ToolRoom extends Tools {
+export interface ToolService extends Tools {
   tool(owner: Owner, definition: ToolDefinition): Disposer;
   intercept(owner: Owner, interceptor: Interceptor): Disposer;
   readonly ledger: Ledger;
@@ -165,12 +165,12 @@ export interface ToolRoom extends Tools {
   idle(): Promise<void>;
 }
 
-export interface ResponderRoom extends Responders {
+export interface ResponderService extends Responders {
   responder(owner: Owner, definition: ResponderDefinition): Disposer;
 }
 
 /** Plugin services by token, in a child container; and which plugins guard tools. */
-export interface ServiceRoom {
+export interface ServiceRegistry {
   provide(owner: Owner, token: Token<unknown>, service: unknown): Disposer;
   has(token: Token<unknown>): boolean;
   resolve(injections: Injections): Readonly<Record<string, unknown>>;
@@ -181,7 +181,7 @@ export interface PluginStorage {
   readonly settings: object;
   readonly collections: object;
 }
-export interface StorageRoom {
+export interface StorageService {
   /** Opens a plugin's storage. The same documents across reloads; schemas are those of this version. */
   open(plugin: Plugin): PluginStorage;
   /** Lets go of a version that has stopped: its settings are no longer listed. */
@@ -197,7 +197,7 @@ export interface StorageRoom {
 }
 
 /** Members' own data that plugins hold beside their user-scoped collections, together with those collections. */
-export interface PersonalDataRoom extends PersonalDataStore {
+export interface PersonalDataService extends PersonalDataStore {
   register(owner: Owner, data: PersonalData): Disposer;
 }
 
@@ -208,7 +208,7 @@ export interface Basics {
   readonly log: Logger;
 }
 
-export interface AccessRoom extends Access {
+export interface AccessService extends Access {
   /** Whether Discord tells of every change of members; otherwise it is asked for each call. */
   membershipsAreLive(): boolean;
   /** `decide`, trusting no cached member: for the moment at which something irrevocable happens. */

@@ -14,7 +14,7 @@ import type { Client } from 'discord.js';
 import { container as root } from 'tsyringe';
 import { createSystemClock, createSystemRandom } from './clock/system-clock.js';
 import { KEYS } from './composition/keys.js';
-import { registerRooms } from './composition/rooms.js';
+import { registerServices } from './composition/registrations.js';
 import type { HostConfig } from './config/host-config.js';
 import { type DataLock, lockData } from './data-lock/lock.js';
 import { login } from './gateway/login.js';
@@ -32,7 +32,7 @@ import { createUncaught, type UncaughtKind } from './process/uncaught.js';
 import { NO_WATCHDOG, type Watchdog } from './process/watchdog.js';
 import { dataUnusable, watchedDriver } from './storage/disk-watch.js';
 import type { Driver } from './storage/driver.js';
-import { createConfDriver } from './storage/drivers/conf/conf-driver.js';
+import { createFileDriver } from './storage/drivers/file-driver.js';
 
 export interface HostOptions {
   readonly config: HostConfig;
@@ -116,8 +116,8 @@ export function createHost(options: HostOptions): Host {
   watchdog.logTo(log);
   container.register(KEYS.watchdog, { useValue: watchdog });
   const driver =
-    options.driver ?? createConfDriver({ root: join(config.dataDir, 'documents'), clock, log: logs.logger('storage') });
-  registerRooms(container, (change) => upkeep.pluginsChanged(change));
+    options.driver ?? createFileDriver({ root: join(config.dataDir, 'documents'), clock, log: logs.logger('storage') });
+  registerServices(container, (change) => upkeep.pluginsChanged(change));
   const diskWatch = container.resolve(KEYS.diskWatch);
   container.register(KEYS.driver, { useValue: watchedDriver(driver, diskWatch) });
 

@@ -1,6 +1,6 @@
 import type { AccessSubject, Actor, Clock, Decision, DecisionReason, Identities, Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { AccessRoom, AccessRule, GuildStates } from '../contracts.js';
+import type { AccessRule, AccessService, GuildStates } from '../contracts.js';
 import { judge } from './checks.js';
 import { createMemberships } from './memberships.js';
 import { createOwners } from './owners.js';
@@ -26,7 +26,7 @@ export interface AccessParts {
 type MaybeLater<T> = T | Promise<T>;
 
 /** Builds the one authorization path. Deny wins, and whatever goes wrong inside is a refusal. */
-export function createAccess(parts: AccessParts): AccessRoom {
+export function createAccess(parts: AccessParts): AccessService {
   const { client, states, enabledIn, rules = [], clock, log } = parts;
   const owners = createOwners({ client, configured: parts.owners, clock, log });
   const memberships = createMemberships(client, clock);

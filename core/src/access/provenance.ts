@@ -3,7 +3,7 @@ import type { Client } from 'discord.js';
 import { isOpenTo } from './audience.js';
 import { createStandingMessages, type StandingMessages } from './standing-messages.js';
 
-export interface ProvenanceRoom extends Provenance {
+export interface ProvenanceService extends Provenance {
   readonly messages: StandingMessages;
 }
 
@@ -14,7 +14,7 @@ interface Parts {
 }
 
 /** Decides who may be shown what came from where, by what is true now. */
-export function createProvenance({ client, access, log }: Parts): ProvenanceRoom {
+export function createProvenance({ client, access, log }: Parts): ProvenanceService {
   const messages = createStandingMessages(client, log);
 
   const mayRead = (actor: Actor, source: ToolSource) =>

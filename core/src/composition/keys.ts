@@ -1,36 +1,36 @@
 import type { Clock, Files, MessageOrigins, Prefixes, Random, ToolPolicies } from '@cinnabar/sdk';
 import type { DependencyContainer, InjectionToken } from 'tsyringe';
-import type { ProvenanceRoom } from '../access/provenance.js';
-import type { ConfigurationRoom } from '../config/configuration.js';
+import type { ProvenanceService } from '../access/provenance.js';
+import type { ConfigurationService } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
 import type {
-  AccessRoom,
+  AccessService,
   Boundary,
-  CommandRoom,
-  ComponentRoom,
+  CommandService,
+  ComponentService,
   EnabledIn,
   Events,
   GuildStates,
-  PersonalDataRoom,
-  ResponderRoom,
-  StorageRoom,
-  ToolRoom,
+  PersonalDataService,
+  ResponderService,
+  StorageService,
+  ToolService,
 } from '../contracts.js';
 import type { BlockageWatch } from '../gateway/blockage.js';
 import type { GatewayClient } from '../gateway/client.js';
 import type { InFlight } from '../gateway/in-flight.js';
 import type { GatewayStatus } from '../gateway/status.js';
-import type { IdentityRoom } from '../identities/room.js';
-import type { AuditLogRoom } from '../observability/audit-log.js';
+import type { IdentityService } from '../identities/identities.js';
+import type { AuditLogService } from '../observability/audit-log.js';
 import type { Logs } from '../observability/logs.js';
-import type { MetricsRoom } from '../observability/metrics.js';
+import type { MetricsService } from '../observability/metrics.js';
 import type { HostNotices } from '../observability/owner-notices.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { PluginServices } from '../plugins/services.js';
 import type { Watchdog } from '../process/watchdog.js';
 import type { DiskWatch } from '../storage/disk-watch.js';
 import type { Driver } from '../storage/driver.js';
-import type { WorkerRoom } from '../workers/module.js';
+import type { WorkerService } from '../workers/module.js';
 
 const key = <T>(name: string): InjectionToken<T> => Symbol(name);
 
@@ -39,16 +39,16 @@ export const KEYS = {
   /** The container itself: plugin services live in a child of it. */
   container: key<DependencyContainer>('container'),
   config: key<HostConfig>('config'),
-  configuration: key<ConfigurationRoom>('configuration'),
+  configuration: key<ConfigurationService>('configuration'),
   clock: key<Clock>('clock'),
   random: key<Random>('random'),
   logs: key<Logs>('logs'),
   driver: key<Driver>('driver'),
   diskWatch: key<DiskWatch>('disk watch'),
-  metrics: key<MetricsRoom>('metrics'),
+  metrics: key<MetricsService>('metrics'),
   notices: key<HostNotices>('owner notices'),
-  storage: key<StorageRoom>('storage'),
-  audit: key<AuditLogRoom>('audit'),
+  storage: key<StorageService>('storage'),
+  audit: key<AuditLogService>('audit'),
   files: key<Files>('files'),
   guildStates: key<GuildStates>('guild states'),
   enabledIn: key<EnabledIn>('enabled in'),
@@ -61,18 +61,18 @@ export const KEYS = {
   watchdog: key<Watchdog>('watchdog'),
   blockage: key<BlockageWatch>('blockage'),
   boundary: key<Boundary>('boundary'),
-  identities: key<IdentityRoom>('identities'),
-  access: key<AccessRoom>('access'),
-  provenance: key<ProvenanceRoom>('provenance'),
-  commands: key<CommandRoom>('commands'),
-  components: key<ComponentRoom>('components'),
-  responders: key<ResponderRoom>('responders'),
-  tools: key<ToolRoom>('tools'),
+  identities: key<IdentityService>('identities'),
+  access: key<AccessService>('access'),
+  provenance: key<ProvenanceService>('provenance'),
+  commands: key<CommandService>('commands'),
+  components: key<ComponentService>('components'),
+  responders: key<ResponderService>('responders'),
+  tools: key<ToolService>('tools'),
   messageOrigins: key<MessageOrigins>('message origins'),
   toolPolicies: key<ToolPolicies>('tool policies'),
   events: key<Events>('events'),
   services: key<PluginServices>('services'),
-  personalData: key<PersonalDataRoom>('personal data'),
-  workers: key<WorkerRoom>('workers'),
+  personalData: key<PersonalDataService>('personal data'),
+  workers: key<WorkerService>('workers'),
   plugins: key<PluginManager>('plugins'),
 } as const;

@@ -8,7 +8,7 @@ export interface Ceilings {
   readonly models: readonly string[];
 }
 
-export interface CeilingsRoom {
+export interface CeilingService {
   /** @param guildId `null`: direct messages */
   of(plugin: string, guildId: string | null): Promise<Ceilings>;
   /** The numeric settings of a plugin's servers: any other key is reported as a mistake. */
@@ -25,13 +25,13 @@ export const ceilingsSchema = z.object({
     ),
 });
 
-export const NO_CEILINGS: CeilingsRoom = {
+export const NO_CEILINGS: CeilingService = {
   of: async () => ({ numbers: new Map(), models: [] }),
   declare: () => undefined,
 };
 
 /** Reads the owner's ceilings from the configuration files. Kept by guild until a file changes. Mistakes are logged, each once, and count as 0. */
-export function createCeilings(configuration: Configuration, log: Logger): CeilingsRoom {
+export function createCeilings(configuration: Configuration, log: Logger): CeilingService {
   const known = new Map<string, readonly string[]>();
   const kept = new Map<string | null, Promise<Reading>>();
   const told = new Set<string>();

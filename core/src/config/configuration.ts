@@ -11,7 +11,7 @@ import { type WatchFolder, watchFolder } from './watch.js';
 /** An editor writes in several steps. */
 const DEBOUNCE_MS = 100;
 
-export interface ConfigurationRoom extends Configuration {
+export interface ConfigurationService extends Configuration {
   /** Claims the keys of a plugin's schema, whose values `start` checks. */
   declare(schema: z.ZodObject): () => void;
   /**
@@ -36,7 +36,7 @@ export interface ConfigurationOptions {
 }
 
 /** Builds what plugins see of the configuration files. */
-export function createConfiguration(options: ConfigurationOptions): ConfigurationRoom {
+export function createConfiguration(options: ConfigurationOptions): ConfigurationService {
   const { dir, root, botName, clock, log, onProblem = () => undefined, watch = watchFolder } = options;
   const claims = createClaims();
   const listeners = new Set<(source: string) => void>();

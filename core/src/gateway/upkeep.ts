@@ -1,5 +1,5 @@
 import type { Logger } from '@cinnabar/sdk';
-import type { CommandRoom, GuildStates } from '../contracts.js';
+import type { CommandService, GuildStates } from '../contracts.js';
 import type { PluginChange } from '../plugins/lifecycle/change-queue.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { GatewayClient } from './client.js';
@@ -8,7 +8,7 @@ import { unionOfIntents } from './intents.js';
 interface Parts {
   readonly gateway: GatewayClient;
   readonly plugins: PluginManager;
-  readonly commands: CommandRoom;
+  readonly commands: CommandService;
   readonly states: GuildStates;
   readonly log: Logger;
 }

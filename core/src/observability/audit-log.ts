@@ -21,7 +21,7 @@ export const auditSchema = z.object({
     .default([]),
 });
 
-export interface AuditLogRoom extends AuditLog {
+export interface AuditLogService extends AuditLog {
   readonly personalData: PersonalData;
 }
 
@@ -33,7 +33,7 @@ interface Parts {
 }
 
 /** Writes acts to the audit file, and the latest of each guild to where they can be read in Discord. */
-export function createAuditLog({ documents, logs, clock, log }: Parts): AuditLogRoom {
+export function createAuditLog({ documents, logs, clock, log }: Parts): AuditLogService {
   return {
     record({ actor, act, outcome, reason }) {
       const written = {

@@ -18,7 +18,7 @@ import type { Owner } from '../contracts.js';
 type Prom = typeof import('prom-client');
 
 /** Metrics of the host and of every plugin. Until `open` they are declared, but nothing is counted. */
-export interface MetricsRoom {
+export interface MetricsService {
   /** The host's own: `commands_total` is published as `cinnabar_commands_total`. */
   readonly host: Metrics;
   /** Metrics of one run of a plugin. */
@@ -56,7 +56,7 @@ const OTHER = 'other';
 const LAG_PRECISION_MS = 20;
 
 /** @param log hears of metrics that fail */
-export function createMetrics(log: Logger): MetricsRoom {
+export function createMetrics(log: Logger): MetricsService {
   const declared = new Map<string, Declared>();
   let opened: { readonly prom: Prom; readonly registry: Registry } | undefined;
 

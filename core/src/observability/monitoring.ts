@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { CinnabarError, isAllowedSource, isLoopback, type ListenAddress, type Logger, urlOf } from '@cinnabar/sdk';
-import type { MetricsRoom } from './metrics.js';
+import type { MetricsService } from './metrics.js';
 import type { Readiness } from './readiness.js';
 
 interface Parts {
   /** `undefined`: nothing is served, and nothing is counted. */
   readonly address: ListenAddress | undefined;
-  readonly metrics: Pick<MetricsRoom, 'open' | 'render'>;
+  readonly metrics: Pick<MetricsService, 'open' | 'render'>;
   readonly readiness: Readiness;
   readonly log: Logger;
 }

@@ -1,37 +1,37 @@
 import type { Clock, Disposer, ErasedContext } from '@cinnabar/sdk';
 import { CinnabarError, z } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { ConfigurationRoom } from '../config/configuration.js';
+import type { ConfigurationService } from '../config/configuration.js';
 import type {
   Boundary,
-  CommandRoom,
-  ComponentRoom,
+  CommandService,
+  ComponentService,
   Events,
   Owner,
-  PersonalDataRoom,
-  ResponderRoom,
-  ServiceRoom,
-  StorageRoom,
-  ToolRoom,
+  PersonalDataService,
+  ResponderService,
+  ServiceRegistry,
+  StorageService,
+  ToolService,
 } from '../contracts.js';
 import { missingIntent } from '../gateway/needed-intents.js';
-import type { MetricsRoom } from '../observability/metrics.js';
+import type { MetricsService } from '../observability/metrics.js';
 import { boundTools } from '../tools/bound-tools.js';
-import type { WorkerRoom } from '../workers/module.js';
+import type { WorkerService } from '../workers/module.js';
 
-export interface ContextRooms {
-  readonly commands: CommandRoom;
-  readonly components: ComponentRoom;
-  readonly configuration: Pick<ConfigurationRoom, 'declare'>;
+export interface HostServices {
+  readonly commands: CommandService;
+  readonly components: ComponentService;
+  readonly configuration: Pick<ConfigurationService, 'declare'>;
   readonly events: Events;
-  readonly tools: ToolRoom;
-  readonly responders: ResponderRoom;
-  readonly services: ServiceRoom;
-  readonly storage: StorageRoom;
-  readonly personalData: PersonalDataRoom;
+  readonly tools: ToolService;
+  readonly responders: ResponderService;
+  readonly services: ServiceRegistry;
+  readonly storage: StorageService;
+  readonly personalData: PersonalDataService;
   readonly boundary: Boundary;
-  readonly workers: WorkerRoom;
-  readonly metrics: MetricsRoom;
+  readonly workers: WorkerService;
+  readonly metrics: MetricsService;
   readonly clock: Clock;
   readonly client: Client;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -41,7 +41,7 @@ export interface ContextRooms {
  * Binds every registration function to one run of a plugin: what its `setup` is handed.
  * @throws CinnabarError CINNABAR_CONFIG_INVALID, naming the environment variable that is wrong
  */
-export function createContext(owner: Owner, rooms: ContextRooms): ErasedContext {
+export function createContext(owner: Owner, rooms: HostServices): ErasedContext {
   const { plugin, scope, log } = owner;
   const { settings, collections } = rooms.storage.open(plugin);
   scope.add('settings and collections', () => rooms.storage.close(plugin));
@@ -82,7 +82,7 @@ export function createContext(owner: Owner, rooms: ContextRooms): ErasedContext 
   };
 }
 
-function after(owner: Owner, { boundary, clock }: ContextRooms, delayMs: number, task: () => unknown): Disposer {
+function after(owner: Owner, { boundary, clock }: HostServices, delayMs: number, task: () => unknown): Disposer {
   let cancel: () => void = () => undefined;
   // The scope comes first, here and below: one that is closed refuses, and then no clock may run.
   const dispose = owner.scope.add(`timer once in ${delayMs} ms`, () => cancel());
@@ -93,7 +93,7 @@ function after(owner: Owner, { boundary, clock }: ContextRooms, delayMs: number,
   return dispose;
 }
 
-function every(owner: Owner, { boundary, clock }: ContextRooms, intervalMs: number, task: () => unknown): Disposer {
+function every(owner: Owner, { boundary, clock }: HostServices, intervalMs: number, task: () => unknown): Disposer {
   let cancel: () => void = () => undefined;
   const next = () => {
     cancel = clock.after(intervalMs, () => void run());
@@ -113,7 +113,7 @@ function every(owner: Owner, { boundary, clock }: ContextRooms, intervalMs: numb
 }
 
 /** What a plugin injects, its tools bound to it. */
-function bound<S extends Readonly<Record<string, unknown>>>(services: S, owner: Owner, tools: ToolRoom): S {
+function bound<S extends Readonly<Record<string, unknown>>>(services: S, owner: Owner, tools: ToolService): S {
   const own = boundTools(owner, tools);
   return Object.freeze({
     ...services,
@@ -127,7 +127,7 @@ function bound<S extends Readonly<Record<string, unknown>>>(services: S, owner: 
 
 function readEnvironment(
   { plugin, entrusted }: Owner,
-  environment: ContextRooms['environment'],
+  environment: HostServices['environment'],
 ): Readonly<Record<string, unknown>> {
   if (plugin.env === undefined) return {};
   // A loose schema is for variables whose names only the plugin's settings know.

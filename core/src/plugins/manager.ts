@@ -10,7 +10,7 @@ import { createGuardBook } from './lifecycle/guard-book.js';
 import { infoOf } from './lifecycle/info.js';
 import { load, unload } from './lifecycle/load-unload.js';
 import { reload } from './lifecycle/reload.js';
-import type { LifecycleRoom } from './lifecycle/room.js';
+import type { LifecycleContext } from './lifecycle/room.js';
 import { stopAll } from './lifecycle/stop.js';
 import { watchServices } from './lifecycle/watch-services.js';
 import type { PluginManagerOptions } from './manager-options.js';
@@ -89,7 +89,7 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
   };
 }
 
-function createRoom(options: PluginManagerOptions, ending: AbortSignal): LifecycleRoom {
+function createRoom(options: PluginManagerOptions, ending: AbortSignal): LifecycleContext {
   let runs = 0;
   return {
     records: new Map(),

@@ -1,5 +1,5 @@
 import type { PersonalData } from '@cinnabar/sdk';
-import type { PersonalDataRoom, StorageRoom } from '../contracts.js';
+import type { PersonalDataService, StorageService } from '../contracts.js';
 
 /**
  * Export and deletion of one person's data over all plugins.
@@ -8,10 +8,10 @@ import type { PersonalDataRoom, StorageRoom } from '../contracts.js';
  * @param callsAreTold resolves when every call that has ended has been told of
  */
 export function createPersonalData(
-  storage: StorageRoom,
+  storage: StorageService,
   host: Readonly<Record<string, PersonalData>>,
   callsAreTold: () => Promise<void> = async () => undefined,
-): PersonalDataRoom {
+): PersonalDataService {
   const sources = new Map<string, Set<PersonalData>>();
   return {
     register(owner, data) {

@@ -1,9 +1,9 @@
 import { CinnabarError, type Injection, type Token } from '@cinnabar/sdk';
 import type { DependencyContainer } from 'tsyringe';
-import type { ServiceRoom } from '../contracts.js';
+import type { ServiceRegistry } from '../contracts.js';
 
 /** `ServiceRoom`, and what the lifecycle needs to know of it. */
-export interface PluginServices extends ServiceRoom {
+export interface PluginServices extends ServiceRegistry {
   /** Differs for each `provide`: tells whether a service is still the one that was injected. `undefined` when there is none. */
   provision(tokenId: string): number | undefined;
   /** Id of the plugin that provides it now; `undefined` for the host's own and for none. */

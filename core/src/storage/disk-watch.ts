@@ -11,7 +11,7 @@ import {
   type WriteWatch,
 } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
-import { nameOf } from './documents/path-names.js';
+import { nameOf } from './documents/paths.js';
 import { DamagedDocument, type DocumentPath, type Driver } from './driver.js';
 
 /** That nothing can be saved, and why. */

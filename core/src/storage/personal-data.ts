@@ -1,6 +1,6 @@
 import type { SettingScope } from '@cinnabar/sdk';
-import { type Personal, personalOf } from './documents/layout.js';
-import { storedIn, type Vault } from './documents/vault.js';
+import { type DocumentStore, storedIn } from './documents/document-store.js';
+import { type Personal, personalOf } from './documents/paths.js';
 
 /** Members' right to see and to remove what is kept about them, by what is stored: also of plugins that are not running. */
 export interface StoredPersonalData {
@@ -11,14 +11,14 @@ export interface StoredPersonalData {
 }
 
 export function createPersonalData(options: {
-  readonly vault: Vault;
+  readonly store: DocumentStore;
   /** Takes secrets out of settings, as far as the plugin is known. */
   readonly withoutSecrets: (plugin: string, scope: SettingScope, data: unknown) => unknown;
 }): StoredPersonalData {
-  const { vault, withoutSecrets } = options;
+  const { store, withoutSecrets } = options;
 
   const find = async (userId: string) =>
-    (await vault.list([])).flatMap((path) => {
+    (await store.list([])).flatMap((path) => {
       const personal = personalOf(path, userId);
       return personal === undefined ? [] : [{ path, personal }];
     });
@@ -32,7 +32,7 @@ export function createPersonalData(options: {
     async exportUser(userId) {
       const found: Record<string, Record<string, Record<string, unknown>>> = {};
       for (const { path, personal } of await find(userId)) {
-        const stored = storedIn(await vault.load(path));
+        const stored = storedIn(await store.load(path));
         if (stored === undefined) continue;
         const data = shown(personal, stored.data);
         const plugin = found[personal.plugin] ?? {};
@@ -44,7 +44,7 @@ export function createPersonalData(options: {
     },
     async forgetUser(userId) {
       const documents = await find(userId);
-      for (const { path } of documents) await vault.erase(path);
+      for (const { path } of documents) await store.erase(path);
       return documents.length;
     },
   };

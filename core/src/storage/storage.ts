@@ -1,13 +1,27 @@
-import type { Actor, Logger, Tier } from '@cinnabar/sdk';
-import { type CeilingsRoom, NO_CEILINGS } from '../config/ceilings.js';
-import type { StorageRoom } from '../contracts.js';
+import {
+  type Actor,
+  CinnabarError,
+  type HasId,
+  type Logger,
+  type MemberKey,
+  type Plugin,
+  SETTING_SCOPES,
+  type SettingScope,
+  type SettingsDocument,
+  type Tier,
+  type z,
+} from '@cinnabar/sdk';
+import { type CeilingService, type Ceilings, NO_CEILINGS } from '../config/ceilings.js';
+import type { PluginStorage, StorageService } from '../contracts.js';
 import { createCatalog } from './catalog/catalog.js';
-import { hideSecrets, type SecretKeys, secretKeysOf } from './catalog/fields.js';
+import { fieldsOf, hideSecrets, type SecretKeys, secretKeysOf } from './catalog/fields.js';
+import { belowCeilings } from './documents/ceilings.js';
 import { openCollection } from './documents/collection.js';
-import { collectionPath } from './documents/layout.js';
-import { createVault, type StorageProblem } from './documents/vault.js';
+import { createDocumentStore, type DocumentStore, type StorageProblem } from './documents/document-store.js';
+import { invalid } from './documents/entry.js';
+import { collectionPath, keyFor, settingsPath } from './documents/paths.js';
+import { openSettings, unknownSetting } from './documents/settings.js';
 import type { Driver } from './driver.js';
-import { type OpenedPlugin, openPlugin, type Presets } from './open-plugin.js';
 import { createPersonalData } from './personal-data.js';
 
 /** Where the host's own documents lie: no plugin's id can look like this. */
@@ -21,7 +35,7 @@ export interface StorageOptions {
   /** Where a preset stands, for people. */
   readonly presetPlace?: (plugin: string, key: string) => string;
   /** What admins may set at most. */
-  readonly ceilings?: CeilingsRoom;
+  readonly ceilings?: CeilingService;
   /** Who may change settings; without it nobody may, but people their own. */
   readonly tierOf?: (actor: Actor) => Promise<Tier>;
   /** Whether a role is one of the server's; without it none is, so that settings by role can be changed by nobody there. */
@@ -33,7 +47,7 @@ export interface StorageOptions {
 }
 
 /** Builds the storage of all plugins over one driver. Whoever made the driver closes it, after the last `flush`. */
-export function createStorage(options: StorageOptions): StorageRoom {
+export function createStorage(options: StorageOptions): StorageService {
   const {
     driver,
     log,
@@ -45,18 +59,18 @@ export function createStorage(options: StorageOptions): StorageRoom {
     channelsCalled = () => [],
     onProblem = () => undefined,
   } = options;
-  const vault = createVault({ driver, log, onProblem });
+  const store = createDocumentStore({ driver, log, onProblem });
   const opened = new Map<string, OpenedPlugin>();
   const secrets = new Map<string, SecretKeys>();
   const personal = createPersonalData({
-    vault,
+    store,
     withoutSecrets: (id, scope, data) => hideSecrets(secrets.get(id) ?? new Map(), scope, data),
   });
 
   return {
     open(plugin) {
       const { id } = plugin.manifest;
-      const one = openPlugin(vault, plugin, presets[id] ?? {}, (key) => presetPlace(id, key), ceilings);
+      const one = openPlugin(store, plugin, presets[id] ?? {}, (key) => presetPlace(id, key), ceilings);
       opened.set(id, one);
       secrets.set(id, secretKeysOf(plugin));
       return one.storage;
@@ -65,9 +79,118 @@ export function createStorage(options: StorageOptions): StorageRoom {
       const { id } = plugin.manifest;
       if (opened.get(id)?.plugin === plugin) opened.delete(id);
     },
-    collection: (name, definition) => openCollection(vault, definition, collectionPath(HOST, definition.scope, name)),
+    collection: (name, definition) => openCollection(store, definition, collectionPath(HOST, definition.scope, name)),
     catalog: createCatalog({ opened, tierOf, hasRole, channelsCalled }),
     ...personal,
-    flush: () => vault.idle(),
+    flush: () => store.idle(),
   };
+}
+
+type Presets = Readonly<Record<string, unknown>>;
+export type AnySettings = SettingsDocument<Record<string, unknown>>;
+
+/** A plugin's storage as its present version declares it. */
+export interface OpenedPlugin {
+  readonly plugin: Plugin;
+  readonly storage: PluginStorage;
+  /** The settings document of a scope the plugin has; `of` is needed but for the global one. */
+  readonly document: (scope: SettingScope, of?: HasId | MemberKey) => AnySettings;
+  /** What the owner allows admins of a server at most. */
+  readonly ceilings: (guildId: string | null) => Promise<Ceilings>;
+}
+
+/**
+ * @throws CINNABAR_PLUGIN_INVALID when a setting has neither a default nor is optional
+ * @throws CINNABAR_CONFIG_INVALID when a preset is not a setting's, or not right for it
+ */
+function openPlugin(
+  store: DocumentStore,
+  plugin: Plugin,
+  presets: Presets,
+  presetPlace: (key: string) => string,
+  ceilings: CeilingService,
+): OpenedPlugin {
+  const { id } = plugin.manifest;
+  checkDefaults(plugin);
+  checkPresets(plugin, presets, presetPlace);
+
+  const ofGuild = fieldsOf(plugin).filter(({ scope }) => scope === 'guild');
+  const numbers = ofGuild.filter(({ type }) => type.kind === 'number');
+  ceilings.declare(
+    id,
+    numbers.map(({ key }) => key),
+  );
+  const scopes = new Map<SettingScope, (of?: Of) => AnySettings>();
+  for (const scope of SETTING_SCOPES) {
+    const schema = plugin.settings[scope];
+    if (schema === undefined) continue;
+    const open = openSettings(store, schema, scope === 'global' ? { plugin: id, presets } : { plugin: id });
+    scopes.set(scope, (of) => {
+      const key = of === undefined || of === null ? undefined : keyFor(scope, of);
+      if (scope !== 'guild') return open(settingsPath(id, scope, key));
+      const stored = key === undefined ? defaultsOf(schema) : open(settingsPath(id, scope, key));
+      return belowCeilings(stored, ofGuild, () => ceilings.of(id, key ?? null));
+    });
+  }
+  const document = (scope: SettingScope, of?: HasId | MemberKey): AnySettings => {
+    const open = scopes.get(scope);
+    if (open === undefined) throw unknownSetting(id, scope, [...scopes.keys()]);
+    return open(of);
+  };
+
+  return {
+    plugin,
+    document,
+    ceilings: (guildId) => ceilings.of(id, guildId),
+    storage: {
+      settings: Object.fromEntries(
+        [...scopes].map(([scope, open]) => [scope, scope === 'global' ? open() : (of: Of) => open(of)]),
+      ),
+      collections: Object.fromEntries(
+        Object.entries(plugin.collections).map(([name, definition]) => [
+          name,
+          openCollection(store, definition, collectionPath(id, definition.scope, name)),
+        ]),
+      ),
+    },
+  };
+}
+
+type Of = HasId | MemberKey | null;
+
+/** What holds in direct messages: there no server could have set anything. */
+function defaultsOf(schema: z.ZodObject): AnySettings {
+  const refuse = async () => {
+    throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: 'settings', detail: 'it is kept by server.' });
+  };
+  return { get: async () => schema.parse({}), set: refuse, update: refuse, reset: refuse };
+}
+
+function checkDefaults(plugin: Plugin): void {
+  for (const scope of SETTING_SCOPES) {
+    const parsed = plugin.settings[scope]?.safeParse({});
+    if (parsed === undefined || parsed.success) continue;
+    const key = invalid(parsed.error).key ?? 'settings';
+    throw new CinnabarError('CINNABAR_PLUGIN_INVALID', {
+      place: plugin.manifest.id,
+      detail: `its ${scope} setting "${key}" needs a default or has to be optional`,
+    });
+  }
+}
+
+function checkPresets(plugin: Plugin, presets: Presets, placeOf: (key: string) => string): void {
+  const { id } = plugin.manifest;
+  const schema = plugin.settings.global;
+  const keys = Object.keys(schema?.shape ?? {});
+  const unknown = Object.keys(presets).find((key) => !keys.includes(key));
+  if (unknown !== undefined) {
+    const detail = `${placeOf(unknown)}: ${unknownSetting(id, unknown, keys).message}`;
+    throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
+  }
+  const parsed = schema?.safeParse(presets);
+  if (parsed === undefined || parsed.success) return;
+  const { key = '', message } = invalid(parsed.error);
+  // The place names the key already.
+  const detail = `${placeOf(key)}${message.startsWith(key) ? message.slice(key.length) : `: ${message}`}`;
+  throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
 }

@@ -10,7 +10,7 @@ import {
   type SettledOutcome,
   type ToolProgress,
 } from '@cinnabar/sdk';
-import type { ProvenanceRoom } from '../access/provenance.js';
+import type { ProvenanceService } from '../access/provenance.js';
 import type { Boundary } from '../contracts.js';
 import { readArguments } from './arguments.js';
 import type { LiveCall } from './call.js';
@@ -23,7 +23,7 @@ import { doneOutcome, thrownOutcome } from './result.js';
 interface Parts {
   readonly registry: ToolRegistry;
   readonly gate: Gate;
-  readonly provenance: ProvenanceRoom;
+  readonly provenance: ProvenanceService;
   readonly boundary: Boundary;
   readonly clock: Clock;
   readonly log: Logger;

@@ -1,12 +1,12 @@
 import type { Actor, DecisionReason, Place, SettledOutcome, ToolPolicy } from '@cinnabar/sdk';
 import { refusalReasons } from '../access/explain.js';
-import type { AccessRoom, EnabledIn, GuildStates } from '../contracts.js';
+import type { AccessService, EnabledIn, GuildStates } from '../contracts.js';
 import { whereAsked } from './effect.js';
 import { denied, failed } from './outcomes.js';
 import type { RegisteredTool } from './registry.js';
 
 interface Parts {
-  readonly access: AccessRoom;
+  readonly access: AccessService;
   readonly states: GuildStates;
   readonly enabledIn: EnabledIn;
   readonly guardsDown: (guildId: string | null) => readonly string[];

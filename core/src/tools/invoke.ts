@@ -11,8 +11,8 @@ import {
   type ToolRequest,
   type Tools,
 } from '@cinnabar/sdk';
-import type { ProvenanceRoom } from '../access/provenance.js';
-import type { AccessRoom } from '../contracts.js';
+import type { ProvenanceService } from '../access/provenance.js';
+import type { AccessService } from '../contracts.js';
 import { type Arguments, readArguments } from './arguments.js';
 import type { AuditTrail } from './audit.js';
 import { createLiveCall, type LiveCall, type Proposal } from './call.js';
@@ -29,8 +29,8 @@ import { shownArguments, shownInput } from './shown-arguments.js';
 interface Parts {
   readonly registry: ToolRegistry;
   readonly gate: Gate;
-  readonly access: Pick<AccessRoom, 'actorAt'>;
-  readonly provenance: Pick<ProvenanceRoom, 'mayTell'>;
+  readonly access: Pick<AccessService, 'actorAt'>;
+  readonly provenance: Pick<ProvenanceService, 'mayTell'>;
   readonly ledger: CallLedger;
   readonly pass: (call: LiveCall, onDeferred: (note: string) => void) => Promise<SettledOutcome>;
   readonly beginAudit: (callId: string, request: ToolRequest) => AuditTrail;

@@ -1,6 +1,6 @@
 import type { Ledger, LedgerEntry, Provenance, SettledCall } from '@cinnabar/sdk';
-import type { ProvenanceRoom } from '../access/provenance.js';
-import type { AccessRoom, Basics, Boundary, EnabledIn, GuildStates, ToolRoom } from '../contracts.js';
+import type { ProvenanceService } from '../access/provenance.js';
+import type { AccessService, Basics, Boundary, EnabledIn, GuildStates, ToolService } from '../contracts.js';
 import { type AuditEntry, createAuditor } from './audit.js';
 import { createChain } from './chain.js';
 import { createExecution } from './execution.js';
@@ -16,8 +16,8 @@ import { createToolRegistry, type RegisteredTool } from './registry.js';
 import { expireHeld } from './view.js';
 
 export interface ToolParts extends Basics {
-  readonly access: AccessRoom;
-  readonly provenance: ProvenanceRoom;
+  readonly access: AccessService;
+  readonly provenance: ProvenanceService;
   readonly boundary: Boundary;
   readonly states: GuildStates;
   readonly enabledIn: EnabledIn;
@@ -32,7 +32,7 @@ export interface ToolParts extends Basics {
 }
 
 /** Builds the room of tools: registry, interceptor chain, ledger, audit. */
-export function createTools(parts: ToolParts): ToolRoom {
+export function createTools(parts: ToolParts): ToolService {
   const { log, boundary, enabledIn, provenance } = parts;
   const registry = createToolRegistry();
   const ledger = createLedger(parts);

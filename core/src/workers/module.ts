@@ -6,7 +6,7 @@ import type { Owner } from '../contracts.js';
 import { type BuildOptions, build } from '../plugins/build/build.js';
 import type { WorkerPool } from './pool.js';
 
-export interface WorkerRoom {
+export interface WorkerService {
   /** A worker module for one run of a plugin. Its jobs end with the plugin's scope, and its threads after them. */
   module<M extends object>(owner: Pick<Owner, 'id' | 'scope'>, url: URL): WorkerModule<M>;
   close(): Promise<void>;
@@ -14,7 +14,7 @@ export interface WorkerRoom {
 
 const TIMEOUT_MS = 5_000;
 
-export function createWorkers(pool: WorkerPool, options: Omit<BuildOptions, 'verify'>): WorkerRoom {
+export function createWorkers(pool: WorkerPool, options: Omit<BuildOptions, 'verify'>): WorkerService {
   return {
     module({ id, scope }, url) {
       const entry = sourceOf(fileURLToPath(url));

@@ -114,7 +114,7 @@ export default definePlugin({
     /** The protocol's library is large: who uses neither side of it does not pay for it. */
     async function openServers() {
       if (Object.keys(values.servers).length === 0) return undefined;
-      const { createServers } = await import('./servers/room.js');
+      const { createServers } = await import('./servers/servers.js');
       const { listings } = collections;
       const opened = createServers({
         // Of the folder with the bot's data, which no other bot has.

@@ -1,4 +1,4 @@
-import { createConfDriver } from '@cinnabar/core/internal/storage/drivers/conf/conf-driver';
+import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { createBook } from '@cinnabar/plugin-relay/queue/book';
 import { createJournal } from '@cinnabar/plugin-relay/queue/journal';
@@ -44,7 +44,7 @@ export async function documentMs(): Promise<number> {
   using folder = makeFolder();
   const log = recordingLogger();
   const storage = createStorage({
-    driver: createConfDriver({ root: folder.path, clock: createManualClock(), log }),
+    driver: createFileDriver({ root: folder.path, clock: createManualClock(), log }),
     log,
   });
   const entry = z.object({ event: z.unknown(), id: z.string(), sent: z.string().nullable() });

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { placeOf } from '@cinnabar/core/internal/storage/drivers/conf/place';
+import { placeOf } from '@cinnabar/core/internal/storage/drivers/file-driver';
 import type { Chance } from './chance.js';
 import { DOCUMENT_NAMES, type DocumentName, pathOf } from './documents.js';
 

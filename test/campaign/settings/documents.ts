@@ -1,5 +1,5 @@
 import type { DocumentPath } from '@cinnabar/core/internal/storage/driver';
-import { createConfDriver } from '@cinnabar/core/internal/storage/drivers/conf/conf-driver';
+import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import {
   type Collections,
@@ -51,7 +51,7 @@ export function openDocuments(options: {
   readonly onProblem: (document: string) => void;
 }): Campaigning {
   const { root, log, onProblem } = options;
-  const driver = createConfDriver({ root, clock: createManualClock(), log });
+  const driver = createFileDriver({ root, clock: createManualClock(), log });
   const storage = createStorage({ driver, log, onProblem: ({ document }) => onProblem(document) });
   const plugin = definePlugin({
     manifest: { id: 'campaign', version: '1.0.0', description: 'Writes until it is killed' },

@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createHost } from '@cinnabar/core/internal/host';
 import type { Driver } from '@cinnabar/core/internal/storage/driver';
-import { createConfDriver } from '@cinnabar/core/internal/storage/drivers/conf/conf-driver';
+import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
 import { SettingsCatalog } from '@cinnabar/sdk';
 import { effectTools, scriptedModel } from './script.js';
 
@@ -82,7 +82,7 @@ const host = createHost({
   },
   plugins: [scriptedModel(orders.delayMs), effectTools(orders.effects, orders.delayMs)],
   only: ['confirm', 'tasks', 'campaign-llm', 'effects'],
-  driver: deadly(createConfDriver({ root: join(orders.dataDir, 'documents'), clock, log: quiet })),
+  driver: deadly(createFileDriver({ root: join(orders.dataDir, 'documents'), clock, log: quiet })),
 });
 const { problems } = await host.start(orders.token);
 for (const { plugin, problem } of problems) quiet.error(`${plugin}: ${problem}`);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { decodeStored } from '@cinnabar/core/internal/storage/envelope';
+import { decodeStored } from '@cinnabar/core/internal/storage/driver';
 import { type Task, taskSchema } from '@cinnabar/plugin-tasks/model/task';
 import type {
   LocalApplication,

@@ -1,4 +1,4 @@
-import { createIdentities, identitySchema } from '@cinnabar/core/internal/identities/room';
+import { createIdentities, identitySchema } from '@cinnabar/core/internal/identities/identities';
 import type { DocumentPath, Driver } from '@cinnabar/core/internal/storage/driver';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';

@@ -1,12 +1,12 @@
-import type { Owner, ResponderRoom } from '@cinnabar/core/internal/contracts';
-import { createResponders } from '@cinnabar/core/internal/responders/room';
+import type { Owner, ResponderService } from '@cinnabar/core/internal/contracts';
+import { createResponders } from '@cinnabar/core/internal/responders/responders';
 import { CinnabarError, type Turn, UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { type Bench, createBench } from '../commands/support/bench.js';
 
 describe('responders', () => {
   let bench: Bench;
-  let room: ResponderRoom;
+  let room: ResponderService;
   let owner: Owner;
   beforeEach(async () => {
     bench = await createBench();

@@ -1,4 +1,4 @@
-import { decodeSegment, encodeSegment } from '@cinnabar/core/internal/storage/drivers/conf/names';
+import { decodeSegment, encodeSegment } from '@cinnabar/core/internal/storage/drivers/file-names';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { createConfDriver } from '@cinnabar/core/internal/storage/drivers/conf/conf-driver';
+import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
@@ -86,7 +86,7 @@ describe('what is kept about a person', () => {
 
   it('leaves no file behind: no last good copy, nothing put aside, nothing from before a migration', async () => {
     using folder = temporaryFolder();
-    const driver = createConfDriver({ root: folder.path, clock: createManualClock(), log: recordingLogger() });
+    const driver = createFileDriver({ root: folder.path, clock: createManualClock(), log: recordingLogger() });
     const storage = createStorage({ driver, log: recordingLogger() });
     await fill(opener(storage).open);
     const path = ['party', 'collections', 'user', 'notes', '42'];

@@ -1,4 +1,4 @@
-import type { StorageProblem } from '@cinnabar/core/internal/storage/documents/vault';
+import type { StorageProblem } from '@cinnabar/core/internal/storage/documents/document-store';
 import { operatorSentenceOf, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';

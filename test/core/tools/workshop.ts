@@ -1,5 +1,5 @@
-import type { ProvenanceRoom } from '@cinnabar/core/internal/access/provenance';
-import type { AccessRoom, Owner } from '@cinnabar/core/internal/contracts';
+import type { ProvenanceService } from '@cinnabar/core/internal/access/provenance';
+import type { AccessService, Owner } from '@cinnabar/core/internal/contracts';
 import { createBoundary } from '@cinnabar/core/internal/gateway/boundary';
 import { createEnabledIn } from '@cinnabar/core/internal/gateway/guild-states';
 import { createInFlight } from '@cinnabar/core/internal/gateway/in-flight';
@@ -29,11 +29,11 @@ interface Shared {
   readonly driver?: Driver;
   readonly ids?: () => string;
   /** Instead of the one that lets in whoever is not shut out. */
-  readonly access?: Partial<AccessRoom>;
+  readonly access?: Partial<AccessService>;
 }
 
 /** Everybody may be shown everything. */
-const OPEN: ProvenanceRoom = {
+const OPEN: ProvenanceService = {
   mayShow: async () => true,
   mayHave: async () => true,
   mayTell: () => true,
@@ -53,7 +53,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     const text = allowed ? 'everyone may use this' : 'you are no longer in this server';
     return { allowed, reasons: [{ rule: 'actor', allowed, text }] };
   };
-  const access: AccessRoom = {
+  const access: AccessService = {
     decide: (actor) => decide(actor, false),
     decideFresh: (actor) => decide(actor, true),
     actorAt: async (actor) => actor,

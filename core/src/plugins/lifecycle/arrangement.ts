@@ -1,6 +1,6 @@
 import { CinnabarError, type Plugin } from '@cinnabar/sdk';
 import { type Hindrance, orderPlugins, type StartOrder } from '../order.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 import { asDependent } from './tokens.js';
 
 /**
@@ -8,7 +8,7 @@ import { asDependent } from './tokens.js';
  * @param change a plugin to think of as replaced by another version, or as gone
  */
 export function arrangement(
-  { records, services }: Pick<LifecycleRoom, 'records' | 'services'>,
+  { records, services }: Pick<LifecycleContext, 'records' | 'services'>,
   change?: { readonly id: string; readonly by: Plugin | undefined },
 ): StartOrder {
   const plugins = [...records.values()].flatMap(({ id, definition, failure }) => {

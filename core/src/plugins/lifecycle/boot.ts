@@ -3,7 +3,7 @@ import type { Finder } from './find.js';
 import { problemOf } from './info.js';
 import { loadDefinition, noteFailure, takeIn } from './load.js';
 import { type PluginRecord, release, stateOf } from './records.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 import { settle } from './settle.js';
 
 export interface BootReport {
@@ -19,7 +19,11 @@ interface BootOptions {
 }
 
 /** Finds, loads and starts what is to run. Never rejects for a plugin's sake. */
-export async function boot(room: LifecycleRoom, finder: Finder, { only, disabled }: BootOptions): Promise<BootReport> {
+export async function boot(
+  room: LifecycleContext,
+  finder: Finder,
+  { only, disabled }: BootOptions,
+): Promise<BootReport> {
   await room.guards.open();
   const broken = await finder.refresh();
   // Who asks for certain plugins does not ask about the others.
@@ -55,13 +59,13 @@ async function chosenRecords(finder: Finder, only: readonly string[]): Promise<r
   return chosen;
 }
 
-async function attempt(room: LifecycleRoom, record: PluginRecord) {
+async function attempt(room: LifecycleContext, record: PluginRecord) {
   const result = await loadDefinition(room, record, false).catch((error: unknown) => ({ error }));
   return { record, result };
 }
 
 async function takeInOrNote(
-  room: LifecycleRoom,
+  room: LifecycleContext,
   record: PluginRecord,
   result: Awaited<ReturnType<typeof attempt>>['result'],
 ): Promise<void> {
@@ -73,7 +77,7 @@ async function takeInOrNote(
   }
 }
 
-function report(room: LifecycleRoom, broken: readonly CinnabarError[]): BootReport {
+function report(room: LifecycleContext, broken: readonly CinnabarError[]): BootReport {
   const records = [...room.records.values()];
   const failed = records.flatMap((record) => {
     const problem = problemOf(room, record);

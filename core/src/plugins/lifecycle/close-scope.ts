@@ -1,7 +1,7 @@
 import type { Plugin } from '@cinnabar/sdk';
 import type { Scope } from '../../contracts.js';
 import { timersOf } from '../build/evaluate.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 
 /** While the host stops, one that hangs must not take the time that the others need. */
 const ENDING_DISPOSE_MS = 1_000;
@@ -11,7 +11,7 @@ const ENDING_DISPOSE_MS = 1_000;
  * @returns the timers that were left, for people
  */
 export async function closeScope(
-  { log, ending }: Pick<LifecycleRoom, 'log' | 'ending'>,
+  { log, ending }: Pick<LifecycleContext, 'log' | 'ending'>,
   scope: Scope,
   definition: Plugin,
 ): Promise<readonly string[]> {

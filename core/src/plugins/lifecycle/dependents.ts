@@ -1,7 +1,7 @@
 import type { PluginRecord } from './records.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 
-type Runs = Pick<LifecycleRoom, 'records' | 'services'>;
+type Runs = Pick<LifecycleContext, 'records' | 'services'>;
 
 /** Those that run with a service that the token names now, the last started first. */
 export function usersOf({ records, services }: Runs, tokenId: string): readonly PluginRecord[] {

@@ -1,7 +1,7 @@
 import { CinnabarError, type Manifest } from '@cinnabar/sdk';
 import type { GuildStates } from '../../contracts.js';
 import { assertNotRequired } from './required.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 
 /** Where plugins are switched on. */
 export interface Enabling {
@@ -13,7 +13,7 @@ export interface Enabling {
 }
 
 export function createEnabling(
-  { records, guards }: Pick<LifecycleRoom, 'records' | 'guards'>,
+  { records, guards }: Pick<LifecycleContext, 'records' | 'guards'>,
   states: GuildStates,
 ): Enabling {
   const decide = (guildId: string | null, id: string, manifest: Pick<Manifest, 'enabledByDefault' | 'required'>) => {

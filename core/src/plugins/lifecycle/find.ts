@@ -5,7 +5,7 @@ import type { Discover, DiscoveredPlugin } from '../discovery/discovery.js';
 import { inspectFolder } from '../discovery/inspect.js';
 import type { PluginLoader } from '../loader.js';
 import { type Origin, type PluginRecord, stateOf, unseen } from './records.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 
 export interface Finder {
   /** Looks at the disk, and makes records of what is new. Returns what cannot be used. */
@@ -19,7 +19,7 @@ export interface Finder {
 }
 
 interface Parts {
-  readonly room: LifecycleRoom;
+  readonly room: LifecycleContext;
   readonly discover: Discover;
   readonly loader: PluginLoader;
 }

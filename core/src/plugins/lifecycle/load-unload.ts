@@ -4,7 +4,7 @@ import type { Finder } from './find.js';
 import { loadDefinition, takeIn } from './load.js';
 import { failureError, failureOf, type PluginRecord, release, stateOf } from './records.js';
 import { assertNoneRequired, assertNotRequired } from './required.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 import { settle } from './settle.js';
 import { stopWithDependents } from './stop.js';
 
@@ -12,7 +12,7 @@ import { stopWithDependents } from './stop.js';
  * Loads a plugin that is not loaded, and starts it unless something that it needs is missing.
  * @throws CINNABAR_PLUGIN_UNKNOWN, CINNABAR_PLUGIN_STATE, or why it does not load or start
  */
-export async function load(room: LifecycleRoom, finder: Finder, idOrFolder: string): Promise<PluginRecord> {
+export async function load(room: LifecycleContext, finder: Finder, idOrFolder: string): Promise<PluginRecord> {
   const broken = await finder.refresh();
   const record = finder.find(idOrFolder);
   if (record === undefined) throw explain(idOrFolder, broken);
@@ -30,7 +30,7 @@ export async function load(room: LifecycleRoom, finder: Finder, idOrFolder: stri
   return loaded;
 }
 
-async function loadAnew(room: LifecycleRoom, record: PluginRecord): Promise<PluginRecord> {
+async function loadAnew(room: LifecycleContext, record: PluginRecord): Promise<PluginRecord> {
   try {
     return await takeIn(room, record, await loadDefinition(room, record, true));
   } catch (error) {
@@ -52,7 +52,7 @@ function explain(wanted: string, broken: readonly CinnabarError[]): CinnabarErro
  * Stops a plugin and forgets its code. Those that need it stop first, and wait.
  * @throws CINNABAR_PLUGIN_STATE, CINNABAR_PLUGIN_REQUIRED
  */
-export async function unload(room: LifecycleRoom, record: PluginRecord): Promise<UnloadReport> {
+export async function unload(room: LifecycleContext, record: PluginRecord): Promise<UnloadReport> {
   if (stateOf(record) === 'stopped') {
     throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: 'not loaded' });
   }

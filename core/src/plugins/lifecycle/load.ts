@@ -1,14 +1,14 @@
 import { CinnabarError, type Plugin } from '@cinnabar/sdk';
 import { withinLimit } from '../time-limit.js';
 import { adopt, failureError, failureOf, type PluginRecord } from './records.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 
 /**
  * Evaluates a plugin's newest version, within the room's start time. Changes nothing.
  * @throws what `Origin.load` throws, or CINNABAR_PLUGIN_TIMEOUT
  */
 export async function loadDefinition(
-  { clock, startTimeoutMs, ending }: Pick<LifecycleRoom, 'clock' | 'startTimeoutMs' | 'ending'>,
+  { clock, startTimeoutMs, ending }: Pick<LifecycleContext, 'clock' | 'startTimeoutMs' | 'ending'>,
   { id, origin }: Pick<PluginRecord, 'id' | 'origin'>,
   verify: boolean,
 ): Promise<Plugin> {
@@ -22,7 +22,7 @@ export async function loadDefinition(
  * Makes a loaded definition, or the failure to load one, part of the record. The id that the manifest names holds from now on.
  * @throws CINNABAR_PLUGIN_DUPLICATE when another plugin has that id
  */
-export async function takeIn(room: LifecycleRoom, record: PluginRecord, definition: Plugin): Promise<PluginRecord> {
+export async function takeIn(room: LifecycleContext, record: PluginRecord, definition: Plugin): Promise<PluginRecord> {
   const named = renamed(room, record, definition.manifest.id);
   // What guarded under the name of its folder guards under its own from now on.
   if (named !== record) await room.guards.note({ ...record.manifest, guard: false });
@@ -32,12 +32,12 @@ export async function takeIn(room: LifecycleRoom, record: PluginRecord, definiti
 }
 
 /** Notes why a plugin could not be loaded or started. */
-export function noteFailure(room: LifecycleRoom, record: PluginRecord, error: unknown): void {
+export function noteFailure(room: LifecycleContext, record: PluginRecord, error: unknown): void {
   record.failure = failureOf(record.id, error);
   room.log.error(failureError(record.failure).message, { plugin: record.id, error });
 }
 
-function renamed({ records }: LifecycleRoom, record: PluginRecord, id: string): PluginRecord {
+function renamed({ records }: LifecycleContext, record: PluginRecord, id: string): PluginRecord {
   if (record.id === id) return record;
   const other = records.get(id);
   if (other !== undefined) {

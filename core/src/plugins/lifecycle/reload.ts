@@ -4,7 +4,7 @@ import { changesBetween } from './changes.js';
 import { loadDefinition, noteFailure } from './load.js';
 import { adopt, failureError, type PluginRecord, stateOf } from './records.js';
 import { assertNoneRequired } from './required.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 import { settle } from './settle.js';
 import { startRun } from './start.js';
 import { stopDependents, stopRun } from './stop.js';
@@ -13,7 +13,7 @@ import { stopDependents, stopRun } from './stop.js';
  * Replaces a plugin by its newest version. One that runs goes on, or runs again, when anything is wrong with the new one.
  * @throws CINNABAR_PLUGIN_RELOAD, saying why, when the old version runs; otherwise the cause itself
  */
-export async function reload(room: LifecycleRoom, record: PluginRecord): Promise<ReloadReport> {
+export async function reload(room: LifecycleContext, record: PluginRecord): Promise<ReloadReport> {
   const state = stateOf(record);
   if (state === 'stopped') throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: 'not loaded' });
   const from = record.manifest.version;
@@ -21,7 +21,7 @@ export async function reload(room: LifecycleRoom, record: PluginRecord): Promise
   return { id: record.id, from, to: record.manifest.version, changes };
 }
 
-async function replace(room: LifecycleRoom, record: PluginRecord): Promise<readonly string[]> {
+async function replace(room: LifecycleContext, record: PluginRecord): Promise<readonly string[]> {
   const { definition, run } = record;
   if (definition === undefined || run === undefined) return [];
   const before = { definition, registered: run.registered };
@@ -43,7 +43,7 @@ async function replace(room: LifecycleRoom, record: PluginRecord): Promise<reado
 }
 
 /** Starts the new version; when that fails, the old one again. */
-async function takeOver(room: LifecycleRoom, record: PluginRecord, old: Plugin, next: Plugin): Promise<void> {
+async function takeOver(room: LifecycleContext, record: PluginRecord, old: Plugin, next: Plugin): Promise<void> {
   try {
     await room.guards.note(next.manifest);
     record.run = await startRun(room, next);
@@ -55,7 +55,7 @@ async function takeOver(room: LifecycleRoom, record: PluginRecord, old: Plugin, 
   }
 }
 
-async function startAgain(room: LifecycleRoom, record: PluginRecord, old: Plugin, cause: unknown): Promise<void> {
+async function startAgain(room: LifecycleContext, record: PluginRecord, old: Plugin, cause: unknown): Promise<void> {
   try {
     record.run = await startRun(room, old);
   } catch (error) {
@@ -67,7 +67,7 @@ async function startAgain(room: LifecycleRoom, record: PluginRecord, old: Plugin
 }
 
 /** A plugin that does not run has nothing to lose. */
-async function retry(room: LifecycleRoom, record: PluginRecord): Promise<readonly string[]> {
+async function retry(room: LifecycleContext, record: PluginRecord): Promise<readonly string[]> {
   const next = await candidate(room, record);
   await room.guards.note(next.manifest);
   adopt(record, next);
@@ -76,7 +76,7 @@ async function retry(room: LifecycleRoom, record: PluginRecord): Promise<readonl
   return [];
 }
 
-async function candidate(room: LifecycleRoom, record: PluginRecord): Promise<Plugin> {
+async function candidate(room: LifecycleContext, record: PluginRecord): Promise<Plugin> {
   const next = await loadDefinition(room, record, true);
   if (next.manifest.id === record.id) return next;
   const detail = `its id was "${record.id}" and is now "${next.manifest.id}": unload the one and load the other`;
@@ -84,7 +84,7 @@ async function candidate(room: LifecycleRoom, record: PluginRecord): Promise<Plu
 }
 
 /** The new version must be able to start, and must not take away what a required plugin needs. */
-function assertFits(room: LifecycleRoom, id: string, next: Plugin): void {
+function assertFits(room: LifecycleContext, id: string, next: Plugin): void {
   const { hindered } = arrangement(room, { id, by: next });
   const hindrance = hindered.get(id);
   if (hindrance !== undefined) throw hindranceError(id, hindrance);

@@ -1,7 +1,7 @@
 import { CinnabarError } from '@cinnabar/sdk';
 import type { Hindrance } from '../order.js';
 import type { PluginRecord } from './records.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 
 /** @throws CINNABAR_PLUGIN_REQUIRED when nobody could get back in without the plugin */
 export function assertNotRequired({ id, manifest }: PluginRecord): void {
@@ -17,7 +17,7 @@ export function assertNotRequired({ id, manifest }: PluginRecord): void {
  * @throws CINNABAR_PLUGIN_REQUIRED when one that is required and runs would be among them
  */
 export function assertNoneRequired(
-  { records }: Pick<LifecycleRoom, 'records'>,
+  { records }: Pick<LifecycleContext, 'records'>,
   id: string,
   hindered: ReadonlyMap<string, Hindrance>,
 ): void {

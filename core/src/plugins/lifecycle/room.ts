@@ -5,7 +5,7 @@ import type { GuardBook } from './guard-book.js';
 import type { PluginRecord } from './records.js';
 
 /** What the steps of the lifecycle share. */
-export interface LifecycleRoom {
+export interface LifecycleContext {
   readonly records: Map<string, PluginRecord>;
   readonly services: PluginServices;
   readonly createContext: (owner: Owner) => ErasedContext | Promise<ErasedContext>;

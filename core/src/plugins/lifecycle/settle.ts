@@ -3,7 +3,7 @@ import { arrangement } from './arrangement.js';
 import { isStale } from './dependents.js';
 import { noteFailure } from './load.js';
 import { type PluginRecord, stateOf } from './records.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 import { startRun } from './start.js';
 import { stopWithDependents } from './stop.js';
 import { unmetTokens } from './waiting.js';
@@ -15,7 +15,7 @@ const MOST_RESTARTS = 5;
  * Brings what runs in line with what can run: stops those whose services have changed, and starts, in dependency order, those
  * that have all that they need. A plugin that fails to start is reported, and the rest goes on.
  */
-export async function settle(room: LifecycleRoom): Promise<void> {
+export async function settle(room: LifecycleContext): Promise<void> {
   const restarts = new Map<string, number>();
   for (let busy = true; busy && !room.ending.aborted; ) {
     const stale = [...room.records.values()].find((record) => isStale(room, record));
@@ -26,7 +26,7 @@ export async function settle(room: LifecycleRoom): Promise<void> {
   }
 }
 
-async function stopStale(room: LifecycleRoom, record: PluginRecord, restarts: Map<string, number>): Promise<void> {
+async function stopStale(room: LifecycleContext, record: PluginRecord, restarts: Map<string, number>): Promise<void> {
   const count = (restarts.get(record.id) ?? 0) + 1;
   restarts.set(record.id, count);
   await stopWithDependents(room, record);
@@ -35,14 +35,14 @@ async function stopStale(room: LifecycleRoom, record: PluginRecord, restarts: Ma
   noteFailure(room, record, new CinnabarError('CINNABAR_PLUGIN_SETUP', { plugin: record.id, detail }));
 }
 
-function nextReady(room: LifecycleRoom): PluginRecord | undefined {
+function nextReady(room: LifecycleContext): PluginRecord | undefined {
   const { order } = arrangement(room);
   return order
     .map((id) => room.records.get(id))
     .find((record) => record !== undefined && stateOf(record) === 'waiting' && unmetTokens(room, record).length === 0);
 }
 
-async function tryStart(room: LifecycleRoom, record: PluginRecord): Promise<void> {
+async function tryStart(room: LifecycleContext, record: PluginRecord): Promise<void> {
   if (record.definition === undefined) return;
   try {
     record.run = await startRun(room, record.definition);

@@ -8,14 +8,14 @@ import { createScope } from '../scope.js';
 import { withinLimit } from '../time-limit.js';
 import { closeScope } from './close-scope.js';
 import { IN_MEMORY, type Run, reasonOf } from './records.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 import { injectedTokens } from './tokens.js';
 
 /**
  * Runs a plugin's `setup`, for at most the room's start time. When it fails, nothing of it is left.
  * @throws CINNABAR_PLUGIN_SETUP, CINNABAR_PLUGIN_TIMEOUT
  */
-export async function startRun(room: LifecycleRoom, plugin: Plugin): Promise<Run> {
+export async function startRun(room: LifecycleContext, plugin: Plugin): Promise<Run> {
   const { id, version } = plugin.manifest;
   const scope = createScope({ plugin: id, clock: room.clock });
   const entrusted = isForeign(room, id) ? { entrusted: createEntrusted(room.clock) } : {};
@@ -38,12 +38,12 @@ export async function startRun(room: LifecycleRoom, plugin: Plugin): Promise<Run
 }
 
 /** Whether it neither comes with the host nor was handed to it by the program that runs it. */
-function isForeign({ records }: LifecycleRoom, id: string): boolean {
+function isForeign({ records }: LifecycleContext, id: string): boolean {
   const origin = records.get(id)?.origin;
   return origin !== undefined && origin.source !== 'bundled' && origin.path !== IN_MEMORY;
 }
 
-async function setUp(room: LifecycleRoom, owner: Owner): Promise<void> {
+async function setUp(room: LifecycleContext, owner: Owner): Promise<void> {
   const work = async () => {
     const context = await room.createContext(owner);
     // The context may have come too late: then the scope is closed, and the plugin need not learn it the hard way.
@@ -57,7 +57,7 @@ async function setUp(room: LifecycleRoom, owner: Owner): Promise<void> {
   throw new CinnabarError('CINNABAR_PLUGIN_TIMEOUT', { plugin: owner.id, seconds, step: 'start' });
 }
 
-function assertNotEnding({ ending }: LifecycleRoom, plugin: string): void {
+function assertNotEnding({ ending }: LifecycleContext, plugin: string): void {
   if (ending.aborted) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin, state: 'stopping' });
 }
 

@@ -2,14 +2,14 @@ import { withinLimit } from '../time-limit.js';
 import { closeScope } from './close-scope.js';
 import { dependentRuns, lastStartedFirst } from './dependents.js';
 import type { PluginRecord } from './records.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 
 /**
  * Stops a plugin that runs: lets it finish what it has begun, within the limit, then takes back all that it registered.
  * @returns what it had left running by itself, for people
  */
 export async function stopRun(
-  room: LifecycleRoom,
+  room: LifecycleContext,
   record: PluginRecord,
   drainTimeoutMs = room.drainTimeoutMs,
 ): Promise<readonly string[]> {
@@ -28,23 +28,23 @@ export async function stopRun(
   return left;
 }
 
-async function drained({ boundary, clock, ending }: LifecycleRoom, timeoutMs: number, id: string): Promise<boolean> {
+async function drained({ boundary, clock, ending }: LifecycleContext, timeoutMs: number, id: string): Promise<boolean> {
   const limited = await withinLimit(clock, timeoutMs, boundary.drained(timeoutMs, id), ending);
   return limited.inTime && limited.value;
 }
 
 /** Stops a plugin, and before it those that use its services, the last started first. */
-export async function stopWithDependents(room: LifecycleRoom, record: PluginRecord): Promise<readonly string[]> {
+export async function stopWithDependents(room: LifecycleContext, record: PluginRecord): Promise<readonly string[]> {
   await stopDependents(room, record);
   return stopRun(room, record);
 }
 
 /** Stops those that use a plugin's services, directly or through others. They start again when the services return. */
-export async function stopDependents(room: LifecycleRoom, record: PluginRecord): Promise<void> {
+export async function stopDependents(room: LifecycleContext, record: PluginRecord): Promise<void> {
   for (const dependent of dependentRuns(room, record)) await stopRun(room, dependent);
 }
 
 /** Stops everything, the last started first. */
-export async function stopAll(room: LifecycleRoom, drainTimeoutMs: number): Promise<void> {
+export async function stopAll(room: LifecycleContext, drainTimeoutMs: number): Promise<void> {
   for (const record of lastStartedFirst([...room.records.values()])) await stopRun(room, record, drainTimeoutMs);
 }

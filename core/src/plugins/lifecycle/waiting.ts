@@ -1,9 +1,9 @@
 import { arrangement, hindranceError } from './arrangement.js';
 import { type PluginRecord, stateOf } from './records.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 import { injectedTokens } from './tokens.js';
 
-type Room = Pick<LifecycleRoom, 'records' | 'services'>;
+type Room = Pick<LifecycleContext, 'records' | 'services'>;
 
 /** Tokens that a plugin needs and that name nothing at the moment. */
 export function unmetTokens({ services }: Room, { definition }: PluginRecord): readonly string[] {

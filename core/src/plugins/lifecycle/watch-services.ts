@@ -1,7 +1,7 @@
 import type { ServiceObserver } from '../services.js';
 import type { ChangeQueue } from './change-queue.js';
 import { usersOf } from './dependents.js';
-import type { LifecycleRoom } from './room.js';
+import type { LifecycleContext } from './room.js';
 import { settle } from './settle.js';
 import { stopWithDependents } from './stop.js';
 
@@ -9,7 +9,7 @@ import { stopWithDependents } from './stop.js';
  * Follows services that plugins offer or withdraw while they run. What happens within a change of the lifecycle itself finds the
  * dependents stopped already, and is settled at its end.
  */
-export function watchServices(room: LifecycleRoom, queue: ChangeQueue): ServiceObserver {
+export function watchServices(room: LifecycleContext, queue: ChangeQueue): ServiceObserver {
   let settling = false;
   const settleSoon = () => {
     if (settling || queue.ended) return;

@@ -1,18 +1,20 @@
 import {
   type Actor,
   CinnabarError,
+  type HasId,
+  type MemberKey,
   SETTING_SCOPES,
   type SettingAdvisor,
   type SettingInfo,
   type SettingScope,
   type SettingsCatalog,
+  TIERS,
   type Tier,
 } from '@cinnabar/sdk';
 import { ceilingOf } from '../documents/ceilings.js';
-import type { AnySettings, OpenedPlugin } from '../open-plugin.js';
+import { unknownSetting } from '../documents/settings.js';
+import type { AnySettings, OpenedPlugin } from '../storage.js';
 import { type Field, fieldsOf, shownValue } from './fields.js';
-import { documentOf, type Located, locate, scopeNamed, shownKey } from './locate.js';
-import { checkMayChange, mayChange } from './permission.js';
 import { valueFrom } from './value.js';
 
 /**
@@ -161,4 +163,109 @@ export function createCatalog(options: {
       await (await writable(plugin, located, actor)).reset(located.field.key);
     },
   };
+}
+
+/** A setting that was named, and whose it is. */
+interface Located {
+  readonly field: Field;
+  /** Which role, for settings by role. */
+  readonly roleId: string | undefined;
+}
+
+/** Which document of a scope an actor's place means; `undefined` when the scope has none there. */
+function documentOf(
+  scope: SettingScope,
+  actor: Actor,
+  roleId?: string,
+): { readonly of?: HasId | MemberKey } | undefined {
+  switch (scope) {
+    case 'global':
+      return {};
+    case 'guild':
+      return actor.guildId === null ? undefined : { of: actor.guildId };
+    case 'channel':
+      return { of: actor.channelId };
+    case 'role':
+      return roleId === undefined ? undefined : { of: roleId };
+    case 'user':
+      return { of: actor.userId };
+    case 'member':
+      return actor.guildId === null ? undefined : { of: { guildId: actor.guildId, userId: actor.userId } };
+  }
+}
+
+/** How a setting is named: by its key, with the scope in front when several scopes have that key. */
+function shownKey(field: Field, fields: readonly Field[]): string {
+  return fields.filter(({ key }) => key === field.key).length > 1 ? `${field.scope}.${field.key}` : field.key;
+}
+
+function scopeNamed(text: string): SettingScope | undefined {
+  return SETTING_SCOPES.find((scope) => scope === text.toLowerCase());
+}
+
+/**
+ * Finds what was named: `style`, `guild.style`, `role.<id or mention>.style`; upper and lower case do not matter where it is clear.
+ * @throws CINNABAR_SETTING_UNKNOWN with the nearest name
+ * @throws CINNABAR_SETTING_INVALID when several settings have that name
+ */
+function locate(plugin: string, fields: readonly Field[], named: string): Located {
+  const key = named.trim();
+  const plain = matching(fields, key);
+  if (plain.length > 0) return { field: oneOf(plain, fields, key), roleId: undefined };
+
+  const [head = '', ...rest] = key.split('.');
+  const scope = scopeNamed(head);
+  const role = scope === 'role' ? /^(?:<@&)?(\d{1,20})>?\.(.+)$/.exec(rest.join('.')) : null;
+  const inScope = fields.filter((field) => field.scope === scope);
+  const found = matching(inScope, role?.[2] ?? rest.join('.'));
+  const [field] = found;
+  if (field !== undefined) return { field: found.length === 1 ? field : oneOf(found, fields, key), roleId: role?.[1] };
+
+  throw unknownSetting(plugin, key, [...new Set(fields.map((one) => shownKey(one, fields)))]);
+}
+
+function matching(fields: readonly Field[], key: string): readonly Field[] {
+  const exact = fields.filter((field) => field.key === key);
+  return exact.length > 0 ? exact : fields.filter((field) => field.key.toLowerCase() === key.toLowerCase());
+}
+
+function oneOf(found: readonly Field[], fields: readonly Field[], key: string): Field {
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  const names = found.map((field) => shownKey(field, fields)).join(' or ');
+  throw new CinnabarError('CINNABAR_SETTING_INVALID', { key, detail: `there are several of that name; say ${names}` });
+}
+
+/** The least tier that may change settings of a scope; `undefined`: everybody their own. */
+const NEEDED: Readonly<Record<SettingScope, Tier | undefined>> = {
+  global: 'botOwner',
+  guild: 'admin',
+  channel: 'admin',
+  role: 'admin',
+  user: undefined,
+  member: undefined,
+};
+const NAMES: Readonly<Record<Tier, string>> = {
+  everyone: 'everyone',
+  mod: 'a moderator',
+  admin: 'an admin',
+  guildOwner: 'the owner of this server',
+  botOwner: 'the bot owner',
+};
+
+function mayChange(scope: SettingScope, tier: Tier): boolean {
+  const needed = NEEDED[scope];
+  return needed === undefined || TIERS.indexOf(tier) >= TIERS.indexOf(needed);
+}
+
+/** @throws CINNABAR_ACCESS_DENIED that says who may */
+async function checkMayChange(
+  scope: SettingScope,
+  actor: Actor,
+  tierOf: (actor: Actor) => Promise<Tier>,
+): Promise<void> {
+  const needed = NEEDED[scope];
+  if (needed === undefined || mayChange(scope, await tierOf(actor))) return;
+  const reasons = `only ${NAMES[needed]} may change ${scope} settings.`;
+  throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons });
 }

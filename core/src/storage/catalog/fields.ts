@@ -1,6 +1,5 @@
 import { optionTraits, type Plugin, SETTING_SCOPES, type SettingScope, z } from '@cinnabar/sdk';
-import { type FieldType, fieldTypeOf } from './field-type.js';
-import { inWords } from './words.js';
+import { formatDuration } from './durations.js';
 
 /** One declared setting, with what its schema tells of it. */
 export interface Field {
@@ -96,4 +95,155 @@ export function hideSecrets(secret: SecretKeys, scope: SettingScope, data: unkno
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => [key, secret.get(scope)?.has(key) ? shownSecret(value) : value]),
   );
+}
+
+/** The JSON Schema of one setting, with what `.meta()` added. */
+type FieldSchema = z.core.JSONSchema.BaseSchema;
+
+/** Discord things that a setting of text may name, by `.meta({ kind: 'channel' })`. */
+const MENTIONS = ['channel', 'user', 'member', 'role'] as const;
+export type Mention = (typeof MENTIONS)[number];
+
+interface Bounds {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** What a setting takes, as far as text can give it. */
+export type FieldType =
+  | { readonly kind: 'boolean' | 'nothing' | 'object' | 'anything' }
+  | ({ readonly kind: 'number'; readonly whole: boolean; readonly above?: number; readonly below?: number } & Bounds)
+  | ({ readonly kind: 'duration' } & Bounds)
+  | ({ readonly kind: 'text'; readonly format?: string } & Bounds)
+  | { readonly kind: 'mention'; readonly of: Mention }
+  | { readonly kind: 'choice'; readonly values: readonly unknown[] }
+  | ({ readonly kind: 'list'; readonly of: FieldType } & Bounds)
+  | { readonly kind: 'either'; readonly of: readonly FieldType[] };
+
+/** Made from JSON Schema, so that it does not matter which copy of zod a plugin brings. */
+function fieldTypeOf(schema: FieldSchema): FieldType {
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives !== undefined) return either(alternatives.filter((one) => typeof one === 'object').map(fieldTypeOf));
+  if (schema.const !== undefined) return { kind: 'choice', values: [schema.const] };
+  if (schema.enum !== undefined) return { kind: 'choice', values: schema.enum };
+  if (Array.isArray(schema.type)) return either(schema.type.map((type) => fieldTypeOf({ ...schema, type })));
+  switch (schema.type) {
+    case 'boolean':
+      return { kind: 'boolean' };
+    case 'null':
+      return { kind: 'nothing' };
+    case 'integer':
+    case 'number':
+      return numberType(schema);
+    case 'string':
+      return textType(schema);
+    case 'array':
+      return {
+        kind: 'list',
+        of:
+          typeof schema.items === 'object' && !Array.isArray(schema.items)
+            ? fieldTypeOf(schema.items)
+            : { kind: 'anything' },
+        ...bounds(schema.minItems, schema.maxItems),
+      };
+    case 'object':
+      return { kind: 'object' };
+    default:
+      return { kind: 'anything' };
+  }
+}
+
+function either(of: readonly FieldType[]): FieldType {
+  const [only] = of;
+  return of.length === 1 && only !== undefined ? only : { kind: 'either', of };
+}
+
+function bounds(min: number | undefined, max: number | undefined): Bounds {
+  const bounded = (limit: number | undefined): limit is number =>
+    limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER;
+  return { ...(bounded(min) ? { min } : {}), ...(bounded(max) ? { max } : {}) };
+}
+
+function numberType(schema: FieldSchema): FieldType {
+  const within = bounds(schema.minimum, schema.maximum);
+  if (schema.kind === 'duration') return { kind: 'duration', ...within };
+  const { exclusiveMinimum: above, exclusiveMaximum: below } = schema;
+  return {
+    kind: 'number',
+    whole: schema.type === 'integer',
+    ...within,
+    ...(typeof above === 'number' ? { above } : {}),
+    ...(typeof below === 'number' ? { below } : {}),
+  };
+}
+
+function textType(schema: FieldSchema): FieldType {
+  const of = MENTIONS.find((mention) => mention === schema.kind);
+  if (of !== undefined) return { kind: 'mention', of };
+  const { format } = schema;
+  return { kind: 'text', ...bounds(schema.minLength, schema.maxLength), ...(format === undefined ? {} : { format }) };
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  uri: 'web address',
+  email: 'email address',
+  'date-time': 'date and time',
+  date: 'date',
+  time: 'time',
+  uuid: 'UUID',
+};
+
+/** A type for people: `whole number from 1 to 20`, `one of plain, cyberpunk, terminal`, `list of channels`. */
+export function inWords(type: FieldType): string {
+  switch (type.kind) {
+    case 'boolean':
+      return 'yes or no';
+    case 'nothing':
+      return 'none';
+    case 'object':
+      return 'JSON object';
+    case 'anything':
+      return 'anything, as JSON or text';
+    case 'number':
+      return `${type.whole ? 'whole number' : 'number'}${range(type, String)}${open(type.above, 'above')}${open(type.below, 'below')}`;
+    case 'duration':
+      return `duration${range(type.min === 0 ? { ...type, min: undefined } : type, formatDuration)}`;
+    case 'text':
+      return `${type.format === undefined ? 'text' : (FORMATS[type.format] ?? 'text')}${lengths(type)}`;
+    case 'mention':
+      return type.of;
+    case 'choice':
+      return type.values.length === 1 ? String(type.values[0]) : `one of ${type.values.map(String).join(', ')}`;
+    case 'list':
+      return `list of ${plural(type.of)}${range(type, (count) => `${count} items`, ', ')}`;
+    case 'either':
+      return type.of.map(inWords).join(' or ');
+  }
+}
+
+function range(
+  { min, max }: { readonly min?: number | undefined; readonly max?: number },
+  show: (value: number) => string,
+  before = ' ',
+): string {
+  if (min !== undefined && max !== undefined) return `${before}from ${show(min)} to ${show(max)}`;
+  if (min !== undefined) return `${before}of at least ${show(min)}`;
+  return max === undefined ? '' : `${before}of at most ${show(max)}`;
+}
+
+function open(limit: number | undefined, word: string): string {
+  return limit === undefined ? '' : ` ${word} ${limit}`;
+}
+
+function lengths({ min, max }: { readonly min?: number; readonly max?: number }): string {
+  if (min !== undefined && max !== undefined) return ` of ${min} to ${max} characters`;
+  if (min !== undefined) return min <= 1 ? '' : ` of at least ${min} characters`;
+  return max === undefined ? '' : ` of at most ${max} characters`;
+}
+
+function plural(type: FieldType): string {
+  if (type.kind === 'mention') return `${type.of}s`;
+  if (type.kind === 'number') return inWords(type).replace('number', 'numbers');
+  if (type.kind === 'duration') return inWords(type).replace('duration', 'durations');
+  return inWords(type);
 }

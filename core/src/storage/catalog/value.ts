@@ -1,7 +1,8 @@
 import { type Actor, CinnabarError } from '@cinnabar/sdk';
-import { plainIssue } from '../documents/shape.js';
-import type { Field } from './fields.js';
-import { expected, parseText } from './parse.js';
+import { plainIssue } from '../documents/entry.js';
+import { nearest } from '../nearest.js';
+import { parseDuration } from './durations.js';
+import { type Field, type FieldType, inWords, type Mention } from './fields.js';
 
 const QUOTED = 60;
 
@@ -41,4 +42,126 @@ function not(field: Field, text: string): string {
 
 function sentence(message: string): string {
   return /[.!?]$/.test(message) ? message : `${message}.`;
+}
+
+type Parsed =
+  | { readonly ok: true; readonly value: unknown }
+  /** `problem` is a clause: "it has to be yes or no"; `meant` what was probably meant. */
+  | { readonly ok: false; readonly problem: string; readonly meant?: string };
+
+const YES = ['yes', 'on', 'true', 'enable', 'enabled', '1'];
+const NO = ['no', 'off', 'false', 'disable', 'disabled', '0'];
+const MENTION: Readonly<Record<Mention, RegExp>> = {
+  channel: /^<#(\d{1,20})>$/,
+  user: /^<@!?(\d{1,20})>$/,
+  member: /^<@!?(\d{1,20})>$/,
+  role: /^<@&(\d{1,20})>$/,
+};
+
+/** Reads a value from what a person typed. Bounds and formats are the schema's to check, afterwards. */
+function parseText(type: FieldType, typed: string): Parsed {
+  const text = typed.trim();
+  switch (type.kind) {
+    case 'boolean':
+      return parseBoolean(text);
+    case 'number':
+      return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? good(Number(text)) : bad(type);
+    case 'duration':
+      return parsed(parseDuration(text), `${expected(type)}, such as 90s, 10m, 1h30m or 2d`);
+    case 'text':
+      return good(typed);
+    case 'mention':
+      return parsed(MENTION[type.of].exec(text)?.[1] ?? /^\d{15,20}$/.exec(text)?.[0], mentionProblem(type.of));
+    case 'choice':
+      return parseChoice(type.values, text);
+    case 'list':
+      return parseList(type.of, text);
+    case 'nothing':
+      return ['none', 'null', 'nothing', ''].includes(text.toLowerCase()) ? good(null) : bad(type);
+    case 'object':
+      return parseObject(text);
+    case 'anything':
+      return good(json(text)?.value ?? typed);
+    case 'either':
+      return parseEither(type, typed);
+  }
+}
+
+/** The clause that says what a value has to be. */
+function expected(type: FieldType): string {
+  const words = inWords(type);
+  const article = ['choice', 'nothing', 'boolean', 'anything', 'text'].includes(type.kind) ? '' : 'a ';
+  return `it has to be ${article}${words}`;
+}
+
+function good(value: unknown): Parsed {
+  return { ok: true, value };
+}
+
+function bad(type: FieldType): Parsed {
+  return { ok: false, problem: expected(type) };
+}
+
+function parsed(value: unknown, problem: string): Parsed {
+  return value === undefined ? { ok: false, problem } : good(value);
+}
+
+function parseBoolean(text: string): Parsed {
+  const word = text.toLowerCase();
+  if (YES.includes(word)) return good(true);
+  return NO.includes(word) ? good(false) : bad({ kind: 'boolean' });
+}
+
+function mentionProblem(of: Mention): string {
+  return `it has to be a ${of}: mention it, or give its id`;
+}
+
+function parseChoice(values: readonly unknown[], text: string): Parsed {
+  const exact = values.filter((value) => String(value) === text);
+  const matching =
+    exact.length > 0 ? exact : values.filter((value) => String(value).toLowerCase() === text.toLowerCase());
+  if (matching.length === 1) return good(matching[0]);
+  const meant = nearest(text, values.map(String));
+  const problem = expected({ kind: 'choice', values });
+  return meant === undefined ? { ok: false, problem } : { ok: false, problem, meant };
+}
+
+function json(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function parseList(of: FieldType, text: string): Parsed {
+  const whole = text.startsWith('[') ? json(text) : undefined;
+  if (whole !== undefined) return good(whole.value);
+  if (of.kind === 'object' || of.kind === 'anything' || of.kind === 'list') {
+    return { ok: false, problem: `${expected({ kind: 'list', of })}, written as JSON in [ ]` };
+  }
+  const items: unknown[] = [];
+  for (const part of text.split(',').map((item) => item.trim())) {
+    if (part === '') continue;
+    const item = parseText(of, part);
+    if (!item.ok) return { ...item, problem: `of each item, ${item.problem}` };
+    items.push(item.value);
+  }
+  return good(items);
+}
+
+function parseObject(text: string): Parsed {
+  const value = json(text)?.value;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return good(value);
+  return { ok: false, problem: 'it has to be a JSON object, such as {"name": "value"}' };
+}
+
+function parseEither(type: Extract<FieldType, { kind: 'either' }>, typed: string): Parsed {
+  // Text takes anything, so it comes last whatever the schema's order.
+  const inOrder = [...type.of].sort((one, other) => Number(one.kind === 'text') - Number(other.kind === 'text'));
+  for (const alternative of inOrder) {
+    const result = parseText(alternative, typed);
+    if (result.ok) return result;
+  }
+  return bad(type);
 }

@@ -7,23 +7,63 @@ import {
   type MemberKey,
   type z,
 } from '@cinnabar/sdk';
-import type { DocumentPath } from '../driver.js';
-import { collectionShape } from './collection-shape.js';
-import { keyFor, nameOf } from './path-names.js';
-import { InvalidDocument } from './shape.js';
-import { createSlots, type Slot } from './slot.js';
-import type { Vault } from './vault.js';
+import type { DocumentPath, Stored } from '../driver.js';
+import type { DocumentStore } from './document-store.js';
+import { createEntries, type Entry, InvalidDocument, invalid, type Shape } from './entry.js';
+import { keyFor, nameOf } from './paths.js';
+
+/**
+ * Takes a document step by step from the version it was stored in to this one. A version without a step changed nothing that defaults do not cover.
+ * A step that throws is a defect of the plugin, not of the document, which stays where it is.
+ */
+function migrate(definition: CollectionDefinition, stored: Stored, name: string): unknown {
+  let data = stored.data;
+  for (let version = stored.version + 1; version <= definition.version; version += 1) {
+    const step = definition.migrations?.[version];
+    if (step === undefined) continue;
+    try {
+      data = step(structuredClone(data));
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const detail = `its migration to version ${version} failed (${reason})`;
+      throw new CinnabarError('CINNABAR_DOCUMENT_INVALID', { document: name, detail }, { cause });
+    }
+  }
+  return data;
+}
+
+/** A collection's documents: `undefined` when never saved, else validated, defaults merged, migrated in memory until it is saved again. */
+function collectionShape<S extends z.ZodObject>(definition: CollectionDefinition<S>): Shape<z.output<S> | undefined> {
+  return {
+    version: definition.version,
+    read(stored, name) {
+      if (stored === undefined) return undefined;
+      if (stored.version > definition.version) {
+        throw new CinnabarError('CINNABAR_DOCUMENT_NEWER', {
+          document: name,
+          found: stored.version,
+          known: definition.version,
+        });
+      }
+      const parsed = definition.schema.safeParse(migrate(definition, stored, name));
+      if (parsed.success) return parsed.data;
+      if (stored.version === definition.version) throw invalid(parsed.error);
+      const detail = `after its migration from version ${stored.version}, ${invalid(parsed.error).message}`;
+      throw new CinnabarError('CINNABAR_DOCUMENT_INVALID', { document: name, detail });
+    },
+  };
+}
 
 /** A plugin's collection over what is stored below `prefix`. */
 export function openCollection<S extends z.ZodObject>(
-  vault: Vault,
+  store: DocumentStore,
   definition: CollectionDefinition<S>,
   prefix: DocumentPath,
 ): Collection<z.output<S>> {
-  const slots = createSlots(vault, collectionShape(definition));
+  const entries = createEntries(store, collectionShape(definition));
 
   const documentAt = (path: DocumentPath): Document<z.output<S>> => {
-    const slot = slots(path);
+    const entry = entries(path);
     const orDefaults = (found: z.output<S> | undefined): z.output<S> => {
       if (found !== undefined) return found;
       const defaults = definition.schema.safeParse({});
@@ -31,17 +71,17 @@ export function openCollection<S extends z.ZodObject>(
       throw new CinnabarError('CINNABAR_DOCUMENT_MISSING', { document: nameOf(path) });
     };
     return {
-      find: () => slot.read(),
-      get: async () => orDefaults(await slot.read()),
-      set: (value) => saved(slot, path, async () => value),
+      find: () => entry.read(),
+      get: async () => orDefaults(await entry.read()),
+      set: (value) => saved(entry, path, async () => value),
       update: (change) =>
-        saved(slot, path, async (found) => {
+        saved(entry, path, async (found) => {
           const draft = orDefaults(found);
           await change(draft);
           return draft;
         }),
       async delete() {
-        await slot.change(async () => undefined);
+        await entry.change(async () => undefined);
       },
     };
   };
@@ -49,8 +89,8 @@ export function openCollection<S extends z.ZodObject>(
   return {
     of: (key: HasId | MemberKey) => documentAt([...prefix, keyFor(definition.scope, key)]),
     async *entries() {
-      for (const path of await vault.list(prefix)) {
-        const value = await slots(path).read();
+      for (const path of await store.list(prefix)) {
+        const value = await entries(path).read();
         const key = path.at(-1);
         if (value !== undefined && key !== undefined) yield [key, value];
       }
@@ -59,12 +99,12 @@ export function openCollection<S extends z.ZodObject>(
 }
 
 async function saved<T>(
-  slot: Slot<T | undefined>,
+  entry: Entry<T | undefined>,
   path: DocumentPath,
   body: (found: T | undefined) => Promise<T>,
 ): Promise<T> {
   try {
-    const value = await slot.change(body);
+    const value = await entry.change(body);
     if (value !== undefined) return value;
     throw new InvalidDocument('there is nothing to save');
   } catch (error) {

@@ -2,19 +2,50 @@ import { isDeepStrictEqual } from 'node:util';
 import { CinnabarError, type SettingsDocument, type z } from '@cinnabar/sdk';
 import type { DocumentPath, Stored } from '../driver.js';
 import { nearest } from '../nearest.js';
-import { settingsShape, storedValues } from './settings-shape.js';
-import { InvalidDocument } from './shape.js';
-import { createSlots } from './slot.js';
-import type { Vault } from './vault.js';
+import type { DocumentStore } from './document-store.js';
+import { createEntries, InvalidDocument, invalid, type Shape } from './entry.js';
+
+/** Settings have no migrations: a key that changes its meaning gets a new name. */
+const VERSION = 1;
+
+type Values = Readonly<Record<string, unknown>>;
+
+function isValues(data: unknown): data is Values {
+  return typeof data === 'object' && data !== null && !Array.isArray(data);
+}
+
+/** What was set; keys that this version of the plugin does not know included. */
+function storedValues(stored: Stored | undefined): Values {
+  if (stored === undefined) return {};
+  if (isValues(stored.data)) return stored.data;
+  throw new InvalidDocument('it is not a set of values');
+}
+
+/** Schema defaults, then presets, then what was set. */
+function settingsShape<S extends z.ZodObject>(schema: S, presets: Values): Shape<z.output<S>> {
+  const known = Object.keys(schema.shape);
+  return {
+    version: VERSION,
+    read(stored, document) {
+      if (stored !== undefined && stored.version > VERSION) {
+        throw new CinnabarError('CINNABAR_DOCUMENT_NEWER', { document, found: stored.version, known: VERSION });
+      }
+      const set = Object.entries(storedValues(stored)).filter(([key]) => known.includes(key));
+      const parsed = schema.safeParse({ ...presets, ...Object.fromEntries(set) });
+      if (parsed.success) return parsed.data;
+      throw invalid(parsed.error);
+    },
+  };
+}
 
 /** Opens the settings document at a path; only what was set is stored, so that defaults and presets can still change. */
 export function openSettings<S extends z.ZodObject>(
-  vault: Vault,
+  store: DocumentStore,
   schema: S,
   options: { readonly plugin: string; readonly presets?: Readonly<Record<string, unknown>> },
 ): (path: DocumentPath) => SettingsDocument<z.output<S>> {
   type Values = z.output<S>;
-  const slots = createSlots(vault, settingsShape(schema, options.presets ?? {}));
+  const entries = createEntries(store, settingsShape(schema, options.presets ?? {}));
   const keys = Object.keys(schema.shape);
 
   /** What is stored, with `changes` on top; `undefined` takes a key back to its default. */
@@ -29,12 +60,12 @@ export function openSettings<S extends z.ZodObject>(
   };
 
   return (path) => {
-    const slot = slots(path);
+    const entry = entries(path);
     const save = async (
       body: (draft: Values, stored: () => Stored | undefined) => Promise<unknown>,
     ): Promise<Values> => {
       try {
-        return await slot.change(body);
+        return await entry.change(body);
       } catch (error) {
         if (!(error instanceof InvalidDocument)) throw error;
         const detail = error.message;
@@ -42,7 +73,7 @@ export function openSettings<S extends z.ZodObject>(
       }
     };
     return {
-      get: () => slot.read(),
+      get: () => entry.read(),
       set: (values) => save(async (_draft, stored) => changed(stored(), Object.entries(values))),
       update: (change) =>
         save(async (draft, stored) => {

@@ -1,5 +1,4 @@
-import { DamagedDocument, type DocumentPath, type Driver } from '../driver.js';
-import { decodeStored, encodeStored } from '../envelope.js';
+import { DamagedDocument, type DocumentPath, type Driver, decodeStored, encodeStored } from '../driver.js';
 
 export interface MemoryDriver extends Driver {
   /** Makes the next writes, deletions and erasures fail with `error`, `times` of them, of one document when it is given. */

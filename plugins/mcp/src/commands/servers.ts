@@ -1,5 +1,5 @@
 import { type Clock, option, type Subcommand, subcommand, UserError } from '@cinnabar/sdk';
-import type { ServerReport, Servers } from '../servers/room.js';
+import type { ServerReport, Servers } from '../servers/servers.js';
 import { inert } from './inert.js';
 
 interface Parts {

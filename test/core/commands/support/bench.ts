@@ -1,6 +1,6 @@
-import { createCommands } from '@cinnabar/core/internal/commands/room';
-import { createComponents } from '@cinnabar/core/internal/components/room';
-import type { Boundary, CommandRoom, ComponentRoom, Owner } from '@cinnabar/core/internal/contracts';
+import { createCommands } from '@cinnabar/core/internal/commands/commands';
+import { createComponents } from '@cinnabar/core/internal/components/components';
+import type { Boundary, CommandService, ComponentService, Owner } from '@cinnabar/core/internal/contracts';
 import { watchBlockage } from '@cinnabar/core/internal/gateway/blockage';
 import { createBoundary } from '@cinnabar/core/internal/gateway/boundary';
 import { createInFlight } from '@cinnabar/core/internal/gateway/in-flight';
@@ -31,8 +31,8 @@ export interface Bench extends AsyncDisposable {
   /** Owner of the guild; the only one whom a tier above `everyone` lets through. */
   readonly you: LocalUser;
   readonly alice: LocalUser;
-  readonly commands: CommandRoom;
-  readonly components: ComponentRoom;
+  readonly commands: CommandService;
+  readonly components: ComponentService;
   readonly boundary: Boundary;
   readonly logged: readonly LoggedEntry[];
   /** Prefixes in force, to be changed by a test. */

@@ -1,5 +1,5 @@
-import { createCommands } from '@cinnabar/core/internal/commands/room';
-import type { Boundary, CommandRoom, Owner } from '@cinnabar/core/internal/contracts';
+import { createCommands } from '@cinnabar/core/internal/commands/commands';
+import type { Boundary, CommandService, Owner } from '@cinnabar/core/internal/contracts';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import type { Access } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
@@ -22,7 +22,7 @@ const plainBoundary: Boundary = {
 };
 
 /** A room of commands that never logs in: for what is declared, not for what is run. */
-export function offlineRoom(): { readonly room: CommandRoom; owner(id: string): Owner } {
+export function offlineRoom(): { readonly room: CommandService; owner(id: string): Owner } {
   const clock = createManualClock();
   const { log } = recordLog();
   const room = createCommands({

@@ -1,5 +1,5 @@
 import { openCollection } from '@cinnabar/core/internal/storage/documents/collection';
-import { createVault } from '@cinnabar/core/internal/storage/documents/vault';
+import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/document-store';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { createAgents } from '@cinnabar/plugin-relay/letta/agents';
 import { lettaCollections } from '@cinnabar/plugin-relay/letta/collections';
@@ -19,7 +19,7 @@ export async function startWorld({ ask = deny, ...stand }: WorldOptions = {}) {
   const log = recordingLogger();
   const driver = createMemoryDriver();
   const open = () => {
-    const vault = createVault({ driver, log, onProblem: () => undefined });
+    const vault = createDocumentStore({ driver, log, onProblem: () => undefined });
     const { lettaSent, lettaAsked } = lettaCollections;
     return {
       lettaSent: openCollection(vault, lettaSent, ['relay', 'sent']),

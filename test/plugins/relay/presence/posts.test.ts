@@ -1,5 +1,5 @@
 import { openCollection } from '@cinnabar/core/internal/storage/documents/collection';
-import { createVault } from '@cinnabar/core/internal/storage/documents/vault';
+import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/document-store';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { posts as collection, createPosts } from '@cinnabar/plugin-relay/presence/posts';
 import { expect } from 'chai';
@@ -8,7 +8,11 @@ import { recordingLogger } from '../../../support/logs.js';
 
 describe('relay: what agents have written', () => {
   it('is known by channel, agent and time', async () => {
-    const vault = createVault({ driver: createMemoryDriver(), log: recordingLogger(), onProblem: () => undefined });
+    const vault = createDocumentStore({
+      driver: createMemoryDriver(),
+      log: recordingLogger(),
+      onProblem: () => undefined,
+    });
     const posts = createPosts(openCollection(vault, collection, ['relay', 'posts']));
     const at = Date.UTC(2026, 0, 2);
     await posts.note('10', 'aurora', [SnowflakeUtil.generate({ timestamp: at }).toString()]);

@@ -31,7 +31,7 @@ export const identitySchema = z.object({
 /** The characters of the id become part of a file's name. */
 const ID = /^[a-z0-9][a-z0-9:_-]{0,99}$/;
 
-export interface IdentityRoom extends Identities {
+export interface IdentityService extends Identities {
   /** The grants that somebody gave: they answer for them. */
   readonly personalData: PersonalData;
 }
@@ -44,7 +44,7 @@ export interface IdentityParts {
 }
 
 /** Identities in memory, read once, written before they hold. */
-export function createIdentities({ documents, isOn, log }: IdentityParts): IdentityRoom {
+export function createIdentities({ documents, isOn, log }: IdentityParts): IdentityService {
   const objections = new Map<string, Set<IdentityObjection>>();
   const profiles = new Map<string, IdentityProfiles>();
   let reading: Promise<Map<string, Identity>> | undefined;

@@ -9,7 +9,7 @@ import {
 } from '@cinnabar/sdk';
 import type { Interaction } from 'discord.js';
 import { notice } from '../commands/answers/notice.js';
-import type { Boundary, ComponentRoom, EnabledIn, Owner } from '../contracts.js';
+import type { Boundary, ComponentService, EnabledIn, Owner } from '../contracts.js';
 import { decodeCustomId, encodeCustomId } from './custom-id.js';
 import { runComponent } from './run.js';
 
@@ -33,7 +33,7 @@ const STALE = 'This no longer works: the plugin behind it has been stopped or ch
 const DISABLED = 'This does not work here at the moment: the plugin behind it is switched off in this server.';
 
 /** Builds the registry and router of buttons, select menus and modals. */
-export function createComponents(parts: ComponentRoomParts): ComponentRoom {
+export function createComponents(parts: ComponentRoomParts): ComponentService {
   const registered = new Map<string, Registered>();
 
   const tell = (interaction: ComponentInteraction, sentence: string) => {

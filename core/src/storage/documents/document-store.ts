@@ -1,8 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { CinnabarError, type Logger, storageReadError, storageWriteError } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
 import { DamagedDocument, type DocumentPath, type Driver, type Stored } from '../driver.js';
-import { nameOf } from './path-names.js';
-import { createKeyedQueue } from './queue.js';
+import { nameOf } from './paths.js';
 
 /** A document that could not be used, for the log and for the owner. */
 export interface StorageProblem {
@@ -15,30 +15,30 @@ export interface StorageProblem {
 }
 
 /** What is stored under one path at one time; the identity that derived values may be kept by. */
-export interface Entry {
+export interface CachedDocument {
   /** As JSON, which takes a fraction of the memory of objects; `undefined` when nothing is stored. */
   readonly json: string | undefined;
 }
 
-export function storedIn({ json }: Entry): Stored | undefined {
+export function storedIn({ json }: CachedDocument): Stored | undefined {
   return json === undefined ? undefined : JSON.parse(json);
 }
 
 /** Whether what is derived from an entry may be kept as long as the entry is. Of longer documents the JSON alone is kept. */
-export function isSmall({ json = '' }: Entry): boolean {
+export function isSmall({ json = '' }: CachedDocument): boolean {
   return json.length <= SMALL_CHARACTERS;
 }
 
 /** The stored documents of all plugins: cached, one change at a time for each, with what is damaged put aside. */
-export interface Vault {
+export interface DocumentStore {
   /** What was loaded or saved last, without waiting. */
-  peek(path: DocumentPath): Entry | undefined;
+  peek(path: DocumentPath): CachedDocument | undefined;
   /** @throws CINNABAR_STORAGE_READ when the medium cannot be read; damage is no reason */
-  load(path: DocumentPath): Promise<Entry>;
+  load(path: DocumentPath): Promise<CachedDocument>;
   /** Runs alone among the tasks for this document. @throws CINNABAR_DOCUMENT_NESTED when called from inside such a task */
   exclusive<T>(path: DocumentPath, task: () => Promise<T>): Promise<T>;
   /** Inside `exclusive`. Saved when it resolves; when it rejects, the next `load` finds what the medium then holds. @throws CINNABAR_STORAGE_WRITE */
-  save(path: DocumentPath, stored: Stored | undefined): Promise<Entry>;
+  save(path: DocumentPath, stored: Stored | undefined): Promise<CachedDocument>;
   /** Inside `exclusive`. Keeps a copy of what is stored, under a label. @throws CINNABAR_STORAGE_WRITE */
   keep(path: DocumentPath, label: string): Promise<void>;
   /** Inside `exclusive`. Puts a document aside and reports it. The next `load` finds the last good copy, or nothing. */
@@ -69,15 +69,15 @@ export async function untilUsable<T>(path: DocumentPath, attempt: () => Promise<
   throw new CinnabarError('CINNABAR_DOCUMENT_INVALID', { document: nameOf(path), detail });
 }
 
-export function createVault(options: {
+export function createDocumentStore(options: {
   readonly driver: Driver;
   readonly log: Logger;
   /** Must not throw. */
   readonly onProblem: (problem: StorageProblem) => void;
-}): Vault {
+}): DocumentStore {
   const { driver, log, onProblem } = options;
   const queue = createKeyedQueue();
-  const cache = new LRUCache<string, Entry>({
+  const cache = new LRUCache<string, CachedDocument>({
     maxSize: CACHED_BYTES,
     sizeCalculation: (entry) => {
       const { json = '' } = entry;
@@ -86,7 +86,7 @@ export function createVault(options: {
   });
   const idOf = (path: DocumentPath) => JSON.stringify(path);
 
-  const remember = (path: DocumentPath, stored: Stored | undefined): Entry => {
+  const remember = (path: DocumentPath, stored: Stored | undefined): CachedDocument => {
     const entry = { json: stored === undefined ? undefined : JSON.stringify(stored) };
     cache.set(idOf(path), entry);
     return entry;
@@ -119,7 +119,7 @@ export function createVault(options: {
     onProblem(problem);
   };
 
-  const loadAlone = async (path: DocumentPath): Promise<Entry> => {
+  const loadAlone = async (path: DocumentPath): Promise<CachedDocument> => {
     const cached = cache.get(idOf(path));
     if (cached !== undefined) return cached;
     return untilUsable(path, async () => {
@@ -161,5 +161,52 @@ export function createVault(options: {
       }),
     list: (prefix) => driver.list(prefix),
     idle: () => queue.idle(),
+  };
+}
+
+/** Runs tasks of one key one after another, in the order in which they were asked for; those of different keys side by side. */
+interface KeyedQueue {
+  run<T>(key: string, task: () => Promise<T>): Promise<T>;
+  /** Whether the caller is inside a task of this key: waiting for another one there would never end. */
+  holds(key: string): boolean;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+interface Turn {
+  readonly key: string;
+  readonly outer: Turn | undefined;
+  over: boolean;
+}
+
+function createKeyedQueue(): KeyedQueue {
+  const tails = new Map<string, Promise<void>>();
+  const turns = new AsyncLocalStorage<Turn>();
+
+  const holds = (key: string): boolean => {
+    for (let turn = turns.getStore(); turn !== undefined; turn = turn.outer) {
+      if (turn.key === key && !turn.over) return true;
+    }
+    return false;
+  };
+
+  return {
+    holds,
+    run(key, task) {
+      const turn: Turn = { key, outer: turns.getStore(), over: false };
+      const result = (tails.get(key) ?? Promise.resolve()).then(() => turns.run(turn, task));
+      const done = () => {
+        turn.over = true;
+        if (tails.get(key) === tail) tails.delete(key);
+        // While it is in use, Node 20 tracks every promise and callback of the process: nobody pays for that between two changes.
+        if (tails.size === 0) turns.disable();
+      };
+      const tail = result.then(done, done);
+      tails.set(key, tail);
+      return result;
+    },
+    async idle() {
+      while (tails.size > 0) await Promise.all(tails.values());
+    },
   };
 }

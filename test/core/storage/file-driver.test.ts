@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DocumentPath } from '@cinnabar/core/internal/storage/driver';
-import { createConfDriver } from '@cinnabar/core/internal/storage/drivers/conf/conf-driver';
+import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { withoutFolderSync } from '../../support/file-syncs.js';
@@ -15,7 +15,7 @@ const one = { version: 1, data: { count: 1 } };
 function confSubject() {
   const folder = temporaryFolder();
   const log = recordingLogger();
-  const driver = createConfDriver({ root: folder.path, clock: createManualClock(), log });
+  const driver = createFileDriver({ root: folder.path, clock: createManualClock(), log });
   const fileOf = async (path: DocumentPath) => {
     const names = await readdir(folder.path, { recursive: true });
     const name = names.find((one) => one.endsWith(`/${path.at(-1)}.json`));

@@ -1,4 +1,4 @@
-import type { CommandRoom } from '../contracts.js';
+import type { CommandService } from '../contracts.js';
 import { createLostAnswers } from './answers/lost.js';
 import { createDirectory } from './directory/directory.js';
 import type { CommandRoomParts } from './parts.js';
@@ -13,7 +13,7 @@ import { createSuggester } from './router/suggest.js';
 import { createSlashSync } from './slash/sync.js';
 
 /** Builds the room of commands: registry, parser, router, slash sync and directory. */
-export function createCommands(parts: CommandRoomParts): CommandRoom {
+export function createCommands(parts: CommandRoomParts): CommandService {
   const { access, audit, boundary, clock, log, metrics, random } = parts;
   const registry = createRegistry();
   const uses = metrics.counter({

@@ -6,7 +6,7 @@ import {
   type ResponderInfo,
   type Turn,
 } from '@cinnabar/sdk';
-import type { Boundary, EnabledIn, Owner, ResponderRoom } from '../contracts.js';
+import type { Boundary, EnabledIn, Owner, ResponderService } from '../contracts.js';
 
 interface Registered {
   readonly owner: Owner;
@@ -27,7 +27,7 @@ const RETURN_WITHIN_MS = 5_000;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
 /** Builds the registry of responders: the minds that `ai` can route a turn to. */
-export function createResponders({ enabledIn, boundary, clock, pluginsIdle }: ResponderRoomParts): ResponderRoom {
+export function createResponders({ enabledIn, boundary, clock, pluginsIdle }: ResponderRoomParts): ResponderService {
   const registered = new Map<string, Registered>();
 
   const usable = (guildId: string | null, entry: Registered) => enabledIn(guildId, entry.owner.plugin);

@@ -6,8 +6,8 @@ import { type DependencyContainer, type InjectionToken, instanceCachingFactory }
 import { createAccess } from '../access/access.js';
 import { createProvenance } from '../access/provenance.js';
 import { notice } from '../commands/answers/notice.js';
-import { createCommands } from '../commands/room.js';
-import { createComponents } from '../components/room.js';
+import { createCommands } from '../commands/commands.js';
+import { createComponents } from '../components/components.js';
 import { createCeilings } from '../config/ceilings.js';
 import { createConfiguration } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
@@ -20,7 +20,7 @@ import { createEvents } from '../gateway/events.js';
 import { createEnabledIn, createGuildStates, guildStateSchema } from '../gateway/guild-states.js';
 import { createInFlight } from '../gateway/in-flight.js';
 import { createPrefixes } from '../gateway/prefixes.js';
-import { createIdentities, identitySchema } from '../identities/room.js';
+import { createIdentities, identitySchema } from '../identities/identities.js';
 import { alertsSchema } from '../observability/alert-queue.js';
 import { auditSchema, createAuditLog } from '../observability/audit-log.js';
 import { createMetrics } from '../observability/metrics.js';
@@ -33,7 +33,7 @@ import { createLoader } from '../plugins/loader.js';
 import { createPluginManager, type PluginManager } from '../plugins/manager.js';
 import { createPersonalData } from '../plugins/personal-data.js';
 import { createServices } from '../plugins/services.js';
-import { createResponders } from '../responders/room.js';
+import { createResponders } from '../responders/responders.js';
 import { createDiskWatch } from '../storage/disk-watch.js';
 import { createFiles } from '../storage/files.js';
 import { createStorage } from '../storage/storage.js';
@@ -47,30 +47,30 @@ import { createWorkerPool } from '../workers/pool.js';
 import { KEYS } from './keys.js';
 import { provideHostServices } from './services.js';
 
-/** Resolves a room; the short name keeps the wiring below readable. */
+/** Resolves a service; the short name keeps the wiring below readable. */
 type Get = <T>(key: InjectionToken<T>) => T;
 
 /**
- * Registers how every room is built. Each is built once, when it is first asked for. Where two rooms need one another, the one that
+ * Registers how every service is built. Each is built once, when it is first asked for. Where two services need one another, the one that
  * needs the other only later asks for it then.
  */
-export function registerRooms(container: DependencyContainer, onChange: (change: PluginChange) => void): void {
-  const room = <T>(key: InjectionToken<T>, build: (get: Get) => T) =>
+export function registerServices(container: DependencyContainer, onChange: (change: PluginChange) => void): void {
+  const service = <T>(key: InjectionToken<T>, build: (get: Get) => T) =>
     container.register<T>(key, {
       useFactory: instanceCachingFactory((inner) => build((wanted) => inner.resolve(wanted))),
     });
 
-  registerState(room);
-  registerGateway(room);
-  registerSurfaces(room);
-  registerPlugins(room, onChange);
+  registerState(service);
+  registerGateway(service);
+  registerSurfaces(service);
+  registerPlugins(service, onChange);
   provideHostServices(container);
 }
 
-type Room = <T>(key: InjectionToken<T>, build: (get: Get) => T) => unknown;
+type Register = <T>(key: InjectionToken<T>, build: (get: Get) => T) => unknown;
 
-function registerState(room: Room): void {
-  room(KEYS.configuration, (get) =>
+function registerState(service: Register): void {
+  service(KEYS.configuration, (get) =>
     createConfiguration({
       dir: get(KEYS.config).configDir,
       root: get(KEYS.config).root,
@@ -80,7 +80,7 @@ function registerState(room: Room): void {
       onProblem: (sentence) => get(KEYS.notices).tell(`${sentence} The last good content stays in force.`),
     }),
   );
-  room(KEYS.storage, (get) =>
+  service(KEYS.storage, (get) =>
     createStorage({
       driver: get(KEYS.driver),
       log: get(KEYS.logs).logger('storage'),
@@ -102,8 +102,8 @@ function registerState(room: Room): void {
         }),
     }),
   );
-  room(KEYS.metrics, (get) => createMetrics(get(KEYS.logs).logger('metrics')));
-  room(KEYS.notices, (get) =>
+  service(KEYS.metrics, (get) => createMetrics(get(KEYS.logs).logger('metrics')));
+  service(KEYS.notices, (get) =>
     createOwnerNotices({
       client: get(KEYS.gateway).client,
       owners: () => get(KEYS.access).owners(),
@@ -114,7 +114,7 @@ function registerState(room: Room): void {
       log: get(KEYS.logs).logger('host'),
     }),
   );
-  room(KEYS.audit, (get) =>
+  service(KEYS.audit, (get) =>
     createAuditLog({
       documents: get(KEYS.storage).collection('audit', { scope: 'guild', version: 1, schema: auditSchema }),
       logs: get(KEYS.logs),
@@ -122,21 +122,21 @@ function registerState(room: Room): void {
       log: get(KEYS.logs).logger('host'),
     }),
   );
-  room(KEYS.files, (get) => createFiles(get(KEYS.config), get(KEYS.diskWatch)));
-  room(KEYS.diskWatch, (get) =>
+  service(KEYS.files, (get) => createFiles(get(KEYS.config), get(KEYS.diskWatch)));
+  service(KEYS.diskWatch, (get) =>
     createDiskWatch({
       clock: get(KEYS.clock),
       log: get(KEYS.logs).logger('storage'),
       alert: (alert) => get(KEYS.notices).alert(alert),
     }),
   );
-  room(KEYS.guildStates, (get) => {
+  service(KEYS.guildStates, (get) => {
     const guilds = get(KEYS.storage).collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema });
     return createGuildStates(guilds);
   });
-  room(KEYS.enabledIn, (get) => createEnabledIn(get(KEYS.guildStates)));
-  room(KEYS.prefixes, (get) => createPrefixes(get(KEYS.guildStates), get(KEYS.config).prefixes));
-  room(KEYS.personalData, (get) =>
+  service(KEYS.enabledIn, (get) => createEnabledIn(get(KEYS.guildStates)));
+  service(KEYS.prefixes, (get) => createPrefixes(get(KEYS.guildStates), get(KEYS.config).prefixes));
+  service(KEYS.personalData, (get) =>
     createPersonalData(
       get(KEYS.storage),
       {
@@ -155,7 +155,7 @@ function registerState(room: Room): void {
       () => get(KEYS.tools).idle(),
     ),
   );
-  room(KEYS.identities, (get) =>
+  service(KEYS.identities, (get) =>
     createIdentities({
       documents: get(KEYS.storage).collection('identities', { scope: 'global', version: 1, schema: identitySchema }),
       async isOn(guildId, plugin) {
@@ -168,8 +168,8 @@ function registerState(room: Room): void {
   );
 }
 
-function registerGateway(room: Room): void {
-  room(KEYS.gateway, (get) =>
+function registerGateway(service: Register): void {
+  service(KEYS.gateway, (get) =>
     createGatewayClient({
       discordApi: get(KEYS.config).discordApi,
       clock: get(KEYS.clock),
@@ -178,8 +178,8 @@ function registerGateway(room: Room): void {
       alert: (alert) => get(KEYS.notices).alert(alert),
     }),
   );
-  room(KEYS.gatewayStatus, (get) => get(KEYS.gateway).status);
-  room(KEYS.connectionLog, (get) => {
+  service(KEYS.gatewayStatus, (get) => get(KEYS.gateway).status);
+  service(KEYS.connectionLog, (get) => {
     const { client, status } = get(KEYS.gateway);
     const stopLogging = logConnections(client, status, get(KEYS.clock), get(KEYS.logs).logger('gateway'));
     const stopAlerting = alertOfAbsence(status, get(KEYS.clock), (alert) => get(KEYS.notices).alert(alert));
@@ -190,11 +190,11 @@ function registerGateway(room: Room): void {
       },
     };
   });
-  room(KEYS.inFlight, (get) => createInFlight(get(KEYS.clock)));
-  room(KEYS.blockage, (get) =>
+  service(KEYS.inFlight, (get) => createInFlight(get(KEYS.clock)));
+  service(KEYS.blockage, (get) =>
     watchBlockage(get(KEYS.logs).logger('host'), get(KEYS.inFlight).busy, () => performance.now(), get(KEYS.watchdog)),
   );
-  room(KEYS.boundary, (get) =>
+  service(KEYS.boundary, (get) =>
     createBoundary({
       clock: get(KEYS.clock),
       log: get(KEYS.logs).logger('host'),
@@ -204,7 +204,7 @@ function registerGateway(room: Room): void {
       alert: (alert) => get(KEYS.notices).alert(alert),
     }),
   );
-  room(KEYS.events, (get) =>
+  service(KEYS.events, (get) =>
     createEvents({
       client: get(KEYS.gateway).client,
       states: get(KEYS.guildStates),
@@ -227,14 +227,14 @@ function registerGateway(room: Room): void {
   );
 }
 
-function registerSurfaces(room: Room): void {
+function registerSurfaces(service: Register): void {
   const basics = (get: Get, component: string) => ({
     clock: get(KEYS.clock),
     random: get(KEYS.random),
     log: get(KEYS.logs).logger(component),
   });
-  room(KEYS.access, (get) => {
-    // The manager of plugins needs this room to be built itself.
+  service(KEYS.access, (get) => {
+    // The manager of plugins needs this service to be built itself.
     let plugins: PluginManager | undefined;
     return createAccess({
       ...basics(get, 'access'),
@@ -248,10 +248,10 @@ function registerSurfaces(room: Room): void {
       identities: get(KEYS.identities),
     });
   });
-  room(KEYS.provenance, (get) =>
+  service(KEYS.provenance, (get) =>
     createProvenance({ ...basics(get, 'access'), client: get(KEYS.gateway).client, access: get(KEYS.access) }),
   );
-  room(KEYS.commands, (get) =>
+  service(KEYS.commands, (get) =>
     createCommands({
       ...basics(get, 'commands'),
       audit: get(KEYS.audit),
@@ -263,7 +263,7 @@ function registerSurfaces(room: Room): void {
       metrics: get(KEYS.metrics).host,
     }),
   );
-  room(KEYS.components, (get) =>
+  service(KEYS.components, (get) =>
     createComponents({
       ...basics(get, 'components'),
       enabledIn: get(KEYS.enabledIn),
@@ -271,7 +271,7 @@ function registerSurfaces(room: Room): void {
       boundary: get(KEYS.boundary),
     }),
   );
-  room(KEYS.responders, (get) =>
+  service(KEYS.responders, (get) =>
     createResponders({
       enabledIn: get(KEYS.enabledIn),
       boundary: get(KEYS.boundary),
@@ -279,9 +279,9 @@ function registerSurfaces(room: Room): void {
       pluginsIdle: () => get(KEYS.plugins).idle(),
     }),
   );
-  room(KEYS.messageOrigins, (get) => createMessageOrigins(get(KEYS.logs).logger('tools')));
-  room(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
-  room(KEYS.tools, (get) =>
+  service(KEYS.messageOrigins, (get) => createMessageOrigins(get(KEYS.logs).logger('tools')));
+  service(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
+  service(KEYS.tools, (get) =>
     createTools({
       ...basics(get, 'tools'),
       access: get(KEYS.access),
@@ -298,18 +298,18 @@ function registerSurfaces(room: Room): void {
   );
 }
 
-function registerPlugins(room: Room, onChange: (change: PluginChange) => void): void {
-  room(KEYS.services, (get) => createServices(get(KEYS.container)));
-  room(KEYS.workers, (get) =>
+function registerPlugins(service: Register, onChange: (change: PluginChange) => void): void {
+  service(KEYS.services, (get) => createServices(get(KEYS.container)));
+  service(KEYS.workers, (get) =>
     createWorkers(createWorkerPool({ log: get(KEYS.logs).logger('workers') }), {
       cacheDir: join(get(KEYS.config).buildCacheDir, 'workers'),
       hostVersion: HOST_VERSION,
     }),
   );
-  room(KEYS.plugins, (get) => {
+  service(KEYS.plugins, (get) => {
     const { root, dataDir, buildCacheDir, pluginFolders, disabledPlugins, env } = get(KEYS.config);
     const log = get(KEYS.logs);
-    const rooms = {
+    const services = {
       commands: get(KEYS.commands),
       components: get(KEYS.components),
       configuration: get(KEYS.configuration),
@@ -329,12 +329,12 @@ function registerPlugins(room: Room, onChange: (change: PluginChange) => void): 
     return createPluginManager({
       discover: createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] }),
       loader: createLoader({ cacheDir: join(buildCacheDir, 'plugins'), hostVersion: HOST_VERSION }),
-      services: rooms.services,
-      createContext: (owner) => createContext(owner, rooms),
-      boundary: rooms.boundary,
+      services: services.services,
+      createContext: (owner) => createContext(owner, services),
+      boundary: services.boundary,
       guildStates: get(KEYS.guildStates),
-      guardStore: createGuardStore(rooms.storage),
-      clock: rooms.clock,
+      guardStore: createGuardStore(services.storage),
+      clock: services.clock,
       log: log.logger('plugins'),
       disabled: disabledPlugins,
       onChange,

@@ -1,0 +1,307 @@
+import type { Dirent } from 'node:fs';
+import { access, readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import {
+  type Clock,
+  copyToNew,
+  type Logger,
+  leftUnfinished,
+  makeFolder,
+  prepareFile,
+  removeFiles,
+  renameFile,
+  replaceFile,
+  syncFolder,
+} from '@cinnabar/sdk';
+import { DamagedDocument, type DocumentPath, type Driver, decodeStored, encodeStored, type Stored } from '../driver.js';
+import { decodeSegment, encodeSegment, isContinued } from './file-names.js';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * A file per document under `root`: `party/collections/user/rosters/42.json`, mode 0600, and beside it `42.last-good`, copies put aside as
+ * `42.corrupt-<time>` and those from before a migration as `42.v1-<time>`. Written by conf; read here, because conf takes broken UTF-8 for text
+ * and a missing file for an empty one. Only one process may write under one root.
+ *
+ * A write, or a deletion, resolves when its folder has been synced: conf syncs the file alone, and a power cut then takes the new name back.
+ * A write whose folder cannot be synced is undone, as far as the disk lets it.
+ */
+export function createFileDriver(options: {
+  readonly root: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): Driver {
+  const { root, clock, log } = options;
+  const aside = (place: Place, label: string) =>
+    join(place.folder, `${place.stem}.${label}-${new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '')}`);
+
+  /** The document itself is safe: failing would claim that it is not. */
+  const noCopy = ({ lastGood: file }: Place, error: unknown): undefined => {
+    log.warn('the last good copy of a document could not be written', { file, error });
+  };
+
+  /** The copy first, and kept as removed: a copy alone means that the document was lost. */
+  const removeDocument = async ({ folder, file, lastGood }: Place) => {
+    if (await isThere(lastGood)) await removeFiles(folder, [basename(lastGood)]);
+    if (await isThere(file)) await removeFiles(folder, [basename(file)]);
+  };
+
+  const readText = (bytes: Buffer): string => {
+    try {
+      return utf8.decode(bytes);
+    } catch (cause) {
+      throw new DamagedDocument('it is not UTF-8 text', { cause });
+    }
+  };
+
+  const undo = async ({ folder, file }: Place, before: Buffer | undefined) => {
+    try {
+      if (before === undefined) await removeFiles(folder, [basename(file)]);
+      else await replaceFile(file, before);
+    } catch (error) {
+      // Its folder cannot be synced: what counts is the name, which was changed before that.
+      log.warn('a write that failed may not be undone for good', { file, error });
+    }
+  };
+
+  return {
+    async read(path) {
+      const place = placeOf(root, path);
+      const bytes = await readIfThere(place.file);
+      if (bytes !== undefined) return decodeStored(readText(bytes));
+      // `delete` removes the copy first, so a copy alone means that the document was lost.
+      if ((await readIfThere(place.lastGood)) === undefined) return undefined;
+      throw new DamagedDocument('its file is missing');
+    },
+
+    async write(path, stored) {
+      const place = placeOf(root, path);
+      const text = encodeStored(stored);
+      await makeFolder(place.folder);
+      const before = await readIfThere(place.file);
+      writeAtomically(place.file, stored);
+      // While its new name is synced, the copy is written. It is moved into place after that: a copy whose document is not there would be taken
+      // for the rest of a lost one. The copy's own name is kept with the folder's next sync; until then a power cut leaves the older copy.
+      const preparing = prepareFile(place.lastGood, text).catch((error: unknown) => noCopy(place, error));
+      try {
+        await syncFolder(place.folder);
+      } catch (error) {
+        await (await preparing)?.discard();
+        await undo(place, before);
+        throw error;
+      }
+      const copy = await preparing;
+      await copy?.place().catch((error: unknown) => noCopy(place, error));
+    },
+
+    async delete(path) {
+      const place = placeOf(root, path);
+      await removeDocument(place);
+    },
+
+    async erase(path) {
+      const place = placeOf(root, path);
+      await removeDocument(place);
+      const names = (await entriesOf(place.folder)).map(({ name }) => name);
+      await removeFiles(
+        place.folder,
+        names.filter((name) => name.startsWith(`${place.stem}.`)),
+      );
+    },
+
+    list: (prefix) => walk(folderOf(root, prefix), prefix),
+
+    async setAside(path) {
+      const place = placeOf(root, path);
+      const bad = await readIfThere(place.file);
+      const moved = bad === undefined ? undefined : await moveAside(place.file, aside(place, 'corrupt'));
+      const copy = await readIfThere(place.lastGood);
+      if (copy === undefined) return moved;
+      if (bad?.equals(copy) === true) await removeFiles(place.folder, [basename(place.lastGood)]);
+      else await replaceFile(place.file, copy);
+      return moved;
+    },
+
+    async keep(path, label) {
+      const place = placeOf(root, path);
+      return copyAside(place.file, aside(place, label));
+    },
+
+    async close() {},
+  };
+}
+
+/** Where a document and its copies are. Every file of it begins with `stem.`, and no file of another document does. */
+interface Place {
+  readonly folder: string;
+  readonly stem: string;
+  /** The document. */
+  readonly file: string;
+  /** What the document was after the last write that succeeded. */
+  readonly lastGood: string;
+}
+
+const DOCUMENT = '.json';
+const LAST_GOOD = '.last-good';
+
+export function placeOf(root: string, path: DocumentPath): Place {
+  const names = path.flatMap(encodeSegment);
+  const stem = names.pop() ?? '';
+  const folder = join(root, ...names);
+  return { folder, stem, file: join(folder, `${stem}${DOCUMENT}`), lastGood: join(folder, `${stem}${LAST_GOOD}`) };
+}
+
+function folderOf(root: string, prefix: DocumentPath): string {
+  return join(root, ...prefix.flatMap(encodeSegment));
+}
+
+type ConfModule = typeof import('conf');
+
+let loaded: ConfModule | undefined;
+
+function isListener(value: unknown): value is (...args: unknown[]) => void {
+  return typeof value === 'function';
+}
+
+function signalListeners(): Map<string, readonly unknown[]> {
+  const signals = process.eventNames().filter((event) => typeof event === 'string' && event.startsWith('SIG'));
+  return new Map(signals.map((signal) => [signal.toString(), process.rawListeners(signal.toString())]));
+}
+
+/**
+ * Loads conf at the first write, since it brings a JSON Schema compiler that costs more start time than everything else in this room.
+ * conf's atomic writer also installs handlers that answer SIGINT and SIGTERM by raising the signal again, which would end the host in the middle
+ * of its clean stop; its writes here are synchronous and leave nothing to clean up, so those handlers are taken out again. Loading is
+ * synchronous so that nobody else's handler can arrive in between.
+ */
+function loadConf(): ConfModule {
+  if (loaded !== undefined) return loaded;
+  const before = signalListeners();
+  const conf: ConfModule = createRequire(import.meta.url)('conf');
+  for (const [signal, listeners] of signalListeners()) {
+    for (const listener of listeners) {
+      if (isListener(listener) && !before.get(signal)?.includes(listener)) process.removeListener(signal, listener);
+    }
+  }
+  loaded = conf;
+  return conf;
+}
+
+/** Writes one document's file: a temporary file, synced, then renamed over the old one, readable by the owner of the process alone. */
+function writeAtomically(file: string, stored: Stored): void {
+  const { default: Conf } = loadConf();
+  const conf = new Conf<{ version: number; data: unknown }>({
+    cwd: dirname(file),
+    configName: basename(file, '.json'),
+    fileExtension: 'json',
+    configFileMode: 0o600,
+    accessPropertiesByDotNotation: false,
+    clearInvalidConfig: false,
+    serialize: encodeStored,
+    // Reading is the driver's: conf would fail on a damaged file that is about to be replaced.
+    deserialize: () => ({ version: stored.version, data: stored.data }),
+  });
+  conf.store = { version: stored.version, data: stored.data };
+}
+
+async function unlessMissing<T, D>(operation: Promise<T>, otherwise: D): Promise<T | D> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return otherwise;
+    throw error;
+  }
+}
+
+/** The bytes of a file, `undefined` when there is none. */
+async function readIfThere(file: string): Promise<Buffer | undefined> {
+  try {
+    return await unlessMissing(readFile(file), undefined);
+  } catch (error) {
+    // Node names no path when it is the reading that fails, as of a folder.
+    if (error instanceof Error && !('path' in error)) Object.assign(error, { path: file });
+    throw error;
+  }
+}
+
+/** What is in a folder; nothing when there is none. */
+function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  return unlessMissing(readdir(folder, { withFileTypes: true }), []);
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** `wanted`, or the first of `wanted-2`, `wanted-3` … that does not exist. One process writes here, so it stays free until it is used. */
+async function freeName(wanted: string): Promise<string> {
+  let name = wanted;
+  for (let attempt = 2; await isThere(name); attempt += 1) name = `${wanted}-${attempt}`;
+  return name;
+}
+
+/** Renames without replacing another file: needs no room, so it works on a full disk. Returns the new name. */
+async function moveAside(file: string, wanted: string): Promise<string> {
+  const name = await freeName(wanted);
+  await renameFile(file, name);
+  return name;
+}
+
+/** Copies without replacing another file. Returns the copy's name. */
+async function copyAside(file: string, wanted: string): Promise<string> {
+  const name = await freeName(wanted);
+  await copyToNew(file, name);
+  return name;
+}
+
+/** What conf leaves when the process is killed in the middle of a write. Its writes are synchronous, so no live one is ever seen. */
+const LEFT_BY_CONF = /\.json\.tmp-[0-9a-f]+$/;
+
+/** A folder on the way: the segments above it, and the pieces of a long segment that has begun but not ended. */
+interface Visit {
+  readonly folder: string;
+  readonly path: DocumentPath;
+  readonly pieces: readonly string[];
+}
+
+/** The documents below a folder, each once whatever copies there are. Foreign files are passed over; left-over temporary files are removed. */
+async function walk(folder: string, path: DocumentPath): Promise<readonly DocumentPath[]> {
+  const found: DocumentPath[] = [];
+  const visits: Visit[] = [{ folder, path, pieces: [] }];
+  for (let visit = visits.pop(); visit !== undefined; visit = visits.pop()) {
+    const entries = await entriesOf(visit.folder);
+    for (const entry of entries) {
+      const inside = entry.isDirectory() ? enter(visit, entry.name) : undefined;
+      if (inside !== undefined) visits.push(inside);
+    }
+    const { names, leftBehind } = sortFiles(visit.folder, entries);
+    await removeFiles(visit.folder, leftBehind);
+    for (const stem of new Set(names.map((name) => name.slice(0, name.indexOf('.'))))) {
+      const segment = decodeSegment([...visit.pieces, stem]);
+      if (segment !== undefined) found.push([...visit.path, segment]);
+    }
+  }
+  return found;
+}
+
+function enter(from: Visit, name: string): Visit | undefined {
+  const folder = join(from.folder, name);
+  const pieces = [...from.pieces, name];
+  if (isContinued(name)) return { folder, path: from.path, pieces };
+  const segment = decodeSegment(pieces);
+  return segment === undefined ? undefined : { folder, path: [...from.path, segment], pieces: [] };
+}
+
+function sortFiles(folder: string, entries: readonly Dirent[]) {
+  const files = entries.filter((entry) => !entry.isDirectory() && entry.name.includes('.')).map((entry) => entry.name);
+  const unfinished = leftUnfinished(folder, files);
+  const isWhole = (name: string) => !LEFT_BY_CONF.test(name) && !name.endsWith('.new');
+  return {
+    names: files.filter(isWhole),
+    leftBehind: [...files.filter((name) => LEFT_BY_CONF.test(name)), ...unfinished],
+  };
+}
