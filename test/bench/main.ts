@@ -10,7 +10,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   messages: async () => (await import('./messages.js')).messages,
   commands: async () => (await import('./messages.js')).commands,
   start: async () => (await import('./start.js')).start,
-  footprint: async () => (await import('./start.js')).footprint,
+  footprint: async () => (await import('./footprint.js')).footprint,
   reload: async () => (await import('./reload.js')).reload,
   cache: async () => (await import('./cache.js')).cache,
   tasks: async () => (await import('./tasks.js')).tasks,

@@ -51,7 +51,7 @@ function* againstPeers(of: Rounds, name: string, unit: string, figure: keyof Mea
   yield compareRounds({ name, unit, ours, peer: of('sapphire', figure), peerName: '@sapphire/framework' });
 }
 
-/** From the start of the process to ready, imports included; and what of it comes after they are loaded: building, plugins, login. */
+/** From the start of the process to ready, imports included; and what of it comes after they are loaded: building, plugins, login. Then the memory. */
 export async function* start(): AsyncGenerator<Figure> {
   const of = await measure();
   yield limit('process start to ready, all bundled plugins', 'ms', median(of('cinnabar', 'startMs')), 400);
@@ -59,11 +59,6 @@ export async function* start(): AsyncGenerator<Figure> {
   yield limit('modules loaded to ready, all bundled plugins', 'ms', median(of('cinnabar', 'sinceLoadedMs')), 400);
   yield* againstPeers(of, 'modules loaded to ready', 'ms', 'sinceLoadedMs');
   yield* againstPeers(of, 'process start to ready', 'ms CPU', 'startCpuMs');
-}
-
-/** The process's memory once ready, after a garbage collection. */
-export async function* footprint(): AsyncGenerator<Figure> {
-  const of = await measure();
   yield* againstPeers(of, 'resident memory when ready', 'MiB', 'rssMib');
   yield* againstPeers(of, 'heap when ready', 'MiB', 'heapMib');
 }
