@@ -22,6 +22,7 @@ export * from './commands.js';
 export * from './components.js';
 export * from './configuration.js';
 export * from './context.js';
+export { defined } from './defined.js';
 export * from './definition.js';
 export { type AskFirst, createAskFirst, type FirstQuestion } from './discord/ask-first.js';
 export {

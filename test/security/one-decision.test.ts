@@ -12,7 +12,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'plugins/chat/src/history/pins/configs.ts': 'whether an author may pin',
   'plugins/chat/src/loop/sending/bot-mentions.ts': 'whether another bot can be pinged; it opens nothing',
   'plugins/chat/src/history/commands/authorise.ts': 'whether an author may manage messages',
-  'plugins/discord-tools/src/tools/channels/overwrites.ts':
+  'plugins/discord-tools/src/tools/channel-permissions.ts':
     'which permissions the asker may give away; asked of Discord just before',
 };
 

@@ -1,8 +1,18 @@
 import { Access, Clock, definePlugin, Identities, MessageOrigins, ToolPolicies } from '@cinnabar/sdk';
-import { offeredBy, settings } from './offering.js';
-import { PLUGIN } from './parts.js';
-import { createSentMessages, sentCollection } from './sending/sent.js';
-import { allTools } from './tools/all.js';
+import { PLUGIN } from './context.js';
+import { createSentMessages, sentCollection } from './sent-messages.js';
+import { offeredBySettings, settings } from './settings.js';
+import { channelPermissionTools } from './tools/channel-permissions.js';
+import { channelTools } from './tools/channels.js';
+import { forumTools } from './tools/forums.js';
+import { memberTools } from './tools/members.js';
+import { messageTools } from './tools/messages.js';
+import { reactionTools } from './tools/reactions.js';
+import { roleTools } from './tools/roles.js';
+import { searchTool } from './tools/search.js';
+import { serverTools } from './tools/servers.js';
+import { threadTools } from './tools/threads.js';
+import { webhookTools } from './tools/webhooks.js';
 
 export default definePlugin({
   manifest: {
@@ -35,9 +45,21 @@ export default definePlugin({
   inject: { access: Access, clock: Clock, identities: Identities, origins: MessageOrigins, policies: ToolPolicies },
   setup({ client, settings, collections, services, tool, on, personalData, defer }) {
     const sent = createSentMessages(collections.sent);
-    const whereWorthIt = offeredBy(settings.guild, services.access);
-    for (const definition of allTools({ ...services, client, sent, settings: settings.guild }))
-      tool(whereWorthIt(definition));
+    const context = { ...services, client, sent, settings: settings.guild };
+    const tools = [
+      ...messageTools(context),
+      searchTool(context),
+      ...reactionTools(context),
+      ...serverTools(context),
+      ...channelTools(context),
+      ...channelPermissionTools(context),
+      ...threadTools(context),
+      ...forumTools(context),
+      ...webhookTools(context),
+      ...roleTools(context),
+      ...memberTools(context),
+    ];
+    for (const definition of tools) tool(offeredBySettings(context, definition));
     on('channelDelete', ({ id }) => sent.forgetChannel(id));
     on('threadDelete', ({ id }) => sent.forgetChannel(id));
     personalData(sent.personalData);

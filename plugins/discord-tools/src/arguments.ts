@@ -1,0 +1,94 @@
+import { UserError, z } from '@cinnabar/sdk';
+import { PermissionFlagsBits, PermissionsBitField } from 'discord.js';
+
+export const channelField = z.string().min(1).max(200).describe('Channel or thread: id, <#id> or link');
+export const messageField = z.string().min(1).max(200).describe('Message: id or link');
+export const threadField = z.string().min(1).max(200).describe('Thread: id, <#id> or link');
+export const forumField = z.string().min(1).max(200).describe('Forum channel: id, <#id> or link');
+export const categoryField = z.string().min(1).max(200).describe('Category: id');
+export const emojiField = z
+  .string()
+  .min(1)
+  .max(100)
+  .describe('Emoji: 👍, <:name:id>, or the name of one of this server');
+export const guildField = z.string().min(1).max(30).describe('Server (guild): id');
+export const userField = z.string().min(1).max(30).describe('Member: user id');
+export const roleField = z.string().min(1).max(30).describe('Role: id');
+export const webhookField = z.string().min(1).max(30).describe('Webhook: id');
+export const reasonField = z.string().max(400).optional().describe('For the audit log');
+export const textField = z
+  .string()
+  .min(1)
+  .max(20_000)
+  .describe('Text, in Markdown; over 2,000 characters it becomes several messages');
+
+/** A channel as the caller named it. */
+export interface ChannelReference {
+  readonly channelId: string;
+  /** The guild in a link, `null` for a direct message; `undefined` when the channel is given otherwise. */
+  readonly guildId?: string | null;
+}
+
+interface MessageReference {
+  readonly channel: ChannelReference;
+  readonly messageId: string;
+}
+
+const ID = /^\d{1,20}$/;
+const MENTION = /^<#(\d{1,20})>$/;
+const LINK =
+  /^<?https:\/\/(?:www\.|ptb\.|canary\.)?discord(?:app)?\.com\/channels\/(@me|\d{1,20})\/(\d{1,20})(?:\/(\d{1,20}))?\/?>?$/;
+
+/** A channel or thread by id, mention or link. @throws UserError when it is none of these */
+export function readChannel(text: string): ChannelReference {
+  const given = text.trim();
+  if (ID.test(given)) return { channelId: given };
+  const mentioned = MENTION.exec(given)?.[1];
+  if (mentioned !== undefined) return { channelId: mentioned };
+  const linked = readLink(given);
+  if (linked !== undefined) return linked.channel;
+  throw new UserError(
+    'A channel is given as its id, its mention (<#id>) or a link (https://discord.com/channels/server/channel).',
+  );
+}
+
+/** A message by id in the channel named beside it, or by link: then the link says which channel. @throws UserError */
+export function readMessage(channel: string, message: string): MessageReference {
+  const given = message.trim();
+  if (ID.test(given)) return { channel: readChannel(channel), messageId: given };
+  const linked = readLink(given);
+  if (linked?.messageId !== undefined) return { channel: linked.channel, messageId: linked.messageId };
+  throw new UserError('A message is given as its id, or as a link to it.');
+}
+
+/** An id of any other kind, or a mention of it. @throws UserError */
+export function readId(text: string, what: 'server' | 'user' | 'role' | 'webhook'): string {
+  const id = /^(?:<@[!&]?)?(\d{1,20})>?$/.exec(text.trim())?.[1];
+  if (id === undefined) throw new UserError(`A ${what} is given as its id, a number.`);
+  return id;
+}
+
+function readLink(text: string): { channel: ChannelReference; messageId: string | undefined } | undefined {
+  const [, guild, channelId, messageId] = LINK.exec(text) ?? [];
+  if (guild === undefined || channelId === undefined) return undefined;
+  return { channel: { channelId, guildId: guild === '@me' ? null : guild }, messageId };
+}
+
+const BY_NAME: ReadonlyMap<string, bigint> = new Map(
+  Object.entries(PermissionFlagsBits).map(([name, bit]) => [plain(name), bit]),
+);
+
+export const permissionsField = z.array(z.string().max(60)).max(60);
+
+/** Permissions by name, in any of the usual spellings: `ManageMessages`, `MANAGE_MESSAGES`, "Manage Messages". @throws UserError */
+export function readPermissions(names: readonly string[]): Readonly<PermissionsBitField> {
+  const unknown = names.filter((name) => !BY_NAME.has(plain(name)));
+  if (unknown.length > 0) {
+    throw new UserError(`There is no permission called ${unknown.map((name) => JSON.stringify(name)).join(', ')}.`);
+  }
+  return new PermissionsBitField(names.map((name) => BY_NAME.get(plain(name)) ?? 0n)).freeze();
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z]/g, '');
+}

@@ -1,0 +1,232 @@
+import { type Place, type ToolSource, UserError } from '@cinnabar/sdk';
+import {
+  type AnyThreadChannel,
+  type CategoryChannel,
+  type Channel,
+  ChannelType,
+  type Client,
+  DiscordAPIError,
+  type ForumChannel,
+  type Guild,
+  type GuildChannel,
+  type GuildMember,
+  type MediaChannel,
+  type Message,
+  type PartialGroupDMChannel,
+  type Role,
+  type SendableChannels,
+  type TextBasedChannel,
+  type Webhook,
+} from 'discord.js';
+import { type ChannelReference, readChannel, readId, readMessage } from './arguments.js';
+import { isOutOfReach } from './discord-errors.js';
+
+/*
+ * The place where a call takes effect. For a channel that does not exist it is one that no member reaches, so that the host refuses both
+ * with the same sentence: a refusal must not reveal whether the channel exists.
+ */
+
+export async function channelPlace(client: Client, channel: string): Promise<Place> {
+  return referencePlace(client, readChannel(channel));
+}
+
+export async function messagePlace(client: Client, channel: string, message: string): Promise<Place> {
+  return referencePlace(client, readMessage(channel, message).channel);
+}
+
+export function guildPlace(guild: string): Place {
+  return { guildId: readId(guild, 'server') };
+}
+
+/** A new channel takes effect in its category, or else in the guild. */
+export async function categoryPlace(client: Client, guild: string, category: string | undefined): Promise<Place> {
+  const whole = guildPlace(guild);
+  if (category === undefined) return whole;
+  const place = await channelPlace(client, category);
+  return place.guildId === whole.guildId ? place : nowhere(readChannel(category));
+}
+
+/** A webhook sends to its channel, or to a thread of that channel. */
+export async function webhookPlace(client: Client, webhook: string, thread?: string): Promise<Place> {
+  const found = await findWebhook(client, webhook);
+  if (found === undefined) return nowhere({ channelId: readId(webhook, 'webhook') });
+  if (thread === undefined) return { guildId: found.guildId, channelId: found.channelId };
+  const reference = readChannel(thread);
+  const channel = await findChannel(client, reference.channelId);
+  if (channel?.isThread() !== true || channel.parentId !== found.channelId) return nowhere(reference);
+  return placeOf(channel);
+}
+
+export function placeOf(channel: Channel): Place {
+  return { guildId: channel.isDMBased() ? null : channel.guildId, channelId: channel.id };
+}
+
+/** `undefined` for one that does not exist, or not for the bot. */
+export async function findChannel(client: Client, channelId: string): Promise<Channel | undefined> {
+  const known = client.channels.cache.get(channelId);
+  if (known !== undefined) return known;
+  try {
+    return (await client.channels.fetch(channelId)) ?? undefined;
+  } catch (error) {
+    if (isOutOfReach(error)) return undefined;
+    throw error;
+  }
+}
+
+/** `undefined` for one that does not exist, or that the bot may not manage. */
+export async function findWebhook(client: Client, webhook: string): Promise<Webhook | undefined> {
+  try {
+    return await client.fetchWebhook(readId(webhook, 'webhook'));
+  } catch (error) {
+    if (isOutOfReach(error)) return undefined;
+    throw error;
+  }
+}
+
+async function referencePlace(client: Client, reference: ChannelReference): Promise<Place> {
+  const channel = await findChannel(client, reference.channelId);
+  if (channel === undefined) return nowhere(reference);
+  const place = placeOf(channel);
+  return reference.guildId === undefined || reference.guildId === place.guildId ? place : nowhere(reference);
+}
+
+/** A place that no member reaches. */
+const nowhere = ({ channelId }: ChannelReference): Place => ({ guildId: null, channelId: `${channelId}?` });
+
+/*
+ * The objects that a call names, once the host has decided on its place. Each function throws a `UserError` when the object is of another
+ * kind, or has been deleted since.
+ */
+
+export const UNREACHABLE = 'There is no channel with that id that I can reach.';
+
+export async function channelOf(client: Client, text: string): Promise<Channel> {
+  const channel = await findChannel(client, readChannel(text).channelId);
+  if (channel === undefined) throw new UserError(UNREACHABLE);
+  return channel;
+}
+
+/** A channel in which messages are: text, voice, thread, direct message. */
+export type ReadableChannel = Exclude<TextBasedChannel, PartialGroupDMChannel>;
+
+export async function readableChannel(client: Client, text: string): Promise<ReadableChannel> {
+  return asReadable(await channelOf(client, text));
+}
+
+export async function sendableChannel(
+  client: Client,
+  text: string,
+): Promise<Exclude<SendableChannels, PartialGroupDMChannel>> {
+  const channel = asReadable(await channelOf(client, text));
+  if (!channel.isSendable()) throw new UserError('Nothing can be sent in a channel of this kind.');
+  return channel;
+}
+
+/** The message, fetched anew from Discord. */
+export async function messageOf(client: Client, channel: string, message: string): Promise<Message> {
+  const reference = readMessage(channel, message);
+  const readable = await readableChannel(client, reference.channel.channelId);
+  return readable.messages.fetch({ message: reference.messageId, force: true });
+}
+
+/** A channel of a guild that is neither thread nor category. */
+export async function guildChannel(client: Client, text: string): Promise<GuildChannel> {
+  const channel = await channelOf(client, text);
+  if (channel.isThread()) throw new UserError('That is a thread; there are tools of their own for threads.');
+  if (channel.isDMBased()) throw new UserError('That is a direct message, not a channel of a server.');
+  if (channel.type === ChannelType.GuildCategory)
+    throw new UserError('That is a category; there are tools of their own for them.');
+  return channel;
+}
+
+export async function categoryChannel(client: Client, text: string): Promise<CategoryChannel> {
+  const channel = await channelOf(client, text);
+  if (channel.type !== ChannelType.GuildCategory) throw new UserError('That is not a category.');
+  return channel;
+}
+
+export type Forum = ForumChannel | MediaChannel;
+
+export async function forumChannel(client: Client, text: string): Promise<Forum> {
+  const channel = await channelOf(client, text);
+  if (!channel.isThreadOnly()) throw new UserError('That is not a forum channel.');
+  return channel;
+}
+
+export async function threadChannel(client: Client, text: string): Promise<AnyThreadChannel> {
+  const channel = await channelOf(client, text);
+  if (!channel.isThread()) throw new UserError('That is not a thread.');
+  return channel;
+}
+
+/** A thread of a forum. */
+export async function forumPost(client: Client, text: string): Promise<{ post: AnyThreadChannel; forum: Forum }> {
+  const post = await threadChannel(client, text);
+  const forum = post.parent;
+  if (forum === null || !forum.isThreadOnly()) throw new UserError('That is not a post of a forum.');
+  return { post, forum };
+}
+
+function asReadable(channel: Channel): ReadableChannel {
+  if (channel.isTextBased() && channel.type !== ChannelType.GroupDM) return channel;
+  throw new UserError('There are no messages in a channel of this kind.');
+}
+
+export function guildOf(client: Client, text: string): Guild {
+  const guild = client.guilds.cache.get(readId(text, 'server'));
+  if (guild === undefined) throw new UserError('There is no server with that id that I can reach.');
+  return guild;
+}
+
+/** The member, fetched anew from Discord. */
+export async function memberOf(guild: Guild, text: string): Promise<GuildMember> {
+  try {
+    return await guild.members.fetch({ user: readId(text, 'user'), force: true });
+  } catch (error) {
+    if (isOutOfReach(error)) throw new UserError('There is no member with that id here.');
+    throw error;
+  }
+}
+
+export function roleOf(guild: Guild, text: string): Role {
+  const role = guild.roles.cache.get(readId(text, 'role'));
+  if (role === undefined) throw new UserError('There is no role with that id here.');
+  return role;
+}
+
+const NOT_ALLOWED = 50001;
+
+/** Runs a listing of members, which Discord refuses to applications without the intent. @throws UserError */
+export async function listingMembers<T>(listed: Promise<T>): Promise<T> {
+  try {
+    return await listed;
+  } catch (error) {
+    if (!(error instanceof DiscordAPIError) || error.code !== NOT_ALLOWED) throw error;
+    throw new UserError(
+      'Discord does not list members for me: the "Server Members Intent" of my application has to be switched on first.',
+    );
+  }
+}
+
+interface Located {
+  readonly id: string;
+  readonly channelId: string;
+  readonly author: { readonly id: string };
+}
+
+/** The sources of messages that a tool quotes: one for each channel. */
+export function messageSources(client: Client, messages: readonly Located[]): readonly ToolSource[] {
+  const channels = [...new Set(messages.map(({ channelId }) => channelId))];
+  return channels.map((channelId) => {
+    const there = messages.filter((message) => message.channelId === channelId);
+    const userIds = [...new Set(there.map(({ author }) => author.id))];
+    return { ...channelSource(client, channelId), messageIds: there.map(({ id }) => id), userIds };
+  });
+}
+
+/** The source of a channel or thread that a tool lists. */
+export function channelSource(client: Client, channelId: string): ToolSource {
+  const channel: Channel | undefined = client.channels.cache.get(channelId);
+  // The channel is gone: no member can reach it.
+  return channel === undefined ? { guildId: null, channelId } : placeOf(channel);
+}

@@ -1,0 +1,163 @@
+import { type Actor, type Place, permissionName, UserError } from '@cinnabar/sdk';
+import {
+  type AnyThreadChannel,
+  type Channel,
+  type Guild,
+  type GuildBasedChannel,
+  type GuildMember,
+  PermissionsBitField,
+  type PermissionsString,
+  type Role,
+} from 'discord.js';
+import { type Caller, type Context, PLUGIN } from './context.js';
+import { nameText } from './names.js';
+import { memberOf, placeOf } from './places.js';
+
+/** The permissions to read the messages of a channel. */
+export const READING = ['ViewChannel', 'ReadMessageHistory'] as const satisfies readonly PermissionsString[];
+
+/** Whether the caller may do something in a place, beside what the tool's own policy demands: the decision is the host's. */
+export async function may(
+  { access }: Context,
+  { actor, tool }: Caller,
+  at: Place,
+  member: readonly PermissionsString[],
+  bot: readonly PermissionsString[] = [],
+): Promise<boolean> {
+  const decision = await access.decide(actor, {
+    kind: 'tool',
+    name: tool,
+    plugin: PLUGIN,
+    policy: { member, bot },
+    at,
+  });
+  return decision.allowed;
+}
+
+/** @throws UserError "You need … for that." */
+export async function demand(
+  context: Context,
+  caller: Caller,
+  at: Place,
+  ...permissions: readonly PermissionsString[]
+): Promise<void> {
+  if (await may(context, caller, at, permissions)) return;
+  throw new UserError(`You need ${permissions.map(permissionName).join(' and ')} for that.`);
+}
+
+const NO_SUCH_GUILD = 'There is no server with that id that I can reach.';
+
+/** The channels in which both the caller and the bot have the permissions. */
+export async function channelsWith(
+  context: Context,
+  caller: Caller,
+  channels: Iterable<GuildBasedChannel>,
+  permissions: readonly PermissionsString[],
+): Promise<readonly GuildBasedChannel[]> {
+  const { client } = context;
+  const allowed: GuildBasedChannel[] = [];
+  for (const channel of channels) {
+    // What the bot itself cannot see costs no decision.
+    if (client.user === null || channel.permissionsFor(client.user)?.has(VIEW) !== true) continue;
+    const at = { guildId: channel.guildId, channelId: channel.id };
+    if (await may(context, caller, at, permissions, permissions)) allowed.push(channel);
+  }
+  return allowed;
+}
+
+const VIEW = PermissionsBitField.Flags.ViewChannel;
+
+/**
+ * A guild of which the caller sees at least one channel, with the channels that they see: for tools that search or list a whole guild. An
+ * agent that was granted some of its channels gets those.
+ * @throws UserError the same for a guild that does not exist and for one that is out of reach
+ */
+export async function seenGuild(
+  context: Context,
+  caller: Caller,
+  guild: Guild | undefined,
+  permissions: readonly PermissionsString[] = ['ViewChannel'],
+): Promise<{ readonly guild: Guild; readonly channels: readonly GuildBasedChannel[] }> {
+  if (guild === undefined || !(await maySee(context, caller, guild))) throw new UserError(NO_SUCH_GUILD);
+  // Threads are in the cache as well, though not all of them.
+  const own = guild.channels.cache.filter((channel) => !channel.isThread());
+  const channels = await channelsWith(context, caller, own.values(), permissions);
+  if (channels.length === 0) throw new UserError(NO_SUCH_GUILD);
+  await requireOpen(context, caller, guild);
+  return { guild, channels };
+}
+
+/** Whether the caller can see anything in a guild, at the cost of one decision: a member sees it or not. For an agent only its channels decide. */
+export async function maySee(context: Context, caller: Caller, { id }: Guild): Promise<boolean> {
+  return caller.actor.identity !== undefined || may(context, caller, { guildId: id }, []);
+}
+
+/**
+ * The host has checked the tool policy of the guild in which the call was made; this checks that of another guild, for a tool without a
+ * `place` that reads there. @throws UserError
+ */
+export async function requireOpen({ policies }: Context, { actor, tool }: Caller, guild: Guild): Promise<void> {
+  if (guild.id === actor.guildId) return;
+  const policy = await policies.get(guild.id, tool);
+  if (policy === 'deny' || policy === 'confirm') throw new UserError(NO_SUCH_GUILD);
+}
+
+/** Who may change a thread: the member who started it or had it started, and moderators. @throws UserError */
+export async function requireThreadRights(context: Context, caller: Caller, thread: AnyThreadChannel): Promise<void> {
+  const { id, ownerId } = thread;
+  const isTheirs = ownerId === caller.actor.userId || (await context.sent.whose(id, id, caller.actor)) === 'own';
+  if (isTheirs) await requireUnlocked(context, caller, thread);
+  else await demand(context, caller, placeOf(thread), 'ManageThreads');
+}
+
+/** A locked thread is open to the bot, as to moderators, but not to every requester. @throws UserError */
+export async function requireUnlocked(context: Context, caller: Caller, channel: Channel): Promise<void> {
+  if (channel.isThread() && channel.locked === true) await demand(context, caller, placeOf(channel), 'ManageThreads');
+}
+
+/**
+ * The role hierarchy holds for the requester as it does for the bot: through the bot no member changes what is above themselves.
+ * See https://discord.com/developers/docs/topics/permissions#permission-hierarchy
+ */
+export interface Ranks {
+  readonly asking: GuildMember;
+  readonly bot: GuildMember;
+}
+
+export async function ranksIn(guild: Guild, { userId }: Pick<Actor, 'userId'>): Promise<Ranks> {
+  return { asking: await memberOf(guild, userId), bot: guild.members.me ?? (await guild.members.fetchMe()) };
+}
+
+/** @throws UserError unless the role is below both the requester and the bot */
+export function requireAboveRole({ asking, bot }: Ranks, role: Role): void {
+  const name = nameText(role.name);
+  if (!isAbove(asking, role)) throw new UserError(`The role ${name} is not below your highest role.`);
+  if (!isAbove(bot, role)) throw new UserError(`The role ${name} is not below my highest role.`);
+}
+
+/** @throws UserError unless the member is below both the requester and the bot */
+export function requireAboveMember({ asking, bot }: Ranks, member: GuildMember): void {
+  const name = nameText(member.displayName);
+  if (member.guild.ownerId === member.id) throw new UserError(`${name} owns this server.`);
+  if (!isAbove(asking, member.roles.highest)) throw new UserError(`${name} is not below you.`);
+  if (!isAbove(bot, member.roles.highest)) throw new UserError(`${name} is not below me.`);
+}
+
+/** @throws UserError when a role would stand at or above the requester or the bot */
+export function requireBelow({ asking, bot }: Ranks, position: number): void {
+  if (asking.guild.ownerId !== asking.id && position >= asking.roles.highest.position) {
+    throw new UserError('A role can only be moved to below your highest role.');
+  }
+  if (position >= bot.roles.highest.position) throw new UserError('A role can only be moved to below my highest role.');
+}
+
+/** Members give and take only permissions that they have. @throws UserError that names the missing ones */
+export function requireHeld(held: Readonly<PermissionsBitField>, changed: Readonly<PermissionsBitField>): void {
+  const missing = held.missing(changed);
+  if (missing.length === 0) return;
+  throw new UserError(`You can only give or take permissions that you have yourself; you lack ${missing.join(', ')}.`);
+}
+
+function isAbove(member: GuildMember, role: Role): boolean {
+  return member.guild.ownerId === member.id || member.roles.highest.comparePositionTo(role) > 0;
+}

@@ -1,0 +1,176 @@
+import { nonceOf, type Profile, sendAs, sentenceOf, splitMessage, spokenForMark, UserError } from '@cinnabar/sdk';
+import {
+  type Channel,
+  type Message,
+  type PartialGroupDMChannel,
+  type SendableChannels,
+  SnowflakeUtil,
+} from 'discord.js';
+import { readMessage } from './arguments.js';
+import type { Caller, Context } from './context.js';
+import { isOutOfReach, sentenceFor } from './discord-errors.js';
+import type { Call } from './discord-tool.js';
+import { canSee, type MessageOptions, messageOptions } from './mentions.js';
+import { placeOf } from './places.js';
+import { demand, may, requireUnlocked } from './rights.js';
+import { maySpeak } from './settings.js';
+
+type TextChannel = Exclude<SendableChannels, PartialGroupDMChannel>;
+
+export interface Posted {
+  readonly channelId: string;
+  /** All of them, in order: a long text is several. */
+  readonly messageIds: readonly string[];
+}
+
+/**
+ * Sends a text as one message or several, under the agent's own name where it has one. The author of the message that it replies to is
+ * pinged when they can see it.
+ */
+export async function post(
+  context: Context,
+  call: Call,
+  channel: TextChannel,
+  text: string,
+  replyTo?: Message,
+): Promise<Posted> {
+  const guildId = channel.isDMBased() ? null : channel.guildId;
+  const { identity } = call.actor;
+  const contents = await messagesFor(context, call, guildId, text);
+  await requireUnlocked(context, call, channel);
+  await requirePause(context, call, channel);
+  const { allowedMentions, ...options } = await messageOptions(context, call, channel, text);
+  const repliedUser =
+    replyTo !== undefined && (channel.isDMBased() || (await canSee(context, channel, replyTo.author.id)));
+  const messageIds = await postParts(context, call, channel, {
+    contents,
+    options: { ...options, allowedMentions: { ...allowedMentions, repliedUser } },
+    replyTo,
+    profile: identity === undefined ? undefined : await context.identities.profile(identity, guildId),
+  });
+  return { channelId: channel.id, messageIds };
+}
+
+interface PostParts {
+  readonly contents: readonly string[];
+  readonly options: MessageOptions;
+  /** The message that the first of them replies to. */
+  readonly replyTo?: Message | undefined;
+  /** The name and picture to send under; the bot's own without it. */
+  readonly profile?: Profile | undefined;
+}
+
+/** Sends texts one after another, and records for whom. @throws UserError as `sendInOrder` */
+export async function postParts(
+  context: Context,
+  { actor, key, signal }: Call,
+  channel: TextChannel,
+  { contents, options, replyTo, profile }: PostParts,
+): Promise<readonly string[]> {
+  const sent: string[] = [];
+  try {
+    await sendInOrder(contents, signal, sent, (content, index) => {
+      const reply = index === 0 && replyTo !== undefined ? { reply: { messageReference: replyTo.id } } : {};
+      const message = { content, ...reply, ...options };
+      if (profile === undefined) return channel.send({ ...message, ...nonceOf(key, index) });
+      return sendAs(channel, message, `${key}:${index}`, { clock: context.clock, signal, profile });
+    });
+  } finally {
+    await context.sent.remember(channel.id, sent, actor);
+  }
+  return sent;
+}
+
+/**
+ * @param sent gets the id of each message, also of those before one that fails
+ * @throws UserError that lists which were sent when a later one fails
+ */
+export async function sendInOrder(
+  contents: readonly string[],
+  signal: AbortSignal,
+  sent: string[],
+  send: (content: string, index: number) => Promise<Pick<Message, 'id'>>,
+): Promise<void> {
+  try {
+    for (const [index, content] of contents.entries()) {
+      stopWhenCancelled(signal);
+      sent.push((await send(content, index)).id);
+    }
+  } catch (error) {
+    if (sent.length === 0) throw error;
+    const why = sentenceFor(error) ?? sentenceOf(error) ?? 'Then it was interrupted.';
+    throw new UserError(`Only ${sent.length} of ${contents.length} messages were sent (${sent.join(', ')}). ${why}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Checked before each step that changes or fetches something. @throws UserError once the call has been cancelled */
+export function stopWhenCancelled({ aborted }: AbortSignal): void {
+  if (aborted) throw new UserError('It was cancelled on the way.');
+}
+
+/** "message 123", "messages 123, 124". */
+export function idsText({ messageIds }: Pick<Posted, 'messageIds'>): string {
+  return `${messageIds.length === 1 ? 'message' : 'messages'} ${messageIds.join(', ')}`;
+}
+
+const MESSAGE_LIMIT = 2000;
+
+/**
+ * The text as messages that Discord takes, code fences unbroken, each with a line that says for whom it is sent: without the line the
+ * member's words would look like the bot's own.
+ * @throws UserError for an empty text, or when the bot does not send messages for this member there
+ */
+export async function messagesFor(
+  context: Context,
+  { actor }: Caller,
+  guildId: string | null,
+  text: string,
+): Promise<readonly string[]> {
+  if (!(await maySpeak(context, actor, guildId))) {
+    throw new UserError(
+      'In that server I do not send messages for you; its admins decide that with `!set discord-tools speakFor`.',
+    );
+  }
+  const isMarked = actor.identity === undefined && (await context.settings(guildId).get()).mark === 'line';
+  const mark = isMarked ? spokenForMark(actor.userId) : '';
+  const contents = splitMessage(text, MESSAGE_LIMIT - mark.length);
+  if (contents.length === 0) throw new UserError('There is nothing to send: the text is empty.');
+  return contents.map((content) => mark + content);
+}
+
+/** The message of the same channel that a new one is to reply to. @throws UserError */
+export async function replyTarget(
+  context: Context,
+  caller: Caller,
+  channel: TextChannel,
+  message: string,
+): Promise<Message> {
+  const reference = readMessage(channel.id, message);
+  // The refusal does not reveal whether the message exists: it is outside the place that was decided on.
+  if (reference.channel.channelId !== channel.id)
+    throw new UserError('A reply has to be in the same channel as its message.');
+  await demand(context, caller, placeOf(channel), 'ReadMessageHistory');
+  try {
+    return await channel.messages.fetch({ message: reference.messageId, force: true });
+  } catch (error) {
+    if (isOutOfReach(error)) throw new UserError('The message to reply to is not in this channel.');
+    throw error;
+  }
+}
+
+/** Any of these lifts slow mode: https://support.discord.com/hc/en-us/articles/360016150952 */
+const EXEMPT = ['ManageMessages', 'ManageChannels'] as const;
+
+/** The bot bypasses slow mode, so it is enforced here for the requester. @throws UserError that says how long to wait */
+async function requirePause(context: Context, caller: Caller, channel: Channel): Promise<void> {
+  const seconds = 'rateLimitPerUser' in channel ? (channel.rateLimitPerUser ?? 0) : 0;
+  if (seconds === 0) return;
+  const latest = await context.sent.latestFor(channel.id, caller.actor);
+  if (latest === undefined) return;
+  const leftMs = SnowflakeUtil.timestampFrom(latest) + seconds * 1000 - context.clock.now();
+  if (leftMs <= 0) return;
+  for (const permission of EXEMPT) if (await may(context, caller, placeOf(channel), [permission])) return;
+  throw new UserError(`The channel is in slow mode; please wait ${Math.ceil(leftMs / 1000)} seconds.`);
+}

@@ -1,0 +1,66 @@
+import { type Actor, type Settings, TIERS, type ToolDefinition, z } from '@cinnabar/sdk';
+import type { Context } from './context.js';
+
+export const settings = {
+  guild: z.object({
+    offer: z
+      .enum(['common', 'all', 'none'])
+      .default('common')
+      .describe(
+        'Which of these tools a model is told of with every turn: the common ones for reading and writing, all, or none. Agents see what they were granted',
+      ),
+    speakFor: z
+      .enum([...TIERS, 'nobody'])
+      .default('mod')
+      .describe(
+        'From which tier on the bot sends messages for a member when a model asks for it; agents go by their grants',
+      ),
+    mark: z
+      .enum(['line', 'none'])
+      .default('line')
+      .describe('Whether a message that is sent for a member begins with a small line that says for whom'),
+  }),
+};
+
+export type ToolSettings = Settings<typeof settings>;
+
+/** Offered with `offer: 'common'`. Each turn pays for the tools that it offers: all of them come to some 9,000 tokens. */
+const COMMON: ReadonlySet<string> = new Set([
+  'discord_send',
+  'discord_read_messages',
+  'discord_search_messages',
+  'discord_add_reaction',
+  'discord_get_server_info',
+  'discord_get_member',
+  'discord_create_thread',
+]);
+
+/** The tools with which the bot sends the words of a member. */
+const SPEAKING: ReadonlySet<string> = new Set([
+  'discord_send',
+  'discord_edit_message',
+  'discord_reply_to_forum',
+  'discord_create_forum_post',
+  'discord_send_webhook_message',
+]);
+
+/** The tool, offered to models where the guild's settings say so; in direct messages the common ones. */
+export function offeredBySettings(context: Context, definition: ToolDefinition): ToolDefinition {
+  return {
+    ...definition,
+    async offered(actor: Actor) {
+      const { guildId } = actor;
+      if (SPEAKING.has(definition.name) && !(await maySpeak(context, actor, guildId))) return false;
+      const offer = guildId === null ? 'common' : (await context.settings(guildId).get()).offer;
+      return offer === 'all' || (offer === 'common' && COMMON.has(definition.name));
+    },
+  };
+}
+
+/** Whether the bot sends messages for this member in a guild. An agent speaks for itself, as far as its grants go. */
+export async function maySpeak({ access, settings }: Context, actor: Actor, guildId: string | null): Promise<boolean> {
+  if (guildId === null || actor.identity !== undefined) return true;
+  const { speakFor } = await settings(guildId).get();
+  if (speakFor === 'nobody') return false;
+  return TIERS.indexOf(await access.tierOf({ ...actor, guildId })) >= TIERS.indexOf(speakFor);
+}

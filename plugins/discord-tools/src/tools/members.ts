@@ -1,0 +1,175 @@
+import { type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import type { GuildMember } from 'discord.js';
+import { guildField, readId, reasonField, userField } from '../arguments.js';
+import type { Caller, Context } from '../context.js';
+import { auditReason, discordTool } from '../discord-tool.js';
+import { memberInSentence, nameText } from '../names.js';
+import { guildOf, guildPlace, listingMembers, memberOf } from '../places.js';
+import { ranksIn, requireAboveMember } from '../rights.js';
+
+/** Discord's limit: 28 days. */
+const MAX_TIMEOUT_S = 28 * 24 * 60 * 60;
+const MODERATING = ['ModerateMembers'] as const;
+
+export function memberTools(context: Context): readonly ToolDefinition[] {
+  const { client, clock } = context;
+  return [
+    discordTool({
+      name: 'discord_list_members',
+      description: 'List the members of a server with their roles, in the order of their ids.',
+      input: z.object({
+        guildId: guildField,
+        limit: z.number().int().min(1).max(1000).default(100).describe('How many, at most 1,000'),
+        after: z.string().max(30).optional().describe('Go on after this member: their user id'),
+      }),
+      risk: 'read',
+      place: ({ guildId }) => guildPlace(guildId),
+      examples: ['who is in server {guildId}?', 'list the members of server {guildId}'],
+      async run({ guildId, limit, after }) {
+        const guild = guildOf(client, guildId);
+        const range = after === undefined ? {} : { after: readId(after, 'user') };
+        const found = [...(await listingMembers(guild.members.list({ limit, cache: false, ...range }))).values()];
+        const last = found.at(-1);
+        return {
+          members: found.map((member) => viewMember(member, clock.now())),
+          // There may be more, after this one.
+          next: found.length === limit ? last?.id : undefined,
+        };
+      },
+      present: {
+        sentence: () => "I'll list the members of this server",
+        action: 'List members',
+        success: (_, { members, next }) =>
+          `${members.map(memberText).join('\n')}${next === undefined ? '' : `\nThere may be more: after ${next}.`}`,
+      },
+    }),
+    discordTool({
+      name: 'discord_get_member',
+      description: 'Show a member of a server: names, roles, when they joined, whether they are in time-out.',
+      input: z.object({ guildId: guildField, userId: userField }),
+      risk: 'read',
+      place: ({ guildId }) => guildPlace(guildId),
+      examples: ['who is {userId} in server {guildId}?', 'which roles does {userId} have in server {guildId}?'],
+      async run({ guildId, userId }) {
+        return viewMember(await memberOf(guildOf(client, guildId), userId), clock.now());
+      },
+      sources: ({ id }, { guildId }) => [{ ...guildPlace(guildId), userIds: [id] }],
+      present: {
+        sentence: () => "I'll look up a member",
+        action: 'Show member',
+        success: (_, member) => memberText(member),
+      },
+    }),
+    discordTool({
+      name: 'discord_timeout_member',
+      description: 'Put a member in time-out: until it ends they can read, but neither write nor speak.',
+      input: z.object({
+        guildId: guildField,
+        userId: userField,
+        seconds: z.number().int().min(1).max(MAX_TIMEOUT_S).describe('How long, in seconds; at most 28 days'),
+        reason: reasonField,
+      }),
+      risk: 'destructive',
+      permissions: MODERATING,
+      place: ({ guildId }) => guildPlace(guildId),
+      examples: ['put {userId} in time-out for {seconds} seconds in server {guildId}'],
+      run({ guildId, userId, seconds, reason }, call) {
+        const until = clock.now() + seconds * 1000;
+        return setTimeOut(context, call, { guildId, userId, until, reason });
+      },
+      present: {
+        sentence: ({ guildId, userId, seconds }) =>
+          `I'll put ${memberInSentence(client, guildId, userId)} in time-out for ${seconds} seconds`,
+        said: ['seconds'],
+        action: 'Time out member',
+        success: (_, { member, until }) => `✓ ${nameText(member)} is in time-out until ${until}.`,
+        cancelled: () => 'Cancelled the time-out.',
+      },
+    }),
+    discordTool({
+      name: 'discord_remove_timeout',
+      description: 'End the time-out of a member before its time.',
+      input: z.object({ guildId: guildField, userId: userField, reason: reasonField }),
+      risk: 'write',
+      idempotent: true,
+      permissions: MODERATING,
+      place: ({ guildId }) => guildPlace(guildId),
+      examples: ['end the time-out of {userId} in server {guildId}'],
+      run: ({ guildId, userId, reason }, call) => setTimeOut(context, call, { guildId, userId, until: null, reason }),
+      present: {
+        sentence: ({ guildId, userId }) => `I'll end the time-out of ${memberInSentence(client, guildId, userId)}`,
+        action: 'End time-out',
+        success: (_, { member }) => `✓ ${nameText(member)} is not in time-out any more.`,
+        cancelled: () => 'Cancelled: the time-out goes on.',
+      },
+    }),
+  ];
+}
+
+interface TimedOut {
+  readonly member: string;
+  /** ISO 8601; `null`: not any more. */
+  readonly until: string | null;
+}
+
+interface TimeOut {
+  readonly guildId: string;
+  readonly userId: string;
+  /** Milliseconds since 1970. */
+  readonly until: number | null;
+  readonly reason: string | undefined;
+}
+
+/** Sets when the time-out of a member ends; `null` ends it now. @throws UserError */
+async function setTimeOut(
+  context: Context,
+  caller: Caller,
+  { guildId, userId, until, reason }: TimeOut,
+): Promise<TimedOut> {
+  const guild = guildOf(context.client, guildId);
+  const member = await memberOf(guild, userId);
+  requireAboveMember(await ranksIn(guild, caller.actor), member);
+  if (until !== null && member.permissions.has('Administrator')) {
+    throw new UserError(`${nameText(member.displayName)} is an administrator: Discord does not put those in time-out.`);
+  }
+  await member.disableCommunicationUntil(until, auditReason(context, caller, reason));
+  return { member: member.displayName, until: until === null ? null : new Date(until).toISOString() };
+}
+
+interface MemberView {
+  readonly id: string;
+  readonly username: string;
+  readonly displayName: string;
+  readonly bot: boolean;
+  readonly joinedAt: string | null;
+  /** The highest first. */
+  readonly roles: readonly { readonly id: string; readonly name: string }[];
+  /** Until when they are in time-out. */
+  readonly timedOutUntil?: string;
+}
+
+function viewMember(member: GuildMember, now: number): MemberView {
+  const until = member.communicationDisabledUntilTimestamp ?? 0;
+  return {
+    id: member.id,
+    username: member.user.username,
+    displayName: member.displayName,
+    bot: member.user.bot,
+    joinedAt: member.joinedAt?.toISOString() ?? null,
+    roles: [...member.roles.cache.values()]
+      .filter(({ id }) => id !== member.guild.id)
+      .sort((one, other) => other.comparePositionTo(one))
+      .map(({ id, name }) => ({ id, name })),
+    ...(until > now ? { timedOutUntil: new Date(until).toISOString() } : {}),
+  };
+}
+
+function memberText({ id, username, displayName, bot, joinedAt, roles, timedOutUntil }: MemberView): string {
+  const facts = [
+    `${nameText(displayName)} (${bot ? 'bot' : 'user'} ${id}, @${nameText(username)})`,
+    ...(joinedAt === null ? [] : [`joined ${joinedAt}`]),
+    ...(roles.length === 0 ? [] : [`roles ${roles.map((role) => `${nameText(role.name)} (${role.id})`).join(', ')}`]),
+    ...(timedOutUntil === undefined ? [] : [`in time-out until ${timedOutUntil}`]),
+  ];
+  return facts.join(' · ');
+}

@@ -1,2 +1,0 @@
-/** What reacting needs, of who asks and of the bot. */
-export const REACTING = ['ViewChannel', 'ReadMessageHistory', 'AddReactions'] as const;

@@ -1,0 +1,220 @@
+import { type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import type { Attachment, Guild, GuildBasedChannel, Message } from 'discord.js';
+import { guildField, readChannel, readId, readMessage } from '../arguments.js';
+import type { Caller, Context } from '../context.js';
+import { discordTool } from '../discord-tool.js';
+import { fitting, type MessageView, messageText, viewMessage } from '../message-view.js';
+import { walk } from '../message-walk.js';
+import { findChannel, messageSources, type ReadableChannel, UNREACHABLE } from '../places.js';
+import { channelsWith, READING, requireOpen, seenGuild } from '../rights.js';
+import { stopWhenCancelled } from '../sending.js';
+
+/** The limits of one search: pages of 100 messages, and time. */
+const MAX_PAGES = 60;
+const MAX_MS = 20_000;
+const LAST_ID = 2n ** 63n;
+/** The length of the line above each result. */
+const CHANNEL_LINE = 60;
+
+/** The same as Discord's own search: https://discord.com/developers/docs/resources/message#search-guild-messages */
+const HAS = ['link', 'embed', 'file', 'image', 'video', 'sound', 'sticker', 'poll', 'snapshot'] as const;
+
+const filterFields = {
+  content: z.string().max(1024).optional().describe('Words that all occur; "several words" in quotes occur together'),
+  authorId: z.string().max(30).optional().describe('Only messages of this user: their id'),
+  mentions: z.string().max(30).optional().describe('Only messages that mention this user: their id'),
+  has: z.enum(HAS).optional().describe('Only messages that have this'),
+  pinned: z.boolean().optional().describe('Only messages that are pinned, or that are not'),
+  authorType: z.enum(['user', 'bot', 'webhook']).optional().describe('Only messages of this kind of author'),
+} as const;
+
+export function searchTool(context: Context): ToolDefinition {
+  const { client, clock } = context;
+  return discordTool({
+    name: 'discord_search_messages',
+    description:
+      'Search the messages of a server by words, author, mentions, attachments and more, in every channel and open thread that you can read.',
+    input: z.object({
+      guildId: guildField,
+      ...filterFields,
+      channelId: z.string().max(200).optional().describe('Only in this channel, thread or forum'),
+      maxId: z.string().max(200).optional().describe('Only messages before this one: its id'),
+      minId: z.string().max(200).optional().describe('Only messages after this one: its id'),
+      sortBy: z.enum(['timestamp', 'relevance']).default('timestamp').describe('relevance: how often the words occur'),
+      sortOrder: z.enum(['desc', 'asc']).default('desc').describe('desc: the newest, or the best, first'),
+      limit: z.number().int().min(1).max(100).default(25).describe('How many results, at most 100'),
+      offset: z.number().int().min(0).max(9975).default(0).describe('How many results to pass over'),
+    }),
+    risk: 'read',
+    examples: [
+      'search for {content} in server {guildId}',
+      'find messages with {content} in server {guildId}',
+      'search server {guildId} for messages by {authorId}',
+    ],
+    async run(given, call) {
+      const guild = client.guilds.cache.get(readId(given.guildId, 'server'));
+      const channels = await searchedChannels(context, call, guild, given.channelId);
+      const fits = createFilter(given);
+      const started = clock.now();
+      let pages = 0;
+      const byTime = given.sortBy === 'timestamp';
+      const row = walk(channels, {
+        order: byTime ? given.sortOrder : 'desc',
+        minId: idOf(given.minId) ?? 0n,
+        maxId: idOf(given.maxId) ?? LAST_ID,
+        goOn() {
+          stopWhenCancelled(call.signal);
+          if (pages >= MAX_PAGES || clock.now() - started > MAX_MS) return false;
+          pages += 1;
+          call.progress({ progress: pages, message: `reading page ${pages}` });
+          return true;
+        },
+      });
+      const end = given.offset + given.limit;
+      const found: { message: Message; score: number }[] = [];
+      let last: Message | undefined;
+      let next = await row.next();
+      for (; next.done !== true; next = await row.next()) {
+        last = next.value;
+        const score = fits(last);
+        if (score !== undefined) found.push({ message: last, score });
+        if (byTime && found.length > end) break;
+      }
+      if (!byTime) found.sort((one, other) => (one.score - other.score) * (given.sortOrder === 'asc' ? 1 : -1));
+      const wasCut = next.done === true && !next.value;
+      return {
+        ...pageOf(found, given, call.mostCharacters, wasCut),
+        ...(wasCut ? { cutAt: (last?.createdAt ?? new Date(started)).toISOString() } : {}),
+      };
+    },
+    sources: ({ messages }) => messageSources(client, messages),
+    present: {
+      sentence: () => "I'll search the messages of this server",
+      action: 'Search messages',
+      success: (_, found) => foundText(found),
+    },
+  });
+}
+
+/**
+ * The channels that a search reads: all that the caller can read with their open threads, or the named one (for a forum, its open posts).
+ * @throws UserError
+ */
+async function searchedChannels(
+  context: Context,
+  caller: Caller,
+  guild: Guild | undefined,
+  only: string | undefined,
+): Promise<readonly ReadableChannel[]> {
+  if (only !== undefined) return inChannel(context, caller, guild, only);
+  const seen = await seenGuild(context, caller, guild, READING);
+  const threads = await openThreads(context, caller, seen.guild);
+  return [...seen.channels, ...threads].flatMap((channel) => (channel.isTextBased() ? [channel] : []));
+}
+
+async function inChannel(context: Context, caller: Caller, guild: Guild | undefined, only: string) {
+  const channel = await findChannel(context.client, readChannel(only).channelId);
+  const isThere = guild !== undefined && channel !== undefined && !channel.isDMBased() && channel.guildId === guild.id;
+  const [readable] = isThere ? await channelsWith(context, caller, [channel], READING) : [];
+  if (readable === undefined || guild === undefined) throw new UserError(UNREACHABLE);
+  await requireOpen(context, caller, guild);
+  if (readable.isTextBased()) return [readable];
+  const posts = await openThreads(context, caller, guild);
+  return posts.flatMap((post) => (post.parentId === readable.id && post.isTextBased() ? [post] : []));
+}
+
+async function openThreads(context: Context, caller: Caller, guild: Guild): Promise<readonly GuildBasedChannel[]> {
+  const { threads } = await guild.channels.fetchActiveThreads();
+  return channelsWith(context, caller, threads.values(), READING);
+}
+
+type Filter = z.output<z.ZodObject<typeof filterFields>>;
+
+const LINK = /https?:\/\/\S/i;
+
+const HAS_IT: Readonly<Record<(typeof HAS)[number], (message: Message) => boolean>> = {
+  link: ({ content }) => LINK.test(content),
+  embed: ({ embeds }) => embeds.length > 0,
+  file: ({ attachments }) => attachments.size > 0,
+  image: ({ attachments }) => attachments.some(isOf('image/')),
+  video: ({ attachments }) => attachments.some(isOf('video/')),
+  sound: ({ attachments }) => attachments.some(isOf('audio/')),
+  sticker: ({ stickers }) => stickers.size > 0,
+  poll: ({ poll }) => poll !== null,
+  snapshot: ({ messageSnapshots }) => messageSnapshots.size > 0,
+};
+
+/** Whether a message fits, and how well: how often the words occur in it. `undefined` when it does not. */
+function createFilter(filter: Filter): (message: Message) => number | undefined {
+  const words = wordsIn(filter.content ?? '');
+  const author = filter.authorId === undefined ? undefined : readId(filter.authorId, 'user');
+  const mentioned = filter.mentions === undefined ? undefined : readId(filter.mentions, 'user');
+  return (message) => {
+    if (author !== undefined && message.author.id !== author) return undefined;
+    if (mentioned !== undefined && !message.mentions.users.has(mentioned)) return undefined;
+    if (filter.has !== undefined && !HAS_IT[filter.has](message)) return undefined;
+    if (filter.pinned !== undefined && message.pinned !== filter.pinned) return undefined;
+    const view = viewMessage(message);
+    if (filter.authorType !== undefined && view.author.kind !== filter.authorType) return undefined;
+    const embedded = view.embeds.flatMap(({ title, description }) => [title ?? '', description ?? '']);
+    const text = [view.content, view.forwarded ?? '', ...embedded].join('\n').toLowerCase();
+    const counts = words.map((word) => text.split(word).length - 1);
+    return counts.every((count) => count > 0) ? counts.reduce((sum, count) => sum + count, 0) : undefined;
+  };
+}
+
+/** `deploy "on friday"` → `deploy`, `on friday`. */
+function wordsIn(content: string): readonly string[] {
+  return [...content.toLowerCase().matchAll(/"([^"]+)"|(\S+)/g)]
+    .map(([, phrase, word]) => (phrase ?? word ?? '').trim())
+    .filter((word) => word !== '' && word !== '"');
+}
+
+function isOf(type: string): (attachment: Attachment) => boolean {
+  return ({ contentType }) => contentType?.startsWith(type) === true;
+}
+
+interface Found {
+  readonly messages: readonly MessageView[];
+  /** Whether there are, or may be, more. */
+  readonly more: boolean;
+  /** The offset at which to go on, when not all results did fit. */
+  readonly nextOffset?: number;
+  /** Set when the search ended before it had looked everywhere: the time that it came to, ISO 8601. */
+  readonly cutAt?: string;
+}
+
+/** The results that were asked for, as far as they fit. */
+function pageOf(
+  found: readonly { readonly message: Message }[],
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+  most: number,
+  wasCut: boolean,
+): Pick<Found, 'messages' | 'more' | 'nextOffset'> {
+  const asked = found.slice(offset, offset + limit).map(({ message }) => viewMessage(message));
+  const messages = fitting(asked, most - asked.length * CHANNEL_LINE, 'beginning');
+  const fit = messages.length === asked.length;
+  return {
+    messages,
+    more: !fit || found.length > offset + limit || wasCut,
+    ...(fit ? {} : { nextOffset: offset + messages.length }),
+  };
+}
+
+function idOf(text: string | undefined): bigint | undefined {
+  if (text === undefined) return undefined;
+  const id = BigInt(readMessage('0', text).messageId);
+  if (id >= LAST_ID) throw new UserError('There are no message ids as large as that.');
+  return id;
+}
+
+function foundText({ messages, more, nextOffset, cutAt }: Found): string {
+  const cut =
+    cutAt === undefined ? '' : `\n\nThe search was cut short at ${cutAt}: what lies beyond was not looked at.`;
+  if (messages.length === 0) return `No messages found.${cut}`;
+  const next =
+    nextOffset === undefined ? ' There are more: use offset.' : ` More did not fit: go on with offset: ${nextOffset}.`;
+  const rest = nextOffset !== undefined || (more && cutAt === undefined) ? next : '';
+  const texts = messages.map((message) => `in <#${message.channelId}> (${message.channelId})\n${messageText(message)}`);
+  return `${messages.length} messages found.${rest}\n\n${texts.join('\n\n')}${cut}`;
+}

@@ -1,0 +1,143 @@
+import { type ToolDefinition, z } from '@cinnabar/sdk';
+import { ChannelType, type Guild, type GuildBasedChannel } from 'discord.js';
+import { guildField, readId } from '../arguments.js';
+import type { Context } from '../context.js';
+import { discordTool } from '../discord-tool.js';
+import { quoted } from '../message-view.js';
+import { nameText } from '../names.js';
+import { channelSource } from '../places.js';
+import { channelsWith, may, maySee, seenGuild } from '../rights.js';
+import { stopWhenCancelled } from '../sending.js';
+
+/** A bot may be in thousands, and asks Discord about each one whose member it does not know yet. */
+const MAX_MS = 10_000;
+
+export function serverTools(context: Context): readonly ToolDefinition[] {
+  const { client, clock } = context;
+  return [
+    discordTool({
+      name: 'discord_list_servers',
+      description: 'List the servers within your reach, with their ids.',
+      input: z.object({}),
+      risk: 'read',
+      examples: ['which servers are you in?', 'list the servers'],
+      async run(_, call) {
+        const servers: { id: string; name: string }[] = [];
+        const until = clock.now() + MAX_MS;
+        for (const guild of client.guilds.cache.values()) {
+          if (clock.now() > until) return { servers, more: true };
+          stopWhenCancelled(call.signal);
+          if (!(await maySee(context, call, guild))) continue;
+          const seen = await channelsWith(context, call, guild.channels.cache.values(), ['ViewChannel']);
+          if (seen.length > 0) servers.push({ id: guild.id, name: guild.name });
+        }
+        return { servers, more: false };
+      },
+      sources: ({ servers }) => servers.map(({ id }) => ({ guildId: id })),
+      present: {
+        sentence: () => "I'll list the servers",
+        action: 'List servers',
+        success: (_, { servers, more }) => {
+          const lines = servers.map(({ id, name }) => `${nameText(name)} (server ${id})`);
+          if (more) lines.push('There may be more: there was no time to look at all.');
+          return lines.length === 0 ? 'There is no server within reach.' : lines.join('\n');
+        },
+      },
+    }),
+    discordTool({
+      name: 'discord_get_server_info',
+      description:
+        'Show a server: its name, the channels that you can see with their ids and topics, members, features.',
+      input: z.object({ guildId: guildField }),
+      risk: 'read',
+      examples: ['what channels are there in server {guildId}?', 'tell me about the server {guildId}'],
+      async run({ guildId }, call) {
+        const { guild, channels } = await seenGuild(context, call, client.guilds.cache.get(readId(guildId, 'server')));
+        const isWhole = await may(context, call, { guildId: guild.id }, []);
+        return {
+          id: guild.id,
+          name: guild.name,
+          channels: inOrder(channels).map(viewChannel),
+          ...(isWhole ? { whole: viewWhole(guild) } : {}),
+        };
+      },
+      sources: ({ id, channels }) => [{ guildId: id }, ...channels.map((channel) => channelSource(client, channel.id))],
+      present: {
+        sentence: () => "I'll look up the server",
+        action: 'Show server',
+        success: (_, info) => infoText(info),
+      },
+    }),
+  ];
+}
+
+interface ChannelView {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly categoryId: string | null;
+  readonly topic?: string;
+}
+
+interface ServerInfo {
+  readonly id: string;
+  readonly name: string;
+  /** In the order of the channel list. */
+  readonly channels: readonly ChannelView[];
+  /** Of the server as a whole: not for an agent that was let into some of its channels. */
+  readonly whole?: {
+    readonly description: string | null;
+    readonly ownerId: string;
+    readonly members: number;
+    readonly roles: number;
+    readonly boosts: number;
+    readonly createdAt: string;
+    readonly features: readonly string[];
+  };
+}
+
+function viewWhole(guild: Guild): NonNullable<ServerInfo['whole']> {
+  return {
+    description: guild.description,
+    ownerId: guild.ownerId,
+    members: guild.memberCount,
+    roles: guild.roles.cache.size,
+    boosts: guild.premiumSubscriptionCount ?? 0,
+    createdAt: guild.createdAt.toISOString(),
+    features: guild.features,
+  };
+}
+
+function viewChannel(channel: GuildBasedChannel): ChannelView {
+  const topic = 'topic' in channel ? channel.topic : null;
+  return {
+    id: channel.id,
+    name: channel.name,
+    type: ChannelType[channel.type].replace(/^Guild/, '').toLowerCase(),
+    categoryId: channel.parentId,
+    ...(topic === null ? {} : { topic }),
+  };
+}
+
+function inOrder(channels: readonly GuildBasedChannel[]): readonly GuildBasedChannel[] {
+  const place = (channel: GuildBasedChannel) => ('rawPosition' in channel ? channel.rawPosition : 0);
+  return [...channels].sort((one, other) => place(one) - place(other));
+}
+
+function infoText({ id, name, channels, whole }: ServerInfo): string {
+  const lines = [`${nameText(name)} (server ${id})`];
+  if (whole !== undefined) {
+    if (whole.description !== null) lines.push(quoted(whole.description));
+    lines.push(
+      `${whole.members} members · ${whole.roles} roles · ${whole.boosts} boosts · owner ${whole.ownerId} · since ${whole.createdAt}`,
+    );
+    if (whole.features.length > 0) lines.push(`features: ${whole.features.join(', ')}`);
+  }
+  lines.push('channels:');
+  for (const channel of channels) {
+    const within = channel.categoryId === null ? '' : ` · in ${channel.categoryId}`;
+    const topic = channel.topic === undefined ? '' : ` · ${nameText(channel.topic)}`;
+    lines.push(`${channel.type} ${nameText(channel.name)} (${channel.id})${within}${topic}`);
+  }
+  return lines.join('\n');
+}

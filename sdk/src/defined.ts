@@ -1,0 +1,13 @@
+/** The properties whose value is not `undefined`: `edit(defined({ name, topic }))` changes only what was given. */
+export function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const kept: { [K in keyof T]?: Exclude<T[K], undefined> } = {};
+  for (const key in values) {
+    const value = values[key];
+    if (isDefined(value)) kept[key] = value;
+  }
+  return kept;
+}
+
+function isDefined<V>(value: V): value is Exclude<V, undefined> {
+  return value !== undefined;
+}
