@@ -4,7 +4,7 @@
  */
 import type {
   Access,
-  AccessSubject,
+  AccessRequest,
   Actor,
   Clock,
   Collection,
@@ -212,7 +212,7 @@ export interface AccessService extends Access {
   /** Whether Discord tells of every change of members; otherwise it is asked for each call. */
   membershipsAreLive(): boolean;
   /** `decide`, trusting no cached member: for the moment at which something irrevocable happens. */
-  decideFresh(actor: Actor, subject: AccessSubject): Promise<Decision>;
+  decideFresh(actor: Actor, subject: AccessRequest): Promise<Decision>;
   /** Who acts where something takes effect: in another guild an identity acts for whoever let it in there; others stay who they are. */
   actorAt(actor: Actor, at: Place): Promise<Actor>;
   /** How an identity may use a tool in the actor's guild; `undefined` for people. */
@@ -226,4 +226,4 @@ export interface AccessService extends Access {
 }
 
 /** A rule that can be added to the decision: the seam for allow and deny lists by user, role and channel. */
-export type AccessRule = (actor: Actor, subject: AccessSubject) => Promise<DecisionReason | undefined>;
+export type AccessRule = (actor: Actor, subject: AccessRequest) => Promise<DecisionReason | undefined>;

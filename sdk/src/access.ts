@@ -52,7 +52,7 @@ export interface Decision {
 }
 
 /** What an actor wants to use. */
-export interface AccessSubject {
+export interface AccessRequest {
   readonly kind: 'command' | 'component' | 'tool';
   /** Full name: `party`, `plugin reload`, `add_party_character`. */
   readonly name: string;
@@ -68,7 +68,7 @@ export interface AccessSubject {
 
 /** The one authorization path. */
 export interface Access {
-  decide(actor: Actor, subject: AccessSubject): Promise<Decision>;
+  decide(actor: Actor, request: AccessRequest): Promise<Decision>;
   tierOf(actor: Actor): Promise<Tier>;
   /**
    * Whether the actor can see what is said in a place now, and has these permissions there: for everything that shows people what others said

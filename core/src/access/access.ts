@@ -1,13 +1,11 @@
-import type { AccessSubject, Actor, Clock, Decision, DecisionReason, Identities, Logger } from '@cinnabar/sdk';
+import type { AccessRequest, Actor, Clock, Decision, DecisionReason, Identities, Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { AccessRule, AccessService, GuildStates } from '../contracts.js';
-import { judge } from './checks.js';
 import { createMemberships } from './memberships.js';
 import { createOwners } from './owners.js';
-import { createReach, OUT_OF_REACH } from './reach.js';
-import type { Absence, Standing } from './standing.js';
-import { createStandings } from './standings.js';
-import { tierIn } from './tiers.js';
+import { judge, tierIn } from './policy.js';
+import { createPlaceResolver, OUT_OF_REACH } from './resolved-place.js';
+import { type Absence, createSubjects, type Subject } from './subjects.js';
 
 export interface AccessParts {
   readonly client: Client;
@@ -30,43 +28,42 @@ export function createAccess(parts: AccessParts): AccessService {
   const { client, states, enabledIn, rules = [], clock, log } = parts;
   const owners = createOwners({ client, configured: parts.owners, clock, log });
   const memberships = createMemberships(client, clock);
-  const standings = createStandings({ client, states, isOwner: owners.has, clock, memberships });
-  const reach = createReach({ identities: parts.identities, client });
+  const subjects = createSubjects({ client, states, isOwner: owners.has, clock, memberships });
+  const places = createPlaceResolver({ identities: parts.identities, client });
 
   const failedCheck = (rule: string, error: unknown): DecisionReason => {
     log.error('an access check failed, so the answer was no', { rule, error });
     return { rule, allowed: false, text: 'it could not be checked whether you may' };
   };
 
-  const named = (found: Standing | Absence): Standing | DecisionReason =>
-    'because' in found ? ofAbsence(found) : found;
+  const named = (found: Subject | Absence): Subject | DecisionReason => ('because' in found ? ofAbsence(found) : found);
 
   // At once where everything is known: a command must not cost a promise for each step.
-  const stand = (actor: Actor, fresh: boolean): MaybeLater<Standing | DecisionReason> => {
+  const stand = (actor: Actor, fresh: boolean): MaybeLater<Subject | DecisionReason> => {
     const failed = (error: unknown) => failedCheck('actor', error);
     try {
       const found = owners.settled()
-        ? standings.here(actor, fresh)
-        : owners.load().then(() => standings.here(actor, fresh));
+        ? subjects.here(actor, fresh)
+        : owners.load().then(() => subjects.here(actor, fresh));
       return found instanceof Promise ? found.then(named).catch(failed) : named(found);
     } catch (error) {
       return failed(error);
     }
   };
 
-  const judged = (standing: Standing, actor: Actor, subject: AccessSubject) => {
+  const judged = (subject: Subject, actor: Actor, request: AccessRequest) => {
     try {
-      return judge(standing, subject, enabledIn(actor.guildId, subject.plugin));
+      return judge(subject, request, enabledIn(actor.guildId, request.plugin));
     } catch (error) {
       return [failedCheck('policy', error)];
     }
   };
 
-  const added = async (actor: Actor, subject: AccessSubject): Promise<readonly DecisionReason[]> => {
+  const added = async (actor: Actor, request: AccessRequest): Promise<readonly DecisionReason[]> => {
     const said = await Promise.all(
       rules.map(async (rule) => {
         try {
-          return await rule(actor, subject);
+          return await rule(actor, request);
         } catch (error) {
           return failedCheck('added-rule', error);
         }
@@ -76,51 +73,51 @@ export function createAccess(parts: AccessParts): AccessService {
   };
 
   // Not where the actor is, or under an identity: everything is decided for the place where it takes effect.
-  const weighElsewhere = async (actor: Actor, subject: AccessSubject, fresh: boolean): Promise<Decision> => {
+  const weighElsewhere = async (actor: Actor, request: AccessRequest, fresh: boolean): Promise<Decision> => {
     try {
       await owners.load();
-      const vantage = await reach.vantage(actor, subject);
-      if ('rule' in vantage) return refuse(vantage);
-      const { userId, guildId, channelId, elsewhere } = vantage;
+      const place = await places.resolve(actor, request);
+      if ('rule' in place) return refuse(place);
+      const { userId, guildId, channelId, elsewhere } = place;
       const who = { userId, guildId, channelId: channelId ?? actor.channelId };
-      const standing = elsewhere ? await standings.elsewhere(vantage, fresh) : await standings.here(who, fresh);
+      const subject = elsewhere ? await subjects.elsewhere(place, fresh) : await subjects.here(who, fresh);
       // What there is elsewhere is nobody's business who cannot see it.
-      if ('because' in standing) return refuse(elsewhere ? OUT_OF_REACH : ofAbsence(standing));
-      const ofPolicy = judged(standing, who, subject);
-      return conclude([...ofPolicy, ...(await added(who, subject))]);
+      if ('because' in subject) return refuse(elsewhere ? OUT_OF_REACH : ofAbsence(subject));
+      const ofPolicy = judged(subject, who, request);
+      return conclude([...ofPolicy, ...(await added(who, request))]);
     } catch (error) {
       return refuse(failedCheck('reach', error));
     }
   };
 
-  const weigh = async (actor: Actor, subject: AccessSubject, fresh: boolean): Promise<Decision> => {
-    if (actor.identity !== undefined || subject.at !== undefined) return weighElsewhere(actor, subject, fresh);
+  const weigh = async (actor: Actor, request: AccessRequest, fresh: boolean): Promise<Decision> => {
+    if (actor.identity !== undefined || request.at !== undefined) return weighElsewhere(actor, request, fresh);
     const found = stand(actor, fresh);
-    const standing = found instanceof Promise ? await found : found;
-    if ('rule' in standing) return refuse(standing);
-    const ofPolicy = judged(standing, actor, subject);
-    return conclude(rules.length === 0 ? ofPolicy : [...ofPolicy, ...(await added(actor, subject))]);
+    const subject = found instanceof Promise ? await found : found;
+    if ('rule' in subject) return refuse(subject);
+    const ofPolicy = judged(subject, actor, request);
+    return conclude(rules.length === 0 ? ofPolicy : [...ofPolicy, ...(await added(actor, request))]);
   };
 
   return {
-    decide: (actor, subject) => weigh(actor, subject, false),
-    async decideFresh(actor, subject) {
+    decide: (actor, request) => weigh(actor, request, false),
+    async decideFresh(actor, request) {
       // What runs after this asks anew of every place that it looks into, once.
-      for (const userId of await reach.usersBehind(actor)) memberships.forget(userId);
-      return weigh(actor, subject, true);
+      for (const userId of await places.usersBehind(actor)) memberships.forget(userId);
+      return weigh(actor, request, true);
     },
     async mayEnter(actor, at, permissions = []) {
-      const vantage = await reach.sight(actor, at);
-      return vantage !== undefined && (await standings.mayEnter(vantage, permissions));
+      const place = await places.visiblePlace(actor, at);
+      return place !== undefined && (await subjects.mayEnter(place, permissions));
     },
     membershipsAreLive: memberships.live,
-    actorAt: reach.actorAt,
-    modeOf: reach.modeOf,
+    actorAt: places.actorAt,
+    modeOf: places.modeOf,
     async tierOf(actor) {
       // An agent is never more than an ordinary member to whoever asks in general.
       if (actor.identity !== undefined) return 'everyone';
-      const standing = await stand(actor, false);
-      return 'rule' in standing ? 'everyone' : tierIn(standing);
+      const subject = await stand(actor, false);
+      return 'rule' in subject ? 'everyone' : tierIn(subject);
     },
     isOwner: owners.has,
     owners: owners.ids,
@@ -136,3 +133,9 @@ const conclude = (reasons: readonly DecisionReason[]): Decision => ({
 });
 
 const ofAbsence = ({ because }: Absence): DecisionReason => ({ rule: 'actor', allowed: false, text: because });
+
+/** Why it was refused, for the `{reasons}` of a coded error: every denying reason in one clause. */
+export function refusalReasons(decision: Decision): string {
+  const denying = decision.reasons.filter((reason) => !reason.allowed).map((reason) => reason.text);
+  return denying.length === 0 ? 'no rule allows it' : denying.join('; ');
+}

@@ -10,7 +10,6 @@ import {
   RESTJSONErrorCodes,
 } from 'discord.js';
 import { LRUCache } from 'lru-cache';
-import { unlessUnknown } from './unless-unknown.js';
 
 /** How long an answer of Discord holds where no event tells of a change; a call that is about to run asks anew in any case. */
 const RECENT_MS = 5_000;
@@ -104,3 +103,21 @@ const NOT_IN_IT: ReadonlySet<number | string> = new Set([
   RESTJSONErrorCodes.UnknownChannel,
   RESTJSONErrorCodes.MissingAccess,
 ]);
+
+const GONE: ReadonlySet<number | string> = new Set([
+  RESTJSONErrorCodes.UnknownMember,
+  RESTJSONErrorCodes.UnknownUser,
+  RESTJSONErrorCodes.UnknownChannel,
+  RESTJSONErrorCodes.UnknownGuild,
+  RESTJSONErrorCodes.MissingAccess,
+]);
+
+/** `undefined` where Discord says that there is no such thing; any other failure stays one. */
+export async function unlessUnknown<T>(looked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await looked;
+  } catch (error) {
+    if (error instanceof DiscordAPIError && GONE.has(error.code)) return undefined;
+    throw error;
+  }
+}

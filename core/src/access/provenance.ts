@@ -1,10 +1,11 @@
 import type { Access, Actor, Logger, Provenance, ToolSource } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
-import { isOpenTo } from './audience.js';
-import { createStandingMessages, type StandingMessages } from './standing-messages.js';
+import { type Client, DiscordAPIError, Events, GatewayIntentBits } from 'discord.js';
+import { LRUCache } from 'lru-cache';
+import { unlessUnknown } from './memberships.js';
+import { isOpenTo } from './visibility.js';
 
 export interface ProvenanceService extends Provenance {
-  readonly messages: StandingMessages;
+  readonly messages: ExistingMessages;
 }
 
 interface Parts {
@@ -15,7 +16,7 @@ interface Parts {
 
 /** Decides who may be shown what came from where, by what is true now. */
 export function createProvenance({ client, access, log }: Parts): ProvenanceService {
-  const messages = createStandingMessages(client, log);
+  const messages = createExistingMessages(client, log);
 
   const mayRead = (actor: Actor, source: ToolSource) =>
     access.mayEnter(actor, source, source.messageIds === undefined ? [] : ['ReadMessageHistory']);
@@ -50,5 +51,82 @@ export function createProvenance({ client, access, log }: Parts): ProvenanceServ
       });
     },
     mayTell: (sources, at) => sources?.every((source) => isOpenTo(client, source, at)) === true,
+  };
+}
+
+const MOST_REMEMBERED = 100_000;
+const PAGE = 100;
+/** What is scattered over more of a channel than this is not looked for, and counts as gone. */
+const MOST_PAGES = 5;
+
+/** Whether messages are still there that something was made from. */
+interface ExistingMessages {
+  /** Notes messages that have just been read. */
+  seen(channelId: string, messageIds: readonly string[]): void;
+  /** Asks Discord about those of which the gateway has not told since they were last seen. */
+  stand(channelId: string, messageIds: readonly string[]): Promise<boolean>;
+}
+
+/** Remembers which messages are there, kept true by the gateway's events; a session that is lost makes it ask again. */
+function createExistingMessages(client: Client, log: Logger): ExistingMessages {
+  const known = new LRUCache<string, 'there' | 'gone'>({ max: MOST_REMEMBERED });
+
+  const gone = (messageIds: readonly string[]) => {
+    for (const id of messageIds) known.set(id, 'gone');
+  };
+  client.on(Events.MessageDelete, ({ id }) => gone([id]));
+  client.on(Events.MessageBulkDelete, (messages) => gone([...messages.keys()]));
+  client.on(Events.ShardReady, () => {
+    for (const [id, state] of known.entries()) if (state === 'there') known.delete(id);
+  });
+
+  /** Where no event tells of deletions, nothing is known for longer than it takes to ask. */
+  const isTold = (channelId: string) => {
+    const channel = client.channels.cache.get(channelId);
+    const intent = channel?.isDMBased() === true ? GatewayIntentBits.DirectMessages : GatewayIntentBits.GuildMessages;
+    return client.options.intents.has(intent);
+  };
+
+  /** Looks from the oldest on, page by page: what was read together mostly lies together. */
+  const look = async (channelId: string, wanted: readonly string[]): Promise<boolean> => {
+    const channel = await unlessUnknown(client.channels.fetch(channelId));
+    if (channel?.isTextBased() !== true) return false;
+    let left = [...wanted].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
+    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+      const [first] = left;
+      if (first === undefined) return true;
+      const after = String(BigInt(first) - 1n);
+      const page = await unlessUnknown(channel.messages.fetch({ after, limit: PAGE, cache: false }));
+      if (page === undefined) return false;
+      const newest = [...page.keys()].reduce((most, id) => (BigInt(id) > most ? BigInt(id) : most), 0n);
+      const isWhole = page.size < PAGE;
+      const missing = left.filter((id) => !page.has(id) && (isWhole || BigInt(id) <= newest));
+      for (const id of page.keys()) known.set(id, 'there');
+      if (missing.length > 0) {
+        gone(missing);
+        return false;
+      }
+      left = left.filter((id) => !page.has(id));
+    }
+    return left.length === 0;
+  };
+
+  return {
+    seen(channelId, messageIds) {
+      if (!isTold(channelId)) return;
+      for (const id of messageIds) if (known.get(id) !== 'gone') known.set(id, 'there');
+    },
+    async stand(channelId, messageIds) {
+      if (messageIds.some((id) => known.get(id) === 'gone')) return false;
+      const doubted = isTold(channelId) ? messageIds.filter((id) => known.get(id) !== 'there') : messageIds;
+      if (doubted.length === 0) return true;
+      try {
+        return await look(channelId, doubted);
+      } catch (error) {
+        if (!(error instanceof DiscordAPIError)) throw error;
+        log.info('it could not be looked up whether messages are still there', { channelId, error });
+        return false;
+      }
+    },
   };
 }

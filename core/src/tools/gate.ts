@@ -1,5 +1,5 @@
 import type { Actor, DecisionReason, Place, SettledOutcome, ToolPolicy } from '@cinnabar/sdk';
-import { refusalReasons } from '../access/explain.js';
+import { refusalReasons } from '../access/access.js';
 import type { AccessService, EnabledIn, GuildStates } from '../contracts.js';
 import { whereAsked } from './effect.js';
 import { denied, failed } from './outcomes.js';
@@ -38,9 +38,9 @@ export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
     return strictest([ofGuild ?? definition.policy, ofIdentity]);
   };
 
-  const subjectOf = ({ info }: RegisteredTool, at?: Place) => {
-    const subject = { kind: 'tool', name: info.name, plugin: info.plugin, policy: info.access } as const;
-    return at === undefined ? subject : { ...subject, at };
+  const requestOf = ({ info }: RegisteredTool, at?: Place) => {
+    const request = { kind: 'tool', name: info.name, plugin: info.plugin, policy: info.access } as const;
+    return at === undefined ? request : { ...request, at };
   };
 
   /** Switched on, for models, not forbidden, and worth offering there. */
@@ -74,10 +74,10 @@ export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
       at: Place | undefined,
       knowledge: 'cached' | 'fresh',
     ): Promise<PersonAnswer> {
-      const subject = subjectOf(tool, at);
+      const request = requestOf(tool, at);
       const decision = await (knowledge === 'fresh'
-        ? access.decideFresh(actor, subject)
-        : access.decide(actor, subject));
+        ? access.decideFresh(actor, request)
+        : access.decide(actor, request));
       const { reasons } = decision;
       if (decision.allowed) return { reasons };
       return { reasons, refusal: denied(callId, tool.info.name, refusalReasons(decision)) };
@@ -87,11 +87,11 @@ export function createGate({ access, states, enabledIn, guardsDown }: Parts) {
       const { definition } = tool;
       if (!(await isOn(tool, actor))) return false;
       if (definition.place === undefined)
-        return (await access.decide(actor, subjectOf(tool, whereAsked(definition, actor)))).allowed;
-      const subject = subjectOf(tool);
+        return (await access.decide(actor, requestOf(tool, whereAsked(definition, actor)))).allowed;
+      const request = requestOf(tool);
       // Permissions are those in the place where it takes effect, and that is known only with the arguments.
-      const { member: _member, bot: _bot, ...policy } = subject.policy;
-      return (await access.decide(actor, { ...subject, policy })).allowed;
+      const { member: _member, bot: _bot, ...policy } = request.policy;
+      return (await access.decide(actor, { ...request, policy })).allowed;
     },
   };
 }

@@ -1,8 +1,8 @@
-import type { AccessPolicy, AccessSubject } from '@cinnabar/sdk';
+import type { AccessPolicy, AccessRequest } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openTown } from './town.js';
 
-const subject = (policy: AccessPolicy = {}): AccessSubject => ({ kind: 'tool', name: 'raid', plugin: 'raid', policy });
+const subject = (policy: AccessPolicy = {}): AccessRequest => ({ kind: 'tool', name: 'raid', plugin: 'raid', policy });
 
 describe('access on a real client', () => {
   it("knows the tiers of a guild: its owner, admins and moderators by permission or role, and the bot's owner", async () => {

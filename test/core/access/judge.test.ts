@@ -1,6 +1,6 @@
-import { judge } from '@cinnabar/core/internal/access/checks';
-import { refusalReasons } from '@cinnabar/core/internal/access/explain';
-import type { Standing } from '@cinnabar/core/internal/access/standing';
+import { refusalReasons } from '@cinnabar/core/internal/access/access';
+import { judge } from '@cinnabar/core/internal/access/policy';
+import type { Subject } from '@cinnabar/core/internal/access/subjects';
 import { type AccessPolicy, type Decision, TIERS } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { PermissionFlagsBits, PermissionsBitField, type PermissionsString } from 'discord.js';
@@ -9,7 +9,7 @@ import fc from 'fast-check';
 const NAMES = new PermissionsBitField(PermissionsBitField.All).toArray();
 const bits = (...names: readonly PermissionsString[]) => new PermissionsBitField([...names]).freeze();
 
-const ordinary: Standing = {
+const ordinary: Subject = {
   place: 'guild',
   isBotOwner: false,
   isGuildOwner: false,
@@ -22,14 +22,14 @@ const ordinary: Standing = {
   inThread: false,
 };
 
-function decisionOf(standing: Standing, policy: AccessPolicy, enabled = true): Decision {
+function decisionOf(standing: Subject, policy: AccessPolicy, enabled = true): Decision {
   const reasons = judge(standing, { kind: 'tool', name: 'raid', plugin: 'raid', policy }, enabled);
   return { allowed: reasons.every((reason) => reason.allowed), reasons };
 }
 const denying = (decision: Decision) => decision.reasons.filter(({ allowed }) => !allowed).map(({ rule }) => rule);
 
 const anyNames = fc.subarray(NAMES, { maxLength: 6 });
-const anyStanding: fc.Arbitrary<Standing> = fc.record({
+const anyStanding: fc.Arbitrary<Subject> = fc.record({
   place: fc.constantFrom('guild' as const, 'dm' as const),
   isBotOwner: fc.boolean(),
   isGuildOwner: fc.boolean(),
@@ -61,7 +61,7 @@ describe('judging a policy', () => {
     ]);
   });
 
-  const tiers: readonly [string, Partial<Standing>, readonly boolean[]][] = [
+  const tiers: readonly [string, Partial<Subject>, readonly boolean[]][] = [
     ['an ordinary member', {}, [true, false, false, false, false]],
     ['who may manage messages', { guildPermissions: bits('ManageMessages') }, [true, true, false, false, false]],
     ['who may time members out', { guildPermissions: bits('ModerateMembers') }, [true, true, false, false, false]],
@@ -115,7 +115,7 @@ describe('judging a policy', () => {
     fc.assert(
       fc.property(anyStanding, anyPolicy, fc.constantFrom(...NAMES), (standing, policy, name) => {
         fc.pre(decisionOf(standing, policy).allowed);
-        const more = (held: Standing['botPermissions']) => new PermissionsBitField(held).add(name).freeze();
+        const more = (held: Subject['botPermissions']) => new PermissionsBitField(held).add(name).freeze();
         const { guildPermissions, memberPermissions, botPermissions } = standing;
         const richer = {
           ...standing,

@@ -1,8 +1,8 @@
-import type { AccessSubject, Actor, IdentityGrant, Place } from '@cinnabar/sdk';
+import type { AccessRequest, Actor, IdentityGrant, Place } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openTown } from './town.js';
 
-const reading = (at?: Place): AccessSubject => {
+const reading = (at?: Place): AccessRequest => {
   const subject = { kind: 'tool', name: 'read', plugin: 'tools', policy: { member: ['ReadMessageHistory'] } } as const;
   return at === undefined ? subject : { ...subject, at };
 };

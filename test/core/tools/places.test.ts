@@ -1,4 +1,4 @@
-import type { AccessSubject, Actor, Place, ToolDefinition } from '@cinnabar/sdk';
+import type { AccessRequest, Actor, Place, ToolDefinition } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { alice, bob, GUILD, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';
 
@@ -8,7 +8,7 @@ const request = { name: 'add_party_character', arguments: { name: 'V' }, actor: 
 /** A workshop with a tool that takes effect in `place`, and access that keeps what it was asked. */
 function openWith(place: NonNullable<ToolDefinition['place']>) {
   const asked: { readonly actor: Actor; readonly at: Place | undefined }[] = [];
-  const decide = async (actor: Actor, { at }: AccessSubject) => {
+  const decide = async (actor: Actor, { at }: AccessRequest) => {
     asked.push({ actor, at });
     return { allowed: true, reasons: [] };
   };

@@ -1,5 +1,5 @@
 import { CinnabarError, type Decision } from '@cinnabar/sdk';
-import { refusalReasons } from '../../access/explain.js';
+import { refusalReasons } from '../../access/access.js';
 
 /** A refusal as an error whose sentence names every rule that said no. */
 export function denial(decision: Decision): CinnabarError {

@@ -1,6 +1,6 @@
 import {
   type Access,
-  type AccessSubject,
+  type AccessRequest,
   type AuditLog,
   CinnabarError,
   type Clock,
@@ -104,7 +104,7 @@ function outcomeOf(error: unknown): CommandOutcome {
   return sentenceOf(error) === undefined ? 'failed' : 'refused';
 }
 
-function subjectOf({ name, owner, policy }: CommandEntry): AccessSubject {
+function subjectOf({ name, owner, policy }: CommandEntry): AccessRequest {
   return { kind: 'command', name, plugin: owner.id, policy };
 }
 

@@ -1,8 +1,8 @@
-import type { AccessSubject, Actor, DecisionReason, Identities, IdentityGrant, Place } from '@cinnabar/sdk';
+import type { AccessRequest, Actor, DecisionReason, Identities, IdentityGrant, Place } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 
-/** Whose standing counts, and where: what a decision comes down to. */
-export interface Vantage {
+/** For whom a decision is made, and where: what a decision comes down to. */
+export interface ResolvedPlace {
   readonly userId: string;
   readonly guildId: string | null;
   /** `undefined`: the guild as a whole. */
@@ -22,8 +22,8 @@ interface Parts {
   readonly client: Client;
 }
 
-/** Finds the vantage of a subject that takes effect elsewhere, or of an agent that acts under an identity; or why there is none. */
-export function createReach({ identities, client }: Parts) {
+/** Finds the place of a request that takes effect elsewhere, or of an agent that acts under an identity; or why there is none. */
+export function createPlaceResolver({ identities, client }: Parts) {
   /** A channel counts as granted with its threads, a category with its channels. */
   const covers = (channels: IdentityGrant['channels'], channelId: string): boolean => {
     if (channels === 'all' || channels.includes(channelId)) return true;
@@ -38,8 +38,8 @@ export function createReach({ identities, client }: Parts) {
   const asIdentity = async (
     actor: Actor,
     identity: string,
-    { kind, name, at }: AccessSubject,
-  ): Promise<Vantage | DecisionReason> => {
+    { kind, name, at }: AccessRequest,
+  ): Promise<ResolvedPlace | DecisionReason> => {
     const place = at ?? actor;
     const grants = (await identities.get(identity))?.grants ?? [];
     // Before anything is said of the place: a tool that it has nowhere must not tell which places there are.
@@ -50,11 +50,11 @@ export function createReach({ identities, client }: Parts) {
     if (objection !== undefined) return { rule: 'identity', allowed: false, text: objection };
     if (place.guildId === actor.guildId && actor.userId !== grant.userId) return notLetIn;
     if (at !== undefined) return within(grant, name, actor, at);
-    return has(name)(grant) ? vantageOf(grant.userId, place, false) : notGranted(name);
+    return has(name)(grant) ? resolve(grant.userId, place, false) : notGranted(name);
   };
 
-  const within = (grant: IdentityGrant, name: string, actor: Actor, at: Place): Vantage | DecisionReason => {
-    if (has(name)(grant) && reaches(grant, at)) return vantageOf(grant.userId, at, true);
+  const within = (grant: IdentityGrant, name: string, actor: Actor, at: Place): ResolvedPlace | DecisionReason => {
+    if (has(name)(grant) && reaches(grant, at)) return resolve(grant.userId, at, true);
     // Where it is, it knows.
     return isSamePlace(actor, at) ? notLetInHere : OUT_OF_REACH;
   };
@@ -65,18 +65,18 @@ export function createReach({ identities, client }: Parts) {
   };
 
   return {
-    async vantage(actor: Actor, subject: AccessSubject): Promise<Vantage | DecisionReason> {
-      const { at } = subject;
-      if (actor.identity !== undefined) return asIdentity(actor, actor.identity, subject);
-      if (at === undefined || isSamePlace(actor, at)) return vantageOf(actor.userId, actor, false);
-      return isWithin(actor, at) ? vantageOf(actor.userId, at, true) : OUT_OF_REACH;
+    async resolve(actor: Actor, request: AccessRequest): Promise<ResolvedPlace | DecisionReason> {
+      const { at } = request;
+      if (actor.identity !== undefined) return asIdentity(actor, actor.identity, request);
+      if (at === undefined || isSamePlace(actor, at)) return resolve(actor.userId, actor, false);
+      return isWithin(actor, at) ? resolve(actor.userId, at, true) : OUT_OF_REACH;
     },
     /** As whom an actor looks into a place, whatever they want to do there; `undefined` where it is out of reach. */
-    async sight(actor: Actor, at: Place): Promise<Vantage | undefined> {
-      if (actor.identity === undefined) return isWithin(actor, at) ? vantageOf(actor.userId, at, true) : undefined;
+    async visiblePlace(actor: Actor, at: Place): Promise<ResolvedPlace | undefined> {
+      if (actor.identity === undefined) return isWithin(actor, at) ? resolve(actor.userId, at, true) : undefined;
       if ((await identities.standing(actor.identity, at.guildId)) !== undefined) return undefined;
       const grant = await grantFor(actor.identity, at.guildId);
-      return grant !== undefined && reaches(grant, at) ? vantageOf(grant.userId, at, true) : undefined;
+      return grant !== undefined && reaches(grant, at) ? resolve(grant.userId, at, true) : undefined;
     },
     /** Whose memberships a decision about an actor rests on. */
     async usersBehind({ userId, identity }: Actor): Promise<readonly string[]> {
@@ -99,7 +99,6 @@ export function createReach({ identities, client }: Parts) {
     },
   };
 }
-export type Reach = ReturnType<typeof createReach>;
 
 const notLetIn: DecisionReason = {
   rule: 'identity',
@@ -131,7 +130,7 @@ function isWithin(actor: Actor, at: Place): boolean {
 
 const isSamePlace = (actor: Actor, at: Place) => actor.guildId === at.guildId && actor.channelId === at.channelId;
 
-const vantageOf = (userId: string, { guildId, channelId }: Place, elsewhere: boolean): Vantage => ({
+const resolve = (userId: string, { guildId, channelId }: Place, elsewhere: boolean): ResolvedPlace => ({
   userId,
   guildId,
   channelId,
