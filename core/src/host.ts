@@ -12,7 +12,7 @@ import {
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { container as root } from 'tsyringe';
-import { createSystemClock, createSystemRandom } from './clock/system-clock.js';
+import { createSystemClock, createSystemRandom } from './clock/clock.js';
 import { KEYS } from './composition/keys.js';
 import { registerServices } from './composition/registrations.js';
 import type { HostConfig } from './config/host-config.js';

@@ -37,7 +37,7 @@ async function main(given: Arguments): Promise<number> {
         process,
       );
     case 'import':
-      return (await import('./import/run.js')).runImport(operands, given, process);
+      return (await import('./import/import.js')).runImport(operands, given, process);
     case 'version':
       process.stdout.write(`${(await import('../version.js')).HOST_VERSION}\n`);
       return 0;

@@ -1,7 +1,7 @@
 import type { HostConfig } from '../config/host-config.js';
 import { createHost, type StopReport } from '../host.js';
-import { guardProcess } from '../process/guard.js';
 import { listenToSignals } from '../process/signals.js';
+import { guardProcess } from '../process/uncaught.js';
 import { startWatchdog } from '../process/watchdog.js';
 import { HOST_VERSION } from '../version.js';
 

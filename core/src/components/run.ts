@@ -3,7 +3,7 @@ import { denial } from '../commands/answers/denial.js';
 import { explain } from '../commands/answers/explain.js';
 import { notice } from '../commands/answers/notice.js';
 import type { Owner } from '../contracts.js';
-import { untilInterrupted } from '../process/interruptible.js';
+import { untilInterrupted } from '../process/phases.js';
 
 interface Parts {
   readonly access: Access;

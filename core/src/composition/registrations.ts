@@ -37,13 +37,12 @@ import { createResponders } from '../responders/responders.js';
 import { createDiskWatch } from '../storage/disk-watch.js';
 import { createFiles } from '../storage/files.js';
 import { createStorage } from '../storage/storage.js';
-import { createDriverStore } from '../tools/ledger/driver-store.js';
+import { createLedgerStore } from '../tools/ledger/ledger-store.js';
 import { createMessageOrigins } from '../tools/message-origins.js';
-import { createToolPolicies } from '../tools/policies.js';
-import { createTools } from '../tools/tools.js';
+import { createToolPolicies, createTools } from '../tools/tools.js';
 import { HOST_VERSION } from '../version.js';
-import { createWorkers } from '../workers/module.js';
 import { createWorkerPool } from '../workers/pool.js';
+import { createWorkers } from '../workers/workers.js';
 import { KEYS } from './keys.js';
 import { provideHostServices } from './services.js';
 
@@ -290,7 +289,7 @@ function registerSurfaces(service: Register): void {
       states: get(KEYS.guildStates),
       enabledIn: get(KEYS.enabledIn),
       guardsDown: (guildId) => get(KEYS.plugins).guards(guildId),
-      store: createDriverStore(get(KEYS.driver), get(KEYS.logs).logger('ledger')),
+      store: createLedgerStore(get(KEYS.driver), get(KEYS.logs).logger('ledger')),
       ...ledgerOf(get(KEYS.config)),
       redact: (text) => get(KEYS.logs).redactor.text(text),
       audit: (entry) => get(KEYS.logs).audit({ ...entry }),

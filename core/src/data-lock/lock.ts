@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, readFileSync, realpathSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { linkSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { link, open } from 'node:fs/promises';
+import { hostname, uptime } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CinnabarError, type Clock, makeFolder, sleep, syncFolder } from '@cinnabar/sdk';
-import { type Holder, readHolder, stateOf, thisProcess } from './holder.js';
+import { z } from 'zod';
 import { claimName, type NameClaim } from './name-claim.js';
 
 const NAME = 'lock';
@@ -23,7 +24,7 @@ export interface DataLock {
   release(): void;
 }
 
-export interface LockOptions {
+interface LockOptions {
   /**
    * Called with a sentence when the lock is held by a process that cannot be seen, which may be gone: it is then waited for. Without it, such
    * a lock is an error.
@@ -202,4 +203,92 @@ function lost(path: string, found: string | undefined): Error {
   const isGone = found === undefined;
   const error = new Error(isGone ? 'the lock of this process was removed' : 'the lock is not this process’s any more');
   return Object.assign(error, { code: isGone ? 'ENOENT' : 'ELOCKED', path });
+}
+
+/** Who writes to a folder of data. */
+const holderSchema = z.object({
+  pid: z.int().positive(),
+  host: z.string(),
+  /** When the process began, as its system counts it: a later process may have the same id. */
+  birth: z.string().optional(),
+  /** In which container's numbers `pid` counts. */
+  namespace: z.string().optional(),
+});
+type Holder = z.output<typeof holderSchema>;
+
+export function thisProcess(): Holder {
+  const birth = birthOf(process.pid);
+  const namespace = pidNamespace();
+  return {
+    pid: process.pid,
+    host: hostname(),
+    ...(birth === undefined ? {} : { birth }),
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+}
+
+/** `undefined` for anything that no process has written in full. */
+function readHolder(text: string): Holder | undefined {
+  try {
+    return holderSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether a holder still runs; `unknown` when that cannot be seen from here: another machine, or another container, perhaps an earlier run of
+ * this one. The own process does not count: it knows what it holds itself.
+ * @param touchedAt its last sign of life
+ */
+function stateOf(holder: Holder | undefined, touchedAt: number): 'running' | 'gone' | 'unknown' {
+  if (holder === undefined || holder.host !== hostname()) return 'unknown';
+  const boot = bootId();
+  // The machine was started again since. Another machine of that name would go on giving signs.
+  if (holder.birth !== undefined && boot !== undefined && !holder.birth.startsWith(`${boot} `)) {
+    return touchedAt < Date.now() - uptime() * 1000 ? 'gone' : 'unknown';
+  }
+  if (holder.namespace !== undefined && holder.namespace !== pidNamespace()) return 'unknown';
+  if (holder.pid === process.pid || !exists(holder.pid)) return 'gone';
+  return holder.birth === undefined || holder.birth === birthOf(holder.pid) ? 'running' : 'gone';
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It is there, but somebody else's.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** Changes with each start of the machine. Only Linux tells. */
+function bootId(): string | undefined {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+function pidNamespace(): string | undefined {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only Linux tells; elsewhere the id alone has to do. */
+function birthOf(pid: number): string | undefined {
+  try {
+    const boot = bootId();
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name, in parentheses, may hold spaces; the start time is the 20th field after it.
+    const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    return start === undefined || boot === undefined ? undefined : `${boot} ${start}`;
+  } catch {
+    return undefined;
+  }
 }

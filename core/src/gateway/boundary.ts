@@ -1,6 +1,6 @@
 import { type Clock, type Logger, type OwnerAlert, sentenceOf } from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../contracts.js';
-import { runAs } from '../process/origin.js';
+import { runAs } from '../process/error-origin.js';
 import type { BlockageWatch } from './blockage.js';
 import type { InFlight } from './in-flight.js';
 import { createSuspensions } from './suspensions.js';

@@ -1,5 +1,4 @@
-import type { Redactor } from './redactor.js';
-import { isSecretName, REDACTED } from './secret-patterns.js';
+import { isSecretName, REDACTED, type Redactor } from './redactor.js';
 
 /** Bounds of one entry: nobody reads more, and a log must not be a way to fill the disk. */
 const MAX_DEPTH = 6;

@@ -1,5 +1,4 @@
-import type { Clock, Disposer, ErasedContext } from '@cinnabar/sdk';
-import { CinnabarError, z } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, type Disposer, type ErasedContext, z } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { ConfigurationService } from '../config/configuration.js';
 import type {
@@ -16,8 +15,8 @@ import type {
 } from '../contracts.js';
 import { missingIntent } from '../gateway/needed-intents.js';
 import type { MetricsService } from '../observability/metrics.js';
-import { boundTools } from '../tools/bound-tools.js';
-import type { WorkerService } from '../workers/module.js';
+import { boundTools } from '../tools/tools.js';
+import type { WorkerService } from '../workers/workers.js';
 
 export interface HostServices {
   readonly commands: CommandService;

@@ -1,5 +1,5 @@
 import { CinnabarError, type Plugin } from '@cinnabar/sdk';
-import { during } from '../process/doing.js';
+import { during } from '../process/error-origin.js';
 import { build } from './build/build.js';
 import { evaluate } from './build/evaluate.js';
 import { sharedModule } from './build/shared-modules.js';

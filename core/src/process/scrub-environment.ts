@@ -1,4 +1,4 @@
-import { isSecretName } from '../observability/secret-patterns.js';
+import { isSecretName } from '../observability/redactor.js';
 
 /** Read by the SDKs of clouds from the process itself, in containers alone, and worth nothing elsewhere. */
 const NEEDED = new Set(['AWS_CONTAINER_AUTHORIZATION_TOKEN']);

@@ -1,11 +1,28 @@
 import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
-import { isRepeated, type Received, STOP_SIGNALS, type StopSignal } from './stop-signals.js';
+
+/** What ends the bot: Ctrl-C, a service manager, a terminal that goes away. */
+export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+type StopSignal = (typeof STOP_SIGNALS)[number];
+
+/** A signal at a time on a clock that nobody sets, in milliseconds. */
+export interface Received {
+  readonly signal: StopSignal;
+  readonly at: number;
+}
+
+/** At Ctrl-C under `npm start`, the terminal and npm each send one. */
+const TOGETHER_MS = 500;
+
+/** Whether two are one and the same request. */
+export function isRepeated(earlier: Received, later: Received): boolean {
+  return earlier.signal === later.signal && later.at - earlier.at < TOGETHER_MS;
+}
 
 /** The exit code after a second signal. */
-export const HURRIED = 128 + constants.signals.SIGINT;
+const HURRIED = 128 + constants.signals.SIGINT;
 
-export interface StopRequests {
+interface StopRequests {
   /** Resolves at the first signal, or request. */
   readonly first: Promise<StopSignal>;
   /** As a signal does it; the second one, of either kind, ends the process at once. */

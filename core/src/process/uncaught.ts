@@ -1,6 +1,6 @@
 import type { Clock, Logger, OwnerAlert } from '@cinnabar/sdk';
 import type { Boundary } from '../contracts.js';
-import { type ErrorOrigin, originOf, type PluginFolder, trackOrigins } from './origin.js';
+import { type ErrorOrigin, originOf, type PluginFolder, trackOrigins } from './error-origin.js';
 
 const WINDOW_MS = 60_000;
 /** A bare timer can fail a thousand times a second: of each plugin, only so many errors a minute are logged one by one. */
@@ -10,7 +10,7 @@ const TRACKED_MS = 60 * 60_000;
 
 export type UncaughtKind = 'exception' | 'rejection';
 
-export interface UncaughtParts {
+interface UncaughtParts {
   /** Those that are known, running or not. */
   readonly plugins: () => readonly PluginFolder[];
   readonly boundary: Pick<Boundary, 'suspend'>;
@@ -91,4 +91,27 @@ export function createUncaught({ plugins, boundary, alert, clock, log }: Uncaugh
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+type Guarded = Pick<NodeJS.Process, 'on' | 'off' | 'stdout' | 'stderr'>;
+
+/**
+ * Keeps the process alive when something throws that nothing catches, and when the terminal is gone that it writes to.
+ * @returns a function that takes the guard away
+ */
+export function guardProcess(process: Guarded, report: (error: unknown, kind: UncaughtKind) => void): () => void {
+  const onException = (error: unknown) => report(error, 'exception');
+  const onRejection = (error: unknown) => report(error, 'rejection');
+  // The log writes to the terminal: what fails there must not be logged again.
+  const ignore = () => undefined;
+  process.on('uncaughtException', onException);
+  process.on('unhandledRejection', onRejection);
+  process.stdout.on('error', ignore);
+  process.stderr.on('error', ignore);
+  return () => {
+    process.off('uncaughtException', onException);
+    process.off('unhandledRejection', onRejection);
+    process.stdout.off('error', ignore);
+    process.stderr.off('error', ignore);
+  };
 }

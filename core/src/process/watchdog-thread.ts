@@ -10,8 +10,8 @@ import { basename, dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Doing } from './doing.js';
-import { isRepeated, type Received, STOP_SIGNALS } from './stop-signals.js';
+import type { Doing } from './error-origin.js';
+import { isRepeated, type Received, STOP_SIGNALS } from './signals.js';
 import type { WatchdogData } from './watchdog.js';
 
 const TICK_MS = 250;

@@ -8,7 +8,8 @@ import type {
   ToolPolicy,
   ToolRequest,
 } from '@cinnabar/sdk';
-import { shownInput } from './shown-arguments.js';
+import { isSecretName, REDACTED } from '../observability/redactor.js';
+import type { Arguments } from './arguments.js';
 
 /** What is kept of every call, also of one that did not get as far as the ledger. A type alias, so that it fits a log entry's fields. */
 export type AuditEntry = AuditFacts & {
@@ -29,7 +30,7 @@ export type AuditEntry = AuditFacts & {
 };
 
 /** What becomes known on the way. */
-export type AuditFacts = {
+type AuditFacts = {
   /** Absent when there is no such tool. */
   readonly plugin?: string;
   readonly argumentsHash?: string;
@@ -108,4 +109,23 @@ function asJson(value: unknown): string {
   } catch {
     return '(not JSON)';
   }
+}
+
+/** Arguments as they may be shown and kept: secrets taken out by the name of their field, by their shape, and where the host knows them. */
+export function shownArguments(input: Arguments, redact: (text: string) => string): Arguments {
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, shown(name, value, redact)]));
+}
+
+/** The same of what a caller has given, which may be anything. */
+export function shownInput(input: unknown, redact: (text: string) => string): unknown {
+  return shown('', input, redact);
+}
+
+function shown(name: string, value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === 'string') return value !== '' && isSecretName(name) ? REDACTED : redact(value);
+  if (Array.isArray(value)) return value.map((item) => shown(name, item, redact));
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shown(key, inner, redact)]));
+  }
+  return value;
 }

@@ -1,7 +1,7 @@
 import type { Actor, CallCard, ToolDefinition, ToolInfo } from '@cinnabar/sdk';
 import type { Arguments } from './arguments.js';
-import { labelOf, words } from './names.js';
-import { shownArguments } from './shown-arguments.js';
+import { shownArguments } from './audit.js';
+import { labelOf, words } from './registry.js';
 
 /**
  * How a call is shown, in the tool's own words where it has them. A tool's words never hide an argument: one counts as

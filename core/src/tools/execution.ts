@@ -14,11 +14,9 @@ import type { ProvenanceService } from '../access/provenance.js';
 import type { Boundary } from '../contracts.js';
 import { readArguments } from './arguments.js';
 import type { LiveCall } from './call.js';
-import { effectOf, isSamePlace } from './effect.js';
-import type { Gate } from './gate.js';
-import { denied, failed } from './outcomes.js';
+import { type Gate, isSamePlace, targetOf } from './gate.js';
+import { denied, doneOutcome, failed, thrownOutcome } from './outcomes.js';
 import type { RegisteredTool, ToolRegistry } from './registry.js';
-import { doneOutcome, thrownOutcome } from './result.js';
 
 interface Parts {
   readonly registry: ToolRegistry;
@@ -81,7 +79,7 @@ export function createExecution({ registry, gate, provenance, boundary, clock, l
     const tool = registry.get(call.tool.info.name);
     if (tool === undefined) return { refusal: failure(call, STOPPED) };
     if (tool !== call.tool && !(await isSameTool(tool, call))) return { refusal: failure(call, CHANGED) };
-    const at = await effectOf(tool, call.input, actor);
+    const at = await targetOf(tool, call.input, actor);
     // Whoever decided on it decided on that place.
     if (!isSamePlace(at, call.at)) return { refusal: failure(call, CHANGED) };
     const place = await gate.place(id, tool, actor, at);

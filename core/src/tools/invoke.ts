@@ -14,17 +14,14 @@ import {
 import type { ProvenanceService } from '../access/provenance.js';
 import type { AccessService } from '../contracts.js';
 import { type Arguments, readArguments } from './arguments.js';
-import type { AuditTrail } from './audit.js';
+import { type AuditTrail, shownArguments, shownInput } from './audit.js';
 import { createLiveCall, type LiveCall, type Proposal } from './call.js';
 import { renderCard } from './card.js';
-import { effectOf } from './effect.js';
-import type { Gate } from './gate.js';
-import { createKeyed, keyOf } from './keyed.js';
+import { type Gate, targetOf } from './gate.js';
+import { createIdempotency, idempotencyKeyOf } from './idempotency.js';
 import type { CallLedger } from './ledger/ledger.js';
-import { failed } from './outcomes.js';
+import { failed, thrownOutcome, withinBound } from './outcomes.js';
 import type { RegisteredTool, ToolRegistry } from './registry.js';
-import { thrownOutcome, withinBound } from './result.js';
-import { shownArguments, shownInput } from './shown-arguments.js';
 
 interface Parts {
   readonly registry: ToolRegistry;
@@ -56,7 +53,7 @@ export function createInvoke({
   redact,
   log,
 }: Parts): Tools['invoke'] {
-  const once = createKeyed({ ledger, registry });
+  const once = createIdempotency({ ledger, registry });
 
   async function begin(request: ToolRequest): Promise<Outcome> {
     const callId = random.id();
@@ -100,7 +97,7 @@ export function createInvoke({
     trail.note({ policy: there.policy });
     if (there.refusal !== undefined) return there.refusal;
     await tool.definition.check?.(input, { actor });
-    const key = keyOf(request);
+    const key = idempotencyKeyOf(request);
     const { messageId } = request;
     await ledger.open({
       ...{ id, tool: name, plugin: tool.info.plugin, origin, argumentsHash, actor },
@@ -150,7 +147,7 @@ export function createInvoke({
 
   /** Where it takes effect, and who acts there. */
   async function actorOf({ actor: asked }: ToolRequest, tool: RegisteredTool, input: Arguments, trail: AuditTrail) {
-    const at = await effectOf(tool, input, asked);
+    const at = await targetOf(tool, input, asked);
     if (at === undefined) return { at, actor: asked };
     const actor = await access.actorAt(asked, at);
     trail.note({ at, actor });

@@ -1,4 +1,123 @@
-import { CinnabarError, type ErrorCode, type ErrorParams, type LedgerEntry, type SettledOutcome } from '@cinnabar/sdk';
+import {
+  boundedText,
+  CinnabarError,
+  type ErrorCode,
+  type ErrorParams,
+  type LedgerEntry,
+  type Logger,
+  type SettledOutcome,
+  sentenceOf,
+  type ToolContent,
+  type ToolSource,
+  toolSource,
+} from '@cinnabar/sdk';
+import type { LiveCall } from './call.js';
+import type { RegisteredTool } from './registry.js';
+
+/** What came of a run that returned: in the tool's own words, else its output as compact JSON. */
+export function doneOutcome({ definition, owner }: RegisteredTool, call: LiveCall, output: unknown): SettledOutcome {
+  const content = contentOf();
+  const sources = sourcesOf();
+  return {
+    status: 'done',
+    callId: call.id,
+    output,
+    text: textOf(),
+    ...(content === undefined ? {} : { content }),
+    ...(sources === undefined ? {} : { sources }),
+  };
+
+  function sourcesOf(): readonly ToolSource[] | undefined {
+    const { guildId, channelId } = call.actor;
+    try {
+      const own = definition.sources?.(output, call.input);
+      const read = own ?? (call.at === undefined ? [{ guildId, channelId }] : []);
+      return (call.at === undefined ? read : [call.at, ...read]).map((source) => toolSource.parse(source));
+    } catch (error) {
+      warn(error);
+      // A result whose sources are not known is shown to no one later.
+      return undefined;
+    }
+  }
+
+  function textOf(): string {
+    try {
+      return definition.present?.success?.(call.input, output) ?? asText(output);
+    } catch (error) {
+      warn(error);
+      return asText(output);
+    }
+  }
+
+  function contentOf(): readonly ToolContent[] | undefined {
+    try {
+      return definition.present?.content?.(call.input, output);
+    } catch (error) {
+      warn(error);
+      return undefined;
+    }
+  }
+
+  /** It has run: wording that fails must not make it look as if it had not. */
+  function warn(error: unknown): void {
+    owner.log.warn('the wording of a tool result failed', { tool: call.tool.info.name, callId: call.id, error });
+  }
+}
+
+/** What a caller gets of an outcome: no text in it is longer than it takes, all texts of one result together. */
+export function withinBound(outcome: SettledOutcome, most: number): SettledOutcome {
+  switch (outcome.status) {
+    case 'failed':
+      return { ...outcome, error: { ...outcome.error, message: boundedText(outcome.error.message, most) } };
+    case 'done':
+      return {
+        ...outcome,
+        text: boundedText(outcome.text, most),
+        ...(outcome.content === undefined ? {} : { content: boundedContent(outcome.content, most) }),
+      };
+    default:
+      return { ...outcome, reason: boundedText(outcome.reason, most) };
+  }
+}
+
+function boundedContent(content: readonly ToolContent[], most: number): readonly ToolContent[] {
+  let left = most;
+  const bounded = (text: string) => {
+    // What comes after a text that was cut is as good as its end.
+    const kept = left >= Math.min(text.length, LEAST_SHOWN) ? boundedText(text, left) : '';
+    left -= text.length;
+    return kept;
+  };
+  return content.flatMap((block): ToolContent[] => {
+    if (block.type === 'text') {
+      const text = bounded(block.text);
+      return text === '' && block.text !== '' ? [] : [{ ...block, text }];
+    }
+    if (block.type !== 'resource' || block.resource.text === undefined) return [block];
+    return [{ ...block, resource: { ...block.resource, text: bounded(block.resource.text) } }];
+  });
+}
+
+/** The note that a text was cut needs so much. */
+const LEAST_SHOWN = 200;
+
+function asText(output: unknown): string {
+  if (typeof output === 'string') return output;
+  try {
+    return JSON.stringify(output) ?? 'Done.';
+  } catch {
+    return 'Done.';
+  }
+}
+
+/** What came of work that threw. Only errors meant for people are quoted. */
+export function thrownOutcome(callId: string, tool: string, error: unknown, log: Logger): SettledOutcome {
+  const sentence = sentenceOf(error);
+  if (error instanceof CinnabarError) return failedWith(callId, error);
+  if (sentence !== undefined) return failedWith(callId, { code: 'CINNABAR_TOOL_FAILED', message: sentence });
+  log.error('a tool failed', { tool, callId, error });
+  return failed(callId, 'CINNABAR_TOOL_FAILED', { tool, detail: 'something went wrong inside; it is in the log' });
+}
 
 type Refused = Exclude<SettledOutcome, { status: 'done' }>;
 

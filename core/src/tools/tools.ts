@@ -1,21 +1,27 @@
-import type { Ledger, LedgerEntry, Provenance, SettledCall } from '@cinnabar/sdk';
+import {
+  CinnabarError,
+  type Ledger,
+  type LedgerEntry,
+  type Logger,
+  type Provenance,
+  type SettledCall,
+  TOOL_POLICIES,
+  type ToolPolicies,
+  type Tools,
+} from '@cinnabar/sdk';
 import type { ProvenanceService } from '../access/provenance.js';
-import type { AccessService, Basics, Boundary, EnabledIn, GuildStates, ToolService } from '../contracts.js';
+import type { AccessService, Basics, Boundary, EnabledIn, GuildStates, Owner, ToolService } from '../contracts.js';
 import { type AuditEntry, createAuditor } from './audit.js';
-import { createChain } from './chain.js';
 import { createExecution } from './execution.js';
 import { createGate } from './gate.js';
-import { createInterceptors } from './interceptors.js';
+import { createChain, createInterceptors, expireHeld } from './interceptors.js';
 import { createInvoke } from './invoke.js';
 import type { KeptCalls } from './ledger/history.js';
-import { createLedger } from './ledger/ledger.js';
-import type { LedgerStore } from './ledger/store.js';
-import { createSettledListeners } from './listeners.js';
-import { outcomeOf } from './outcomes.js';
-import { createToolRegistry, type RegisteredTool } from './registry.js';
-import { expireHeld } from './view.js';
+import { createLedger, type LedgerStore } from './ledger/ledger.js';
+import { denied, outcomeOf } from './outcomes.js';
+import { checkToolName, createToolRegistry, type RegisteredTool } from './registry.js';
 
-export interface ToolParts extends Basics {
+interface ToolParts extends Basics {
   readonly access: AccessService;
   readonly provenance: ProvenanceService;
   readonly boundary: Boundary;
@@ -112,4 +118,77 @@ async function exportCalls(
       };
     }),
   );
+}
+
+/**
+ * The tools as one plugin has them: its calls carry its own name, and one that does not come with the host calls them only for people whose
+ * turns, commands, clicks or calls it was given.
+ */
+export function boundTools(owner: Owner, tools: Tools): Tools {
+  return {
+    list: () => tools.list(),
+    offered: (actor) => tools.offered(actor),
+    available: (actor) => tools.available(actor),
+    onSettled: (listener) => tools.onSettled(listener),
+    async invoke(request) {
+      if (owner.entrusted?.has(request.actor) === false) {
+        return denied('', request.name, `the plugin "${owner.id}" was not given anything to do for this member here`);
+      }
+      return tools.invoke({ ...request, origin: owner.id });
+    },
+  };
+}
+
+/**
+ * The guilds' policies by tool name. A policy may name a tool that is not loaded: a refusal outlives a reload.
+ * `set` @throws CINNABAR_NAME_INVALID, CINNABAR_SETTING_INVALID
+ */
+export function createToolPolicies(states: GuildStates): ToolPolicies {
+  const list = async (guildId: string) => (await states.load(guildId)).toolPolicies;
+  return {
+    async get(guildId, tool) {
+      const policies = await list(guildId);
+      return Object.hasOwn(policies, tool) ? policies[tool] : undefined;
+    },
+    async set(guildId, tool, policy) {
+      checkToolName(tool);
+      if (!TOOL_POLICIES.includes(policy)) {
+        const detail = `expected one of ${TOOL_POLICIES.join(', ')}`;
+        throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: tool, detail });
+      }
+      await states.update(guildId, (draft) => ({ ...draft, toolPolicies: { ...draft.toolPolicies, [tool]: policy } }));
+    },
+    async clear(guildId, tool) {
+      await states.update(guildId, (draft) => {
+        const others = Object.entries(draft.toolPolicies).filter(([name]) => name !== tool);
+        return { ...draft, toolPolicies: Object.fromEntries(others) };
+      });
+    },
+    list,
+  };
+}
+
+type Listener = Parameters<Tools['onSettled']>[0];
+
+interface SettledListeners {
+  readonly onSettled: Tools['onSettled'];
+  /** Resolves when every listener has heard of it. Never rejects: the call is over, whatever they make of it. */
+  tell(call: SettledCall): Promise<void>;
+}
+
+function createSettledListeners(log: Logger): SettledListeners {
+  const listeners = new Set<{ readonly listener: Listener }>();
+  return {
+    onSettled(listener) {
+      const entry = { listener };
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
+    async tell(call) {
+      const told = await Promise.allSettled([...listeners].map(async ({ listener }) => listener(call)));
+      for (const one of told) {
+        if (one.status === 'rejected') log.error('a listener to calls failed', { callId: call.id, error: one.reason });
+      }
+    },
+  };
 }

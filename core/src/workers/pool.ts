@@ -1,7 +1,7 @@
+import { readFileSync, readlinkSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { CinnabarError, type Logger, UserError } from '@cinnabar/sdk';
-import { cpuMsOf } from './cpu-time.js';
 
 /** What a thread is asked to do. */
 export interface Task {
@@ -29,7 +29,7 @@ interface Loaded {
 /** What a thread says of a task: that it begins, and what came of it. */
 export type Report = Loaded | Answer;
 
-export interface Job extends Task {
+interface Job extends Task {
   /** Processor time of the thread from when the module is loaded, where the system tells it; else real time. */
   readonly timeoutMs: number;
   readonly group: string;
@@ -52,7 +52,7 @@ export interface WorkerPool {
   close(): Promise<void>;
 }
 
-export interface WorkerPoolOptions {
+interface WorkerPoolOptions {
   readonly log: Logger;
   readonly threads?: number;
   readonly idleMs?: number;
@@ -280,4 +280,33 @@ export function createWorkerPool({
       await Promise.all([...threads].map((thread) => end(thread, error)));
     },
   };
+}
+
+/** Of the fields of `stat`, in every build of Linux (USER_HZ). */
+const TICK_MS = 10;
+
+/** Names the calling thread for `cpuMsOf`; `undefined` where the system does not tell what a thread uses (it is not Linux). */
+export function ownThread(): string | undefined {
+  try {
+    return readlinkSync('/proc/thread-self');
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Processor time that a thread of this process has used, in milliseconds, to 10 ms. Node 20 knows it of the whole process only, and a thread
+ * that is busy cannot be asked.
+ * @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+ */
+function cpuMsOf(thread: string): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${thread}/stat`, 'utf8');
+    // The second field is a name in parentheses, which may contain anything. utime is the 14th field, stime the 15th.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const ticks = Number(fields[11]) + Number(fields[12]);
+    return Number.isFinite(ticks) ? ticks * TICK_MS : undefined;
+  } catch {
+    return undefined;
+  }
 }

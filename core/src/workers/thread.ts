@@ -5,8 +5,7 @@ import { parentPort } from 'node:worker_threads';
 import * as sdk from '@cinnabar/sdk/worker';
 import { evaluate } from '../plugins/build/evaluate.js';
 import type { SharedModule } from '../plugins/build/plugin-require.js';
-import { ownThread } from './cpu-time.js';
-import type { Answer, Report, Task } from './pool.js';
+import { type Answer, ownThread, type Report, type Task } from './pool.js';
 
 /** Below the main thread, which has heartbeats to send. Elsewhere than on Linux, 0 means the whole process. */
 const NICE = 10;

@@ -1,4 +1,4 @@
-import { isFinal } from '@cinnabar/core/internal/tools/ledger/states';
+import { isFinal } from '@cinnabar/core/internal/tools/ledger/ledger';
 import { type CallState, type SettledOutcome, withoutNoticeMark } from '@cinnabar/sdk';
 import type { LocalMessage, LocalUser, ManualClock } from '@cinnabar/sdk/testing';
 

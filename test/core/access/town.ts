@@ -1,5 +1,5 @@
 import { type AccessParts, createAccess } from '@cinnabar/core/internal/access/access';
-import { createSystemClock } from '@cinnabar/core/internal/clock/system-clock';
+import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import type { Identity } from '@cinnabar/sdk';
 import { startLocalDiscord } from '@cinnabar/sdk/testing';
 import { Client, type GatewayIntentsString } from 'discord.js';

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { runImport } from '@cinnabar/core/internal/cli/import/run';
+import { runImport } from '@cinnabar/core/internal/cli/import/import';
 import { lockData } from '@cinnabar/core/internal/data-lock/lock';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-import { createShiftableClock } from '@cinnabar/core/internal/clock/shiftable-clock';
+import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 

@@ -1,5 +1,4 @@
-import { createRedactor, secretsOf } from '@cinnabar/core/internal/observability/redactor';
-import { isSecretName } from '@cinnabar/core/internal/observability/secret-patterns';
+import { createRedactor, isSecretName, secretsOf } from '@cinnabar/core/internal/observability/redactor';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 

@@ -1,4 +1,4 @@
-import { originOfStack, runAs, trackOrigins } from '@cinnabar/core/internal/process/origin';
+import { originOfStack, runAs, trackOrigins } from '@cinnabar/core/internal/process/error-origin';
 import { createUncaught } from '@cinnabar/core/internal/process/uncaught';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { createDriverStore } from '@cinnabar/core/internal/tools/ledger/driver-store';
+import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger/ledger-store';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';
 import { alice, countingIds, openWorkshop, recordingTool } from './workshop.js';
@@ -90,7 +90,7 @@ describe('a call with a key, of which something got lost,', () => {
   });
 
   it('keeps its key when an earlier call of that key goes', async () => {
-    const store = createDriverStore(createMemoryDriver(), recordingLogger());
+    const store = createLedgerStore(createMemoryDriver(), recordingLogger());
     const row = { tool: 'roll', plugin: 'dice', origin: 'chat', input: {}, argumentsHash: 'abc', actor: alice };
     const times = { createdAt: 0, updatedAt: 0 };
     for (const id of ['1', '2']) {

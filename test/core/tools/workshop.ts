@@ -7,9 +7,8 @@ import { createScope } from '@cinnabar/core/internal/plugins/scope';
 import type { Driver } from '@cinnabar/core/internal/storage/driver';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import type { AuditEntry } from '@cinnabar/core/internal/tools/audit';
-import { createDriverStore } from '@cinnabar/core/internal/tools/ledger/driver-store';
-import { createToolPolicies } from '@cinnabar/core/internal/tools/policies';
-import { createTools } from '@cinnabar/core/internal/tools/tools';
+import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger/ledger-store';
+import { createToolPolicies, createTools } from '@cinnabar/core/internal/tools/tools';
 import { type Actor, definePlugin, type Interceptor, type ToolDefinition, type ToolInput, z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { memoryGuildStates } from '../../support/guild-states.js';
@@ -93,7 +92,7 @@ export function openWorkshop({ driver = createMemoryDriver(), ids = countingIds(
     states,
     enabledIn: createEnabledIn(states),
     guardsDown: () => guardsDown,
-    store: createDriverStore(driver, log),
+    store: createLedgerStore(driver, log),
     redact: (text) => text.replaceAll('hunter2', '[secret]'),
     audit: (entry) => void audits.push(entry),
   });

@@ -1,8 +1,8 @@
 import { pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import { createScope } from '@cinnabar/core/internal/plugins/scope';
-import { createWorkers } from '@cinnabar/core/internal/workers/module';
 import { createWorkerPool, type WorkerPool } from '@cinnabar/core/internal/workers/pool';
+import { createWorkers } from '@cinnabar/core/internal/workers/workers';
 import { CinnabarError, UserError } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CinnabarError, replaceFile, z } from '@cinnabar/sdk';
-import { createShiftableClock, type ShiftableClock } from '../../clock/shiftable-clock.js';
-import { createSystemClock } from '../../clock/system-clock.js';
+import { createShiftableClock, createSystemClock, type ShiftableClock } from '../../clock/clock.js';
 
 const FILE = 'console-clock.json';
 const CONTENT = z.object({ aheadMs: z.number().min(0) });

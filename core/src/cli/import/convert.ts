@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readYaml, z } from '@cinnabar/sdk';
-import type { Findings } from './findings.js';
-import { flatten, isGroup, keyHere } from './keys.js';
-import { holdsSecret, isSecretKey, withoutVendorSecrets } from './secrets.js';
+import { isSecretName, redactShapes } from '../../observability/redactor.js';
+import type { Findings } from './report.js';
 import type { SourceFile } from './source.js';
 
 /** Schemas by key of everything that can be configured here. */
@@ -65,4 +64,104 @@ function problemWith(schema: z.core.$ZodType | undefined, value: unknown): strin
 /** `reply_on_random: false` was a way to say never. */
 function asHere(key: string, value: unknown): unknown {
   return key === 'replyOnRandom' && typeof value === 'boolean' ? Number(value) : value;
+}
+
+/** Keys of other programs that are called differently here, by their folded name (see `foldKey`). */
+const RENAMED: Readonly<Record<string, string>> = {
+  continuationmaxtokens: 'maxTokens',
+  enginescomplete: 'continuationModel',
+  promptmaxtokens: 'maxContextTokens',
+  totalmaxtokens: 'maxContextTokens',
+  imagelimitsmaximages: 'maxImages',
+  samplingtemperature: 'temperature',
+  samplingtopp: 'topP',
+};
+
+/** Groups whose keys stand at the top level here. */
+const GROUPS = ['sampling', 'imagelimits', 'em'];
+
+/** `continuation_model`, `continuation-model` and `continuationModel` are one key. */
+function foldKey(key: string): string {
+  return key.replace(/[_.-]/g, '').toLowerCase();
+}
+
+/** The key here that another program's key stands for. */
+function keyHere(theirs: string, known: readonly string[]): string | undefined {
+  const folded = foldKey(theirs);
+  return RENAMED[folded] ?? known.find((key) => foldKey(key) === folded);
+}
+
+/**
+ * All keys of a file side by side: those in groups, and those of its Discord interface. What is `em.name` in one file is `name` in another.
+ */
+function flatten(values: Readonly<Record<string, unknown>>): readonly (readonly [key: string, value: unknown])[] {
+  return Object.entries(values).flatMap(([key, value]) => {
+    const folded = foldKey(key);
+    if (folded === 'interfaces' && Array.isArray(value)) return value.flatMap(discordPart);
+    if (!isGroup(value) || !GROUPS.includes(folded)) return [[key, value] as const];
+    const inside = flatten(value);
+    return folded === 'em' ? inside : inside.map(([inner, one]) => [`${key}.${inner}`, one] as const);
+  });
+}
+
+function discordPart(part: unknown): readonly (readonly [string, unknown])[] {
+  if (!isGroup(part)) return [['interfaces', part]];
+  const { name, ...others } = part;
+  return name === 'discord' ? flatten(others) : [[`interfaces.${String(name)}`, others]];
+}
+
+function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A proxy's address often has its password in it. */
+const ALSO_SECRET = /secret[_-]?key|proxy[_-]?url|dsn/i;
+
+/** Whether a key's value must not be copied into a file. */
+function isSecretKey(key: string): boolean {
+  return isSecretName(key) || ALSO_SECRET.test(key);
+}
+
+/** Whether something in a value looks like a credential, whatever its key is called. */
+function holdsSecret(value: unknown): boolean {
+  const text = JSON.stringify(value) ?? '';
+  return redactShapes(text) !== text;
+}
+
+/** Keys of vendors that are called differently here. */
+const VENDOR_KEYS: Readonly<Record<string, string>> = { api_base: 'baseUrl', base_url: 'baseUrl', endpoint: 'baseUrl' };
+
+/** Every model, in the two ways of saying so. */
+const ANY = ['*', '.*'] as const;
+
+/** Vendors with their secrets replaced by references to the environment: `${ANTHROPIC_API_KEY}`. */
+function withoutVendorSecrets(
+  vendors: Readonly<Record<string, unknown>>,
+  from: string,
+  findings: Findings,
+): Readonly<Record<string, unknown>> {
+  const taken = new Map<string, unknown>();
+  const reference = (vendor: string, key: string, value: unknown) => {
+    const plain = key.toUpperCase();
+    const known = taken.get(plain);
+    // Two vendors with keys of one name, such as two OpenAI-compatible services.
+    const variable =
+      known === undefined || known === value ? plain : `${vendor}_${key}`.toUpperCase().replace(/\W/g, '_');
+    taken.set(variable, value);
+    findings.secret(variable, '.env', `${from}: vendors.${vendor}.config.${key}`);
+    return `\${${variable}}`;
+  };
+  return Object.fromEntries(
+    Object.entries(vendors).map(([vendor, value]) => {
+      if (!isGroup(value)) return [vendor, value];
+      const config = isGroup(value.config) ? value.config : {};
+      const safe = Object.entries(config).map(([key, one]) =>
+        isSecretKey(key) || holdsSecret(one) ? [key, reference(vendor, key, one)] : [VENDOR_KEYS[key] ?? key, one],
+      );
+      const provides = Array.isArray(value.provides)
+        ? { provides: value.provides.map((pattern: unknown) => (pattern === ANY[0] ? ANY[1] : pattern)) }
+        : {};
+      return [vendor, { ...value, ...provides, ...(safe.length === 0 ? {} : { config: Object.fromEntries(safe) }) }];
+    }),
+  );
 }

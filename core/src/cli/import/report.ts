@@ -1,5 +1,3 @@
-import type { Findings } from './findings.js';
-
 /** What an import did, or would do. */
 export interface Written {
   readonly files: readonly { readonly shown: string; readonly keys: readonly string[] }[];
@@ -28,4 +26,35 @@ export function reportText({ files, calls }: Written, { all }: Findings, dryRun:
     .map(([title, lines]) => `${title}:\n${lines.map((line) => `  ${line}\n`).join('')}`)
     .join('\n');
   return text === '' ? 'There was nothing new to take over.\n' : text;
+}
+
+/** What an import has to tell, collected while it is planned and carried out. */
+export interface Findings {
+  /** Something that was not taken over, and why. */
+  leftOut(sentence: string): void;
+  /** Something that is there already and differs. */
+  conflict(sentence: string): void;
+  note(sentence: string): void;
+  /** A secret that belongs into the environment. */
+  secret(variable: string, file: string, from: string): void;
+  readonly all: {
+    readonly leftOut: readonly string[];
+    readonly conflicts: readonly string[];
+    readonly notes: readonly string[];
+    readonly secrets: readonly { readonly variable: string; readonly file: string; readonly from: string }[];
+  };
+}
+
+export function createFindings(): Findings {
+  const leftOut: string[] = [];
+  const conflicts: string[] = [];
+  const notes: string[] = [];
+  const secrets: { readonly variable: string; readonly file: string; readonly from: string }[] = [];
+  return {
+    leftOut: (sentence) => void leftOut.push(sentence),
+    conflict: (sentence) => void conflicts.push(sentence),
+    note: (sentence) => void notes.push(sentence),
+    secret: (variable, file, from) => void secrets.push({ variable, file, from }),
+    all: { leftOut, conflicts, notes, secrets },
+  };
 }

@@ -10,7 +10,7 @@ import {
   TIERS,
 } from '@cinnabar/sdk';
 import type { Channel, GuildMember } from 'discord.js';
-import { untilInterrupted } from '../../process/interruptible.js';
+import { untilInterrupted } from '../../process/phases.js';
 import { asNoticeBody } from '../answers/body.js';
 import { denial } from '../answers/denial.js';
 import { AnswerLost, type LostAnswers } from '../answers/lost.js';

@@ -1,8 +1,7 @@
 import { CinnabarError, type ErrorCode, type Plugin } from '@cinnabar/sdk';
 import { createEntrusted } from '../../access/entrusted.js';
 import type { Owner } from '../../contracts.js';
-import { doing } from '../../process/doing.js';
-import { runAs } from '../../process/origin.js';
+import { doing, runAs } from '../../process/error-origin.js';
 import { timersOf } from '../build/evaluate.js';
 import { createScope } from '../scope.js';
 import { withinLimit } from '../time-limit.js';

@@ -1,5 +1,5 @@
 import { type Clock, FORGOTTEN, isOf, type Ledger, type LedgerEntry, type Logger } from '@cinnabar/sdk';
-import type { LedgerStore } from './store.js';
+import type { LedgerStore } from './ledger.js';
 
 /** How long, and how many, ended calls are kept. */
 export interface KeptCalls {

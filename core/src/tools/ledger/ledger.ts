@@ -9,21 +9,19 @@ import {
 } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
 import { createHistory, KEPT_CALLS, type KeptCalls } from './history.js';
-import { afterRestart, isFinal, mayFollow } from './states.js';
-import type { LedgerStore } from './store.js';
 
-export interface LedgerParts {
+interface LedgerParts {
   readonly store: LedgerStore;
   readonly clock: Clock;
   readonly log: Logger;
   readonly kept?: KeptCalls;
 }
 
-export type FirstRow = Omit<LedgerEntry, 'state' | 'createdAt' | 'updatedAt' | keyof RowDetails>;
+type FirstRow = Omit<LedgerEntry, 'state' | 'createdAt' | 'updatedAt' | keyof RowDetails>;
 /** What a move adds to the row. */
 export type RowDetails = Partial<Pick<LedgerEntry, 'decidedBy' | 'reason' | 'text' | 'sources' | 'share' | 'audience'>>;
 
-export interface KeyedRow {
+interface KeyedRow {
   readonly callId: string;
   readonly row: LedgerEntry | undefined;
 }
@@ -154,4 +152,53 @@ function resolveAfterRestart(entry: LedgerEntry, updatedAt: number): LedgerEntry
       ? 'the bot stopped while this was running: nobody knows whether it took effect'
       : 'the bot was restarted before this was run, so it was not run';
   return { ...entry, state, reason, updatedAt };
+}
+
+/**
+ * Where a call can go from each state. Running needs `executing`, which nothing leads back to: that is why a call runs
+ * at most once. A state that leads nowhere is final.
+ */
+export const TRANSITIONS: Readonly<Record<CallState, readonly CallState[]>> = {
+  proposed: ['pending', 'executing', 'denied', 'expired', 'failed'],
+  pending: ['approved', 'denied', 'expired', 'failed'],
+  approved: ['executing', 'denied', 'expired', 'failed'],
+  executing: ['done', 'failed', 'unknown'],
+  done: [],
+  failed: [],
+  denied: [],
+  expired: [],
+  unknown: [],
+};
+
+export const isFinal = (state: CallState): boolean => TRANSITIONS[state].length === 0;
+
+export const mayFollow = (from: CallState, to: CallState): boolean => TRANSITIONS[from].includes(to);
+
+/** What a call becomes whose process ended: before it ran it has expired; while it ran, nobody knows. */
+export function afterRestart(state: CallState): CallState {
+  if (isFinal(state)) return state;
+  return state === 'executing' ? 'unknown' : 'expired';
+}
+
+/** Where calls are kept. Every method resolves once it is on the disk. */
+export interface LedgerStore {
+  /** The calls that have not been archived: those that had not ended, and those that an earlier process ended last. */
+  unarchived(): Promise<readonly LedgerEntry[]>;
+  /** One write: whenever the process dies, the call is in the state before or in this one. */
+  save(entry: LedgerEntry): Promise<void>;
+  /** Puts a call that has ended among the others that have. Changes nothing of what is known of it, and may be repeated. */
+  archive(entry: LedgerEntry): Promise<void>;
+  /** The id of the latest call with that key. Its row may be lost or forgotten; without an id there has been none. */
+  byKey(key: string): Promise<string | undefined>;
+  get(callId: string): Promise<LedgerEntry | undefined>;
+  /** Ids of the archived calls, the oldest first: ids sort by time. */
+  archived(): Promise<readonly string[]>;
+  /** When an archived call has ended, also one that was erased; ms since the epoch. */
+  endedAt(callId: string): Promise<number | undefined>;
+  /** Removes an archived call, and its key. */
+  remove(callId: string): Promise<void>;
+  /** Writes an archived call anew, with no copy of what it said before. */
+  rewrite(entry: LedgerEntry): Promise<void>;
+  /** Removes all that an archived call says, with every copy of it. Its key stays taken until `remove`. */
+  erase(callId: string): Promise<void>;
 }

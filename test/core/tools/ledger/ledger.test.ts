@@ -1,6 +1,6 @@
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { createDriverStore } from '@cinnabar/core/internal/tools/ledger/driver-store';
 import { createLedger } from '@cinnabar/core/internal/tools/ledger/ledger';
+import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger/ledger-store';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../../support/logs.js';
@@ -9,7 +9,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 function openLedger(driver = createMemoryDriver(), clock = createManualClock()) {
   const log = recordingLogger();
-  const ledger = createLedger({ store: createDriverStore(driver, log), clock, log });
+  const ledger = createLedger({ store: createLedgerStore(driver, log), clock, log });
   const row = (id: string, userId = '1', guildId = '900') => ({
     id,
     tool: 'roll',

@@ -17,14 +17,14 @@ interface Parts {
 }
 
 /** The name under which one attempt of a call is kept. */
-export const keyOf = ({ key, attempt = 1 }: ToolRequest): string | undefined =>
+export const idempotencyKeyOf = ({ key, attempt = 1 }: ToolRequest): string | undefined =>
   key === undefined ? undefined : `${key}#${attempt}`;
 
 /**
  * Calls that have a key are made once: whoever asks again gets what became of the first one, from memory while it is under way and
  * from the ledger afterwards.
  */
-export function createKeyed({ ledger, registry }: Parts) {
+export function createIdempotency({ ledger, registry }: Parts) {
   const underWay = new Map<string, { readonly request: ToolRequest; readonly outcome: Promise<Outcome> }>();
 
   const hashIn = async ({ name, arguments: given }: ToolRequest) => {
@@ -55,7 +55,7 @@ export function createKeyed({ ledger, registry }: Parts) {
 
   /** A further attempt may be made only where the one before cannot have had an effect, or may have it twice. */
   async function refusalOfAttempt(request: ToolRequest): Promise<SettledOutcome | undefined> {
-    const before = await ledger.byKey(keyOf({ ...request, attempt: (request.attempt ?? 1) - 1 }) ?? '');
+    const before = await ledger.byKey(idempotencyKeyOf({ ...request, attempt: (request.attempt ?? 1) - 1 }) ?? '');
     if (before === undefined) return refused(request, 'there is no attempt before this one');
     const { row } = before;
     if (row !== undefined && !(await fits(row, request))) return belongsToAnother(request);
@@ -80,7 +80,7 @@ export function createKeyed({ ledger, registry }: Parts) {
   };
 
   return async function once(request: ToolRequest, invoke: () => Promise<Outcome>): Promise<Outcome> {
-    const key = keyOf(request);
+    const key = idempotencyKeyOf(request);
     if (key === undefined) return invoke();
     const { attempt = 1 } = request;
     if (!Number.isInteger(attempt) || attempt < 1) return refused(request, 'attempts are counted from 1');
