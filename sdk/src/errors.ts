@@ -1,88 +1,126 @@
+/** Who may read the message of an error: members, or only those who run the bot. */
+export type ErrorAudience = 'member' | 'operator';
+
+export interface CodedError {
+  readonly audience: ErrorAudience;
+  readonly sentence: string;
+  /** What members read of an operator's error; without it, only that something went wrong. */
+  readonly memberSentence: string | undefined;
+  /** Slots of words that the reader, or the model for them, has written: they are repeated as they are. */
+  readonly echoes: readonly string[];
+}
+
 /**
- * Every error the host can raise has a code and one sentence for people. `ERRORS.md` beside this package documents each;
- * a test keeps the two the same.
+ * Every error the host can raise has a code, one sentence, and who may read it: an operator's names documents, paths, addresses or variables,
+ * or what only an author can put right. `ERRORS.md` beside this package documents each; a test keeps the two the same.
  */
 export const ERRORS = {
-  CINNABAR_CONFIG_INVALID: 'The configuration is wrong: {detail}',
-  CINNABAR_DATA_IN_USE:
+  CINNABAR_CONFIG_INVALID: forOperators('The configuration is wrong: {detail}'),
+  CINNABAR_DATA_IN_USE: forOperators(
     'The data in {folder} is in use by {holder}. Stop that one first, or choose other data with CINNABAR_DATA or --bot.',
-  CINNABAR_DATA_UNUSABLE: 'The data in {folder} cannot be used: {detail}. {remedy}',
-  CINNABAR_PLUGIN_INVALID: 'The plugin at {place} cannot be used: {detail}',
-  CINNABAR_PLUGIN_UNKNOWN: 'There is no plugin called "{plugin}".',
-  CINNABAR_PLUGIN_BUILD: 'The plugin "{plugin}" does not build: {detail}',
-  CINNABAR_PLUGIN_SETUP: 'The plugin "{plugin}" failed to start: {detail}',
-  CINNABAR_PLUGIN_TIMEOUT: 'The plugin "{plugin}" took longer than {seconds} s to {step}.',
-  CINNABAR_PLUGIN_HOST_VERSION: 'The plugin "{plugin}" needs host {wanted}, but this is {actual}.',
-  CINNABAR_PLUGIN_DUPLICATE: 'Two plugins are called "{plugin}": {first} and {second}.',
-  CINNABAR_PLUGIN_STATE: 'The plugin "{plugin}" is {state}.',
-  CINNABAR_PLUGIN_RELOAD: 'The plugin "{plugin}" was not reloaded. {detail} Still running {version}.',
-  CINNABAR_PLUGIN_REQUIRED: 'The plugin "{plugin}" cannot be switched off: {detail}',
-  CINNABAR_DEPENDENCY_MISSING: 'The plugin "{plugin}" needs {token}, which no loaded plugin provides.',
-  CINNABAR_DEPENDENCY_CIRCULAR: 'These plugins wait for one another: {cycle}.',
-  CINNABAR_TOKEN_UNDECLARED: 'The plugin "{plugin}" provides {token} without declaring it in `provides`.',
-  CINNABAR_TOKEN_TAKEN: '{token} is already provided by the plugin "{plugin}".',
-  CINNABAR_SCOPE_CLOSED: 'The plugin "{plugin}" tried to register {label} after it was stopped.',
-  CINNABAR_DISPOSE_TIMEOUT: 'Cleaning up {label} took longer than {seconds} s.',
-  CINNABAR_NAME_TAKEN: 'The {kind} "{name}" is already registered by the plugin "{plugin}".',
-  CINNABAR_NAME_INVALID: 'The {kind} name "{name}" is not allowed: {detail}',
-  CINNABAR_SETTING_UNKNOWN: 'The plugin "{plugin}" has no setting "{key}".{hint}',
-  CINNABAR_SETTING_INVALID: 'The value for "{key}" is not right: {detail}',
-  CINNABAR_DOCUMENT_INVALID: 'The stored document {document} is not valid: {detail}',
-  CINNABAR_DOCUMENT_MISSING: 'There is no document {document}.',
-  CINNABAR_DOCUMENT_NEWER:
+  ),
+  CINNABAR_DATA_UNUSABLE: forOperators('The data in {folder} cannot be used: {detail}. {remedy}'),
+  CINNABAR_PLUGIN_INVALID: forOperators('The plugin at {place} cannot be used: {detail}'),
+  CINNABAR_PLUGIN_UNKNOWN: forMembers('There is no plugin called "{plugin}".', ['plugin']),
+  CINNABAR_PLUGIN_BUILD: forOperators('The plugin "{plugin}" does not build: {detail}'),
+  CINNABAR_PLUGIN_SETUP: forOperators('The plugin "{plugin}" failed to start: {detail}'),
+  CINNABAR_PLUGIN_TIMEOUT: forOperators('The plugin "{plugin}" took longer than {seconds} s to {step}.'),
+  CINNABAR_PLUGIN_HOST_VERSION: forOperators('The plugin "{plugin}" needs host {wanted}, but this is {actual}.'),
+  CINNABAR_PLUGIN_DUPLICATE: forOperators('Two plugins are called "{plugin}": {first} and {second}.'),
+  CINNABAR_PLUGIN_STATE: forMembers('The plugin "{plugin}" is {state}.'),
+  CINNABAR_PLUGIN_RELOAD: forOperators('The plugin "{plugin}" was not reloaded. {detail} Still running {version}.'),
+  CINNABAR_PLUGIN_REQUIRED: forMembers('The plugin "{plugin}" cannot be switched off: {detail}'),
+  CINNABAR_DEPENDENCY_MISSING: forOperators('The plugin "{plugin}" needs {token}, which no loaded plugin provides.'),
+  CINNABAR_DEPENDENCY_CIRCULAR: forOperators('These plugins wait for one another: {cycle}.'),
+  CINNABAR_TOKEN_UNDECLARED: forOperators('The plugin "{plugin}" provides {token} without declaring it in `provides`.'),
+  CINNABAR_TOKEN_TAKEN: forOperators('{token} is already provided by the plugin "{plugin}".'),
+  CINNABAR_SCOPE_CLOSED: forOperators('The plugin "{plugin}" tried to register {label} after it was stopped.'),
+  CINNABAR_DISPOSE_TIMEOUT: forOperators('Cleaning up {label} took longer than {seconds} s.'),
+  CINNABAR_NAME_TAKEN: forMembers('The {kind} "{name}" is already registered by the plugin "{plugin}".'),
+  CINNABAR_NAME_INVALID: forMembers('The {kind} name "{name}" is not allowed: {detail}'),
+  CINNABAR_SETTING_UNKNOWN: forMembers('The plugin "{plugin}" has no setting "{key}".{hint}', [
+    'plugin',
+    'key',
+    'hint',
+  ]),
+  CINNABAR_SETTING_INVALID: forMembers('The value for "{key}" is not right: {detail}', ['key', 'detail']),
+  CINNABAR_DOCUMENT_INVALID: forOperators('The stored document {document} is not valid: {detail}'),
+  CINNABAR_DOCUMENT_MISSING: forOperators('There is no document {document}.'),
+  CINNABAR_DOCUMENT_NEWER: forOperators(
     'The document {document} was written by a newer version ({found}) than this one understands ({known}).',
-  CINNABAR_DOCUMENT_NESTED: 'The document {document} was changed again from inside its own change.',
-  CINNABAR_STORAGE_WRITE: 'I cannot save anything at the moment.',
-  CINNABAR_STORAGE_READ: 'I cannot read what I have stored at the moment.',
-  CINNABAR_ACCESS_DENIED: 'You may not do that: {reasons}',
-  CINNABAR_OPTION_INVALID: '{detail}',
-  CINNABAR_COOLDOWN: 'Please wait {seconds} s before using this again.',
-  CINNABAR_TOOL_UNKNOWN: 'There is no tool called "{tool}".',
-  CINNABAR_TOOL_ARGUMENTS: 'The arguments for {tool} are not right: {detail}',
-  CINNABAR_TOOL_DENIED: 'The tool {tool} may not be used: {reasons}',
-  CINNABAR_TOOL_FAILED: 'The tool {tool} failed: {detail}',
-  CINNABAR_TOOL_GUARD_DOWN:
+  ),
+  CINNABAR_DOCUMENT_NESTED: forOperators('The document {document} was changed again from inside its own change.'),
+  CINNABAR_STORAGE_WRITE: forOperators(
+    '{document} cannot be saved: {detail}.',
+    'I cannot save anything at the moment.',
+  ),
+  CINNABAR_STORAGE_READ: forOperators(
+    '{document} cannot be read: {detail}.',
+    'I cannot read what I have stored at the moment.',
+  ),
+  CINNABAR_ACCESS_DENIED: forMembers('You may not do that: {reasons}'),
+  CINNABAR_OPTION_INVALID: forMembers('{detail}', ['detail']),
+  CINNABAR_COOLDOWN: forMembers('Please wait {seconds} s before using this again.'),
+  CINNABAR_TOOL_UNKNOWN: forMembers('There is no tool called "{tool}".', ['tool']),
+  CINNABAR_TOOL_ARGUMENTS: forMembers('The arguments for {tool} are not right: {detail}', ['detail']),
+  CINNABAR_TOOL_DENIED: forMembers('The tool {tool} may not be used: {reasons}'),
+  CINNABAR_TOOL_FAILED: forMembers('The tool {tool} failed: {detail}'),
+  CINNABAR_TOOL_GUARD_DOWN: forMembers(
     'Nothing can be run at the moment: the plugin "{plugin}", which guards tools here, is not running.',
-  CINNABAR_TOOL_UNKNOWN_OUTCOME:
+  ),
+  CINNABAR_TOOL_UNKNOWN_OUTCOME: forMembers(
     'Nobody knows whether {tool} has run: the bot stopped in the middle of it. It is not repeated by itself.',
-  CINNABAR_TOOL_KEY: 'The call {tool} cannot be made under this key: {detail}',
-  CINNABAR_TOOL_STATE: 'The call {call} is already {state}.',
-  CINNABAR_LLM_NOT_CONFIGURED: 'No language model is configured: {detail}',
-  CINNABAR_LLM_REFUSED: 'The language model refused the request: {detail}',
-  CINNABAR_LLM_RATE_LIMITED: 'The language model is busy; please try again in a moment.',
-  CINNABAR_LLM_UNAVAILABLE: 'The language model cannot be reached at the moment.',
-  CINNABAR_LLM_PAUSED:
+  ),
+  CINNABAR_TOOL_KEY: forMembers('The call {tool} cannot be made under this key: {detail}'),
+  CINNABAR_TOOL_STATE: forMembers('The call {call} is already {state}.'),
+  CINNABAR_LLM_NOT_CONFIGURED: forOperators(
+    'No language model is configured: {detail}',
+    'No language model is set up for this at the moment. The bot’s owner can see why.',
+  ),
+  CINNABAR_LLM_REFUSED: forOperators(
+    'The language model refused the request: {detail}',
+    'The language model did not accept the request. The bot’s owner can see why.',
+  ),
+  CINNABAR_LLM_RATE_LIMITED: forMembers('The language model is busy; please try again in a moment.'),
+  CINNABAR_LLM_UNAVAILABLE: forMembers('The language model cannot be reached at the moment.'),
+  CINNABAR_LLM_PAUSED: forMembers(
     'The language model has failed several times in a row and is given a rest; please try again in {seconds} s.',
-  CINNABAR_LLM_TIMEOUT: 'The language model took longer than {seconds} s.',
-  CINNABAR_LLM_CANCELLED: 'The request to the language model was cancelled.',
-  CINNABAR_LLM_MALFORMED: 'The language model answered in a form that cannot be used: {detail}',
-  CINNABAR_LLM_UNSUPPORTED: 'The model "{model}" cannot do this: {detail}',
-  CINNABAR_RESPONDER_UNKNOWN: 'There is no responder called "{name}" here.',
-  CINNABAR_RESPONDER_UPDATING: '"{name}" is being updated. Please ask again in a moment.',
-  CINNABAR_TURN_WITHDRAWN: 'The question was deleted, so it is not answered.',
-  CINNABAR_TURN_STOPPED: 'The answer was stopped.',
-  CINNABAR_INTERRUPTED:
+  ),
+  CINNABAR_LLM_TIMEOUT: forMembers('The language model took longer than {seconds} s.'),
+  CINNABAR_LLM_CANCELLED: forMembers('The request to the language model was cancelled.'),
+  CINNABAR_LLM_MALFORMED: forOperators(
+    'The language model answered in a form that cannot be used: {detail}',
+    'The language model answered in a form that cannot be used.',
+  ),
+  CINNABAR_LLM_UNSUPPORTED: forMembers('The model "{model}" cannot do this: {detail}'),
+  CINNABAR_RESPONDER_UNKNOWN: forMembers('There is no responder called "{name}" here.', ['name']),
+  CINNABAR_RESPONDER_UPDATING: forMembers('"{name}" is being updated. Please ask again in a moment.'),
+  CINNABAR_TURN_WITHDRAWN: forMembers('The question was deleted, so it is not answered.'),
+  CINNABAR_TURN_STOPPED: forMembers('The answer was stopped.'),
+  CINNABAR_INTERRUPTED: forMembers(
     'This was interrupted, because I am being stopped or updated. Please check what came of it, then ask again.',
-  CINNABAR_GATEWAY_LOGIN: 'Discord did not accept the login: {detail}',
-  CINNABAR_GATEWAY_CLOSED: 'Discord closed the connection with code {code} and admits no other: {detail}',
-  CINNABAR_WORKER_TIMEOUT: 'This took longer than {seconds} s to work through, so it was stopped.',
-  CINNABAR_WORKER_MEMORY: 'Working through this took more memory than is allowed, so it was stopped.',
-  CINNABAR_WORKER_BUSY: 'Too much is waiting to be worked through at the moment; please try again later.',
-  CINNABAR_WORKER_FAILED: 'This could not be worked through.',
-  CINNABAR_COMMAND_CAP:
+  ),
+  CINNABAR_GATEWAY_LOGIN: forOperators('Discord did not accept the login: {detail}'),
+  CINNABAR_GATEWAY_CLOSED: forOperators('Discord closed the connection with code {code} and admits no other: {detail}'),
+  CINNABAR_WORKER_TIMEOUT: forMembers('This took longer than {seconds} s to work through, so it was stopped.'),
+  CINNABAR_WORKER_MEMORY: forMembers('Working through this took more memory than is allowed, so it was stopped.'),
+  CINNABAR_WORKER_BUSY: forMembers('Too much is waiting to be worked through at the moment; please try again later.'),
+  CINNABAR_WORKER_FAILED: forMembers('This could not be worked through.'),
+  CINNABAR_COMMAND_CAP: forOperators(
     'Discord allows {cap} {kind} commands; {count} are declared. Left out of the slash menu: {names}.',
+  ),
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;
 export type ErrorParams = Readonly<Record<string, string | number>>;
 
-/** An error with a stable `code` and a `message` that may be shown to people. */
+/** An error with a stable `code`. Its `message` is the reason, for the log; `sentenceOf` has what a member may read. */
 export class CinnabarError extends Error {
   readonly code: ErrorCode;
   readonly params: ErrorParams;
 
   constructor(code: ErrorCode, params: ErrorParams = {}, options?: ErrorOptions) {
-    super(fillTemplate(ERRORS[code], params), options);
+    super(fillTemplate(ERRORS[code].sentence, params), options);
     this.name = 'CinnabarError';
     this.code = code;
     this.params = params;
@@ -100,35 +138,89 @@ export class UserError extends Error {
   }
 }
 
-/** Their messages name what members have no business with, or what only an author can put right. */
-const INTERNAL: ReadonlySet<ErrorCode> = new Set([
-  'CINNABAR_DOCUMENT_INVALID',
-  'CINNABAR_DOCUMENT_MISSING',
-  'CINNABAR_DOCUMENT_NEWER',
-  'CINNABAR_DOCUMENT_NESTED',
-  'CINNABAR_DATA_UNUSABLE',
-]);
+/**
+ * What a plugin throws when the reason is for those who run the bot (an address, a variable, a file), and members read something plainer.
+ * @example throw new OperatorError('LETTA_BASE_URL is not an address.', 'The agents are not set up on this bot.');
+ */
+export class OperatorError extends Error {
+  /** For members. */
+  readonly sentence: string;
 
-/** What members read where the message names addresses, variables or files, which are the owner's business. */
-const FOR_MEMBERS: ReadonlyMap<ErrorCode, string> = new Map([
-  ['CINNABAR_LLM_NOT_CONFIGURED', 'No language model is set up for this at the moment. The bot’s owner can see why.'],
-  ['CINNABAR_LLM_REFUSED', 'The language model did not accept the request. The bot’s owner can see why.'],
-]);
-
-/** The sentence to show a person for any thrown value, or `undefined` when it must not be shown (an internal failure). */
-export function sentenceOf(error: unknown): string | undefined {
-  if (error instanceof UserError) return error.message;
-  if (!(error instanceof CinnabarError) || INTERNAL.has(error.code)) return undefined;
-  return FOR_MEMBERS.get(error.code) ?? error.message;
+  constructor(reason: string, sentence: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.name = 'OperatorError';
+    this.sentence = sentence;
+  }
 }
 
-/** The sentence for those who run the bot: with the document and the reason that members are spared. */
-export function operatorSentenceOf(error: unknown): string | undefined {
+/**
+ * The sentence that a member may read of any thrown value, or `undefined` when there is none but that something went wrong.
+ * @param reference to the log entry with the reason; it is told where the reason is not for members
+ */
+export function sentenceOf(error: unknown, reference?: string): string | undefined {
+  const sentence = memberSentenceOf(error);
+  return sentence === undefined || reference === undefined || !isForOperators(error)
+    ? sentence
+    : withReference(sentence, reference);
+}
+
+function memberSentenceOf(error: unknown): string | undefined {
   if (error instanceof UserError) return error.message;
+  if (error instanceof OperatorError) return error.sentence;
   if (!(error instanceof CinnabarError)) return undefined;
-  const { code, message, params } = error;
-  if (code !== 'CINNABAR_STORAGE_WRITE' && code !== 'CINNABAR_STORAGE_READ') return message;
-  return `${message} ${params.document}: ${params.detail}.`;
+  const { audience, sentence, memberSentence, echoes } = ERRORS[error.code];
+  const template = audience === 'member' ? sentence : memberSentence;
+  return template && fillTemplate(template, withoutInternals(error.params, echoes));
+}
+
+/** Whether what members read of it keeps the reason from them: then the reason belongs into the log, under a reference. */
+export function isForOperators(error: unknown): boolean {
+  if (error instanceof CinnabarError) return ERRORS[error.code].audience === 'operator';
+  return !(error instanceof UserError);
+}
+
+/** The reason for those who run the bot; `undefined` for an error that is none of the program's own. */
+export function operatorSentenceOf(error: unknown): string | undefined {
+  const isOwn = error instanceof UserError || error instanceof OperatorError || error instanceof CinnabarError;
+  return isOwn ? error.message : undefined;
+}
+
+/** What a member reads where the reason is in the log: with the reference by which the operator finds it there. */
+export function withReference(sentence: string, reference: string): string {
+  return `${sentence} It has been logged (reference \`${reference}\`).`;
+}
+
+function forMembers(sentence: string, echoes: readonly string[] = []): CodedError {
+  return { audience: 'member', sentence, memberSentence: undefined, echoes };
+}
+
+function forOperators(sentence: string, memberSentence?: string): CodedError {
+  return { audience: 'operator', sentence, memberSentence, echoes: [] };
+}
+
+/** What only an operator may read in a text: addresses with scheme, port or number, paths and documents, variables. */
+const INTERNALS: readonly RegExp[] = [
+  /\b[a-z][a-z\d+.-]*:\/\//i,
+  /\b\d{1,3}(?:\.\d{1,3}){3}\b/,
+  /\blocalhost\b/i,
+  /\b[a-z][\w.-]*:\d{2,5}\b/i,
+  /(?<![\w<])(?:~|\.{1,2})?\/[\w.@-]+\/[\w.@-]/,
+  /\b[a-z]:\\/i,
+  /[\w.@-]+(?:\/[\w.@-]+){2,}/,
+  /[\w-]\.(?:ya?ml|json|[cm]?[jt]s|env)\b/i,
+  /\b[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\b/,
+];
+const KEPT_BACK = 'the bot’s owner can see the reason';
+
+/** The values with what they are not to tell kept back, whatever the code that threw the error has put into them. */
+function withoutInternals(params: ErrorParams, echoes: readonly string[]): ErrorParams {
+  const isTelling = (value: string | number) => INTERNALS.some((pattern) => pattern.test(String(value)));
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [
+      name,
+      !echoes.includes(name) && isTelling(value) ? KEPT_BACK : value,
+    ]),
+  );
 }
 
 function fillTemplate(template: string, params: ErrorParams): string {

@@ -52,8 +52,12 @@ describe('a disk that takes nothing', () => {
       const driver: MemoryDriver = createMemoryDriver();
       await using host = await createTestHost({ plugins: [diary], driver });
       driver.failWrites(refusal(code), 3);
-      expect(await note(host, 'one')).to.equal('I cannot save anything at the moment.');
-      expect(await note(host, 'two')).to.equal('I cannot save anything at the moment.');
+      expect(await note(host, 'one')).to.match(
+        /^I cannot save anything at the moment. It has been logged \(reference `[^\s`]+`\)\.$/,
+      );
+      expect(await note(host, 'two')).to.match(
+        /^I cannot save anything at the moment. It has been logged \(reference `[^\s`]+`\)\.$/,
+      );
       await host.advance(10_000);
       const [notice = '', ...others] = received(host);
       expect(others).to.deep.equal([]);
@@ -95,7 +99,9 @@ describe('data that cannot be used', () => {
     mkdirSync(join(dataDir, 'documents', 'diary', 'collections', 'guild', 'notes', `${guild.id}.json`), {
       recursive: true,
     });
-    expect(await note(host, 'one')).to.equal('I cannot read what I have stored at the moment.');
+    expect(await note(host, 'one')).to.match(
+      /^I cannot read what I have stored at the moment. It has been logged \(reference `[^\s`]+`\)\.$/,
+    );
     await host.advance(10_000);
     const [notice = ''] = received(host);
     expect(notice).to.include(
@@ -110,7 +116,9 @@ describe('the folder of data, removed while the bot runs', () => {
     using folder = makeFolder();
     await using host = await createTestHost({ plugins: [diary], dataDir: folder.path });
     rmSync(folder.path, { recursive: true });
-    expect(await note(host, 'one')).to.equal('I cannot save anything at the moment.');
+    expect(await note(host, 'one')).to.match(
+      /^I cannot save anything at the moment. It has been logged \(reference `[^\s`]+`\)\.$/,
+    );
     await host.advance(10_000);
     expect(received(host).join('\n')).to.match(/I could not save anything: the folder is gone \(ENOENT.* Put it back/);
     expect(existsSync(join(folder.path, 'documents'))).to.equal(false);

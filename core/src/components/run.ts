@@ -1,6 +1,6 @@
 import type { Access, Actor, Clock, ComponentDefinition, ComponentInteraction, Logger, Random } from '@cinnabar/sdk';
 import { denial } from '../commands/answers/denial.js';
-import { explain } from '../commands/answers/explain.js';
+import { explain, isReadByOperator } from '../commands/answers/explain.js';
 import { notice } from '../commands/answers/notice.js';
 import type { Owner } from '../contracts.js';
 import { untilInterrupted } from '../process/phases.js';
@@ -38,7 +38,9 @@ export async function runComponent(
     await untilInterrupted(owner.scope.signal, clock, Promise.resolve(definition.run(interaction, args)));
     await acknowledge(interaction);
   } catch (error) {
-    const { sentence, failure } = explain(error, `component ${definition.name}`, actor, random);
+    const forOperator = await isReadByOperator(access, actor, policy);
+    const what = `component ${definition.name}`;
+    const { sentence, failure } = explain({ what, actor, error, log: owner.log, forOperator }, random);
     await notice(interaction, sentence).catch((cause: unknown) =>
       log.warn('a component could not be answered', { customId: interaction.customId, error: cause }),
     );

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { sentenceOf } from '@cinnabar/sdk';
+import { operatorSentenceOf } from '@cinnabar/sdk';
 import { type ConfigFile, type ConfigSource, parseConfigFile, unreadable } from './file.js';
 
 /** A file of the configuration, followed while the bot runs. */
@@ -45,7 +45,7 @@ export function createLiveFile(source: ConfigSource, { onChange, onProblem }: Li
       take(fresh);
       told = undefined;
     } catch (error) {
-      const sentence = sentenceOf(error) ?? String(error);
+      const sentence = operatorSentenceOf(error) ?? String(error);
       if (sentence !== told) onProblem(sentence);
       told = sentence;
     }

@@ -1,4 +1,4 @@
-import { CinnabarError, sentenceOf } from '@cinnabar/sdk';
+import { CinnabarError, operatorSentenceOf } from '@cinnabar/sdk';
 import { GatewayCloseCodes } from 'discord.js';
 import type { GatewayClient } from './client.js';
 import { adviceFor } from './close-codes.js';
@@ -25,6 +25,6 @@ function explain(error: unknown): CinnabarError {
   if (error instanceof CinnabarError) return error;
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   const advice = code === 'TokenInvalid' ? adviceFor(GatewayCloseCodes.AuthenticationFailed, []) : undefined;
-  const detail = advice ?? sentenceOf(error) ?? (error instanceof Error ? error.message : String(error));
+  const detail = advice ?? operatorSentenceOf(error) ?? (error instanceof Error ? error.message : String(error));
   return new CinnabarError('CINNABAR_GATEWAY_LOGIN', { detail }, { cause: error });
 }

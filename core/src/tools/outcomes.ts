@@ -3,6 +3,7 @@ import {
   CinnabarError,
   type ErrorCode,
   type ErrorParams,
+  isForOperators,
   type LedgerEntry,
   type Logger,
   type SettledOutcome,
@@ -10,6 +11,7 @@ import {
   type ToolContent,
   type ToolSource,
   toolSource,
+  withReference,
 } from '@cinnabar/sdk';
 import type { LiveCall } from './call.js';
 import type { RegisteredTool } from './registry.js';
@@ -110,20 +112,25 @@ function asText(output: unknown): string {
   }
 }
 
-/** What came of work that threw. Only errors meant for people are quoted. */
+/** What came of work that threw. Members and models read what is meant for them; the reason is in the log, under the call's id. */
 export function thrownOutcome(callId: string, tool: string, error: unknown, log: Logger): SettledOutcome {
-  const sentence = sentenceOf(error);
-  if (error instanceof CinnabarError) return failedWith(callId, error);
-  if (sentence !== undefined) return failedWith(callId, { code: 'CINNABAR_TOOL_FAILED', message: sentence });
-  log.error('a tool failed', { tool, callId, error });
-  return failed(callId, 'CINNABAR_TOOL_FAILED', { tool, detail: 'something went wrong inside; it is in the log' });
+  const code = error instanceof CinnabarError ? error.code : 'CINNABAR_TOOL_FAILED';
+  if (isForOperators(error)) log.error('a tool failed', { tool, callId, error });
+  const unknown = `The tool ${tool} failed: something went wrong inside.`;
+  // What fails before it is a call has no id.
+  const message =
+    callId === ''
+      ? (sentenceOf(error) ?? `${unknown} It is in the log.`)
+      : (sentenceOf(error, callId) ?? withReference(unknown, callId));
+  return failedWith(callId, { code, message });
 }
 
 type Refused = Exclude<SettledOutcome, { status: 'done' }>;
 
 /** A failure from the table of coded errors. */
 export function failed(callId: string, code: ErrorCode, params: ErrorParams): Refused {
-  return failedWith(callId, new CinnabarError(code, params));
+  const message = sentenceOf(new CinnabarError(code, params)) ?? 'Something went wrong inside.';
+  return failedWith(callId, { code, message });
 }
 
 export function failedWith(callId: string, { code, message }: { code: string; message: string }): Refused {
@@ -131,7 +138,8 @@ export function failedWith(callId: string, { code, message }: { code: string; me
 }
 
 export function denied(callId: string, tool: string, reasons: string): Refused {
-  return { status: 'denied', callId, reason: new CinnabarError('CINNABAR_TOOL_DENIED', { tool, reasons }).message };
+  const error = new CinnabarError('CINNABAR_TOOL_DENIED', { tool, reasons });
+  return { status: 'denied', callId, reason: sentenceOf(error) ?? error.message };
 }
 
 /** Why it was not done, for the ledger and the audit. */

@@ -5,12 +5,12 @@ import {
   asNotice,
   CinnabarError,
   type CommandContext,
+  operatorSentenceOf,
   option,
   type PluginInfo,
   type Plugins,
   type Registrar,
   type SettingsCatalog,
-  sentenceOf,
   subcommand,
   type Tools,
 } from '@cinnabar/sdk';
@@ -63,14 +63,14 @@ export function registerPluginCommands(
           const info = known(plugins, plugin);
           const settings = catalog.plugins().includes(info.id) ? await catalog.describe(info.id, ctx.actor) : [];
           const own = parts.tools.list().filter((tool) => tool.plugin === info.id);
-          const showPath = (await access.tierOf(ctx.actor)) === 'botOwner';
+          const isOperator = (await access.tierOf(ctx.actor)) === 'botOwner';
           return ctx.reply(
             detailsOf({
               info,
               state: stateIn(plugins, info, ctx.actor.guildId),
               settings,
               tools: own,
-              showPath,
+              isOperator,
               missing: missingIn(ctx, info.manifest.permissions),
             }),
           );
@@ -156,7 +156,7 @@ export function registerPluginCommands(
       .reload(ownId)
       .then(
         reloadText,
-        (error: unknown) => sentenceOf(error) ?? `${code(ownId)} could not be reloaded; it is in the log.`,
+        (error: unknown) => operatorSentenceOf(error) ?? `${code(ownId)} could not be reloaded; it is in the log.`,
       )
       .then(tell)
       .catch((error: unknown) => log.error('the result of a reload could not be told', { error }));

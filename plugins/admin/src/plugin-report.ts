@@ -31,22 +31,23 @@ export interface PluginDetails {
   readonly state: string;
   readonly settings: readonly SettingInfo[];
   readonly tools: readonly ToolInfo[];
-  /** Where files lie on the host is for its owner alone. */
-  readonly showPath: boolean;
+  /** Where files lie on the host, and why a plugin does not run, is for its owner alone. */
+  readonly isOperator: boolean;
   /** Permissions that the bot lacks in this server. */
   readonly missing: readonly string[];
 }
 
+const OPERATORS = 'the bot’s owner can see what is wrong';
 const POWER =
   '⚠️ It does not come with the host, and runs in its process: it can do whatever the bot can, read its memory and its data, and reach any address. What stands above is what it says of itself.';
 
 /** `!plugin info`: what a plugin is, needs, offers and has registered. */
-export function detailsOf({ info, state, settings, tools, showPath, missing }: PluginDetails): string {
+export function detailsOf({ info, state, settings, tools, isOperator, missing }: PluginDetails): string {
   const { manifest } = info;
   const lines: readonly (readonly [label: string, value: string])[] = [
     ['State', state],
-    ['Problem', info.problem ?? ''],
-    ['From', showPath ? `${info.source}, ${code(info.path)}` : info.source],
+    ['Problem', info.problem === undefined || isOperator ? (info.problem ?? '') : OPERATORS],
+    ['From', isOperator ? `${info.source}, ${code(info.path)}` : info.source],
     ['Author', manifest.author ?? ''],
     ['Needs host', manifest.host ?? ''],
     [

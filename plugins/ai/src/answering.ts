@@ -2,12 +2,14 @@ import {
   type Clock,
   createDeadline,
   type Deadline,
+  isForOperators,
   type Registrar,
   type Responders,
   sentenceOf,
   sleep,
   type Turn,
   turnEndOf,
+  withReference,
 } from '@cinnabar/sdk';
 import { withoutMention } from './activation.js';
 import { routeOf } from './routing.js';
@@ -15,7 +17,7 @@ import { type AiSettings, answerLimitsIn, type Limits, limitsOf } from './settin
 import type { StillWorking } from './still-working.js';
 import { showTyping } from './typing.js';
 
-const FAILED = 'Something went wrong while I was answering. It is in the log; please try again.';
+const FAILED = 'Something went wrong while I was answering. Please try again.';
 /** Must be true of a restart, and of a stop for good. */
 const STOPPED = 'I was stopped before I had finished this. Please ask again.';
 /** For a slash command, which shows that the bot is thinking until it has an answer. */
@@ -90,10 +92,11 @@ export function createAnswering({ responders, settings, stillWorking, clock, eve
       if (end === 'answered') return [];
       sentence = whyEnded();
     } catch (error) {
-      sentence = whyEnded() ?? (turns.every(isWanted) ? sentenceOf(error) : undefined);
+      sentence = whyEnded();
+      const isExpected = sentence !== undefined || !turns.every(isWanted) || !isForOperators(error);
       const where = { turnId: turn.id, earlier: earlier.length, channelId: turn.channel.id };
-      const isExpected = sentence !== undefined || !turns.every(isWanted);
       log[isExpected ? 'info' : 'error']('a turn was not answered', { ...where, error });
+      if (turns.every(isWanted)) sentence ??= sentenceOf(error, turn.id) ?? withReference(FAILED, turn.id);
     } finally {
       deadline.end();
     }

@@ -1,5 +1,5 @@
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { operatorSentenceOf, z } from '@cinnabar/sdk';
+import { operatorSentenceOf, sentenceOf, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { memoryStorage } from './fixture.js';
@@ -162,7 +162,7 @@ describe('a failed change', () => {
       await visits.of('42').set({ count: 1, names: [] });
       driver.failWrites(new Error('no space left'));
       const error = await failure('CINNABAR_STORAGE_WRITE', () => change(visits.of('42')));
-      expect(error.message, 'for members').to.equal('I cannot save anything at the moment.');
+      expect(sentenceOf(error), 'for members').to.equal('I cannot save anything at the moment.');
       expect(operatorSentenceOf(error), 'for the owner').to.contain('no space left').and.to.contain('visits');
       expect(await visits.of('42').find()).to.deep.equal({ count: 1, names: [] });
       await visits.of('42').update((draft) => draft.names.push('V'));

@@ -1,5 +1,5 @@
 import type { StorageProblem } from '@cinnabar/core/internal/storage/documents/document-store';
-import { operatorSentenceOf, z } from '@cinnabar/sdk';
+import { operatorSentenceOf, sentenceOf, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { memoryStorage } from './fixture.js';
@@ -115,7 +115,7 @@ describe('a medium that cannot be read', () => {
     const { open } = memoryStorage({ driver: broken });
     const document = open({ collections: { rosters } }).collections.rosters.of('42');
     const error = await failure('CINNABAR_STORAGE_READ', () => document.get());
-    expect(error.message, 'for members').to.equal('I cannot read what I have stored at the moment.');
+    expect(sentenceOf(error), 'for members').to.equal('I cannot read what I have stored at the moment.');
     expect(operatorSentenceOf(error), 'for the owner').to.contain('rosters/42').and.to.contain('EIO');
     await failure('CINNABAR_STORAGE_READ', () => document.set({ names: [] }));
   });

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openJournal, z } from '@cinnabar/sdk';
+import { openJournal, sentenceOf, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { failure } from '../../support/codes.js';
@@ -83,7 +83,7 @@ describe('a journal', () => {
     const journal = open();
     mkdirSync(path);
     const error = await failure('CINNABAR_STORAGE_WRITE', () => journal.append({ n: 1 }));
-    expect(error.message).to.equal('I cannot save anything at the moment.');
+    expect(sentenceOf(error)).to.equal('I cannot save anything at the moment.');
     expect(error.params.detail).to.include('EISDIR');
     rmSync(path, { recursive: true });
     await journal.append({ n: 2 });

@@ -1,23 +1,20 @@
-import type { Actor } from '@cinnabar/sdk';
 import type { Answers } from '../answers/answers.js';
-import { explain } from '../answers/explain.js';
+import { explain, type Failed } from '../answers/explain.js';
 import { AnswerLost } from '../answers/lost.js';
 import type { Execution } from './execute.js';
 
 /**
  * Tells the caller what went wrong.
- * @param what names the thing for the log: `command roll`
  * @throws Error for the error boundary when it was a failure and no answer in plain words; an answer that cannot be given is only logged
  */
 export async function answerFailure(
   { random, lost }: Pick<Execution, 'random' | 'lost'>,
-  what: string,
-  actor: Actor,
+  failed: Failed,
   answers: Answers,
-  error: unknown,
 ): Promise<void> {
+  const { actor, error } = failed;
   if (error instanceof AnswerLost) return lost.report(actor.channelId, error);
-  const { sentence, failure } = explain(error, what, actor, random);
+  const { sentence, failure } = explain(failed, random);
   try {
     await answers.refuse(sentence);
   } catch (cause) {

@@ -13,6 +13,7 @@ import type { Channel, GuildMember } from 'discord.js';
 import { untilInterrupted } from '../../process/phases.js';
 import { asNoticeBody } from '../answers/body.js';
 import { denial } from '../answers/denial.js';
+import { isReadByOperator } from '../answers/explain.js';
 import { AnswerLost, type LostAnswers } from '../answers/lost.js';
 import { bindOptions, type Problem, type Values } from '../options/bind.js';
 import type { CommandEntry } from '../registry/entry.js';
@@ -76,7 +77,9 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
       execution.audit.record({ actor, act: actOf(call), outcome, reason: sentenceOf(error) });
     }
     if (hasLastWord && error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED') return;
-    await answerFailure(execution, `command ${entry.name}`, actor, answers, error);
+    const { log } = entry.owner;
+    const forOperator = await isReadByOperator(execution.access, actor, entry.policy);
+    await answerFailure(execution, { what: `command ${entry.name}`, actor, error, log, forOperator }, answers);
   } finally {
     answers.close();
   }

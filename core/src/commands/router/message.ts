@@ -66,6 +66,7 @@ async function explainGroup(
     const content = await groupHelp(execution.access, actor, group, prefix, stray);
     await answers.reply({ content, notice: true });
   } catch (error) {
-    await answerFailure(execution, `help of ${group.name}`, actor, answers, error);
+    const failed = { what: `help of ${group.name}`, actor, error, log: group.owner.log, forOperator: false };
+    await answerFailure(execution, failed, answers);
   }
 }

@@ -56,7 +56,9 @@ export function createSuggester({ enabledIn, boundary }: Parts, registry: Regist
           return;
         }
       } catch (error) {
-        await answerFailure(execution, 'command suggestion', actor, answers, error);
+        const { log } = first.entry.owner;
+        const failed = { what: 'command suggestion', actor, error, log, forOperator: false };
+        await answerFailure(execution, failed, answers);
       }
     });
   };

@@ -1,4 +1,4 @@
-import { CinnabarError, type Clock, type Logger, type ToolContext, UserError, z } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, type Logger, sentenceOf, type ToolContext, UserError, z } from '@cinnabar/sdk';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { Connection } from '../servers/connection.js';
@@ -91,7 +91,7 @@ async function readWith(
   if (schema === undefined) return read;
   const problem = await check(schema, parsed.structuredContent ?? null).catch((error: unknown) => {
     if (!(error instanceof CinnabarError)) throw error;
-    return `it could not be checked: ${error.message}`;
+    return `it could not be checked: ${sentenceOf(error)}`;
   });
   if (problem === undefined) return read;
   throw new UserError(

@@ -1,4 +1,4 @@
-import { CinnabarError, type ToolInput, type WorkerModule, z } from '@cinnabar/sdk';
+import { CinnabarError, sentenceOf, type ToolInput, type WorkerModule, z } from '@cinnabar/sdk';
 import type { JsonSchema } from './schema.js';
 
 /** What is wrong with a value by a server's schema; `undefined` when nothing is, or when the schema is none. */
@@ -21,7 +21,7 @@ export function inputFor(schema: JsonSchema, check: CheckValue): ToolInput {
   return z.looseObject({}).superRefine(async (value, context) => {
     const problem = await check(schema, value).catch((error: unknown) => {
       if (!(error instanceof CinnabarError)) throw error;
-      return `they could not be checked against the server's schema. ${error.message}`;
+      return `they could not be checked against the server's schema. ${sentenceOf(error)}`;
     });
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   });

@@ -1,4 +1,4 @@
-import { type Clock, type Logger, sentenceOf, UserError } from '@cinnabar/sdk';
+import { type Clock, type Logger, operatorSentenceOf, UserError } from '@cinnabar/sdk';
 import { type Backoff, createBackoff } from './backoff.js';
 import type { Connection } from './connection.js';
 
@@ -87,7 +87,7 @@ export function createKeeper({ name, clock, log, connect, onUp }: Parts): Keeper
       return opened;
     } catch (error) {
       await fresh?.close();
-      down(sentenceOf(error) ?? (error instanceof Error ? error.message : String(error)));
+      down(operatorSentenceOf(error) ?? (error instanceof Error ? error.message : String(error)));
       throw new UserError(sentenceFor(), { cause: error });
     }
   };

@@ -105,7 +105,7 @@ async function findAgent({ agents, troubleOf }: SetupDesk, { agentId }: Place): 
     return {
       ok: false,
       text: troubleOf(error),
-      todo: 'Compare the settings `baseUrl` (or `LETTA_BASE_URL`) and the key in `LETTA_API_KEY`.',
+      todo: 'The owner of the bot compares the address (`set relay baseUrl`) and the key of the Letta server.',
     };
   }
 }

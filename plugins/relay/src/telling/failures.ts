@@ -1,8 +1,9 @@
-import { asNotice, type Clock, type Identities, type Logger } from '@cinnabar/sdk';
+import { asNotice, type Clock, type Identities, type Logger, OperatorError, type OwnerNotices } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { byKey } from '../agents/choose.js';
 import { grantOf, guildIdentity } from '../agents/identity.js';
 import type { Rosters } from '../agents/roster.js';
+import { troubleOf } from '../letta/server/trouble.js';
 import type { Drop } from '../queue/drops.js';
 import type { Failure } from '../queue/options.js';
 import type { ErrorLog } from '../resilience/error-log.js';
@@ -15,17 +16,26 @@ export interface FailureParts {
   readonly errors: ErrorLog;
   readonly rosters: Rosters;
   readonly identities: Identities;
+  readonly notices: Pick<OwnerNotices, 'alert'>;
   readonly log: Logger;
 }
 
 /** Keeps it for `relay errors`; where the agent has posted nothing, tells each member who has asked, once, that there will be no answer. */
 export async function onFailed(
   { events, sentence, error, posted }: Failure,
-  { client, errors, log, clock }: FailureParts,
+  { client, errors, notices, log, clock }: FailureParts,
 ): Promise<void> {
   const [{ guildId, channelId, agent }] = events;
   log.warn('an agent could not be told', { guildId, channelId, agent, events: events.map(({ id }) => id), error });
   if (guildId !== null) await errors.record(guildId, { channelId, agent, sentence }, error);
+  const reason = reasonForOwner(error);
+  if (reason !== undefined) {
+    notices.alert({
+      kind: 'relay-refused',
+      text: reason,
+      remedy: 'Mend the key or the address, start the bot again, and try `!relay setup`.',
+    });
+  }
   if (posted) return;
   const newest = new Map(events.filter(isAsked).map((event) => [event.userId, event]));
   for (const event of newest.values()) {
@@ -33,6 +43,13 @@ export async function onFailed(
       log.info('it could not be said that an agent was not told', { channelId, error: problem }),
     );
   }
+}
+
+/** What only the owner of the bot can mend, and members are told in plainer words. */
+function reasonForOwner(error: unknown): string | undefined {
+  if (error instanceof OperatorError) return error.message;
+  const isRefused = troubleOf(error).kind === 'unauthorised';
+  return isRefused ? 'The Letta server did not accept the key in LETTA_API_KEY.' : undefined;
 }
 
 /** Tells the admins of a guild that messages were given up: where its default agent was let in. */

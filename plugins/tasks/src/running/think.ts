@@ -105,7 +105,7 @@ async function onFailure(parts: RunParts, control: RunControl, id: string, error
   if (control.interrupted.aborted || !(error instanceof CinnabarError)) throw error;
   if (!error.code.startsWith('CINNABAR_LLM_')) throw error;
   if (HOPELESS.has(error.code)) {
-    return finish(parts, id, 'error', { kind: 'failed', text: sentenceOf(error) ?? error.message });
+    return finish(parts, id, 'error', { kind: 'failed', text: sentenceOf(error) ?? MODEL_FAILED });
   }
   parts.log.info('a step of a task could not be asked for', { taskId: id, error });
   if (isOutage(error.code)) return waitOutOutage(parts, control, id);
@@ -114,6 +114,9 @@ async function onFailure(parts: RunParts, control: RunControl, id: string, error
   });
   await pause(parts.clock, FIRST_PAUSE_MS * 2 ** (circles.failures - 1), control.interrupted);
 }
+
+/** Of an error of the model that has no sentence for members. */
+const MODEL_FAILED = 'The language model cannot be used for this.';
 
 const HOPELESS: ReadonlySet<string> = new Set([
   'CINNABAR_LLM_NOT_CONFIGURED',

@@ -55,6 +55,26 @@ describe('what goes wrong in a command', () => {
     expect(error).to.have.property('message').that.includes(`reference ref1, user ${bench.alice.id}`);
   });
 
+  it('is a plain sentence to members where the reason is the operator’s, who reads it in the log and at their own commands', async () => {
+    const fail = () => {
+      throw new CinnabarError('CINNABAR_LLM_REFUSED', { detail: 'http://10.0.0.7/v1 refused OPENAI_API_KEY' });
+    };
+    register({ run: fail });
+    register({ name: 'llm', access: { tier: 'botOwner' }, run: fail });
+    const [told = ''] = await bench.ask(bench.alice, '!roll');
+    expect(told).to.match(/^The language model did not accept the request\..*reference `ref1`/);
+    expect(told).not.to.match(/http|OPENAI|10\.0/);
+    expect(bench.logged.map(({ level, message }) => [level, message])).to.deep.equal([
+      [
+        'warn',
+        `command roll failed (reference ref1, user ${bench.alice.id}, channel ${bench.general.id}): The language model refused the request: http://10.0.0.7/v1 refused OPENAI_API_KEY`,
+      ],
+    ]);
+    expect(await bench.ask(bench.you, '!llm')).to.deep.equal([
+      'The language model refused the request: http://10.0.0.7/v1 refused OPENAI_API_KEY',
+    ]);
+  });
+
   it('is the caller’s to wait for when a command is used too often', async () => {
     register({ cooldown: { uses: 2, perMs: 10_000 } });
     expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['rolled']);

@@ -44,6 +44,10 @@ describe('relay: what admins and members are shown', () => {
     await bot.discord.expectMessage({ author: bot.bot, content: /does not accept the bot's key/ });
     bot.letta.faults.clear();
     expect(await bot.admin('!relay errors')).to.match(/`aurora`: .*does not accept the bot's key/);
+    expect(bot.general.messages.map(({ content }) => content).join('\n')).not.to.match(/LETTA_|127\.0\.0\.1:/);
+    await bot.advance(10_000);
+    const notices = bot.you.openDm(bot.application).messages.map(({ content }) => content);
+    expect(notices.join('\n'), 'for the owner').to.include('LETTA_API_KEY');
   });
 
   it('is how things stand', async () => {

@@ -1,4 +1,4 @@
-import { UserError } from '@cinnabar/sdk';
+import { OperatorError } from '@cinnabar/sdk';
 import type { Letta } from '@letta-ai/letta-client';
 import type { McpServerCreateParams } from '@letta-ai/letta-client/resources/mcp-servers/mcp-servers';
 import { troubleOf } from '../server/trouble.js';
@@ -7,7 +7,7 @@ import type { HostRegistration } from './register.js';
 
 /**
  * Registers the host's MCP server, or corrects what is registered. The Letta server asks a new one for its tools at once.
- * @throws UserError when it refuses the address
+ * @throws OperatorError when it refuses the address
  */
 export async function announce(
   client: Letta,
@@ -26,8 +26,9 @@ export async function announce(
     return { serverId: created.id, isNew: true };
   } catch (error) {
     if (troubleOf(error).kind !== 'refused') throw error;
-    throw new UserError(
+    throw new OperatorError(
       `The Letta server does not take ${host.url} as the address of the bot's tools. It has to be one that the server can reach; newer ones refuse addresses of a private network.`,
+      "The Letta server does not take the address of the bot's tools. The bot’s owner can see why.",
       { cause: error },
     );
   }

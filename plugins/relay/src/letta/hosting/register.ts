@@ -33,7 +33,7 @@ export interface RegisteredHost {
 
 /**
  * Makes the host's tools known to the Letta server, and gives them to an agent.
- * @throws UserError when the server refuses the address; otherwise what went wrong, for which `troubleOf` has a sentence
+ * @throws OperatorError when the server refuses the address; otherwise what went wrong, for which `troubleOf` has a sentence
  *
  * Letta keeps one tool of a name for all agents of an organisation, and the server that is registered last takes it over. So all agents
  * share one registration, and each brings its own bearer: a secret of the agent that Letta puts in place of `{{ … }}` when it calls.

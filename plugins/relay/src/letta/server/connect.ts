@@ -1,4 +1,4 @@
-import { UserError } from '@cinnabar/sdk';
+import { OperatorError } from '@cinnabar/sdk';
 import type { Letta } from '@letta-ai/letta-client';
 
 /** Where Letta itself serves agents. */
@@ -15,20 +15,20 @@ export type Connect = () => Promise<Letta>;
 
 /**
  * Never repeats a request by itself: that is the queue's business, which knows what was sent before.
- * @throws UserError at once when the address is none that a server can have, or the cloud would be asked without a key
+ * @throws OperatorError at once when the address is none that a server can have, or the cloud would be asked without a key
  */
 export function createConnect({ baseUrl = CLOUD, apiKey }: ServerAddress): Connect {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    throw new UserError(
-      `LETTA_BASE_URL is not an address of a Letta server: it has to begin with http:// or https://.`,
+    throw misconfigured(
+      'LETTA_BASE_URL is not an address of a Letta server: it has to begin with http:// or https://.',
     );
   }
   if (url.username !== '' || url.password !== '') {
-    throw new UserError('LETTA_BASE_URL must not contain a user or a password: the key belongs in LETTA_API_KEY.');
+    throw misconfigured('LETTA_BASE_URL must not contain a user or a password: the key belongs in LETTA_API_KEY.');
   }
   if (url.origin === CLOUD && (apiKey === undefined || apiKey === '')) {
-    throw new UserError("Letta's cloud needs a key: set LETTA_API_KEY, or LETTA_BASE_URL for a server of your own.");
+    throw misconfigured("Letta's cloud needs a key: set LETTA_API_KEY, or LETTA_BASE_URL for a server of your own.");
   }
   let client: Promise<Letta> | undefined;
   const load = async () => {
@@ -40,4 +40,8 @@ export function createConnect({ baseUrl = CLOUD, apiKey }: ServerAddress): Conne
     client ??= load();
     return client;
   };
+}
+
+function misconfigured(reason: string): OperatorError {
+  return new OperatorError(reason, 'The way to the Letta server is not set up. The bot’s owner can see why.');
 }

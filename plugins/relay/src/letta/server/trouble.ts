@@ -136,7 +136,7 @@ const UNREACHABLE: Trouble = {
 const UNAUTHORISED: Trouble = {
   kind: 'unauthorised',
   retry: false,
-  sentence: "The Letta server does not accept the bot's key. The bot's owner has to set LETTA_API_KEY anew.",
+  sentence: "The Letta server does not accept the bot's key. The bot's owner has to set it anew.",
 };
 const UNKNOWN_AGENT: Trouble = {
   kind: 'unknown-agent',
