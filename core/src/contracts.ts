@@ -80,7 +80,9 @@ export interface GuildState {
 
 /** Guild states, held in memory once loaded so that the event path never waits for a disk. */
 export interface GuildStates {
-  /** `undefined` until `load` has resolved for this guild. */
+  /** Reads the guilds that have a state of their own. All others share one from then on. */
+  open(): Promise<void>;
+  /** `undefined` until `open`, or `load` for this guild, has resolved. */
   peek(guildId: string): GuildState | undefined;
   /** Concurrent calls share one read. */
   load(guildId: string): Promise<GuildState>;
@@ -140,10 +142,15 @@ export interface CommandService extends Commands {
   onMessage(message: Message): boolean;
   /** Chat-input commands and autocomplete. `true` when it was for a command. */
   onInteraction(interaction: Interaction): boolean;
-  /** Brings Discord's list for one guild (or for DMs: `null`) in line. Concurrent calls for one guild are coalesced. */
-  sync(guildId: string | null): Promise<void>;
-  /** Syncs every guild; called after the set of commands or their enabling changed. Coalesced. */
+  /**
+   * Brings Discord's list for one guild (or for DMs: `null`) in line. Concurrent calls for one guild are coalesced.
+   * @param isNew the bot has just joined it: nothing is known of its list
+   */
+  sync(guildId: string | null, isNew?: boolean): Promise<void>;
+  /** Syncs every guild; called after the set of commands or their enabling changed. Coalesced. Discord is asked nothing where it has the same list. */
   syncAll(): Promise<void>;
+  /** Starts no more of it, and saves what is known. */
+  closeSync(): Promise<void>;
 }
 
 export interface ComponentService {

@@ -7,6 +7,7 @@ export function memoryGuildStates(): GuildStates {
   const states = new Map<string, GuildState>();
   const stateOf = (guildId: string) => states.get(guildId) ?? UNTOUCHED;
   return {
+    open: async () => undefined,
     peek: stateOf,
     load: async (guildId) => stateOf(guildId),
     async update(guildId, change) {

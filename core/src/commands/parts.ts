@@ -1,6 +1,7 @@
 import type { Access, AuditLog, Clock, Logger, Metrics, Random } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Boundary, EnabledIn } from '../contracts.js';
+import type { SyncedListsDocument } from './slash/synced-lists.js';
 
 /** What the room of commands is built from: `createCommands(parts)`. */
 export interface CommandRoomParts {
@@ -15,6 +16,8 @@ export interface CommandRoomParts {
   readonly audit: Pick<AuditLog, 'record'>;
   readonly boundary: Boundary;
   readonly metrics: Metrics;
+  /** Where it is kept what Discord's lists of slash commands hold; in memory alone when left out. Asked for once the bot is logged in. */
+  readonly syncedLists?: () => SyncedListsDocument;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -7,6 +7,7 @@ import { createAccess } from '../access/access.js';
 import { createProvenance } from '../access/provenance.js';
 import { notice } from '../commands/answers/notice.js';
 import { createCommands } from '../commands/commands.js';
+import { syncedListsSchema } from '../commands/slash/synced-lists.js';
 import { createComponents } from '../components/components.js';
 import { createCeilings } from '../config/ceilings.js';
 import { createConfiguration } from '../config/configuration.js';
@@ -253,6 +254,10 @@ function registerSurfaces(service: Register): void {
   service(KEYS.commands, (get) =>
     createCommands({
       ...basics(get, 'commands'),
+      syncedLists: () =>
+        get(KEYS.storage)
+          .collection('slash-commands', { scope: 'global', version: 1, schema: syncedListsSchema })
+          .of(get(KEYS.gateway).client.application?.id ?? ''),
       audit: get(KEYS.audit),
       client: get(KEYS.gateway).client,
       prefixes: get(KEYS.prefixes).get,

@@ -13,14 +13,25 @@ type StoredState = z.output<typeof guildStateSchema>;
 
 const asState = (stored: StoredState): GuildState => ({ ...stored, prefixes: stored.prefixes });
 
-/** Guild states in memory, read once per guild, written before they are visible. */
+/** Of every guild in which nothing was ever chosen: one object for all, since most of many thousand guilds are such. */
+const UNTOUCHED: GuildState = Object.freeze({
+  plugins: Object.freeze({}),
+  prefixes: undefined,
+  toolPolicies: Object.freeze({}),
+  modRoles: Object.freeze([]),
+  adminRoles: Object.freeze([]),
+});
+
+/** Guild states in memory, read once, written before they are visible. */
 export function createGuildStates(documents: Collection<StoredState, 'guild'>): GuildStates {
   const known = new Map<string, GuildState>();
   const loading = new Map<string, Promise<GuildState>>();
+  let others: GuildState | undefined;
 
   const read = async (guildId: string) => {
     try {
-      const state = asState(await documents.of(guildId).get());
+      const stored = await documents.of(guildId).find();
+      const state = stored === undefined ? UNTOUCHED : asState(stored);
       known.set(guildId, state);
       return state;
     } finally {
@@ -29,9 +40,17 @@ export function createGuildStates(documents: Collection<StoredState, 'guild'>): 
   };
 
   return {
-    peek: (guildId) => known.get(guildId),
+    async open() {
+      for await (const [guildId, stored] of documents.entries()) {
+        // An update meanwhile is newer.
+        if (!known.has(guildId)) known.set(guildId, asState(stored));
+      }
+      others = UNTOUCHED;
+      for (const [guildId, state] of known) if (state === UNTOUCHED) known.delete(guildId);
+    },
+    peek: (guildId) => known.get(guildId) ?? others,
     load(guildId) {
-      const state = known.get(guildId);
+      const state = known.get(guildId) ?? others;
       if (state !== undefined) return Promise.resolve(state);
       const pending = loading.get(guildId) ?? read(guildId);
       loading.set(guildId, pending);

@@ -45,7 +45,7 @@ export function createUpkeep({ gateway, plugins, commands, states, log }: Parts)
   const onJoin = (guild: { readonly id: string }) =>
     start('the slash commands of a new guild', async () => {
       await states.load(guild.id);
-      await commands.sync(guild.id);
+      await commands.sync(guild.id, true);
     });
 
   return {
@@ -54,7 +54,7 @@ export function createUpkeep({ gateway, plugins, commands, states, log }: Parts)
       active = true;
       client.on('guildCreate', onJoin);
       start('bringing the slash commands in line', async () => {
-        await Promise.all(client.guilds.cache.map((guild) => states.load(guild.id)));
+        await states.open();
         await commands.syncAll();
       });
     },
@@ -71,6 +71,7 @@ export function createUpkeep({ gateway, plugins, commands, states, log }: Parts)
     async close() {
       active = false;
       client.off('guildCreate', onJoin);
+      await commands.closeSync();
       await Promise.all(underWay);
     },
   };

@@ -9,7 +9,7 @@ export interface Registry {
   find(name: string): Entry | undefined;
   /** Names and aliases in use. */
   names(): Iterable<string>;
-  /** Commands and groups at the top, in the order of registration. */
+  /** Commands and groups at the top, in the order of registration: the same array as long as none comes or goes. */
   roots(): readonly Entry[];
   leaves(): readonly CommandEntry[];
 }
@@ -18,9 +18,11 @@ export interface Registry {
 export function createRegistry(): Registry {
   const byName = new Map<string, Entry>();
   const roots = new Set<Entry>();
+  let listed: readonly Entry[] | undefined;
 
   const remove = (entry: Entry) => {
     if (!roots.delete(entry)) return;
+    listed = undefined;
     for (const key of keysOf(entry)) byName.delete(key);
   };
 
@@ -33,12 +35,16 @@ export function createRegistry(): Registry {
       }
       const dispose = entry.owner.scope.add(`${entry.kind} ${entry.name}`, () => remove(entry));
       roots.add(entry);
+      listed = undefined;
       for (const key of keysOf(entry)) byName.set(key, entry);
       return dispose;
     },
     find: (name) => byName.get(name),
     names: () => byName.keys(),
-    roots: () => [...roots],
+    roots() {
+      listed ??= [...roots];
+      return listed;
+    },
     leaves: () => [...roots].flatMap(leavesOf),
   };
 }

@@ -1,72 +1,157 @@
-import { type CinnabarError, isTransient } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, isTransient, sleep } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
 import type { CommandRoomParts } from '../parts.js';
+import type { Entry } from '../registry/entry.js';
 import type { Registry } from '../registry/registry.js';
 import { coalesced } from './coalesce.js';
 import { commandDifferences } from './differences/commands.js';
-import { fitCommands } from './fit.js';
-import { normalise } from './normal.js';
+import { type Fitted, fitCommands } from './fit.js';
+import { type NormalCommand, normalise } from './normal.js';
 import { fetchCommands, overwriteCommands } from './remote.js';
 import type { SlashScope } from './scope.js';
+import { createSyncedLists, digestOf } from './synced-lists.js';
 
 /** Guilds that are brought in line at once: Discord's rate limits make more of them pointless. */
 const CONCURRENCY = 3;
+/** So many lists are brought in line without a pause, … */
+const BURST = 30;
+/** … and more of them at this pace: the bot's answers come out of the same limit of 50 requests a second, and out of the same processor. */
+const PAUSE_MS = 200;
 /** A list that could not be brought in line because Discord was away is tried again, each time later. */
 const FIRST_RETRY_MS = 30_000;
 const LONGEST_RETRY_MS = 30 * 60_000;
 
-type Parts = Pick<CommandRoomParts, 'client' | 'enabledIn' | 'clock' | 'log'>;
+type Parts = Pick<CommandRoomParts, 'client' | 'enabledIn' | 'clock' | 'log' | 'syncedLists'>;
+
+/** What one list should be. */
+interface Wanted extends Fitted {
+  readonly normal: readonly NormalCommand[];
+  readonly digest: string;
+}
 
 /** Keeps Discord's lists of slash commands the same as the registry. Nothing is sent that Discord knows already, or while not logged in. */
-export function createSlashSync({ client, enabledIn, clock, log }: Parts, registry: Registry) {
+export function createSlashSync({ client, enabledIn, clock, log, syncedLists }: Parts, registry: Registry) {
   const warned = new LRUCache<string, true>({ max: 100 });
+  const synced = createSyncedLists(syncedLists, log);
+  const closing = new AbortController();
+  const turn = createPace(clock, closing.signal);
+  const wantedIn = createWanted(registry, enabledIn);
 
   const warnOnce = (error: CinnabarError) => {
     if (warned.has(error.message)) return;
     warned.set(error.message, true);
     log.warn(error.message, { code: error.code });
   };
+  /** A guild that the bot has left and joined again has another list, whatever the old one held. */
+  const digestFor = (guildId: string | null, { digest }: Wanted) => {
+    const joined = guildId === null ? undefined : client.guilds.cache.get(guildId)?.joinedTimestamp;
+    return joined == null ? digest : `${digest} ${joined.toString(36)}`;
+  };
+  const isSynced = (guildId: string | null) => synced.holds(nameOf(guildId), digestFor(guildId, wantedIn(guildId)));
 
   const bringInLine = async (guildId: string | null) => {
-    if (!client.isReady()) return;
-    const scope: SlashScope = guildId === null ? 'dm' : 'guild';
-    const enabled = registry.roots().filter((root) => enabledIn(guildId, root.owner.plugin));
-    const { payloads, overflow } = fitCommands(enabled, scope);
-    overflow.forEach(warnOnce);
+    await synced.open();
+    if (!client.isReady() || isSynced(guildId) || !(await turn())) return;
+    const wanted = wantedIn(guildId);
+    wanted.overflow.forEach(warnOnce);
     const { chatInput, others } = await fetchCommands(client, guildId);
     const changes = [
       ...commandDifferences(
-        chatInput.map((command) => normalise(command, scope)),
-        payloads.map((command) => normalise(command, scope)),
+        chatInput.map((command) => normalise(command, scopeOf(guildId))),
+        wanted.normal,
       ),
     ];
-    if (changes.length === 0) return;
-    await overwriteCommands(client, guildId, payloads, others);
-    log.info('slash commands updated', { guildId, changes });
+    if (changes.length > 0) {
+      await synced.forget([nameOf(guildId)]);
+      await overwriteCommands(client, guildId, wanted.payloads, others);
+      log.info('slash commands updated', { guildId, changes });
+    }
+    synced.note(nameOf(guildId), digestFor(guildId, wanted));
   };
 
   const retries = new Map<string | null, { pauseMs: number; cancel: () => void }>();
   const retryLater = (guildId: string | null) => {
     const pauseMs = Math.min((retries.get(guildId)?.pauseMs ?? FIRST_RETRY_MS / 2) * 2, LONGEST_RETRY_MS);
-    retries.set(guildId, { pauseMs, cancel: clock.after(pauseMs, () => void sync(guildId)) });
+    retries.set(guildId, { pauseMs, cancel: clock.after(pauseMs, () => void syncOne(guildId)) });
   };
 
-  const sync = coalesced<string | null>(async (guildId) => {
+  const run = coalesced<string | null>(async (guildId) => {
     retries.get(guildId)?.cancel();
     try {
       await bringInLine(guildId);
       retries.delete(guildId);
     } catch (error) {
       log.warn('slash commands could not be updated', { guildId, error });
-      if (isTransient(error)) retryLater(guildId);
+      if (isTransient(error) || isUnwritten(error)) retryLater(guildId);
       else retries.delete(guildId);
     }
   }, CONCURRENCY);
+  const syncOne = async (guildId: string | null) => {
+    await run(guildId);
+    await synced.save();
+  };
 
   return {
-    sync,
-    async syncAll(): Promise<void> {
-      await Promise.all([null, ...client.guilds.cache.keys()].map(sync));
+    async sync(guildId: string | null, isNew = false): Promise<void> {
+      if (isNew) await synced.forget([nameOf(guildId)]);
+      await syncOne(guildId);
     },
+    async syncAll(): Promise<void> {
+      if (!client.isReady()) return;
+      await synced.open();
+      const changed = [null, ...client.guilds.cache.keys()].filter((guildId) => !isSynced(guildId));
+      // In one write, not in one for each.
+      if (changed.length > 1) await synced.forget(changed.map(nameOf)).catch(() => undefined);
+      await Promise.all(changed.map(run));
+      await synced.save();
+    },
+    async closeSync(): Promise<void> {
+      closing.abort();
+      for (const { cancel } of retries.values()) cancel();
+      await synced.save();
+    },
+  };
+}
+
+const nameOf = (guildId: string | null) => guildId ?? 'dm';
+const scopeOf = (guildId: string | null): SlashScope => (guildId === null ? 'dm' : 'guild');
+const isUnwritten = (error: unknown) => error instanceof CinnabarError && error.code === 'CINNABAR_STORAGE_WRITE';
+
+/** Works out what a list should be: once for all guilds in which the same plugins are on, as long as no command comes or goes. */
+function createWanted(registry: Registry, enabledIn: Parts['enabledIn']): (guildId: string | null) => Wanted {
+  let roots: readonly Entry[] | undefined;
+  const known = new Map<string, Wanted>();
+  return (guildId) => {
+    const current = registry.roots();
+    if (current !== roots) {
+      known.clear();
+      roots = current;
+    }
+    const scope = scopeOf(guildId);
+    const off = [...new Set(current.map(({ owner }) => owner))]
+      .filter((owner) => !enabledIn(guildId, owner.plugin))
+      .map(({ id }) => id);
+    const key = [scope, ...off].join(' ');
+    let found = known.get(key);
+    if (found === undefined) {
+      const fitted = fitCommands(
+        current.filter(({ owner }) => !off.includes(owner.id)),
+        scope,
+      );
+      const normal = fitted.payloads.map((command) => normalise(command, scope));
+      found = { ...fitted, normal, digest: digestOf(normal) };
+      known.set(key, found);
+    }
+    return found;
+  };
+}
+
+/** Lets one list after another be brought in line. @returns `false` when the bot stops meanwhile */
+function createPace(clock: Clock, signal: AbortSignal): () => Promise<boolean> {
+  let next = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const now = clock.now();
+    next = Math.max(next, now - BURST * PAUSE_MS) + PAUSE_MS;
+    return next <= now ? !signal.aborted : sleep(clock, next - now, signal);
   };
 }

@@ -33,7 +33,7 @@ describe('slash sync', () => {
     expect(inDms()).to.have.members(['both', 'dm-only']);
   });
 
-  it('sends nothing when nothing changed, whatever Discord adds of its own', async () => {
+  it('asks nothing when nothing changed, and sends nothing when it looks, whatever Discord adds of its own', async () => {
     bench.commands.group(bench.owner('bag'), {
       name: 'bag',
       description: 'Dice',
@@ -56,8 +56,31 @@ describe('slash sync', () => {
     await bench.commands.syncAll();
     bench.discord.requests.reset();
     await bench.commands.syncAll();
+    expect(bench.discord.requests.all).to.deep.equal([]);
+    await bench.commands.sync(bench.guild.id, true);
     expect(bench.discord.requests.of('GET', GUILD_LIST)).to.have.length(1);
     expect(writes()).to.deep.equal([]);
+  });
+
+  it('brings many lists in line at a pace that leaves Discord and the processor to others', async () => {
+    for (let index = 0; index < 40; index += 1)
+      bench.discord.createGuild({ name: `Guild ${index}`, owner: bench.you }).invite(bench.app);
+    await bench.settled();
+    register('roll');
+    let done = false;
+    const all = bench.commands.syncAll().then(() => {
+      done = true;
+    });
+    const rest = () => bench.discord.requests.of('GET', GUILD_LIST).length;
+    await bench.discord.settled();
+    expect(rest()).to.be.within(20, 40);
+    for (let second = 0; second < 10 && !done; second += 1) {
+      bench.clock.advance(1_000);
+      await bench.discord.settled();
+    }
+    await all;
+    expect(rest()).to.equal(41);
+    expect(writes()).to.have.length(42);
   });
 
   it('tells global commands from those of a guild by their guild_id, where one list shows both', async () => {
@@ -71,7 +94,8 @@ describe('slash sync', () => {
     bench.discord.requests.reset();
     for (const route of [GUILD_LIST, '/applications/:applicationId/commands'])
       bench.discord.faults.rest.fail(200, { method: 'GET', route, body: [...both, menu] });
-    await bench.commands.syncAll();
+    for (const list of [null, bench.guild.id]) await bench.commands.sync(list, true);
+    expect(bench.discord.requests.all).to.have.length(2);
     expect(writes()).to.deep.equal([]);
   });
 

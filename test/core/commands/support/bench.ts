@@ -151,7 +151,8 @@ export async function createBench(): Promise<Bench> {
 }
 
 async function connect(discord: LocalDiscord, app: LocalApplication): Promise<Client<true>> {
-  const client = new Client({ intents: INTENTS, partials: [Partials.Channel], rest: { api: discord.api } });
+  const rest = { api: discord.api, globalRequestsPerSecond: 10_000 };
+  const client = new Client({ intents: INTENTS, partials: [Partials.Channel], rest });
   const ready = new Promise<Client<true>>((resolve) => client.once(Events.ClientReady, resolve));
   await client.login(app.token);
   return ready;

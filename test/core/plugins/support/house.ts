@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import type { GuildState, GuildStates, Owner } from '@cinnabar/core/internal/contracts';
+import type { Owner } from '@cinnabar/core/internal/contracts';
 import type { Discover } from '@cinnabar/core/internal/plugins/discovery/discovery';
 import type { KnownGuard } from '@cinnabar/core/internal/plugins/guards';
 import type { PluginChange } from '@cinnabar/core/internal/plugins/lifecycle/change-queue';
@@ -9,6 +9,7 @@ import { createServices, type PluginServices } from '@cinnabar/core/internal/plu
 import type { Logger, Plugin } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { container, type DependencyContainer } from 'tsyringe';
+import { memoryGuildStates } from '../../../support/guild-states.js';
 import { createScopeContexts } from './context.js';
 
 export interface House {
@@ -65,7 +66,7 @@ export function createHouse(options: HouseOptions = {}): House {
           ? new Promise((resolve) => clock.after(timeoutMs, () => resolve(false)))
           : Promise.resolve(true),
     },
-    guildStates: createGuildStates(),
+    guildStates: memoryGuildStates(),
     guardStore: {
       read: () => Promise.resolve(guards.known),
       write: (known) => {
@@ -106,19 +107,4 @@ function createLog(complaints: string[]): Logger {
     child: () => log,
   };
   return log;
-}
-
-function createGuildStates(): GuildStates {
-  const states = new Map<string, GuildState>();
-  const fresh: GuildState = { plugins: {}, prefixes: undefined, toolPolicies: {}, modRoles: [], adminRoles: [] };
-  const get = (guildId: string) => states.get(guildId) ?? fresh;
-  return {
-    peek: get,
-    load: (guildId) => Promise.resolve(get(guildId)),
-    update(guildId, change) {
-      const changed = change(get(guildId));
-      states.set(guildId, changed);
-      return Promise.resolve(changed);
-    },
-  };
 }

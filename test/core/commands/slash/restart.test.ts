@@ -1,0 +1,46 @@
+import { createTestHost } from '@cinnabar/core/testing';
+import { definePlugin } from '@cinnabar/sdk';
+import { expect } from 'chai';
+
+const COMMANDS = /^\/applications\/.*commands$/;
+
+const dice = (...names: readonly string[]) =>
+  definePlugin({
+    manifest: { id: 'dice', version: '1.0.0', description: 'Dice' },
+    setup({ command }) {
+      for (const name of names) command({ name, description: 'A command', run: () => undefined });
+    },
+  });
+
+describe('slash commands at a start', () => {
+  it('are asked for and sent only where they changed, also after what happened while the bot was away', async () => {
+    await using first = await createTestHost({ plugins: ['admin', dice('roll')] });
+    const { discord, application, guild, you, dataDir } = first;
+    const names = (of = guild) => [...(application.guildCommands.get(of.id)?.values() ?? [])].map(({ name }) => name);
+    const start = async (...commands: readonly string[]) => {
+      discord.requests.reset();
+      return createTestHost({ plugins: ['admin', dice(...commands)], world: first, dataDir });
+    };
+    const asked = () =>
+      discord.requests.all
+        .filter(({ route }) => COMMANDS.test(route))
+        .map(({ method, path }) => `${method} ${path.split('/guilds/')[1] ?? ''}`);
+
+    first.you.say(first.general, '!plugin disable dice');
+    await first.settled();
+    expect(names()).to.not.include('roll');
+    await first.stop();
+
+    const same = await start('roll');
+    expect(asked()).to.deep.equal([]);
+    you.say(first.general, '!plugin enable dice');
+    await same.settled();
+    expect(names()).to.include('roll');
+    await same.stop();
+
+    const changed = await start('roll', 'flip');
+    expect(asked().sort()).to.deep.equal(['GET ', `GET ${guild.id}/commands`, 'PUT ', `PUT ${guild.id}/commands`]);
+    expect(names()).to.include.members(['roll', 'flip']);
+    await changed.stop();
+  });
+});
