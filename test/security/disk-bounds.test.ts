@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { hostPartSchema } from '@cinnabar/core/internal/config/host-part';
 import { createHistory } from '@cinnabar/core/internal/tools/ledger/history';
 import { createTestHost } from '@cinnabar/core/testing';
-import { removeOldCalls } from '@cinnabar/plugin-mcp/history/retention';
+import { removeOldCalls } from '@cinnabar/plugin-mcp/history/files';
 import { Accounts, createSequences, SettingsCatalog } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

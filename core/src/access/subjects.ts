@@ -13,7 +13,7 @@ import type { GuildState, GuildStates } from '../contracts.js';
 import { type Memberships, unlessUnknown } from './memberships.js';
 import { IN_DIRECT_MESSAGES, NO_PERMISSIONS, whileTimedOut } from './policy.js';
 import type { ResolvedPlace } from './resolved-place.js';
-import { isPrivateThread, mayEnter } from './visibility.js';
+import { isPrivateThread, mayEnter, permissionsIn } from './visibility.js';
 
 interface Parts {
   readonly client: Client;
@@ -245,12 +245,7 @@ function permissionsAt(channel: GuildBasedChannel | undefined, member: GuildMemb
   return channel === undefined ? member.permissions : permissionsIn(channel, member);
 }
 
-/** A thread whose parent is gone grants nothing. */
-export function permissionsIn(channel: GuildBasedChannel, member: GuildMember): Permissions {
-  return channel.permissionsFor(member) ?? NO_PERMISSIONS;
-}
-
-type Permissions = Readonly<PermissionsBitField>;
+export type Permissions = Readonly<PermissionsBitField>;
 
 /** What is true of an actor and of the bot in one place at one moment: all that the checks look at. */
 export interface Subject {

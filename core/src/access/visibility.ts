@@ -10,7 +10,8 @@ import {
   type Role,
 } from 'discord.js';
 import type { Memberships } from './memberships.js';
-import { permissionsIn } from './subjects.js';
+import { NO_PERMISSIONS } from './policy.js';
+import type { Permissions } from './subjects.js';
 
 const { ViewChannel, ReadMessageHistory, Connect } = PermissionFlagsBits;
 
@@ -87,4 +88,9 @@ export async function mayEnter(
 
 export function isPrivateThread(channel: GuildBasedChannel): channel is PrivateThreadChannel {
   return channel.type === ChannelType.PrivateThread;
+}
+
+/** A thread whose parent is gone grants nothing. */
+export function permissionsIn(channel: GuildBasedChannel, member: GuildMember): Permissions {
+  return channel.permissionsFor(member) ?? NO_PERMISSIONS;
 }

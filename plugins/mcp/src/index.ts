@@ -14,19 +14,15 @@ import {
   ToolHistory,
   Tools,
 } from '@cinnabar/sdk';
-import { serverCommands } from './commands/servers.js';
-import { tokenCommands } from './commands/tokens.js';
+import { serverCommands, tokenCommands } from './commands.js';
+import { channelFolder, createJournal, removeOldCalls } from './history/files.js';
 import { createHistory } from './history/history.js';
-import { createJournal } from './history/journal.js';
 import { historyOf } from './history/personal-data.js';
-import { channelFolder } from './history/place.js';
 import { createRecorder } from './history/recorder.js';
-import { removeOldCalls } from './history/retention.js';
 import { listings } from './importing/listing.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
 import { agentTokens, createAgentTokens } from './tokens/agents.js';
-import type { Verify } from './tokens/caller.js';
-import { createTokens, tokens } from './tokens/store.js';
+import { createTokens, tokens, type Verify } from './tokens/tokens.js';
 
 const VERSION = '0.1.0';
 const SWEEP_MS = 60_000;

@@ -1,8 +1,7 @@
 import { createTestHost } from '@cinnabar/core/testing';
-import { createRateLimit } from '@cinnabar/plugin-mcp/endpoint/rate-limit';
-import { cutText } from '@cinnabar/plugin-mcp/importing/cut';
-import { importedNames } from '@cinnabar/plugin-mcp/importing/names';
-import { readResult } from '@cinnabar/plugin-mcp/importing/result';
+import { createRateLimit } from '@cinnabar/plugin-mcp/endpoint/server';
+import { importedNames } from '@cinnabar/plugin-mcp/importing/listing';
+import { cutText, readResult } from '@cinnabar/plugin-mcp/importing/result';
 import { problemWith } from '@cinnabar/plugin-mcp/importing/schema';
 import { createIntake, type Framing, IntakeError } from '@cinnabar/plugin-mcp/servers/intake';
 import { createManualClock } from '@cinnabar/sdk/testing';

@@ -1,7 +1,6 @@
-import type { Clock, DeferredOutcome, Outcome, SettledOutcome, ToolContent, Tools } from '@cinnabar/sdk';
-import { type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import type { Caller } from '../tokens/caller.js';
-import type { ProgressReporter } from './progress.js';
+import type { Clock, DeferredOutcome, Outcome, SettledOutcome, ToolContent, ToolProgress, Tools } from '@cinnabar/sdk';
+import { type CallToolResult, ErrorCode, McpError, type ProgressToken } from '@modelcontextprotocol/sdk/types.js';
+import type { Caller } from '../tokens/tokens.js';
 
 interface Parts {
   readonly tools: Tools;
@@ -106,4 +105,45 @@ function toBlock(content: ToolContent): CallToolResult['content'][number] {
 
 function unknownTool(name: string): McpError {
   return new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name}`);
+}
+
+type Send = (notification: {
+  method: 'notifications/progress';
+  params: { progressToken: ProgressToken; progress: number; total?: number; message?: string };
+}) => Promise<void>;
+
+interface ProgressReporter {
+  /** What the tool says. */
+  report(progress: ToolProgress): void;
+  /** A sign of life when there is nothing else to say: it keeps the client from giving up. */
+  beat(message: string): void;
+}
+
+const SILENT: ProgressReporter = { report: () => undefined, beat: () => undefined };
+
+/** Tells a client that asked for it how far its call has come. What it is told must rise: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress */
+export function createProgressReporter(progressToken: ProgressToken | undefined, send: Send): ProgressReporter {
+  if (progressToken === undefined) return SILENT;
+  let beats = 0;
+  let last = -1;
+  const tell = (progress: number, more: { total?: number; message?: string }) => {
+    if (progress <= last) return;
+    last = progress;
+    // Whoever has gone need not be told.
+    void send({ method: 'notifications/progress', params: { progressToken, progress, ...more } }).catch(
+      () => undefined,
+    );
+  };
+  return {
+    // Beats came first: what the tool counts is added to them.
+    report: ({ progress, total, message }) =>
+      tell(beats + progress, {
+        ...(total === undefined ? {} : { total: beats + total }),
+        ...(message === undefined ? {} : { message }),
+      }),
+    beat(message) {
+      beats += 1;
+      tell(Math.max(beats, last + 1), { message });
+    },
+  };
 }

@@ -1,9 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { isAllowedSource, type ListenAddress, type Logger, urlOf } from '@cinnabar/sdk';
-import type { Verify } from '../tokens/caller.js';
-import { createRateLimit } from './rate-limit.js';
-import type { SessionParts } from './session-server.js';
-import { createSessions } from './sessions.js';
+import { type Clock, isAllowedSource, type ListenAddress, type Logger, urlOf } from '@cinnabar/sdk';
+import type { Verify } from '../tokens/tokens.js';
+import { createSessions, type SessionParts } from './sessions.js';
 
 interface Parts extends SessionParts {
   readonly address: ListenAddress;
@@ -89,4 +87,25 @@ function refuse(response: ServerResponse, status: number, message: string, heade
 
 function tooMany(response: ServerResponse, waitMs: number): void {
   refuse(response, 429, 'Too many requests', { 'retry-after': String(Math.ceil(waitMs / 1000)) });
+}
+
+/** `undefined` when one more is within the limit, else how long to wait. */
+export type RateLimit = (key: string, perMinute: number) => number | undefined;
+
+const MINUTE_MS = 60_000;
+const MOST_KEYS = 1_000;
+
+/** Counts what each key does in a minute: a bucket that fills up again steadily. */
+export function createRateLimit(clock: Clock): RateLimit {
+  const buckets = new Map<string, { left: number; readonly at: number }>();
+  return (key, perMinute) => {
+    const now = clock.now();
+    const known = buckets.get(key) ?? { left: perMinute, at: now };
+    const left = Math.min(perMinute, known.left + ((now - known.at) / MINUTE_MS) * perMinute);
+    buckets.delete(key);
+    buckets.set(key, { left: left >= 1 ? left - 1 : left, at: now });
+    const [oldest] = buckets.keys();
+    if (buckets.size > MOST_KEYS && oldest !== undefined) buckets.delete(oldest);
+    return left >= 1 ? undefined : Math.ceil(((1 - left) / perMinute) * MINUTE_MS);
+  };
 }

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Clock, type Tools, toMcpTool } from '@cinnabar/sdk';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { Caller } from '../tokens/caller.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { Caller } from '../tokens/tokens.js';
 import { asTransport } from '../transports.js';
-import { createSessionServer, type SessionParts } from './session-server.js';
+import { callHostTool, createProgressReporter, mayUse } from './call.js';
 
 interface Session {
   readonly tokenId: string;
@@ -12,7 +15,7 @@ interface Session {
 }
 
 /** The open sessions. Each belongs to the token that opened it: another one cannot so much as see that it exists. */
-export interface Sessions {
+interface Sessions {
   handle(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void>;
   /** Ends the sessions of a token that was revoked. */
   closeOf(tokenId: string): Promise<void>;
@@ -78,4 +81,41 @@ export function createSessions(parts: SessionParts): Sessions {
     sweep: () => end(idsWhere(({ usedAt }) => clock.now() - usedAt > IDLE_MS)),
     close: () => end([...sessions.keys()]),
   };
+}
+
+export interface SessionParts {
+  readonly tools: Tools;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly waitMs: number;
+  /** The longest text of a result. */
+  readonly mostCharacters: number;
+}
+
+const INSTRUCTIONS =
+  'Tools of a Discord bot. They act for one member in one channel, or for an agent as far as it was let in. Some calls wait there for a confirmation: a result that begins with ' +
+  '"Not run yet" means that nothing has happened so far.';
+
+/** The host's tools for one session, and so for one member or agent. */
+function createSessionServer(caller: Caller, { tools, clock, version, waitMs, mostCharacters }: SessionParts): Server {
+  const instructions = `${INSTRUCTIONS} A result holds at most ${mostCharacters} characters of text; one that would be longer says how to get the rest.`;
+  const server = new Server({ name: 'cinnabar', version }, { capabilities: { tools: {} }, instructions });
+  server.setRequestHandler(ListToolsRequestSchema, async () => {
+    const actor = await caller.actor();
+    const offered = actor === undefined ? [] : await tools.offered(actor);
+    return { tools: offered.filter(({ name }) => mayUse(caller, name)).map(toMcpTool) };
+  });
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, _meta, sendNotification }) => {
+    const progress = createProgressReporter(_meta?.progressToken, sendNotification);
+    return callHostTool(params.name, params.arguments, {
+      tools,
+      clock,
+      caller,
+      waitMs,
+      mostCharacters,
+      signal,
+      progress,
+    });
+  });
+  return server;
 }

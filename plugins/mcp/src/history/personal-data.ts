@@ -15,15 +15,13 @@ import {
   type Sequences,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { HistoryRoom } from './history.js';
-import type { HistoryJournal } from './journal.js';
-import { recordedUse } from './line.js';
-import { hoursIn, readHour } from './reader.js';
+import { type HistoryJournal, hoursIn, recordedUse } from './files.js';
+import { type HistoryStore, readHour } from './history.js';
 
 const WITHHELD = '(from a place that you cannot read now, or deleted there)';
 
 interface Parts {
-  readonly history: HistoryRoom;
+  readonly history: HistoryStore;
   readonly journal: HistoryJournal;
   readonly sequences: Sequences;
   readonly log: Logger;

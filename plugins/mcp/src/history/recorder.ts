@@ -1,10 +1,10 @@
 import type { Clock, Logger, RecordedUse, SettledCall } from '@cinnabar/sdk';
-import { cutText } from '../importing/cut.js';
-import type { HistoryRoom } from './history.js';
-import { snowflakeAt } from './snowflake.js';
+import { cutText } from '../importing/result.js';
+import { snowflakeAt } from './files.js';
+import type { HistoryStore } from './history.js';
 
 interface Parts {
-  readonly history: HistoryRoom;
+  readonly history: HistoryStore;
   readonly clock: Clock;
   readonly log: Logger;
 }

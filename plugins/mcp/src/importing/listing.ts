@@ -31,7 +31,7 @@ export const listings = {
 } as const;
 export type Listings = Collection<z.output<typeof listings.schema>, 'global'>;
 
-export interface Listed {
+interface Listed {
   readonly tools: readonly ListedTool[];
   /** Names of tools that cannot be offered, since their schema is beyond all measure. */
   readonly unusable: readonly string[];
@@ -78,4 +78,28 @@ function hashOf({ name, description, risk, inputSchema }: ListedTool): string {
 function riskOf(annotations: Tool['annotations']): Risk {
   if (annotations?.readOnlyHint === true) return 'read';
   return annotations?.destructiveHint === true ? 'destructive' : 'write';
+}
+
+const LONGEST = 64;
+const MARK_LENGTH = 6;
+
+/**
+ * Names for a server's tools in the host: `<server>_<tool>`, letters, digits and `_`, at most 64. Where two would be the same, or one
+ * had to be cut, a mark made from the whole name keeps them apart.
+ */
+export function importedNames(server: string, tools: readonly string[]): ReadonlyMap<string, string> {
+  const plain = new Map(tools.map((tool) => [tool, plainName(server, tool)]));
+  const uses = (name: string) => [...plain.values()].filter((other) => other === name).length;
+  return new Map(
+    [...plain].map(([tool, name]) => [tool, uses(name) > 1 || name.length > LONGEST ? marked(name, tool) : name]),
+  );
+}
+
+function plainName(server: string, tool: string): string {
+  return `${server}_${tool}`.replace(/[^A-Za-z0-9_]/g, '_');
+}
+
+function marked(name: string, tool: string): string {
+  const mark = createHash('sha256').update(tool).digest('hex').slice(0, MARK_LENGTH);
+  return `${name.slice(0, LONGEST - MARK_LENGTH - 1)}_${mark}`;
 }

@@ -1,12 +1,19 @@
 import { type Clock, type Logger, UserError, z } from '@cinnabar/sdk';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { type Tool, ToolListChangedNotificationSchema, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ErrorCode,
+  ListRootsRequestSchema,
+  McpError,
+  type Tool,
+  ToolListChangedNotificationSchema,
+  ToolSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { isUsable } from '../importing/listing.js';
 import type { JsonSchema } from '../importing/schema.js';
 import type { ServerSettings } from '../settings.js';
-import { createDeadline } from './deadline.js';
-import { CAPABILITIES, refuseRequests } from './refusals.js';
-import { createWire } from './transport.js';
+import { createWire } from './http-transport.js';
 
 interface Parts {
   /** Names the bot, the same in each run. */
@@ -155,4 +162,65 @@ function atMost(most: number, clock: Clock): () => boolean {
 function reasonOf(error: unknown, stderr: readonly string[]): string {
   const message = error instanceof Error ? error.message : String(error);
   return stderr.length === 0 ? message : `${message}; it said: ${stderr.join(' ⏎ ')}`;
+}
+
+/** What the client says it can do: nothing beside calling tools. */
+const CAPABILITIES = {} as const;
+
+/**
+ * Answers what servers ask of their clients. A member has asked for one tool call: neither their model nor their answers to forms are
+ * the server's to use. A server that asks all the same hears a clear no, at once.
+ */
+function refuseRequests(client: Client): void {
+  client.fallbackRequestHandler = async ({ method }) => {
+    switch (method) {
+      case ElicitRequestSchema.shape.method.value:
+        return { action: 'decline' };
+      case ListRootsRequestSchema.shape.method.value:
+        return { roots: [] };
+      case CreateMessageRequestSchema.shape.method.value:
+        throw new McpError(ErrorCode.InvalidRequest, 'This client does not lend its model to servers');
+      default:
+        throw new McpError(ErrorCode.MethodNotFound, `This client does not answer ${method}`);
+    }
+  };
+}
+
+interface Deadline {
+  /** Aborts when the time is up, or with the signal it was linked to. */
+  readonly signal: AbortSignal;
+  /** Whether the time was up, rather than the other signal aborted. */
+  passed(): boolean;
+  /** Starts the time again, as after a sign of life. */
+  restart(): void;
+  /** Call it when the work is over: the other signal lives long. */
+  clear(): void;
+}
+
+/** A time limit on the host's clock, joined with a signal. */
+export function createDeadline(clock: Clock, limitMs: number, other?: AbortSignal): Deadline {
+  const controller = new AbortController();
+  let passed = false;
+  const begin = () =>
+    clock.after(limitMs, () => {
+      passed = true;
+      controller.abort(new Error('the time is up'));
+    });
+  let cancel = begin();
+  const onAbort = () => controller.abort(other?.reason);
+  if (other?.aborted === true) onAbort();
+  other?.addEventListener('abort', onAbort, { once: true });
+  return {
+    signal: controller.signal,
+    passed: () => passed,
+    restart() {
+      if (controller.signal.aborted) return;
+      cancel();
+      cancel = begin();
+    },
+    clear() {
+      cancel();
+      other?.removeEventListener('abort', onAbort);
+    },
+  };
 }

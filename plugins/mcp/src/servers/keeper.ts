@@ -1,8 +1,7 @@
 import { type Clock, type Logger, operatorSentenceOf, UserError } from '@cinnabar/sdk';
-import { type Backoff, createBackoff } from './backoff.js';
 import type { Connection } from './connection.js';
 
-export type ServerState = 'not started' | 'starting' | 'running' | 'waiting' | 'stopped';
+type ServerState = 'not started' | 'starting' | 'running' | 'waiting' | 'stopped';
 
 export interface KeeperStatus {
   readonly state: ServerState;
@@ -136,4 +135,36 @@ function plainly(problem = 'it was stopped'): string {
     problem,
   )?.[0];
   return kind ?? 'it could not be started';
+}
+
+const FIRST_MS = 1_000;
+const LONGEST_MS = 5 * 60_000;
+/** Who has run for so long is not in a loop of crashes. */
+const STABLE_MS = 60_000;
+
+/** How long to wait before each new start: 1 s, 2 s, 4 s … 5 min, from the beginning again once it has run for a minute. */
+interface Backoff {
+  next(): number;
+  succeeded(): void;
+  reset(): void;
+}
+
+function createBackoff(clock: Clock): Backoff {
+  let failures = 0;
+  let upSince: number | undefined;
+  return {
+    next() {
+      if (upSince !== undefined && clock.now() - upSince >= STABLE_MS) failures = 0;
+      upSince = undefined;
+      failures += 1;
+      return Math.min(FIRST_MS * 2 ** (failures - 1), LONGEST_MS);
+    },
+    succeeded() {
+      upSince = clock.now();
+    },
+    reset() {
+      failures = 0;
+      upSince = undefined;
+    },
+  };
 }

@@ -8,9 +8,8 @@ import {
   UserError,
   type WorkerModule,
 } from '@cinnabar/sdk';
-import { checkIn } from '../importing/input.js';
+import { checkIn, createImported, type Imported } from '../importing/imported-tools.js';
 import { type ListedTool, type Listings, listedTools, pinsOf, withPins } from '../importing/listing.js';
-import { createImported, type Imported } from '../importing/register.js';
 import type { ServerSettings } from '../settings.js';
 import { type Connection, connect } from './connection.js';
 import { createKeeper, type Keeper, type KeeperStatus } from './keeper.js';

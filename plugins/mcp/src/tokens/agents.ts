@@ -1,6 +1,5 @@
 import { type Clock, type Collection, createSequences, type Identities, type McpEndpoint, z } from '@cinnabar/sdk';
-import type { Caller, Verify } from './caller.js';
-import { hashOf, isSameHash, newSecret, newTokenId } from './secret.js';
+import { type Caller, hashOf, isSameHash, newSecret, newTokenId, type Verify } from './tokens.js';
 
 /** By the token's id. */
 export const agentTokens = {

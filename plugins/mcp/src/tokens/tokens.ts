@@ -1,5 +1,5 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Actor, type Clock, type Collection, z } from '@cinnabar/sdk';
-import { hashOf, isSameHash, newSecret, newTokenId } from './secret.js';
 
 const token = z.object({
   /** For people, to name it by. */
@@ -23,7 +23,7 @@ export const tokens = {
   version: 1,
   schema: z.object({ tokens: z.array(token).default([]) }),
 } as const;
-export type TokenStore = Collection<z.output<typeof tokens.schema>, 'user'>;
+type TokenStore = Collection<z.output<typeof tokens.schema>, 'user'>;
 
 /** A token as it may be shown and used: without its secret. */
 export interface Grant {
@@ -110,3 +110,28 @@ const isOver = ({ expiresAt }: StoredToken, now: number) => expiresAt !== undefi
 function grantOf(userId: string, { id, guildId, channelId, tools, createdBy, expiresAt }: StoredToken): Grant {
   return { id, actor: { userId, guildId, channelId }, tools, createdBy, expiresAt };
 }
+
+/** A token's secret part: 256 random bits, so nothing slower than SHA-256 is needed to keep it. */
+export const newSecret = () => randomBytes(32).toString('base64url');
+
+/** Names a token for people, and finds it. */
+export const newTokenId = () => randomBytes(4).toString('hex');
+
+export const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
+
+export function isSameHash(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+}
+
+/** Whom a bearer acts as. */
+export interface Caller {
+  /** Of the token: its sessions and its rate belong to it. */
+  readonly id: string;
+  /** Only these tools; empty: all that the actor may use. */
+  readonly tools: readonly string[];
+  /** Asked for each request, since an agent may have been sent away meanwhile: then there is none. */
+  actor(): Promise<Actor | undefined>;
+}
+
+/** `undefined` when the bearer is not valid, or not any more. */
+export type Verify = (bearer: string) => Promise<Caller | undefined>;

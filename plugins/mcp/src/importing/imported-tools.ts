@@ -1,0 +1,258 @@
+import {
+  CinnabarError,
+  type Clock,
+  type Disposer,
+  type Logger,
+  type Registrar,
+  type Risk,
+  type ToolContext,
+  type ToolInput,
+  UserError,
+  type WorkerModule,
+  z,
+} from '@cinnabar/sdk';
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CallToolResultSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { type Connection, createDeadline } from '../servers/connection.js';
+import type { ServerSettings } from '../settings.js';
+import { importedNames, type ListedTool } from './listing.js';
+import { type ImportedResult, readResult } from './result.js';
+import type { JsonSchema } from './schema.js';
+
+interface Parts {
+  readonly server: string;
+  readonly settings: ServerSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly tool: Registrar['tool'];
+  readonly check: CheckValue;
+  readonly need: () => Promise<Connection>;
+}
+
+interface Registered {
+  readonly listed: ListedTool;
+  readonly dispose: Disposer;
+}
+
+/** Keeps one server's tools registered in the host as the server lists them. */
+export interface Imported {
+  /** Registers what is new, takes back what is gone, and leaves alone what is the same. */
+  update(tools: readonly ListedTool[]): Promise<void>;
+  /** The host's name of each tool, with what it is. */
+  list(): ReadonlyMap<string, ListedTool>;
+}
+
+export function createImported(parts: Parts): Imported {
+  const { server, log } = parts;
+  const registered = new Map<string, Registered>();
+
+  const add = (name: string, listed: ListedTool) => {
+    try {
+      registered.set(name, { listed, dispose: register(name, listed, parts) });
+    } catch (error) {
+      log.warn('a tool of an MCP server cannot be offered', { server, tool: listed.name, error });
+    }
+  };
+
+  return {
+    async update(tools) {
+      const names = importedNames(
+        server,
+        tools.map(({ name }) => name),
+      );
+      const enabled = tools.filter(({ name }) => parts.settings.tools[name]?.enabled !== false);
+      const wanted = new Map(enabled.map((listed) => [names.get(listed.name) ?? listed.name, listed]));
+      for (const [name, { listed, dispose }] of registered) {
+        const next = wanted.get(name);
+        if (next !== undefined && isSame(next, listed)) wanted.delete(name);
+        else {
+          await dispose();
+          registered.delete(name);
+        }
+      }
+      for (const [name, listed] of wanted) add(name, listed);
+    },
+    list: () => new Map([...registered].map(([name, { listed }]) => [name, listed])),
+  };
+}
+
+function register(
+  name: string,
+  listed: ListedTool,
+  { server, settings, clock, log, check, tool, need }: Parts,
+): Disposer {
+  return tool({
+    name,
+    description: listed.description,
+    input: inputFor(listed.inputSchema, check),
+    inputSchema: listed.inputSchema,
+    risk: riskOf(listed, settings),
+    yields: true,
+    access: { tier: settings.tools[listed.name]?.tier ?? settings.tier },
+    present: {
+      action: `${server}: ${listed.name}`,
+      success: (_, { text }: ImportedResult) => text,
+      content: (_, { content }: ImportedResult) => content,
+    },
+    async run(input, context) {
+      const connection = await need();
+      return callTool(connection, input, context, {
+        server,
+        tool: listed.name,
+        timeoutMs: settings.timeoutMs,
+        clock,
+        log,
+        check,
+      });
+    },
+  });
+}
+
+const RISKS = ['read', 'write', 'destructive'] as const;
+
+/** What the owner says; of the server's own word only what makes it worse, unless the owner takes its word. */
+function riskOf({ name, risk: hint }: ListedTool, { risk, tools }: ServerSettings): Risk {
+  const own = tools[name]?.risk;
+  if (own !== undefined || risk === 'hints') return own ?? hint;
+  return RISKS.indexOf(hint) > RISKS.indexOf(risk) ? hint : risk;
+}
+
+function isSame(one: ListedTool, other: ListedTool): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+interface CallParts {
+  readonly server: string;
+  readonly tool: string;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Of structured results. */
+  readonly check: CheckValue;
+}
+
+/** Without a limit that no progress moves, a server could keep a call for ever. */
+const LONGEST_MS = 60 * 60_000;
+/** More than a timer of the SDK's own ever gets to: the limits here are on the host's clock. */
+const FOREVER_MS = 2_147_483_647;
+const UNKNOWN_SESSION = 404;
+/** Few enough blocks to look at each: the SDK's own schema writes a complaint about each of thousands that do not fit. */
+const ANSWER = z.looseObject({ content: z.array(z.unknown()).max(1_000).optional() });
+
+/**
+ * Calls a server's tool. The time limit starts again with each progress the server reports; whoever asked can cancel, and the server is told.
+ * @throws UserError with what the server said, or why nothing came back
+ */
+async function callTool(
+  connection: Connection,
+  input: Readonly<Record<string, unknown>>,
+  context: Pick<ToolContext, 'signal' | 'progress'>,
+  parts: CallParts,
+): Promise<ImportedResult> {
+  const { server, tool, clock } = parts;
+  const longest = createDeadline(clock, LONGEST_MS, context.signal);
+  const limit = createDeadline(clock, parts.timeoutMs, longest.signal);
+  try {
+    const result = await connection.client.request(
+      { method: 'tools/call', params: { name: tool, arguments: { ...input } } },
+      ANSWER,
+      {
+        signal: limit.signal,
+        timeout: FOREVER_MS,
+        onprogress({ progress, total, message }) {
+          limit.restart();
+          context.progress({
+            progress,
+            ...(total === undefined ? {} : { total }),
+            ...(message === undefined ? {} : { message }),
+          });
+        },
+      },
+    );
+    return await readWith(result, connection, parts);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    if (context.signal.aborted)
+      throw new UserError(`The call was cancelled, and the MCP server "${server}" was told so.`);
+    if (limit.passed() || longest.passed()) {
+      const seconds = (longest.passed() ? LONGEST_MS : parts.timeoutMs) / 1000;
+      throw new UserError(
+        `The MCP server "${server}" did not answer within ${seconds} s. It was told to stop; whether it has is not known.`,
+      );
+    }
+    throw explain(error, connection, parts);
+  } finally {
+    limit.clear();
+    longest.clear();
+  }
+}
+
+async function readWith(
+  answer: z.output<typeof ANSWER>,
+  connection: Connection,
+  { server, tool, check }: CallParts,
+): Promise<ImportedResult> {
+  const { data: parsed, error } = CallToolResultSchema.safeParse(answer);
+  if (parsed === undefined) {
+    throw new UserError(`The MCP server "${server}" has run this, but its answer cannot be read.`, { cause: error });
+  }
+  const read = readResult(parsed);
+  if (parsed.isError === true) {
+    throw new UserError(
+      read.text.trim() === '' ? `The MCP server "${server}" reported an error without a word.` : read.text,
+    );
+  }
+  const schema = connection.outputSchemaOf(tool);
+  if (schema === undefined) return read;
+  const problem = await check(schema, parsed.structuredContent ?? null).catch((error: unknown) => {
+    if (!(error instanceof CinnabarError)) throw error;
+    return `it could not be checked: ${error.message}`;
+  });
+  if (problem === undefined) return read;
+  throw new UserError(
+    `The MCP server "${server}" has run this, but its answer is not as it said that it would be: ${problem}`,
+  );
+}
+
+/** Members read that there was an error, and of which kind; what it says may be anybody's page, path or key, and is in the log alone. */
+function explain(error: unknown, connection: Connection, { server, tool, log }: CallParts): Error {
+  if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) {
+    log.warn('an MCP server refused a call', { server, tool, error });
+    return new UserError(`The MCP server "${server}" refused this (error ${error.code}).`, { cause: error });
+  }
+  if (error instanceof StreamableHTTPError && error.code !== UNKNOWN_SESSION) {
+    log.warn('an MCP server answered with an error', { server, tool, error });
+    const status = error.code === undefined ? '' : ` (HTTP ${error.code})`;
+    return new UserError(`The MCP server "${server}" answered with an error${status}.`, { cause: error });
+  }
+  // The session is gone, or the server is: the next call starts with a new one.
+  connection.lose('it stopped answering');
+  const detail = `The MCP server "${server}" stopped while this was running: it is not known whether it took effect.`;
+  return new UserError(detail, { cause: error });
+}
+
+/** What is wrong with a value by a server's schema; `undefined` when nothing is, or when the schema is none. */
+type CheckValue = (schema: JsonSchema, value: unknown) => Promise<string | undefined>;
+
+const CHECK_MS = 1_000;
+
+/** Checks in a worker, each server's in turn with the others'. @throws CinnabarError CINNABAR_WORKER_TIMEOUT and the like */
+export function checkIn(schemas: WorkerModule<typeof import('./schema.js')>, server: string): CheckValue {
+  return async (schema, value) => {
+    // Anything that is an object fits, and most tools without arguments say no more than that.
+    if (Object.keys(schema).every((key) => key === 'type' || key === '$schema') && schema.type === 'object')
+      return undefined;
+    return schemas.run('problemWith', { schema, value }, { timeoutMs: CHECK_MS, group: `server ${server}` });
+  };
+}
+
+/** A tool's input as the host wants it: any object, refused unless it fits the server's schema. */
+function inputFor(schema: JsonSchema, check: CheckValue): ToolInput {
+  return z.looseObject({}).superRefine(async (value, context) => {
+    const problem = await check(schema, value).catch((error: unknown) => {
+      if (!(error instanceof CinnabarError)) throw error;
+      return `they could not be checked against the server's schema. ${error.message}`;
+    });
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  });
+}
