@@ -50,6 +50,8 @@ export const Plugins = defineToken<Plugins>('cinnabar.plugins');
 /** Command prefixes of a guild. A mention of the bot always works beside them. */
 export interface Prefixes {
   get(guildId: string | null): readonly string[];
+  /** Whether a command with this prefix is for this bot alone, whichever others hear it: a mention of it, or a prefix of its own file. */
+  namesBot(prefix: string): boolean;
   /** @throws UserError when it is empty, too long, or there already */
   add(guildId: string, prefix: string): Promise<readonly string[]>;
   remove(guildId: string, prefix: string): Promise<readonly string[]>;

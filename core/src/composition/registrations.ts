@@ -135,7 +135,10 @@ function registerState(service: Register): void {
     return createGuildStates(guilds);
   });
   service(KEYS.enabledIn, (get) => createEnabledIn(get(KEYS.guildStates)));
-  service(KEYS.prefixes, (get) => createPrefixes(get(KEYS.guildStates), get(KEYS.config).prefixes));
+  service(KEYS.prefixes, (get) => {
+    const { prefixes, ownPrefixes } = get(KEYS.config);
+    return createPrefixes(get(KEYS.guildStates), prefixes, ownPrefixes);
+  });
   service(KEYS.personalData, (get) =>
     createPersonalData(
       get(KEYS.storage),

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { CinnabarError, type Clock, type Configuration, type Logger, type z } from '@cinnabar/sdk';
 import { createClaims } from './claims.js';
 import type { ConfigFile } from './file.js';
-import { BOTS, GUILDS, layerFiles, presentFiles, SHARED, shownPath } from './layout.js';
+import { BOTS, GUILDS, hostKeysOf, layerFiles, presentFiles, shownPath } from './layout.js';
 import { createLiveFile, type LiveFile } from './live-file.js';
 import { type WatchFolder, watchFolder } from './watch.js';
 
@@ -65,7 +65,7 @@ export function createConfiguration(options: ConfigurationOptions): Configuratio
     const known = files.get(name);
     if (known !== undefined) return known;
     const path = join(dir, name);
-    const source = { path, source: shownPath(root, path), shared: name === SHARED };
+    const source = { path, source: shownPath(root, path), hostKeys: hostKeysOf(name, botName) };
     const live = createLiveFile(source, {
       onChange(file, before) {
         if (!isDeepStrictEqual(file?.host ?? {}, before?.host ?? {}))

@@ -25,6 +25,8 @@ export interface HostConfig {
   readonly ledger?: { readonly days: number; readonly calls: number };
   /** Prefixes of guilds that have not chosen their own, and of direct messages. */
   readonly prefixes: readonly string[];
+  /** Of these, those that this bot's own file sets and the other bots do not share. */
+  readonly ownPrefixes?: readonly string[];
   /** Bot owners by user id; empty: the application's owner or team. */
   readonly owners: readonly string[];
   /** Folders whose subfolders are plugins, beside the bundled ones. */

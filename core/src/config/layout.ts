@@ -2,10 +2,19 @@ import { readdirSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import { isSnowflake } from './names.js';
 
-/** The one file that has the host's own keys. */
+/** The file that may have every key of the host. */
 export const SHARED = 'shared.yaml';
 export const GUILDS = 'guilds';
 export const BOTS = 'bots';
+
+/** Which of the host's keys a file may have: all, those that are a bot's own, or none. */
+export type HostKeys = 'all' | 'own' | 'none';
+
+/** @param name relative to the folder of the configuration */
+export function hostKeysOf(name: string, botName: string | undefined): HostKeys {
+  if (name === SHARED) return 'all';
+  return botName !== undefined && name === join(BOTS, `${botName}.yaml`) ? 'own' : 'none';
+}
 
 /** The files that apply in a guild, the widest first, relative to the folder of the configuration. */
 export function layerFiles(botName: string | undefined, guildId: string | null): readonly string[] {

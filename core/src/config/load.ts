@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type ConfigFile, readConfigFile } from './file.js';
 import type { HostConfig } from './host-config.js';
 import { LISTEN_RULE } from './host-part.js';
-import { BOTS, botsIn, presentFiles, SHARED, shownPath } from './layout.js';
+import { BOTS, botsIn, hostKeysOf, presentFiles, shownPath } from './layout.js';
 import { botNameProblem } from './names.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -43,7 +43,7 @@ export const hostEnvironment = z.object({
 
 /**
  * Reads `.env` (with `--bot claude` also `.env.claude`), the environment (which wins) and `shared.yaml` into one configuration, and
- * makes sure that the other files of the configuration can be read.
+ * makes sure that the other files of the configuration can be read. The bot's own file wins over `shared.yaml`, key by key.
  * @param root folder that relative paths start from
  * @param bot the bot's name from the command line; wins over `BOT_NAME`
  * @throws CinnabarError CINNABAR_CONFIG_INVALID, naming the variable, or the file and line
@@ -60,8 +60,12 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
   const at = (path: string) => (isAbsolute(path) ? path : resolve(root, path));
   const configDir = at(variables.CINNABAR_CONFIG ?? variables.CONFIG_PATH ?? 'config');
   checkBotIsKnown(root, configDir, botName);
-  const shared = readFiles(root, configDir, botName);
-  const { host, settings } = shared?.host ?? {};
+  const { shared, own: ofBot } = readFiles(root, configDir, botName);
+  const settings = shared?.host.settings;
+  const common = shared?.host.host;
+  // Key by key, as in all files of the configuration.
+  const host = { ...common, ...ofBot?.host.host, plugins: { ...common?.plugins, ...ofBot?.host.host?.plugins } };
+  const commonPrefixes = common?.prefixes ?? ['!'];
   // Bots on one machine share nothing that they write.
   const own = (path: string) => (botName === undefined ? at(path) : join(at(path), 'bots', botName));
   const dataDir = own(variables.CINNABAR_DATA ?? 'data');
@@ -69,7 +73,7 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
 
   return {
     token: variables.DISCORD_TOKEN,
-    discordApi: variables.DISCORD_API ?? host?.discordApi,
+    discordApi: variables.DISCORD_API ?? host.discordApi,
     root,
     botName,
     configDir,
@@ -77,14 +81,15 @@ export function loadConfig(root: string, processEnvironment: Environment, bot?: 
     cacheDir,
     buildCacheDir: variables.BUILD_CACHE_PATH === undefined ? cacheDir : at(variables.BUILD_CACHE_PATH),
     logDir: join(dataDir, 'logs'),
-    logLevel: variables.LOG_LEVEL ?? host?.logLevel ?? 'info',
-    ...(host?.logMegabytes === undefined ? {} : { logMegabytes: host.logMegabytes }),
-    ...(host?.ledger === undefined ? {} : { ledger: host.ledger }),
-    prefixes: host?.prefixes ?? ['!'],
-    owners: [...listOf(variables.CINNABAR_OWNERS), ...(host?.owners ?? [])],
-    pluginFolders: [...(host?.plugins?.folders ?? []), ...listOf(variables.CINNABAR_PLUGINS)].map(at),
-    monitoring: addressOf(variables.CINNABAR_MONITORING ?? host?.monitoring?.listen ?? 'off'),
-    disabledPlugins: host?.plugins?.disabled ?? [],
+    logLevel: variables.LOG_LEVEL ?? host.logLevel ?? 'info',
+    ...(host.logMegabytes === undefined ? {} : { logMegabytes: host.logMegabytes }),
+    ...(host.ledger === undefined ? {} : { ledger: host.ledger }),
+    prefixes: host.prefixes ?? commonPrefixes,
+    ownPrefixes: (ofBot?.host.host?.prefixes ?? []).filter((prefix) => !commonPrefixes.includes(prefix)),
+    owners: [...listOf(variables.CINNABAR_OWNERS), ...(host.owners ?? [])],
+    pluginFolders: [...(host.plugins.folders ?? []), ...listOf(variables.CINNABAR_PLUGINS)].map(at),
+    monitoring: addressOf(variables.CINNABAR_MONITORING ?? host.monitoring?.listen ?? 'off'),
+    disabledPlugins: host.plugins.disabled ?? [],
     presets: settings ?? {},
     presetPlace(plugin, key) {
       const path = ['settings', plugin, key];
@@ -127,15 +132,22 @@ function readVariables(env: Environment): z.output<typeof hostEnvironment> {
   throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
 }
 
+interface FilesOfHost {
+  readonly shared?: ConfigFile;
+  readonly own?: ConfigFile;
+}
+
 /** Reads every file that may apply somewhere: a mistake is better told at the start than at the first message of a guild. */
-function readFiles(root: string, dir: string, botName: string | undefined): ConfigFile | undefined {
-  let shared: ConfigFile | undefined;
+function readFiles(root: string, dir: string, botName: string | undefined): FilesOfHost {
+  const found: { shared?: ConfigFile; own?: ConfigFile } = {};
   for (const name of presentFiles(dir, botName)) {
     const path = join(dir, name);
-    const file = readConfigFile({ path, source: shownPath(root, path), shared: name === SHARED });
-    if (name === SHARED) shared = file;
+    const hostKeys = hostKeysOf(name, botName);
+    const file = readConfigFile({ path, source: shownPath(root, path), hostKeys });
+    if (file === undefined || hostKeys === 'none') continue;
+    found[hostKeys === 'all' ? 'shared' : 'own'] = file;
   }
-  return shared;
+  return found;
 }
 
 function listOf(text: string | undefined): readonly string[] {

@@ -4,8 +4,15 @@ import type { GuildStates } from '../contracts.js';
 const LONGEST_PREFIX = 10;
 const MOST_PREFIXES = 10;
 
-/** Prefixes by guild, over the guild states. */
-export function createPrefixes(states: GuildStates, defaults: readonly string[]): Prefixes {
+/**
+ * Prefixes by guild, over the guild states.
+ * @param own those of the defaults that no other bot of the installation shares
+ */
+export function createPrefixes(
+  states: GuildStates,
+  defaults: readonly string[],
+  own: readonly string[] = [],
+): Prefixes {
   const get = (guildId: string | null) => (guildId === null ? defaults : (states.peek(guildId)?.prefixes ?? defaults));
   const save = async (guildId: string, prefixes: readonly string[] | undefined) => {
     await states.update(guildId, (draft) => ({ ...draft, prefixes }));
@@ -13,6 +20,7 @@ export function createPrefixes(states: GuildStates, defaults: readonly string[])
   };
   return {
     get,
+    namesBot: (prefix) => prefix.startsWith('<@') || own.includes(prefix),
     async add(guildId, prefix) {
       const current = get(guildId);
       if (prefix.trim() === '' || prefix.length > LONGEST_PREFIX || /\s/.test(prefix)) {

@@ -15,6 +15,7 @@ import {
 } from '@cinnabar/sdk/testing';
 import type { Client } from 'discord.js';
 import { createSettled } from '../cli/console/settled.js';
+import type { HostConfig } from '../config/host-config.js';
 import { createHost } from '../host.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { Driver } from '../storage/driver.js';
@@ -31,6 +32,8 @@ export interface TestHostOptions {
   readonly dataDir?: string;
   /** A folder with YAML files of the configuration; none by default. */
   readonly configDir?: string;
+  /** Prefixes as `loadConfig` gives them; `!` by default. */
+  readonly prefixes?: Pick<HostConfig, 'prefixes' | 'ownPrefixes'>;
   /** As `--bot` would choose it; its data then lie where `dataDir` says, as always. */
   readonly botName?: string;
   /** A storage driver of one's own, for instance one that fails. */
@@ -101,7 +104,8 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(dataDir, 'cache'),
       logDir: join(dataDir, 'logs'),
       logLevel: 'debug',
-      prefixes: ['!'],
+      prefixes: options.prefixes?.prefixes ?? ['!'],
+      ownPrefixes: options.prefixes?.ownPrefixes ?? [],
       owners: [],
       pluginFolders: [],
       monitoring: options.monitoring === true ? { host: '127.0.0.1', port: 0 } : undefined,

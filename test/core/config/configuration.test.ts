@@ -196,18 +196,23 @@ describe('an edit of the configuration while the bot runs', () => {
     using folder = makeFolder({ 'config/bots/claude.yaml': 'a: 1' });
     const { configuration, problems } = setUp(folder, { botName: 'claude' });
     await configuration.layers(null);
-    folder.write('config/bots/claude.yaml', 'a: 2\nhost: {prefixes: ["?"]}\n');
+    folder.write('config/bots/claude.yaml', 'a: 2\nhost:\n  ledger: { days: 3 }\n');
     expect((await configuration.layers(null))[0]?.values).to.deep.equal({ a: 1 });
-    expect(problems[0]).to.include('config/bots/claude.yaml:2: host: belongs in shared.yaml');
+    expect(problems[0]).to.include('config/bots/claude.yaml:3: host.ledger: belongs in shared.yaml');
+    folder.write(`config/guilds/${GUILD}.yaml`, 'a: 2\nhost: {prefixes: ["?"]}\n');
+    await configuration.layers(GUILD);
+    expect(problems[1]).to.include(`config/guilds/${GUILD}.yaml:2: host: belongs in shared.yaml`);
   });
 
   it('of what is read at the start alone is answered with a note', async () => {
     using folder = makeFolder({ 'config/shared.yaml': 'host: {logLevel: info}\n' });
-    const { configuration, said } = setUp(folder);
+    const { configuration, said } = setUp(folder, { botName: 'claude' });
     await configuration.layers(null);
     folder.write('config/shared.yaml', 'host: {logLevel: debug}\n');
+    folder.write('config/bots/claude.yaml', 'host: {prefixes: ["?"]}\n');
     await configuration.layers(null);
-    expect(said('warn')).to.deep.equal([
+    expect([...said('warn')].sort()).to.deep.equal([
+      'config/bots/claude.yaml: what is below host and settings takes effect at the next start',
       'config/shared.yaml: what is below host and settings takes effect at the next start',
     ]);
   });

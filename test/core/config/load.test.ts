@@ -146,6 +146,34 @@ describe('the configuration', () => {
         expect(loadConfig(root, {}, name).botName).to.equal(name);
     });
 
+    it('has prefixes, owners, log level, plugins and monitoring of its own, which win over shared.yaml key by key', () => {
+      mkdirSync(join(root, 'config', 'bots'));
+      shared("host:\n  prefixes: ['!', '~']\n  logLevel: warn\n  plugins: { folders: [more], disabled: [party] }\n");
+      const own = (text: string) => writeFileSync(join(root, 'config', 'bots', 'claude.yaml'), text);
+      own(
+        "temperature: 1\nhost:\n  prefixes: ['?', '!']\n  plugins: { disabled: [relay] }\n  monitoring: { listen: 9464 }\n",
+      );
+      const claude = loadConfig(root, {}, 'claude');
+      expect(claude).to.deep.include({ prefixes: ['?', '!'], ownPrefixes: ['?'], logLevel: 'warn' });
+      expect(claude.disabledPlugins).to.deep.equal(['relay']);
+      expect(claude.pluginFolders).to.deep.equal([join(root, 'more')]);
+      expect(claude.monitoring?.port).to.equal(9464);
+      expect(loadConfig(root, {})).to.deep.include({ prefixes: ['!', '~'], ownPrefixes: [], monitoring: undefined });
+
+      const refused: Readonly<Record<string, RegExp>> = {
+        'a: 1\nhost:\n  discordApi: http://127.0.0.1:1\n':
+          /claude\.yaml:3: host\.discordApi: belongs in shared\.yaml: /,
+        'host:\n  plugins:\n    folders: []\n': /claude\.yaml:3: host\.plugins\.folders: belongs in shared\.yaml: /,
+        'settings:\n  llm: { model: x }\n': /claude\.yaml:1: settings: belongs in shared\.yaml: /,
+        'host:\n  prefixs: []\n': /claude\.yaml:2: host\.prefixs: there is no such key/,
+        'host:\n  prefixes: []\n': /claude\.yaml:2: host\.prefixes: /,
+      };
+      for (const [text, sentence] of Object.entries(refused)) {
+        own(text);
+        expect(() => loadConfig(root, {}, 'claude'), text).to.throw(CinnabarError, sentence);
+      }
+    });
+
     it('does not mind mistakes in the files of the others', () => {
       mkdirSync(join(root, 'config', 'bots'));
       writeFileSync(join(root, 'config', 'bots', 'opus.yaml'), 'a: [\n');

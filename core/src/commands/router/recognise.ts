@@ -33,7 +33,9 @@ export function createRecogniser({ client, prefixes, enabledIn }: Parts, registr
     if (afterPrefix === 0 || message.system) return undefined;
     const start = skipSpace(content, afterPrefix);
     const end = skipWord(content, start);
-    if (start === end || isForAnotherBot(message, client.user.id)) return undefined;
+    if (start === end) return undefined;
+    // A mention names this bot, whatever it replies to.
+    if (!content.startsWith('<@') && isForAnotherBot(message, client.user.id)) return undefined;
     const word = content.slice(start, end).toLowerCase();
     return { entry: entryCalled(word, guildId), prefix: content.slice(0, afterPrefix), word, end };
   };
