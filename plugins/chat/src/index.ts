@@ -122,7 +122,7 @@ export default definePlugin({
     });
     provide(ChannelContexts, createChannelContexts({ ...parts, client }));
     defer(services.catalog.advise('chat', createAdvisor(config, client)));
-    registerMCommand(context, { access, accounts, frontDoor, history });
+    registerMCommand(context, { access, accounts, frontDoor, history, prefixes: services.prefixes });
     if (accounts !== undefined) await handOver(collections.receipts, accounts);
     if (frontDoor !== undefined) {
       const rules = await openRuleBook({ config, pinned: collections.pinnedRules, client, clock });

@@ -5,6 +5,7 @@ import {
   type CommandContext,
   type FrontDoor,
   isNotice,
+  type Prefixes,
   type Registrar,
   TIERS,
   UserError,
@@ -17,6 +18,7 @@ export interface MCommandParts {
   readonly access: Access;
   readonly frontDoor: FrontDoor | undefined;
   readonly history: ChannelHistory;
+  readonly prefixes: Pick<Prefixes, 'namesBot'>;
   readonly accounts: Accounts | undefined;
 }
 
@@ -30,6 +32,7 @@ const LOOK_BACK = 50;
 const THEIRS = 'the member who asked can do that, or a moderator.';
 const NO_RECEIPTS = 'I do not keep which messages are my answers: the plugin `accounts` is not loaded.';
 const NO_FRONT_DOOR = 'Nothing brings me what is said: the plugin `ai` is not loaded.';
+const NOT_THE_LAST = 'I can go on with my last answer only, and that is an earlier one.';
 const ELSEWHERE = 'Somebody else answers in this channel: `!ai status` shows who.';
 
 /** `m`: lets the bot speak, stops it, takes its last answer back, or has it go on. */
@@ -43,7 +46,7 @@ export function registerMCommand({ command, log }: Pick<Registrar, 'command' | '
       '`m continue`: I go on with my last answer.',
       '`m stop`: I stop the answer that I am making for you; a moderator stops all that I am making here.',
       '`m delete`: I delete my last answer, or the one that it replies to.',
-      'Where there are several bots, it is for the one whose message it replies to, else for the one that spoke last.',
+      'Where there are several bots, it is for the one that it names (by a mention or a prefix of its own) or whose message it replies to, else for the one that spoke last.',
       '`continue` and `delete` are for whoever the answer was for, and for moderators. The command is taken away where I may.',
     ].join('\n'),
     options: { what: z.enum(['activate', 'continue', 'stop', 'delete']).default('activate').describe('What to do') },
@@ -55,8 +58,7 @@ export function registerMCommand({ command, log }: Pick<Registrar, 'command' | '
       if (what === 'stop') await stop(ctx, parts, log);
       else if (what === 'activate') await speak(ctx, parts, 'activate', log);
       else {
-        const referred = what === 'delete' ? ctx.message?.reference?.messageId : undefined;
-        const answer = await answerMeant(parts, ctx, channel, referred);
+        const answer = await answerMeant(parts, ctx, channel, what);
         await assertMayChange(ctx, answer, parts.access);
         if (what === 'continue') await speak(ctx, parts, 'continue', log);
         else {
@@ -68,12 +70,13 @@ export function registerMCommand({ command, log }: Pick<Registrar, 'command' | '
   });
 }
 
-/** Several bots may hear the same command: it is for the one that it replies to, else for the one that is answering or spoke last. */
+/** Several bots may hear the same command: it is for the one that it names or replies to, else for the one that is answering or spoke last. */
 async function isMeant(
-  { history, frontDoor }: MCommandParts,
-  { actor, message, signal }: CommandContext,
+  { history, frontDoor, prefixes }: MCommandParts,
+  { actor, message, prefix, signal }: CommandContext,
   channel: SendableChannels,
 ): Promise<boolean> {
+  if (prefixes.namesBot(prefix)) return true;
   // In reply to another bot's message it would not be a command of this one.
   if (message?.reference?.messageId !== undefined) return true;
   if (frontDoor?.isAnswering(actor.channelId) === true) return true;
@@ -120,23 +123,32 @@ async function takeAway({ message, guild, channel }: CommandContext, log: Regist
   await message.delete().catch((error: unknown) => log.debug('an m command could not be removed', { error }));
 }
 
-/** The answer that is replied to, else the newest of which something still stands: its receipt tells which messages it had. */
+/**
+ * The answer that is replied to, else the newest of which something still stands: its receipt tells which messages it had.
+ * @throws UserError when there is none, or when it is to go on with another than the newest
+ */
 async function answerMeant(
   { history, accounts }: MCommandParts,
-  { actor, signal }: CommandContext,
+  { actor, message, signal }: CommandContext,
   channel: SendableChannels,
-  referred: string | undefined,
+  what: 'continue' | 'delete',
 ): Promise<Answer> {
   if (accounts === undefined) throw new UserError(NO_RECEIPTS);
   const { messages } = await history.window(channel, { limit: LOOK_BACK, readers: [actor], historyRoles: [], signal });
   const standing = new Set(messages.map(({ id }) => id));
-  for (const { actor: asker, messageIds } of await accounts.receipts(channel.id, 'chat')) {
-    if (referred !== undefined && !messageIds.includes(referred)) continue;
+  const referred = message?.reference?.messageId;
+  const answers = (await accounts.receipts(channel.id, 'chat')).flatMap(({ actor: asker, messageIds }) => {
     const ids = messageIds.filter((id) => standing.has(id) || id === referred);
-    if (ids.length > 0) return { userId: asker.userId, ids };
-  }
-  if (referred !== undefined) throw new UserError('That is none of my answers of late.');
-  throw new UserError('I have not answered anything here lately.');
+    return ids.length === 0 ? [] : [{ userId: asker.userId, ids }];
+  });
+  const [newest] = answers;
+  if (newest === undefined) throw new UserError('I have not answered anything here lately.');
+  const meant = referred === undefined ? newest : answers.find(({ ids }) => ids.includes(referred));
+  // What is said to a question, or to another's words, is no word about an answer.
+  if (meant === undefined && what === 'continue') return newest;
+  if (meant === undefined) throw new UserError('That is none of my answers of late.');
+  if (what === 'continue' && meant !== newest) throw new UserError(NOT_THE_LAST);
+  return meant;
 }
 
 /** @throws UserError for those that it was not for, moderators excepted */

@@ -1,5 +1,5 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { type ScriptedLlm, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { type LocalMessage, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
 describe('chat: `m`', () => {
@@ -40,6 +40,33 @@ describe('chat: `m`', () => {
       /^alice: \[asks you to go on with your last message: continue it exactly where it stops/,
     );
     expect(read()[3]).to.equal('Cinnabar: ');
+  });
+
+  it('goes on the same way in reply to the cut answer, and says so of an earlier one', async () => {
+    await says(host.alice, '!ai Hello');
+    const earlier = host.general.messages.at(-1);
+    llm.push(say('A story that is cut', { stop: 'max_tokens' }));
+    await says(host.alice, '!ai Tell me a story');
+    const [cut, notice] = host.general.messages.slice(-2);
+    expect(notice?.content).to.match(/length limit/);
+    const mContinue = async (replyTo: LocalMessage | undefined) => {
+      host.alice.say(host.general, '!m continue', replyTo === undefined ? {} : { replyTo });
+      await host.settled();
+    };
+    for (const replyTo of [undefined, cut, notice]) {
+      const before = llm.requests.length;
+      await mContinue(replyTo);
+      expect(llm.requests.length).to.equal(before + 1);
+      expect(read().at(-2)).to.match(/^alice: \[asks you to go on with your last message/);
+      // It is the same answer that goes on.
+      const [again] = host.general.messages.slice(-1);
+      if (replyTo !== notice && again !== undefined) host.alice.say(host.general, '!m delete', { replyTo: again });
+      await host.settled();
+    }
+    const before = llm.requests.length;
+    await mContinue(earlier);
+    expect(texts().at(-1)).to.equal('I can go on with my last answer only, and that is an earlier one.');
+    expect(llm.requests).to.have.length(before);
   });
 
   it('goes on within its own last words where the model has prefill', async () => {
