@@ -15,7 +15,8 @@ export interface BotAnswers {
   add(message: Message): Promise<unknown>;
   /** Something was edited: an answer that grows in its message. */
   change(message: Message | PartialMessage): Promise<unknown>;
-  remove(message: { readonly id: string }): void;
+  /** A message was deleted. The last part of an answer may now be one that was whole already. */
+  remove(message: { readonly id: string }): Promise<unknown>;
   /** Drops what is not whole yet. */
   close(): void;
 }
@@ -87,14 +88,14 @@ export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswersP
       answer.messages.splice(place, 1, ...(isNotice(message) ? [] : [message]));
       await update(key, answer);
     },
-    remove({ id }) {
+    async remove({ id }) {
       const [key, answer] = withMessage(id) ?? [];
       if (key === undefined || answer === undefined) return;
       answer.messages.splice(
         answer.messages.findIndex((one) => one.id === id),
         1,
       );
-      if (answer.messages.length === 0) drop(key);
+      await update(key, answer);
     },
     close() {
       for (const key of [...growing.keys()]) drop(key);
