@@ -5,6 +5,7 @@ import {
   type Logger,
   type Registrar,
   type Risk,
+  sentenceOf,
   type ToolContext,
   type ToolInput,
   UserError,
@@ -206,7 +207,7 @@ async function readWith(
   if (schema === undefined) return read;
   const problem = await check(schema, parsed.structuredContent ?? null).catch((error: unknown) => {
     if (!(error instanceof CinnabarError)) throw error;
-    return `it could not be checked: ${error.message}`;
+    return `it could not be checked: ${sentenceOf(error)}`;
   });
   if (problem === undefined) return read;
   throw new UserError(
@@ -251,7 +252,7 @@ function inputFor(schema: JsonSchema, check: CheckValue): ToolInput {
   return z.looseObject({}).superRefine(async (value, context) => {
     const problem = await check(schema, value).catch((error: unknown) => {
       if (!(error instanceof CinnabarError)) throw error;
-      return `they could not be checked against the server's schema. ${error.message}`;
+      return `they could not be checked against the server's schema. ${sentenceOf(error)}`;
     });
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   });
