@@ -52,7 +52,7 @@ interface Said {
   readonly createdAt: number;
 }
 
-function said({ id, author, userId, content, createdAt }: Said): HistoryMessage {
+export function said({ id, author, userId, content, createdAt }: Said): HistoryMessage {
   return {
     id,
     channelId: '1',

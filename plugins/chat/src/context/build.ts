@@ -1,5 +1,6 @@
 import type { HistoryMessage } from '../history/types.js';
 import { assemble } from './assemble.js';
+import { mostGrowth } from './caching/layouts.js';
 import { isConversationHeld } from './memory.js';
 import { countMessages, indexOfMessage, isLater } from './reading/entries.js';
 import { messagesWithin, shortened, startFor } from './rolling.js';
@@ -30,9 +31,9 @@ async function goOn(scene: Scene, frame: Frame, gaps: Gaps): Promise<Past> {
   const draft = await continueDraft(scene, from, isNew);
   if ('tooMany' in draft) return { kind: 'attachments', what: draft.tooMany };
   const shape = shapeOf(scene, frame, gaps, draft);
-  const tooMany = countMessages(draft.entries) > config.recencyWindow + shape.layout.growth;
+  const tooMany = countMessages(draft.entries) > config.recencyWindow + mostGrowth(config);
   const tooLarge = frame.tokens + tokensOf(draft.lines) > frame.limits.most;
-  if (tooMany || tooLarge) return { kind: 'too long', shape };
+  if (shape.roll || tooMany || tooLarge) return { kind: 'too long', shape };
   return { kind: isWarm(scene, shape) ? 'fits' : 'cold', shape };
 }
 
@@ -45,8 +46,9 @@ function isWarm({ input: { memory, now } }: Scene, { held, variant }: Shape): bo
 /** The newest messages that the limits allow. */
 async function startAnew(scene: Scene, frame: Frame, gaps: Gaps): Promise<Shape> {
   const { tokens, limits } = frame;
-  const { recencyWindow, rollingThreshold = recencyWindow } = scene.input.config;
-  const from = startFor(scene.entries, recencyWindow, recencyWindow + rollingThreshold);
+  const { config } = scene.input;
+  const { recencyWindow } = config;
+  const from = startFor(scene.entries, recencyWindow, recencyWindow + mostGrowth(config));
   const draft = await freshDraft(scene, from);
   if (tokens + tokensOf(draft.lines) <= limits.most) return shapeOf(scene, frame, gaps, draft);
   const count = messagesWithin(draft.lines, draft.entries, limits.target - tokens);

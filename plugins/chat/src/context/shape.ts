@@ -1,6 +1,6 @@
 import type { Layout } from './caching/layouts.js';
 import { heldPrefix } from './caching/misses.js';
-import { planLayout } from './caching/plan.js';
+import { planWindow } from './caching/plan.js';
 import { type Before, hashBefore, type PrefixEnd, prefixEnds } from './caching/prefixes.js';
 import { type ChannelMemory, lastGaps } from './memory.js';
 import { countMessages, isLater } from './reading/entries.js';
@@ -25,6 +25,8 @@ export type Gaps = Pick<ChannelMemory, 'gapsMs' | 'gapsMessages'>;
 export interface Shape {
   readonly draft: Draft;
   readonly layout: Layout;
+  /** Whether the window is to be cut back now. */
+  readonly roll: boolean;
   /** Where a prefix may end: before all messages, at messages where one ended before, at the newest. */
   readonly ends: readonly PrefixEnd[];
   /** What stands before the messages, hashed. */
@@ -83,6 +85,12 @@ export function shapeOf({ input }: Scene, frame: Frame, gaps: Gaps, draft: Draft
     tokens: tokensOf(draft.lines),
     systemTokens: frame.tokens,
     readable: held?.tokens ?? 0,
+    lasting:
+      heldPrefix(
+        ends,
+        memory.cached.filter(({ ttl }) => ttl === '1h'),
+        now,
+      )?.tokens ?? 0,
   };
   return {
     draft,
@@ -91,7 +99,7 @@ export function shapeOf({ input }: Scene, frame: Frame, gaps: Gaps, draft: Draft
     variant: ends[0].hash,
     tailId,
     spareId,
-    layout: planLayout(input, gaps, window, frame.limits),
+    ...planWindow(input, gaps, window, frame.limits),
   };
 }
 

@@ -1,9 +1,8 @@
 import type { ChannelMemory } from '../memory.js';
 import type { TokenLimits } from '../rolling.js';
 import type { ContextInput } from '../types.js';
-import { chooseLayout } from './choose.js';
-import type { Sizes } from './expected-cost.js';
-import { type Layout, layoutsFor } from './layouts.js';
+import { choosePlan, type Plan } from './choose.js';
+import { type Layout, layoutsFor, mostGrowth } from './layouts.js';
 import { multipliersOf } from './prices.js';
 import { rhythmOf, typicalGapMs } from './rhythm.js';
 
@@ -14,33 +13,39 @@ export interface WindowSize {
   readonly systemTokens: number;
   /** Tokens of prefix, from the very beginning, that can be read now. */
   readonly readable: number;
+  /** Of these, what is held for an hour. */
+  readonly lasting: number;
 }
 
-/** The layout for a window of this size, in a channel of this rhythm. */
-export function planLayout(
+/** What to do with a window of this size, in a channel of this rhythm. */
+export function planWindow(
   { config, traits }: Pick<ContextInput, 'config' | 'traits'>,
   memory: Pick<ChannelMemory, 'gapsMs' | 'gapsMessages'>,
-  window: WindowSize,
+  { messages, tokens, systemTokens, readable, lasting }: WindowSize,
   limits: TokenLimits,
-): Layout {
-  return chooseLayout(layoutsFor(traits.cache, config), {
-    rhythm: rhythmOf(memory),
-    sizes: sizesOf(window, config.recencyWindow, limits),
-    prices: multipliersOf(traits.price),
-    readable: window.readable,
-  });
-}
-
-function sizesOf({ messages, tokens, systemTokens }: WindowSize, recencyWindow: number, limits: TokenLimits): Sizes {
+): Plan {
+  const { recencyWindow } = config;
   const message = Math.max(1, tokens / Math.max(1, messages));
-  const kept = Math.min(message * Math.min(messages, recencyWindow), Math.max(message, limits.target - systemTokens));
-  return {
-    system: systemTokens,
-    kept,
-    message,
-    room: Math.max(message, limits.most - systemTokens - kept),
-    filling: messages < recencyWindow && tokens + systemTokens < limits.target,
-  };
+  const kept = Math.min(message * recencyWindow, Math.max(message, limits.target - systemTokens));
+  const roomFor = (total: number) => (limits.most - total) / message;
+  const grown = messages - recencyWindow;
+  const total = systemTokens + tokens;
+  return choosePlan(
+    layoutsFor(traits.cache, config),
+    {
+      total,
+      readable,
+      lasting,
+      grown,
+      room: Math.min(mostGrowth(config) - grown, roomFor(total)),
+      roomAfterCut: roomFor(systemTokens + kept),
+    },
+    {
+      rhythm: rhythmOf(memory),
+      sizes: { system: systemTokens, kept, message },
+      prices: multipliersOf(traits.price),
+    },
+  );
 }
 
 /** The layout in words. */
@@ -48,7 +53,7 @@ export function describeLayout({ tail, base, growth }: Layout, { gapsMs }: Pick<
   const typical = typicalGapMs(gapsMs);
   const rhythm = typical === undefined ? 'not asked before' : `asked about every ${duration(typical)}`;
   if (tail === undefined) return `${rhythm}: the conversation is not written to the cache`;
-  const kept = base === tail ? inWords[tail] : `${inWords[tail]}, its beginning for an hour`;
+  const kept = base === '1h' && tail === '5m' ? `${inWords[tail]}, its beginning for an hour` : inWords[tail];
   return `${rhythm}: kept for ${kept}; cut back after ${growth} more messages`;
 }
 

@@ -1,0 +1,128 @@
+import { TTL_MS, type Ttl } from '../memory.js';
+import type { Layout } from './layouts.js';
+import type { Multipliers } from './prices.js';
+import type { Gap, Rhythm } from './rhythm.js';
+
+/** Sizes in tokens. */
+export interface Sizes {
+  /** Tools and system prompt. */
+  readonly system: number;
+  /** The window right after it has been cut back. */
+  readonly kept: number;
+  /** One message. */
+  readonly message: number;
+}
+
+/** A window that is held now, or one that has just been written. */
+export interface Start {
+  /** Tokens of the whole prompt. */
+  readonly total: number;
+  /** By how many more messages it may grow. */
+  readonly room: number;
+  /** For how long what has been written is held, until the next activation. */
+  readonly held: Ttl | undefined;
+  /** Tokens of prefix that are held for an hour, whatever becomes of the tail. */
+  readonly lasting: number;
+}
+
+/** The activations from a start until the window is cut back: because the cache lost it, or because it has grown to its limit. */
+export interface Cycle {
+  /** What they cost together, in tokens' worth of fresh input; without the first, and without the one that cuts the window back. */
+  readonly cost: number;
+  /** How many they are. */
+  readonly activations: number;
+  /** The probability that the cache loses it before it has grown to its limit. */
+  readonly lost: number;
+}
+
+/** A channel that goes on like this. */
+export interface Forecast {
+  readonly rhythm: Rhythm;
+  readonly sizes: Sizes;
+  readonly prices: Multipliers;
+}
+
+/** A cycle of more activations is followed in strides of several. */
+const MOST_STRIDES = 64;
+/** A cycle that is as improbable is not followed further. */
+const NEGLIGIBLE = 0.001;
+
+/** What is to be expected of a layout from a start on. */
+export function cycleOf({ tail }: Layout, start: Start, { rhythm, sizes, prices }: Forecast): Cycle {
+  const step = Math.max(
+    0.01,
+    average(rhythm, ({ messages }) => messages),
+  );
+  const steps = Math.floor(start.room / step);
+  const stride = Math.max(1, Math.ceil(steps / MOST_STRIDES));
+  const write = writePrice(tail, prices);
+  const cycle = { cost: 0, activations: 0 };
+  let { total, held } = start;
+  let alive = 1;
+  for (let taken = 0; taken < steps && alive > NEGLIGIBLE; ) {
+    // The first is taken alone: what is held then may be held for another time than from then on.
+    const many = taken === 0 ? 1 : Math.min(stride, steps - taken);
+    const sent = total + ((many + 1) / 2) * step * sizes.message;
+    let survival = 0;
+    let cost = 0;
+    for (const { ms, messages, weight } of rhythm) {
+      const whole = isHeld(held, ms);
+      if (!whole && !(start.lasting > sizes.system && isHeld('1h', ms))) continue;
+      const read = whole ? Math.max(sizes.system, sent - messages * sizes.message) : Math.min(start.lasting, sent);
+      survival += weight;
+      cost += weight * (prices.read * read + write * (sent - read));
+    }
+    for (let repeated = 0; repeated < many; repeated++) {
+      cycle.cost += alive * cost;
+      alive *= survival;
+      cycle.activations += alive;
+    }
+    total += many * step * sizes.message;
+    taken += many;
+    held = tail;
+  }
+  return { ...cycle, lost: 1 - alive * (1 - lossOf(held, rhythm)) };
+}
+
+/** The probability that an entry of this time to live is gone at the next activation. */
+export function lossOf(ttl: Ttl | undefined, rhythm: Rhythm): number {
+  return average(rhythm, ({ ms }) => (isHeld(ttl, ms) ? 0 : 1));
+}
+
+/**
+ * What the activation costs at which a window begins anew.
+ * @param before the layout until then: of the system prompt, what it kept may be held still
+ * @param kept tokens of the window
+ */
+export function restartCost(
+  { base, system }: Layout,
+  before: Layout,
+  because: 'lost' | 'full',
+  { rhythm, sizes, prices }: Forecast,
+  kept = sizes.kept,
+): number {
+  const held = because === 'full' ? 1 : systemAfterLoss(before, rhythm);
+  const first = prices.read * held + writePrice(system ?? base, prices) * (1 - held);
+  return first * sizes.system + writePrice(base, prices) * kept;
+}
+
+/** The probability that the system prompt is held where the conversation is lost. */
+function systemAfterLoss({ tail, base, system }: Layout, rhythm: Rhythm): number {
+  const conversation = tail === '1h' || base === '1h' ? '1h' : (tail ?? base);
+  const lost = lossOf(conversation, rhythm);
+  return lost === 0 ? 0 : Math.max(0, lost - lossOf(system, rhythm)) / lost;
+}
+
+export function writePrice(ttl: Ttl | undefined, prices: Multipliers): number {
+  return ttl === undefined ? 1 : prices.write[ttl];
+}
+
+function isHeld(ttl: Ttl | undefined, ms: number): boolean {
+  return ttl !== undefined && ms < TTL_MS[ttl];
+}
+
+function average(rhythm: Rhythm, of: (gap: Gap) => number): number {
+  let sum = 0;
+  for (const gap of rhythm) sum += gap.weight * of(gap);
+  return sum;
+}
