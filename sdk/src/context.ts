@@ -19,12 +19,15 @@ import type { WorkerModule } from './workers.js';
 /**
  * What `setup` is handed. Every registration belongs to the plugin's scope, is labelled in `!plugin info`, and is taken back
  * in reverse order when the plugin stops; the returned disposer takes it back earlier.
+ * @example
+ * // In a plugin of several files each function takes the plugin's own context:
+ * export type AdminContext = PluginContext<typeof settings, typeof collections, typeof inject>;
  */
 export interface PluginContext<
-  S extends SettingsSchemas,
-  C extends CollectionDefinitions,
-  I extends Injections,
-  E extends EnvSchema,
+  S extends SettingsSchemas = Record<never, never>,
+  C extends CollectionDefinitions = Record<never, never>,
+  I extends Injections = Record<never, never>,
+  E extends EnvSchema = z.ZodObject<Record<never, never>>,
 > extends Registrar {
   readonly settings: Settings<S>;
   readonly collections: Collections<C>;

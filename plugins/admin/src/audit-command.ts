@@ -1,8 +1,9 @@
-import { type AuditedAct, type AuditLog, plainText, type Registrar, visible, z } from '@cinnabar/sdk';
-import { guildOf } from './guild-of.js';
+import { type AuditedAct, plainText, visible, z } from '@cinnabar/sdk';
+import type { AdminContext } from './context.js';
+import { guildOf } from './format.js';
 
-/** `!audit`: who did what for this server, and which commands were refused. */
-export function registerAuditCommand({ command }: Pick<Registrar, 'command'>, audit: AuditLog): void {
+/** `!audit`: the acts of admins for this server, and the commands that were refused. */
+export function registerAuditCommand({ command, services: { audit } }: AdminContext): void {
   command({
     name: 'audit',
     description: 'See what admins did here, and which commands were refused',

@@ -1,5 +1,12 @@
-import type { AccessPolicy, Tier } from '@cinnabar/sdk';
-import { permissionName, visible } from '@cinnabar/sdk';
+import {
+  type AccessPolicy,
+  type Actor,
+  permissionName,
+  type Suggest,
+  type Tier,
+  UserError,
+  visible,
+} from '@cinnabar/sdk';
 
 const MAX_VALUE = 200;
 
@@ -32,4 +39,22 @@ export function whoMay({ tier, member, where }: AccessPolicy): string {
     member === undefined || member.length === 0 ? undefined : `with ${member.map(permissionName).join(' and ')}`,
   ];
   return parts.filter((part) => part !== undefined).join(', ');
+}
+
+/** The guild of a command. @throws UserError in a direct message */
+export function guildOf({ guildId }: Actor): string {
+  if (guildId === null) throw new UserError('This only works in a server.');
+  return guildId;
+}
+
+/** Discord's limit. */
+export const MAX_SUGGESTIONS = 25;
+
+/** Suggestions for a slash command's option: the names that contain what was typed. */
+export function suggestFrom(names: () => readonly string[]): Suggest {
+  return (typed) =>
+    names()
+      .filter((name) => name.toLowerCase().includes(typed.toLowerCase()))
+      .slice(0, MAX_SUGGESTIONS)
+      .map((name) => ({ name, value: name }));
 }

@@ -1,28 +1,12 @@
-import {
-  Access,
-  AuditLog,
-  Clock,
-  Commands,
-  createAskFirst,
-  definePlugin,
-  PersonalDataStore,
-  Plugins,
-  Prefixes,
-  Random,
-  SettingsCatalog,
-  ToolPolicies,
-  Tools,
-} from '@cinnabar/sdk';
+import { definePlugin } from '@cinnabar/sdk';
 import { registerAuditCommand } from './audit-command.js';
-import { registerHelp } from './help/command.js';
-import { tellMissingPermissions } from './missing-permissions.js';
+import { ID, inject } from './context.js';
+import { registerHelp } from './help.js';
 import { registerMyData } from './my-data.js';
-import { registerPluginCommands } from './plugin-commands.js';
+import { logMissingPermissions, registerPluginCommands } from './plugin-commands.js';
 import { registerPrefixCommands } from './prefix-commands.js';
 import { registerSettingsCommands } from './settings-commands.js';
 import { registerToolCommands } from './tool-commands.js';
-
-const ID = 'admin';
 
 export default definePlugin({
   manifest: {
@@ -35,28 +19,15 @@ export default definePlugin({
     required: true,
     administrative: true,
   },
-  inject: {
-    access: Access,
-    audit: AuditLog,
-    clock: Clock,
-    random: Random,
-    catalog: SettingsCatalog,
-    commands: Commands,
-    personalData: PersonalDataStore,
-    plugins: Plugins,
-    policies: ToolPolicies,
-    prefixes: Prefixes,
-    tools: Tools,
-  },
-  setup({ command, component, group, ready, client, services, log }) {
-    const askFirst = createAskFirst({ component, ...services, access: { tier: 'admin', where: 'guild' } });
-    registerHelp({ command }, services);
-    registerPluginCommands({ group, log }, { ...services, askFirst, ownId: ID });
-    registerAuditCommand({ command }, services.audit);
-    ready(() => tellMissingPermissions({ client, plugins: services.plugins, log }));
-    registerPrefixCommands({ group }, services.prefixes);
-    registerSettingsCommands({ command }, services);
-    registerToolCommands({ group }, services);
-    registerMyData({ group }, services.personalData);
+  inject,
+  setup(context) {
+    registerHelp(context);
+    registerPluginCommands(context);
+    registerAuditCommand(context);
+    context.ready(() => logMissingPermissions(context));
+    registerPrefixCommands(context);
+    registerSettingsCommands(context);
+    registerToolCommands(context);
+    registerMyData(context);
   },
 });

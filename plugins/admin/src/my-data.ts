@@ -1,16 +1,17 @@
-import { type CommandContext, type PersonalDataStore, type Registrar, subcommand, UserError, z } from '@cinnabar/sdk';
+import { type CommandContext, subcommand, UserError, z } from '@cinnabar/sdk';
 import { AttachmentBuilder } from 'discord.js';
+import type { AdminContext } from './context.js';
 
 const COOLDOWN = { uses: 2, perMs: 60_000 } as const;
 
-/** What is not the bot's to delete. */
-const ALWAYS = [
+/** What the bot never deletes. */
+const ALWAYS_STAYS = [
   'your messages in Discord, which are yours to delete, and what I have said there',
   'what you have set up for a server as its admin, which belongs to the server',
 ];
 
-/** `!mydata …`: what the bot holds of the member who asks, for them alone. */
-export function registerMyData({ group }: Pick<Registrar, 'group'>, store: PersonalDataStore): void {
+/** `!mydata …`: the requester's own data. */
+export function registerMyData({ group, services: { personalData: store } }: AdminContext): void {
   group({
     name: 'mydata',
     description: 'See or delete what I hold of you',
@@ -35,7 +36,7 @@ export function registerMyData({ group }: Pick<Registrar, 'group'>, store: Perso
             );
           }
           const gone = await store.forget(ctx.actor.userId);
-          const stays = [...store.stays(), ...ALWAYS].map((one) => `- ${one}`);
+          const stays = [...store.stays(), ...ALWAYS_STAYS].map((one) => `- ${one}`);
           return ctx.reply(
             [
               `Done. I have deleted what I held of you (${gone} ${gone === 1 ? 'document' : 'documents'}), also from what I kept for others.`,
@@ -49,7 +50,7 @@ export function registerMyData({ group }: Pick<Registrar, 'group'>, store: Perso
   });
 }
 
-/** Nobody else may see it: ephemeral for a slash command, otherwise by direct message. */
+/** Only the requester may see it: ephemeral for a slash command, otherwise by direct message. */
 async function handOver(ctx: CommandContext, data: Readonly<Record<string, unknown>>): Promise<unknown> {
   const file = () => new AttachmentBuilder(Buffer.from(JSON.stringify(data, undefined, 2)), { name: 'my-data.json' });
   const content = 'This is everything I hold of you.';

@@ -1,47 +1,32 @@
 import {
-  type Access,
-  type AskFirst,
-  type AuditLog,
   asNotice,
   CinnabarError,
   type CommandContext,
+  createAskFirst,
   operatorSentenceOf,
   option,
   type PluginInfo,
   type Plugins,
-  type Registrar,
-  type SettingsCatalog,
+  permissionName,
+  type ReloadReport,
+  type SettingInfo,
   subcommand,
-  type Tools,
+  type ToolInfo,
 } from '@cinnabar/sdk';
-import { code } from './format.js';
-import { guildOf } from './guild-of.js';
-import { detailsOf, listOfPlugins, reloadText, stateIn } from './plugin-report.js';
-import { pluginIds } from './suggestions.js';
-
-export interface PluginCommandParts {
-  readonly access: Access;
-  readonly audit: AuditLog;
-  readonly askFirst: AskFirst;
-  readonly plugins: Plugins;
-  readonly catalog: SettingsCatalog;
-  readonly tools: Pick<Tools, 'list'>;
-  /** This plugin's own id: it cannot wait for its own reload. */
-  readonly ownId: string;
-}
+import type { PermissionsString } from 'discord.js';
+import { type AdminContext, ID } from './context.js';
+import { code, codes, guildOf, suggestFrom } from './format.js';
 
 const OWNER = { tier: 'botOwner' } as const;
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 /** Direct messages have no admins: there, only the bot's owner has the tier. */
 const ADMIN_OR_DM = { tier: 'admin' } as const;
 
-/** `!plugin …`: what touches the process is the bot owner's, what touches the guild its admins'. */
-export function registerPluginCommands(
-  { group, log }: Pick<Registrar, 'group' | 'log'>,
-  parts: PluginCommandParts,
-): void {
-  const { access, audit, askFirst, plugins, catalog, ownId } = parts;
-  const suggestId = pluginIds(plugins);
+/** `!plugin …`: changes to the process are for the bot's owner, changes to the guild for its admins. */
+export function registerPluginCommands({ group, component, services, log }: AdminContext): void {
+  const { access, audit, plugins, catalog, tools } = services;
+  const askFirst = createAskFirst({ component, ...services, access: ADMIN });
+  const suggestId = suggestFrom(() => plugins.list().map(({ id }) => id));
   const id = option.suggested(suggestId).describe('Id of the plugin');
 
   group({
@@ -62,7 +47,7 @@ export function registerPluginCommands(
         async run(ctx, { plugin }) {
           const info = known(plugins, plugin);
           const settings = catalog.plugins().includes(info.id) ? await catalog.describe(info.id, ctx.actor) : [];
-          const own = parts.tools.list().filter((tool) => tool.plugin === info.id);
+          const own = tools.list().filter((tool) => tool.plugin === info.id);
           const isOperator = (await access.tierOf(ctx.actor)) === 'botOwner';
           return ctx.reply(
             detailsOf({
@@ -106,7 +91,7 @@ export function registerPluginCommands(
         access: OWNER,
         options: { plugin: id },
         async run(ctx, { plugin }) {
-          if (plugin === ownId) return reloadSelf(ctx);
+          if (plugin === ID) return reloadSelf(ctx);
           await ctx.defer();
           return ctx.reply(reloadText(await plugins.reload(plugin)));
         },
@@ -148,18 +133,19 @@ export function registerPluginCommands(
     ],
   });
 
-  /** The command must have ended before its plugin can be replaced, so the result is told afterwards. */
+  /** The command must have ended before its plugin can be replaced, so the result is edited in afterwards. */
   async function reloadSelf(ctx: CommandContext): Promise<void> {
-    const message = await ctx.reply(`Reloading ${code(ownId)} …`);
-    const tell = (content: string) => message.edit({ content: asNotice(content), allowedMentions: { parse: [] } });
+    const message = await ctx.reply(`Reloading ${code(ID)} …`);
+    const showResult = (content: string) =>
+      message.edit({ content: asNotice(content), allowedMentions: { parse: [] } });
     plugins
-      .reload(ownId)
+      .reload(ID)
       .then(
         reloadText,
-        (error: unknown) => operatorSentenceOf(error) ?? `${code(ownId)} could not be reloaded; it is in the log.`,
+        (error: unknown) => operatorSentenceOf(error) ?? `${code(ID)} could not be reloaded; it is in the log.`,
       )
-      .then(tell)
-      .catch((error: unknown) => log.error('the result of a reload could not be told', { error }));
+      .then(showResult)
+      .catch((error: unknown) => log.error('the result of a reload could not be shown', { error }));
   }
 }
 
@@ -173,4 +159,102 @@ function known(plugins: Plugins, id: string): PluginInfo {
   const info = plugins.list().find((candidate) => candidate.id === id.toLowerCase());
   if (info === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id });
   return info;
+}
+
+/** `!plugin list`: a line each, with the state in this guild. */
+function listOfPlugins(plugins: Plugins, guildId: string | null): string {
+  const lines = plugins
+    .list()
+    .map(
+      (info) =>
+        `• ${code(info.id)} ${info.manifest.version}, ${stateIn(plugins, info, guildId)}: ${info.manifest.description}`,
+    );
+  return [`**Plugins** (${lines.length})`, ...lines].join('\n');
+}
+
+/** "running, on here" */
+function stateIn(plugins: Plugins, { id, state }: PluginInfo, guildId: string | null): string {
+  if (state !== 'running') return state;
+  const enabled = plugins.enabledIn(guildId, id);
+  return guildId === null ? 'running' : `running, ${enabled ? 'on' : 'off'} here`;
+}
+
+interface PluginDetails {
+  readonly info: PluginInfo;
+  readonly state: string;
+  readonly settings: readonly SettingInfo[];
+  readonly tools: readonly ToolInfo[];
+  /** Paths on the host, and why a plugin does not run, are shown only to its owner. */
+  readonly isOperator: boolean;
+  /** Permissions that the bot lacks in this server. */
+  readonly missing: readonly string[];
+}
+
+const FOR_OPERATORS = 'the bot’s owner can see what is wrong';
+const POWER =
+  '⚠️ It does not come with the host, and runs in its process: it can do whatever the bot can, read its memory and its data, and reach any address. What stands above is what it says of itself.';
+
+/** `!plugin info`: what a plugin is, needs, offers and has registered. */
+function detailsOf({ info, state, settings, tools, isOperator, missing }: PluginDetails): string {
+  const { manifest } = info;
+  const lines: readonly (readonly [label: string, value: string])[] = [
+    ['State', state],
+    ['Problem', info.problem === undefined || isOperator ? (info.problem ?? '') : FOR_OPERATORS],
+    ['From', isOperator ? `${info.source}, ${code(info.path)}` : info.source],
+    ['Author', manifest.author ?? ''],
+    ['Needs host', manifest.host ?? ''],
+    [
+      'Notes',
+      [
+        manifest.required ? 'cannot be switched off' : '',
+        manifest.guard ? 'tools do not run without it' : '',
+        manifest.enabledByDefault === false ? 'off until an admin enables it' : '',
+      ]
+        .filter((note) => note !== '')
+        .join('; '),
+    ],
+    ['Intents', (manifest.intents ?? []).join(', ')],
+    ['Permissions', (manifest.permissions ?? []).map(permissionName).join(', ')],
+    ['⚠️ Missing here', missing.map(permissionName).join(', ')],
+    ['Environment', codes(info.env)],
+    ['Hosts', codes(manifest.hosts ?? [])],
+    ['Tools', tools.map(({ name, risk }) => `${code(name)} (${risk})`).join(', ')],
+    ['Provides', codes(info.provides)],
+    ['Injects', codes(info.injects)],
+    ['Settings', codes(settings.map(({ key }) => key))],
+    ['Registered', codes(info.effects)],
+  ];
+  const power = info.source === 'bundled' ? [] : [POWER];
+  return [
+    `**${manifest.id}** ${manifest.version}: ${manifest.description}`,
+    ...lines.filter(([, value]) => value !== '').map(([label, value]) => `${label}: ${value}`),
+    ...power,
+  ].join('\n');
+}
+
+/** What a reload changed. */
+function reloadText({ id, from, to, changes }: ReloadReport): string {
+  const versions = from === to ? to : `${from} → ${to}`;
+  if (changes.length === 0) return `Reloaded ${code(id)} ${versions}: nothing visible changed.`;
+  return [`Reloaded ${code(id)} ${versions}:`, ...changes.map((change) => `• ${change}`)].join('\n');
+}
+
+/** Logs for the bot's owner which permissions of plugins the bot lacks in each server. */
+export function logMissingPermissions({ client, services: { plugins }, log }: AdminContext): void {
+  for (const guild of client.guilds.cache.values()) {
+    const { me } = guild.members;
+    if (me === null) continue;
+    const byPermission = new Map<PermissionsString, string[]>();
+    for (const { id, manifest, state } of plugins.list()) {
+      if (state !== 'running' || !plugins.enabledIn(guild.id, id)) continue;
+      for (const permission of me.permissions.missing([...(manifest.permissions ?? [])], true)) {
+        byPermission.set(permission, [...(byPermission.get(permission) ?? []), id]);
+      }
+    }
+    if (byPermission.size === 0) continue;
+    const missing = [...byPermission].map(
+      ([permission, ids]) => `${permissionName(permission)} (for ${ids.join(', ')})`,
+    );
+    log.warn(`the bot lacks permissions in ${guild.name}: ${missing.join('; ')}`, { guildId: guild.id });
+  }
 }

@@ -1,11 +1,11 @@
-import { type Prefixes, type Registrar, subcommand, z } from '@cinnabar/sdk';
-import { codes } from './format.js';
-import { guildOf } from './guild-of.js';
+import { subcommand, z } from '@cinnabar/sdk';
+import type { AdminContext } from './context.js';
+import { codes, guildOf } from './format.js';
 
 const CHANGE = { tier: 'admin', where: 'guild' } as const;
 
-/** `!prefix …`: what commands start with in this guild. */
-export function registerPrefixCommands({ group }: Pick<Registrar, 'group'>, prefixes: Prefixes): void {
+/** `!prefix …`: the prefixes of commands in this guild. */
+export function registerPrefixCommands({ group, services: { prefixes } }: AdminContext): void {
   const prefix = z.string().min(1).max(16).describe('The prefix; quote it if it ends with a space');
   group({
     name: 'prefix',

@@ -1,28 +1,25 @@
 import {
-  type Access,
   type Actor,
   CinnabarError,
   type CommandContext,
   option,
-  type Registrar,
   type SettingInfo,
+  type SettingScope,
   type SettingsCatalog,
+  type Suggest,
+  TIERS,
+  type Tier,
   UserError,
 } from '@cinnabar/sdk';
-import { code, codes } from './format.js';
-import { changeableBy, changedText, listOfSettings, settingLine } from './settings-report.js';
-import { settingKeys, suggestFrom } from './suggestions.js';
-
-export interface SettingsCommandParts {
-  readonly access: Access;
-  readonly catalog: SettingsCatalog;
-}
+import type { AdminContext } from './context.js';
+import { code, codes, MAX_SUGGESTIONS, suggestFrom } from './format.js';
 
 const RESET_WORD = 'reset';
 
 /** `!set <plugin> [key] [value]` and `!unset <plugin> [key]`, also written `!set reset <plugin> [key]`. */
-export function registerSettingsCommands({ command }: Pick<Registrar, 'command'>, parts: SettingsCommandParts): void {
-  const { catalog } = parts;
+export function registerSettingsCommands(context: AdminContext): void {
+  const { command, services } = context;
+  const { catalog } = services;
   const plugin = option.suggested(suggestFrom(catalog.plugins)).describe('Id of the plugin');
   const key = option.suggested(settingKeys(catalog)).optional().describe('Which setting');
 
@@ -38,10 +35,10 @@ export function registerSettingsCommands({ command }: Pick<Registrar, 'command'>
     },
     examples: ['set chat', 'set chat history 80', 'set reset chat history'],
     run(ctx, { plugin, key, value }) {
-      if (plugin === undefined) return ctx.reply(overview(parts));
-      if (plugin === RESET_WORD && key !== undefined) return reset(parts, ctx, key, value);
-      if (key === undefined) return showAll(parts, ctx, plugin);
-      return value === undefined ? showOne(parts, ctx, plugin, key) : change(parts, ctx, plugin, key, value);
+      if (plugin === undefined) return ctx.reply(overview(catalog));
+      if (plugin === RESET_WORD && key !== undefined) return reset(services, ctx, key, value);
+      if (key === undefined) return showAll(services, ctx, plugin);
+      return value === undefined ? showOne(services, ctx, plugin, key) : change(services, ctx, plugin, key, value);
     },
   });
   command({
@@ -50,43 +47,48 @@ export function registerSettingsCommands({ command }: Pick<Registrar, 'command'>
     description: 'Put a setting, or all of a plugin, back to the default',
     options: { plugin, key },
     examples: ['unset chat history', 'unset chat'],
-    run: (ctx, { plugin, key }) => reset(parts, ctx, plugin, key),
+    run: (ctx, { plugin, key }) => reset(services, ctx, plugin, key),
   });
 }
 
-function overview({ catalog }: SettingsCommandParts): string {
+function overview(catalog: SettingsCatalog): string {
   return `These plugins have settings: ${codes(catalog.plugins())}. See one's with \`set <plugin>\`.`;
 }
 
-async function showAll(parts: SettingsCommandParts, ctx: CommandContext, plugin: string): Promise<unknown> {
-  return ctx.reply(listOfSettings(plugin, await changeable(parts, ctx.actor, plugin)));
+async function showAll(services: AdminContext['services'], ctx: CommandContext, plugin: string): Promise<unknown> {
+  return ctx.reply(listOfSettings(plugin, await changeable(services, ctx.actor, plugin)));
 }
 
-async function showOne(parts: SettingsCommandParts, ctx: CommandContext, plugin: string, key: string) {
-  const settings = await changeable(parts, ctx.actor, plugin);
+async function showOne(services: AdminContext['services'], ctx: CommandContext, plugin: string, key: string) {
+  const settings = await changeable(services, ctx.actor, plugin);
   const found = settings.filter((info) => info.key === key || info.key.endsWith(`.${key}`));
   if (found.length === 0) throw unknownKey(plugin, key, settings);
   return ctx.reply(found.map(settingLine).join('\n'));
 }
 
-async function change({ catalog }: SettingsCommandParts, ctx: CommandContext, ...what: [string, string, string]) {
+async function change({ catalog }: AdminContext['services'], ctx: CommandContext, ...what: [string, string, string]) {
   const [plugin, key, value] = what;
   return ctx.reply(changedText(await catalog.set(plugin, key, value, ctx.actor)));
 }
 
-async function reset({ catalog }: SettingsCommandParts, ctx: CommandContext, plugin: string, key: string | undefined) {
+async function reset(
+  { catalog }: AdminContext['services'],
+  ctx: CommandContext,
+  plugin: string,
+  key: string | undefined,
+) {
   await catalog.reset(plugin, key, ctx.actor);
   const what = key === undefined ? `The settings of ${code(plugin)} are` : `${code(key)} of ${code(plugin)} is`;
   return ctx.reply(`${what} back to the default.`);
 }
 
 async function changeable(
-  { access, catalog }: SettingsCommandParts,
+  { access, catalog }: AdminContext['services'],
   actor: Actor,
   plugin: string,
 ): Promise<readonly SettingInfo[]> {
   if (!catalog.plugins().includes(plugin)) {
-    throw new UserError(`There is no plugin with settings called ${code(plugin)}. ${overview({ access, catalog })}`);
+    throw new UserError(`There is no plugin with settings called ${code(plugin)}. ${overview(catalog)}`);
   }
   return changeableBy(await access.tierOf(actor), await catalog.describe(plugin, actor));
 }
@@ -94,4 +96,78 @@ async function changeable(
 function unknownKey(plugin: string, key: string, settings: readonly SettingInfo[]): CinnabarError {
   const hint = settings.length === 0 ? '' : ` It has ${codes(settings.map((info) => info.key))}.`;
   return new CinnabarError('CINNABAR_SETTING_UNKNOWN', { plugin, key, hint });
+}
+
+const PLACES: Readonly<Record<SettingScope, string>> = {
+  global: 'everywhere',
+  guild: 'for this server',
+  channel: 'for this channel',
+  role: 'by role',
+  user: 'for you',
+  member: 'for you in this server',
+};
+const CHANGED_BY: Readonly<Record<SettingScope, Tier>> = {
+  global: 'botOwner',
+  guild: 'admin',
+  channel: 'admin',
+  role: 'admin',
+  user: 'everyone',
+  member: 'everyone',
+};
+
+/** The settings that a member of the tier may change; the others are not shown to them. */
+function changeableBy(tier: Tier, settings: readonly SettingInfo[]): readonly SettingInfo[] {
+  return settings.filter(({ scope }) => TIERS.indexOf(tier) >= TIERS.indexOf(CHANGED_BY[scope]));
+}
+
+function listOfSettings(plugin: string, settings: readonly SettingInfo[]): string {
+  if (settings.length === 0) return `${code(plugin)} has no settings that you may change here.`;
+  const isSet = ({ value, default: byDefault }: SettingInfo) => JSON.stringify(value) !== JSON.stringify(byDefault);
+  const changed = settings.filter(isSet);
+  const others = settings.filter((info) => !isSet(info));
+  return [
+    `**Settings of ${plugin}**`,
+    ...section('Set', changed),
+    ...section(changed.length === 0 ? undefined : 'As they come', others),
+  ].join('\n');
+}
+
+function section(title: string | undefined, settings: readonly SettingInfo[]): readonly string[] {
+  if (settings.length === 0) return [];
+  const lines = settings.map((info) => `• ${settingLine(info)}`);
+  return title === undefined ? lines : [`__${title}__`, ...lines];
+}
+
+/** "`style` = `plain` for this server. Card style. One of plain, cyberpunk, terminal; default `plain`." */
+function settingLine({ key, value, scope, description, type, default: byDefault }: SettingInfo): string {
+  const about = description === '' ? '' : ` ${sentence(description)}`;
+  return `\`${key}\` = ${code(value)} ${PLACES[scope]}.${about} ${sentence(`${capital(type)}; default ${code(byDefault)}`)}`;
+}
+
+/** After a change. */
+function changedText({ key, plugin, value, scope, inForce }: SettingInfo): string {
+  if (inForce !== undefined && JSON.stringify(inForce.value) !== JSON.stringify(value))
+    return `\`${key}\` of ${code(plugin)} is saved as ${code(value)} ${PLACES[scope]}, but here ${code(inForce.value)} holds: ${inForce.origin} decides.`;
+  return `\`${key}\` of ${code(plugin)} is ${code(value)} ${PLACES[scope]} now.`;
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Keys of every plugin's settings: Discord does not tell which plugin was chosen. */
+function settingKeys(catalog: SettingsCatalog): Suggest {
+  return async (typed, { guildId, userId }) => {
+    const actor = { userId, guildId, channelId: '0' };
+    const all = await Promise.all(catalog.plugins().map((plugin) => catalog.describe(plugin, actor)));
+    return all
+      .flat()
+      .filter(({ key }) => key.toLowerCase().includes(typed.toLowerCase()))
+      .slice(0, MAX_SUGGESTIONS)
+      .map(({ key, plugin }) => ({ name: `${key} (${plugin})`, value: key }));
+  };
 }

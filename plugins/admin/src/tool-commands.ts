@@ -1,25 +1,15 @@
 import {
   CinnabarError,
   option,
-  type Plugins,
-  type Registrar,
   subcommand,
   TOOL_POLICIES,
   type ToolInfo,
-  type ToolPolicies,
   type ToolPolicy,
   type Tools,
   z,
 } from '@cinnabar/sdk';
-import { code } from './format.js';
-import { guildOf } from './guild-of.js';
-import { toolNames } from './suggestions.js';
-
-export interface ToolCommandParts {
-  readonly tools: Tools;
-  readonly policies: ToolPolicies;
-  readonly plugins: Plugins;
-}
+import type { AdminContext } from './context.js';
+import { code, guildOf, suggestFrom } from './format.js';
 
 const DEFAULT_WORD = 'default';
 const MEANING: Readonly<Record<ToolPolicy | 'default', string>> = {
@@ -30,10 +20,8 @@ const MEANING: Readonly<Record<ToolPolicy | 'default', string>> = {
 };
 
 /** `!tool …`: what models may do in this guild. */
-export function registerToolCommands(
-  { group }: Pick<Registrar, 'group'>,
-  { tools, policies, plugins }: ToolCommandParts,
-): void {
+export function registerToolCommands({ group, services: { tools, policies, plugins } }: AdminContext): void {
+  const suggestTool = suggestFrom(() => tools.list().map(({ name }) => name));
   group({
     name: 'tool',
     description: 'See and control what the AI may use',
@@ -55,7 +43,7 @@ export function registerToolCommands(
         description: 'Allow a tool, have it confirmed, or deny it',
         help: '`deny` is final: no member, card or other policy can bring the call back.',
         options: {
-          tool: option.suggested(toolNames(tools)).describe('Name of the tool'),
+          tool: option.suggested(suggestTool).describe('Name of the tool'),
           policy: z
             .enum([...TOOL_POLICIES, DEFAULT_WORD])
             .optional()

@@ -1,9 +1,7 @@
-import { Access, definePlugin, Llm, optional } from '@cinnabar/sdk';
-import { collections, createPartyOf, settings, sharedCharacters } from './roster/owner.js';
-import { addPartyCharacter } from './tools/add.js';
-import { recommendGear } from './tools/recommend.js';
-import { removePartyCharacter } from './tools/remove.js';
-import { viewPartyMembers } from './tools/view.js';
+import { definePlugin } from '@cinnabar/sdk';
+import { collections, createPartyOf, inject, settings, sharedCharacters } from './parties.js';
+import { recommendGear } from './recommend-gear.js';
+import { addPartyCharacter, removePartyCharacter, viewPartyMembers } from './roster-tools.js';
 
 export default definePlugin({
   manifest: {
@@ -14,10 +12,11 @@ export default definePlugin({
   },
   settings,
   collections,
-  inject: { access: Access, llm: optional(Llm) },
-  setup({ client, tool, personalData, settings: { guild }, collections: stored, services }) {
-    const partyOf = createPartyOf({ client, access: services.access, guildSettings: guild, stored });
-    personalData(sharedCharacters(stored));
+  inject,
+  setup(context) {
+    const { tool, personalData, collections, services } = context;
+    const partyOf = createPartyOf(context);
+    personalData(sharedCharacters(collections));
     tool(addPartyCharacter(partyOf));
     tool(removePartyCharacter(partyOf));
     tool(viewPartyMembers(partyOf));

@@ -1,4 +1,4 @@
-import { findProblems } from '@cinnabar/plugin-party/dist/gear/verify.js';
+import { findProblems } from '@cinnabar/plugin-party/dist/verify-distribution.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

@@ -1,5 +1,4 @@
-import { LIMITS, withCharacter, withoutCharacter } from '@cinnabar/plugin-party/dist/roster/characters.js';
-import { partyList } from '@cinnabar/plugin-party/dist/roster/list.js';
+import { LIMITS, partyList, withCharacter, withoutCharacter } from '@cinnabar/plugin-party/dist/characters.js';
 import { UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

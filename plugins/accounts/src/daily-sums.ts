@@ -1,6 +1,5 @@
-import { addUsage, NO_USAGE, type Receipt, z } from '@cinnabar/sdk';
-import { usageSchema } from '../receipts/schema.js';
-import { difference, wholeOf } from './used.js';
+import { addUsage, type BilledUsage, NO_USAGE, type Receipt, tokensOf, z } from '@cinnabar/sdk';
+import { usageSchema } from './receipts.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 const KEPT_DAYS = 31;
@@ -94,4 +93,30 @@ export function addSums(sums: readonly Sum[]): Sum {
     }),
     NO_USE,
   );
+}
+
+/** What a receipt comes to. */
+function wholeOf({ usage, cost }: Pick<Receipt, 'usage' | 'cost'>): Sum {
+  return { runs: 1, tokens: tokensOf(usage), usd: cost ?? 0, unpriced: cost === null ? 1 : 0, usage };
+}
+
+/** What is missing in sums that have counted `then`. */
+function difference(now: Sum, then: Sum): Sum {
+  return {
+    runs: now.runs - then.runs,
+    tokens: now.tokens - then.tokens,
+    usd: now.usd - then.usd,
+    unpriced: now.unpriced - then.unpriced,
+    usage: usageDifference(now.usage, then.usage),
+  };
+}
+
+function usageDifference(now: BilledUsage, then: BilledUsage): BilledUsage {
+  return {
+    inputTokens: now.inputTokens - then.inputTokens,
+    outputTokens: now.outputTokens - then.outputTokens,
+    cacheCreationTokens: now.cacheCreationTokens - then.cacheCreationTokens,
+    cacheReadTokens: now.cacheReadTokens - then.cacheReadTokens,
+    cacheCreation1hTokens: now.cacheCreation1hTokens - then.cacheCreation1hTokens,
+  };
 }

@@ -1,5 +1,5 @@
-import { UserError, z } from '@cinnabar/sdk';
-import { nameKey, nearestName, shown } from './names.js';
+import { plainText, UserError, visible, z } from '@cinnabar/sdk';
+import { distance } from 'fastest-levenshtein';
 
 export const partySchema = z.object({
   members: z
@@ -25,7 +25,7 @@ export function findCharacter(members: readonly Character[], name: string): Char
 }
 
 /** What is said about a character: nothing of its gear where it is left out. */
-export interface Said {
+interface Said {
   readonly name: string;
   readonly role: string;
   readonly gear?: readonly string[] | undefined;
@@ -83,4 +83,42 @@ function checkSize({ name, role, gear }: Character): void {
   if (gear.some((preference) => preference.length > LIMITS.gearLength)) {
     throw new UserError(`A gear preference has at most ${LIMITS.gearLength} characters.`);
   }
+}
+
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+
+/** Two names with one key are one character: case, width, accents' encoding, spacing and invisible characters do not tell them apart. */
+export function nameKey(name: string): string {
+  return name.normalize('NFKC').replace(INVISIBLE, '').replace(/\s+/gu, ' ').trim().toUpperCase().toLowerCase();
+}
+
+/** The closest of `names` to a mistyped one; `undefined` when none is close. */
+function nearestName(name: string, names: readonly string[]): string | undefined {
+  const key = nameKey(name);
+  const allowed = Math.round(key.length * 0.4);
+  const ranked = names
+    .map((candidate) => ({ candidate, away: distance(key, nameKey(candidate)) }))
+    .sort((a, b) => a.away - b.away);
+  const best = ranked[0];
+  return best !== undefined && best.away <= allowed ? best.candidate : undefined;
+}
+
+/** A typed text inside a message: nothing hidden, nothing taken for markup. */
+export function shown(text: string): string {
+  return plainText(visible(text));
+}
+
+/** "None" for an empty list, as on the confirmation card. */
+function gearText(gear: readonly string[]): string {
+  return gear.length === 0 ? 'None' : gear.map(shown).join(', ');
+}
+
+/** @param phrase whose party it is: "your party" */
+export function partyList(members: readonly Character[], phrase: string): string {
+  const whose = phrase.charAt(0).toUpperCase() + phrase.slice(1);
+  if (members.length === 0) return `${whose} is empty. To add someone, say: Add V to my party, he's a Solo`;
+  const lines = members.map(
+    ({ name, role, gear }) => `• **${shown(name)}** – ${shown(role)} (Gear Preferences: ${gearText(gear)})`,
+  );
+  return [`👥 ${whose} (${members.length})`, ...lines].join('\n');
 }

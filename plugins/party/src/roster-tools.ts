@@ -1,9 +1,8 @@
 import { type ToolDefinition, z } from '@cinnabar/sdk';
-import { type Character, findCharacter, withCharacter } from '../roster/characters.js';
-import { shown } from '../roster/names.js';
-import type { PartyOf } from '../roster/owner.js';
+import { type Character, findCharacter, partyList, shown, withCharacter, withoutCharacter } from './characters.js';
+import type { PartyOf } from './parties.js';
 
-const input = z.object({
+const characterInput = z.object({
   name: z.string().describe("The character's name"),
   role: z.string().describe("The character's role (e.g., Solo, Netrunner, Fixer, Rockerboy, etc.)"),
   gear_preferences: z
@@ -12,23 +11,23 @@ const input = z.object({
     .describe("Optional list of gear types the character prefers (e.g., 'Assault Rifles', 'Body Armor', 'Cyberware')"),
 });
 
-type Input = z.output<typeof input>;
+type Input = z.output<typeof characterInput>;
 
 interface Added {
-  /** As it is in the party. */
+  /** As the party has it. */
   readonly character: Character;
   readonly isNew: boolean;
   readonly party: string;
 }
 
-export function addPartyCharacter(partyOf: PartyOf): ToolDefinition<typeof input, Added> {
+export function addPartyCharacter(partyOf: PartyOf): ToolDefinition<typeof characterInput, Added> {
   return {
     name: 'add_party_character',
     description:
       'Add a new character to the party or update an existing character. Requires character name and role. Gear preferences are optional.',
-    input,
+    input: characterInput,
     risk: 'write',
-    examples,
+    examples: ADD_EXAMPLES,
     present: {
       sentence: ({ name }) => `I'll add ${name} to your party`,
       said: ['name'],
@@ -90,19 +89,19 @@ function changesOf(present: Character, { role, gear_preferences: gear }: Input):
   ];
 }
 
-const joins = ["he's", "she's", "they're", 'he is', 'she is', 'they are', "it's", 'who is', "who's"].flatMap((is) => [
+const JOINS = ["he's", "she's", "they're", 'he is', 'she is', 'they are', "it's", 'who is', "who's"].flatMap((is) => [
   `add {name} to my party, ${is} a {role}`,
   `add {name} to my party, ${is} an {role}`,
   `add {name} to the party, ${is} a {role}`,
 ]);
-const likes = ["he's", "she's", "they're"].flatMap((is) =>
+const LIKES = ["he's", "she's", "they're"].flatMap((is) =>
   [' who likes', ' who prefers', ' and likes', ' and prefers', ', likes', ', prefers', ' with', ' preferring'].map(
     (prefers) => `add {name} to my party, ${is} a {role}${prefers} {gear_preferences}`,
   ),
 );
-const examples = [
-  ...joins,
-  ...likes,
+const ADD_EXAMPLES = [
+  ...JOINS,
+  ...LIKES,
   'add {name} to my party as a {role}',
   'add {name} to my party as an {role}',
   'add {name} to the party as a {role}',
@@ -116,7 +115,7 @@ const examples = [
   'add a {role} called {name} to my party',
   'put {name} in my party as a {role}',
   'recruit {name} as a {role}',
-  '{name} joins my party as a {role}',
+  '{name} JOINS my party as a {role}',
   '{name} joined my party as a {role}',
   '{name} is in my party now, as a {role}',
   'my new party member is {name}, a {role}',
@@ -126,4 +125,116 @@ const examples = [
   "change {name}'s role to {role}",
   'make {name} a {role}',
   '{name} is a {role} now',
+];
+
+const nameInput = z.object({ name: z.string().describe('The name of the character to remove') });
+
+interface Removed {
+  /** As the party has it. */
+  readonly name: string;
+  readonly party: string;
+}
+
+export function removePartyCharacter(partyOf: PartyOf): ToolDefinition<typeof nameInput, Removed> {
+  return {
+    name: 'remove_party_character',
+    description: 'Remove a character from the party by name.',
+    input: nameInput,
+    risk: 'destructive',
+    examples: REMOVE_EXAMPLES,
+    present: {
+      sentence: ({ name }) => `I'll remove ${name} from your party`,
+      said: ['name'],
+      action: 'Remove character from party roster',
+      terminal: { program: 'PARTY_MANAGER', operation: 'REMOVE_CHARACTER', record: 'CHARACTER_DATA' },
+      labels: { name: 'Name' },
+      async describe({ name }, { actor }) {
+        const { phrase } = await partyOf(actor);
+        return {
+          sentence: `I'll remove ${name} from ${phrase}`,
+          said: ['name'],
+          cancelled: `Cancelled removing ${name} from ${phrase}.`,
+        };
+      },
+      success: (_, { name, party }) => `✓ ${shown(name)} has been removed from ${party}.`,
+      cancelled: ({ name }) => `Cancelled removing ${name} from your party.`,
+    },
+    async check({ name }, { actor }) {
+      await (await partyOf(actor)).assertMayChange(name);
+    },
+    async run({ name }, { actor }) {
+      const { document, phrase, assertMayChange } = await partyOf(actor);
+      await assertMayChange(name);
+      let removed = name;
+      await document.update((party) => {
+        const { left, gone } = withoutCharacter(party.members, name);
+        party.members = left;
+        removed = gone.name;
+      });
+      return { name: removed, party: phrase };
+    },
+  };
+}
+
+const REMOVE_EXAMPLES = [
+  'remove {name} from my party',
+  'remove {name} from the party',
+  'kick {name} from my party',
+  'kick {name} out of my party',
+  'kick {name} from the party',
+  'kick {name} out of the party',
+  'drop {name} from my party',
+  'delete {name} from my party',
+  'take {name} out of my party',
+  'throw {name} out of my party',
+  'get rid of {name} in my party',
+  '{name} left my party',
+  '{name} left the party',
+  '{name} is no longer in my party',
+];
+
+interface Viewed {
+  readonly members: readonly Character[];
+  readonly party: string;
+}
+
+export function viewPartyMembers(partyOf: PartyOf): ToolDefinition<z.ZodObject<Record<never, never>>, Viewed> {
+  return {
+    name: 'view_party_members',
+    description: 'View all current party members with their roles and gear preferences.',
+    input: z.object({}),
+    risk: 'read',
+    examples: VIEW_EXAMPLES,
+    present: {
+      sentence: () => "I'll show the members of your party",
+      action: 'View party roster',
+      terminal: { program: 'PARTY_MANAGER', operation: 'VIEW_MEMBERS', record: 'PARTY_DATA' },
+      describe: async (_, { actor }) => ({ sentence: `I'll show the members of ${(await partyOf(actor)).phrase}` }),
+      success: (_, { members, party }) => partyList(members, party),
+      cancelled: () => 'Cancelled viewing party members.',
+    },
+    async run(_, { actor }) {
+      const { document, phrase } = await partyOf(actor);
+      const { members } = await document.get();
+      return { members, party: phrase };
+    },
+  };
+}
+
+const VIEW_EXAMPLES = [
+  'who is in my party?',
+  "who's in my party?",
+  'who is in the party?',
+  'who are my party members?',
+  'who do I have in my party?',
+  'show my party',
+  'show me my party',
+  'show the party',
+  'show my party members',
+  'list my party',
+  'list my party members',
+  'view my party',
+  'view party members',
+  'what does my party look like?',
+  'tell me about my party',
 ];

@@ -1,29 +1,64 @@
-import type { Collection, Receipt } from '@cinnabar/sdk';
-import type { StoredReceipts } from './schema.js';
+import { type Collection, type Receipt, z } from '@cinnabar/sdk';
+
+export const usageSchema = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cacheCreationTokens: z.number(),
+  cacheReadTokens: z.number(),
+  cacheCreation1hTokens: z.number(),
+});
+
+const texts = z.array(z.string()).readonly();
+
+const receiptSchema = z.object({
+  id: z.string(),
+  at: z.number(),
+  mind: z.string(),
+  actor: z.object({ userId: z.string(), guildId: z.string().nullable(), channelId: z.string() }),
+  messageIds: texts,
+  trigger: z.string(),
+  model: z.string(),
+  provider: z.string(),
+  mode: z.enum(['chat', 'prefill']).optional(),
+  usage: usageSchema,
+  calls: z.number(),
+  cost: z.number().nullable(),
+  tools: z.array(z.object({ name: z.string(), outcome: z.string() })).readonly(),
+  details: texts,
+  missCause: z.string().optional(),
+  configured: texts.optional(),
+  notes: texts.optional(),
+}) satisfies z.ZodType<Receipt>;
+
+export const receiptsSchema = z.object({
+  /** Of one channel, in the order in which they were last recorded. */
+  receipts: z.array(receiptSchema).default([]),
+});
+type StoredReceipts = z.output<typeof receiptsSchema>;
 
 const DAY_MS = 24 * 60 * 60_000;
 
-export interface Kept {
-  /** Of each mind in a channel: one that works a lot does not push out another's answers. */
+type ReceiptStore = Collection<StoredReceipts, 'channel'>;
+
+interface Retention {
+  /** Of each mind in a channel, so that a busy one does not displace another's. */
   readonly receipts: number;
   readonly receiptDays: number;
 }
 
-export type ReceiptStore = Collection<StoredReceipts, 'channel'>;
-
-/** The receipt that this one takes the place of. */
+/** The receipt that this one replaces. */
 export async function knownReceipt(store: ReceiptStore, receipt: Receipt): Promise<Receipt | undefined> {
   const { receipts } = await store.of(receipt.actor.channelId).get();
   return receipts.find((one) => isSame(one, receipt));
 }
 
-export async function keepReceipt(store: ReceiptStore, receipt: Receipt, kept: Kept): Promise<void> {
+export async function keepReceipt(store: ReceiptStore, receipt: Receipt, retention: Retention): Promise<void> {
   await store.of(receipt.actor.channelId).update((draft) => {
     const others = draft.receipts.filter(
-      (one) => one.at > receipt.at - kept.receiptDays * DAY_MS && !isSame(one, receipt),
+      (one) => one.at > receipt.at - retention.receiptDays * DAY_MS && !isSame(one, receipt),
     );
     const all = [...others, receipt];
-    const dropped = all.filter(({ mind }) => mind === receipt.mind).slice(0, -kept.receipts);
+    const dropped = all.filter(({ mind }) => mind === receipt.mind).slice(0, -retention.receipts);
     draft.receipts = all.filter((one) => !dropped.includes(one));
   });
 }

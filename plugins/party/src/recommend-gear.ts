@@ -1,9 +1,7 @@
 import { hasModel, type Llm, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
-import { askForDistribution } from '../gear/ask.js';
-import { type Candidates, candidatesOf } from '../gear/candidates.js';
-import type { Distribution } from '../gear/distribution.js';
-import { recommendationText } from '../gear/text.js';
-import type { PartyOf } from '../roster/owner.js';
+import { type Character, findCharacter, nameKey, shown } from './characters.js';
+import { askForDistribution, type Distribution } from './distribution.js';
+import type { PartyOf } from './parties.js';
 
 const input = z.object({
   loot_description: z
@@ -89,3 +87,57 @@ const examples = [
   'recommend who gets {loot_description}',
   'recommend who gets {loot_description}, excluding {excluded_characters}',
 ];
+
+interface Candidates {
+  readonly characters: readonly Character[];
+  /** Names as they are in the party. */
+  readonly excluded: readonly string[];
+  /** Names that were to be excluded and that nobody has. */
+  readonly unknown: readonly string[];
+}
+
+/** @throws UserError when nobody is left to receive anything */
+function candidatesOf(members: readonly Character[], exclude: readonly string[]): Candidates {
+  if (members.length === 0) throw new UserError('There is nobody in the party yet, so nobody can get anything.');
+  const found = exclude.map((name) => findCharacter(members, name));
+  const characters = members.filter((member) => !found.includes(member));
+  if (characters.length === 0) throw new UserError('Everyone in the party is excluded, so nobody can get anything.');
+  return {
+    characters,
+    excluded: members.filter((member) => found.includes(member)).map(({ name }) => name),
+    unknown: exclude.filter((_, index) => found[index] === undefined),
+  };
+}
+
+const LONGEST_REASON = 200;
+
+/** The recommendations as a list by character, then who and what was left out. */
+function recommendationText(distribution: Distribution, candidates: Candidates): string {
+  const lines = candidates.characters.map(({ name, role }) => {
+    const things = distribution.assignments.filter(({ character }) => nameKey(character) === nameKey(name));
+    const who = `**${shown(name)}** (${shown(role)})`;
+    if (things.length === 0) return `• ${who}: nothing this time`;
+    return [`• ${who}:`, ...things.map((thing) => `  - ${itemText(distribution, thing)}`)].join('\n');
+  });
+  return ['🎒 Gear Recommendations', ...lines, ...notes(distribution, candidates)].join('\n');
+}
+
+function itemText({ items }: Distribution, { item_id, reason }: Distribution['assignments'][number]): string {
+  const { name = '', amount = 1 } = items.find(({ id }) => id === item_id) ?? {};
+  const what = amount === 1 ? shown(name) : `${amount} × ${shown(name)}`;
+  return reason.trim() === '' ? what : `${what} – ${shown(brief(reason))}`;
+}
+
+function notes({ not_loot }: Distribution, { excluded, unknown }: Candidates): string[] {
+  const list = (names: readonly string[]) => names.map(shown).join(', ');
+  return [
+    ...(excluded.length > 0 ? [`Excluded: ${list(excluded)}`] : []),
+    ...(unknown.length > 0 ? [`Not in the party, so not excluded: ${list(unknown)}`] : []),
+    ...(not_loot.length > 0 ? [`Not counted as loot: ${list(not_loot)}`] : []),
+  ];
+}
+
+function brief(text: string): string {
+  const characters = [...text.trim().replace(/\s+/gu, ' ')];
+  return characters.length <= LONGEST_REASON ? characters.join('') : `${characters.slice(0, LONGEST_REASON).join('')}…`;
+}

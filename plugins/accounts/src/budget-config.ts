@@ -1,8 +1,26 @@
-import type { BudgetLimits, ConfigLayer, DayLimit } from '@cinnabar/sdk';
-import type { Holder } from './judge.js';
-import { HOLDERS, LIMITS } from './schema.js';
+import { type BudgetLimits, type ConfigLayer, type Configuration, type DayLimit, type Logger, z } from '@cinnabar/sdk';
+import type { Holder } from './limits.js';
 
-export interface BudgetReading {
+const HOLDERS = ['guild', 'channel', 'member'] as const;
+const LIMITS = { tokensPerDay: z.int().min(0), usdPerDay: z.number().min(0) } as const;
+
+const of = (whose: string) =>
+  z
+    .strictObject({
+      tokensPerDay: LIMITS.tokensPerDay.optional().describe(`Tokens that ${whose} may use in a day (UTC); 0: none`),
+      usdPerDay: LIMITS.usdPerDay.optional().describe(`US dollars that ${whose} may use in a day (UTC); 0: none`),
+    })
+    .prefault({});
+
+/** The plugin's part of the configuration files. */
+export const budgetsConfiguration = z.object({
+  budgets: z
+    .strictObject({ guild: of('a server'), channel: of('a channel'), member: of('a member of a server') })
+    .prefault({})
+    .describe('What may be used in a day, by all minds together; without a limit when left out'),
+});
+
+interface BudgetReading {
   readonly limits: BudgetLimits;
   /** A sentence for each mistake, with file, line and key. */
   readonly problems: readonly string[];
@@ -12,7 +30,7 @@ type LimitName = keyof typeof LIMITS;
 type Limits = ReadonlyMap<`${Holder}.${LimitName}`, number | undefined>;
 const NAMES: readonly LimitName[] = ['tokensPerDay', 'usdPerDay'];
 
-/** The limits that are in force, the narrowest layer's last. One that cannot be read is 0: a mistake must not cost money. */
+/** The limits in force; the narrowest layer wins. One that cannot be read is 0: a mistake must not cost money. */
 export function readBudgets(layers: readonly ConfigLayer[]): BudgetReading {
   const problems: string[] = [];
   const limits = new Map(layers.flatMap((layer) => [...readLayer(layer, problems)]));
@@ -62,4 +80,24 @@ function readLayer({ source, values, lineOf }: ConfigLayer, problems: string[]):
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The limits of the configuration files that hold in a guild (`null`: direct messages). */
+type LimitsInForce = (guildId: string | null) => Promise<BudgetLimits>;
+
+/** The mistakes remembered as logged: the files may be edited for years. */
+const MAX_LOGGED = 1_000;
+
+/** Mistakes are logged, each once. */
+export function createLimitsInForce(configuration: Pick<Configuration, 'layers'>, log: Logger): LimitsInForce {
+  const logged = new Set<string>();
+  return async (guildId) => {
+    const { limits, problems } = readBudgets(await configuration.layers(guildId));
+    for (const problem of problems.filter((one) => !logged.has(one))) {
+      if (logged.size >= MAX_LOGGED) logged.clear();
+      logged.add(problem);
+      log.warn(problem);
+    }
+    return limits;
+  };
 }

@@ -1,18 +1,18 @@
 import {
-  type Access,
+  Access,
   type Actor,
   type Collections,
   type Document,
   homeChannelOf,
+  Llm,
+  optional,
   type PersonalData,
-  type Settings,
+  type PluginContext,
   TIERS,
   UserError,
   z,
 } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
-import { type Character, findCharacter, type Party, partySchema } from './characters.js';
-import { shown } from './names.js';
+import { type Character, findCharacter, type Party, partySchema, shown } from './characters.js';
 
 export const settings = {
   guild: z.object({
@@ -35,8 +35,8 @@ export const collections = {
   guildParties: { scope: 'guild', schema: partySchema, version: 1 },
 } as const;
 
-/** The party that an actor speaks of, and what to call it. */
-export interface OwnedParty {
+/** The party of an actor in a channel, and what to call it. */
+interface OwnedParty {
   readonly document: Document<Party>;
   /** "your party", "this channel's party" */
   readonly phrase: string;
@@ -48,15 +48,12 @@ export interface OwnedParty {
 type Owner = 'user' | 'channel' | 'guild';
 export type PartyOf = (actor: Actor) => Promise<OwnedParty>;
 
-export interface PartyOfParts {
-  readonly client: Pick<Client, 'channels'>;
-  readonly access: Pick<Access, 'tierOf'>;
-  readonly guildSettings: Settings<typeof settings>['guild'];
-  readonly stored: Collections<typeof collections>;
-}
+export const inject = { access: Access, llm: optional(Llm) };
+
+type PartyContext = PluginContext<typeof settings, typeof collections, typeof inject>;
 
 /** In a direct message it is always the user's own. The threads of a channel have the channel's party. */
-export function createPartyOf({ client, access, guildSettings, stored }: PartyOfParts): PartyOf {
+export function createPartyOf({ client, settings, collections: stored, services }: PartyContext): PartyOf {
   const placeOf = async ({ guildId, channelId, userId }: Actor, owner: Owner) => {
     if (guildId !== null && owner === 'guild') {
       return { document: stored.guildParties.of(guildId), phrase: "this server's party", isShared: true };
@@ -68,7 +65,7 @@ export function createPartyOf({ client, access, guildSettings, stored }: PartyOf
     return { document: stored.userParties.of(userId), phrase: 'your party', isShared: false };
   };
   return async (actor) => {
-    const rules = actor.guildId === null ? undefined : await guildSettings(actor.guildId).get();
+    const rules = actor.guildId === null ? undefined : await settings.guild(actor.guildId).get();
     const place = await placeOf(actor, rules?.owner ?? 'user');
     return {
       ...place,
@@ -77,7 +74,7 @@ export function createPartyOf({ client, access, guildSettings, stored }: PartyOf
         const present = findCharacter((await place.document.get()).members, name);
         const addedBy = present?.addedBy;
         if (present === undefined || addedBy === undefined || addedBy === actor.userId) return;
-        if (TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod')) return;
+        if (TIERS.indexOf(await services.access.tierOf(actor)) >= TIERS.indexOf('mod')) return;
         throw new UserError(
           `<@${addedBy}> has added ${shown(present.name)} to ${place.phrase}: only they or a moderator can change that.`,
         );

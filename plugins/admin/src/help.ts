@@ -1,0 +1,230 @@
+import { type CommandContext, type CommandInfo, option, type PluginInfo, type ToolInfo } from '@cinnabar/sdk';
+import type { AdminContext } from './context.js';
+import { code, whoMay } from './format.js';
+
+/** `!help`: from the declarations of the plugins, only the commands and tools that the member may use in that place. */
+export function registerHelp({ command, services }: AdminContext): void {
+  command({
+    name: 'help',
+    description: 'Show what I can do for you here',
+    options: { topic: option.rest().optional().describe('A command, plugin or tool, or words to look for') },
+    ephemeral: true,
+    examples: ['help', 'help plugin reload', 'help prefix'],
+    async run(ctx, { topic }) {
+      const index = await indexFor(services, ctx);
+      const style = { prefix: readablePrefix(ctx) };
+      if (topic === undefined) return ctx.reply(overviewPage(index, style));
+      const asked = withoutPrefix(topic.trim(), ctx.prefix);
+      const [, words = asked, number = '1'] = /^(.*\S)\s+(\d{1,3})$/.exec(asked) ?? [];
+      const found = findTopic(words, index);
+      const page = Number(number);
+      if (found !== undefined) return ctx.reply(topicPage(found, index, style, page));
+      return ctx.reply(searchPage(words, page, index, style) ?? unknown(words, index, services));
+    },
+  });
+}
+
+/** A mention, which works as a prefix too, is shown by name. */
+function readablePrefix({ prefix, channel }: CommandContext): string {
+  return prefix.startsWith('<@') ? `@${channel.client.user.displayName} ` : prefix;
+}
+
+async function indexFor(
+  { commands, plugins, tools }: AdminContext['services'],
+  { actor }: CommandContext,
+): Promise<HelpIndex> {
+  const [visible, offered] = await Promise.all([commands.visibleTo(actor), tools.offered(actor)]);
+  return { commands: visible, tools: offered, plugins: plugins.list() };
+}
+
+function unknown(words: string, index: HelpIndex, { commands }: AdminContext['services']): string {
+  const similar = commands.similar(words, topicsOf(index));
+  const hint = similar.length === 0 ? '' : ` Did you mean ${similar.slice(0, 3).map(code).join(' or ')}?`;
+  return `There is no command, plugin or tool called ${code(words)} that you can use here.${hint}`;
+}
+
+function withoutPrefix(words: string, prefix: string): string {
+  return words.startsWith(prefix) ? words.slice(prefix.length) : words;
+}
+
+/** Everything that help can show one member in one place. */
+interface HelpIndex {
+  readonly commands: readonly CommandInfo[];
+  readonly tools: readonly ToolInfo[];
+  readonly plugins: readonly PluginInfo[];
+}
+
+type Topic =
+  | { readonly kind: 'command'; readonly command: CommandInfo }
+  | { readonly kind: 'group'; readonly name: string; readonly commands: readonly CommandInfo[] }
+  | { readonly kind: 'plugin'; readonly plugin: PluginInfo }
+  | { readonly kind: 'tool'; readonly tool: ToolInfo };
+
+/** What the words of `!help …` name: a command or its alias, a group, a plugin, a tool. */
+function findTopic(words: string, { commands, tools, plugins }: HelpIndex): Topic | undefined {
+  const name = words.toLowerCase();
+  const command = commands.find((each) => each.name === name) ?? commands.find(({ aliases }) => aliases.includes(name));
+  if (command !== undefined) return { kind: 'command', command };
+  const inGroup = commands.filter((each) => each.name.startsWith(`${name} `));
+  if (inGroup.length > 0) return { kind: 'group', name, commands: inGroup };
+  const plugin = plugins.find(({ id }) => id === name);
+  if (plugin !== undefined && offersAnything(plugin.id, { commands, tools })) return { kind: 'plugin', plugin };
+  const tool = tools.find((each) => each.name === name);
+  return tool === undefined ? undefined : { kind: 'tool', tool };
+}
+
+function offersAnything(id: string, { commands, tools }: Pick<HelpIndex, 'commands' | 'tools'>): boolean {
+  return commands.some(({ plugin }) => plugin === id) || tools.some(({ plugin }) => plugin === id);
+}
+
+/** The names of everything that has help: commands, their groups, plugins, tools. */
+function topicsOf(index: HelpIndex): readonly CommandInfo[] {
+  const { commands, tools, plugins } = index;
+  const groups = commands.map(({ name }) => name.split(' ')[0] ?? name);
+  const ids = plugins.map(({ id }) => id).filter((id) => offersAnything(id, index));
+  const names = new Set([...groups, ...ids, ...tools.map(({ name }) => name)]);
+  const [any] = commands;
+  const others = any === undefined ? [] : [...names].map((name) => ({ ...any, name }));
+  return [...commands.filter(({ name }) => !names.has(name)), ...others];
+}
+
+/** The first page: a line for each plugin that has something for the member here. */
+function overviewPage(index: HelpIndex, style: Style): string {
+  const plugins = index.plugins
+    .filter(({ id }) => offersAnything(id, index))
+    .map((plugin) => pluginLine(plugin, index));
+  const help = (rest: string) => written(`help ${rest}`, 'both', style);
+  const [first] = index.plugins.filter(({ id }) => offersAnything(id, index));
+  return [
+    '**What I can do for you here**',
+    ...plugins,
+    `More about one: ${help(first?.id ?? 'help')}. To search: ${help('<words>')}.`,
+  ].join('\n');
+}
+
+function pluginLine({ id, manifest }: PluginInfo, { commands, tools }: HelpIndex): string {
+  const names = [
+    ...new Set(commands.filter(({ plugin }) => plugin === id).map(({ name }) => name.split(' ')[0] ?? name)),
+  ];
+  const asked = tools.some(({ plugin }) => plugin === id) ? ['ask me'] : [];
+  return `• **${id}**: ${manifest.description} (${[...names.map(code), ...asked].join(', ')})`;
+}
+
+/** The commands and tools with all of the words in their name or description; `undefined` when there are none. */
+function searchPage(words: string, page: number, { commands, tools }: HelpIndex, style: Style): string | undefined {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const has = (text: string) => wanted.every((word) => text.toLowerCase().includes(word));
+  const lines = [
+    ...commands
+      .filter(({ name, description, help }) => has(`${name} ${description} ${help ?? ''}`))
+      .map((each) => commandLine(each, style)),
+    ...tools
+      .filter(({ name, description, examples }) => has(`${name} ${description} ${examples[0] ?? ''}`))
+      .map(toolLine),
+  ];
+  if (wanted.length === 0 || wanted.join('').length < 3 || lines.length === 0) return undefined;
+  return pageOf(`**Found for ${code(words)}**`, lines, page, words, style);
+}
+
+/** How commands are written in the channel of the request. */
+interface Style {
+  /** `!`, `/`, or a mention and a space. */
+  readonly prefix: string;
+}
+
+function topicPage(topic: Topic, index: HelpIndex, style: Style, page: number): string {
+  switch (topic.kind) {
+    case 'command':
+      return commandPage(topic.command, style);
+    case 'group':
+      return pageOf(
+        `**${topic.name}**`,
+        topic.commands.map((command) => commandLine(command, style)),
+        page,
+        topic.name,
+        style,
+      );
+    case 'plugin':
+      return pluginPage(topic.plugin, index, style, page);
+    case 'tool':
+      return toolPage(topic.tool);
+  }
+}
+
+/** Lines on a page: what a phone shows of one message. */
+const PAGE_LINES = 15;
+
+/** One page of many lines, with how to get to the next. */
+function pageOf(title: string, lines: readonly string[], page: number, topic: string, style: Style): string {
+  const pages = Math.max(1, Math.ceil(lines.length / PAGE_LINES));
+  const at = Math.min(Math.max(1, page), pages);
+  const shown = lines.slice((at - 1) * PAGE_LINES, at * PAGE_LINES);
+  const more =
+    pages === 1
+      ? []
+      : [`Page ${at} of ${pages}${at < pages ? `; next: ${written(`help ${topic} ${at + 1}`, 'both', style)}` : ''}`];
+  return [title, ...shown, ...more].join('\n');
+}
+
+function pluginPage({ id, manifest }: PluginInfo, { commands, tools }: HelpIndex, style: Style, page: number): string {
+  const lines = [
+    ...commands.filter(({ plugin }) => plugin === id).map((command) => commandLine(command, style)),
+    ...tools.filter(({ plugin }) => plugin === id).map(toolLine),
+  ];
+  return pageOf(`**${id}**: ${manifest.description}`, lines, page, id, style);
+}
+
+function commandLine(command: CommandInfo, style: Style): string {
+  return `${signature(command, style)} ${command.description}`;
+}
+
+function commandPage(command: CommandInfo, style: Style): string {
+  const { description, help, options, aliases, examples, access, surface } = command;
+  const optionLines = options.map(
+    (each) =>
+      `• \`${each.name}\`: ${[each.type, each.required ? undefined : 'optional', each.description || undefined].filter((part) => part !== undefined).join('; ')}`,
+  );
+  return [
+    `${signature(command, style)} ${description}`,
+    ...(help === undefined ? [] : [help]),
+    ...(optionLines.length === 0 ? [] : ['Options:', ...optionLines]),
+    ...(aliases.length === 0
+      ? []
+      : [`Also called: ${aliases.map((alias) => written(alias, surface, style)).join(', ')}`]),
+    ...(examples.length === 0 ? [] : [`Examples: ${examples.map((each) => written(each, surface, style)).join(', ')}`]),
+    `Who may use it: ${whoMay(access)}`,
+  ].join('\n');
+}
+
+function signature({ name, usage, surface }: CommandInfo, style: Style): string {
+  return written(`${name} ${usage}`.trim(), surface, style);
+}
+
+function written(command: string, surface: CommandInfo['surface'], { prefix }: Style): string {
+  const start = surface === 'slash' ? '/' : prefix;
+  return command.startsWith(start) ? code(command) : code(start + command);
+}
+
+/** Tools are used by asking: an example says how. */
+function toolLine({ name, description, examples }: ToolInfo): string {
+  const example = examples[0];
+  return `${example === undefined ? 'Ask me' : `Say “${utterance(example)}”`}: ${description} (${code(name)})`;
+}
+
+function toolPage({ name, description, examples, risk, access }: ToolInfo): string {
+  return [
+    `**${name}**: ${description}`,
+    ...(examples.length === 0
+      ? []
+      : ['Ask me, for example:', ...examples.slice(0, MAX_EXAMPLES).map((each) => `• ${utterance(each)}`)]),
+    `Risk: ${risk}`,
+    `Who may use it: ${whoMay(access)}`,
+  ].join('\n');
+}
+
+const MAX_EXAMPLES = 5;
+
+/** Slots as words of the member's own: `{loot_description}` as {loot description}. */
+function utterance(example: string): string {
+  return example.replace(/\{(\w+)\}/g, (slot) => slot.replaceAll('_', ' '));
+}
