@@ -2,6 +2,7 @@ export * from './clock.js';
 export { LocalDiscordError } from './discord/errors.js';
 export type { Faults } from './discord/faults/faults.js';
 export type { OptionValue } from './discord/people/slash-options.js';
+export { REST_EXCHANGES, type RestExchange } from './discord/rest/exchange.js';
 export type { LoggedRequest } from './discord/rest/request-log.js';
 export { type PermissionName, type PermissionSet, permissionBits } from './discord/rules/permission-names.js';
 export { type LocalDiscord, type LocalDiscordOptions, startLocalDiscord } from './discord/start.js';

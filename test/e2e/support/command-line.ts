@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { recordExchanges } from '../../support/discord-openapi/record.js';
 
 const MAIN = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main'));
 /** What a developer may have set for themselves must not decide a test. */
@@ -62,7 +63,10 @@ export function useCommandLine(): CommandLines {
 /** Starts the command line with nothing of the developer's own environment. Whoever starts it ends it. */
 export function startCommandLine(env: Environment, args: readonly string[]): CommandLine {
   const inherited = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name));
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...Object.fromEntries(inherited), ...env } });
+  const recording = recordExchanges();
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...Object.fromEntries(inherited), ...recording.env, ...env },
+  });
   const seen = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     seen.out += text;
@@ -72,14 +76,15 @@ export function startCommandLine(env: Environment, args: readonly string[]): Com
   });
   // Whoever ends early has not read everything.
   child.stdin.on('error', () => undefined);
-  const ended = once(child, 'close').then(
-    (): Run => ({
+  const ended = once(child, 'close').then((): Run => {
+    recording.publish();
+    return {
       out: seen.out,
       err: seen.err.replace(STOOD_STILL, ''),
       code: child.exitCode,
       signal: child.signalCode,
-    }),
-  );
+    };
+  });
   return {
     child,
     ended,

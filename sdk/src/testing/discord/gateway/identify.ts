@@ -2,7 +2,7 @@ import { GatewayCloseCodes, GatewayIntentBits } from 'discord-api-types/v10';
 import type { WebSocket } from 'ws';
 import { sendGuild } from '../actions/guild-events.js';
 import { applicationFlags } from '../payload/application.js';
-import { userPayload } from '../payload/user.js';
+import { ownUserPayload } from '../payload/user.js';
 import type { LocalApplication, PrivilegedIntent } from '../state/application.js';
 import type { World } from '../state/world.js';
 import { ownsShard } from './dispatch.js';
@@ -34,7 +34,7 @@ export function identify(world: World, socket: WebSocket, data: IdentifyData): G
   );
   const ready = {
     v: 10,
-    user: { ...userPayload(application.user), verified: true, mfa_enabled: true, flags: 0 },
+    user: ownUserPayload(application.user),
     guilds: guilds.map((guild) => ({ id: guild.id, unavailable: true })),
     session_id: session.id,
     resume_gateway_url: world.addresses.gateway,

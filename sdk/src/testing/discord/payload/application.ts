@@ -7,8 +7,19 @@ import {
 import type { LocalApplication, LocalTeam } from '../state/application.js';
 import { userPayload } from './user.js';
 
-/** What `GET /applications/@me` says: with the owner, or the team when there is one. */
-export function applicationPayload(app: LocalApplication, guildCount: number): APIApplication {
+/** What `GET /applications/@me` says: with the owner, or the team when there is one, and the fields that only Discord's description has. */
+export function applicationPayload(app: LocalApplication, guildCount: number) {
+  return {
+    ...documentedFields(app, guildCount),
+    type: null,
+    redirect_uris: [],
+    approximate_user_authorization_count: 0,
+    explicit_content_filter: 0,
+    eligible_oauth2_scopes: ['bot', 'applications.commands'],
+  };
+}
+
+function documentedFields(app: LocalApplication, guildCount: number): APIApplication {
   const flags = applicationFlags(app);
   return {
     id: app.id,

@@ -4,11 +4,14 @@ import {
   ChannelType,
   type GatewayMessageCreateDispatchData,
   MessageFlags,
+  MessageReferenceType,
 } from 'discord-api-types/v10';
 import type { LocalChannel } from '../state/channel.js';
 import type { LocalMessage } from '../state/message.js';
 import { attachmentPayload } from './attachment.js';
 import { channelPayload } from './channel.js';
+import { componentsPayload } from './components.js';
+import { embedPayload } from './embed.js';
 import { emojiRefPayload } from './emoji.js';
 import { interactionMetadata, legacyInteraction } from './interaction-metadata.js';
 import { memberWithoutUser } from './member.js';
@@ -63,19 +66,13 @@ function channelType(type: ChannelType): Pick<GatewayMessageCreateDispatchData, 
   return withoutText ? {} : { channel_type: type };
 }
 
+/** The message that it replies to comes with it, but not what that one replied to. */
 function withReferenced(message: LocalMessage, viewer: MessageViewer): Omit<APIMessage, 'mentions'> {
   const base = baseMessage(message, viewer);
   if (!message.reference) return base;
-  const { messageId, channelId, guildId } = message.reference;
   const referenced = message.replyTo;
   return {
     ...base,
-    message_reference: {
-      type: 0,
-      message_id: messageId,
-      channel_id: channelId,
-      ...(guildId === undefined ? {} : { guild_id: guildId }),
-    },
     referenced_message: referenced
       ? { ...baseMessage(referenced, viewer), mentions: referenced.mentions.users.map(userPayload) }
       : null,
@@ -97,8 +94,8 @@ function baseMessage(message: LocalMessage, viewer: MessageViewer): Omit<APIMess
     mention_everyone: message.mentions.everyone,
     mention_roles: message.mentions.roles.map((role) => role.id),
     attachments: shown ? message.attachments.map(attachmentPayload) : [],
-    embeds: shown ? message.embeds : [],
-    components: shown ? message.components : [],
+    embeds: shown ? message.embeds.map(embedPayload) : [],
+    components: shown ? componentsPayload(message.components) : [],
     pinned: message.pinned,
     flags: flagBits(message),
     ...(message.reactionsByKey.size > 0 ? { reactions: reactionsPayload(message, viewer.userId) } : {}),
@@ -106,6 +103,16 @@ function baseMessage(message: LocalMessage, viewer: MessageViewer): Omit<APIMess
     ...(message.applicationId === undefined ? {} : { application_id: message.applicationId }),
     ...(hasThread(message) ? { thread: channelPayload(message.thread, viewer.userId) } : {}),
     ...(interaction ? interactionFields(interaction) : {}),
+    ...(message.reference ? { message_reference: referencePayload(message.reference) } : {}),
+  };
+}
+
+function referencePayload({ messageId, channelId, guildId }: NonNullable<LocalMessage['reference']>) {
+  return {
+    type: MessageReferenceType.Default,
+    message_id: messageId,
+    channel_id: channelId,
+    ...(guildId === undefined ? {} : { guild_id: guildId }),
   };
 }
 

@@ -8,8 +8,9 @@ import {
 } from 'discord-api-types/v10';
 import type { LocalChannel, ThreadState } from '../state/channel.js';
 import { isoTime, isoTimeOrNull } from './time.js';
+import { NO_FLAGS } from './user.js';
 
-const NO_FLAGS: ThreadMemberFlags = ThreadMemberFlags.HasInteracted & 0;
+const NO_MEMBER_FLAGS: ThreadMemberFlags = ThreadMemberFlags.HasInteracted & 0;
 const DURATIONS: readonly ThreadAutoArchiveDuration[] = [60, 1440, 4320, 10_080];
 
 export function isThreadType(type: ChannelType): type is ThreadChannelType {
@@ -30,6 +31,7 @@ export function threadPayload<T extends ThreadChannelType>(
     id: channel.id,
     type,
     name: channel.name,
+    flags: NO_FLAGS,
     ...(channel.guild ? { guild_id: channel.guild.id } : {}),
     ...(channel.parent ? { parent_id: channel.parent.id } : {}),
     rate_limit_per_user: channel.slowmodeSeconds,
@@ -59,5 +61,5 @@ function threadFields(thread: ThreadState) {
 }
 
 export function threadMemberPayload(channel: LocalChannel, userId: string, joinedAt: number): APIThreadMember {
-  return { id: channel.id, user_id: userId, join_timestamp: isoTime(joinedAt), flags: NO_FLAGS };
+  return { id: channel.id, user_id: userId, join_timestamp: isoTime(joinedAt), flags: NO_MEMBER_FLAGS };
 }

@@ -1,4 +1,4 @@
-import type { APIUser } from 'discord-api-types/v10';
+import { type APIUser, Locale } from 'discord-api-types/v10';
 import type { MessageAuthor } from '../state/user.js';
 
 /** A number, since the enumeration has no name for none. */
@@ -17,4 +17,9 @@ export function userPayload(user: MessageAuthor): APIUser {
     primary_guild: null,
     ...(user.bot ? { bot: true } : {}),
   };
+}
+
+/** An account as its own bot gets it. */
+export function ownUserPayload(user: MessageAuthor): APIUser {
+  return { ...userPayload(user), verified: true, mfa_enabled: true, locale: Locale.EnglishUS, email: null };
 }

@@ -6,6 +6,7 @@ import type { World } from '../state/world.js';
 import { realDelay } from '../watch/waiters.js';
 import { type RequestBody, readBody } from './body.js';
 import { createContext } from './context.js';
+import { publishExchange } from './exchange.js';
 import type { RateLimits } from './rate-limits.js';
 import type { RequestLog } from './request-log.js';
 import { Created } from './route.js';
@@ -67,6 +68,15 @@ async function serve(
     status: answer?.status ?? 0,
     at: world.clock.now(),
   });
+  if (match) {
+    publishExchange(() => ({
+      method,
+      route: match.route.path,
+      query: [...url.searchParams.keys()],
+      requestBody: isBody(body) ? body.json : undefined,
+      response: answer === undefined || answer === fault ? undefined : answer,
+    }));
+  }
   if (answer) send(response, answer);
   else response.destroy();
 }

@@ -5,7 +5,7 @@ import { removeMember } from '../../actions/members.js';
 import { discordError } from '../../errors.js';
 import { broadcast } from '../../gateway/dispatch.js';
 import { channelPayload } from '../../payload/channel.js';
-import { userPayload } from '../../payload/user.js';
+import { ownUserPayload, userPayload } from '../../payload/user.js';
 import { guildPermissions } from '../../rules/permissions.js';
 import { compareIds } from '../../state/snowflake.js';
 import { snowflake } from '../forms/snowflake.js';
@@ -15,12 +15,13 @@ const dmForm = z.object({ recipient_id: snowflake });
 const editForm = z.object({ username: z.string().min(2).max(32).optional(), avatar: z.string().nullish() });
 
 export const userRoutes = [
-  route('GET', '/users/@me', ({ user }) => ({ ...userPayload(user), verified: true, mfa_enabled: true, flags: 0 })),
+  route('GET', '/users/@me', ({ user }) => ownUserPayload(user)),
   route('PATCH', '/users/@me', ({ world, application, user, form }) => {
     const { username } = form(editForm);
     if (username !== undefined) user.username = username;
-    broadcast(world, 'USER_UPDATE', { application }, userPayload(user));
-    return userPayload(user);
+    const own = ownUserPayload(user);
+    broadcast(world, 'USER_UPDATE', { application }, own);
+    return own;
   }),
   route('GET', '/users/@me/guilds', ({ world, user }) =>
     [...world.guilds.values()]

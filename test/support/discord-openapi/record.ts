@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import { channel } from 'node:diagnostics_channel';
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { REST_EXCHANGES } from '@cinnabar/sdk/testing';
+
+/** The exchanges of a process with a local Discord of its own. */
+export interface ExchangeRecording {
+  /** The environment with which the process is to be started. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Publishes here what the process has recorded; to be called when it has ended. */
+  publish(): void;
+}
+
+export function recordExchanges(): ExchangeRecording {
+  const file = join(tmpdir(), `cinnabar-exchanges-${randomUUID()}`);
+  const options = [process.env.NODE_OPTIONS, `--import=${import.meta.resolve('./recorder.js')}`];
+  const env = { NODE_OPTIONS: options.filter(Boolean).join(' '), REST_EXCHANGES_FILE: file };
+  return {
+    env,
+    publish() {
+      const lines = readLines(file);
+      rmSync(file, { force: true });
+      for (const line of lines) channel(REST_EXCHANGES).publish(JSON.parse(line));
+    },
+  };
+}
+
+/** None when there was no local Discord in the process. */
+function readLines(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
