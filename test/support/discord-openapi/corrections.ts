@@ -58,6 +58,12 @@ export const corrections: readonly Correction[] = [
   },
 ];
 
+/** Operations that Discord documents, or its clients use, and the description does not have. */
+export const undescribed: ReadonlyMap<string, string> = new Map([
+  // https://discord.com/developers/docs/reference#signed-attachment-cdn-urls names the signature; this is how Discord's clients renew it.
+  ['POST /attachments/refresh-urls', 'renews the links of attachments'],
+]);
+
 const STRING = { type: 'string' };
 const INTEGER = { type: 'integer' };
 

@@ -16,7 +16,11 @@ export interface ExchangeRecording {
 export function recordExchanges(): ExchangeRecording {
   const file = join(tmpdir(), `cinnabar-exchanges-${randomUUID()}`);
   const options = [process.env.NODE_OPTIONS, `--import=${import.meta.resolve('./recorder.js')}`];
-  const env = { NODE_OPTIONS: options.filter(Boolean).join(' '), REST_EXCHANGES_FILE: file };
+  const env = {
+    NODE_OPTIONS: options.filter(Boolean).join(' '),
+    REST_EXCHANGES_CHANNEL: REST_EXCHANGES,
+    REST_EXCHANGES_FILE: file,
+  };
   return {
     env,
     publish() {

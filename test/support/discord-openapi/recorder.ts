@@ -2,9 +2,8 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 
-const { REST_EXCHANGES_FILE: file } = process.env;
+const { REST_EXCHANGES_CHANNEL: channel, REST_EXCHANGES_FILE: file } = process.env;
 
-// The name of the channel, which is imported nowhere here: the SDK is the program's to load.
-if (file !== undefined) {
-  subscribe('cinnabar:local-discord:rest', (exchange) => appendFileSync(file, `${JSON.stringify(exchange)}\n`));
+if (channel !== undefined && file !== undefined) {
+  subscribe(channel, (exchange) => appendFileSync(file, `${JSON.stringify(exchange)}\n`));
 }
