@@ -17,14 +17,9 @@ function isExchange(value: unknown): value is RestExchange {
 
 /** What the check says of exchanges. */
 function complaint(...exchanges: object[]): string {
-  const { collect, assertAdmitted } = createExchangeCheck();
+  const { collect, violations } = createExchangeCheck();
   for (const exchange of exchanges) collect(exchange);
-  try {
-    assertAdmitted();
-    return 'none';
-  } catch (error) {
-    return String(error);
-  }
+  return violations().join('\n') || 'none';
 }
 
 describe("Discord's description of its API", () => {
@@ -82,7 +77,7 @@ describe("Discord's description of its API", () => {
     expect(said({ requestBody: { flags: 'loud' } })).to.contain('request: /flags must be integer,null');
   });
 
-  it('fails the test in which it happens', () => {
+  it('fails the file in which it happens', () => {
     const args = [MOCHA, '--no-config', '--require', inSupport('hooks.js'), inSupport('not-admitted.js')];
     const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     expect(status, stdout).to.equal(1);

@@ -1,19 +1,42 @@
 /**
- * Root hooks of mocha: a test fails in which a local Discord was asked, or answered, what Discord's description of its API does not admit.
+ * Root hooks of mocha: a file fails in which a local Discord was asked, or answered, what Discord's description of its API does not admit.
+ * Its tests run to the end all the same: a hook that fails after one test would end the file there.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { REST_EXCHANGES } from '@cinnabar/sdk/testing';
+import type { Context } from 'mocha';
 import { createExchangeCheck } from './exchange-check.js';
 
-const { collect, assertAdmitted } = createExchangeCheck();
+/** The folders below `test` that are held to the description. */
+const HELD = /[\\/]dist[\\/](?:core|e2e|sdk|support)[\\/]/;
+/** How many violations are listed. */
+const LISTED = 20;
+
+const { collect, violations } = createExchangeCheck();
+let found: string[] = [];
+/** Whether the last test's file is held to the description. */
+let held = false;
+
+function compare(when: string): void {
+  const lines = violations();
+  if (held) found.push(...lines.map((line) => `${when}: ${line}`));
+}
 
 export const mochaHooks = {
   beforeAll() {
     subscribe(REST_EXCHANGES, collect);
   },
-  afterEach: assertAdmitted,
+  afterEach(this: Context) {
+    held = HELD.test(this.currentTest?.file ?? '');
+    compare(this.currentTest?.fullTitle() ?? '');
+  },
   afterAll() {
     unsubscribe(REST_EXCHANGES, collect);
-    assertAdmitted();
+    compare('after the last test');
+    const lines = found;
+    found = [];
+    if (lines.length === 0) return;
+    const more = lines.length > LISTED ? [`… and ${lines.length - LISTED} more`] : [];
+    throw new Error(["Discord's description does not admit:", ...lines.slice(0, LISTED), ...more].join('\n  '));
   },
 };
