@@ -65,10 +65,12 @@ describe('a conversation with a task', () => {
     await office.when(id, ({ ending }) => ending === 'It is blue.');
     await office.over(id);
     expect(requested(1)).to.include('Paint the door').and.include('It is red.').and.include('Blue would be nicer');
+    expect(office.saying(thread, 'It is blue.').content).to.include('Task complete').and.include(`<@${host.alice.id}>`);
     host.alice.say(host.general, '!task continue No, in green');
     await office.when(id, ({ ending }) => ending === 'It is green.');
     const { stepCount, status } = await office.over(id);
     expect([stepCount, status]).to.deep.equal([3, 'completed']);
+    office.saying(thread, 'It is green.');
     expect(requested(2)).to.include('No, in green');
     host.bob.say(host.general, `!task continue ${id.slice(-5)} In black`);
     await host.settled();
@@ -126,6 +128,44 @@ describe('a conversation with a task', () => {
     await host.discord.expectMessage({ channel: direct, content: /Task complete/ });
     expect(requested(1)).to.include('The user answered: Nibbles');
     expect(office.llm.requests).to.have.length(2);
+  });
+
+  it('stops when I write stop in the direct message where it works', async () => {
+    office = await openOffice({ steps: [hang(done('Late.')), say('I am the chat.')], plugins: ['ai', 'chat'] });
+    const { host } = office;
+    const direct = host.alice.openDm(host.application);
+    host.alice.say(direct, '!task Work');
+    await office.llm.hanging();
+    host.alice.say(direct, 'Stop please');
+    await host.discord.expectMessage({ channel: direct, content: /Task stopped/ });
+    expect(office.llm.requests).to.have.length(1);
+  });
+
+  it('takes my answer and my stop in the thread in which I asked for it, and says in a channel how to answer', async () => {
+    office = await openOffice({ steps: [askUser('What is its name?'), hang(done('Named.')), askUser('And here?')] });
+    const { host } = office;
+    const thread = host.alice.startThread(host.general, 'plans');
+    const hears = async (user: typeof host.alice, text: string) => {
+      user.say(thread, text);
+      await host.settled();
+    };
+    await hears(host.alice, '!task Name the cat');
+    await host.advance(1_000);
+    expect(office.saying(thread, 'What is its name?').content).to.not.include('as a reply');
+    await hears(host.bob, 'Nobody');
+    await hears(host.alice, 'Nibbles');
+    await office.llm.hanging();
+    expect(requested(1)).to.include('The user answered: Nibbles');
+    await hears(host.bob, 'stop');
+    await hears(host.alice, 'I am off');
+    await hears(host.alice, 'stop');
+    await host.advance(1_000);
+    const [task] = await office.tasks.list({});
+    expect(task?.status).to.equal('cancelled');
+    await office.configure('threads', 'false');
+    const { id } = await office.give('Ask here');
+    await asked(id);
+    expect(office.saying(host.general, 'And here?').content).to.include('answer with a button, or as a reply to this');
   });
 
   it('says how it stands: no waiting where there is room, typing where it works, its end in its details', async () => {

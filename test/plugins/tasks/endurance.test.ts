@@ -164,4 +164,16 @@ describe('a task that takes its time', () => {
     expect(await run('Ask me thrice')).to.deep.equal([[], []]);
     expect(direct()).to.have.length(2);
   });
+
+  it('pings me in the thread after all where my server wants direct messages and I take none', async () => {
+    office = await openOffice({ steps: [done('One.')] });
+    const { host } = office;
+    await office.configure('notify', 'dm');
+    host.alice.dmsClosed = true;
+    const { id } = await office.give('Do it');
+    const thread = await office.thread(id);
+    await office.over(id);
+    const ping = office.saying(thread, 'is over');
+    expect(ping.mentions.users.map((user) => user.id)).to.deep.equal([host.alice.id]);
+  });
 });

@@ -1,7 +1,7 @@
 import { asNotice, type Clock, isRefusal, type Logger, plainText, sendOnce } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { linkTo } from '../model/info.js';
-import { type Ending, labelOf, type Task } from '../model/task.js';
+import { type Ending, keyOf, labelOf, type Task } from '../model/task.js';
 import type { Rules } from '../settings.js';
 import { channelOf } from './channels.js';
 import { promptLine } from './sentences.js';
@@ -11,7 +11,7 @@ export type Occasion = 'ended' | 'question' | 'approval';
 
 /** Notifies the member of a task when it is over or waits for them, the way their server has set. */
 export interface Notices {
-  /** Sends a direct message where the server wants that. Never rejects. @param key names the notice within the task */
+  /** Sends a direct message where the server wants that, or pings the member in the thread if they take none. Never rejects. @param key names the notice within the task */
   direct(task: Task, rules: Pick<Rules, 'notify'>, key: string, occasion: Occasion): Promise<void>;
   /**
    * Where another mind started the task: tells the conversation how it ended, which that mind reads like everybody else. Never rejects.
@@ -50,6 +50,19 @@ export function pingedIn({ actor }: Pick<Task, 'actor'>, { notify }: Pick<Rules,
 }
 
 export function createNotices({ client, clock, log, signal }: NoticeParts): Notices {
+  /** For members who take no direct messages: what the task has said there pinged nobody. */
+  const ping = async ({ id, actor, workId }: Task, key: string, occasion: Occasion): Promise<void> => {
+    try {
+      const channel = await channelOf(client, workId ?? actor.channelId);
+      if (channel === undefined) return;
+      const content = asNotice(`🔔 <@${actor.userId}> Your task ${labelOf({ id })} ${WORDS[occasion]}.`);
+      const message = { content, allowedMentions: { parse: [], users: [actor.userId] } };
+      await sendOnce(channel, message, `${id}\n${key}\nping`, { clock, signal });
+    } catch (error) {
+      log.info('a member could not be notified of their task', { taskId: id, error });
+    }
+  };
+
   return {
     async direct(task, { notify }, key, occasion) {
       const { actor, id } = task;
@@ -58,16 +71,12 @@ export function createNotices({ client, clock, log, signal }: NoticeParts): Noti
       const content = `🔔 Your task ${labelOf(task)} ${WORDS[occasion]}${link === undefined ? '' : `: ${link}`}\n> ${promptLine(task)}`;
       try {
         const direct = await client.users.createDM(actor.userId);
-        await sendOnce(
-          direct,
-          { content: asNotice(content), allowedMentions: { parse: [] } },
-          `${id}\n${key}\ndirect`,
-          { clock, signal },
-        );
+        const message = { content: asNotice(content), allowedMentions: { parse: [] } };
+        await sendOnce(direct, message, `${id}\n${key}\ndirect`, { clock, signal });
       } catch (error) {
-        // Who takes no direct messages has been told in the thread, without a ping.
         const level = isRefusal(error) ? 'debug' : 'info';
-        log[level]('a member could not be notified of their task', { taskId: id, error });
+        log[level]('a member could not be notified of their task by direct message', { taskId: id, error });
+        if (isRefusal(error)) await ping(task, key, occasion);
       }
     },
     async elsewhere(task, recognise) {
@@ -79,7 +88,7 @@ export function createNotices({ client, clock, log, signal }: NoticeParts): Noti
         const channel = await channelOf(client, actor.channelId);
         if (channel === undefined) return;
         const once = { clock, signal, ...(recognise ? { sentAfter: task.statusId ?? '0' } : {}) };
-        await sendOnce(channel, { content, allowedMentions: { parse: [] } }, `${id}\nelsewhere`, once);
+        await sendOnce(channel, { content, allowedMentions: { parse: [] } }, `${id}\n${keyOf(task, 'elsewhere')}`, once);
       } catch (error) {
         log.info('the end of a task could not be told where it was started', { taskId: id, error });
       }

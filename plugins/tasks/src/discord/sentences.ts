@@ -62,7 +62,8 @@ export function statusText(task: Task, place: number | undefined): string {
 }
 
 /** The line under everything that a task says: it tells the steps, and the tasks of one channel, apart. */
-export const badge = (task: Pick<Task, 'id'>, n: number): string => noticeLine(`-# step ${n} · task ${labelOf(task)}`);
+export const badge = (task: Pick<Task, 'id'>, n: number, hint = ''): string =>
+  noticeLine(`-# step ${n} · task ${labelOf(task)}${hint}`);
 
 /** What is said at the end: how it ended and its figures stay in the message where the text between them is too long for messages. */
 export function endingText(

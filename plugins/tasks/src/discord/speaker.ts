@@ -11,7 +11,7 @@ import {
   visible,
 } from '@cinnabar/sdk';
 import type { Client, MessageCreateOptions } from 'discord.js';
-import type { Question, Task } from '../model/task.js';
+import { keyOf, type Question, type Task } from '../model/task.js';
 import { Interrupted } from '../running/control.js';
 import { writableChannel } from './channels.js';
 import type { TaskComponents } from './components.js';
@@ -68,6 +68,7 @@ export interface SpeakerParts {
 const MESSAGE_LIMIT = 2_000;
 /** Of an answer, below its question. */
 const SHOWN_ANSWER = 150;
+const HOW_TO_ANSWER = ' · answer with a button, or as a reply to this';
 const UNWRITABLE = 'I cannot write in the place of this task any more.';
 
 export function createSpeaker({ client, clock, log, components, signal: stopped }: SpeakerParts): Speaker {
@@ -100,7 +101,10 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
   };
 
   return {
-    say: (task, saying, manner) => send(task, saying.key, partsOf(task, saying, components), manner),
+    say(task, saying, manner) {
+      const hint = saying.kind === 'question' && isInChannel(client, task) ? HOW_TO_ANSWER : '';
+      return send(task, saying.key, partsOf(task, saying, components, hint), manner);
+    },
     async sayEnding(task, { recognise, mention }) {
       const { head, text: body, foot } = endingText(task, mention);
       const text = `${head}${body}${foot}`;
@@ -108,7 +112,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
         ...message,
         allowedMentions: mentionsOf(mention),
       }));
-      const ids = await send(task, 'ending', options, { recognise, signal: stopped }).catch((error: unknown) => {
+      const ids = await send(task, keyOf(task, 'ending'), options, { recognise, signal: stopped }).catch((error: unknown) => {
         // Where nothing can be said, there is nobody to tell.
         if (!(error instanceof UserError)) throw error;
         log.info('the end of a task could not be told', { taskId: task.id, error });
@@ -130,12 +134,12 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
 }
 
 /** As Discord messages: long text in several or in a file, the mention on the first, the badge and the buttons on the last. */
-function partsOf(task: Task, saying: Saying, components: TaskComponents): MessageCreateOptions[] {
+function partsOf(task: Task, saying: Saying, components: TaskComponents, hint = ''): MessageCreateOptions[] {
   const { text, kind, choices = [], mention } = saying;
   const ping = mention === undefined ? '' : `<@${mention}> `;
   const contents = textMessages(text, {
     head: kind === 'question' ? `❓ ${ping}` : ping,
-    foot: `\n${badge(task, task.stepCount)}`,
+    foot: `\n${badge(task, task.stepCount, hint)}`,
   });
   const allowedMentions = mentionsOf(mention);
   // What the host says for the task is nothing that its model has said.
@@ -147,6 +151,12 @@ function partsOf(task: Task, saying: Saying, components: TaskComponents): Messag
       ? { components: components.questionRows(task.id, choices) }
       : {}),
   }));
+}
+
+/** A channel of a server is full of other words: only replies there are answers. */
+function isInChannel(client: Client, { workId, actor }: Task): boolean {
+  const channel = client.channels.cache.get(workId ?? actor.channelId);
+  return channel !== undefined && !channel.isDMBased() && !channel.isThread();
 }
 
 const mentionsOf = (userId: string | undefined) => ({ parse: [], users: userId === undefined ? [] : [userId] });

@@ -21,8 +21,8 @@ const MOST_MESSAGES = 20_000;
 const STOP = /^(?:please\s+)?(?:stop|halt|abort|cancel)(?:\s+(?:it|this|please|now))*[.!\s]*$/i;
 
 /**
- * In a thread of its own a task hears its member; elsewhere, and from others, only replies to its own messages are meant for it. One that is
- * over goes on when its member replies to it.
+ * In a thread of its own a task hears its member. In another thread and in a direct message it takes their "stop" and the answer to its question;
+ * elsewhere, and from others, only replies to its own messages are meant for it. One that is over goes on when its member replies to it.
  */
 export function createTaskIndex(journal: Journal): TaskIndex {
   const byThread = new Map<string, string>();
@@ -43,11 +43,10 @@ export function createTaskIndex(journal: Journal): TaskIndex {
 
   const meaningOf: TaskIndex['meaningOf'] = (message) => {
     if (byMessage.size === 0 || !isByPerson(message)) return undefined;
-    const { author, channelId, guildId } = message;
+    const { author, channelId } = message;
     const referred = message.type === MessageType.Reply ? message.reference?.messageId : undefined;
     if (referred === undefined) {
-      const id = byThread.get(channelId) ?? (guildId === null ? asking(message)?.id : undefined);
-      const task = live(id);
+      const task = live(byThread.get(channelId)) ?? addressedIn(message);
       return task?.actor.userId === author.id ? toLive(task, message, undefined) : undefined;
     }
     const replied = byMessage.get(referred);
@@ -63,12 +62,15 @@ export function createTaskIndex(journal: Journal): TaskIndex {
     return task === undefined || isFinal(task.status) ? undefined : task;
   };
 
-  /** In a direct message: the task that asked last. */
-  const asking = ({ channelId }: Message): Task | undefined =>
-    journal.live().findLast(({ question, workId, status }) => {
-      const isOpen = question?.messageIds !== undefined && question.answer === undefined;
-      return workId === channelId && isOpen && !isFinal(status);
+  /** Where the conversation is not the task's alone: the latest of the member's tasks that works there for a "stop", else the one that asked last. */
+  const addressedIn = ({ channel, channelId, author, content }: Message): Task | undefined => {
+    if (!channel.isDMBased() && !channel.isThread()) return undefined;
+    const isStop = STOP.test(content);
+    return journal.live().findLast(({ actor, question, workId, status }) => {
+      if (workId !== channelId || actor.userId !== author.id || isFinal(status)) return false;
+      return isStop || (question?.messageIds !== undefined && question.answer === undefined);
     });
+  };
 
   journal.onChange(add);
   return { add, meaningOf };

@@ -41,6 +41,7 @@ const NO_CIRCLES: Task['circles'] = { lastCall: '', identical: 0, idle: 0, error
 export function goOnFrom(draft: Task, said: Words): void {
   const { stepCount, workedMs, usage, cost, ending } = draft;
   draft.continuedFrom = { steps: stepCount, workedMs, tokens: tokensOf(usage), cost: cost ?? 0 };
+  draft.continued = (draft.continued ?? 0) + 1;
   draft.circles = { ...NO_CIRCLES };
   draft.warned = false;
   const text = `The task had ended: ${ending?.text ?? ''} Now it goes on with this.`;

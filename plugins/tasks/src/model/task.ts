@@ -131,6 +131,8 @@ export const taskSchema = z.object({
   continuedFrom: z
     .object({ steps: z.number(), workedMs: z.number(), tokens: z.number(), cost: z.number() })
     .exactOptional(),
+  /** How often it was continued after its end. */
+  continued: z.number().int().exactOptional(),
   stepCount: z.number().int(),
   usage,
   cost: z.number().nullable(),
@@ -181,6 +183,10 @@ export type Task = z.output<typeof taskSchema>;
 
 /** Global, by task: one document, so that a transition is one write. `version` is the state's schema version. */
 export const tasksCollection = { scope: 'global', version: 1, schema: taskSchema } as const;
+
+/** Names something that is said once between a beginning and an end: a task that was continued has an end of its own again. */
+export const keyOf = (task: Pick<Task, 'continued'>, what: string): string =>
+  task.continued === undefined ? what : `${what}:${task.continued}`;
 
 /** How people name a task. */
 export const labelOf = ({ id }: Pick<Task, 'id'>): string => id.slice(-5);

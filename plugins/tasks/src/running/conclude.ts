@@ -2,7 +2,7 @@ import type { Outcome } from '@cinnabar/sdk';
 import { compact } from '../context/compact.js';
 import { pingedIn } from '../discord/notices.js';
 import { isFinal } from '../model/status.js';
-import type { Call, Task } from '../model/task.js';
+import { type Call, keyOf, type Task } from '../model/task.js';
 import { rulesIn } from '../settings.js';
 import { changeCall, settleCall } from './close.js';
 import { type RunControl, until } from './control.js';
@@ -34,7 +34,7 @@ export async function conclude(parts: RunParts, control: RunControl, id: string)
   const isToKnow = ended.ending.byUserId !== ended.actor.userId;
   const mention = isToKnow ? pingedIn(ended, rules) : undefined;
   const { text, ids } = await speaker.sayEnding(ended, { recognise: control.recognise, mention });
-  if (isToKnow) await parts.notices.direct(ended, rules, 'ending', 'ended');
+  if (isToKnow) await parts.notices.direct(ended, rules, keyOf(ended, 'ending'), 'ended');
   await parts.notices.elsewhere(ended, control.recognise);
   // Nobody has seen it yet: whoever goes on after this run shows it, and finds what has been said.
   if (!(await board.finish(ended))) return;
@@ -52,7 +52,7 @@ export async function conclude(parts: RunParts, control: RunControl, id: string)
     delete draft.lease;
   });
   await attachMessages(parts.accounts, over, ids);
-  parts.tell(messageOf(over, { key: 'ending', kind: 'ending', text }, ids));
+  parts.tell(messageOf(over, { key: keyOf(over, 'ending'), kind: 'ending', text }, ids));
 }
 
 /** Waits a little for the tool that was running, and notes how it ended; else that nobody knows. */

@@ -1,7 +1,7 @@
 import { brokenBy } from '../breakers/breakers.js';
 import { hearInbox } from '../model/new-task.js';
 import { isFinal } from '../model/status.js';
-import type { Task } from '../model/task.js';
+import { keyOf, type Task } from '../model/task.js';
 import { type Rules, rulesIn } from '../settings.js';
 import { advance } from './advance.js';
 import { Interrupted, type RunControl } from './control.js';
@@ -49,7 +49,7 @@ async function stride(parts: RunParts, control: RunControl, task: Task): Promise
     return finish(parts, id, 'completed', { kind: 'limit', text: `${limit}${outageNote(task)}` });
   const warning = task.warned ? undefined : warningOf(task, rules);
   if (warning !== undefined) {
-    return say(parts, control, task, { key: 'warning', kind: 'warning', text: warning }, (draft) => {
+    return say(parts, control, task, { key: keyOf(task, 'warning'), kind: 'warning', text: warning }, (draft) => {
       draft.warned = true;
     });
   }
