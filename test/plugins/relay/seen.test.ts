@@ -47,6 +47,9 @@ describe('relay: nothing is silent', () => {
     'the policy of the server denies discord_send': async () => {
       await bot.admin('!tool policy discord_send deny');
     },
+    'the plugin that it posts with is switched off': async () => {
+      await bot.admin('!plugin disable discord-tools');
+    },
     'the member who let it in has left': async () => {
       const role = bot.guild.createRole({ name: 'Admin', permissions: ['ManageGuild'] });
       bot.guild.giveRole(bot.bob, role);
@@ -62,10 +65,14 @@ describe('relay: nothing is silent', () => {
       const earlier = bot.general.messages.length;
       const { length: prompts } = bot.prompts;
       await bot.says(bot.alice, `${bot.bot} hello?`);
-      expect(saidSince(earlier).join('\n')).to.match(/cannot post here at the moment, because the (policy|member)/);
+      expect(saidSince(earlier).join('\n')).to.match(
+        /cannot post here at the moment, because (the policy|the member|`discord-tools`)/,
+      );
       expect(bot.prompts).to.have.length(prompts);
       expect(await bot.admin('!relay errors')).to.include('cannot post here');
-      expect(await bot.admin('!relay status')).to.match(/It cannot post: the (policy|member)/);
+      expect(await bot.admin('!relay status')).to.match(
+        /It cannot post: (the policy|the member who let it in has left|`discord-tools`, .* is switched off)/,
+      );
     });
   }
 

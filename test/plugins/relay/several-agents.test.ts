@@ -63,6 +63,8 @@ describe('relay: settings of direct messages', () => {
     await bot.says(bot.alice, '!relay dm config agent_timeout 30', dm);
     expect(dm.messages.at(-1)?.content).to.include('`agent_timeout` = `30`');
     await bot.says(bot.alice, '!relay dm config agent_timeout 3000', dm);
-    expect(dm.messages.at(-1)?.content).to.include('`agent_timeout` = `90`');
+    expect(dm.messages.at(-1)?.content).to.match(/`agent_timeout` = `90`\nThe owner of the bot sets the bounds/);
+    await bot.says(bot.alice, '!relay dm config agent_timeout never', dm);
+    expect(dm.messages.at(-1)?.content).to.include('"agent_timeout"').and.not.include('own_');
   });
 });

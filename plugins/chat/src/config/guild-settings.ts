@@ -15,7 +15,7 @@ export const guildSettings = z.object({
 
 function asSetting({ schema, description, fallback, lowerOnly }: Leaf): z.ZodType {
   const notes = [
-    fallback === undefined ? '' : `; ${String(fallback)} unless the bot's owner says otherwise`,
+    fallback === undefined ? '' : `; ${String(fallback) || 'none'} unless the bot's owner says otherwise`,
     lowerOnly === undefined ? '' : '. Can be lowered, not raised',
   ];
   return z.optional(schema).describe(`${description}${notes.join('')}`);

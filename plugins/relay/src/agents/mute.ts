@@ -46,10 +46,15 @@ export async function muteIn(
   const { userId } = grant;
   if (await hasLeft(client, guildId, userId))
     return { text: 'the member who let it in has left this server', todo: again };
-  const { allowed } = await access.decide(
+  const { allowed, reasons } = await access.decide(
     { userId, guildId, channelId: grant.channelId, identity },
     { kind: 'tool', name: POST_TOOL, plugin: tool.plugin, policy: tool.access, at: { guildId, channelId } },
   );
+  if (reasons.some((reason) => reason.rule === 'plugin-enabled' && !reason.allowed))
+    return {
+      text: `\`${tool.plugin}\`, which it posts with, is switched off here`,
+      todo: `\`plugin enable ${tool.plugin}\` switches it on.`,
+    };
   return allowed ? undefined : { text: 'the member who let it in may not post there, or I may not', todo: again };
 }
 

@@ -1,4 +1,13 @@
-import { option, type Subgroup, subcommand, subgroup, UserError, z } from '@cinnabar/sdk';
+import {
+  type CommandContext,
+  option,
+  type Subgroup,
+  sentenceOf,
+  subcommand,
+  subgroup,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 import { directIdentity } from '../agents/identity.js';
 import { residenceOf } from '../agents/residence.js';
 import { rulesIn } from '../settings.js';
@@ -49,10 +58,13 @@ export function directCommands(desk: SetupDesk): Subgroup {
         },
         examples: ['relay dm config', 'relay dm config agent_timeout 30', 'relay dm config whenSilent post'],
         async run(ctx, { key, value }) {
-          if (key !== undefined && value !== undefined) await changeSetting(desk, ctx, `own_${key}`, value);
+          if (key !== undefined && value !== undefined) await changeOwn(desk, ctx, key, value);
           const rules = await rulesIn(settings, null, ctx.user.id);
           const shown = key === undefined ? OWN_KEYS : [key];
-          return ctx.reply(shown.map((one) => `• \`${one}\` = \`${String(rules[one])}\``).join('\n'));
+          const lines = shown.map((one) => `• \`${one}\` = \`${String(rules[one])}\``);
+          const isBounded =
+            key !== undefined && value !== undefined && value.trim() !== RESET && String(rules[key]) !== value.trim();
+          return ctx.reply([...lines, ...(isBounded ? [BOUNDED] : [])].join('\n'));
         },
       }),
       subcommand({
@@ -105,6 +117,17 @@ export function directCommands(desk: SetupDesk): Subgroup {
         },
       }),
     ],
+  });
+}
+
+const BOUNDED = 'The owner of the bot sets the bounds of this.';
+
+/** Members know the setting by the name that it has for everybody's direct messages. */
+async function changeOwn(desk: SetupDesk, ctx: CommandContext, key: string, value: string): Promise<void> {
+  await changeSetting(desk, ctx, `own_${key}`, value).catch((error: unknown) => {
+    const sentence = sentenceOf(error);
+    if (sentence === undefined) throw error;
+    throw new UserError(sentence.replaceAll(`own_${key}`, key), { cause: error });
   });
 }
 

@@ -88,7 +88,12 @@ export function createNotices({ client, clock, log, signal }: NoticeParts): Noti
         const channel = await channelOf(client, actor.channelId);
         if (channel === undefined) return;
         const once = { clock, signal, ...(recognise ? { sentAfter: task.statusId ?? '0' } : {}) };
-        await sendOnce(channel, { content, allowedMentions: { parse: [] } }, `${id}\n${keyOf(task, 'elsewhere')}`, once);
+        await sendOnce(
+          channel,
+          { content, allowedMentions: { parse: [] } },
+          `${id}\n${keyOf(task, 'elsewhere')}`,
+          once,
+        );
       } catch (error) {
         log.info('the end of a task could not be told where it was started', { taskId: id, error });
       }

@@ -112,12 +112,14 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
         ...message,
         allowedMentions: mentionsOf(mention),
       }));
-      const ids = await send(task, keyOf(task, 'ending'), options, { recognise, signal: stopped }).catch((error: unknown) => {
-        // Where nothing can be said, there is nobody to tell.
-        if (!(error instanceof UserError)) throw error;
-        log.info('the end of a task could not be told', { taskId: task.id, error });
-        return [];
-      });
+      const ids = await send(task, keyOf(task, 'ending'), options, { recognise, signal: stopped }).catch(
+        (error: unknown) => {
+          // Where nothing can be said, there is nobody to tell.
+          if (!(error instanceof UserError)) throw error;
+          log.info('the end of a task could not be told', { taskId: task.id, error });
+          return [];
+        },
+      );
       return { text, ids };
     },
     async closeQuestion(task, messageIds, saying, answer) {
