@@ -22,7 +22,9 @@ export function detailsOf(facts: KnownFacts): readonly string[] {
     plural(messages, 'message'),
     ...(images === 0 ? [] : [plural(images, 'image')]),
     `about ${formatCount(estimatedTokens)} tokens`,
-    ...(hidden === 0 ? [] : [`${hidden} not shown to me (dot messages, 🙃, 🫥, empty replies, what bots say about themselves)`]),
+    ...(hidden === 0
+      ? []
+      : [`${hidden} not shown to me (dot messages, 🙃, 🫥, empty replies, what bots say about themselves)`]),
     ...(rolled ? ['the oldest were cut off'] : []),
   ];
   const before =
