@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { HasId, MemberKey, SettingScope } from './settings.js';
+import type { Journal, JournalOptions } from './storage/journal.js';
+import { defineToken } from './token.js';
 
 export type CollectionScope = SettingScope | 'message';
 
@@ -37,3 +39,41 @@ export interface Collection<T, Scope extends CollectionScope = CollectionScope> 
 export type Collections<C extends CollectionDefinitions> = {
   readonly [K in keyof C]: Collection<z.output<C[K]['schema']>, C[K]['scope']>;
 };
+
+/** Room for plugins' own files, for what does not fit into documents: caches, journals. */
+export interface Files {
+  /**
+   * Makes the folder `name` below the host's data and resolves with its absolute path. By convention the name is the plugin's id;
+   * whoever asks for the same name shares it.
+   * @param name lower case letters, digits and `-`, at most 32
+   * @throws CINNABAR_NAME_INVALID also for a folder of the host's own
+   */
+  folder(name: string): Promise<string>;
+  /**
+   * The same below the host's caches (`CACHE_PATH`): for what can be made or fetched again.
+   * @throws CINNABAR_NAME_INVALID also for a folder of the host's own
+   */
+  cacheFolder(name: string): Promise<string>;
+  /** `openJournal` for a file in such a folder: when the disk fails it, the owners of the bot hear why. */
+  journal<T>(file: string, schema: z.ZodType<T>, options?: Omit<JournalOptions<T>, 'watch'>): Journal<T>;
+}
+export const Files = defineToken<Files>('cinnabar.files');
+
+/** A member's own data that a plugin holds outside user-scoped collections. */
+export interface PersonalData {
+  export(userId: string): Promise<unknown>;
+  forget(userId: string): Promise<void>;
+  /** What stays of a person after that, and why, as a clause for people: "that calls were made, without their words, in the audit". */
+  readonly stays?: readonly string[];
+}
+
+/** What the bot holds of one person, over all plugins: their user-scoped collections and what plugins cover themselves. */
+export interface PersonalDataStore {
+  /** By plugin, JSON-able. */
+  export(userId: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Deletes it all. Returns how many documents went. */
+  forget(userId: string): Promise<number>;
+  /** What stays of a person after that, and why. */
+  stays(): readonly string[];
+}
+export const PersonalDataStore = defineToken<PersonalDataStore>('cinnabar.personal-data');

@@ -1,4 +1,4 @@
-import type { Disposer } from './lifecycle.js';
+import type { Disposer } from './context.js';
 import { defineToken } from './token.js';
 
 /** One file of the configuration, or a part of one, as it applies somewhere. */

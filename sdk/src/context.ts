@@ -1,14 +1,15 @@
 import type { Client, ClientEvents } from 'discord.js';
 import type { z } from 'zod';
-import type { CollectionDefinitions, Collections } from './collections.js';
-import type { CommandDefinition, GroupDefinition } from './commands.js';
-import type { ComponentDefinition, ComponentHandle } from './components.js';
-import type { EnvSchema } from './environment.js';
-import type { Cleanup, Disposer } from './lifecycle.js';
-import type { Logger } from './logger.js';
-import type { Metrics } from './metrics.js';
-import type { OptionShape } from './options.js';
-import type { PersonalData } from './personal-data.js';
+import type { CollectionDefinitions, Collections, PersonalData } from './collections.js';
+import type {
+  CommandDefinition,
+  ComponentDefinition,
+  ComponentHandle,
+  GroupDefinition,
+  OptionShape,
+} from './commands.js';
+import type { EnvSchema } from './definition.js';
+import type { Logger, Metrics } from './observability.js';
 import type { Settings, SettingsSchemas } from './settings.js';
 import type { Injections, Services, Token } from './token.js';
 import type { ToolDefinition, ToolInput } from './tool-definition.js';
@@ -82,3 +83,9 @@ export interface Registrar {
   readonly client: Client;
   readonly log: Logger;
 }
+
+/** Takes a registration back. Safe to call more than once; resolves when nothing of it is left. */
+export type Disposer = () => Promise<void>;
+
+/** A cleanup that a plugin hands to `defer`. */
+export type Cleanup = () => unknown;

@@ -1,7 +1,6 @@
 export { z } from 'zod';
 export * from './access.js';
 export * from './accounts.js';
-export * from './approvals.js';
 export { createDeadline, type Deadline } from './async/deadline.js';
 export {
   createFairScheduler,
@@ -13,13 +12,9 @@ export {
 } from './async/fair-scheduler.js';
 export { linkSignals } from './async/signals.js';
 export { sleep } from './async/sleep.js';
-export * from './audit.js';
-export * from './bill.js';
-export * from './channel-contexts.js';
 export * from './clock.js';
 export * from './collections.js';
 export * from './commands.js';
-export * from './components.js';
 export * from './configuration.js';
 export * from './context.js';
 export { defined } from './defined.js';
@@ -69,24 +64,15 @@ export { deleteOwn, editOwn, type Profile, type SendAsOptions, sendAs } from './
 export { nonceOf, type SendOnceOptions, sendOnce } from './discord/send-once.js';
 export { isTextFile, readTextFile, type TextFile } from './discord/text-files.js';
 export { forgetOwnWebhook, mayManageWebhooks, ownWebhook, webhookPlace } from './discord/webhooks.js';
-export * from './environment.js';
 export * from './errors.js';
-export * from './files.js';
 export { isLoopback, type ListenAddress, parseListen, urlOf } from './http/listen-address.js';
 export { isAllowedSource } from './http/origins.js';
 export * from './identities.js';
 export * from './ledger.js';
-export * from './lifecycle.js';
 export * from './llm.js';
-export * from './logger.js';
-export * from './manifest.js';
 export * from './mcp-endpoint.js';
-export * from './message-origins.js';
-export * from './metrics.js';
-export * from './options.js';
-export * from './owner-notices.js';
+export * from './observability.js';
 export * from './persona.js';
-export * from './personal-data.js';
 export * from './plugins.js';
 export * from './provenance.js';
 export * from './sequences.js';
@@ -100,7 +86,6 @@ export {
 } from './storage/disk-trouble.js';
 export * from './storage/durable-files.js';
 export * from './storage/journal.js';
-export * from './subcommands.js';
 export * from './tasks.js';
 export { boundedText, RESULT_CHARACTERS } from './text/bounded.js';
 export { isConfusable, likenessOf, skeletonOf } from './text/confusables.js';
@@ -111,10 +96,7 @@ export { splitMessage } from './text/split.js';
 export { matchesWildcard } from './text/wildcard.js';
 export { readYaml, type YamlReading } from './text/yaml.js';
 export * from './token.js';
-export * from './tool-content.js';
 export * from './tool-definition.js';
-export * from './tool-history.js';
-export * from './tool-schemas.js';
 export * from './tool-step.js';
 export * from './tools.js';
 export * from './turns.js';

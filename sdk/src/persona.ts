@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Actor } from './access.js';
-import type { Disposer } from './lifecycle.js';
+import type { Disposer } from './context.js';
 import { defineToken } from './token.js';
 
 interface TriggerBase {

@@ -1,4 +1,4 @@
-import type { Manifest } from './manifest.js';
+import type { Manifest } from './definition.js';
 import { defineToken } from './token.js';
 
 export type PluginState = 'running' | 'stopped' | 'failed' | 'waiting';

@@ -1,7 +1,6 @@
 import type { AccessPolicy, Actor, Place } from './access.js';
 import type { ToolSource } from './provenance.js';
 import { defineToken } from './token.js';
-import type { ToolContent, ToolProgress } from './tool-content.js';
 import type { Risk, TerminalNames } from './tool-definition.js';
 import type { ToolStep } from './tool-step.js';
 
@@ -221,3 +220,56 @@ export interface ToolPolicies {
   list(guildId: string): Promise<Readonly<Record<string, ToolPolicy>>>;
 }
 export const ToolPolicies = defineToken<ToolPolicies>('cinnabar.tool-policies');
+
+/** Text, or what it cannot say: the kinds of content that the Model Context Protocol knows. Bytes are base64. */
+export type ToolContent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
+  | { readonly type: 'resource'; readonly resource: ToolResource }
+  | {
+      readonly type: 'resource_link';
+      readonly uri: string;
+      readonly name: string;
+      readonly description?: string;
+      readonly mimeType?: string;
+    };
+
+/** A document in a result, with its text or its bytes. */
+export interface ToolResource {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly text?: string;
+  readonly blob?: string;
+}
+
+/** How far a call has come. `progress` only ever rises. */
+export interface ToolProgress {
+  readonly progress: number;
+  /** What `progress` will be in the end, when that is known. */
+  readonly total?: number;
+  /** For people: "reading page 3". */
+  readonly message?: string;
+}
+
+/** What somebody has allowed for the rest of a task: calls that fit go through without being asked about. */
+export interface Approval {
+  readonly id: string;
+  readonly tool: string;
+  /** What is allowed, for people, plain text: `send_message where channel is "news"`, `roll_dice with any arguments`. */
+  readonly pattern: string;
+  /** Who allowed it. */
+  readonly byUserId: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** What people have allowed for tasks (`ToolSession`). Provided by `confirm`; kept over restarts. */
+export interface Approvals {
+  /** What holds for a session, the oldest first. */
+  list(sessionId: string): Promise<readonly Approval[]>;
+  /** Takes one back: later calls are asked about again. `false` when there is none of that id. */
+  revoke(sessionId: string, approvalId: string): Promise<boolean>;
+  /** Takes all back: the task is over. More than once does no harm. */
+  end(sessionId: string): Promise<void>;
+}
+export const Approvals = defineToken<Approvals>('cinnabar.approvals');

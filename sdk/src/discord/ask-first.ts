@@ -1,8 +1,7 @@
 import { ButtonStyle, ComponentType, MessageFlags } from 'discord.js';
 import type { AccessPolicy } from '../access.js';
 import type { Clock, Random } from '../clock.js';
-import type { CommandContext } from '../commands.js';
-import type { ComponentInteraction } from '../components.js';
+import type { CommandContext, ComponentInteraction } from '../commands.js';
 import type { Registrar } from '../context.js';
 import { sentenceOf } from '../errors.js';
 

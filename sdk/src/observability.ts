@@ -1,0 +1,125 @@
+import type { Actor } from './access.js';
+import { defineToken } from './token.js';
+
+/** Ids and facts of an entry. Secrets are redacted by the host. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Structured log, bound to its component. Message first, facts in fields: `log.info('card posted', { callId })`. */
+export interface Logger {
+  error(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  debug(message: string, fields?: LogFields): void;
+  /** The same logger with more fields on each entry. */
+  child(fields: LogFields): Logger;
+}
+
+/** A value for each label. Values come from a small set: never ids of guilds, channels, members or messages. */
+export type MetricLabels<L extends string> = Readonly<Record<L, string>>;
+
+export interface MetricDefinition<L extends string> {
+  /**
+   * Lower case letters, digits and `_`, with the unit in it and, for a counter, `_total` at its end. It is published after the plugin's id:
+   * `deliveries_total` of `relay` is `cinnabar_relay_deliveries_total`.
+   * https://prometheus.io/docs/practices/naming/
+   */
+  readonly name: string;
+  /** One sentence. */
+  readonly help: string;
+  readonly labels?: readonly L[];
+}
+
+export interface CounterDefinition<L extends string> extends MetricDefinition<L> {}
+
+export interface HistogramDefinition<L extends string> extends MetricDefinition<L> {
+  /** Upper bounds, rising: `[0.1, 1, 10]`. */
+  readonly buckets: readonly number[];
+}
+
+/** A gauge's value for one set of labels. */
+export type MetricReading<L extends string> = readonly [labels: MetricLabels<L>, value: number];
+
+export interface GaugeDefinition<L extends string> extends MetricDefinition<L> {
+  /** Asked each time when metrics are read, and never otherwise: it answers from memory. */
+  readonly read: () => number | Iterable<MetricReading<L>>;
+}
+
+export interface Counter<L extends string> {
+  /** @param by 1 when left out; never negative */
+  add(labels: MetricLabels<L>, by?: number): void;
+}
+
+export interface Histogram<L extends string> {
+  observe(labels: MetricLabels<L>, value: number): void;
+}
+
+/**
+ * Metrics of one plugin, taken back when it stops. While the owner has not switched monitoring on, each call costs next to nothing.
+ * Of one metric at most 200 sets of labels are kept apart; further ones, and values that look like ids of Discord, are counted as `other`.
+ * @example
+ * const rolls = metrics.counter({ name: 'rolls_total', help: 'Dice that were rolled.', labels: ['sides'] });
+ * rolls.add({ sides: '20' });
+ * metrics.gauge({ name: 'queue_length', help: 'Rolls that wait.', read: () => queue.length });
+ */
+export interface Metrics {
+  /** @throws CinnabarError CINNABAR_NAME_INVALID, CINNABAR_NAME_TAKEN; so do the others */
+  counter<const L extends string = never>(definition: CounterDefinition<L>): Counter<L>;
+  gauge<const L extends string = never>(definition: GaugeDefinition<L>): void;
+  histogram<const L extends string = never>(definition: HistogramDefinition<L>): Histogram<L>;
+}
+
+/** The outcome of an admin's act, or of a refused command. */
+export type AuditOutcome = 'done' | 'denied' | 'refused' | 'failed';
+
+/** An act: a command, or the press of a button that changes something for everybody. */
+export interface AuditAct {
+  readonly actor: Actor;
+  /** What was done, as it was asked for: `plugin disable confirm`. */
+  readonly act: string;
+  readonly outcome: AuditOutcome;
+  /** Why it was not done. */
+  readonly reason?: string | undefined;
+}
+
+export interface AuditedAct {
+  /** In ms since the epoch. */
+  readonly at: number;
+  readonly userId: string;
+  readonly channelId: string;
+  readonly act: string;
+  readonly outcome: AuditOutcome;
+  readonly reason?: string | undefined;
+}
+
+/** Who did what for a guild: every act of its admins, and every command that was refused. */
+export interface AuditLog {
+  /** Secrets are taken out. Never throws: what cannot be written is in the log. */
+  record(act: AuditAct): void;
+  /** The latest of a guild, the newest first. */
+  recent(guildId: string, limit: number): Promise<readonly AuditedAct[]>;
+}
+export const AuditLog = defineToken<AuditLog>('cinnabar.audit-log');
+
+/** Something that an owner of the bot has to act on. */
+export interface OwnerAlert {
+  /**
+   * What kind of trouble it is, in lower case with hyphens: `disk-full`, `gateway-away`, `model-resting`, `plugin-suspended`,
+   * `restart-after-crash`, or one of the plugin's own. Each kind is sent at most once an hour; what comes in between is summed up.
+   */
+  readonly kind: string;
+  /** What is the matter, as a sentence that is still true when it is read later: `The model gpt-5 failed five times in a row.` */
+  readonly text: string;
+  /** What to do about it, as a sentence. */
+  readonly remedy: string;
+}
+
+/** The way to the bot's owners, by direct message and in the log. Provided by the host. */
+export interface OwnerNotices {
+  /**
+   * Logs the alert at once and sends it to the owners as soon as Discord can be reached. What is not sent yet, and the hour, survive a restart.
+   * An owner who could not be reached when another was is tried again for a day. Never throws.
+   * @example notices.alert({ kind: 'disk-full', text: 'The disk is full.', remedy: 'Free some space: nothing can be saved until then.' });
+   */
+  alert(alert: OwnerAlert): void;
+}
+export const OwnerNotices = defineToken<OwnerNotices>('cinnabar.owner-notices');
