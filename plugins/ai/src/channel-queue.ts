@@ -16,7 +16,7 @@ export interface ChannelQueue {
   run(turn: Turn): Promise<void>;
 }
 
-export interface ChannelQueueParts {
+interface ChannelQueueParts {
   /** In how many channels answers may be made at a time. */
   concurrency(): Promise<number>;
   /** Whether whoever answers this turn takes all that wait at once. */

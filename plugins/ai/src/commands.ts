@@ -1,29 +1,26 @@
 import {
-  type Access,
+  type Actor,
   CinnabarError,
   type CommandContext,
   option,
-  type Registrar,
   type Responders,
   type Suggestion,
   UserError,
   z,
 } from '@cinnabar/sdk';
-import { type Choice, type Choosing, chooseResponder, DEFAULT_WORD, describeStatus } from './choosing.js';
+import type { Channel } from 'discord.js';
+import type { ChannelQueue } from './channel-queue.js';
+import type { AiContext } from './context.js';
 import type { Arrival, Take } from './intake.js';
-import { subcommandOf } from './subwords.js';
-
-export interface CommandParts extends Choosing {
-  readonly access: Access;
-  readonly take: Take;
-}
+import { type Route, routeOf } from './message-router.js';
 
 const USE_POLICY = { tier: 'admin', where: 'guild' } as const;
 const USE_DESCRIPTION = 'Choose who answers in this server or channel';
 const STATUS_DESCRIPTION = 'Show who answers here, and with which model';
 
 /** `!ai <text>`, with `use` and `status` among its words; as slash commands these have names of their own. */
-export function registerCommands({ command }: Pick<Registrar, 'command'>, parts: CommandParts): void {
+export function registerCommands(context: AiContext, queue: ChannelQueue, take: Take): void {
+  const { command, services } = context;
   command({
     name: 'ai',
     description: 'Say something to the bot',
@@ -37,9 +34,9 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, parts:
     examples: ['ai What can you do?', 'ai status', 'ai use chat --here'],
     async run(ctx, { text }) {
       const sub = ctx.source === 'prefix' ? subcommandOf(text) : undefined;
-      if (sub?.kind === 'status') return ctx.reply(await describeStatus(parts, ctx.actor, ctx.channel));
-      if (sub?.kind === 'use') return use(parts, ctx, sub);
-      return say(parts, ctx, text);
+      if (sub?.kind === 'status') return ctx.reply(await describeStatus(context, queue, ctx.actor, ctx.channel));
+      if (sub?.kind === 'use') return use(context, ctx, sub);
+      return say(take, ctx, text);
     },
   });
   command({
@@ -49,47 +46,154 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, parts:
     access: USE_POLICY,
     options: {
       responder: option
-        .suggested((typed, { guildId }) => suggestResponders(parts.responders, guildId, typed))
+        .suggested((typed, { guildId }) => suggestResponders(services.responders, guildId, typed))
         .optional()
         .describe(`The responder; "${DEFAULT_WORD}" undoes the choice`),
       here: z.boolean().default(false).describe('For this channel only'),
     },
-    run: (ctx, choice) => use(parts, ctx, choice),
+    run: (ctx, choice) => use(context, ctx, choice),
   });
   command({
     name: 'ai-status',
     description: STATUS_DESCRIPTION,
     surface: 'slash',
     ephemeral: true,
-    run: async (ctx) => ctx.reply(await describeStatus(parts, ctx.actor, ctx.channel)),
+    run: async (ctx) => ctx.reply(await describeStatus(context, queue, ctx.actor, ctx.channel)),
   });
 }
 
-async function use(parts: CommandParts, ctx: CommandContext, choice: Choice): Promise<unknown> {
-  // In a direct message it is one's own.
+async function use(context: AiContext, ctx: CommandContext, choice: Choice): Promise<unknown> {
+  // In a direct message every user chooses for themselves.
   const policy = ctx.actor.guildId === null ? {} : USE_POLICY;
   const subject = { kind: 'command', name: 'ai use', plugin: 'ai', policy } as const;
-  const decision = await parts.access.decide(ctx.actor, subject);
+  const decision = await context.services.access.decide(ctx.actor, subject);
   if (!decision.allowed) {
     const reasons = decision.reasons.filter(({ allowed }) => !allowed).map(({ text }) => text);
     throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: reasons.join('; ') });
   }
-  return ctx.reply(await chooseResponder(parts, ctx.actor, ctx.channel, choice));
+  return ctx.reply(await chooseResponder(context, ctx.actor, ctx.channel, choice));
 }
 
-async function say(parts: CommandParts, ctx: CommandContext, text: string): Promise<void> {
+async function say(take: Take, ctx: CommandContext, text: string): Promise<void> {
   const { channel, message } = ctx;
   if (!channel.isSendable()) throw new UserError('I cannot write in this channel.');
   if (message === null) await ctx.defer();
   const { actor, user, member, guild, signal } = ctx;
-  // What answers a turn is a mind's own word unless it says otherwise.
+  // The reply to a turn is an answer unless the responder marks it as a notice.
   const reply: Arrival['reply'] = (body) =>
     ctx.reply({ notice: false, ...(typeof body === 'string' ? { content: body } : body) });
-  await parts.take({ trigger: 'command', text, actor, user, member, guild, channel, message, signal, reply });
+  await take({ trigger: 'command', text, actor, user, member, guild, channel, message, signal, reply });
 }
 
 function suggestResponders(responders: Responders, guildId: string | null, typed: string): readonly Suggestion[] {
   return [...responders.list(guildId).map(({ name }) => name), DEFAULT_WORD]
     .filter((name) => name.includes(typed.toLowerCase()))
     .map((name) => ({ name, value: name }));
+}
+
+/** What `!ai …` asks for when it is not a turn. */
+type Subcommand = { readonly kind: 'status' } | ({ readonly kind: 'use' } & Choice);
+
+const USE = /^use(?:\s+(?!--)(\S+))?(?:\s+(--here))?$/;
+
+/**
+ * Tells `!ai status` and `!ai use [responder] [--here]` from text. Only these exact forms, in lower case, with at most one word
+ * after `use`, are subcommands: `!ai Use your head` and `!ai use the force` are said to the bot.
+ */
+function subcommandOf(text: string): Subcommand | undefined {
+  const words = text.trim();
+  if (words === 'status') return { kind: 'status' };
+  const match = USE.exec(words);
+  return match === null ? undefined : { kind: 'use', responder: match[1], here: match[2] !== undefined };
+}
+
+/** Chooses the channel's or the guild's default again. */
+const DEFAULT_WORD = 'default';
+
+interface Choice {
+  /** A responder, `default`, or nothing to list them. */
+  readonly responder: string | undefined;
+  /** For this channel alone. */
+  readonly here: boolean;
+}
+
+/** Carries out `ai use`, and returns what holds now. @throws UserError when there is no such responder here */
+async function chooseResponder(context: AiContext, actor: Actor, channel: Channel, choice: Choice): Promise<string> {
+  const { settings, services } = context;
+  if (choice.responder === undefined) return listResponders(context, actor, channel);
+  const known = services.responders.list(actor.guildId).map(({ name }) => name);
+  const responder = choice.responder === DEFAULT_WORD ? undefined : choice.responder;
+  if (responder !== undefined && !known.includes(responder)) {
+    throw new UserError(`There is no responder called "${responder}" here. There ${listed(known)}.`);
+  }
+  if (actor.guildId === null) return chooseDirect(context, actor, channel, responder);
+  const scope = choice.here ? settings.channel(channel.id) : undefined;
+  if (responder === undefined)
+    await (scope?.reset('channelResponder') ?? settings.guild(actor.guildId).reset('responder'));
+  else await (scope?.set({ channelResponder: responder }) ?? settings.guild(actor.guildId).set({ responder }));
+  const place = choice.here ? 'in this channel' : 'in this server';
+  const route = await routeOf(settings, channel, actor.guildId);
+  if (responder !== undefined && responder !== route.responder) {
+    return `\`${responder}\` answers ${place} now, but this channel has its own choice: \`${route.responder}\`.`;
+  }
+  return `\`${route.responder}\` answers ${place} now.`;
+}
+
+/** Users choose for their own direct messages. */
+async function chooseDirect({ settings }: AiContext, actor: Actor, channel: Channel, responder: string | undefined) {
+  const own = settings.user(actor.userId);
+  await (responder === undefined ? own.reset('directResponder') : own.set({ directResponder: responder }));
+  const route = await routeOf(settings, channel, null);
+  return `\`${route.responder}\` answers your direct messages now.`;
+}
+
+/** Carries out `ai status`. */
+async function describeStatus(
+  { settings, services }: AiContext,
+  queue: ChannelQueue,
+  actor: Actor,
+  channel: Channel,
+): Promise<string> {
+  const { responders, llm } = services;
+  const route = await routeOf(settings, channel, actor.guildId);
+  const info = responders.list(actor.guildId).find(({ name }) => name === route.responder);
+  const model = llm?.current;
+  const own = channel.isSendable()
+    ? await responders.status(route.responder, {
+        actor,
+        channel,
+        guild: 'guild' in channel ? channel.guild : null,
+      })
+    : undefined;
+  const waiting = queue.waiting(channel.id);
+  return [
+    `Responder: \`${route.responder}\` (${CHOSEN_BY[route.chosen]}): ${info?.description ?? 'not available here at the moment'}`,
+    ...(own ?? [`Model: ${model === undefined ? 'none is set up' : `\`${model.model}\` by \`${model.provider}\``}`]),
+    ...(waiting > 0 ? [`Waiting in this channel: ${waiting}`] : []),
+  ].join('\n');
+}
+
+const CHOSEN_BY: Readonly<Record<Route['chosen'], string>> = {
+  channel: 'chosen for this channel',
+  guild: 'chosen for this server',
+  user: 'your choice',
+  default: 'the default',
+};
+
+async function listResponders(
+  { settings, services: { responders } }: AiContext,
+  actor: Actor,
+  channel: Channel,
+): Promise<string> {
+  const route = await routeOf(settings, channel, actor.guildId);
+  const lines = responders
+    .list(actor.guildId)
+    .map(
+      ({ name, description }) => `• \`${name}\`: ${description}${name === route.responder ? ' (answers here)' : ''}`,
+    );
+  return ['Responders that can answer here:', ...lines].join('\n');
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 0 ? 'is none at the moment' : `${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}`;
 }

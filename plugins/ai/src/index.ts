@@ -1,26 +1,13 @@
-import {
-  Access,
-  Clock,
-  Commands,
-  definePlugin,
-  FrontDoor,
-  Llm,
-  optional,
-  Random,
-  Responders,
-  turnEndOf,
-} from '@cinnabar/sdk';
-import { triggerOf } from './activation.js';
-import { createAnswering } from './answering.js';
-import { arrivalOf } from './arrival.js';
+import { definePlugin, FrontDoor, turnEndOf } from '@cinnabar/sdk';
 import { createChannelQueue } from './channel-queue.js';
-import { createClaims } from './claims.js';
 import { registerCommands } from './commands.js';
-import { createFrontDoor } from './front-door.js';
+import { inject } from './context.js';
+import { createDeletedMessages } from './deleted-messages.js';
 import { createIntake } from './intake.js';
-import { answerLimitsOf, settings } from './settings.js';
+import { createMessageRouter } from './message-router.js';
+import { settings } from './settings.js';
 import { collections, createStillWorking } from './still-working.js';
-import { createWithdrawals } from './withdrawals.js';
+import { createTurnRunner } from './turn-runner.js';
 
 export default definePlugin({
   manifest: {
@@ -34,25 +21,18 @@ export default definePlugin({
   },
   settings,
   collections,
-  inject: {
-    access: Access,
-    clock: Clock,
-    commands: Commands,
-    llm: optional(Llm),
-    random: Random,
-    responders: Responders,
-  },
+  inject,
   provides: [FrontDoor],
-  setup({ command, on, every, provide, ready, metrics, client, settings, collections, services, signal, log }) {
-    const { clock, commands, responders } = services;
-    const withdrawals = createWithdrawals({ on });
-    const stillWorking = createStillWorking({ words: collections.stillWorking, client, clock, log, signal });
+  setup(context) {
+    const { on, provide, ready, metrics, settings, signal } = context;
+    const deletedMessages = createDeletedMessages(context);
+    const stillWorking = createStillWorking(context);
     ready(stillWorking.removeLeft);
-    const { takesBatches, answer } = createAnswering({ responders, settings, stillWorking, clock, every, log });
+    const { takesBatches, answer } = createTurnRunner(context, stillWorking);
     const queue = createChannelQueue({
       concurrency: async () => (await settings.global.get()).maxConcurrent,
       takesBatches,
-      isWithdrawn: ({ signal: wanted }) => turnEndOf(wanted) !== undefined,
+      isWithdrawn: (turn) => turnEndOf(turn.signal) !== undefined,
       signal,
       answer,
     });
@@ -66,18 +46,10 @@ export default definePlugin({
       help: 'Channels in which an answer is being made.',
       read: () => queue.totals().answering,
     });
-    const take = createIntake({ ...services, settings, queue, answer, withdrawals, every, log });
-    registerCommands({ command }, { ...services, settings, queue, take });
-    const limits = (guildId: string | null) => answerLimitsOf(settings, guildId);
-    const claims = createClaims();
-    provide(FrontDoor, createFrontDoor({ settings, client, clock, take, claims, withdrawals, signal, log }));
-    on('messageCreate', (message) => {
-      const botId = client.user?.id;
-      const trigger = triggerOf(message, botId);
-      if (trigger === undefined || botId === undefined || commands.matches(message) || claims.holds(message)) return;
-      const arrival = arrivalOf(message, trigger, botId, { clock, signal, limits });
-      if (arrival !== undefined) return take(arrival);
-      log.debug('not answered: the bot may not write there', { channelId: message.channelId, trigger });
-    });
+    const take = createIntake(context, queue, answer, deletedMessages);
+    const router = createMessageRouter(context, take, deletedMessages);
+    registerCommands(context, queue, take);
+    provide(FrontDoor, router.frontDoor);
+    on('messageCreate', router.route);
   },
 });

@@ -1,49 +1,38 @@
-import { type Clock, createSequences, type Random, type Registrar, type Responders, type Turn } from '@cinnabar/sdk';
-import { createAllowance } from './allowance.js';
+import { type Clock, createSequences, type Turn } from '@cinnabar/sdk';
 import type { ChannelQueue } from './channel-queue.js';
-import { routeOf } from './routing.js';
-import { type AiSettings, type Limits, limitsOf } from './settings.js';
-import type { Withdrawals } from './withdrawals.js';
+
+import type { AiContext } from './context.js';
+import type { DeletedMessages } from './deleted-messages.js';
+import { routeOf } from './message-router.js';
+import { type Limits, limitsOf } from './settings.js';
 
 const SWEEP_MS = 60_000;
-
-export interface IntakeParts extends Pick<Registrar, 'every' | 'log'> {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly responders: Responders;
-  readonly settings: AiSettings;
-  readonly queue: ChannelQueue;
-  /** Hands a turn over at once. */
-  readonly answer: (turns: readonly [Turn]) => Promise<void>;
-  readonly withdrawals: Withdrawals;
-}
 
 /** A turn as it arrives; the intake gives it an id. */
 export type Arrival = Omit<Turn, 'id' | 'earlier'>;
 export type Take = (arrival: Arrival) => Promise<boolean>;
 
-/** Builds what lets turns in: within the member's limits, in the order in which they came. Resolves when answered, or with `false`. Never rejects. */
-export function createIntake({
-  clock,
-  random,
-  responders,
-  settings,
-  queue,
-  answer,
-  withdrawals,
-  every,
-  log,
-}: IntakeParts): Take {
-  const allowance = createAllowance(clock);
+/**
+ * Admits turns in the order of their arrival, within the limits of the member and the channel. The function resolves when the turn has been
+ * answered, or with `false`; it never rejects.
+ */
+export function createIntake(
+  { services, settings, every, log }: AiContext,
+  queue: ChannelQueue,
+  answer: (turns: readonly [Turn]) => Promise<void>,
+  deletedMessages: DeletedMessages,
+): Take {
+  const { clock, random, responders } = services;
+  const rateLimiter = createRateLimiter(clock);
   const sequences = createSequences();
-  every(SWEEP_MS, allowance.sweep);
+  every(SWEEP_MS, rateLimiter.sweep);
 
-  /** A sentence when the turn is refused; empty when nobody is to be told. */
+  /** A sentence when the turn is refused; empty to refuse it without a word. */
   const refusalOf = async (turn: Turn): Promise<string | undefined> => {
     const { actor, trigger } = turn;
     const limits = await limitsOf(settings, actor.guildId);
     const asked = trigger !== 'name' && trigger !== 'random' && !turn.user.bot;
-    const excess = allowance.take(actor.userId, limits.turnsPerMinute);
+    const excess = rateLimiter.take(actor.userId, limits.turnsPerMinute);
     if (excess === undefined) {
       if (await hasOwnQueue(turn)) return undefined;
       const sentence = (await ownExcess(turn, limits)) ?? (await channelExcess(turn, limits));
@@ -58,7 +47,7 @@ export function createIntake({
     return responders.list(actor.guildId).find(({ name }) => name === responder)?.queues === true;
   };
 
-  /** What one member may have under way, so that there is room for others. */
+  /** The limit of what one member may have under way. */
   const ownExcess = async ({ channel, actor }: Turn, { maxWaitingOfMember }: Limits) => {
     const { perMember } = await settings.global.get();
     if (queue.elsewhere(channel.id, actor.userId) >= perMember) return manySentence(perMember);
@@ -78,11 +67,11 @@ export function createIntake({
 
   return async function take(arrival: Arrival): Promise<boolean> {
     const arrived: Turn = { ...arrival, id: random.id(), earlier: [] };
-    if (withdrawals.knows(arrived)) return false;
-    const watch = withdrawals.watch(arrived);
+    if (deletedMessages.knows(arrived)) return false;
+    const watch = deletedMessages.watch(arrived);
     const { turn } = watch;
     try {
-      // Let in one after another, so that a slow check does not change the order.
+      // One at a time, so that a slow check does not change the order.
       const answered = await sequences.run(turn.channel.id, async () => {
         const refusal = await refusalOf(turn);
         if (refusal === undefined && (await hasOwnQueue(turn))) return { end: await answer([turn]) };
@@ -116,4 +105,30 @@ function fullSentence(waiting: number): string {
   const others =
     waiting === 0 ? 'I am' : `${waiting} ${waiting === 1 ? 'message is' : 'messages are'} waiting and I am`;
   return `${others} still busy with an answer in this channel. Please ask again in a moment.`;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Counts the turns of each member in a sliding window of one minute. */
+function createRateLimiter(clock: Clock) {
+  const used = new Map<string, { readonly at: readonly number[]; readonly refused: boolean }>();
+  const recent = (userId: string) => (used.get(userId)?.at ?? []).filter((at) => at > clock.now() - MINUTE_MS);
+  return {
+    /** Counts a turn. Over the limit it returns how long to wait, and whether this is the first refusal since. */
+    take(userId: string, perMinute: number): { readonly waitMs: number; readonly first: boolean } | undefined {
+      if (perMinute === 0) return undefined;
+      const at = recent(userId);
+      if (at.length < perMinute) {
+        used.set(userId, { at: [...at, clock.now()], refused: false });
+        return undefined;
+      }
+      const first = used.get(userId)?.refused !== true;
+      used.set(userId, { at, refused: true });
+      return { waitMs: (at[at.length - perMinute] ?? clock.now()) + MINUTE_MS - clock.now(), first };
+    },
+    /** Forgets members without a turn in the last minute. */
+    sweep() {
+      for (const userId of [...used.keys()]) if (recent(userId).length === 0) used.delete(userId);
+    },
+  };
 }

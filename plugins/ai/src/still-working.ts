@@ -1,20 +1,18 @@
 import {
   asNotice,
-  type Clock,
-  type Collections,
   isForbidden,
   isOwnMessage,
   isUnknown,
-  type Logger,
   mayRefer,
   retryDiscord,
   sendOnce,
   type Turn,
   z,
 } from '@cinnabar/sdk';
-import type { Client, Message, SendableChannels } from 'discord.js';
+import type { Message, SendableChannels } from 'discord.js';
+import type { AiContext } from './context.js';
 
-/** Words that stand in Discord, by the message that asked: written before they are sent, so that a start finds what a killed process left. */
+/** The notices in Discord by the message that they reply to: stored before they are sent, so that a start finds those of a killed process. */
 export const collections = {
   stillWorking: {
     scope: 'global',
@@ -22,39 +20,21 @@ export const collections = {
     schema: z.object({
       channelId: z.string(),
       content: z.string(),
-      /** Of the word; missing until Discord has confirmed it. */
+      /** The id of the notice; missing until Discord has confirmed it. */
       wordId: z.string().optional(),
     }),
   },
 } as const;
 
-const LOOKED_THROUGH = 100;
+const SEARCHED_MESSAGES = 100;
 
-interface Parts {
-  readonly words: Collections<typeof collections>['stillWorking'];
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Aborts when the plugin stops. */
-  readonly signal: AbortSignal;
-}
+export type StillWorking = ReturnType<typeof createStillWorking>;
 
-/** Says that an answer takes its time. */
-export interface StillWorking {
-  /**
-   * Says so once, unless something of the answer can be seen by then, and takes that back when it is there. A slash command shows it by
-   * itself, and who has not asked waits for nothing.
-   * @param afterSeconds 0 for never
-   * @returns ends it
-   */
-  watch(turn: Turn, afterSeconds: number, deadlineSeconds: number): () => Promise<void>;
-  /** Takes back what an earlier process left. Never rejects. */
-  removeLeft(): Promise<void>;
-}
-
-export function createStillWorking({ words, client, clock, log, signal }: Parts): StillWorking {
+/** The notice that an answer takes its time. */
+export function createStillWorking({ collections, client, services: { clock }, log, signal }: AiContext) {
+  const notices = collections.stillWorking;
   const failed = (error: unknown) => {
-    log.debug('it could not be said, or taken back, that an answer takes its time', { error });
+    log.debug('the notice that an answer takes its time could not be sent or deleted', { error });
     return undefined;
   };
 
@@ -62,7 +42,7 @@ export function createStillWorking({ words, client, clock, log, signal }: Parts)
     const { channel } = turn;
     if (isAnswered(turn, message)) return undefined;
     const content = asNotice(`-# I am still working on this. I give up after ${deadlineSeconds} s.`);
-    const record = words.of(message.id);
+    const record = notices.of(message.id);
     await record.set({ channelId: channel.id, content });
     const word = await sendOnce(
       channel,
@@ -78,15 +58,15 @@ export function createStillWorking({ words, client, clock, log, signal }: Parts)
     return word;
   };
 
-  const takeBack = async (askedId: string, channel: SendableChannels | undefined, wordId: string | undefined) => {
+  const remove = async (askedId: string, channel: SendableChannels | undefined, wordId: string | undefined) => {
     if (channel !== undefined && wordId !== undefined)
       await channel.messages.delete(wordId).catch((error: unknown) => {
         if (!isGone(error)) throw error;
       });
-    await words.of(askedId).delete();
+    await notices.of(askedId).delete();
   };
 
-  const removeOne = async (
+  const removeStored = async (
     askedId: string,
     left: { channelId: string; content: string; wordId?: string | undefined },
   ) => {
@@ -95,12 +75,18 @@ export function createStillWorking({ words, client, clock, log, signal }: Parts)
       return null;
     });
     const place = channel?.isSendable() === true ? channel : undefined;
-    const wordId = left.wordId ?? (place && (await findWord(place, askedId, left.content)));
-    await takeBack(askedId, place, wordId);
+    const wordId = left.wordId ?? (place && (await findNotice(place, askedId, left.content)));
+    await remove(askedId, place, wordId);
   };
 
   return {
-    watch(turn, afterSeconds, deadlineSeconds) {
+    /**
+     * Sends the notice once, unless a part of the answer can be seen by then, and deletes it when the answer is there. A slash command shows
+     * by itself that it is busy, and a turn that was not asked for needs no notice.
+     * @param afterSeconds 0 for never
+     * @returns ends it
+     */
+    watch(turn: Turn, afterSeconds: number, deadlineSeconds: number): () => Promise<void> {
       const { channel, message, trigger } = turn;
       const isAwaited = message !== null && trigger !== 'random' && trigger !== 'name';
       if (!isAwaited || afterSeconds === 0 || afterSeconds >= deadlineSeconds) return async () => undefined;
@@ -112,15 +98,16 @@ export function createStillWorking({ words, client, clock, log, signal }: Parts)
         cancel();
         const word = await said;
         if (word === undefined) return;
-        const remove = () => takeBack(message.id, channel, word.id);
-        // The answer is not held up by a Discord that fails.
-        await remove().catch(() => void retryDiscord(clock, remove, { signal }).catch(failed));
+        const removal = () => remove(message.id, channel, word.id);
+        // A failing Discord does not delay the answer.
+        await removal().catch(() => void retryDiscord(clock, removal, { signal }).catch(failed));
       };
     },
-    async removeLeft() {
+    /** Deletes the notices that an earlier process left. Never rejects. */
+    async removeLeft(): Promise<void> {
       try {
-        for await (const [askedId, left] of words.entries())
-          await retryDiscord(clock, () => removeOne(askedId, left), { signal }).catch(failed);
+        for await (const [askedId, left] of notices.entries())
+          await retryDiscord(clock, () => removeStored(askedId, left), { signal }).catch(failed);
       } catch (error) {
         failed(error);
       }
@@ -128,23 +115,23 @@ export function createStillWorking({ words, client, clock, log, signal }: Parts)
   };
 }
 
-/** Whether something of the answer is there: the bot's reply to what was asked. Where it may not refer, any later message of it counts. */
+/** Whether a part of the answer is there: a reply of the bot to the message. Where it cannot reply, any later message of it counts. */
 function isAnswered({ channel, earlier }: Turn, message: Message): boolean {
   const asked = new Set([message.id, ...earlier.flatMap((turn) => turn.message?.id ?? [])]);
   const refers = mayRefer(channel);
   return channel.messages.cache.some(
     (one) =>
       isOwnMessage(one) &&
-      // What is said through a webhook refers to nothing, either.
+      // A webhook's message is no reply, either.
       (refers && one.author.id === channel.client.user.id
         ? asked.has(one.reference?.messageId ?? '')
         : BigInt(one.id) > BigInt(message.id)),
   );
 }
 
-/** A word whose sending was never confirmed. */
-async function findWord(channel: SendableChannels, askedId: string, content: string): Promise<string | undefined> {
-  const since = await channel.messages.fetch({ after: askedId, limit: LOOKED_THROUGH, cache: false });
+/** A notice whose sending was never confirmed. */
+async function findNotice(channel: SendableChannels, askedId: string, content: string): Promise<string | undefined> {
+  const since = await channel.messages.fetch({ after: askedId, limit: SEARCHED_MESSAGES, cache: false });
   return since.find(
     (one) =>
       one.author.id === channel.client.user.id &&

@@ -1,23 +1,15 @@
-import { isDotMessage, linkSignals, type Registrar, type Turn, type TurnEnd, turnEndReason } from '@cinnabar/sdk';
-
-/** Ends turns that a member wants no answer to any more: the signal of such a turn aborts, with why as its reason. */
-export interface Withdrawals {
-  /** Watches a turn until `end`. The turn that it hands back is the one to be answered. */
-  watch(turn: Turn): { readonly turn: Turn; end(): void };
-  /** Whether a turn of the same message is being watched: nothing is answered twice. */
-  knows(turn: Turn): boolean;
-  /** Whether one of the channel is being watched. */
-  isAnswering(channelId: string): boolean;
-  /** Stops those of a channel for which `isTheirs` holds. @returns how many those were, and how many there are */
-  stop(channelId: string, isTheirs: (turn: Turn) => boolean): { readonly stopped: number; readonly found: number };
-}
+import { isDotMessage, linkSignals, type Turn, type TurnEnd, turnEndReason } from '@cinnabar/sdk';
+import type { AiContext } from './context.js';
 
 interface Watched {
   readonly turn: Turn;
   cancel(end: TurnEnd): void;
 }
 
-export function createWithdrawals({ on }: Pick<Registrar, 'on'>): Withdrawals {
+export type DeletedMessages = ReturnType<typeof createDeletedMessages>;
+
+/** Aborts the signal of a turn whose message was deleted or made a dot message, or that a member stopped; the reason says which. */
+export function createDeletedMessages({ on }: AiContext) {
   const watched = new Set<Watched>();
   const byQuestion = new Map<string, Watched>();
   const withdraw = ({ id }: { readonly id: string }) => byQuestion.get(id)?.cancel('withdrawn');
@@ -29,12 +21,13 @@ export function createWithdrawals({ on }: Pick<Registrar, 'on'>): Withdrawals {
     for (const message of messages.values()) withdraw(message);
   });
   return {
-    watch(arrived) {
+    /** Watches a turn until `end`. The turn that it returns is the one to answer. */
+    watch(arrived: Turn) {
       const controller = new AbortController();
       const linked = linkSignals(arrived.signal, controller.signal);
       const turn = { ...arrived, signal: linked.signal };
       const one = { turn, cancel: (end: TurnEnd) => controller.abort(turnEndReason(end)) };
-      // Their commands are taken away as a matter of course.
+      // The messages of these commands are always deleted.
       const isCommand = turn.trigger === 'activate' || turn.trigger === 'continue';
       const questionId = isCommand ? undefined : turn.message?.id;
       watched.add(one);
@@ -48,9 +41,12 @@ export function createWithdrawals({ on }: Pick<Registrar, 'on'>): Withdrawals {
         },
       };
     },
-    knows: ({ message }) => message !== null && byQuestion.has(message.id),
-    isAnswering: (channelId) => [...watched].some(({ turn }) => turn.channel.id === channelId),
-    stop(channelId, isTheirs) {
+    /** Whether a turn of the same message is being watched: a message is answered once. */
+    knows: ({ message }: Turn) => message !== null && byQuestion.has(message.id),
+    /** Whether a turn of the channel is being watched. */
+    isAnswering: (channelId: string) => [...watched].some(({ turn }) => turn.channel.id === channelId),
+    /** Stops the turns of a channel for which `isTheirs` holds. @returns how many those were, and how many there are */
+    stop(channelId: string, isTheirs: (turn: Turn) => boolean) {
       const there = [...watched].filter(({ turn }) => turn.channel.id === channelId);
       const theirs = there.filter(({ turn }) => isTheirs(turn));
       for (const one of theirs) one.cancel('stopped');

@@ -4,44 +4,37 @@ import {
   type Deadline,
   isForOperators,
   type Registrar,
-  type Responders,
   sentenceOf,
   sleep,
   type Turn,
   turnEndOf,
   withReference,
 } from '@cinnabar/sdk';
-import { withoutMention } from './activation.js';
-import { routeOf } from './routing.js';
-import { type AiSettings, answerLimitsIn, type Limits, limitsOf } from './settings.js';
+import type { SendableChannels } from 'discord.js';
+import type { AiContext } from './context.js';
+import { routeOf, withoutMention } from './message-router.js';
+import { answerLimitsIn, type Limits, limitsOf } from './settings.js';
 import type { StillWorking } from './still-working.js';
-import { showTyping } from './typing.js';
 
 const FAILED = 'Something went wrong while I was answering. Please try again.';
-/** Must be true of a restart, and of a stop for good. */
+/** True of a restart and of a final stop. */
 const STOPPED = 'I was stopped before I had finished this. Please ask again.';
-/** For a slash command, which shows that the bot is thinking until it has an answer. */
+/** A slash command shows "thinking" until it has an answer. */
 const ENDED = 'Stopped.';
-/** A responder that does not listen to its signal is not waited for: the person would hear nothing. */
+/** How long a responder may take to end once its signal has aborted. */
 const STOP_GRACE_MS = 500;
-/** The same where its time is up: it may have to write down what it has used. */
+/** The same after the deadline: the responder may have to record what it used. */
 const DEADLINE_GRACE_MS = 5_000;
-/** What keeps to the deadline by itself has a sentence of its own for it, and ends before its signal aborts. */
+/** A responder that keeps the deadline itself replies with its own sentence before the signal aborts. */
 const AFTER_DEADLINE_MS = 2_000;
 
-export interface AnsweringParts extends Pick<Registrar, 'every' | 'log'> {
-  readonly clock: Clock;
-  readonly responders: Responders;
-  readonly settings: AiSettings;
-  readonly stillWorking: StillWorking;
-}
-
-/** Builds what hands turns to the responder of their channel, with typing shown, and says what goes wrong. Never rejects. */
-export function createAnswering({ responders, settings, stillWorking, clock, every, log }: AnsweringParts) {
+/** Runs turns with the responder of their channel, shows typing, and replies with a sentence when one fails. Never rejects. */
+export function createTurnRunner({ services, settings, every, log }: AiContext, stillWorking: StillWorking) {
+  const { clock, responders } = services;
   const responderFor = async ({ channel, actor }: Turn) => (await routeOf(settings, channel, actor.guildId)).responder;
   const infoOf = (name: string, { actor }: Turn) => responders.list(actor.guildId).find((info) => info.name === name);
 
-  /** Has the turn answered, while it is shown that this is under way. */
+  /** Runs the responder, with typing and the "still working" notice. */
   const respond = async (turn: Turn, limits: Limits, deadline: Deadline) => {
     const { deadlineSeconds, patienceSeconds } = limits;
     const responder = await responderFor(turn);
@@ -51,7 +44,7 @@ export function createAnswering({ responders, settings, stillWorking, clock, eve
     let isGivenUp = false;
     const bounded: Turn = {
       ...turn,
-      // Those who have been told that there is no answer get none later.
+      // A turn that was given up gets no answer later.
       reply: (body) => (isGivenUp ? Promise.reject(new Error('the turn was given up')) : turn.reply(body)),
       signal: deadline.signal,
       deadlineAt: clock.now() + deadlineSeconds * 1_000,
@@ -64,24 +57,24 @@ export function createAnswering({ responders, settings, stillWorking, clock, eve
       return end;
     } finally {
       const tidied = stopSaying();
-      // Those who wait come first when there is little time.
+      // When the plugin stops there is no time to wait for it.
       if (!turn.signal.aborted) await tidied;
       await stopTyping?.();
     }
   };
 
-  /** Resolves with the turns that are still to be answered, because others of them were taken back meanwhile. */
+  /** Resolves with the turns that are left to answer because others of the batch were withdrawn. */
   const attempt = async (turns: readonly [...Turn[], Turn]): Promise<readonly Turn[]> => {
     const earlier = turns.slice(0, -1).map(asEdited);
     const turn = { ...asEdited(turns[turns.length - 1] ?? turns[0]), earlier };
     const stopping = () => turns.some(({ signal }) => signal.aborted && turnEndOf(signal) === undefined);
     // A plugin that has stopped cannot start a timer for typing any more.
-    if (stopping()) return tellAll(turns, STOPPED, log);
+    if (stopping()) return replyToAll(turns, STOPPED, log);
     const limits = await limitsOf(settings, turn.actor.guildId).catch(() => limitsOf(settings, null));
     const signals = turns.map(({ signal }) => signal);
     const deadline = createDeadline(clock, limits.deadlineSeconds * 1_000 + AFTER_DEADLINE_MS, signals);
     const late = outOfTime(limits.deadlineSeconds);
-    /** Whatever fails once its signal has aborted fails because of that. */
+    /** A failure after the signal has aborted is its consequence. */
     const whyEnded = () => {
       if (stopping()) return STOPPED;
       return deadline.isUp ? late : undefined;
@@ -101,7 +94,7 @@ export function createAnswering({ responders, settings, stillWorking, clock, eve
       deadline.end();
     }
     if (sentence === undefined && !turns.every(isWanted)) return turns.filter(isWanted);
-    return tellAll(turns.filter(isWanted), sentence ?? FAILED, log);
+    return replyToAll(turns.filter(isWanted), sentence ?? FAILED, log);
   };
 
   return {
@@ -111,12 +104,12 @@ export function createAnswering({ responders, settings, stillWorking, clock, eve
     async answer(turns: readonly [...Turn[], Turn]): Promise<void> {
       for (let left: readonly Turn[] = turns; isSome(left); ) left = await attempt(left);
       const ended = turns.filter(({ message, signal }) => message === null && turnEndOf(signal) === 'stopped');
-      await tellAll(ended, ENDED, log);
+      await replyToAll(ended, ENDED, log);
     },
   };
 }
 
-/** Waits for the work, but not for long once its signal has aborted. */
+/** Waits for the work; once its signal has aborted, only for the grace period. */
 async function untilEnded(deadline: Deadline, clock: Clock, work: Promise<void>): Promise<'answered' | 'left'> {
   const done = new AbortController();
   const left = new Promise<'left'>((resolve) => {
@@ -146,24 +139,38 @@ function outOfTime(seconds: number): string {
   return `I could not answer this within ${seconds} s, so I gave up. Please ask again.`;
 }
 
-/** Tells each person who asked, once. Who has not asked is not told. */
-async function tellAll(turns: readonly Turn[], sentence: string, log: Registrar['log']): Promise<[]> {
+/** Replies to each member who asked, once; members who did not ask get no reply. */
+async function replyToAll(turns: readonly Turn[], sentence: string, log: Registrar['log']): Promise<[]> {
   const asked = turns.filter(({ trigger }) => trigger !== 'random');
   const newest = new Map(asked.map((turn) => [turn.actor.userId, turn]));
   for (const turn of newest.values()) {
     try {
       await turn.reply({ content: sentence, notice: true });
     } catch (error) {
-      log.warn('it could not be said that a turn was not answered', { turnId: turn.id, error });
+      log.warn('the reply to a turn that was not answered could not be sent', { turnId: turn.id, error });
     }
   }
   return [];
 }
 
-/** A message may have been edited while it waited; discord.js keeps it up to date. */
+/** The turn with the current text of its message, which may have been edited while it waited. */
 function asEdited(turn: Turn): Turn {
   const { message, trigger } = turn;
   if (message === null || message.editedTimestamp === null || trigger === 'command') return turn;
   if (trigger === 'activate' || trigger === 'continue') return turn;
   return { ...turn, text: withoutMention(message.content, message.client.user.id) };
+}
+
+/** Discord shows typing for 10 s. */
+const REFRESH_MS = 8_000;
+
+/** Shows the bot typing until the returned function is called. A failure is only logged. */
+function showTyping(channel: SendableChannels, { every, log }: Pick<Registrar, 'every' | 'log'>) {
+  const type = () => channel.sendTyping().catch((error: unknown) => log.debug('typing was not shown', { error }));
+  const first = type();
+  const dispose = every(REFRESH_MS, type);
+  return async (): Promise<void> => {
+    await dispose();
+    await first;
+  };
 }

@@ -1,0 +1,14 @@
+import { Access, Clock, Commands, Llm, optional, type PluginContext, Random, Responders } from '@cinnabar/sdk';
+import type { settings } from './settings.js';
+import type { collections } from './still-working.js';
+
+export const inject = {
+  access: Access,
+  clock: Clock,
+  commands: Commands,
+  llm: optional(Llm),
+  random: Random,
+  responders: Responders,
+};
+
+export type AiContext = PluginContext<typeof settings, typeof collections, typeof inject>;
