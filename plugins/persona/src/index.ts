@@ -32,7 +32,7 @@ import { createAllowance, initiatives } from './proactive/allowance.js';
 import { answerToName } from './proactive/called-by-name.js';
 import { noticeJoins } from './proactive/joins.js';
 import { noticeReactions } from './proactive/reactions.js';
-import { TICK_MS, tick } from './proactive/tick.js';
+import { listen, TICK_MS, tick } from './proactive/tick.js';
 import { analyseRepetition } from './repetition/analyse.js';
 import { createBackground } from './running/background.js';
 import { createCallLog } from './running/calls.js';
@@ -149,6 +149,7 @@ export default definePlugin({
     const joins = noticeJoins(context, proactive);
     const callsByName = answerToName(context, proactive);
     noticeReactions(context, proactive);
+    context.ready(() => listen({ ...proactive, joins, callsByName }));
     every(TICK_MS, () => tick({ ...proactive, joins, callsByName }));
     provide(PersonaActions, registry);
     provide(Personas, createPersonas(parts));

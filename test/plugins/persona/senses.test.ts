@@ -119,6 +119,10 @@ describe('persona: what it notices', () => {
     await stage.advance(61_000);
     expect(await say('Judy, are you there?')).to.equal(1);
     expect(await say('I met Judy yesterday')).to.equal(0);
+    // After a restart at once, without a minute of silence.
+    await stage.plugins.reload('persona');
+    await stage.settled();
+    expect(await say('Judy, are you still there?')).to.equal(1);
   });
 
   it('knows when it is called', () => {

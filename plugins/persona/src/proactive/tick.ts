@@ -19,6 +19,16 @@ const AT_ONCE = 4;
 
 /** One round over the guilds of this process. */
 export async function tick(parts: TickParts): Promise<void> {
+  await overGuilds(parts, (guild, settings) => look(guild, settings, parts));
+}
+
+/** Listens for calls by name and for new members where a guild wants that, without waiting for the first round. */
+export const listen = (parts: TickParts): Promise<void> => overGuilds(parts, async () => undefined);
+
+async function overGuilds(
+  parts: TickParts,
+  visitGuild: (guild: Guild, settings: PersonaSettings) => Promise<void>,
+): Promise<void> {
   const waiting = [...parts.client.guilds.cache.values()];
   let welcomes = false;
   let answers = false;
@@ -28,7 +38,7 @@ export async function tick(parts: TickParts): Promise<void> {
         const settings = await parts.settingsFor(guild.id);
         welcomes ||= settings.onJoin;
         answers ||= settings.answersToName;
-        await look(guild, settings, parts);
+        await visitGuild(guild, settings);
       } catch (error) {
         parts.log.warn('a guild was passed over', { guildId: guild.id, error });
       }
