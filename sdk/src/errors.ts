@@ -93,7 +93,10 @@ export const ERRORS = {
     'The language model answered in a form that cannot be used.',
   ),
   CINNABAR_LLM_UNSUPPORTED: forMembers('The model "{model}" cannot do this: {detail}'),
-  CINNABAR_RESPONDER_UNKNOWN: forMembers('There is no responder called "{name}" here.', ['name']),
+  CINNABAR_RESPONDER_UNKNOWN: forMembers(
+    'What is chosen to answer here, "{name}", is switched off or not installed. An admin can choose another with `ai use`, or switch it on with `plugin enable`.',
+    ['name'],
+  ),
   CINNABAR_RESPONDER_UPDATING: forMembers('"{name}" is being updated. Please ask again in a moment.'),
   CINNABAR_TURN_WITHDRAWN: forMembers('The question was deleted, so it is not answered.'),
   CINNABAR_TURN_STOPPED: forMembers('The answer was stopped.'),

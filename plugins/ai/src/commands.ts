@@ -124,7 +124,9 @@ async function chooseResponder(context: AiContext, actor: Actor, channel: Channe
   const known = services.responders.list(actor.guildId).map(({ name }) => name);
   const responder = choice.responder === DEFAULT_WORD ? undefined : choice.responder;
   if (responder !== undefined && !known.includes(responder)) {
-    throw new UserError(`There is no responder called "${responder}" here. There ${listed(known)}.`);
+    throw new UserError(
+      `Nothing called "${responder}" can answer here: the name is misspelled, or its plugin is switched off or not installed. ${choiceOf(known)}`,
+    );
   }
   if (actor.guildId === null) return chooseDirect(context, actor, channel, responder);
   const scope = choice.here ? settings.channel(channel.id) : undefined;
@@ -194,6 +196,6 @@ async function listResponders(
   return ['Responders that can answer here:', ...lines].join('\n');
 }
 
-function listed(names: readonly string[]): string {
-  return names.length === 0 ? 'is none at the moment' : `${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}`;
+function choiceOf(names: readonly string[]): string {
+  return names.length === 0 ? 'Nothing else can answer here either.' : `Choose from: ${names.join(', ')}.`;
 }

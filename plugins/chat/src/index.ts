@@ -13,6 +13,7 @@ import {
   Ledger,
   Llm,
   MessageOrigins,
+  OwnerNotices,
   optional,
   Prefixes,
   Provenance,
@@ -37,6 +38,7 @@ import { tellRefusedHistory } from './loop/history-refusals.js';
 import { registerMCommand } from './loop/m-command.js';
 import { createMemoryStore, memories } from './loop/memory-store.js';
 import { exportOldReceipts, forgetOldReceipts, handOver, oldReceipts } from './loop/old-receipts.js';
+import { createPrefillNotices } from './loop/prefill-notices.js';
 import { respond } from './loop/respond.js';
 import { createAdvisor, statusLines } from './loop/status.js';
 import { exportCalls, forgetCalls, heldCalls } from './loop/tools/held-calls.js';
@@ -67,6 +69,7 @@ export default definePlugin({
     frontDoor: optional(FrontDoor),
     ledger: Ledger,
     llm: optional(Llm),
+    notices: OwnerNotices,
     prefixes: Prefixes,
     provenance: Provenance,
     random: Random,
@@ -108,6 +111,7 @@ export default definePlugin({
       buildContext,
       memories: createMemoryStore(collections.memories),
       calls,
+      tellPrefill: createPrefillNotices(services.notices),
       toolOutput: createToolOutput(log),
       log,
       signal,

@@ -57,7 +57,7 @@ describe('ai: who answers', () => {
       'Responders that can answer here:\n• `chat`: Answers as chat (answers here)\n• `persona`: Answers as persona',
     );
     expect(await answerTo(host.you, '!ai use perona')).to.equal(
-      'There is no responder called "perona" here. There are chat, persona.',
+      'Nothing called "perona" can answer here: the name is misspelled, or its plugin is switched off or not installed. Choose from: chat, persona.',
     );
   });
 
@@ -83,7 +83,9 @@ describe('ai: who answers', () => {
   it('says so when the chosen one is gone', async () => {
     await answerTo(host.you, '!ai use persona');
     await host.plugins.unload('mind-persona');
-    expect(await answerTo(host.alice, '!ai Hello')).to.equal('There is no responder called "persona" here.');
+    expect(await answerTo(host.alice, '!ai Hello')).to.equal(
+      'What is chosen to answer here, "persona", is switched off or not installed. An admin can choose another with `ai use`, or switch it on with `plugin enable`.',
+    );
     expect(await answerTo(host.alice, '!ai status')).to.match(/`persona` .* not available here at the moment/);
   });
 

@@ -3,6 +3,7 @@ import { heldPrefix } from './caching/misses.js';
 import { planWindow } from './caching/plan.js';
 import { type Before, hashBefore, type PrefixEnd, prefixEnds } from './caching/prefixes.js';
 import { type ChannelMemory, lastGaps } from './memory.js';
+import { modeInForce } from './mode.js';
 import { countMessages, isLater } from './reading/entries.js';
 import type { Line } from './reading/script.js';
 import { type TokenLimits, tokenLimits } from './rolling.js';
@@ -50,7 +51,7 @@ export type Past =
 
 export function frameOf({ system, tools, config, traits, question }: ContextInput): Frame {
   const offered = config.toolsEnabled ? tools : [];
-  const mode = config.mode === 'prefill' && traits.modes.includes('prefill') ? 'prefill' : 'chat';
+  const mode = modeInForce(config, traits);
   const { most, target } = tokenLimits(config, traits);
   const asked =
     question === undefined ? 0 : 2 * estimateText(question.speaker.displayName) + estimateText(question.text);

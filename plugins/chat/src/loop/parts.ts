@@ -16,6 +16,7 @@ import type { BuildContext } from '../context/types.js';
 import type { ChannelHistory, Images, TextFiles } from '../history/types.js';
 import type { ConfigSource } from './config-source.js';
 import type { MemoryStore } from './memory-store.js';
+import type { TellPrefill } from './prefill-notices.js';
 import type { CallStore } from './tools/held-calls.js';
 import type { ToolOutput } from './tools/visible-output.js';
 
@@ -39,6 +40,7 @@ export interface LoopParts {
   readonly memories: MemoryStore;
   readonly calls: CallStore;
   readonly toolOutput: ToolOutput;
+  readonly tellPrefill: TellPrefill;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -32,6 +32,7 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
   const { llm, accounts, clock, log, signal } = parts;
   const { effective, built, permitted, traits, notes } = await prepare(turn, parts);
   const { config } = effective;
+  parts.tellPrefill(effective, traits);
   const most = mostOf(built.facts.estimatedTokens, config.maxTokens, traits.price);
   const room = await accounts?.reserve(turn.actor, most);
   if (room?.decision.allowed === false) throw new UserError(budgetRefusal(room.decision));

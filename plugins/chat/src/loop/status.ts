@@ -3,6 +3,7 @@ import type { Client, SendableChannels } from 'discord.js';
 import { cacheSettings } from '../config/cache-settings.js';
 import { LEAVES } from '../config/leaves.js';
 import type { EffectiveConfig } from '../config/types.js';
+import { modeInForce } from '../context/mode.js';
 import type { ConfigSource } from './config-source.js';
 
 const BY_OWNER = 'the default';
@@ -26,7 +27,7 @@ export async function statusLines(
     ([key, from]) => from !== 'default' && key !== 'continuationModel',
   );
   return [
-    `Model: ${await modelLine(effective, llm)}`,
+    ...(await modelLines(effective, llm)),
     ...(set.length === 0 ? ['Settings: all at their defaults'] : ['Settings in force in this channel:']),
     ...set.map(([key]) => {
       const { value, origin } = inForce(effective, key);
@@ -36,17 +37,23 @@ export async function statusLines(
   ];
 }
 
-async function modelLine(effective: EffectiveConfig, llm: Llm | undefined): Promise<string> {
-  if (llm === undefined) return 'none is set up';
-  const chosen = effective.config.continuationModel;
+async function modelLines(effective: EffectiveConfig, llm: Llm | undefined): Promise<readonly string[]> {
+  if (llm === undefined) return ['Model: none is set up'];
+  const { config } = effective;
+  const chosen = config.continuationModel;
   const from = chosen === undefined ? 'of `llm`, the default' : inForce(effective, 'continuationModel').origin;
   try {
-    const { model, provider } = await llm.traits(chosen);
-    return `\`${model}\` by \`${provider}\` (${from})`;
+    const traits = await llm.traits(chosen);
+    const mode = modeInForce(config, traits);
+    const fellBack = mode === config.mode ? '' : `; \`${config.mode}\` is set, but this model does not take it`;
+    return [
+      `Model: \`${traits.model}\` by \`${traits.provider}\` (${from})`,
+      `Mode: \`${mode}\` (${inForce(effective, 'mode').origin}${fellBack})`,
+    ];
   } catch (error) {
     const sentence = sentenceOf(error);
     if (sentence === undefined) throw error;
-    return `\`${chosen ?? ''}\` (${from}): ${sentence}`;
+    return [`Model: \`${chosen ?? ''}\` (${from}): ${sentence}`];
   }
 }
 

@@ -30,10 +30,12 @@ export interface ScriptedLlm extends Plugin {
   release(): void;
 }
 
-/** Whether the scripted model has embeddings. */
+/** What the scripted model can do. */
 export interface ScriptedEmbeddings {
   /** The vector of a text, such as `wordVector` gives; without it there are no embeddings. */
   readonly embed?: (text: string) => readonly number[];
+  /** `chat` and `prefill`, where nothing else is said. */
+  readonly modes?: ModelTraits['modes'];
 }
 
 /**
@@ -44,7 +46,7 @@ export interface ScriptedEmbeddings {
  */
 export function scriptedLlm(
   steps: readonly ModelStep[] | ModelScript = [],
-  { embed }: ScriptedEmbeddings = {},
+  { embed, modes = TRAITS.modes }: ScriptedEmbeddings = {},
 ): ScriptedLlm {
   const requests: LlmRequest[] = [];
   const embedded: (readonly string[])[] = [];
@@ -90,7 +92,7 @@ export function scriptedLlm(
       embedded.push(texts);
       return { vectors: texts.map((text) => Float32Array.from(embed(text))), model, tokens: tokensIn(texts) };
     },
-    traits: async (model = 'scripted') => ({ ...TRAITS, model }),
+    traits: async (model = 'scripted') => ({ ...TRAITS, modes, model }),
     render: async (request) => ({
       provider: 'scripted',
       model: request.model ?? 'scripted',

@@ -36,4 +36,23 @@ describe('chat: what admins set, against files and pins', () => {
     expect(status).to.match(/• `maxTokens` = `2000` \([^)]*shared\.yaml:1\)/);
     expect(status).to.match(/Not used: pin \d+:2: rollingThreshold: may be lowered here, not raised above 50/);
   });
+
+  it('`mode: prefill` with a model that does not take it is told to the owner once, and `!ai status` shows the mode in force', async () => {
+    const llm = scriptedLlm(() => say('Fine.'), { modes: ['chat'] });
+    await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', llm], settings: {} });
+    await command(host, '!set chat mode prefill');
+    expect(await command(host, '!ai status')).to.contain(
+      'Mode: `chat` (setting of the server; `prefill` is set, but this model does not take it)',
+    );
+    await command(host, '!ai Hello');
+    await command(host, '!ai Hello again');
+    expect(llm.requests.map(({ mode }) => mode)).to.deep.equal(['chat', 'chat']);
+    const notices = () =>
+      host.you
+        .openDm(host.application)
+        .messages.filter(({ content }) => content.includes('does not take it, so mode `chat` is used'));
+    expect(notices()).to.have.lengthOf(1);
+    await command(host, '!set chat mode chat');
+    expect(await command(host, '!ai status')).to.match(/^Mode: `chat` \([^;]*\)$/m);
+  });
 });
