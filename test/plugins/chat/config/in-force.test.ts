@@ -51,6 +51,7 @@ describe('chat: what admins set, against files and pins', () => {
       host.you
         .openDm(host.application)
         .messages.filter(({ content }) => content.includes('does not take it, so mode `chat` is used'));
+    await host.advance(5_000);
     expect(notices()).to.have.lengthOf(1);
     await command(host, '!set chat mode chat');
     expect(await command(host, '!ai status')).to.match(/^Mode: `chat` \([^;]*\)$/m);
