@@ -10,6 +10,7 @@ import type {
 } from './commands.js';
 import type { EnvSchema } from './definition.js';
 import type { Logger, Metrics } from './observability.js';
+import type { SetupCheck } from './plugins.js';
 import type { Settings, SettingsSchemas } from './settings.js';
 import type { Injections, Services, Token } from './token.js';
 import type { ToolDefinition, ToolInput } from './tool-definition.js';
@@ -61,6 +62,11 @@ export interface Registrar {
   /** Offers a service under a token that the plugin declared in `provides`. */
   provide<T>(token: Token<T>, service: T): Disposer;
   personalData(data: PersonalData): Disposer;
+  /**
+   * Says whether the plugin is set up in a guild. Where it is not, `help` does not list it for members, and tells admins what to do.
+   * @example needsSetup(() => modelNeed(services.llm));
+   */
+  needsSetup(check: SetupCheck): Disposer;
   /** Repeats `task` every `intervalMs`; a run that is still busy is not started again. */
   every(intervalMs: number, task: () => unknown): Disposer;
   after(delayMs: number, task: () => unknown): Disposer;

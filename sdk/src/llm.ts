@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { SetupNeed } from './plugins.js';
 import { defineToken } from './token.js';
 
 export interface TextContent {
@@ -186,6 +187,15 @@ export interface Llm {
   readonly current: { readonly provider: string; readonly model: string };
 }
 export const Llm = defineToken<Llm>('cinnabar.llm');
+
+/** For `needsSetup` of plugins that do nothing without a language model. */
+export function modelNeed(llm: Pick<Llm, 'current'> | undefined): SetupNeed | undefined {
+  if (hasModel(llm)) return undefined;
+  return {
+    problem: 'No language model is set up.',
+    remedy: 'The owner of the bot connects one: `llm status` says how.',
+  };
+}
 
 /** Whether a language model answers, and not the offline one that only matches fixed sentences: what needs one is not worth offering without. */
 export function hasModel(llm: Pick<Llm, 'current'> | undefined): boolean {

@@ -20,6 +20,17 @@ export interface PluginInfo {
   readonly effects: readonly string[];
 }
 
+/** What is missing before a plugin that runs can do anything in a guild. */
+export interface SetupNeed {
+  /** A sentence: `No agent lives in this server.` */
+  readonly problem: string;
+  /** What an admin does about it, in Markdown: the command, or what the bot's owner has to do. */
+  readonly remedy: string;
+}
+
+/** Asked each time that help is shown. @param guildId `null` in direct messages @returns `undefined` where the plugin is set up */
+export type SetupCheck = (guildId: string | null) => SetupNeed | undefined | Promise<SetupNeed | undefined>;
+
 export interface ReloadReport {
   readonly id: string;
   readonly from: string;
@@ -42,6 +53,8 @@ export interface Plugins {
   /** Atomic: on any failure the old version goes on, and the error says why. */
   reload(id: string): Promise<ReloadReport>;
   enabledIn(guildId: string | null, id: string): boolean;
+  /** What is missing there before the plugin can do anything. */
+  setupNeed(guildId: string | null, id: string): Promise<SetupNeed | undefined>;
   enable(guildId: string, id: string): Promise<void>;
   disable(guildId: string, id: string): Promise<void>;
 }

@@ -34,6 +34,7 @@ import { createLoader } from '../plugins/loader.js';
 import { createPluginManager, type PluginManager } from '../plugins/manager.js';
 import { createPersonalData } from '../plugins/personal-data.js';
 import { createServices } from '../plugins/services.js';
+import { createSetupNeeds } from '../plugins/setup-needs.js';
 import { createResponders } from '../responders/responders.js';
 import { createDiskWatch } from '../storage/disk-watch.js';
 import { createFiles } from '../storage/files.js';
@@ -316,6 +317,7 @@ function registerPlugins(service: Register, onChange: (change: PluginChange) => 
   service(KEYS.plugins, (get) => {
     const { root, dataDir, buildCacheDir, pluginFolders, disabledPlugins, env } = get(KEYS.config);
     const log = get(KEYS.logs);
+    const setupNeeds = createSetupNeeds(log.logger('plugins'));
     const services = {
       commands: get(KEYS.commands),
       components: get(KEYS.components),
@@ -326,6 +328,7 @@ function registerPlugins(service: Register, onChange: (change: PluginChange) => 
       services: get(KEYS.services),
       storage: get(KEYS.storage),
       personalData: get(KEYS.personalData),
+      setupNeeds,
       boundary: get(KEYS.boundary),
       workers: get(KEYS.workers),
       metrics: get(KEYS.metrics),
@@ -340,6 +343,7 @@ function registerPlugins(service: Register, onChange: (change: PluginChange) => 
       createContext: (owner) => createContext(owner, services),
       boundary: services.boundary,
       guildStates: get(KEYS.guildStates),
+      setupNeeds,
       guardStore: createGuardStore(services.storage),
       clock: services.clock,
       log: log.logger('plugins'),

@@ -17,6 +17,7 @@ import { missingIntent } from '../gateway/needed-intents.js';
 import type { MetricsService } from '../observability/metrics.js';
 import { boundTools } from '../tools/tools.js';
 import type { WorkerService } from '../workers/workers.js';
+import type { SetupNeeds } from './setup-needs.js';
 
 export interface HostServices {
   readonly commands: CommandService;
@@ -28,6 +29,7 @@ export interface HostServices {
   readonly services: ServiceRegistry;
   readonly storage: StorageService;
   readonly personalData: PersonalDataService;
+  readonly setupNeeds: SetupNeeds;
   readonly boundary: Boundary;
   readonly workers: WorkerService;
   readonly metrics: MetricsService;
@@ -66,6 +68,7 @@ export function createContext(owner: Owner, rooms: HostServices): ErasedContext 
     intercept: (interceptor) => rooms.tools.intercept(owner, interceptor),
     provide: (token, service) => rooms.services.provide(owner, token, service),
     personalData: (data) => rooms.personalData.register(owner, data),
+    needsSetup: (check) => rooms.setupNeeds.register(owner, check),
     every: (intervalMs, task) => every(owner, rooms, intervalMs, task),
     after: (delayMs, task) => after(owner, rooms, delayMs, task),
     worker: (url) => rooms.workers.module(owner, url),

@@ -5,6 +5,7 @@ import type { GuardStore } from './guards.js';
 import type { PluginChange } from './lifecycle/change-queue.js';
 import type { PluginLoader } from './loader.js';
 import type { PluginServices } from './services.js';
+import type { SetupNeeds } from './setup-needs.js';
 
 /** What the manager works with: `host.ts` composes them. */
 export interface PluginManagerOptions {
@@ -18,6 +19,7 @@ export interface PluginManagerOptions {
   readonly createContext: (owner: Owner) => ErasedContext | Promise<ErasedContext>;
   readonly boundary: Pick<Boundary, 'drained'>;
   readonly guildStates: GuildStates;
+  readonly setupNeeds: Pick<SetupNeeds, 'of'>;
   /** `createGuardStore(storage)` */
   readonly guardStore: GuardStore;
   readonly clock: Clock;

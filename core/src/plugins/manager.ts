@@ -77,6 +77,7 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
     unload: (id) => queue.run(async () => unload(room, known(id))),
     reload: (id) => queue.run(async () => reload(room, known(id))),
     enabledIn: enabling.enabledIn,
+    setupNeed: options.setupNeeds.of,
     enable: (guildId, id) => enable(guildId, id, true),
     disable: (guildId, id) => enable(guildId, id, false),
     owners: () =>

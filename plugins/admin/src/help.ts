@@ -1,4 +1,4 @@
-import { type CommandContext, type CommandInfo, option, type PluginInfo, type ToolInfo } from '@cinnabar/sdk';
+import { type CommandContext, type CommandInfo, option, type PluginInfo, TIERS, type ToolInfo } from '@cinnabar/sdk';
 import type { AdminContext } from './context.js';
 import { code, whoMay } from './format.js';
 
@@ -30,11 +30,21 @@ function readablePrefix({ prefix, channel }: CommandContext): string {
 }
 
 async function indexFor(
-  { commands, plugins, tools }: AdminContext['services'],
+  { access, commands, plugins, tools }: AdminContext['services'],
   { actor }: CommandContext,
 ): Promise<HelpIndex> {
-  const [visible, offered] = await Promise.all([commands.visibleTo(actor), tools.offered(actor)]);
-  return { commands: visible, tools: offered, plugins: plugins.list() };
+  const [visible, offered, tier] = await Promise.all([
+    commands.visibleTo(actor),
+    tools.offered(actor),
+    access.tierOf(actor),
+  ]);
+  const index = { commands: visible, tools: offered, plugins: plugins.list(), notSetUp: [] };
+  const there = index.plugins.filter(({ id, state }) => state === 'running' && offersAnything(id, index));
+  const needs = await Promise.all(there.map(({ id }) => plugins.setupNeed(actor.guildId, id)));
+  const notSetUp = there.flatMap(({ id }, at) => (needs[at] === undefined ? [] : [id]));
+  if (TIERS.indexOf(tier) >= TIERS.indexOf('admin')) return { ...index, notSetUp };
+  const works = ({ plugin }: { readonly plugin: string }) => !notSetUp.includes(plugin);
+  return { ...index, commands: visible.filter(works), tools: offered.filter(works) };
 }
 
 function unknown(words: string, index: HelpIndex, { commands }: AdminContext['services']): string {
@@ -52,6 +62,8 @@ interface HelpIndex {
   readonly commands: readonly CommandInfo[];
   readonly tools: readonly ToolInfo[];
   readonly plugins: readonly PluginInfo[];
+  /** Ids of plugins that an admin can set up here: what they offer does not work yet. Members are not shown it. */
+  readonly notSetUp: readonly string[];
 }
 
 type Topic =
@@ -90,14 +102,15 @@ function topicsOf(index: HelpIndex): readonly CommandInfo[] {
 
 /** The first page: a line for each plugin that has something for the member here. */
 function overviewPage(index: HelpIndex, style: Style): string {
-  const plugins = index.plugins
-    .filter(({ id }) => offersAnything(id, index))
-    .map((plugin) => pluginLine(plugin, index));
+  const shown = index.plugins.filter(({ id }) => offersAnything(id, index) && !index.notSetUp.includes(id));
+  const plugins = shown.map((plugin) => pluginLine(plugin, index));
+  const missing = index.notSetUp.map((id) => `${id} (${written(`plugin info ${id}`, 'both', style)})`);
   const help = (rest: string) => written(`help ${rest}`, 'both', style);
-  const [first] = index.plugins.filter(({ id }) => offersAnything(id, index));
+  const [first] = shown;
   return [
     '**What I can do for you here**',
     ...plugins,
+    ...(missing.length === 0 ? [] : [`Not set up: ${missing.join(', ')}.`]),
     `More about one: ${help(first?.id ?? 'help')}. To search: ${help('<words>')}.`,
   ].join('\n');
 }

@@ -10,6 +10,7 @@ import {
   permissionName,
   type ReloadReport,
   type SettingInfo,
+  type SetupNeed,
   subcommand,
   type ToolInfo,
 } from '@cinnabar/sdk';
@@ -52,6 +53,7 @@ export function registerPluginCommands({ group, component, services, log }: Admi
           return ctx.reply(
             detailsOf({
               info,
+              need: info.state === 'running' ? await plugins.setupNeed(ctx.actor.guildId, info.id) : undefined,
               state: stateIn(plugins, info, ctx.actor.guildId),
               settings,
               tools: own,
@@ -182,6 +184,8 @@ function stateIn(plugins: Plugins, { id, state }: PluginInfo, guildId: string | 
 interface PluginDetails {
   readonly info: PluginInfo;
   readonly state: string;
+  /** What is missing before it can do anything here. */
+  readonly need: SetupNeed | undefined;
   readonly settings: readonly SettingInfo[];
   readonly tools: readonly ToolInfo[];
   /** Paths on the host, and why a plugin does not run, are shown only to its owner. */
@@ -195,10 +199,11 @@ const POWER =
   '⚠️ It does not come with the host, and runs in its process: it can do whatever the bot can, read its memory and its data, and reach any address. What stands above is what it says of itself.';
 
 /** `!plugin info`: what a plugin is, needs, offers and has registered. */
-function detailsOf({ info, state, settings, tools, isOperator, missing }: PluginDetails): string {
+function detailsOf({ info, state, need, settings, tools, isOperator, missing }: PluginDetails): string {
   const { manifest } = info;
   const lines: readonly (readonly [label: string, value: string])[] = [
     ['State', state],
+    ['⚠️ Not set up here', need === undefined ? '' : `${need.problem} ${need.remedy}`],
     ['Problem', info.problem === undefined || isOperator ? (info.problem ?? '') : FOR_OPERATORS],
     ['From', isOperator ? `${info.source}, ${code(info.path)}` : info.source],
     ['Author', manifest.author ?? ''],

@@ -97,6 +97,15 @@ export default definePlugin({
     };
     const endpoint = await openEndpoint();
     context.provide(McpEndpoint, agents.endpoint);
+    context.needsSetup(() =>
+      servers !== undefined || endpoint !== undefined
+        ? undefined
+        : {
+            problem: 'No MCP server is connected, and the own tools are not offered to others.',
+            remedy:
+              'The owner of the bot sets `set mcp servers …`, or `set mcp listen 8808`, then `plugin reload mcp`.',
+          },
+    );
     context.every(SWEEP_MS, agents.sweep);
     context.group({
       name: 'mcp',

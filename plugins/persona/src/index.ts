@@ -8,6 +8,7 @@ import {
   FrontDoor,
   Ledger,
   Llm,
+  modelNeed,
   optional,
   PersonaActions,
   Personas,
@@ -129,6 +130,7 @@ export default definePlugin({
       store,
       traces,
     };
+    context.needsSetup(() => modelNeed(services.llm));
     responder({
       name: 'persona',
       description: 'Plans what to do: thinks, feels, remembers, speaks or stays silent',

@@ -1,8 +1,9 @@
+import type { SetupNeed } from '@cinnabar/sdk';
 import { createDirects } from './agents/directs.js';
 import { agentKeyOf, PLUGIN } from './agents/identity.js';
 import { createLetta } from './agents/letta.js';
 import { createProfiles } from './agents/profiles.js';
-import { openRosters } from './agents/roster.js';
+import { openRosters, type Rosters } from './agents/roster.js';
 import { createStanding } from './agents/standing.js';
 import { createAsking } from './approving/ask.js';
 import { approveTool } from './approving/tool.js';
@@ -104,9 +105,24 @@ export async function start(context: RelayContext): Promise<void> {
     queues: true,
     respond: (turn) => respond(turn, { ...parts, consent }),
   });
+  context.needsSetup((guildId) => needIn(guildId, rosters));
   await startPresence(parts);
   registerCommands(context, parts);
   context.personalData(personalData(parts));
   // What an earlier run has left open is answered as soon as possible, not with the next message.
   context.ready(() => letta.agents().catch((error: unknown) => log.info('no Letta server yet', { error })));
+}
+
+/** What keeps agents from answering in a guild. In direct messages, each member says for themselves whether one does. */
+function needIn(guildId: string | null, rosters: Pick<Rosters, 'of'>): SetupNeed | undefined {
+  if (guildId === null) return undefined;
+  const roster = rosters.of(guildId);
+  if (roster === undefined || Object.keys(roster.agents).length === 0) {
+    const remedy =
+      'Use `relay agent <id>` with the id of an agent at the Letta server, then `relay enable` and `relay setup`.';
+    return { problem: 'No agent lives in this server.', remedy };
+  }
+  return roster.enabled
+    ? undefined
+    : { problem: 'The agents of this server are switched off.', remedy: 'Use `relay enable`.' };
 }

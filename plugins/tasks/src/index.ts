@@ -9,6 +9,7 @@ import {
   definePlugin,
   FrontDoor,
   Llm,
+  modelNeed,
   optional,
   Provenance,
   Random,
@@ -89,6 +90,7 @@ export default definePlugin({
     const { client, collections, component, services, log, signal, on, every, defer } = context;
     const { access, accounts, approvals, clock, commands, contexts, frontDoor, llm, provenance, random, tools } =
       services;
+    context.needsSetup(() => modelNeed(llm));
     const run = random.id();
     const journal = createJournal({ tasks: collections.tasks, run, clock, log });
     const runs = createRuns({ runs: collections.runs, run, clock });

@@ -156,3 +156,48 @@ describe('admin: !help', () => {
     expect(interaction.messages[0]?.visibleTo).to.equal(host.alice);
   });
 });
+
+describe('admin: !help and what is not set up', () => {
+  const isSetUp = new Set<string | null>();
+  const radio = definePlugin({
+    manifest: { id: 'radio', version: '1.0.0', description: 'Plays stations' },
+    setup({ command, tool, needsSetup }) {
+      needsSetup((guildId) =>
+        isSetUp.has(guildId) ? undefined : { problem: 'There is no station.', remedy: 'Use `radio add <address>`.' },
+      );
+      command({ name: 'tune', description: 'Tune in to a station', run: (ctx) => ctx.reply('♪') });
+      const tuned = { input: z.object({}), risk: 'read', run: () => '♪' } as const;
+      tool({ name: 'tune_in', description: 'Tunes in to a station.', examples: [], ...tuned });
+    },
+  });
+
+  it('lists for members only what works, and says to admins what is missing and what to do', async () => {
+    await using host = await createTestHost({ plugins: ['admin', dice, radio, 'relay', 'mcp', 'persona'] });
+    const say = answering(host);
+    expect(await say(host.alice, '!help'))
+      .to.include('**dice**')
+      .and.not.match(/radio|Not set up|relay/);
+    expect(await say(host.alice, '!help tune')).to.include('There is no command');
+    expect(await say(host.alice, '!help tunes station')).to.include('There is no command');
+    expect(await say(host.you, '!help'))
+      .to.include('Not set up: ')
+      .and.include('radio (`!plugin info radio`)')
+      .and.include('relay (`!plugin info relay`)')
+      .and.include('mcp (`!plugin info mcp`)')
+      .and.include('persona (`!plugin info persona`)')
+      .and.not.include('**radio**');
+    expect(await say(host.you, '!plugin info radio')).to.include(
+      'Not set up here: There is no station. Use `radio add <address>`.',
+    );
+    expect(await say(host.you, '!plugin info relay')).to.include(
+      'No agent lives in this server. Use `relay agent <id>`',
+    );
+
+    isSetUp.add(host.guild.id);
+    expect(await say(host.alice, '!help')).to.include('**radio**');
+    expect(await say(host.you, '!help'))
+      .to.include('**radio**')
+      .and.not.include('plugin info radio');
+    expect(await say(host.you, '!plugin info radio')).not.to.include('Not set up');
+  });
+});

@@ -25,6 +25,7 @@ export function createScopeContexts(services: PluginServices, clock: Clock): (ow
       intercept: ({ name }) => effect('interceptor', name),
       provide: (token, service) => services.provide(owner, token, service),
       personalData: () => effect('personal', 'data'),
+      needsSetup: () => effect('check', 'setup'),
       every: (intervalMs, task) =>
         effect(
           'timer',

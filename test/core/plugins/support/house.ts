@@ -66,6 +66,7 @@ export function createHouse(options: HouseOptions = {}): House {
           ? new Promise((resolve) => clock.after(timeoutMs, () => resolve(false)))
           : Promise.resolve(true),
     },
+    setupNeeds: { of: async () => undefined },
     guildStates: memoryGuildStates(),
     guardStore: {
       read: () => Promise.resolve(guards.known),
