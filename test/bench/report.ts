@@ -53,6 +53,13 @@ function figureOf({ name, unit, ours, peer, peerName, atMost }: Comparison, rati
   };
 }
 
+/** A share in percent that must be so many percentage points above its peer's. */
+export function above(comparison: Omit<Comparison, 'atMost'>, points: number): Figure {
+  const { ours, peer, peerName } = comparison;
+  const aim = `≥ ${points} percentage points above ${peerName}`;
+  return { ...compare(comparison), aim, met: ours - peer >= points };
+}
+
 /** A figure whose aim is an absolute. */
 export function limit(name: string, unit: string, ours: number, atMost: number): Figure {
   return { name, unit, ours, peer: null, peerName: null, ratio: null, aim: `≤ ${atMost} ${unit}`, met: ours <= atMost };

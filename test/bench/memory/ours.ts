@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMemories } from '@cinnabar/plugin-persona/memory/memories';
-import type { Memories, Place } from '@cinnabar/plugin-persona/memory/types';
+import type { Embed, Memories, Place } from '@cinnabar/plugin-persona/memory/types';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { recordingLogger } from '../../support/logs.js';
 import type { Corpus } from './corpus.js';
@@ -13,26 +13,36 @@ export const PLACE: Place = { mind: 'guild', guildId: '1', channelId: '2' };
 export interface Filled extends AsyncDisposable {
   readonly memories: Memories;
   readonly finder: Finder;
+  /** Resolves when each memory has its vector. */
+  embedded(): Promise<void>;
   /** How long each addition took. */
   readonly addMs: readonly number[];
 }
 
-/** The project's own memory, told every line as it is said: no model has picked or rephrased anything, and nobody said whom it is about. */
-export async function fill(corpus: Corpus, startMs: number): Promise<Filled> {
+/** The project's own memory, given every line as it is said: no model has picked or rephrased anything, or named a subject. */
+export async function fill(corpus: Corpus, startMs: number, embed?: Embed): Promise<Filled> {
   const folder = mkdtempSync(join(tmpdir(), 'cinnabar-bench-'));
   const clock = createManualClock(startMs);
   let ids = 0;
+  let vectors = 0;
   const memories = createMemories({
     folder: async () => folder,
     clock,
     random: { id: () => String(++ids).padStart(12, '0') },
     log: recordingLogger(),
     after: () => undefined,
+    embed:
+      embed &&
+      (async (texts, signal) => {
+        const made = await embed(texts, signal);
+        vectors += made?.length ?? 0;
+        return made;
+      }),
   });
   const addMs: number[] = [];
   const people = corpus.speakers.map(({ id, name }) => ({ userId: id, names: [name] }));
   for (const { messageId, speaker, text, at } of corpus.utterances) {
-    clock.advance(at - clock.now());
+    clock.advance(Math.max(0, at - clock.now()));
     const started = performance.now();
     await memories.add({
       place: PLACE,
@@ -41,6 +51,7 @@ export async function fill(corpus: Corpus, startMs: number): Promise<Filled> {
       speakerName: speaker.name,
       people,
       messageId,
+      at,
       visibility: 'guild',
     });
     addMs.push(performance.now() - started);
@@ -51,6 +62,10 @@ export async function fill(corpus: Corpus, startMs: number): Promise<Filled> {
   return {
     memories,
     addMs,
+    async embedded() {
+      // A second look starts what was added while the first was under way.
+      while (vectors < corpus.utterances.length) await memories.retrieve({ place: PLACE, limit: 1 });
+    },
     finder: {
       name: 'ours',
       async find({ text, askedBy }, limit) {

@@ -1,5 +1,5 @@
-import { termsOf } from '@cinnabar/plugin-persona/memory/text/words';
 import MiniSearch, { type Options } from 'minisearch';
+import { stemmer } from 'stemmer';
 import type { Corpus, Query, Speaker, Utterance } from './corpus.js';
 
 /** Finds messages for a question; the ids, best first. */
@@ -18,10 +18,10 @@ export function plainQuestion({ text, askedBy, about }: Query, speakers: readonl
 /** BM25 over all that was said and not deleted, each line with its speaker's name. */
 export const bm25 = (corpus: Corpus): Finder => finderOf('BM25 over everything', corpus, {});
 
-/** The same with the words as our own index has them: stems, without empty words. */
+/** The same with English stems, without the words that say nothing in English. */
 export const stemmedBm25 = (corpus: Corpus): Finder =>
   finderOf('stemmed BM25 over everything', corpus, {
-    tokenize: (text) => [...termsOf(text)],
+    tokenize: stemsOf,
     processTerm: (term) => term,
   });
 
@@ -53,3 +53,24 @@ export function mostRecent(corpus: Corpus, count: number): Finder {
 }
 
 const standing = ({ utterances, deleted }: Corpus) => utterances.filter(({ messageId }) => !deleted.has(messageId));
+
+const EMPTY: ReadonlySet<string> = new Set(
+  `a about actually after ah all also am an and any are aren as at be because been before being btw but by can could d did didn do does
+  doesn doing don done ever for from get gets getting got had has have having he hello hey hi hm hmm i if im in into is isn it its ive just ll
+  lol m maybe me more most much my myself now of oh ok okay on or our ours out over quite re really s same she so some still such t than thanks
+  how should must might shall him her his hers he she they us one ones which let lets again ever go goes going went say says said tell told
+  that the their theirs them then there these they this those to too up us ve very was wasn we well were weren what when where which while who
+  whom whose why will with won would wouldn yeah yes you your yours`.split(/\s+/),
+);
+
+function stemsOf(text: string): string[] {
+  const words = text.normalize('NFKC').match(/[\p{L}\p{N}\p{M}]+(?:[''’][\p{L}]+)*/gu) ?? [];
+  const plain = words.map((word) =>
+    word
+      .replace(/[''’]s$/iu, '')
+      .toLowerCase()
+      .replaceAll(/['’]/g, ''),
+  );
+  const telling = plain.filter((word) => !EMPTY.has(word));
+  return (telling.length > 0 ? telling : plain).map((word) => (/^[a-z]{3,30}$/.test(word) ? stemmer(word) : word));
+}

@@ -1,8 +1,7 @@
 import { UserError, z } from '@cinnabar/sdk';
 import type { Line } from '../conversation/schema.js';
 import type { ConversationStore } from '../conversation/store.js';
-import { isMember } from '../memory/plan/merge.js';
-import type { Memories, NewMemory } from '../memory/types.js';
+import { isMember, type Memories, type NewMemory } from '../memory/types.js';
 import type { PersonaStore } from '../state/store.js';
 import { defineAction, type TurnRun } from './action.js';
 import { tidyText } from './text.js';
@@ -14,7 +13,7 @@ const result = z.object({
     .max(80)
     .default('')
     .describe(
-      'Whom or what it is about: the name of a member, whether or not they are in the conversation, or a topic',
+      'Whom or what it is about: the name of a member, whether or not they are in the conversation, or a topic. Who said it, where it is empty',
     ),
   importance: z.number().min(1).max(10).default(4).describe('1 (a remark) to 10 (what changes a life)'),
   source: z
@@ -27,7 +26,7 @@ const result = z.object({
     .array(z.string())
     .max(10)
     .default([])
-    .describe('Ids of my memories that are no longer true because of it'),
+    .describe('Ids of my memories that it supersedes: what was so before, or the same in other words'),
 });
 
 export const addMemory = (memories: Memories, store: PersonaStore, conversations: Pick<ConversationStore, 'stand'>) =>
@@ -43,7 +42,6 @@ export const addMemory = (memories: Memories, store: PersonaStore, conversations
       if (line !== undefined && !(await conversations.stand(place.channelId, [line]))) throw new UserError(CHANGED);
       const { outcome, memory, replaced } = await memories.add(
         asMemory(wanted, line, run, await subjectOf(wanted.about, run)),
-        wanted.replaces.length > 0 ? { kind: 'supersede', ids: wanted.replaces } : undefined,
       );
       for (const one of memory === undefined ? replaced : [memory, ...replaced]) run.noteMemory(one);
       if (memory !== undefined && (outcome === 'added' || outcome === 'updated')) {
@@ -58,10 +56,7 @@ export const addMemory = (memories: Memories, store: PersonaStore, conversations
 const OUTCOMES = {
   added: 'remembered',
   updated: 'remembered',
-  merged: 'known in other words',
   known: 'known already',
-  outdated: 'not remembered, because something newer is known',
-  nothing: 'not remembered',
   refused: 'not remembered, because its message is gone',
 } as const;
 
@@ -83,7 +78,7 @@ function lineOf(source: number | null, { lines, trigger }: TurnRun): Line | unde
 
 /** Speaker and source are taken from the record, never from the model's words. */
 function asMemory(
-  { text, importance }: z.output<typeof result>,
+  { text, importance, replaces }: z.output<typeof result>,
   line: Line | undefined,
   run: TurnRun,
   subject: Subject | undefined,
@@ -104,6 +99,7 @@ function asMemory(
     messageId: line === undefined ? (trigger?.messageId ?? null) : (line.messageIds[0] ?? null),
     at: line?.at ?? run.trigger.at,
     importance,
+    supersedes: replaces,
     visibility: run.visibility,
   };
 }

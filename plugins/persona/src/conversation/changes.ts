@@ -1,5 +1,5 @@
 import type { Commands, PersonaPlace } from '@cinnabar/sdk';
-import { isCorrection } from '../memory/text/revise.js';
+import { isCorrection } from '../memory/revise.js';
 import type { Memories, MessageRef } from '../memory/types.js';
 import type { TraceStore } from '../running/trace.js';
 import type { PersonaStore } from '../state/store.js';
@@ -35,7 +35,7 @@ export async function followEdit(ref: MessageRef, text: string | undefined, part
   const edited = await parts.conversations.edit(channelId, messageId, text);
   if (edited === undefined) return;
   const { before } = edited;
-  const learned = await parts.memories.messageEdited(ref, text, { before });
+  const learned = await parts.memories.messageEdited(ref, text, before);
   // After a correction of how it is written, what came of it is still what was said.
   if (before !== undefined && isCorrection(before, text)) return;
   await parts.traces.forgetMessages(channelId, [messageId]);

@@ -1,21 +1,15 @@
 import { type Clock, type Files, type Logger, openJournal, type Random } from '@cinnabar/sdk';
-import { compose } from './compose.js';
-import { createEmbedding } from './embedding.js';
+import { mayTell } from './audience.js';
+import { createEmbedding } from './embeddings.js';
+import type { MemoryFile } from './memory-file.js';
+import { createMemoryFiles } from './memory-files.js';
+import { byTime, type Change, isStanding } from './memory-index.js';
 import { personalDataIn } from './personal-data.js';
-import { planAdd } from './plan/add.js';
-import { forgetLeast } from './plan/forget.js';
-import { historyOf, removeWhole, unsay } from './plan/remove.js';
-import { understand } from './recall/question.js';
-import { rank } from './recall/rank.js';
+import { rank } from './ranking.js';
 import { freshAt, reflectionOf, reflectionState } from './reflection.js';
-import type { Shard } from './shard/shard.js';
-import { createShards } from './shard/shards.js';
-import { createSources } from './sources.js';
-import { covers, mayTell } from './table/audience.js';
-import { byTime, stands } from './table/order.js';
-import { createDirectory, joined } from './text/names.js';
-import { termsOf } from './text/words.js';
-import type { Added, Decision, Embed, Listing, Memories, Memory, NewMemory, Place, Recall } from './types.js';
+import { createSourceChanges } from './source-changes.js';
+import type { Added, Embed, Listing, Memories, Memory, NewMemory, Place, Recall } from './types.js';
+import { compose, forgetLeast, planAdd, removeWhole, retract } from './updates.js';
 
 interface Parts {
   /** Where the files lie: a folder of the plugin's own. */
@@ -41,146 +35,123 @@ const MOST_LIMIT = 50;
 /** Opens what personas remember. Nothing is read before it is asked for. */
 export function createMemories(parts: Parts): Memories {
   const { clock, random, log, capacity = CAPACITY } = parts;
-  const shards = createShards({ files: { journal: openJournal }, ...parts });
-  const embedding = createEmbedding({ embed: parts.embed, shards, clock, log });
-  const sources = createSources({ shards, addTo });
+  const files = createMemoryFiles({ files: { journal: openJournal }, ...parts });
+  const embedding = createEmbedding({ embed: parts.embed, files, clock, log });
+  const sources = createSourceChanges(files);
 
-  /** Adds to a shard whose turn it is. */
-  async function addTo(shard: Shard, given: NewMemory, decision: Decision | undefined): Promise<Added> {
-    const { table } = shard;
-    const memory = compose(given, table, random.id(), clock.now());
+  /** Within `run` of the file. */
+  async function addTo(file: MemoryFile, given: NewMemory): Promise<Added> {
+    const { index } = file;
+    const memory = compose(given, index, random.id(), clock.now());
     if (memory.text === '' || sources.isDeleted(memory.messageId)) {
       return { outcome: 'refused', memory: undefined, replaced: [] };
     }
-    const plan = planAdd(table, memory, decision, random.id);
-    await shard.commit({ put: plan.put, drop: plan.drop, reflected: plan.reflected });
-    const tooMuch = forgetLeast(table, capacity, clock.now());
-    if (tooMuch !== undefined) await shard.commit(tooMuch);
-    embedding.follow(shard, given.place);
-    const now = (one: Memory) => table.get(one.id) ?? one;
+    const { outcome, replaced, ...change } = planAdd(index, memory, given.supersedes);
+    await file.commit(change);
+    const tooMuch = forgetLeast(index, capacity, clock.now());
+    if (tooMuch !== undefined) await file.commit(tooMuch);
+    embedding.follow(file, given.place);
+    const { duplicateOf } = index.get(memory.id) ?? memory;
     return {
-      outcome: plan.outcome,
-      memory: plan.memory && now(plan.memory),
-      replaced: plan.replaced.map(now),
+      outcome,
+      memory: index.get(duplicateOf ?? memory.id) ?? memory,
+      replaced: replaced.map((one) => index.get(one.id) ?? one),
     };
   }
 
   /** Changes what the place may see of one memory. */
-  const onVisible = <T>(place: Place, id: string, otherwise: T, task: (shard: Shard, memory: Memory) => Promise<T>) =>
-    shards.use(place, (shard) =>
-      shard.run(async () => {
-        const memory = visible(shard, place, id);
-        return memory === undefined ? otherwise : task(shard, memory);
+  const onVisible = <T>(
+    place: Place,
+    id: string,
+    otherwise: T,
+    task: (file: MemoryFile, memory: Memory) => Promise<T>,
+  ) =>
+    files.use(place, (file) =>
+      file.run(async () => {
+        const memory = visible(file, place, id);
+        return memory === undefined ? otherwise : task(file, memory);
       }),
     );
 
-  const erased = async (shard: Shard, change: ReturnType<typeof unsay>): Promise<number> => {
-    await shard.erase(change);
+  const erased = async (file: MemoryFile, change: Change): Promise<number> => {
+    await file.erase(change);
     return change.drop?.length ?? 0;
   };
 
   return {
-    add: (given, decision) => shards.use(given.place, (shard) => shard.run(() => addTo(shard, given, decision))),
-    similar: (given, limit = LIMIT) =>
-      shards.use(given.place, async ({ table, search }) => {
-        const memory = compose(given, table, '', clock.now());
-        const scores = search.find(
-          termsOf(memory.text),
-          (other) => other.subject === memory.subject && other.kind === 'fact' && covers(memory, other),
-        );
-        const onSame = memory.attribute === null ? [] : table.onAttribute(memory.subject, memory.attribute);
-        const found = [...onSame.filter((other) => stands(other) && covers(memory, other))];
-        for (const id of scores.keys()) found.push(...[table.get(id) ?? []].flat());
-        return [...new Set(found)].slice(0, clamp(limit));
-      }),
-    retrieve: (recall) => shards.use(recall.place, (shard) => recalledFrom(shard, recall)),
+    add: (given) => files.use(given.place, (file) => file.run(() => addTo(file, given))),
+    retrieve: (recall) => files.use(recall.place, (file) => recalledFrom(file, recall)),
     list: (place, which = {}) =>
-      shards.use(place, async ({ table }) =>
-        [...table.all()]
+      files.use(place, async ({ index }) =>
+        [...index.all()]
           .filter((memory) => mayTell(memory, place) && fits(memory, which))
           .sort(byTime)
           .reverse(),
       ),
-    find: (place, id) => shards.use(place, async (shard) => visible(shard, place, id)),
-    history: (place, id) =>
-      shards.use(place, async (shard) => {
-        if (visible(shard, place, id) === undefined) return [];
-        return historyOf(shard.table, id).filter((memory) => mayTell(memory, place));
-      }),
+    find: (place, id) => files.use(place, async (file) => visible(file, place, id)),
     setAside: (place, id) =>
-      onVisible(place, id, false, async (shard, memory) => {
-        await shard.commit({ put: [{ ...memory, setAsideAt: clock.now() }] });
+      onVisible(place, id, false, async (file, memory) => {
+        await file.commit({ put: [{ ...memory, setAsideAt: clock.now() }] });
         return true;
       }),
     restore: (place, id) =>
-      onVisible(place, id, false, async (shard, memory) => {
+      onVisible(place, id, false, async (file, memory) => {
         if (memory.setAsideAt === null) return false;
-        await shard.commit({ put: [{ ...memory, setAsideAt: null }] });
+        await file.commit({ put: [{ ...memory, setAsideAt: null }] });
         return true;
       }),
     setAsideAll: (place) =>
-      shards.use(place, (shard) =>
-        shard.run(async () => {
+      files.use(place, (file) =>
+        file.run(async () => {
           const at = clock.now();
-          const put = [...shard.table.all()].filter(({ setAsideAt }) => setAsideAt === null);
+          const put = [...file.index.all()].filter(({ setAsideAt }) => setAsideAt === null);
           if (put.length === 0) return undefined;
-          await shard.commit({ put: put.map((memory) => ({ ...memory, setAsideAt: at })) });
+          await file.commit({ put: put.map((memory) => ({ ...memory, setAsideAt: at })) });
           return at;
         }),
       ),
     restoreAll: (place, at) =>
-      shards.use(place, (shard) =>
-        shard.run(async () => {
-          const put = [...shard.table.all()].filter(({ setAsideAt }) => setAsideAt === at);
-          await shard.commit({ put: put.map((memory) => ({ ...memory, setAsideAt: null })) });
+      files.use(place, (file) =>
+        file.run(async () => {
+          const put = [...file.index.all()].filter(({ setAsideAt }) => setAsideAt === at);
+          await file.commit({ put: put.map((memory) => ({ ...memory, setAsideAt: null })) });
         }),
       ),
-    remove: (place, id) => onVisible(place, id, 0, (shard) => erased(shard, removeWhole(shard.table, id))),
-    retract: (place, id) => onVisible(place, id, 0, (shard) => erased(shard, unsay(shard.table, [id]))),
-    clear: (place) => shards.use(place, (shard) => shard.run(() => shard.wipe())),
+    remove: (place, id) => onVisible(place, id, 0, (file) => erased(file, removeWhole(file.index, id))),
+    retract: (place, id) => onVisible(place, id, 0, (file) => erased(file, retract(file.index, [id]))),
+    clear: (place) => files.use(place, (file) => file.run(() => file.wipe())),
     messageDeleted: sources.messageDeleted,
     messageEdited: sources.messageEdited,
     channelDeleted: sources.channelDeleted,
     guildDeleted: sources.guildDeleted,
-    reflection: (place) => shards.use(place, async ({ table }) => reflectionState(table, place)),
+    reflection: (place) => files.use(place, async ({ index }) => reflectionState(index, place)),
     reflect: (place, insights) =>
-      shards.use(place, (shard) =>
-        shard.run(async () => {
-          const { table } = shard;
+      files.use(place, (file) =>
+        file.run(async () => {
+          const { index } = file;
           const speaker = parts.self?.() ?? place.mind;
           const put = insights.flatMap(
-            (insight) => reflectionOf({ table, place, insight, speaker, id: random.id(), now: clock.now() }) ?? [],
+            (insight) => reflectionOf({ index, place, insight, speaker, id: random.id(), now: clock.now() }) ?? [],
           );
-          await shard.commit({ put, reflected: freshAt(table, place).map(({ id }) => id) });
-          embedding.follow(shard, place);
+          await file.commit({ put, reflected: freshAt(index, place).map(({ id }) => id) });
+          embedding.follow(file, place);
           return put;
         }),
       ),
-    personalData: personalDataIn(shards),
+    personalData: personalDataIn(files),
     async close() {
       await embedding.idle();
-      await shards.close();
+      await files.close();
     },
   };
 
-  async function recalledFrom(
-    shard: Shard,
-    { place, query, askedBy, about, people = [], limit = LIMIT, signal }: Recall,
-  ) {
-    const { table, search } = shard;
-    const present = createDirectory();
-    for (const person of people) present.add(person);
-    const asked = query?.trim() ?? '';
-    embedding.follow(shard, place);
-    const vector = asked === '' ? undefined : await embedding.of(asked, signal);
-    const directory = joined(present, table.names);
-    const question =
-      asked === '' && about === undefined
-        ? undefined
-        : understand({ query: asked, askedBy, about, directory, knows: search.knows });
+  async function recalledFrom(file: MemoryFile, recall: Recall) {
+    const { place, query = '', limit = LIMIT, signal } = recall;
+    embedding.follow(file, place);
+    const vector = query.trim() === '' ? undefined : await embedding.of(query, signal);
     const now = clock.now();
-    const found = rank({ table, search, place, question, vector, now, limit: clamp(limit) });
-    shard.recalled(
+    const found = rank({ ...recall, ...file, vector, now, limit: clamp(limit) });
+    file.recalled(
       found.map(({ memory }) => memory.id),
       now,
     );
@@ -190,13 +161,13 @@ export function createMemories(parts: Parts): Memories {
 
 const clamp = (limit: number) => Math.min(MOST_LIMIT, Math.max(1, Math.trunc(limit)));
 
-function visible({ table }: Shard, place: Place, id: string): Memory | undefined {
-  const memory = table.get(id);
+function visible({ index }: MemoryFile, place: Place, id: string): Memory | undefined {
+  const memory = index.get(id);
   return memory !== undefined && mayTell(memory, place) ? memory : undefined;
 }
 
 function fits(memory: Memory, { about, by, of, all }: Listing): boolean {
-  if (all !== true && !stands(memory)) return false;
+  if (all !== true && !isStanding(memory)) return false;
   if (about !== undefined && memory.subject !== about) return false;
   if (by !== undefined && memory.speaker !== by) return false;
   return of === undefined || memory.subject === of || memory.speaker === of;

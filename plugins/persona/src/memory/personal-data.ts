@@ -1,19 +1,19 @@
 import type { MayRead } from '../state/personal.js';
-import { unsay } from './plan/remove.js';
-import type { Shards } from './shard/shards.js';
+import type { MemoryFiles } from './memory-files.js';
 import type { Memory, PersonalMemories } from './types.js';
+import { retract } from './updates.js';
 
 /**
  * What a member said, what is about them or mentions them, and what rests on that; over all guilds, direct messages and minds. What comes from
  * where the member cannot read now is withheld: an export says that there is something, and forgetting deletes it.
  */
-export function personalDataIn(shards: Shards): PersonalMemories {
+export function personalDataIn(files: MemoryFiles): PersonalMemories {
   return {
     async export(userId, mayRead) {
       const found = [];
-      for (const space of await shards.spaces()) {
-        const theirs = await shards.useEach(space, async ({ table }, mind) =>
-          [...table.all()].filter((memory) => concerns(memory, userId)).map((memory) => ({ mind, memory })),
+      for (const space of await files.spaces()) {
+        const theirs = await files.useEach(space, async ({ index }, mind) =>
+          [...index.all()].filter((memory) => concerns(memory, userId)).map((memory) => ({ mind, memory })),
         );
         for (const { mind, memory } of theirs.flat())
           found.push({ mind, ...((await mayKnow(memory, mayRead)) ? told(memory) : withheld(memory)) });
@@ -21,16 +21,16 @@ export function personalDataIn(shards: Shards): PersonalMemories {
       return found;
     },
     async forget(userId) {
-      for (const space of await shards.spaces()) {
-        await shards.useEach(space, (shard) =>
-          shard.run(async () => {
-            const { table } = shard;
-            await shard.removeCopies(userId);
-            const ids = [...table.all()].filter((memory) => concerns(memory, userId)).map(({ id }) => id);
-            table.forgetNames(userId);
+      for (const space of await files.spaces()) {
+        await files.useEach(space, (file) =>
+          file.run(async () => {
+            const { index } = file;
+            await file.removeCopies(userId);
+            const ids = [...index.all()].filter((memory) => concerns(memory, userId)).map(({ id }) => id);
+            index.people.remove(userId);
             if (ids.length === 0) return;
-            await shard.erase(unsay(table, ids));
-            await shard.rewrite();
+            await file.erase(retract(index, ids));
+            await file.rewrite();
           }),
         );
       }

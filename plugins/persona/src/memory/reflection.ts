@@ -1,9 +1,7 @@
-import { compose, inRange, tidy } from './compose.js';
-import { evidenceOf, isMember } from './plan/merge.js';
-import { commonAudience, mayTell } from './table/audience.js';
-import { stands } from './table/order.js';
-import type { Table } from './table/table.js';
-import type { Insight, Memory, Place, ReflectionState } from './types.js';
+import { commonAudience, mayTell } from './audience.js';
+import { isStanding, type MemoryIndex } from './memory-index.js';
+import { type Insight, isMember, type Memory, type Place, type ReflectionState } from './types.js';
+import { compose, evidenceOf, inRange, tidy } from './updates.js';
 
 /** Importance that has to add up before it is worth reflecting. */
 const DUE = 150;
@@ -11,18 +9,18 @@ const MOST_EVIDENCE = 100;
 const INSIGHT_IMPORTANCE = 7;
 
 /** What has come since the last reflection and may be told in the place. */
-export function reflectionState(table: Table, place: Place): ReflectionState {
-  const fresh = freshAt(table, place);
+export function reflectionState(index: MemoryIndex, place: Place): ReflectionState {
+  const fresh = freshAt(index, place);
   const sum = fresh.reduce((total, { importance }) => total + importance, 0);
   return { due: sum >= DUE, sum, evidence: fresh.slice(-MOST_EVIDENCE) };
 }
 
-export function freshAt(table: Table, place: Place): readonly Memory[] {
-  return table.pending().filter((memory) => stands(memory) && mayTell(memory, place));
+export function freshAt(index: MemoryIndex, place: Place): readonly Memory[] {
+  return index.pending().filter((memory) => isStanding(memory) && mayTell(memory, place));
 }
 
 interface Reflecting {
-  readonly table: Table;
+  readonly index: MemoryIndex;
   readonly place: Place;
   readonly insight: Insight;
   /** Whose reflection it is: the bot's user id, or the mind where that is not known. */
@@ -32,9 +30,9 @@ interface Reflecting {
 }
 
 /** A reflection as a memory; `undefined` without evidence. Whoever may be told it may be told all that it rests on. */
-export function reflectionOf({ table, place, insight, speaker, id, now }: Reflecting): Memory | undefined {
+export function reflectionOf({ index, place, insight, speaker, id, now }: Reflecting): Memory | undefined {
   const evidence = insight.evidence
-    .flatMap((each) => table.get(each) ?? [])
+    .flatMap((each) => index.get(each) ?? [])
     .filter((memory) => memory.setAsideAt === null && mayTell(memory, place));
   const audience = commonAudience(evidence);
   const text = tidy(insight.text, 2_000);
@@ -46,8 +44,8 @@ export function reflectionOf({ table, place, insight, speaker, id, now }: Reflec
   const { visibility } = audience;
   const name = evidence.find((memory) => memory.subject === subject)?.subjectName ?? undefined;
   const composed = compose(
-    { place, text, speaker, subject, subjectName: name, importance, visibility, attribute: null },
-    table,
+    { place, text, speaker, subject, subjectName: name, importance, visibility },
+    index,
     id,
     now,
   );

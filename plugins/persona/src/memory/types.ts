@@ -35,8 +35,6 @@ export interface Memory {
   /** 1 (a remark) to 10 (what changes a life). */
   readonly importance: number;
   readonly visibility: Visibility;
-  /** What there is one of at a time, such as `home` or `favourite colour`: a later word on it takes an earlier one's place. */
-  readonly attribute: string | null;
   /** The later memory that took its place; kept as history. */
   readonly supersededBy: string | null;
   /** The memory that says the same. */
@@ -71,30 +69,18 @@ export interface NewMemory {
   readonly messageId?: string | null | undefined;
   /** By default now. */
   readonly at?: number | undefined;
-  /** By default an estimate from the text. Whole, 1-10; what lies outside is brought inside. */
+  /** By default 3. Whole, 1-10; what lies outside is brought inside. */
   readonly importance?: number | undefined;
   /** By default `channel`, and `dm` in a direct message. `guild` for what was said where every member of the guild may read. */
   readonly visibility?: Visibility | undefined;
-  /** By default what the text tells; `null` when there is none. */
-  readonly attribute?: string | null | undefined;
+  /** Memories that are no longer true because of it. Ids that the place may not see are passed over. */
+  readonly supersedes?: readonly string[] | undefined;
 }
 
-/** What to do with something new, as a model may decide it. Ids that the place may not see are passed over. */
-export type Decision =
-  | { readonly kind: 'add' }
-  /** It takes the place of these, which were said before. */
-  | { readonly kind: 'supersede'; readonly ids: readonly string[] }
-  /** It and these become one, in these words. */
-  | { readonly kind: 'merge'; readonly ids: readonly string[]; readonly text: string }
-  | { readonly kind: 'nothing' };
-
 export interface Added {
-  /**
-   * `added`; `updated`: it took the place of `replaced`; `merged`: it says the same as another, in more or fewer words; `known`: exactly that
-   * was known; `outdated`: a later word on it is known; `nothing`: so decided; `refused`: its message has been deleted, or the text is empty.
-   */
-  readonly outcome: 'added' | 'updated' | 'merged' | 'known' | 'outdated' | 'nothing' | 'refused';
-  /** What stands now: the new one, or the one that says the same. */
+  /** `updated`: it took the place of `replaced`; `known`: word for word, from the same speaker; `refused`: its message has been deleted, or the text is empty. */
+  readonly outcome: 'added' | 'updated' | 'known' | 'refused';
+  /** What stands now. */
   readonly memory: Memory | undefined;
   readonly replaced: readonly Memory[];
 }
@@ -103,9 +89,9 @@ export interface Recall {
   readonly place: Place;
   /** What was said or asked; without it, what is recent and important. */
   readonly query?: string | undefined;
-  /** Whoever says "I" and "my" in the query. */
+  /** Who asks: preferred where the query names no one. */
   readonly askedBy?: string | undefined;
-  /** Only what is about these; by default those whom the query names or mentions. */
+  /** Only what is about these. Whom the query names is preferred, never required. */
   readonly about?: readonly string[] | undefined;
   /** Names of those present, for the query's sake: what memories tell of names is known already. */
   readonly people?: readonly Person[] | undefined;
@@ -144,13 +130,6 @@ export interface MessageRef {
   readonly messageId: string;
 }
 
-export interface Edit {
-  /** What the message said before, where that is known. */
-  readonly before?: string | undefined;
-  /** What the message comes to now, where that is known: in the place of all that was learned from it. */
-  readonly facts?: readonly Omit<NewMemory, 'messageId' | 'at'>[] | undefined;
-}
-
 export interface Insight {
   readonly text: string;
   /** Memories it rests on; one at least that the place may see. */
@@ -176,16 +155,12 @@ export interface PersonalMemories {
 
 /** What personas remember. All writes are on the disk before they resolve, in the order in which they were asked for. */
 export interface Memories {
-  add(memory: NewMemory, decision?: Decision): Promise<Added>;
-  /** What stands and is closest to a text: what a model decides about. */
-  similar(memory: NewMemory, limit?: number): Promise<readonly Memory[]>;
-  /** The best first: recency (0.995 an hour) × importance × relevance, of what may be told in that place. */
+  add(memory: NewMemory): Promise<Added>;
+  /** Of what may be told in that place, the best first: relevance × importance × recency (0.995 an hour), the latter two slightly where something is asked. */
   retrieve(recall: Recall): Promise<readonly Recalled[]>;
   /** What may be told in that place, the newest first. */
   list(place: Place, which?: Listing): Promise<readonly Memory[]>;
   find(place: Place, id: string): Promise<Memory | undefined>;
-  /** What it took the place of, directly or not, the newest first. */
-  history(place: Place, id: string): Promise<readonly Memory[]>;
   /** Puts a memory out of mind; it may be restored. What it took the place of does not come back. Says whether there was one. */
   setAside(place: Place, id: string): Promise<boolean>;
   restore(place: Place, id: string): Promise<boolean>;
@@ -203,8 +178,9 @@ export interface Memories {
   /**
    * A message reads otherwise: what was learned from it is changed where that can be told from the words alone, and forgotten where it cannot
    * (see `revised`), with speaker, time and visibility as before. Returns how many memories came of the message.
+   * @param before what the message said, where that is known
    */
-  messageEdited(message: MessageRef, text: string, more?: Edit): Promise<number>;
+  messageEdited(message: MessageRef, text: string, before?: string): Promise<number>;
   /** A channel was deleted, and all messages with it. */
   channelDeleted(guildId: string, channelId: string): Promise<number>;
   /** Deletes all that is remembered of a guild. */
@@ -222,3 +198,6 @@ export type Embed = (
   texts: readonly string[],
   signal?: AbortSignal,
 ) => Promise<readonly (readonly number[])[] | undefined>;
+
+/** Whether a subject is a member, rather than a topic. */
+export const isMember = (subject: string): boolean => /^\d{1,20}$/.test(subject);

@@ -1,4 +1,4 @@
-import { isEmptyWord, wordsOf } from '../memory/text/words.js';
+import { isEmptyWord, wordsOf } from './words.js';
 
 const AGAIN =
   /\b(?:again|repeat\w*|once more|one more time|another time|say (?:that|it|what)|come again|encore|pardon|(?:did|do)n['’]?t (?:hear|catch|get|understand|see|read)|what did you (?:just )?say|what was that|(?:noch ?mal|nochmals|wiederhol\w*|répèt\w*|otra vez|repite|de novo|ancora))\b|^\s*(?:sorry|what|huh|eh|hm+)\s*\?+\s*$/iu;

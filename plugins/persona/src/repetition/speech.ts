@@ -1,8 +1,8 @@
-import { wordsOf } from '../memory/text/words.js';
 import { asksForRepeat, isAcknowledgement } from './requests.js';
 import { sameTemplate } from './template.js';
 import type { RepetitionAnalysis, RepetitionKind, RepetitionPattern } from './types.js';
 import { paraphrases, saysExactly, type Wording, wordingOf } from './wording.js';
+import { wordsOf } from './words.js';
 
 /** How far back counts as having just said it. */
 const RECENT = 20;

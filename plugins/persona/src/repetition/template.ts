@@ -1,4 +1,4 @@
-import { commonFrom } from '../memory/text/common.js';
+import { commonFrom } from '../memory/words.js';
 import type { Wording } from './wording.js';
 
 /** Words that stay, and how much of the longer text they make up: "Nice to see you, ___! How was your ___?" */

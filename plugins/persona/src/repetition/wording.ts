@@ -1,4 +1,4 @@
-import { isDenial, termsOf, wordsOf } from '../memory/text/words.js';
+import { isDenial, termsOf, wordsOf } from './words.js';
 
 /** A text as far as repetition goes. Beyond 150 words nothing is looked at. */
 export interface Wording {

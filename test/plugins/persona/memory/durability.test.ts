@@ -30,6 +30,25 @@ describe('persona: memories on the disk', () => {
     expect(await later.ask('Where does Anna live?')).to.deep.equal(['I live in Bonn']);
   });
 
+  it('of the version before are read, with fields that are no longer used', async () => {
+    await using room = await openRoom();
+    const old = {
+      ...{ id: 'm0', kind: 'fact', text: 'I live in Bonn', subject: ANNA, subjectName: 'Anna', speaker: ANNA },
+      ...{ speakerName: 'Anna', messageId: '7', channelId: GENERAL.channelId, guildId: '500', at: 1, importance: 5 },
+      ...{ visibility: 'guild', attribute: 'home', supersededBy: null, duplicateOf: null, evidence: [] },
+      ...{ lastAccess: 1, setAsideAt: null },
+    };
+    const later = { ...old, id: 'm1', text: 'I live in Rome', at: 2, messageId: '8' };
+    mkdirSync(join(room.folder.path, '500'));
+    writeFileSync(
+      fileOf(room),
+      [{ put: [{ ...old, supersededBy: 'm1' }, later] }].map((line) => `${JSON.stringify(line)}\n`).join(''),
+    );
+    expect(await room.ask('Where does Anna live?')).to.deep.equal(['I live in Rome']);
+    await room.memories.messageDeleted({ guildId: '500', channelId: GENERAL.channelId, messageId: '8' });
+    expect(await room.ask('Where does Anna live?')).to.deep.equal(['I live in Bonn']);
+  });
+
   it('are readable by the bot’s user alone', async () => {
     await using room = await openRoom();
     await room.say(ANNA, 'I live in Bonn');

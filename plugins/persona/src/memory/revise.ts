@@ -1,18 +1,21 @@
 import { distance } from 'fastest-levenshtein';
-import { commonFrom } from './common.js';
-import { isDenial, termOf, termsOf, wordsOf } from './words.js';
+import { commonFrom, folded } from './words.js';
 
 /** Where two texts differ: the words that were there, and those that are there now. */
 interface Hunk {
   readonly was: readonly string[];
   readonly is: readonly string[];
-  readonly atEnd: boolean;
+  /** Whether it is a sentence of its own after all that was there. */
+  readonly isAfterwards: boolean;
 }
 
 /** Longer messages are compared as though they said something else. */
 const MOST_WORDS = 400;
-/** The share of letters in which a word and its correction may differ. */
+/** How many letters, and which share of them, a correction may change. */
+const MOST_LETTERS = 2;
 const NEAR = 0.34;
+const WORD = /[\p{L}\p{N}\p{M}]+(?:['’][\p{L}]+)*/gu;
+const SENTENCE_END = /[.!?…。！？؟।\n]["'”’)\]]*\s*$/u;
 
 /**
  * What a memory says once the message that it was learned from has been edited: the same after a correction of what it does not say; with the
@@ -21,9 +24,9 @@ const NEAR = 0.34;
  * @example revised('Alice lives in Watson.', 'I live in Watson', 'I live in Heywood') // 'Alice lives in Heywood.'
  */
 export function revised(memory: string, before: string | undefined, after: string): string | undefined {
-  if (before === undefined) return isSaidBy(memory, after) ? memory : undefined;
+  if (before === undefined) return sameWords(memory, after) ? memory : undefined;
   const hunks = hunksOf(before, after);
-  if (hunks === undefined || isDenial(before) !== isDenial(after)) return undefined;
+  if (hunks === undefined) return undefined;
   let text = memory;
   for (const hunk of hunks) {
     const replaced = withWords(text, hunk);
@@ -39,21 +42,10 @@ export function isCorrection(before: string, after: string): boolean {
   return hunks?.every(({ was, is }) => was.length > 0 && is.length > 0 && isNear(was, is)) === true;
 }
 
-/** All that the memory says, but for names, stands in the text. */
-function isSaidBy(memory: string, text: string): boolean {
-  const said = new Set(termsOf(text.toLowerCase()));
-  const names = new Set(
-    wordsOf(memory)
-      .filter((word) => /^\p{Lu}/u.test(word))
-      .map(termOf),
-  );
-  const terms = termsOf(memory.toLowerCase());
-  return (
-    isDenial(memory) === isDenial(text) &&
-    terms.every((term) => said.has(term) || names.has(term)) &&
-    terms.some((term) => said.has(term))
-  );
-}
+const wordsIn = (text: string): readonly string[] => text.match(WORD) ?? [];
+
+const sameWords = (one: string, other: string): boolean =>
+  wordsIn(folded(one)).join(' ') === wordsIn(folded(other)).join(' ');
 
 /** The memory with the new words in the place of the old ones, where it has those in that order. */
 function withWords(memory: string, { was, is }: Hunk): string | undefined {
@@ -63,28 +55,30 @@ function withWords(memory: string, { was, is }: Hunk): string | undefined {
   return found.test(memory) ? memory.replace(found, () => is.join(' ')) : undefined;
 }
 
-function isHarmless({ was, is, atEnd }: Hunk, memory: string): boolean {
-  const terms = new Set(termsOf(memory.toLowerCase()));
-  const isTold = was.some((word) => terms.has(termOf(word)));
-  if (isTold) return false;
-  return was.length > 0 && is.length > 0 ? isNear(was, is) : atEnd;
+function isHarmless({ was, is, isAfterwards }: Hunk, memory: string): boolean {
+  const told = new Set(wordsIn(folded(memory)));
+  if (was.some((word) => told.has(folded(word)))) return false;
+  return was.length > 0 && is.length > 0 ? isNear(was, is) : isAfterwards;
 }
 
+/** Whether one may be the other with a slip of the pen: seldom in the first letter, never in a number. */
 function isNear(was: readonly string[], is: readonly string[]): boolean {
-  const [one, other] = [was.join('').toLowerCase(), is.join('').toLowerCase()];
-  return /\p{N}/u.test(one + other) ? one === other : distance(one, other) <= NEAR * Math.max(one.length, other.length);
+  const [one, other] = [was.join(''), is.join('')].map(folded);
+  if (one === undefined || other === undefined || one[0] !== other[0] || /\p{N}/u.test(one + other))
+    return one === other;
+  return distance(one, other) <= Math.min(MOST_LETTERS, NEAR * Math.max(one.length, other.length));
 }
 
 /** By the longest sequence of words that both have. `undefined` where there are too many words. */
 function hunksOf(before: string, after: string): readonly Hunk[] | undefined {
-  const [was, is] = [wordsOf(before), wordsOf(after)];
+  const [was, is] = [wordsIn(before), wordsIn(after)];
   if (was.length > MOST_WORDS || is.length > MOST_WORDS) return undefined;
-  const [a, b] = [was.map((word) => word.toLowerCase()), is.map((word) => word.toLowerCase())];
+  const [a, b] = [was.map(folded), is.map(folded)];
   const at = commonFrom(a, b);
   const hunks: Hunk[] = [];
   let [fromI, fromJ, i, j] = [0, 0, 0, 0];
-  const close = (atEnd: boolean) => {
-    if (i > fromI || j > fromJ) hunks.push({ was: was.slice(fromI, i), is: is.slice(fromJ, j), atEnd });
+  const close = (isAfterwards: boolean) => {
+    if (i > fromI || j > fromJ) hunks.push({ was: was.slice(fromI, i), is: is.slice(fromJ, j), isAfterwards });
   };
   while (i < a.length && j < b.length) {
     if (a[i] === b[j]) {
@@ -96,6 +90,12 @@ function hunksOf(before: string, after: string): readonly Hunk[] | undefined {
     else i++;
   }
   [i, j] = [a.length, b.length];
-  close(true);
+  close(startsSentence(after, fromJ));
   return hunks;
+}
+
+/** Whether the words from the n-th on are sentences of their own. */
+function startsSentence(text: string, index: number): boolean {
+  const word = [...text.matchAll(WORD)][index];
+  return word !== undefined && SENTENCE_END.test(text.slice(0, word.index).replace(/["'“‘([*_~]+$/u, ''));
 }

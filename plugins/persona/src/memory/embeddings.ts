@@ -1,16 +1,15 @@
 import type { Clock, Logger } from '@cinnabar/sdk';
-import type { Shard } from './shard/shard.js';
-import type { Shards } from './shard/shards.js';
-import { stands } from './table/order.js';
-import { decodeVector, encodeVector } from './table/vector.js';
+import type { MemoryFile } from './memory-file.js';
+import type { MemoryFiles } from './memory-files.js';
+import { decodeVector, encodeVector, isStanding } from './memory-index.js';
 import type { Embed, Place } from './types.js';
 
 /** Embeddings, where a provider makes them. Without one, and when it fails, words alone decide. */
 export interface Embedding {
   /** Of a query; `undefined` when there is none to be had. */
   of(query: string, signal: AbortSignal | undefined): Promise<Int8Array | undefined>;
-  /** Sees to it that what stands in the shard of a place has its vector, in the background. */
-  follow(shard: Shard, place: Place): void;
+  /** Makes the vectors that standing memories of the file lack, in the background. */
+  follow(file: MemoryFile, place: Place): void;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
 }
@@ -21,13 +20,13 @@ const REST_MS = 60_000;
 
 export function createEmbedding(parts: {
   readonly embed: Embed | undefined;
-  readonly shards: Pick<Shards, 'use'>;
+  readonly files: Pick<MemoryFiles, 'use'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
 }): Embedding {
-  const { embed, shards, clock, log } = parts;
+  const { embed, files, clock, log } = parts;
   let restsUntil = Number.NEGATIVE_INFINITY;
-  const running = new Map<Shard, Promise<void>>();
+  const running = new Map<MemoryFile, Promise<void>>();
   const stopping = new AbortController();
 
   const vectorsOf = async (texts: readonly string[], signal: AbortSignal | undefined) => {
@@ -43,10 +42,10 @@ export function createEmbedding(parts: {
     }
   };
 
-  const fill = async (shard: Shard) => {
+  const fill = async (file: MemoryFile) => {
     for (;;) {
-      const lacking = [...shard.table.all()]
-        .filter((memory) => stands(memory) && shard.table.vector(memory.id) === undefined)
+      const lacking = [...file.index.all()]
+        .filter((memory) => isStanding(memory) && file.index.vector(memory.id) === undefined)
         .slice(-BATCH);
       if (lacking.length === 0) return;
       const vectors = await vectorsOf(
@@ -54,15 +53,15 @@ export function createEmbedding(parts: {
         stopping.signal,
       );
       if (vectors === undefined || stopping.signal.aborted) return;
-      await shard.run(() => {
+      await file.run(() => {
         // What was deleted or edited meanwhile gets none.
         const current = lacking.flatMap((memory, index) => {
           const vector = vectors[index];
-          return vector !== undefined && shard.table.get(memory.id)?.text === memory.text
+          return vector !== undefined && file.index.get(memory.id)?.text === memory.text
             ? [[memory.id, encodeVector(vector)] as const]
             : [];
         });
-        return shard.commit({ vectors: current });
+        return file.commit({ vectors: current });
       });
     }
   };
@@ -72,14 +71,14 @@ export function createEmbedding(parts: {
       const [vector] = (await vectorsOf([query], signal)) ?? [];
       return vector === undefined ? undefined : decodeVector(encodeVector(vector));
     },
-    follow(shard, place) {
-      if (embed === undefined || running.has(shard) || stopping.signal.aborted) return;
-      // In use until it is done: a shard that is let go meanwhile would be written to beside the one that is loaded after it.
-      const work = shards
+    follow(file, place) {
+      if (embed === undefined || running.has(file) || stopping.signal.aborted) return;
+      // In use until it is done: a file that is let go meanwhile would be written to beside the one that is loaded after it.
+      const work = files
         .use(place, fill)
         .catch((error: unknown) => log.error('embeddings could not be stored', { error }))
-        .finally(() => running.delete(shard));
-      running.set(shard, work);
+        .finally(() => running.delete(file));
+      running.set(file, work);
     },
     async idle() {
       stopping.abort();

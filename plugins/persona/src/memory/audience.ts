@@ -1,9 +1,9 @@
-import type { Memory, Place, Visibility } from '../types.js';
+import type { Memory, Place, Visibility } from './types.js';
 
 type Told = Pick<Memory, 'visibility' | 'channelId'>;
 
 /**
- * Whether a memory of the place's own mind may be told there. Other minds, guilds and direct messages are other tables. What everybody could read
+ * Whether a memory of the place's own mind may be told there. Other personas, guilds and direct messages have other files. What everybody could read
  * when it was said is told elsewhere only as long as they still can.
  */
 export function mayTell({ visibility, channelId }: Told, place: Pick<Place, 'channelId' | 'isOpen'>): boolean {

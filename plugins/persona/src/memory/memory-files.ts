@@ -1,15 +1,36 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Files, Logger } from '@cinnabar/sdk';
-import type { Place } from '../types.js';
-import { fileOf, isSpace, mindOf, spaceOf } from './place.js';
-import { openShard, type Shard } from './shard.js';
+import { type MemoryFile, openMemoryFile } from './memory-file.js';
+import type { Place } from './types.js';
 
-/** All shards; each is loaded at its first use, and let go when others are used more. */
-export interface Shards {
-  use<T>(place: Place, task: (shard: Shard) => Promise<T>): Promise<T>;
+const ID = /^\d{1,20}$/;
+const MIND = /^[a-z0-9-]{1,64}$/;
+const FILE = /^([a-z0-9-]{1,64})\.jsonl$/;
+
+/** A guild, or a direct message: what lies in different ones never meets. */
+export function spaceOf({ guildId, channelId }: Omit<Place, 'mind'>): string {
+  const id = guildId ?? channelId;
+  // Ids come from Discord, but a path is not the place to rely on it.
+  if (!ID.test(id)) throw new TypeError(`"${id}" is not an id`);
+  return guildId === null ? `dm-${id}` : id;
+}
+
+const isSpace = (name: string): boolean => /^(?:dm-)?\d{1,20}$/.test(name);
+
+function fileOf(root: string, space: string, mind: string): string {
+  if (!MIND.test(mind)) throw new TypeError(`"${mind}" is not the name of a mind`);
+  return join(root, space, `${mind}.jsonl`);
+}
+
+/** The mind whose file it is, or `undefined` for a file that is not one of ours. */
+const mindOf = (name: string): string | undefined => FILE.exec(name)?.[1];
+
+/** The files of all that personas remember; each is loaded at its first use, and let go when others are used more. */
+export interface MemoryFiles {
+  use<T>(place: Place, task: (file: MemoryFile) => Promise<T>): Promise<T>;
   /** For every mind that remembers anything of the guild or direct message, one after another. */
-  useEach<T>(space: string, task: (shard: Shard, mind: string) => Promise<T>): Promise<readonly T[]>;
+  useEach<T>(space: string, task: (file: MemoryFile, mind: string) => Promise<T>): Promise<readonly T[]>;
   /** Guilds and direct messages of which anything is remembered. */
   spaces(): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -28,8 +49,8 @@ interface Parts {
 const MOST_LOADED = 64;
 const MAINTENANCE_MS = 60_000;
 
-export function createShards({ folder, files, clock, log, after }: Parts): Shards {
-  const loaded = new Map<string, Promise<Shard>>();
+export function createMemoryFiles({ folder, files, clock, log, after }: Parts): MemoryFiles {
+  const loaded = new Map<string, Promise<MemoryFile>>();
   const inUse = new Map<string, number>();
   const due = new Set<string>();
   let root: Promise<string> | undefined;
@@ -44,7 +65,7 @@ export function createShards({ folder, files, clock, log, after }: Parts): Shard
     try {
       await (await loaded.get(key))?.maintain();
     } catch (error) {
-      log.error('a memory file could not be brought up to date', { shard: key, error });
+      log.error('a memory file could not be brought up to date', { file: key, error });
     }
   };
 
@@ -55,9 +76,9 @@ export function createShards({ folder, files, clock, log, after }: Parts): Shard
   };
 
   const letGo = async (key: string) => {
-    const shard = loaded.get(key);
+    const file = loaded.get(key);
     loaded.delete(key);
-    await (await shard)?.release();
+    await (await file)?.release();
   };
 
   const trim = async () => {
@@ -69,21 +90,21 @@ export function createShards({ folder, files, clock, log, after }: Parts): Shard
     }
   };
 
-  const open = async (key: string, space: string, mind: string): Promise<Shard> => {
+  const open = async (key: string, space: string, mind: string): Promise<MemoryFile> => {
     const path = fileOf(await rootFolder(), space, mind);
     const all = await known();
     all.set(space, (all.get(space) ?? new Set()).add(mind));
-    return openShard({ path, files, clock, log, schedule: () => schedule(key) });
+    return openMemoryFile({ path, files, clock, log, schedule: () => schedule(key) });
   };
 
-  const load = (key: string, space: string, mind: string): Promise<Shard> => {
-    const shard = loaded.get(key) ?? open(key, space, mind);
+  const load = (key: string, space: string, mind: string): Promise<MemoryFile> => {
+    const file = loaded.get(key) ?? open(key, space, mind);
     loaded.delete(key);
-    loaded.set(key, shard);
-    return shard;
+    loaded.set(key, file);
+    return file;
   };
 
-  const use = async <T>(space: string, mind: string, task: (shard: Shard) => Promise<T>): Promise<T> => {
+  const use = async <T>(space: string, mind: string, task: (file: MemoryFile) => Promise<T>): Promise<T> => {
     const key = `${space}/${mind}`;
     inUse.set(key, (inUse.get(key) ?? 0) + 1);
     const ready = load(key, space, mind);
@@ -106,7 +127,7 @@ export function createShards({ folder, files, clock, log, after }: Parts): Shard
     async useEach(space, task) {
       const results = [];
       for (const mind of [...((await known()).get(space) ?? [])]) {
-        results.push(await use(space, mind, (shard) => task(shard, mind)));
+        results.push(await use(space, mind, (file) => task(file, mind)));
       }
       return results;
     },

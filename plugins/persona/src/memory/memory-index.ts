@@ -1,0 +1,195 @@
+import { People } from './people.js';
+import type { Memory } from './types.js';
+import { wordsOf } from './words.js';
+
+/** What happens to an index at once: all of it is on the disk, or nothing. Deletions come first. */
+export interface Change {
+  readonly drop?: readonly string[] | undefined;
+  /** New memories, and new versions of known ones. */
+  readonly put?: readonly Memory[] | undefined;
+  /** What has been reflected on; `all`: all there is. */
+  readonly reflected?: readonly string[] | 'all' | undefined;
+  /** When memories were recalled. */
+  readonly seen?: readonly (readonly [id: string, at: number])[] | undefined;
+  /** Embeddings, each component from -127 to 127, in base64. */
+  readonly vectors?: readonly (readonly [id: string, vector: string])[] | undefined;
+}
+
+export const isEmpty = ({ drop = [], put = [], reflected = [], seen = [], vectors = [] }: Change): boolean =>
+  [drop, put, reflected, seen, vectors].every(({ length }) => length === 0);
+
+/** The order in which things were said. A memory is only ever superseded by a later one, so that no chain comes back to itself. */
+export function byTime(one: Memory, other: Memory): number {
+  return one.at - other.at || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
+}
+
+export const isLater = (one: Memory, other: Memory): boolean => byTime(one, other) > 0;
+
+/** Whether it is what is held to be so: not superseded, the same as another, or set aside. */
+export const isStanding = ({ supersededBy, duplicateOf, setAsideAt }: Memory): boolean =>
+  supersededBy === null && duplicateOf === null && setAsideAt === null;
+
+/** The words of a text: what says the same has the same ones. */
+export const wordingOf = (text: string): string => wordsOf(text).join(' ');
+
+type Listener = (before: Memory | undefined, after: Memory | undefined) => void;
+
+/** What one persona remembers in one guild or direct message, and ways to find it. Changed by `apply` alone. */
+export class MemoryIndex {
+  readonly people = new People();
+  readonly #memories = new Map<string, Memory>();
+  readonly #vectors = new Map<string, Int8Array>();
+  readonly #pending = new Set<string>();
+  /** Ids of memories by what they have in common. */
+  readonly #groups = new Map<string, Set<string>>();
+  readonly #listeners: Listener[] = [];
+
+  get size(): number {
+    return this.#memories.size;
+  }
+
+  get(id: string): Memory | undefined {
+    return this.#memories.get(id);
+  }
+
+  all(): Iterable<Memory> {
+    return this.#memories.values();
+  }
+
+  /** Learned from the message, or resting on what was. */
+  from = (messageId: string): readonly Memory[] => this.#group(`message ${messageId}`);
+  about = (subject: string): readonly Memory[] => this.#group(`subject ${subject}`);
+  /** How many are about somebody or from them, roughly: most are both. */
+  countOf = (person: string): number =>
+    Math.max(this.#groups.get(`subject ${person}`)?.size ?? 0, this.#groups.get(`speaker ${person}`)?.size ?? 0);
+  /** In the same words as the text. */
+  worded = (text: string): readonly Memory[] => this.#group(`wording ${wordingOf(text)}`);
+  supersededBy = (id: string): readonly Memory[] => this.#group(`superseded ${id}`);
+  duplicatesOf = (id: string): readonly Memory[] => this.#group(`duplicate ${id}`);
+  restingOn = (id: string): readonly Memory[] => this.#group(`evidence ${id}`);
+
+  /** Facts that no reflection has looked at, in the order in which they came. */
+  pending(): readonly Memory[] {
+    return this.#of(this.#pending);
+  }
+
+  isPending(id: string): boolean {
+    return this.#pending.has(id);
+  }
+
+  vector(id: string): Int8Array | undefined {
+    return this.#vectors.get(id);
+  }
+
+  /** Calls the listener with each memory that comes, changes or goes. */
+  onChange(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
+  apply({ drop = [], put = [], reflected = [], seen = [], vectors = [] }: Change): void {
+    for (const id of drop) this.#drop(id);
+    for (const memory of put) this.#put(memory);
+    if (reflected === 'all') this.#pending.clear();
+    else for (const id of reflected) this.#pending.delete(id);
+    for (const [id, at] of seen) this.#noteSeen(id, at);
+    for (const [id, text] of vectors) if (this.#memories.has(id)) this.#vectors.set(id, decodeVector(text));
+  }
+
+  #put(memory: Memory): void {
+    const before = this.#memories.get(memory.id);
+    if (before === undefined && memory.kind === 'fact' && memory.duplicateOf === null) this.#pending.add(memory.id);
+    if (before?.text !== memory.text) this.#vectors.delete(memory.id);
+    this.#replace(memory.id, memory);
+    this.people.addFrom(memory);
+  }
+
+  #drop(id: string): void {
+    if (!this.#memories.has(id)) return;
+    this.#replace(id, undefined);
+    this.#vectors.delete(id);
+    this.#pending.delete(id);
+  }
+
+  #replace(id: string, after: Memory | undefined): void {
+    const before = this.#memories.get(id);
+    if (before !== undefined) {
+      for (const key of groupsOf(before)) {
+        const group = this.#groups.get(key);
+        if (group?.delete(id) === true && group.size === 0) this.#groups.delete(key);
+      }
+    }
+    if (after === undefined) this.#memories.delete(id);
+    else {
+      this.#memories.set(id, after);
+      for (const key of groupsOf(after)) this.#groups.set(key, (this.#groups.get(key) ?? new Set()).add(id));
+    }
+    for (const listen of this.#listeners) listen(before, after);
+  }
+
+  /** No group changes with when a memory was recalled. */
+  #noteSeen(id: string, at: number): void {
+    const before = this.#memories.get(id);
+    if (before === undefined) return;
+    const after = { ...before, lastAccess: Math.max(before.lastAccess, at) };
+    this.#memories.set(id, after);
+    for (const listen of this.#listeners) listen(before, after);
+  }
+
+  #group(key: string): readonly Memory[] {
+    return this.#of(this.#groups.get(key) ?? []);
+  }
+
+  #of(ids: Iterable<string>): readonly Memory[] {
+    return [...ids].flatMap((id) => this.#memories.get(id) ?? []);
+  }
+}
+
+function* groupsOf({
+  text,
+  subject,
+  speaker,
+  messageId,
+  supersededBy,
+  duplicateOf,
+  evidence,
+}: Memory): Generator<string> {
+  yield `subject ${subject}`;
+  yield `speaker ${speaker}`;
+  yield `wording ${wordingOf(text)}`;
+  if (messageId !== null) yield `message ${messageId}`;
+  if (supersededBy !== null) yield `superseded ${supersededBy}`;
+  if (duplicateOf !== null) yield `duplicate ${duplicateOf}`;
+  for (const { id, messageId: source } of evidence) {
+    yield `evidence ${id}`;
+    if (source !== null) yield `message ${source}`;
+  }
+}
+
+const FULL = 127;
+
+/** A vector of length 1 in a quarter of the space; cosines stay right to about two digits, which is what ranking needs. */
+export function encodeVector(vector: readonly number[]): string {
+  const length = Math.hypot(...vector) || 1;
+  return Buffer.from(Int8Array.from(vector, (value) => Math.round((value / length) * FULL)).buffer).toString('base64');
+}
+
+export function decodeVector(text: string): Int8Array {
+  const bytes = Buffer.from(text, 'base64');
+  return Int8Array.from(bytes, (byte) => (byte > FULL ? byte - 256 : byte));
+}
+
+/** From -1 to 1; 0 for vectors of different lengths, which different models made. */
+export function cosine(one: Int8Array, other: Int8Array): number {
+  if (one.length !== other.length) return 0;
+  let dot = 0;
+  let oneSquared = 0;
+  let otherSquared = 0;
+  for (let index = 0; index < one.length; index++) {
+    const a = one[index] ?? 0;
+    const b = other[index] ?? 0;
+    dot += a * b;
+    oneSquared += a * a;
+    otherSquared += b * b;
+  }
+  return dot === 0 ? 0 : dot / Math.sqrt(oneSquared * otherSquared);
+}

@@ -1,0 +1,246 @@
+import { isStanding, type MemoryIndex } from './memory-index.js';
+import { isMember, type Memory } from './types.js';
+import { termsOf } from './words.js';
+
+/** Full-text search over what stands in an index. It is built at the first search and then follows the index. */
+export interface Search {
+  /** Scores above 0 of those that have anything of the query and are wanted. What is not wanted has no influence on the scores of what is. */
+  find(query: string, isWanted: (memory: Memory) => boolean): Map<Memory, number>;
+  /** Each value with, in part, those of the memories right before and after in the same conversation. */
+  inContext(values: ReadonlyMap<Memory, number>): Map<Memory, number>;
+}
+
+/** BM25: how soon a term that comes again counts no more, and how much the length of a text counts. */
+const SATURATION = 0.9;
+const LENGTH = 0.5;
+/** What is said right before or after in the same conversation counts half, the next to that a quarter: questions and their answers share few words. */
+const NEIGHBOUR = 0.5;
+const MOST_NEIGHBOURS = 4;
+/** A conversation ends when nothing is remembered of it for so long. */
+const PAUSE_MS = 10 * 60_000;
+const MAX_QUERY = 2_000;
+/** Of a longer query, the rarest terms. */
+const MOST_TERMS = 200;
+const NONE = -1;
+
+/** Where a term stands: slot, count, slot, count … */
+type Postings = Map<string, number[]>;
+
+/** BM25 in which a text has the terms of its neighbours, too, in part. */
+export function createSearch(index: MemoryIndex): Search {
+  /** By slot. A slot of what went is used again. */
+  const memories: (Memory | undefined)[] = [];
+  const lengths: number[] = [];
+  const moments: number[] = [];
+  const previous: number[] = [];
+  const next: number[] = [];
+  const slots = new Map<string, number>();
+  const free: number[] = [];
+  const texts: Postings = new Map();
+  /** Names of speaker and subject: of the memory alone, not of its neighbours. */
+  const labels: Postings = new Map();
+  /** The latest memory of each channel. */
+  const latest = new Map<string, number>();
+  let totalLength = 0;
+  let isBuilt = false;
+  let near = new Float64Array(0);
+
+  const follows = (slot: number, memory: Memory): boolean => {
+    const other = memories[slot];
+    return other !== undefined && inOrder(memory, other) < 0;
+  };
+
+  const link = (slot: number, memory: Memory) => {
+    const { channelId } = memory;
+    let [before, after] = [latest.get(channelId) ?? NONE, NONE];
+    while (before !== NONE && follows(before, memory)) [before, after] = [previous[before] ?? NONE, before];
+    previous[slot] = before;
+    next[slot] = after;
+    if (before !== NONE) next[before] = slot;
+    if (after === NONE) latest.set(channelId, slot);
+    else previous[after] = slot;
+  };
+
+  const unlink = (slot: number, { channelId }: Memory) => {
+    const [before, after] = [previous[slot] ?? NONE, next[slot] ?? NONE];
+    if (before !== NONE) next[before] = after;
+    if (after !== NONE) previous[after] = before;
+    else if (before !== NONE) latest.set(channelId, before);
+    else latest.delete(channelId);
+  };
+
+  const add = (memory: Memory) => {
+    const slot = free.pop() ?? memories.length;
+    const terms = termsOf(memory.text);
+    memories[slot] = memory;
+    lengths[slot] = terms.length;
+    moments[slot] = memory.at;
+    totalLength += terms.length;
+    slots.set(memory.id, slot);
+    post(texts, slot, terms);
+    post(labels, slot, termsOf(labelOf(memory)));
+    link(slot, memory);
+  };
+
+  const remove = (memory: Memory) => {
+    const slot = slots.get(memory.id);
+    if (slot === undefined) return;
+    unpost(texts, slot, termsOf(memory.text));
+    unpost(labels, slot, termsOf(labelOf(memory)));
+    unlink(slot, memory);
+    totalLength -= lengths[slot] ?? 0;
+    memories[slot] = undefined;
+    slots.delete(memory.id);
+    free.push(slot);
+  };
+
+  const build = () => {
+    for (const memory of index.all()) if (isStanding(memory)) add(memory);
+    index.onChange((before, after) => {
+      const slot = before === undefined ? undefined : slots.get(before.id);
+      if (slot !== undefined && after !== undefined && before !== undefined && readsSame(before, after)) {
+        memories[slot] = after;
+        return;
+      }
+      if (before !== undefined) remove(before);
+      if (after !== undefined && isStanding(after)) add(after);
+    });
+    isBuilt = true;
+  };
+
+  /** Adds a term's weight to a memory and, in part, to those before and after it in the same conversation. */
+  const spread = (slot: number, weight: number, touched: number[]) => {
+    raise(slot, weight, touched);
+    walk(previous, slot, weight, touched);
+    walk(next, slot, weight, touched);
+  };
+  const walk = (links: readonly number[], from: number, weight: number, touched: number[]) => {
+    let at = moments[from] ?? 0;
+    let [to, share] = [links[from] ?? NONE, weight * NEIGHBOUR];
+    for (let step = 0; step < MOST_NEIGHBOURS && to !== NONE; step++) {
+      const moment = moments[to] ?? 0;
+      if (Math.abs(moment - at) > PAUSE_MS) return;
+      raise(to, share, touched);
+      at = moment;
+      to = links[to] ?? NONE;
+      share *= NEIGHBOUR;
+    }
+  };
+  const raise = (slot: number, weight: number, touched: number[]) => {
+    if (near[slot] === 0) touched.push(slot);
+    near[slot] = (near[slot] ?? 0) + weight;
+  };
+
+  const rarest = (terms: readonly string[]): readonly string[] => {
+    const count = (term: string) => (texts.get(term)?.length ?? 0) + (labels.get(term)?.length ?? 0);
+    const known = terms.filter((term) => count(term) > 0);
+    return known.length <= MOST_TERMS ? known : known.sort((a, b) => count(a) - count(b)).slice(0, MOST_TERMS);
+  };
+
+  /** Raises what has the term, and its neighbours; returns their slots. */
+  const raiseWith = (term: string, wanted: readonly boolean[]): readonly number[] => {
+    const touched: number[] = [];
+    const averageLength = totalLength / Math.max(1, slots.size);
+    const [places = [], named = []] = [texts.get(term), labels.get(term)];
+    for (let at = 0; at < places.length; at += 2) {
+      const slot = places[at] ?? NONE;
+      if (wanted[slot] !== true) continue;
+      const length = (lengths[slot] ?? 0) / averageLength;
+      spread(slot, (places[at + 1] ?? 0) / (1 - LENGTH + LENGTH * length), touched);
+    }
+    for (let at = 0; at < named.length; at += 2) {
+      const slot = named[at] ?? NONE;
+      if (wanted[slot] === true) raise(slot, 1, touched);
+    }
+    return touched;
+  };
+
+  const addScores = (term: string, wanted: readonly boolean[], scores: Float64Array) => {
+    const touched = raiseWith(term, wanted);
+    let uses = 0;
+    for (const slot of touched) uses += Math.min(1, near[slot] ?? 0);
+    const rarity = Math.log(1 + (Math.max(0, slots.size - uses) + 0.5) / (uses + 0.5));
+    for (const slot of touched) {
+      const weight = near[slot] ?? 0;
+      near[slot] = 0;
+      scores[slot] = (scores[slot] ?? 0) + (rarity * weight * (SATURATION + 1)) / (weight + SATURATION);
+    }
+  };
+
+  const prepare = () => {
+    if (!isBuilt) build();
+    if (near.length < memories.length) near = new Float64Array(2 * memories.length);
+  };
+
+  return {
+    inContext(values) {
+      prepare();
+      const touched: number[] = [];
+      for (const [memory, value] of values) {
+        const slot = slots.get(memory.id);
+        if (slot !== undefined && value > 0) spread(slot, value, touched);
+      }
+      const found = new Map<Memory, number>();
+      for (const memory of values.keys()) found.set(memory, near[slots.get(memory.id) ?? NONE] ?? 0);
+      for (const slot of touched) near[slot] = 0;
+      return found;
+    },
+    find(query, isWanted) {
+      prepare();
+      const wanted = memories.map((memory) => memory !== undefined && isWanted(memory));
+      const scores = new Float64Array(memories.length);
+      for (const term of rarest([...new Set(termsOf(query.slice(0, MAX_QUERY)))])) addScores(term, wanted, scores);
+      const found = new Map<Memory, number>();
+      for (const [slot, memory] of memories.entries()) {
+        const score = scores[slot] ?? 0;
+        if (memory !== undefined && score > 0 && wanted[slot] === true) found.set(memory, score);
+      }
+      return found;
+    },
+  };
+}
+
+/** The order in which things were said, also where their messages are all of one moment. */
+function inOrder(one: Memory, other: Memory): number {
+  const [id, otherId] = [one.messageId ?? '', other.messageId ?? ''];
+  return one.at - other.at || id.length - otherId.length || (id < otherId ? -1 : id > otherId ? 1 : 0);
+}
+
+function readsSame(one: Memory, other: Memory): boolean {
+  return isStanding(other) && one.text === other.text && labelOf(one) === labelOf(other) && one.at === other.at;
+}
+
+/** Whom and what it is about beside its words; a member's id says nothing. */
+function labelOf({ subject, subjectName, speakerName }: Memory): string {
+  return [
+    isMember(subject) ? '' : subject,
+    subjectName ?? '',
+    subjectName === speakerName ? '' : (speakerName ?? ''),
+  ].join(' ');
+}
+
+function post(postings: Postings, slot: number, terms: readonly string[]): void {
+  for (const [term, count] of counted(terms)) {
+    const places = postings.get(term);
+    if (places === undefined) postings.set(term, [slot, count]);
+    else places.push(slot, count);
+  }
+}
+
+function unpost(postings: Postings, slot: number, terms: readonly string[]): void {
+  for (const term of new Set(terms)) {
+    const places = postings.get(term) ?? [];
+    for (let at = 0; at < places.length; at += 2) {
+      if (places[at] !== slot) continue;
+      places.splice(at, 2);
+      break;
+    }
+    if (places.length === 0) postings.delete(term);
+  }
+}
+
+function counted(terms: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return counts;
+}

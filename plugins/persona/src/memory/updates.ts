@@ -1,0 +1,227 @@
+import { covers, mayTell, sameAudience, visibilityAt } from './audience.js';
+import { byTime, type Change, isLater, isStanding, type MemoryIndex } from './memory-index.js';
+import { exactlyNamedIn, People } from './people.js';
+import { type Added, type Evidence, isMember, type Memory, type NewMemory } from './types.js';
+
+const MAX_TEXT = 2_000;
+const MAX_LABEL = 100;
+/** A member who says the same thing daily does not fill the memory with it. */
+const MOST_DUPLICATES = 8;
+const HOUR_MS = 3_600_000;
+/** Per hour since it was last recalled. */
+const DECAY = 0.995;
+/** What does not stand is history: the first to be forgotten. */
+const HISTORY_WORTH = 0.1;
+/** A little more at a time than is necessary, so that not every addition has to look for what to forget. */
+const MORE = 0.01;
+
+/** Fills in what a new memory leaves open. Links to others are for `planAdd` to make. */
+export function compose(given: NewMemory, index: MemoryIndex, id: string, now: number): Memory {
+  const { place, speaker } = given;
+  const text = tidy(given.text, MAX_TEXT);
+  const subject = tidy(given.subject ?? subjectOf(given, index), MAX_LABEL);
+  const subjectName = given.subjectName ?? (subject === speaker ? given.speakerName : undefined);
+  const at = given.at ?? now;
+  return {
+    id,
+    kind: 'fact',
+    text,
+    subject: isMember(subject) ? subject : subject.toLowerCase(),
+    subjectName: isMember(subject) && subjectName !== undefined ? tidy(subjectName, MAX_LABEL) : null,
+    speaker,
+    speakerName: given.speakerName === undefined ? null : tidy(given.speakerName, MAX_LABEL),
+    messageId: given.messageId ?? null,
+    channelId: place.channelId,
+    guildId: place.guildId,
+    at,
+    importance: inRange(given.importance ?? Number.NaN),
+    visibility: visibilityAt(place, given.visibility),
+    supersededBy: null,
+    duplicateOf: null,
+    evidence: [],
+    lastAccess: at,
+    setAsideAt: null,
+  };
+}
+
+/** Whom a text is about where that is not given: the one person whom it names, otherwise the speaker. */
+function subjectOf({ text, speaker, speakerName, people = [] }: NewMemory, index: MemoryIndex): string {
+  const present = People.of([...people, { userId: speaker, names: speakerName === undefined ? [] : [speakerName] }]);
+  const [only, ...others] = exactlyNamedIn(text, present, index.people);
+  return only === undefined || others.length > 0 ? speaker : only;
+}
+
+export const tidy = (text: string, length: number): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, length);
+
+/** Whole, 1-10; 3 for what is no number. */
+export function inRange(importance: number): number {
+  return Number.isFinite(importance) ? Math.min(10, Math.max(1, Math.round(importance))) : 3;
+}
+
+/** What adding a memory comes to; nothing is changed yet. */
+interface Addition extends Change {
+  readonly outcome: Added['outcome'];
+  readonly put: readonly Memory[];
+  readonly replaced: readonly Memory[];
+}
+
+/**
+ * Adds a memory in the place of those that it supersedes, as far as those who may be told them may be told it, and except that a member's own
+ * word stands against what others say. What is known word for word, from the same speaker to the same audience, is kept as its further source.
+ */
+export function planAdd(index: MemoryIndex, memory: Memory, supersedes: readonly string[] = []): Addition {
+  const replaced = supersedes
+    .flatMap((id) => index.get(id) ?? [])
+    .filter((other) => other.kind === 'fact' && other.supersededBy === null && other.duplicateOf === null)
+    .filter((other) => mayTell(other, memory) && covers(memory, other) && isLater(memory, other))
+    .filter((other) => other.speaker !== other.subject || memory.speaker === other.speaker);
+  const put = [memory, ...replaced.map((other) => ({ ...other, supersededBy: memory.id }))];
+  if (replaced.length > 0) return { outcome: 'updated', put, replaced };
+  const same = sameAs(index, memory);
+  return same === undefined ? { outcome: 'added', put, replaced } : planKnown(index, memory, same);
+}
+
+/** The later of the two speaks for both, and for all that said the same before. */
+function planKnown(index: MemoryIndex, memory: Memory, same: Memory): Addition {
+  const drop = tooMany(index, same);
+  if (!isLater(memory, same)) {
+    const refreshed = { ...same, lastAccess: Math.max(same.lastAccess, memory.at) };
+    return { outcome: 'known', put: [{ ...memory, duplicateOf: same.id }, refreshed], drop, replaced: [] };
+  }
+  const moved = [...index.duplicatesOf(same.id), same]
+    .filter(({ id }) => !drop.includes(id))
+    .map((other) => ({ ...other, duplicateOf: memory.id }));
+  const inherited = index.supersededBy(same.id).map((other) => ({ ...other, supersededBy: memory.id }));
+  const heir = { ...memory, importance: Math.max(memory.importance, same.importance) };
+  const reflected = index.isPending(same.id) ? [] : [memory.id];
+  return { outcome: 'known', put: [heir, ...moved, ...inherited], drop, replaced: [], reflected };
+}
+
+/** The latest that stands and says the same, of the same by the same to the same. */
+function sameAs(index: MemoryIndex, memory: Memory): Memory | undefined {
+  return index
+    .worded(memory.text)
+    .filter((other) => isStanding(other) && saysSame(other, memory))
+    .sort(byTime)
+    .at(-1);
+}
+
+const saysSame = (one: Memory, other: Memory): boolean =>
+  one.kind === other.kind && one.subject === other.subject && one.speaker === other.speaker && sameAudience(one, other);
+
+function tooMany(index: MemoryIndex, memory: Memory): readonly string[] {
+  const duplicates = index.duplicatesOf(memory.id).filter(({ id }) => index.restingOn(id).length === 0);
+  const [oldest] = [...duplicates].sort(byTime);
+  return duplicates.length < MOST_DUPLICATES || oldest === undefined ? [] : [oldest.id];
+}
+
+/** What rests on a memory rests on what that rests on, too: a message that is deleted takes all of it along. */
+export function evidenceOf(memory: Memory): readonly Evidence[] {
+  const { id, messageId, channelId, speaker, subject, evidence } = memory;
+  const people = [...new Set([speaker, subject])].filter(isMember);
+  return [{ id, messageId, channelId, people }, ...evidence];
+}
+
+/**
+ * Takes memories back as though they had never been said. What rests on them goes with them; what they took the place of stands again, unless
+ * something else that stays has taken its place as well; and of those that said the same, the latest speaks for all.
+ */
+export function retract(index: MemoryIndex, ids: Iterable<string>): Change {
+  const going = withResting(index, ids);
+  const changed = new Map<string, Memory>();
+  const amend = (memory: Memory, links: Partial<Pick<Memory, 'supersededBy' | 'duplicateOf'>>) =>
+    changed.set(memory.id, { ...(changed.get(memory.id) ?? memory), ...links });
+  const staying = (memories: readonly Memory[]) => memories.filter(({ id }) => !going.has(id));
+
+  const heirOf = (id: string) => [...staying(index.duplicatesOf(id))].sort(byTime).at(-1);
+  /** What stands where a memory that goes stood, if it came later than `other`. */
+  const successorOf = (id: string, other: Memory): string | null => {
+    const heir = heirOf(id);
+    if (heir !== undefined && isLater(heir, other)) return heir.id;
+    const next = index.get(id)?.supersededBy ?? null;
+    return next === null || !going.has(next) ? next : successorOf(next, other);
+  };
+
+  for (const id of going) {
+    const heir = heirOf(id);
+    for (const other of staying(index.supersededBy(id))) amend(other, { supersededBy: successorOf(id, other) });
+    for (const duplicate of staying(index.duplicatesOf(id))) {
+      if (duplicate !== heir) amend(duplicate, { duplicateOf: heir?.id ?? null });
+    }
+    if (heir === undefined) continue;
+    const next = index.get(id)?.supersededBy ?? null;
+    const successor = next === null || !going.has(next) ? next : successorOf(next, heir);
+    const after = successor === null ? undefined : index.get(successor);
+    amend(heir, { duplicateOf: null, supersededBy: after !== undefined && isLater(after, heir) ? successor : null });
+  }
+  mergeRevived(index, going, changed);
+  return { drop: [...going], put: [...changed.values()] };
+}
+
+/** What stands again may have been said again meanwhile: then the later one speaks for it. */
+function mergeRevived(index: MemoryIndex, going: ReadonlySet<string>, changed: Map<string, Memory>): void {
+  const now = (memory: Memory) => changed.get(memory.id) ?? memory;
+  for (const memory of [...changed.values()].filter(isStanding).sort(byTime).reverse()) {
+    const same = index
+      .worded(memory.text)
+      .map(now)
+      .filter((other) => !going.has(other.id) && isStanding(other) && isLater(other, memory))
+      .filter((other) => saysSame(other, memory))
+      .sort(byTime)
+      .at(-1);
+    if (same === undefined) continue;
+    changed.set(memory.id, { ...memory, duplicateOf: same.id });
+    for (const other of [...index.duplicatesOf(memory.id), ...changed.values()].map(now)) {
+      if (other.duplicateOf === memory.id && !going.has(other.id))
+        changed.set(other.id, { ...other, duplicateOf: same.id });
+    }
+  }
+}
+
+/** Deletes a memory and all that it took the place of, so that nothing older comes up in its stead. */
+export function removeWhole(index: MemoryIndex, id: string): Change {
+  return retract(index, [id, ...historyOf(index, id)]);
+}
+
+/** Ids of what a memory took the place of, directly or not, and of what said the same. */
+function historyOf(index: MemoryIndex, id: string): ReadonlySet<string> {
+  const found = closure([id], (next) => [...index.supersededBy(next), ...index.duplicatesOf(next)]);
+  found.delete(id);
+  return found;
+}
+
+const withResting = (index: MemoryIndex, ids: Iterable<string>): ReadonlySet<string> =>
+  closure(
+    [...ids].filter((id) => index.get(id) !== undefined),
+    index.restingOn,
+  );
+
+/** These ids, with all that `next` leads to from them. */
+function closure(ids: readonly string[], next: (id: string) => readonly Memory[]): Set<string> {
+  const found = new Set<string>();
+  const open = [...ids];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (found.has(id)) continue;
+    found.add(id);
+    open.push(...next(id).map((memory) => memory.id));
+  }
+  return found;
+}
+
+/** At least 0, at most 1. */
+export const recencyOf = ({ lastAccess }: Memory, now: number): number =>
+  DECAY ** (Math.max(0, now - lastAccess) / HOUR_MS);
+
+/** What has to go when there is more than fits: the least important of what was not recalled for longest. */
+export function forgetLeast(index: MemoryIndex, capacity: number, now: number): Change | undefined {
+  if (index.size <= capacity) return undefined;
+  const count = index.size - capacity + Math.floor(capacity * MORE);
+  const worth = (memory: Memory) =>
+    (memory.importance / 10) * recencyOf(memory, now) * (isStanding(memory) ? 1 : HISTORY_WORTH);
+  const least = [...index.all()]
+    .map((memory) => ({ id: memory.id, worth: worth(memory) }))
+    .sort((one, other) => one.worth - other.worth)
+    .slice(0, count);
+  // What it took the place of must not come back.
+  return { drop: [...new Set(least.flatMap(({ id }) => [id, ...historyOf(index, id)]))] };
+}
