@@ -59,6 +59,7 @@ export {
 export { permissionName } from './discord/permission-name.js';
 export { findPlace } from './discord/place.js';
 export { profileName } from './discord/profile-name.js';
+export { replyPrivately, textFile } from './discord/reply-privately.js';
 export { doublingPauses, type RetryOptions, retryDiscord } from './discord/retry.js';
 export { deleteOwn, editOwn, type Profile, type SendAsOptions, sendAs } from './discord/send-as.js';
 export { nonceOf, type SendOnceOptions, sendOnce } from './discord/send-once.js';
@@ -92,6 +93,7 @@ export { isConfusable, likenessOf, skeletonOf } from './text/confusables.js';
 export * from './text/escape.js';
 export { type Named, participantNames, sanitizeName } from './text/names.js';
 export { inNote, isDotMessage, oneLine, withoutNotes } from './text/notes.js';
+export { requestBodyText } from './text/request-body.js';
 export { splitMessage } from './text/split.js';
 export { matchesWildcard } from './text/wildcard.js';
 export { readYaml, type YamlReading } from './text/yaml.js';

@@ -165,6 +165,14 @@ export interface EmbedOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A request in its provider's own form. */
+export interface RenderedRequest {
+  readonly provider: string;
+  readonly model: string;
+  readonly mode: 'chat' | 'prefill';
+  readonly body: unknown;
+}
+
 export interface Llm {
   /** @throws CinnabarError CINNABAR_LLM_… , each with a sentence for people */
   complete(request: LlmRequest): Promise<LlmCompletion>;
@@ -177,12 +185,7 @@ export interface Llm {
   /** Traits of a model, or of the one that answers when a request names none. */
   traits(model?: string): Promise<ModelTraits>;
   /** The provider's request as it would be sent, for inspection and tests; nothing is sent. */
-  render(request: LlmRequest): Promise<{
-    readonly provider: string;
-    readonly model: string;
-    readonly mode: 'chat' | 'prefill';
-    readonly body: unknown;
-  }>;
+  render(request: LlmRequest): Promise<RenderedRequest>;
   /** What answers when a request names no model: for status lines. */
   readonly current: { readonly provider: string; readonly model: string };
 }

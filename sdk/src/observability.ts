@@ -10,9 +10,19 @@ export interface Logger {
   warn(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   debug(message: string, fields?: LogFields): void;
+  /** Whole bodies of requests and the like. */
+  trace(message: string, fields?: LogFields): void;
+  /** Whether trace entries are written, for what is costly to make. */
+  readonly traces: boolean;
   /** The same logger with more fields on each entry. */
   child(fields: LogFields): Logger;
 }
+
+/** Takes out secrets as in logs: those that the host knows, and whatever has the shape of one. */
+export interface Redaction {
+  text(text: string): string;
+}
+export const Redaction = defineToken<Redaction>('cinnabar.redaction');
 
 /** A value for each label. Values come from a small set: never ids of guilds, channels, members or messages. */
 export type MetricLabels<L extends string> = Readonly<Record<L, string>>;

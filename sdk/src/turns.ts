@@ -3,6 +3,7 @@ import type { Actor } from './access.js';
 import type { Reply } from './commands.js';
 import type { TextLimits } from './discord/long-text.js';
 import { CinnabarError } from './errors.js';
+import type { RenderedRequest } from './llm.js';
 import type { ToolSource } from './provenance.js';
 import { defineToken } from './token.js';
 
@@ -70,6 +71,8 @@ export interface ResponderDefinition {
   maxWaiting?(turn: Pick<Turn, 'channel' | 'guild'>): Promise<number>;
   /** The model and what is configured in a channel, each with the layer that it comes from, in lines: for `ai status`. */
   status?(place: Pick<Turn, 'channel' | 'guild'>): Promise<readonly string[]>;
+  /** The request that it would send to its model for this turn, with the rights of its actor; nothing is sent or kept: for `ai prompt`. */
+  prompt?(turn: Turn): Promise<RenderedRequest>;
   respond(turn: Turn): Promise<void>;
 }
 
@@ -94,6 +97,8 @@ export interface Responders {
   maxWaiting(name: string, turn: Pick<Turn, 'actor' | 'channel' | 'guild'>): Promise<number | undefined>;
   /** What the responder of that name says of itself there; `undefined` when it does not, or is not there. */
   status(name: string, turn: Pick<Turn, 'actor' | 'channel' | 'guild'>): Promise<readonly string[] | undefined>;
+  /** The request to the model that the responder of that name would make of the turn; `undefined` when it has none to show, or is not there. */
+  prompt(name: string, turn: Turn): Promise<RenderedRequest | undefined>;
 }
 export const Responders = defineToken<Responders>('cinnabar.responders');
 

@@ -13,6 +13,8 @@ const QUIET = {
   warn: () => undefined,
   info: () => undefined,
   debug: () => undefined,
+  trace: () => undefined,
+  traces: false,
   child: () => QUIET,
 };
 

@@ -1,7 +1,7 @@
 import type { LogFields, Logger } from '@cinnabar/sdk';
 
 export interface LogEntry {
-  readonly level: 'error' | 'warn' | 'info' | 'debug';
+  readonly level: 'error' | 'warn' | 'info' | 'debug' | 'trace';
   readonly message: string;
   readonly fields: LogFields;
 }
@@ -22,6 +22,8 @@ export function recordingLogger(
     warn: write('warn'),
     info: write('info'),
     debug: write('debug'),
+    trace: write('trace'),
+    traces: false,
     child: (fields) => recordingLogger(entries, { ...bound, ...fields }),
   };
 }

@@ -14,6 +14,7 @@ import {
   Prefixes,
   Provenance,
   Random,
+  Redaction,
   Responders,
   SettingsCatalog,
   type Token,
@@ -45,5 +46,6 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(PersonalDataStore, () => container.resolve(KEYS.personalData));
   provide(Plugins, () => container.resolve(KEYS.plugins));
   provide(AuditLog, () => container.resolve(KEYS.audit));
+  provide(Redaction, () => container.resolve(KEYS.logs).redactor);
   provide(Prefixes, () => container.resolve(KEYS.prefixes));
 }

@@ -1,4 +1,5 @@
 import type { ListenAddress } from '@cinnabar/sdk';
+import type { Level } from '../observability/entry.js';
 
 /** The host's own configuration, after `config/` and the environment have been read. */
 export interface HostConfig {
@@ -18,7 +19,7 @@ export interface HostConfig {
   /** Folder that the bot was started in: relative paths and installed packages are looked up from here. */
   readonly root: string;
   readonly logDir: string;
-  readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
+  readonly logLevel: Level;
   /** The most that all log files may take together; 500 when it is left out. */
   readonly logMegabytes?: number;
   /** How long, and how many, ended tool calls stay in the ledger; 30 days and 10,000 when left out. */

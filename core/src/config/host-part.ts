@@ -1,5 +1,6 @@
 import { parseListen } from '@cinnabar/sdk';
 import { z } from 'zod';
+import { LEVELS } from '../observability/entry.js';
 
 export const LISTEN_RULE = 'must be off, a port such as 9464, or host:port';
 
@@ -20,7 +21,10 @@ const host = z.strictObject({
     .optional()
     .describe('Bot owners by user id, in quotes; none: the owner or team of the application'),
   discordApi: z.url().optional().describe('A REST proxy or a Discord-compatible server, instead of Discord itself'),
-  logLevel: z.enum(['error', 'warn', 'info', 'debug']).optional().describe('Least level that is logged'),
+  logLevel: z
+    .enum(LEVELS)
+    .optional()
+    .describe('Least level that is logged; trace has the bodies of requests to models'),
   logMegabytes: z
     .int()
     .min(10)

@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { CinnabarError, type ListenAddress, parseListen } from '@cinnabar/sdk';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
+import { LEVELS } from '../observability/entry.js';
 import { type ConfigFile, readConfigFile } from './file.js';
 import type { HostConfig } from './host-config.js';
 import { LISTEN_RULE } from './host-part.js';
@@ -35,10 +36,7 @@ export const hostEnvironment = z.object({
     .refine((value) => parseListen(value) !== undefined, LISTEN_RULE)
     .optional()
     .describe('Where /healthz, /readyz and /metrics are served: off (the default), a port, or host:port.'),
-  LOG_LEVEL: z
-    .enum(['error', 'warn', 'info', 'debug'])
-    .optional()
-    .describe('Least level that is logged; info by default.'),
+  LOG_LEVEL: z.enum(LEVELS).optional().describe('Least level that is logged; info by default.'),
 });
 
 /**

@@ -1,4 +1,12 @@
-import { CinnabarError, type Clock, type Logger, linkSignals, type OwnerAlert, type Random } from '@cinnabar/sdk';
+import {
+  CinnabarError,
+  type Clock,
+  type LogFields,
+  type Logger,
+  linkSignals,
+  type OwnerAlert,
+  type Random,
+} from '@cinnabar/sdk';
 import type { WebSocketManager } from '@discordjs/ws';
 // From discord.js, since a module of our own would be a second copy of all that it needs, in the other module format.
 import {
@@ -9,6 +17,7 @@ import {
   type GatewayIntentsString,
   IntentsBitField,
   Partials,
+  type RateLimitData,
   REST,
   Routes,
 } from 'discord.js';
@@ -105,12 +114,16 @@ export function createGatewayClient({ discordApi, clock, random, log, alert }: P
         return sharding;
       },
     },
-    rest: restOptions(discordApi, clock, failures),
+    rest: {
+      ...restOptions(discordApi, clock, failures),
+      // Called for each limit that is met or waited for; the event of that name is not for a 429.
+      rejectOnRateLimit(limit) {
+        log.info('rate limit of Discord', describeLimit(limit));
+        return false;
+      },
+    },
   };
   const client = new Client(options);
-  client.rest.on('rateLimited', ({ method, route, majorParameter, timeToReset, global }) => {
-    log.info('rate limit of Discord', { method, route, of: majorParameter, ms: timeToReset, global });
-  });
   const stopSweeping = sweepDirectMessages(client);
   client.once('clientReady', () => {
     everReady = true;
@@ -203,6 +216,26 @@ function askGateway({ options }: WebSocketManager, signal: AbortSignal): () => P
  * The global limit is kept by `createFairRequests`: discord.js would serve who came first. A server on this machine, a rate-limiting proxy or
  * the local Discord, says itself when it has had enough.
  */
+function describeLimit({
+  method,
+  route,
+  url,
+  majorParameter,
+  timeToReset,
+  retryAfter,
+  global,
+}: RateLimitData): LogFields {
+  const [, messageId] = /\/messages\/(\d{15,22})/.exec(url) ?? [];
+  return {
+    method,
+    route,
+    ...(route.startsWith('/channels/') ? { channelId: majorParameter } : { of: majorParameter }),
+    ...(messageId === undefined ? {} : { messageId }),
+    ms: Math.max(timeToReset, retryAfter),
+    global,
+  };
+}
+
 function restOptions(
   api: string | undefined,
   clock: Clock,

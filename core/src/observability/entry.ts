@@ -1,7 +1,12 @@
 import type { PlainRecord } from './plain.js';
 
-export const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+export const LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const;
 export type Level = (typeof LEVELS)[number];
+/** For winston: the least number is the most important. */
+export const LEVEL_NUMBERS = { error: 0, warn: 1, info: 2, debug: 3, trace: 4 } as const satisfies Record<
+  Level,
+  number
+>;
 
 /** One line of a log: what the host says of itself first, then the ids and facts of the entry. */
 export interface Entry {

@@ -33,11 +33,13 @@ const KEPT = new Set([
     'userId',
   ],
 ]);
+/** Bodies of requests to models hold the words of members without their ids. */
+const TRACE = '"level":"trace"';
 const FORGOTTEN = '(deleted with the data of the member)';
 
 /**
- * Takes a person's words out of the log files: of every entry about them only that it happened stays. The files must not be open for
- * writing.
+ * Takes a person's words out of the log files: of every entry about them, and of every trace, only that it happened stays. The files must
+ * not be open for writing.
  */
 export async function forgetInLogs(dir: string, userId: string): Promise<void> {
   const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
@@ -47,8 +49,9 @@ export async function forgetInLogs(dir: string, userId: string): Promise<void> {
   for (const name of names.filter((one) => LOG_FILE.test(one))) {
     const path = join(dir, name);
     const text = await readFile(path, 'utf8');
-    if (!text.includes(userId)) continue;
-    const lines = text.split('\n').map((line) => (line.includes(userId) ? withoutWords(line) : line));
+    const isConcerned = (part: string) => part.includes(userId) || part.includes(TRACE);
+    if (!isConcerned(text)) continue;
+    const lines = text.split('\n').map((line) => (isConcerned(line) ? withoutWords(line) : line));
     await replaceFile(path, lines.join('\n'));
   }
 }

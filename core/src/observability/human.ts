@@ -3,7 +3,10 @@ import type { Entry, Level } from './entry.js';
 import { oneLine } from './escape.js';
 import type { Plain, PlainRecord } from './plain.js';
 
-const COLOURS = { error: 'red', warn: 'yellow', info: 'green', debug: 'gray' } as const satisfies Record<Level, string>;
+const COLOURS = { error: 'red', warn: 'yellow', info: 'green', debug: 'gray', trace: 'gray' } as const satisfies Record<
+  Level,
+  string
+>;
 /** Stack frames shown on a terminal; the files have them all. */
 const FRAMES = 8;
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Logger as WinstonLogger, transport as WinstonTransport } from 'winston';
 import type DailyRotateFile from 'winston-daily-rotate-file';
-import type { Level } from './entry.js';
+import { LEVEL_NUMBERS, type Level } from './entry.js';
 import { safeJson } from './escape.js';
 
 type Winston = typeof import('winston');
@@ -166,7 +166,8 @@ function openOnce(options: LogFilesOptions, onFailure: (error: Error) => void): 
   };
 
   const main = winston.createLogger({
-    level: 'debug',
+    levels: LEVEL_NUMBERS,
+    level: 'trace',
     transports: [...file('cinnabar', level), ...file('errors', 'error')],
   });
   const audit = winston.createLogger({ level: 'info', transports: [...file('audit', 'info')] });

@@ -3,7 +3,7 @@ import { type Entry, flat, LEVELS, type Level } from './entry.js';
 import { oneLine, safeJson } from './escape.js';
 import { forgetInLogs } from './forget-in-logs.js';
 import { humanText } from './human.js';
-import { toPlain, toPlainRecord } from './plain.js';
+import { MAX_TRACE_TEXT, toPlain, toPlainRecord } from './plain.js';
 import { createRedactor, type Redactor } from './redactor.js';
 import { openSinks, type Sinks } from './sinks.js';
 
@@ -99,7 +99,7 @@ export function createLogs(options: LogsOptions): Logs {
           level: one,
           component,
           message: String(toPlain(message, redactor)),
-          fields: toPlainRecord({ ...bound, ...fields }, redactor),
+          fields: toPlainRecord({ ...bound, ...fields }, redactor, one === 'trace' ? MAX_TRACE_TEXT : undefined),
         });
       };
     return {
@@ -107,6 +107,8 @@ export function createLogs(options: LogsOptions): Logs {
       warn: at('warn'),
       info: at('info'),
       debug: at('debug'),
+      trace: at('trace'),
+      traces: LEVELS.indexOf('trace') <= least,
       child: (fields) => loggerOf(component, { ...bound, ...fields }),
     };
   };

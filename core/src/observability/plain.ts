@@ -4,6 +4,8 @@ import { isSecretName, REDACTED, type Redactor } from './redactor.js';
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 50;
 const MAX_TEXT = 8_000;
+/** Of a trace entry, which holds whole bodies of requests. */
+export const MAX_TRACE_TEXT = 2_000_000;
 const MAX_NODES = 300;
 
 export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
@@ -14,11 +16,15 @@ export type PlainRecord = { readonly [key: string]: Plain };
  * Errors keep their code, stack and cause; Discord objects become `Message(123)`, so that nobody's words get into a log by accident.
  */
 export function toPlain(value: unknown, redactor: Redactor): Plain {
-  return createWalk(redactor)(value, 0);
+  return createWalk(redactor, MAX_TEXT)(value, 0);
 }
 
-export function toPlainRecord(fields: Readonly<Record<string, unknown>>, redactor: Redactor): PlainRecord {
-  const plain = toPlain({ ...fields }, redactor);
+export function toPlainRecord(
+  fields: Readonly<Record<string, unknown>>,
+  redactor: Redactor,
+  mostText = MAX_TEXT,
+): PlainRecord {
+  const plain = createWalk(redactor, mostText)({ ...fields }, 0);
   return typeof plain === 'object' && plain !== null && !isList(plain) ? plain : { value: plain };
 }
 
@@ -26,13 +32,13 @@ function isList(plain: Plain): plain is readonly Plain[] {
   return Array.isArray(plain);
 }
 
-function createWalk(redactor: Redactor) {
+function createWalk(redactor: Redactor, mostText: number) {
   const above = new Set<object>();
   let left = MAX_NODES;
 
   const text = (value: string): string => {
     const redacted = redactor.text(value);
-    return redacted.length <= MAX_TEXT ? redacted : `${redacted.slice(0, MAX_TEXT)}… (${redacted.length} characters)`;
+    return redacted.length <= mostText ? redacted : `${redacted.slice(0, mostText)}… (${redacted.length} characters)`;
   };
 
   const list = (items: readonly unknown[], depth: number): Plain => {

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Level } from './entry.js';
+import { LEVEL_NUMBERS, type Level } from './entry.js';
 import { type LogFilesOptions, openLogFiles } from './log-files.js';
 
 type Winston = typeof import('winston');
@@ -24,6 +24,7 @@ export function openSinks(options: SinkOptions): Sinks {
     console === undefined
       ? undefined
       : winston.createLogger({
+          levels: LEVEL_NUMBERS,
           level: console.level,
           transports: [
             new winston.transports.Stream({

@@ -76,6 +76,12 @@ export function createResponders({ enabledIn, boundary, clock, pluginsIdle }: Re
       if (entry === undefined) return undefined;
       return boundary.track(entry.owner, async () => entry.definition.status?.(turn));
     },
+    async prompt(name, turn) {
+      const entry = find(name, turn);
+      if (entry === undefined) return undefined;
+      entry.owner.entrusted?.give(turn.actor);
+      return boundary.track(entry.owner, async () => entry.definition.prompt?.(turn));
+    },
     async respond(name, turn) {
       let entry = find(name, turn);
       if (entry === undefined) {

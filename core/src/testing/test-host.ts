@@ -34,6 +34,8 @@ export interface TestHostOptions {
   readonly configDir?: string;
   /** Prefixes as `loadConfig` gives them; `!` by default. */
   readonly prefixes?: Pick<HostConfig, 'prefixes' | 'ownPrefixes'>;
+  /** `debug` by default. */
+  readonly logLevel?: HostConfig['logLevel'];
   /** As `--bot` would choose it; its data then lie where `dataDir` says, as always. */
   readonly botName?: string;
   /** A storage driver of one's own, for instance one that fails. */
@@ -103,7 +105,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       // Building the bundled plugins anew for every host would take longer than most tests.
       buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(dataDir, 'cache'),
       logDir: join(dataDir, 'logs'),
-      logLevel: 'debug',
+      logLevel: options.logLevel ?? 'debug',
       prefixes: options.prefixes?.prefixes ?? ['!'],
       ownPrefixes: options.prefixes?.ownPrefixes ?? [],
       owners: [],

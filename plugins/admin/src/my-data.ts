@@ -1,4 +1,4 @@
-import { type CommandContext, subcommand, UserError, z } from '@cinnabar/sdk';
+import { type CommandContext, replyPrivately, subcommand, z } from '@cinnabar/sdk';
 import { AttachmentBuilder } from 'discord.js';
 import type { AdminContext } from './context.js';
 
@@ -52,15 +52,6 @@ export function registerMyData({ group, services: { personalData: store } }: Adm
 
 /** Only the requester may see it: ephemeral for a slash command, otherwise by direct message. */
 async function handOver(ctx: CommandContext, data: Readonly<Record<string, unknown>>): Promise<unknown> {
-  const file = () => new AttachmentBuilder(Buffer.from(JSON.stringify(data, undefined, 2)), { name: 'my-data.json' });
-  const content = 'This is everything I hold of you.';
-  if (ctx.source === 'slash' || ctx.channel.isDMBased()) return ctx.reply({ content, files: [file()] });
-  try {
-    await ctx.user.send({ content, files: [file()] });
-  } catch (cause) {
-    throw new UserError('I cannot write you a direct message. Allow them for this server, or use `/mydata export`.', {
-      cause,
-    });
-  }
-  return ctx.reply('I have sent it to you in a direct message.');
+  const file = new AttachmentBuilder(Buffer.from(JSON.stringify(data, undefined, 2)), { name: 'my-data.json' });
+  return replyPrivately(ctx, { content: 'This is everything I hold of you.', files: [file] });
 }

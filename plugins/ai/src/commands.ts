@@ -1,10 +1,15 @@
 import {
+  type AccessPolicy,
   type Actor,
   CinnabarError,
   type CommandContext,
   option,
   type Responders,
+  replyPrivately,
+  requestBodyText,
   type Suggestion,
+  type Turn,
+  textFile,
   UserError,
   z,
 } from '@cinnabar/sdk';
@@ -16,9 +21,10 @@ import { type Route, routeOf } from './message-router.js';
 
 const USE_POLICY = { tier: 'admin', where: 'guild' } as const;
 const USE_DESCRIPTION = 'Choose who answers in this server or channel';
+const PROMPT_DESCRIPTION = 'Send you the prompt that the model would get here next, as a file';
 const STATUS_DESCRIPTION = 'Show who answers here, and with which model';
 
-/** `!ai <text>`, with `use` and `status` among its words; as slash commands these have names of their own. */
+/** `!ai <text>`, with `use`, `status` and `prompt` among its words; as slash commands these have names of their own. */
 export function registerCommands(context: AiContext, queue: ChannelQueue, take: Take): void {
   const { command, services } = context;
   command({
@@ -27,6 +33,7 @@ export function registerCommands(context: AiContext, queue: ChannelQueue, take: 
     help: [
       'You can also mention the bot, reply to it, or write it a direct message.',
       `\`ai use [responder] [--here]\` (admins; in a direct message everyone): ${USE_DESCRIPTION.toLowerCase()}; \`ai use ${DEFAULT_WORD}\` undoes it.`,
+      `\`ai prompt\` (the bot's owner; admins where the owner allows it): ${PROMPT_DESCRIPTION.toLowerCase()}.`,
       `\`ai status\`: ${STATUS_DESCRIPTION.toLowerCase()}.`,
       'Anything else is said to the bot, also a sentence that starts with one of these words.',
     ].join('\n'),
@@ -35,6 +42,7 @@ export function registerCommands(context: AiContext, queue: ChannelQueue, take: 
     async run(ctx, { text }) {
       const sub = ctx.source === 'prefix' ? subcommandOf(text) : undefined;
       if (sub?.kind === 'status') return ctx.reply(await describeStatus(context, queue, ctx.actor, ctx.channel));
+      if (sub?.kind === 'prompt') return sendPrompt(context, ctx);
       if (sub?.kind === 'use') return use(context, ctx, sub);
       return say(take, ctx, text);
     },
@@ -60,18 +68,61 @@ export function registerCommands(context: AiContext, queue: ChannelQueue, take: 
     ephemeral: true,
     run: async (ctx) => ctx.reply(await describeStatus(context, queue, ctx.actor, ctx.channel)),
   });
+  command({
+    name: 'ai-prompt',
+    description: PROMPT_DESCRIPTION,
+    surface: 'slash',
+    ephemeral: true,
+    access: { tier: 'admin' },
+    run: (ctx) => sendPrompt(context, ctx),
+  });
+}
+
+/**
+ * The prompt as it would be for the requester: what they may not read is not in it. Others in the channel may read less, and so it goes to
+ * the requester alone.
+ */
+async function sendPrompt(context: AiContext, ctx: CommandContext): Promise<unknown> {
+  const { settings, services } = context;
+  const { channel, actor, user, member, guild, message, signal } = ctx;
+  const { adminsSeePrompts } = await settings.global.get();
+  await assertMay(context, actor, 'ai prompt', { tier: adminsSeePrompts ? 'admin' : 'botOwner' });
+  if (!channel.isSendable()) throw new UserError('I cannot write in this channel.');
+  if (message === null) await ctx.defer();
+  const { responder } = await routeOf(settings, channel, actor.guildId);
+  const turn: Turn = {
+    id: services.random.id(),
+    trigger: 'activate',
+    text: '',
+    earlier: [],
+    actor,
+    user,
+    member,
+    guild,
+    channel,
+    message,
+    signal,
+    reply: ctx.reply,
+  };
+  const prompt = await services.responders.prompt(responder, turn);
+  if (prompt === undefined) throw new UserError(`\`${responder}\` answers here, and has no prompt to show.`);
+  const text = services.redaction.text(requestBodyText(prompt.body));
+  const content = `What \`${prompt.model}\` by \`${prompt.provider}\` (${prompt.mode}) would get here next, for you.`;
+  return replyPrivately(ctx, { content, files: [textFile('prompt.json', text)] }, 'ai-prompt');
 }
 
 async function use(context: AiContext, ctx: CommandContext, choice: Choice): Promise<unknown> {
   // In a direct message every user chooses for themselves.
-  const policy = ctx.actor.guildId === null ? {} : USE_POLICY;
-  const subject = { kind: 'command', name: 'ai use', plugin: 'ai', policy } as const;
-  const decision = await context.services.access.decide(ctx.actor, subject);
-  if (!decision.allowed) {
-    const reasons = decision.reasons.filter(({ allowed }) => !allowed).map(({ text }) => text);
-    throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: reasons.join('; ') });
-  }
+  await assertMay(context, ctx.actor, 'ai use', ctx.actor.guildId === null ? {} : USE_POLICY);
   return ctx.reply(await chooseResponder(context, ctx.actor, ctx.channel, choice));
+}
+
+/** @throws CinnabarError CINNABAR_ACCESS_DENIED */
+async function assertMay({ services }: AiContext, actor: Actor, name: string, policy: AccessPolicy): Promise<void> {
+  const decision = await services.access.decide(actor, { kind: 'command', name, plugin: 'ai', policy });
+  if (decision.allowed) return;
+  const reasons = decision.reasons.filter(({ allowed }) => !allowed).map(({ text }) => text);
+  throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: reasons.join('; ') });
 }
 
 async function say(take: Take, ctx: CommandContext, text: string): Promise<void> {
@@ -92,17 +143,17 @@ function suggestResponders(responders: Responders, guildId: string | null, typed
 }
 
 /** What `!ai …` asks for when it is not a turn. */
-type Subcommand = { readonly kind: 'status' } | ({ readonly kind: 'use' } & Choice);
+type Subcommand = { readonly kind: 'status' | 'prompt' } | ({ readonly kind: 'use' } & Choice);
 
 const USE = /^use(?:\s+(?!--)(\S+))?(?:\s+(--here))?$/;
 
 /**
- * Tells `!ai status` and `!ai use [responder] [--here]` from text. Only these exact forms, in lower case, with at most one word
+ * Tells `!ai status`, `!ai prompt` and `!ai use [responder] [--here]` from text. Only these exact forms, in lower case, with at most one word
  * after `use`, are subcommands: `!ai Use your head` and `!ai use the force` are said to the bot.
  */
 function subcommandOf(text: string): Subcommand | undefined {
   const words = text.trim();
-  if (words === 'status') return { kind: 'status' };
+  if (words === 'status' || words === 'prompt') return { kind: words };
   const match = USE.exec(words);
   return match === null ? undefined : { kind: 'use', responder: match[1], here: match[2] !== undefined };
 }

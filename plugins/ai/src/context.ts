@@ -1,4 +1,14 @@
-import { Access, Clock, Commands, Llm, optional, type PluginContext, Random, Responders } from '@cinnabar/sdk';
+import {
+  Access,
+  Clock,
+  Commands,
+  Llm,
+  optional,
+  type PluginContext,
+  Random,
+  Redaction,
+  Responders,
+} from '@cinnabar/sdk';
 import type { settings } from './settings.js';
 import type { collections } from './still-working.js';
 
@@ -8,6 +18,7 @@ export const inject = {
   commands: Commands,
   llm: optional(Llm),
   random: Random,
+  redaction: Redaction,
   responders: Responders,
 };
 

@@ -23,6 +23,10 @@ export const settings = {
       .max(100)
       .default(3)
       .describe('In how many channels one member may wait for answers at the same time, in all servers together'),
+    adminsSeePrompts: z
+      .boolean()
+      .default(false)
+      .describe('Whether admins may see the whole prompt of a channel with `ai prompt`, beside the owner of the bot'),
   }),
   guild: z.object({
     responder: responderName.optional().describe('Answers in this server; `ai use` sets it'),

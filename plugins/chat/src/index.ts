@@ -39,7 +39,7 @@ import { registerMCommand } from './loop/m-command.js';
 import { createMemoryStore, memories } from './loop/memory-store.js';
 import { exportOldReceipts, forgetOldReceipts, handOver, oldReceipts } from './loop/old-receipts.js';
 import { createPrefillNotices } from './loop/prefill-notices.js';
-import { respond } from './loop/respond.js';
+import { renderPrompt, respond } from './loop/respond.js';
 import { createAdvisor, statusLines } from './loop/status.js';
 import { exportCalls, forgetCalls, heldCalls } from './loop/tools/held-calls.js';
 import { createToolOutput } from './loop/tools/visible-output.js';
@@ -122,6 +122,7 @@ export default definePlugin({
       batches: true,
       maxWaiting: async ({ channel }) => (await config.forChannel(channel)).config.maxQueuedReplies,
       status: ({ channel }) => statusLines(channel, config, services.llm),
+      prompt: (turn) => renderPrompt(turn, parts),
       respond: (turn) => respond(turn, parts),
     });
     provide(ChannelContexts, createChannelContexts({ ...parts, client }));

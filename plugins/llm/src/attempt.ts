@@ -1,4 +1,5 @@
 import type { LlmRequest, Logger } from '@cinnabar/sdk';
+import type { Bodies } from './bodies.js';
 import { type Candidate, planCall, type Setup, whyChat } from './candidate.js';
 import type { Learned, Refusal } from './learned.js';
 import type { Attempt, Failure, Mode, ProviderCall } from './providers/provider.js';
@@ -11,6 +12,7 @@ export interface AttemptParts {
   readonly learned: Learned;
   readonly bounds: Bounds;
   readonly log: Logger;
+  readonly bodies: Bodies | undefined;
   /** Before anything is sent. */
   onStart(mode: Mode): void;
   readonly onText: ((piece: string) => void) | undefined;
@@ -30,7 +32,9 @@ export async function attemptOnce(candidate: Candidate, request: LlmRequest, par
       // What comes after the end of the attempt is nobody's any more.
       const onText = parts.onText;
       const listen = onText && ((piece: string) => (signal.aborted ? undefined : onText(piece)));
+      const answered = await parts.bodies?.sending(candidate.provider, call, setup.settings.keepBodies);
       const attempt = await candidate.provider.send(listen === undefined ? call : { ...call, onText: listen });
+      answered?.(attempt);
       const refused = attempt.ok ? undefined : attempt.failure.refuses;
       if (refused === undefined || !wasAsked(refused, call) || !learned.learn(candidate.name, refused)) return attempt;
       log.warn('the model refuses a parameter, which is left out from now on', { parameter: refused });

@@ -7,8 +7,13 @@ import {
   OwnerNotices,
   operatorSentenceOf,
   Random,
+  Redaction,
+  replyPrivately,
   subcommand,
+  textFile,
+  UserError,
 } from '@cinnabar/sdk';
+import { createBodies } from './bodies.js';
 import type { Setup } from './candidate.js';
 import { createMetering } from './metering.js';
 import { createProviders } from './providers/registry.js';
@@ -34,9 +39,9 @@ export default definePlugin({
   settings: { global: GLOBAL_SETTINGS },
   configuration: FILE_KEYS,
   env: ENVIRONMENT,
-  inject: { clock: Clock, configuration: Configuration, notices: OwnerNotices, random: Random },
+  inject: { clock: Clock, configuration: Configuration, notices: OwnerNotices, random: Random, redaction: Redaction },
   provides: [Llm],
-  async setup({ provide, group, every, settings, env, services, metrics, log, signal }) {
+  async setup({ provide, group, personalData, every, settings, env, services, metrics, log, signal }) {
     const { clock, notices, random } = services;
     const providerFor = createProviders(clock, random);
     const router = createRouter();
@@ -57,6 +62,9 @@ export default definePlugin({
         remedy: '`!llm status` shows the address, whether a key is set, and whether the model answers.',
       });
     };
+    const bodies = createBodies(clock, services.redaction, log);
+    // Whose words are in a body is not known.
+    personalData({ export: async () => undefined, forget: async () => bodies.clear() });
     const metering = createMetering(metrics, breakers, clock);
     let current: Llm['current'] = { provider: 'offline', model: 'offline' };
 
@@ -91,6 +99,7 @@ export default definePlugin({
         current: () => current,
         breakers,
         metering,
+        bodies,
         clock,
         random,
         log,
@@ -109,6 +118,26 @@ export default definePlugin({
           description: 'Which models answer, where they are, whether keys are set, and whether they can be reached',
           ephemeral: true,
           run: async (context) => context.reply(await describeStatus(router, breakers, await readValues(), env)),
+        }),
+        subcommand({
+          name: 'requests',
+          description: 'Send you the bodies of the last requests to models, and what came back, as a file',
+          ephemeral: true,
+          async run(context) {
+            if (!(await readValues()).keepBodies) {
+              bodies.clear();
+              throw new UserError('No bodies are kept: `set llm keepBodies true` keeps those of the next requests.');
+            }
+            const { kept } = bodies;
+            if (kept.length === 0) throw new UserError('No request has been made since bodies are kept.');
+            const text = kept
+              .map(({ at, provider, model, body, answer = 'none yet' }) =>
+                [`# ${at} ${model} by ${provider}`, body, '## Answer', answer].join('\n'),
+              )
+              .join('\n\n');
+            const content = `The last ${kept.length} requests, the newest first.`;
+            return replyPrivately(context, { content, files: [textFile('requests.txt', text)] });
+          },
         }),
       ],
     });

@@ -9,6 +9,7 @@ import {
   type Random,
 } from '@cinnabar/sdk';
 import { attemptOnce, boundsUntil, judged } from './attempt.js';
+import type { Bodies } from './bodies.js';
 import { type Candidate, candidateFor, omittedFor, planCall, type Setup } from './candidate.js';
 import { boundReply, finishCompletion } from './completion.js';
 import { createEmbed } from './embedding.js';
@@ -26,6 +27,7 @@ export interface ServiceParts {
   readonly current: () => Llm['current'];
   readonly breakers: Breakers;
   readonly metering?: Metering;
+  readonly bodies?: Bodies;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -70,7 +72,7 @@ export function createLlm(parts: ServiceParts): Llm {
       mode = started;
       listener?.begin(started);
     };
-    const attemptParts = { setup, learned, log, onStart, onText: listener?.push };
+    const attemptParts = { bodies: parts.bodies, setup, learned, log, onStart, onText: listener?.push };
     const rules = {
       retries: request.retries ?? settings.retries,
       retryDelayMs: settings.retryDelayMs,

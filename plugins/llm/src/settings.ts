@@ -91,6 +91,12 @@ export const GLOBAL_SETTINGS = z.object({
     .boolean()
     .default(true)
     .describe('Whether answers are received piece by piece, which keeps long ones from timing out on the way'),
+  keepBodies: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether the bodies of the last 20 requests to models, and of the answers, are kept in memory for `llm requests`: all that members said is in them',
+    ),
   images: z.boolean().default(true).describe('Whether the model can see images; off, each is replaced by a note'),
   api: z
     .enum(OPENAI_APIS)

@@ -17,7 +17,15 @@ import { placeOf } from './places.js';
 const [folder = '', agent = '', ...ids] = process.argv.slice(2);
 const say = (line: string) => writeSync(1, `${line}\n`);
 const complain = (message: string, fields?: object) => void writeSync(2, `${message} ${JSON.stringify(fields)}\n`);
-const log = { error: complain, warn: () => undefined, info: () => undefined, debug: () => undefined, child: () => log };
+const log = {
+  error: complain,
+  warn: () => undefined,
+  info: () => undefined,
+  debug: () => undefined,
+  trace: () => undefined,
+  traces: false,
+  child: () => log,
+};
 // Ten milliseconds are a second.
 const clock = createFastClock({ times: 100, since: Date.now() });
 

@@ -9,7 +9,15 @@ const AT_ONCE = 6;
 const [root = '', seed = '0'] = process.argv.slice(2);
 const say = (line: string) => writeSync(1, `${line}\n`);
 const complain = (message: string, fields?: object) => void writeSync(2, `${message} ${JSON.stringify(fields)}\n`);
-const log = { error: complain, warn: () => undefined, info: () => undefined, debug: () => undefined, child: () => log };
+const log = {
+  error: complain,
+  warn: () => undefined,
+  info: () => undefined,
+  debug: () => undefined,
+  trace: () => undefined,
+  traces: false,
+  child: () => log,
+};
 
 const documents = openDocuments({ root, log, onProblem: () => undefined });
 const operations = operationsOf(Number(seed));

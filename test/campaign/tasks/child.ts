@@ -35,6 +35,8 @@ const quiet = {
   warn: () => undefined,
   info: () => undefined,
   debug: () => undefined,
+  trace: () => undefined,
+  traces: false,
   child: () => quiet,
 };
 

@@ -16,6 +16,8 @@ const silent: Logger = {
   warn: () => undefined,
   info: () => undefined,
   debug: () => undefined,
+  trace: () => undefined,
+  traces: false,
   child: () => silent,
 };
 

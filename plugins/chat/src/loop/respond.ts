@@ -4,6 +4,7 @@ import {
   type LlmCompletion,
   linkSignals,
   mostOf,
+  type RenderedRequest,
   receiptLine,
   type Turn,
   UserError,
@@ -24,6 +25,14 @@ export async function respond(turn: Turn, parts: LoopParts): Promise<void> {
   if (llm === undefined) throw new UserError(NO_MODEL);
   const { signal, release } = linkSignals(turn.signal, parts.signal);
   await answer(turn, { ...parts, llm, signal }).finally(release);
+}
+
+/** The request that would be the turn's first, in its provider's form. @throws UserError as `respond` does */
+export async function renderPrompt(turn: Turn, parts: LoopParts): Promise<RenderedRequest> {
+  const { llm } = parts;
+  if (llm === undefined) throw new UserError(NO_MODEL);
+  const { built } = await prepare(turn, { ...parts, llm });
+  return llm.render(built.request);
 }
 
 export type AnswerParts = LoopParts & { readonly llm: NonNullable<LoopParts['llm']> };

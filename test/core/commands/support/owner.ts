@@ -3,7 +3,7 @@ import { createScope } from '@cinnabar/core/internal/plugins/scope';
 import { type Clock, definePlugin, type LogFields, type Logger } from '@cinnabar/sdk';
 
 export interface LoggedEntry {
-  readonly level: 'error' | 'warn' | 'info' | 'debug';
+  readonly level: 'error' | 'warn' | 'info' | 'debug' | 'trace';
   readonly message: string;
   readonly fields: LogFields;
 }
@@ -22,6 +22,8 @@ export function recordLog(): { readonly log: Logger; readonly entries: LoggedEnt
       warn: at('warn'),
       info: at('info'),
       debug: at('debug'),
+      trace: at('trace'),
+      traces: false,
       child: (fields) => bound({ ...base, ...fields }),
     };
   };

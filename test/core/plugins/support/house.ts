@@ -105,6 +105,8 @@ function createLog(complaints: string[]): Logger {
     warn: complain,
     info: () => undefined,
     debug: () => undefined,
+    trace: () => undefined,
+    traces: false,
     child: () => log,
   };
   return log;

@@ -9,6 +9,8 @@ const silent: Logger = {
   warn: () => undefined,
   info: () => undefined,
   debug: () => undefined,
+  trace: () => undefined,
+  traces: false,
   child: () => silent,
 };
 const method = RequestMethod.Get;

@@ -12,6 +12,8 @@ const silent: Logger = {
   warn: () => undefined,
   info: () => undefined,
   debug: () => undefined,
+  trace: () => undefined,
+  traces: false,
   child: () => silent,
 };
 const PNG = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(92)]);
