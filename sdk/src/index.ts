@@ -1,6 +1,13 @@
 export { z } from 'zod';
 export * from './access.js';
 export * from './accounts.js';
+export {
+  type CircuitBreaker,
+  type CircuitBreakerOptions,
+  CircuitOpenError,
+  createCircuitBreaker,
+  type Verdict,
+} from './async/circuit-breaker.js';
 export { createDeadline, type Deadline } from './async/deadline.js';
 export {
   createFairScheduler,
@@ -10,8 +17,11 @@ export {
   type FairScheduler,
   type FairSlots,
 } from './async/fair-scheduler.js';
+export { createKeyedMutex, type KeyedMutex } from './async/keyed-mutex.js';
+export { createRateLimiter, type RateLimiter } from './async/rate-limiter.js';
 export { linkSignals } from './async/signals.js';
 export { sleep } from './async/sleep.js';
+export { type Limited, withAbortGrace, withinLimit } from './async/time-limit.js';
 export * from './clock.js';
 export * from './collections.js';
 export * from './commands.js';
@@ -32,7 +42,7 @@ export {
   lastingAddress,
   type MayFetch,
 } from './discord/attachments.js';
-export { isForbidden, isRefusal, isTransient, isUnknown } from './discord/errors.js';
+export { isForbidden, isRefusal, isTransient, isUnknown, isUnreachable } from './discord/errors.js';
 export { homeChannelOf } from './discord/home-channel.js';
 export { TEXT_LIMITS, type TextLimits, type TextMessage, type TextOptions, textMessages } from './discord/long-text.js';
 export { mayRefer } from './discord/may-refer.js';
@@ -63,7 +73,10 @@ export { replyPrivately, textFile } from './discord/reply-privately.js';
 export { doublingPauses, type RetryOptions, retryDiscord } from './discord/retry.js';
 export { deleteOwn, editOwn, type Profile, type SendAsOptions, sendAs } from './discord/send-as.js';
 export { nonceOf, type SendOnceOptions, sendOnce } from './discord/send-once.js';
+export { type SendTextOptions, sendText, type TextPart } from './discord/send-text.js';
+export { compareIds, createdAt, idAfter, idAt, idBefore, newerId, OLDEST_ID, olderId } from './discord/snowflakes.js';
 export { isTextFile, readTextFile, type TextFile } from './discord/text-files.js';
+export { type KeepTypingOptions, keepTyping } from './discord/typing.js';
 export { forgetOwnWebhook, mayManageWebhooks, ownWebhook, webhookPlace } from './discord/webhooks.js';
 export * from './errors.js';
 export { isLoopback, type ListenAddress, parseListen, urlOf } from './http/listen-address.js';
@@ -76,7 +89,6 @@ export * from './observability.js';
 export * from './persona.js';
 export * from './plugins.js';
 export * from './provenance.js';
-export * from './sequences.js';
 export * from './settings.js';
 export {
   type DiskTrouble,
@@ -90,7 +102,9 @@ export * from './storage/journal.js';
 export * from './tasks.js';
 export { boundedText, RESULT_CHARACTERS } from './text/bounded.js';
 export { isConfusable, likenessOf, skeletonOf } from './text/confusables.js';
+export { formatDuration, parseDuration } from './text/duration.js';
 export * from './text/escape.js';
+export { isQuiet, isTimeZone, localDay, localMinutes, QUIET_HOURS, type QuietHours } from './text/local-time.js';
 export { type Named, participantNames, sanitizeName } from './text/names.js';
 export { inNote, isDotMessage, oneLine, withoutNotes } from './text/notes.js';
 export { requestBodyText } from './text/request-body.js';

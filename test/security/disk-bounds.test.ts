@@ -4,7 +4,7 @@ import { hostPartSchema } from '@cinnabar/core/internal/config/host-part';
 import { createHistory } from '@cinnabar/core/internal/tools/ledger/history';
 import { createTestHost } from '@cinnabar/core/testing';
 import { removeOldCalls } from '@cinnabar/plugin-mcp/history/files';
-import { Accounts, createSequences, SettingsCatalog } from '@cinnabar/sdk';
+import { Accounts, createKeyedMutex, SettingsCatalog } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { receipt } from '../plugins/accounts/receipt.js';
@@ -26,8 +26,8 @@ describe('security: bounds on disk', () => {
     }
     writeFileSync(join(folder.path, '100', name(91 * DAY_MS)), 'old');
     const kept = () => ['100', '200'].flatMap((channel) => readdirSync(join(folder.path, channel)));
-    const sequences = createSequences();
-    const parts = { root: folder.path, sequences, now, days: 90 };
+    const mutex = createKeyedMutex();
+    const parts = { root: folder.path, mutex, now, days: 90 };
     expect([...(await removeOldCalls({ ...parts, bytes: 1_000_000 }))]).to.deep.equal(['100']);
     expect(kept()).to.have.length(40);
     await removeOldCalls({ ...parts, days: 0, bytes: 1_000_000 });

@@ -1,7 +1,7 @@
 import {
   CinnabarError,
   type Collection,
-  createSequences,
+  createKeyedMutex,
   type Identities,
   type Identity,
   type IdentityGrant,
@@ -62,7 +62,7 @@ export function createIdentities({ documents, isOn, log }: IdentityParts): Ident
   };
 
   // One change of an identity at a time, in memory as on the disk: none may bring back what another one takes away.
-  const changes = createSequences();
+  const changes = createKeyedMutex();
 
   const write = async (known: Map<string, Identity>, identity: Identity) => {
     known.set(identity.id, await documents.of(identity.id).set({ ...identity }));

@@ -1,4 +1,4 @@
-import { type Clock, createSequences, type Turn } from '@cinnabar/sdk';
+import { type Clock, createKeyedMutex, type Turn } from '@cinnabar/sdk';
 import type { ChannelQueue } from './channel-queue.js';
 
 import type { AiContext } from './context.js';
@@ -24,7 +24,7 @@ export function createIntake(
 ): Take {
   const { clock, random, responders } = services;
   const rateLimiter = createRateLimiter(clock);
-  const sequences = createSequences();
+  const admissions = createKeyedMutex();
   every(SWEEP_MS, rateLimiter.sweep);
 
   /** A sentence when the turn is refused; empty to refuse it without a word. */
@@ -72,7 +72,7 @@ export function createIntake(
     const { turn } = watch;
     try {
       // One at a time, so that a slow check does not change the order.
-      const answered = await sequences.run(turn.channel.id, async () => {
+      const answered = await admissions.run(turn.channel.id, async () => {
         const refusal = await refusalOf(turn);
         if (refusal === undefined && (await hasOwnQueue(turn))) return { end: await answer([turn]) };
         if (refusal === undefined) return { end: queue.run(turn) };

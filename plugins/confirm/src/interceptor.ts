@@ -1,5 +1,5 @@
 import {
-  createSequences,
+  createKeyedMutex,
   type Interceptor,
   type Outcome,
   type Settings,
@@ -29,7 +29,7 @@ const MOST_WAITING = 1000;
 
 /** Holds calls until their requester has confirmed them. */
 export function createInterceptor(parts: Parts): Interceptor {
-  const cards = createSequences();
+  const cards = createKeyedMutex();
   const steps = new WeakMap<ToolStep, { readonly questions: Question[]; readonly asked: ReturnType<typeof ask> }>();
   /** Calls by member that will have a card, but have none yet. */
   const asking = new Map<string, number>();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import {
   Access,
   Clock,
-  createSequences,
+  createKeyedMutex,
   definePlugin,
   Files,
   Identities,
@@ -58,25 +58,24 @@ export default definePlugin({
     const folder = env.TOOLS_PATH ?? (await services.files.folder('tools'));
     const botId = () => client.user?.id ?? '0';
     const folderOf = (channelId: string) => channelFolder(folder, botId(), channelId);
-    const sequences = createSequences();
+    const mutex = createKeyedMutex();
     const journal = createJournal(clock, context.after, services.files);
-    const history = createHistory({ journal, sequences, log, folderOf });
+    const history = createHistory({ journal, mutex, log, folderOf });
     context.defer(async () => {
-      await sequences.idle();
+      await mutex.idle();
       await journal.close();
     });
     const sweepHistory = async () => {
       const { historyDays: days, historyMegabytes } = await settings.global.get();
       const root = join(folder, botId());
       const bytes = historyMegabytes * 1_000_000;
-      for (const id of await removeOldCalls({ root, sequences, now: clock.now(), days, bytes }))
-        history.forgetCached(id);
+      for (const id of await removeOldCalls({ root, mutex, now: clock.now(), days, bytes })) history.forgetCached(id);
     };
     context.ready(sweepHistory);
     context.every(HISTORY_SWEEP_MS, sweepHistory);
     context.provide(ToolHistory, history);
     context.personalData(
-      historyOf({ ...services, client, history, journal, sequences, log, folderOf, root: () => join(folder, botId()) }),
+      historyOf({ ...services, client, history, journal, mutex, log, folderOf, root: () => join(folder, botId()) }),
     );
     context.defer(tools.onSettled(createRecorder({ history, clock, log })));
 

@@ -13,7 +13,7 @@ const FORBIDDEN: ReadonlySet<string | number> = new Set([
   RESTJSONErrorCodes.ThreadLocked,
 ]);
 
-/** Discord answered, and did not do it. */
+/** Discord refused the request and did not carry it out. */
 export function isRefusal(error: unknown): error is DiscordAPIError {
   return error instanceof DiscordAPIError && error.status < 500;
 }
@@ -25,16 +25,21 @@ export function isUnknown(error: unknown): boolean {
   return (code > 10_000 && code < 11_000) || error.status === 404;
 }
 
-/** The bot may not: no access to the place, a missing permission, a locked thread, a user who takes no messages. */
+/** The bot is not allowed to: no access to the place, a missing permission, a locked thread, a user who takes no messages. */
 export function isForbidden(error: unknown): boolean {
   return isRefusal(error) && (error.status === 403 || FORBIDDEN.has(error.code));
+}
+
+/** The place or message does not exist, or not for the bot: repeating the request does not help. */
+export function isUnreachable(error: unknown): boolean {
+  return isUnknown(error) || isForbidden(error);
 }
 
 const NETWORK = /^(?:ECONN|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ENETDOWN|EHOSTUNREACH|UND_ERR_)/;
 
 /**
- * Discord failed (5xx), took too long, or could not be reached: the same request may go through a little later. Nobody knows whether it was
- * carried out, so only what can be repeated may be: reads, edits, and messages with a nonce (`sendOnce`).
+ * Discord failed (5xx), took too long, or could not be reached: the same request may go through a little later. It is unknown whether it was
+ * carried out, so repeat only reads, edits, and messages with a nonce (`sendOnce`).
  */
 export function isTransient(error: unknown): boolean {
   if (error instanceof HTTPError || error instanceof DiscordAPIError) return error.status >= 500;

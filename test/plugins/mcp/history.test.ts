@@ -8,7 +8,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { createJournal } from '@cinnabar/plugin-mcp/history/files';
 import { createHistory } from '@cinnabar/plugin-mcp/history/history';
 import {
-  createSequences,
+  createKeyedMutex,
   definePlugin,
   PersonalDataStore,
   type RecordedUse,
@@ -176,7 +176,7 @@ describe('the history of tool calls in memory', () => {
       let read = 0;
       const history = createHistory({
         journal: createJournal(createManualClock(), () => undefined),
-        sequences: createSequences(),
+        mutex: createKeyedMutex(),
         log: recordingLogger(),
         folderOf() {
           read += 1;
@@ -207,7 +207,7 @@ describe('the history of tool calls in memory', () => {
     try {
       const history = createHistory({
         journal: { append: async () => {}, release: async () => {}, close: async () => {} },
-        sequences: createSequences(),
+        mutex: createKeyedMutex(),
         log: recordingLogger(),
         folderOf: () => folder,
       });

@@ -4,10 +4,10 @@ import {
   type Clock,
   type Files,
   type Journal,
+  type KeyedMutex,
   openJournal,
   type RecordedUse,
   removeFiles,
-  type Sequences,
   toolSource,
   z,
 } from '@cinnabar/sdk';
@@ -137,7 +137,7 @@ const DAY_MS = 24 * 60 * 60_000;
 interface RetentionParts {
   /** The bot's own folder. */
   readonly root: string;
-  readonly sequences: Sequences;
+  readonly mutex: KeyedMutex;
   readonly now: number;
   /** 0: whatever their age. */
   readonly days: number;
@@ -149,20 +149,14 @@ interface RetentionParts {
  * Removes the files of calls that are too old, and the oldest beyond the size. The file of the present hour stays: it is being written.
  * @returns the channels of which files are gone
  */
-export async function removeOldCalls({
-  root,
-  sequences,
-  now,
-  days,
-  bytes,
-}: RetentionParts): Promise<ReadonlySet<string>> {
+export async function removeOldCalls({ root, mutex, now, days, bytes }: RetentionParts): Promise<ReadonlySet<string>> {
   const oldest = days === 0 ? '' : hourOf(now - days * DAY_MS);
   const files = (await filesBelow(root)).sort((one, other) => (one.hour < other.hour ? -1 : 1));
   let excess = files.reduce((sum, { size }) => sum + size, 0) - bytes;
   const channels = new Set<string>();
   for (const { channelId, name, hour, size } of files) {
     if (hour === hourOf(now) || (hour >= oldest && excess <= 0)) continue;
-    await sequences.run(channelId, () => removeFiles(join(root, channelId), [name]));
+    await mutex.run(channelId, () => removeFiles(join(root, channelId), [name]));
     excess -= size;
     channels.add(channelId);
   }

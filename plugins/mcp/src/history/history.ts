@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { type Logger, openJournal, type RecordedUse, type Sequences, type ToolHistory } from '@cinnabar/sdk';
+import { type KeyedMutex, type Logger, openJournal, type RecordedUse, type ToolHistory } from '@cinnabar/sdk';
 import { byAge, type HistoryJournal, hourOf, hourOfFile, hoursIn, recordedUse, timeOfSnowflake } from './files.js';
 
 interface Parts {
   readonly journal: HistoryJournal;
-  readonly sequences: Sequences;
+  readonly mutex: KeyedMutex;
   readonly log: Logger;
   /** Where a channel's calls lie. */
   folderOf(channelId: string): string;
@@ -31,7 +31,7 @@ const MOST_CHANNELS = 200;
 const MOST_CHARACTERS = 8_000_000;
 
 /** What channels' calls are, kept in memory from their first use on, and on the disk. */
-export function createHistory({ journal, sequences, log, folderOf }: Parts): HistoryStore {
+export function createHistory({ journal, mutex, log, folderOf }: Parts): HistoryStore {
   const cache = new Map<string, Cached>();
 
   let characters = 0;
@@ -54,7 +54,7 @@ export function createHistory({ journal, sequences, log, folderOf }: Parts): His
 
   return {
     recent: (channelId, since) =>
-      sequences.run(channelId, async () => {
+      mutex.run(channelId, async () => {
         const known = cache.get(channelId);
         if (known === undefined || reachesFurther(since, known.since)) {
           return keep(channelId, {
@@ -67,7 +67,7 @@ export function createHistory({ journal, sequences, log, folderOf }: Parts): His
         return keep(channelId, { since: since ?? known.since, uses });
       }),
     record: (channelId, use) =>
-      sequences.run(channelId, async () => {
+      mutex.run(channelId, async () => {
         await journal.append(folderOf(channelId), use);
         const known = cache.get(channelId);
         if (known !== undefined) keep(channelId, { since: known.since, uses: newest([...known.uses, use], LIMITS) });

@@ -5,6 +5,7 @@ import {
   FORGOTTEN,
   findPlace,
   isOf,
+  type KeyedMutex,
   type Logger,
   leftUnfinished,
   type PersonalData,
@@ -12,7 +13,6 @@ import {
   type RecordedUse,
   removeFiles,
   replaceFile,
-  type Sequences,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { type HistoryJournal, hoursIn, recordedUse } from './files.js';
@@ -23,7 +23,7 @@ const WITHHELD = '(from a place that you cannot read now, or deleted there)';
 interface Parts {
   readonly history: HistoryStore;
   readonly journal: HistoryJournal;
-  readonly sequences: Sequences;
+  readonly mutex: KeyedMutex;
   readonly log: Logger;
   readonly provenance: Pick<Provenance, 'mayHave'>;
   readonly client: Client;
@@ -33,16 +33,7 @@ interface Parts {
 }
 
 /** The calls that one member asked for, over all channels and hours. */
-export function historyOf({
-  history,
-  journal,
-  sequences,
-  log,
-  provenance,
-  client,
-  root,
-  folderOf,
-}: Parts): PersonalData {
+export function historyOf({ history, journal, mutex, log, provenance, client, root, folderOf }: Parts): PersonalData {
   /**
    * What they may not read any more is not theirs because they asked for it once; nor is what a model wrote as arguments where they cannot read now what
    * it had read there. An agent writes from all the places that it lives in, with their rights, and not to them.
@@ -72,7 +63,7 @@ export function historyOf({
     },
     async forget(userId) {
       for (const channelId of await channels()) {
-        await sequences.run(channelId, async () => {
+        await mutex.run(channelId, async () => {
           const folder = folderOf(channelId);
           await journal.release(folder);
           // What a crash left of writing a file anew may hold their calls, too.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   type Clock,
-  createSequences,
+  createKeyedMutex,
   type Logger,
   type OwnerNotices,
   type Registrar,
@@ -62,7 +62,7 @@ interface Server {
 
 export function createServers(parts: ServersParts): Servers {
   const { clock, log, listings } = parts;
-  const sequences = createSequences();
+  const mutex = createKeyedMutex();
   const waiting = new Map<string, readonly ListedTool[]>();
   const tellOwner = (name: string, pending: readonly ListedTool[]) =>
     parts.alert({
@@ -76,7 +76,7 @@ export function createServers(parts: ServersParts): Servers {
 
   function createServer(name: string, settings: ServerSettings): Server {
     const refresh = (connection: Connection) =>
-      sequences.run(name, async () => {
+      mutex.run(name, async () => {
         const { tools, unusable } = listedTools(await connection.tools());
         if (unusable.length > 0) log.warn('tools with a schema that cannot be used', { server: name, tools: unusable });
         const fingerprint = fingerprintOf(settings);
@@ -147,7 +147,7 @@ export function createServers(parts: ServersParts): Servers {
     report: () => servers.map(reportOn),
     async settled() {
       await Promise.all(servers.map(({ keeper }) => keeper.settled()));
-      await sequences.idle();
+      await mutex.idle();
     },
     async restart(name) {
       const server = named(name);
@@ -156,7 +156,7 @@ export function createServers(parts: ServersParts): Servers {
     },
     accept: (name) => {
       const server = named(name);
-      return sequences.run(name, async () => {
+      return mutex.run(name, async () => {
         const known = await listings.of(name).find();
         if (known !== undefined) {
           const tools = [...known.tools, ...known.pending];

@@ -1,4 +1,4 @@
-import { type Clock, type Collection, createSequences, type Identities, type McpEndpoint, z } from '@cinnabar/sdk';
+import { type Clock, type Collection, createKeyedMutex, type Identities, type McpEndpoint, z } from '@cinnabar/sdk';
 import { type Caller, hashOf, isSameHash, newSecret, newTokenId, type Verify } from './tokens.js';
 
 /** By the token's id. */
@@ -28,7 +28,7 @@ export function createAgentTokens({ store, identities, clock, url, closeOf }: Pa
   sweep(): Promise<void>;
 } {
   // Two who issue at once, or one who revokes meanwhile, must not leave a bearer of which nobody knows.
-  const changes = createSequences();
+  const changes = createKeyedMutex();
   const tokensOf = async (identity: string) => {
     const ids: string[] = [];
     for await (const [id, token] of store.entries()) if (token.identity === identity) ids.push(id);

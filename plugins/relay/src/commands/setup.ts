@@ -1,4 +1,4 @@
-import { type CommandContext, createSequences, plainText, type Subcommand, subcommand, visible } from '@cinnabar/sdk';
+import { type CommandContext, createKeyedMutex, plainText, type Subcommand, subcommand, visible } from '@cinnabar/sdk';
 import { guildIdentity } from '../agents/identity.js';
 import { ADMIN, agentNamed, agentOption, guildOf } from './desk.js';
 import { type Place, type SetupDesk, type Step, setUp } from './setup-steps.js';
@@ -28,7 +28,7 @@ export function setupCommand(desk: SetupDesk): Subcommand {
 }
 
 /** All agents share one registration at the Letta server, so they are set up one after another. */
-const settingUp = createSequences();
+const settingUp = createKeyedMutex();
 
 /** Carries the steps out and says what came of each. */
 export async function report(desk: SetupDesk, ctx: CommandContext, place: Place): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { createSequences, sentenceOf } from '@cinnabar/sdk';
+import { createKeyedMutex, sentenceOf } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { type MuteParts, muteIn } from '../agents/mute.js';
 import { isLetInto } from '../agents/places.js';
@@ -24,7 +24,7 @@ const NOTHING: Delivery = { status: 'done', posted: false, tokens: 0, steps: 0 }
 
 /** Tells agents: shows typing meanwhile, knows whether they have posted, and what becomes of their words when they have not. */
 export function createDelivering(parts: DeliverParts): Delivering {
-  const conversations = createSequences();
+  const conversations = createKeyedMutex();
   const deliver: Delivering['deliver'] = async (batch, key, signal) => {
     await parts.connected;
     // Switched off, sent away or not wanted any more while it waited; or never let in where it happened.

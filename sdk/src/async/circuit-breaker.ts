@@ -1,0 +1,93 @@
+import type { Clock } from '../clock.js';
+
+/** What an attempt shows about the service behind the breaker. `inconclusive`: nothing, as when the caller cancelled it. */
+export type Verdict = 'success' | 'failure' | 'inconclusive';
+
+export interface CircuitBreakerOptions {
+  /** Failures in a row that open it; 5 unless given. */
+  readonly failures?: number;
+  /** How long it stays open before an attempt is admitted as a probe; 30 s unless given. */
+  readonly pauseMs?: number;
+  /** Called each time that it opens, also after a failed probe. */
+  readonly onOpen?: () => void;
+  readonly onClose?: () => void;
+}
+
+/** Keeps attempts from a service that fails, and lets one at a time find out whether it works again. */
+export interface CircuitBreaker {
+  /** `half-open` while a probe is under way. */
+  readonly state: 'closed' | 'open' | 'half-open';
+  /** From when an attempt is admitted, in milliseconds since the Unix epoch: 0 while closed, `Infinity` during a probe. */
+  readonly admitsAt: number;
+  /**
+   * Runs an attempt and counts what it shows. An error that it throws is thrown on, and is inconclusive: failures are results.
+   * @throws CircuitOpenError before `admitsAt`
+   */
+  run<T>(attempt: () => Promise<T>, judge: (result: T) => Verdict): Promise<T>;
+}
+
+export class CircuitOpenError extends Error {
+  override readonly name = 'CircuitOpenError';
+}
+
+/**
+ * Counts on the injected clock, unlike the breakers of general libraries.
+ * @example
+ * const breaker = createCircuitBreaker(clock, { onOpen: () => log.warn('the agent does not answer') });
+ * if (clock.now() >= breaker.admitsAt) await breaker.run(send, ({ ok }) => (ok ? 'success' : 'failure'));
+ */
+export function createCircuitBreaker(
+  clock: Clock,
+  { failures = 5, pauseMs = 30_000, onOpen, onClose }: CircuitBreakerOptions = {},
+): CircuitBreaker {
+  let failed = 0;
+  let openUntil: number | undefined;
+  let isProbing = false;
+
+  const open = () => {
+    openUntil = clock.now() + pauseMs;
+    onOpen?.();
+  };
+  const countProbe = (verdict: Verdict) => {
+    isProbing = false;
+    if (verdict === 'failure') return open();
+    if (verdict === 'inconclusive') {
+      // The next attempt may be a probe at once.
+      openUntil = clock.now();
+      return;
+    }
+    openUntil = undefined;
+    failed = 0;
+    onClose?.();
+  };
+  const count = (verdict: Verdict) => {
+    if (verdict === 'success') failed = 0;
+    if (verdict !== 'failure') return;
+    failed += 1;
+    if (failed >= failures && openUntil === undefined) open();
+  };
+  const breaker: CircuitBreaker = {
+    get state() {
+      if (isProbing) return 'half-open';
+      return openUntil === undefined ? 'closed' : 'open';
+    },
+    get admitsAt() {
+      return isProbing ? Number.POSITIVE_INFINITY : (openUntil ?? 0);
+    },
+    async run(attempt, judge) {
+      if (clock.now() < breaker.admitsAt) throw new CircuitOpenError('the circuit is open');
+      const isProbe = openUntil !== undefined;
+      isProbing ||= isProbe;
+      let verdict: Verdict = 'inconclusive';
+      try {
+        const result = await attempt();
+        verdict = judge(result);
+        return result;
+      } finally {
+        if (isProbe) countProbe(verdict);
+        else count(verdict);
+      }
+    },
+  };
+  return breaker;
+}
