@@ -5,6 +5,7 @@ import { plainStyle, renderMarkdown } from '@cinnabar/core/internal/cli/console/
 import { createSession } from '@cinnabar/core/internal/cli/console/session';
 import { type Stage, setStage } from '@cinnabar/core/internal/cli/console/stage';
 import { createTerminal } from '@cinnabar/core/internal/cli/console/terminal';
+import type { CommandInfo } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -72,7 +73,7 @@ function openTerminal() {
   const window = createTerminal({
     input,
     output,
-    completer: (line) => [['!help '].filter((each) => each.startsWith(line)), line],
+    completer: async (line) => [['!help '].filter((each) => each.startsWith(line)), line],
     place: () => '#general',
     history: ['!help party'],
     saveHistory: (lines) => saved.push([...lines]),
@@ -220,11 +221,37 @@ describe('the console’s instructions', () => {
   });
 });
 
+const command = (name: string, more: Partial<CommandInfo> = {}): CommandInfo => ({
+  plugin: 'test',
+  name,
+  aliases: [],
+  description: name,
+  usage: '',
+  options: [],
+  examples: [],
+  access: {},
+  surface: 'both',
+  ...more,
+});
+const text = { description: '', type: 'text' };
+const COMMANDS: readonly CommandInfo[] = [
+  command('relay agent', {
+    options: [
+      { ...text, name: 'id', required: true },
+      { ...text, name: 'name', required: false },
+      { ...text, name: 'tone', required: false },
+    ],
+  }),
+  command('relay enable'),
+  command('remind', { aliases: ['r'], surface: 'prefix' }),
+  command('slashonly', { surface: 'slash' }),
+];
+
 describe('the console’s places and people', () => {
   let stage: Stage;
   let lines: string[];
   let play: (line: string) => Promise<readonly string[]>;
-  let complete: (line: string) => readonly string[];
+  let complete: (line: string) => Promise<readonly string[]>;
   before(async () => {
     const clock = createManualClock(Date.UTC(2026, 5, 1));
     stage = await setStage(clock, ['alice']);
@@ -242,8 +269,8 @@ describe('the console’s places and people', () => {
       await session.line(line);
       return lines.slice(known);
     };
-    const completer = createCompleter(stage, session);
-    complete = (line) => completer(line)[0];
+    const completer = createCompleter(stage, session, async () => COMMANDS);
+    complete = async (line) => (await completer(line))[0];
     stage.application.user.say(stage.channel, 'hello');
   });
   after(() => stage.discord.close());
@@ -281,11 +308,21 @@ describe('the console’s places and people', () => {
     );
   });
 
-  it('complete people, channels, messages and verbs', () => {
-    expect(complete('@al')).to.deep.equal(['@alice: ']);
-    expect(complete('hey @al')).to.deep.equal(['@alice ']);
-    expect(complete('go #d')).to.deep.equal(['#dev ']);
-    expect(complete('reply m1')).to.include('m1 ');
-    expect(complete('wa')).to.deep.equal(['wait ']);
+  it('complete people, channels, messages and verbs', async () => {
+    expect(await complete('@al')).to.deep.equal(['@alice: ']);
+    expect(await complete('hey @al')).to.deep.equal(['@alice ']);
+    expect(await complete('go #d')).to.deep.equal(['#dev ']);
+    expect(await complete('reply m1')).to.include('m1 ');
+    expect(await complete('wa')).to.deep.equal(['wait ']);
+  });
+
+  it('complete prefix commands, their aliases, and their options', async () => {
+    expect(await complete('!re')).to.deep.equal(['!relay ', '!remind ']);
+    expect(await complete('!relay a')).to.deep.equal(['agent ']);
+    expect(await complete('!relay agent ')).to.deep.equal(['name:', 'tone:']);
+    expect(await complete('!relay agent x name:V t')).to.deep.equal(['tone:']);
+    expect(await complete('@alice: !r')).to.deep.equal(['!relay ', '!remind ', '!r ']);
+    expect(await complete('!slashonly')).to.deep.equal([]);
+    expect(await complete('!nothing x')).to.deep.equal([]);
   });
 });

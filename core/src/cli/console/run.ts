@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { visible } from '@cinnabar/sdk';
+import { Commands, visible } from '@cinnabar/sdk';
 import type { HostConfig } from '../../config/host-config.js';
 import { createHost } from '../../host.js';
 import { listenToSignals } from '../../process/signals.js';
@@ -83,7 +83,11 @@ export async function runConsole(config: HostConfig, terminal: NodeJS.Process): 
           return false;
         }
       },
-      completer: createCompleter(stage, session),
+      completer: createCompleter(stage, session, () =>
+        host
+          .resolve(Commands)
+          .visibleTo({ userId: stage.you.id, guildId: stage.guild.id, channelId: stage.channel.id }),
+      ),
       place: () => session.place,
       ...openHistory(config.dataDir),
       onInterrupt: () => stops.request('SIGINT'),

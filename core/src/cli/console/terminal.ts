@@ -6,7 +6,7 @@ export interface TerminalParts {
   readonly output: NodeJS.WritableStream;
   /** Carries out one line; `true` when the person wants to leave. */
   readonly play: (line: string) => Promise<boolean>;
-  readonly completer: (line: string) => [string[], string];
+  readonly completer: (line: string) => Promise<[string[], string]>;
   /** What stands before the `>`. */
   readonly place: () => string;
   /** Earlier lines, the newest first. */
@@ -35,7 +35,12 @@ export function createTerminal(parts: TerminalParts): Terminal {
   const readline = createInterface({
     input,
     output,
-    completer,
+    completer: (line: string, done: (error: null, found: [string[], string]) => void) => {
+      completer(line).then(
+        (found) => done(null, found),
+        () => done(null, [[], line]),
+      );
+    },
     signal,
     terminal: true,
     history: [...history],
