@@ -18,32 +18,28 @@ import {
   Random,
   Tools,
 } from '@cinnabar/sdk';
-import { ownActions } from './actions/own.js';
-import { createRegistry } from './actions/registry.js';
-import { cardCollections, createCardStore } from './cards/store.js';
+import { createRegistry } from './actions/action-registry.js';
+import { CHAINS, ownActions } from './actions/builtin-actions.js';
+import { cardCollections, createCardStore } from './cards/card-store.js';
 import { registerCommands } from './commands/register.js';
-import { followChanges } from './conversation/follow.js';
-import { conversations as conversationCollection, createConversationStore } from './conversation/store.js';
+import { conversations as conversationCollection, createConversationStore } from './conversation/conversation-store.js';
+import { followChanges } from './conversation/message-changes.js';
 import { embedWith } from './embed.js';
 import { createMemories } from './memory/memories.js';
 import { personalData } from './personal-data.js';
 import { createPersonas } from './personas.js';
-import { CHAINS } from './planning/chains.js';
-import { createAllowance, initiatives } from './proactive/allowance.js';
 import { answerToName } from './proactive/called-by-name.js';
-import { noticeJoins } from './proactive/joins.js';
-import { noticeReactions } from './proactive/reactions.js';
-import { listen, TICK_MS, tick } from './proactive/tick.js';
+import { noticeJoins, noticeReactions } from './proactive/noticing.js';
+import { createAllowance, initiatives, listen, TICK_MS, tick } from './proactive/unasked-runs.js';
 import { analyseRepetition } from './repetition/analyse.js';
-import { createBackground } from './running/background.js';
-import { createCallLog } from './running/calls.js';
-import { createEventHub } from './running/events.js';
-import { createInTurn } from './running/in-turn.js';
-import { respond } from './running/respond.js';
-import { showThoughts, thoughtThreads } from './running/thoughts.js';
+import { createCallLog } from './running/after-run.js';
+import { createBackground, createInTurn } from './running/background.js';
+import { createEventHub } from './running/event-emitter.js';
+import { respond } from './running/run.js';
+import { showThoughts, thoughtThreads } from './running/thought-threads.js';
 import { createTraceStore, traces as traceCollection } from './running/trace.js';
 import { settings, settingsIn } from './settings.js';
-import { createPersonaStore, personaCollections } from './state/store.js';
+import { createPersonaStore, personaCollections } from './state/persona-store.js';
 
 export default definePlugin({
   manifest: {

@@ -1,10 +1,12 @@
 import { findPlace, type PersonalData, type Provenance } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { ConversationStore } from './conversation/store.js';
+import type { ConversationStore } from './conversation/conversation-store.js';
 import type { Memories } from './memory/types.js';
 import type { TraceStore } from './running/trace.js';
-import { exportFromStates, forgetInStates, type MayRead } from './state/personal.js';
-import type { PersonaCollections } from './state/store.js';
+import { dropFreeTexts } from './state/channel-texts.js';
+import { dropItems } from './state/goals.js';
+import type { PersonaCollections } from './state/persona-store.js';
+import type { Item, StoredPersona } from './state/schema.js';
 
 export interface PersonalParts {
   readonly collections: PersonaCollections;
@@ -42,4 +44,64 @@ export function personalData(parts: PersonalParts): PersonalData {
       await forgetInStates(collections, userId);
     },
   };
+}
+
+/** Whether a member may still read where something came from: the persona may have put others' words into it. */
+export type MayRead = (from: {
+  readonly guildId?: string;
+  readonly channelId?: string;
+  readonly messageId?: string | null;
+}) => Promise<boolean>;
+
+/** Stands in the place of words that the member may not read any more. */
+const WITHHELD = null;
+
+/** What a persona's state holds that came from one member: goals and desires, and what they changed. */
+export async function exportFromStates(
+  collections: PersonaCollections,
+  userId: string,
+  mayRead: MayRead,
+): Promise<unknown> {
+  const found: Record<string, unknown> = {};
+  const told = (items: readonly Item[]) =>
+    Promise.all(
+      items
+        .filter((item) => item.userId === userId)
+        // Given by command or card: the member's own words.
+        .map(async ({ text, origin }) => (origin === null || (await mayRead(origin)) ? text : WITHHELD)),
+    );
+  const homes = [
+    { collection: collections.guildPersonas, at: (guildId: string) => ({ guildId }) },
+    { collection: collections.channelPersonas, at: (channelId: string) => ({ channelId }) },
+  ];
+  for (const { collection, at: placeOf } of homes) {
+    for await (const [id, { state, history }] of collection.entries()) {
+      const revisions = history.filter((revision) => revision.userId === userId);
+      const changes = revisions.map(async ({ at, what, changedIn }) => ({
+        at,
+        what: (await mayRead(changedIn === null ? placeOf(id) : { channelId: changedIn })) ? what : WITHHELD,
+      }));
+      const theirs = {
+        goals: await told(state.goals),
+        desires: await told(state.desires),
+        changes: await Promise.all(changes),
+      };
+      if (Object.values(theirs).some((list) => list.length > 0)) found[id] = theirs;
+    }
+  }
+  return found;
+}
+
+/** Takes it out: goals, desires, mood and other free texts that their words led to; other changes stay made, but cannot be undone any more. */
+export async function forgetInStates(collections: PersonaCollections, userId: string): Promise<void> {
+  const strip = (draft: StoredPersona) => {
+    draft.history = draft.history.filter((revision) => revision.userId !== userId);
+    dropItems(draft, (item) => item.userId === userId);
+    dropFreeTexts(draft, (origin) => origin.userId === userId);
+  };
+  for (const collection of [collections.guildPersonas, collections.channelPersonas]) {
+    for await (const [id, stored] of collection.entries()) {
+      if (JSON.stringify(stored).includes(userId)) await collection.of(id).update(strip);
+    }
+  }
 }

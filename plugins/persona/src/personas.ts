@@ -1,6 +1,6 @@
 import type { Personas } from '@cinnabar/sdk';
-import type { RunParts } from './running/parts.js';
-import { toldIn } from './state/items.js';
+import type { RunParts } from './context.js';
+import { toldIn } from './state/goals.js';
 
 /** What pages and other plugins may see of personas. */
 export function createPersonas({

@@ -1,5 +1,5 @@
 import { type Settings, z } from '@cinnabar/sdk';
-import { isTimeZone } from './conversation/time.js';
+import { isTimeZone } from './conversation/local-time.js';
 
 const whole = (least: number, most: number) => z.number().int().min(least).max(most);
 const hour = whole(0, 23);

@@ -1,6 +1,6 @@
 import { defineAction } from '@cinnabar/plugin-persona/actions/action';
-import { nextBatch, toSequence } from '@cinnabar/plugin-persona/planning/sequence';
-import { isQuiet } from '@cinnabar/plugin-persona/proactive/quiet-hours';
+import { isQuiet } from '@cinnabar/plugin-persona/conversation/local-time';
+import { nextBatch, toSequence } from '@cinnabar/plugin-persona/planning/plan';
 import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -2,9 +2,9 @@ import type { PersonaAction, PersonaContact, PersonaRun, ToolInfo, z } from '@ci
 import type { FindMember } from '../conversation/members.js';
 import type { Line } from '../conversation/schema.js';
 import type { Memory, Place, ReflectionState, Visibility } from '../memory/types.js';
-import type { Told } from '../state/items.js';
+import type { Told } from '../state/goals.js';
+import type { Author } from '../state/persona-store.js';
 import type { Origin } from '../state/schema.js';
-import type { Author } from '../state/store.js';
 
 /** What the persona's own actions know beside what every action knows. */
 export interface TurnRun extends PersonaRun {

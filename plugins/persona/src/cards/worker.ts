@@ -1,7 +1,6 @@
-/** What a stranger made is read in a worker thread: cards, and the books in them. */
-import { applyCard, type ImportedCard } from './apply.js';
-import { loreFor } from './lore.js';
-import { readCard } from './read.js';
+import { z } from '@cinnabar/sdk/worker';
+import { tidy } from '../state/schema.js';
+import { applyCard, type ImportedCard, readCard } from './read-card.js';
 
 /** @throws UserError saying what is wrong with the file */
 export function importCard(file: Uint8Array): ImportedCard {
@@ -10,4 +9,50 @@ export function importCard(file: Uint8Array): ImportedCard {
 
 export function lore({ rest, text }: { readonly rest: string; readonly text: string }): readonly string[] {
   return loreFor(rest, text);
+}
+
+const entry = z.object({
+  keys: z.array(z.string()).catch([]),
+  content: z.string().catch(''),
+  enabled: z.boolean().catch(true),
+  constant: z.boolean().catch(false),
+  use_regex: z.boolean().catch(false),
+  insertion_order: z.number().catch(0),
+});
+const book = z.object({ character_book: z.object({ entries: z.array(z.unknown()).catch([]) }) });
+
+const MOST_ENTRIES = 1_000;
+const MOST_TOLD = 12;
+const MOST_CHARACTERS = 4_000;
+
+export const hasBook = (rest: string) => rest.includes('"character_book"');
+
+/**
+ * What a card's book has to say on what is being talked about: entries of which a key occurs in the text, and those that always hold, in the
+ * book's order. Keys are words, never patterns: a pattern of a stranger's could take for ever. Runs in a worker: short keys by the thousand take seconds.
+ * @param rest as `applyCard` gave it
+ */
+export function loreFor(rest: string, text: string): readonly string[] {
+  const found = book.safeParse(JSON.parse(rest)).data?.character_book.entries ?? [];
+  const heard = text.toLowerCase();
+  const told = found
+    .slice(0, MOST_ENTRIES)
+    .flatMap((one) => entry.safeParse(one).data ?? [])
+    .filter(
+      ({ enabled, constant, use_regex: isPattern, keys }) =>
+        enabled && (constant || (!isPattern && keys.some((key) => occurs(key, heard)))),
+    )
+    .sort((a, b) => a.insertion_order - b.insertion_order)
+    .map(({ content }) => tidy(content, MOST_CHARACTERS))
+    .filter((content) => content !== '');
+  let room = MOST_CHARACTERS;
+  return told.slice(0, MOST_TOLD).filter((content) => {
+    room -= content.length;
+    return room >= 0;
+  });
+}
+
+function occurs(key: string, heard: string): boolean {
+  const word = key.trim().toLowerCase();
+  return word !== '' && heard.includes(word);
 }

@@ -1,9 +1,50 @@
-import { type ComponentHandle, option, sanitizeName, subcommand, UserError, z } from '@cinnabar/sdk';
-import { ButtonStyle, ComponentType } from 'discord.js';
-import { tidy } from '../actions/text.js';
-import { LIMITS, type State } from '../state/schema.js';
-import { authorOf, type CommandParts, placeOf, SHAPE } from './parts.js';
-import { shown } from './show-text.js';
+import {
+  type ComponentHandle,
+  type ComponentInteraction,
+  option,
+  type PersonaPlace,
+  type Registrar,
+  sanitizeName,
+  subcommand,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
+import {
+  ActionRowBuilder,
+  ButtonStyle,
+  ComponentType,
+  MessageFlags,
+  ModalBuilder,
+  type ModalSubmitInteraction,
+  TextInputBuilder,
+  TextInputStyle,
+} from 'discord.js';
+import { LIMITS, NEW_STATE, type State, tidy } from '../state/schema.js';
+import { authorOf, type CommandParts, placeOf, SHAPE, shown } from './register.js';
+
+export const createCommand = (parts: CommandParts) =>
+  subcommand({
+    name: 'create',
+    description: 'Make a new persona here: its name, and who it is',
+    help: 'Takes the place of the one that is here; `persona undo` brings that back. Memories and conversations stay: `persona reset` clears those.',
+    access: SHAPE,
+    options: {
+      name: z.string().min(1).max(LIMITS.name).describe('What it is called'),
+      description: option.rest().describe('Who it is, in a few sentences'),
+    },
+    examples: ['persona create Judy A braindance technician who trusts few people and loves bad puns.'],
+    async run(ctx, { name, description }) {
+      const plain = sanitizeName(name);
+      if (plain === '') throw new UserError('That name has nothing readable in it.');
+      const stored = await parts.store.change(placeOf(ctx), authorOf(ctx, parts), `created ${plain}`, (state) => {
+        Object.assign(state, structuredClone(NEW_STATE), {
+          name: plain,
+          description: tidy(description, LIMITS.description),
+        });
+      });
+      await ctx.reply(`**${shown(stored.state.name)}** is here now. \`${ctx.prefix}ai use persona\` lets it answer.`);
+    },
+  });
 
 export const FIELDS = ['name', 'description', 'appearance', 'environment', 'personality'] as const;
 export type Field = (typeof FIELDS)[number];
@@ -61,3 +102,75 @@ export const editCommand = (parts: CommandParts, form: ComponentHandle) =>
       await ctx.reply(`Its ${field} is now: ${shown(fieldOf(state, field))}`);
     },
   });
+
+/** Discord's limit for one field of a modal. */
+const MOST_CHARACTERS = 4_000;
+
+/** The button that opens the form, and the form. */
+export function registerForm({ component }: Pick<Registrar, 'component'>, parts: CommandParts): ComponentHandle {
+  const modal = component({
+    name: 'edit',
+    access: SHAPE,
+    run: (interaction) => (interaction.isModalSubmit() ? takeIn(interaction, parts) : undefined),
+  });
+  return component({
+    name: 'open-form',
+    access: SHAPE,
+    async run(interaction) {
+      if (interaction.isModalSubmit()) return;
+      const { state } = await parts.store.read(placeOfInteraction(interaction));
+      await interaction.showModal(formFor(state, modal.customId()));
+    },
+  });
+}
+
+function formFor(state: State, customId: string): ModalBuilder {
+  return new ModalBuilder()
+    .setCustomId(customId)
+    .setTitle('Who the persona is')
+    .addComponents(
+      editable(state).map((field) => new ActionRowBuilder<TextInputBuilder>().addComponents(inputFor(state, field))),
+    );
+}
+
+/** What is longer than a form can show would be cut by it. */
+function editable(state: State): readonly Field[] {
+  return FIELDS.filter((field) => fieldOf(state, field).length <= MOST_CHARACTERS);
+}
+
+function inputFor(state: State, field: Field): TextInputBuilder {
+  const input = new TextInputBuilder()
+    .setCustomId(field)
+    .setLabel(`${field.charAt(0).toUpperCase()}${field.slice(1)}`)
+    .setStyle(field === 'name' ? TextInputStyle.Short : TextInputStyle.Paragraph)
+    .setMaxLength(Math.min(FIELD_LIMITS[field], MOST_CHARACTERS))
+    .setRequired(field === 'name');
+  const value = fieldOf(state, field);
+  return value === '' ? input : input.setValue(value);
+}
+
+async function takeIn(interaction: ModalSubmitInteraction, { store, random }: CommandParts): Promise<void> {
+  const place = placeOfInteraction(interaction);
+  const { state } = await store.read(place);
+  const given = editable(state).flatMap((field) => {
+    const text = interaction.fields.fields.has(field)
+      ? interaction.fields.getTextInputValue(field)
+      : fieldOf(state, field);
+    return text === fieldOf(state, field) ? [] : [{ field, text }];
+  });
+  const author = { sessionId: random.id(), userId: interaction.user.id, channelId: null };
+  const { state: changed } = await store.change(
+    place,
+    author,
+    `edited: ${given.map(({ field }) => field).join(', ')}`,
+    (draft) => {
+      for (const { field, text } of given) setField(draft, field, text);
+    },
+  );
+  const content = given.length === 0 ? 'Nothing has changed.' : `**${shown(changed.name)}** is up to date.`;
+  await interaction.reply({ content, flags: MessageFlags.Ephemeral });
+}
+
+function placeOfInteraction({ guildId, channelId }: ComponentInteraction): PersonaPlace {
+  return { guildId, channelId: channelId ?? '' };
+}

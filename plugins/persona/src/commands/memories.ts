@@ -1,7 +1,6 @@
 import { type CommandContext, subcommand, TIERS, UserError, z } from '@cinnabar/sdk';
 import type { Memory } from '../memory/types.js';
-import { type CommandParts, placeOf } from './parts.js';
-import { shown } from './show-text.js';
+import { type CommandParts, placeOf, shown } from './register.js';
 
 const MOST_SHOWN = 25;
 

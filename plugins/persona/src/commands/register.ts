@@ -1,17 +1,21 @@
-import { createAskFirst, type Registrar } from '@cinnabar/sdk';
-import { createCommand } from './create.js';
-import { editCommand } from './edit.js';
-import { exportCommand } from './export.js';
-import { registerForm } from './form.js';
-import { importCommand } from './import.js';
+import {
+  type Access,
+  CinnabarError,
+  type CommandContext,
+  createAskFirst,
+  type PersonaPlace,
+  plainText,
+  type Registrar,
+  visible,
+} from '@cinnabar/sdk';
+import type { RunParts } from '../context.js';
+import type { Author } from '../state/persona-store.js';
+import { exportCommand, importCommand } from './cards.js';
+import { createCommand, editCommand, registerForm } from './edit.js';
 import { memoriesCommand } from './memories.js';
-import { moodCommand } from './mood.js';
-import { type CommandParts, SHAPE } from './parts.js';
 import { resetCommand } from './reset.js';
-import { showCommand } from './show.js';
+import { desiresCommand, goalsCommand, moodCommand, showCommand, undoCommand } from './state.js';
 import { traceCommand } from './trace.js';
-import { undoCommand } from './undo.js';
-import { desiresCommand, goalsCommand } from './wishes.js';
 
 export function registerCommands(registrar: Pick<Registrar, 'group' | 'component'>, parts: CommandParts): void {
   const form = registerForm(registrar, parts);
@@ -34,4 +38,39 @@ export function registerCommands(registrar: Pick<Registrar, 'group' | 'component
       undoCommand(parts),
     ],
   });
+}
+
+export interface CommandParts extends RunParts {
+  readonly access: Access;
+}
+
+/** Who shapes personas: in a guild its admins, in a direct message the member whose it is. */
+export const SHAPE = { tier: 'admin', dmTier: 'everyone' } as const;
+
+export function placeOf({ actor }: Pick<CommandContext, 'actor'>): PersonaPlace {
+  return { guildId: actor.guildId, channelId: actor.channelId };
+}
+
+/** What one command changes is undone together. */
+export function authorOf({ actor }: Pick<CommandContext, 'actor'>, { random }: Pick<CommandParts, 'random'>): Author {
+  return { sessionId: random.id(), userId: actor.userId, channelId: null };
+}
+
+/** For commands that everybody may use to look, and fewer to change. @throws CINNABAR_ACCESS_DENIED with the reasons */
+export async function assertMayShape({ actor, name }: CommandContext, { access }: CommandParts): Promise<void> {
+  const decision = await access.decide(actor, { kind: 'command', name, plugin: 'persona', policy: SHAPE });
+  if (decision.allowed) return;
+  const reasons = decision.reasons.filter(({ allowed }) => !allowed).map(({ text }) => text);
+  throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: reasons.join('; ') });
+}
+
+/** Somebody's or a model's text on one line, none of it taken for markup. */
+export function shown(text: string, most = 300): string {
+  const cut = text.length <= most ? text : `${text.slice(0, most)}…`;
+  return plainText(visible(cut));
+}
+
+/** `**Goals**` with a line for each, or nothing when there are none. */
+export function listed(title: string, texts: readonly string[]): readonly string[] {
+  return texts.length === 0 ? [] : [`**${title}**`, ...texts.map((text, index) => `${index + 1}. ${shown(text)}`)];
 }

@@ -1,6 +1,5 @@
 import { type CommandContext, type PersonaEvent, subcommand, z } from '@cinnabar/sdk';
-import { type CommandParts, placeOf } from './parts.js';
-import { shown } from './show-text.js';
+import { type CommandParts, placeOf, shown } from './register.js';
 
 export const traceCommand = (parts: CommandParts) =>
   subcommand({

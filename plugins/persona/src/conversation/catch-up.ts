@@ -1,9 +1,18 @@
-import { type Access, type Actor, isOwnMessage, type Logger, type Prefixes, withoutNoticeMark } from '@cinnabar/sdk';
-import { type Message, PermissionFlagsBits, type SendableChannels } from 'discord.js';
-import { type ChangeParts, followDeletion, followEdit } from './changes.js';
+import {
+  type Access,
+  type Actor,
+  type Commands,
+  inNote,
+  isDotMessage,
+  isOwnMessage,
+  type Logger,
+  type Prefixes,
+  withoutNotes,
+  withoutNoticeMark,
+} from '@cinnabar/sdk';
+import { type Message, MessageType, PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import { type ChangeParts, followDeletion, followEdit } from './message-changes.js';
 import type { Conversation, Line } from './schema.js';
-import { compareIds } from './snowflake.js';
-import { extrasOf, spokenText } from './spoken.js';
 
 export interface CatchUpParts extends ChangeParts {
   readonly access: Pick<Access, 'mayEnter'>;
@@ -120,4 +129,46 @@ async function mayRead(
   if (me === null || !channel.permissionsFor(me).has(needed)) return false;
   const at = { guildId: channel.guildId, channelId: channel.id };
   return reader === undefined || access.mayEnter(reader, at, ['ReadMessageHistory']);
+}
+
+/** What a person said to whoever is there; `undefined` for what is no conversation: bots, commands, asides that start with a full stop. */
+export function spokenText(
+  message: Message,
+  prefixes: readonly string[],
+  commands: Pick<Commands, 'matches'>,
+): string | undefined {
+  const { author, webhookId, type, content } = message;
+  if (author.bot || webhookId !== null || (type !== MessageType.Default && type !== MessageType.Reply))
+    return undefined;
+  const text = withoutCall(content, message.client.user.id);
+  if (isDotMessage(content) || isDotMessage(text)) return undefined;
+  // A picture without a word is said, too.
+  if (text === '') return message.attachments.size > 0 ? '' : undefined;
+  const prefix = prefixes.find((candidate) => text.startsWith(candidate));
+  const said =
+    prefix === undefined ? undefined : /^ai\s+(?!use\b|status\b)([\s\S]+)/i.exec(text.slice(prefix.length))?.[1];
+  if (said !== undefined) return withoutNotes(said);
+  return commands.matches(message) ? undefined : withoutNotes(text);
+}
+
+const MOST_FILES = 10;
+
+/** What a line keeps of a message beside its words. */
+export function extrasOf({ attachments, reference, type }: Message): Pick<Line, 'replyTo' | 'files'> {
+  const files = [...attachments.values()]
+    .slice(0, MOST_FILES)
+    .map(({ name, contentType, size }) => inNote(`${name}, ${contentType ?? 'file'}, ${Math.ceil(size / 1024)} kB`));
+  const replyTo = type === MessageType.Reply ? reference?.messageId : undefined;
+  return { ...(files.length === 0 ? {} : { files }), ...(replyTo === undefined ? {} : { replyTo }) };
+}
+
+/** Whoever mentions the bot calls it; what is said comes after that. */
+function withoutCall(content: string, botId: string): string {
+  return content.replace(new RegExp(`^\\s*<@!?${botId}>\\s*[,:;]?|<@!?${botId}>\\s*$`), '').trim();
+}
+
+/** Orders ids by age: below 0 when `a` is the older one. A longer number is a later one. */
+export function compareIds(a: string, b: string): number {
+  if (a.length !== b.length) return a.length - b.length;
+  return a < b ? -1 : Number(a > b);
 }

@@ -1,5 +1,5 @@
+import { compareIds } from './catch-up.js';
 import type { Chapter, Line, Part } from './schema.js';
-import { compareIds } from './snowflake.js';
 
 /** So many of one level become one of the next. */
 const FAN_IN = 5;

@@ -4,6 +4,7 @@ import {
   membersCalled,
   type Named,
   type PersonaContact,
+  participantNames,
   sanitizeName,
   UserError,
 } from '@cinnabar/sdk';
@@ -60,4 +61,12 @@ const MOST_NAMED = 5;
 function severalAre(called: string, members: readonly GuildMember[]): string {
   const names = members.slice(0, MOST_NAMED).map(({ user }) => user.username);
   return `several members are called ${called}: their user names are ${names.join(', ')}; say which one`;
+}
+
+/** Names for those in a conversation, by id: readable, different from one another, and none of them the persona's. */
+export function namesIn(lines: readonly Line[], more: readonly Named[], self: string): ReadonlyMap<string, string> {
+  const people = lines.flatMap(({ userId, displayName, username }): Named[] =>
+    userId === null ? [] : [{ id: userId, displayName, username }],
+  );
+  return participantNames([...people, ...more], [self, 'System', 'Situation']);
 }

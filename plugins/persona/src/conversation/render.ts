@@ -1,5 +1,5 @@
+import { ago } from './local-time.js';
 import type { Line } from './schema.js';
-import { ago } from './time.js';
 
 /**
  * Data inside a prompt: one line of JSON in which nothing can end the block that it stands in.

@@ -1,9 +1,9 @@
 import { type Logger, z } from '@cinnabar/sdk';
-import type { Ask } from '../running/ask.js';
+import type { Ask } from '../running/model-calls.js';
 import { chapterOf, composed, dueForMerge, dueForRewriting, inOrder, textsOf, withPart } from './chapters.js';
+import type { ConversationStore } from './conversation-store.js';
 import { inert, withNames } from './render.js';
 import type { Conversation, Line } from './schema.js';
-import type { ConversationStore } from './store.js';
 
 const schema = z.object({
   summary: z

@@ -1,5 +1,4 @@
 import { type Clock, type Files, type Logger, openJournal, type Random } from '@cinnabar/sdk';
-import { mayTell } from './audience.js';
 import { createEmbedding } from './embeddings.js';
 import type { MemoryFile } from './memory-file.js';
 import { createMemoryFiles } from './memory-files.js';
@@ -8,7 +7,17 @@ import { personalDataIn } from './personal-data.js';
 import { rank } from './ranking.js';
 import { freshAt, reflectionOf, reflectionState } from './reflection.js';
 import { createSourceChanges } from './source-changes.js';
-import type { Added, Embed, Listing, Memories, Memory, NewMemory, Place, Recall } from './types.js';
+import {
+  type Added,
+  type Embed,
+  type Listing,
+  type Memories,
+  type Memory,
+  mayTell,
+  type NewMemory,
+  type Place,
+  type Recall,
+} from './types.js';
 import { compose, forgetLeast, planAdd, removeWhole, retract } from './updates.js';
 
 interface Parts {

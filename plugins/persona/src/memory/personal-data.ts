@@ -1,4 +1,4 @@
-import type { MayRead } from '../state/personal.js';
+import type { MayRead } from '../personal-data.js';
 import type { MemoryFiles } from './memory-files.js';
 import type { Memory, PersonalMemories } from './types.js';
 import { retract } from './updates.js';

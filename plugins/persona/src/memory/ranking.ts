@@ -1,9 +1,8 @@
-import { mayTell } from './audience.js';
 import { timesIn } from './dates.js';
 import { cosine, isLater, isStanding, type MemoryIndex, wordingOf } from './memory-index.js';
 import { namedIn, People } from './people.js';
 import type { Search } from './search.js';
-import type { Memory, Recall, Recalled } from './types.js';
+import { type Memory, mayTell, type Recall, type Recalled } from './types.js';
 import { recencyOf } from './updates.js';
 
 interface Wanted extends Recall {

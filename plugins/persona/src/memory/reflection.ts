@@ -1,6 +1,13 @@
-import { commonAudience, mayTell } from './audience.js';
 import { isStanding, type MemoryIndex } from './memory-index.js';
-import { type Insight, isMember, type Memory, type Place, type ReflectionState } from './types.js';
+import {
+  commonAudience,
+  type Insight,
+  isMember,
+  type Memory,
+  mayTell,
+  type Place,
+  type ReflectionState,
+} from './types.js';
 import { compose, evidenceOf, inRange, tidy } from './updates.js';
 
 /** Importance that has to add up before it is worth reflecting. */

@@ -1,7 +1,16 @@
-import { covers, mayTell, sameAudience, visibilityAt } from './audience.js';
 import { byTime, type Change, isLater, isStanding, type MemoryIndex } from './memory-index.js';
 import { exactlyNamedIn, People } from './people.js';
-import { type Added, type Evidence, isMember, type Memory, type NewMemory } from './types.js';
+import {
+  type Added,
+  covers,
+  type Evidence,
+  isMember,
+  type Memory,
+  mayTell,
+  type NewMemory,
+  sameAudience,
+  visibilityAt,
+} from './types.js';
 
 const MAX_TEXT = 2_000;
 const MAX_LABEL = 100;

@@ -1,7 +1,7 @@
 import { type Disposer, type Registrar, repliesToOwn, sanitizeName } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
-import { selfName } from '../running/scene.js';
-import { livesIn, type UnaskedParts } from './start.js';
+import { selfName } from '../running/run-context.js';
+import { livesIn, type UnaskedParts } from './unasked-runs.js';
 
 export interface CallsByName {
   /** Whether any guild wants it: only then are messages looked at for it. */

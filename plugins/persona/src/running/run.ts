@@ -5,27 +5,27 @@ import {
   type Deadline,
   type Llm,
   mostOf,
+  type PersonaTrigger,
   sentenceOf,
+  type ToolInfo,
   type ToolSource,
+  type Turn,
   UserError,
 } from '@cinnabar/sdk';
 import type { TurnRun } from '../actions/action.js';
-import { createPlanner } from '../planning/planner.js';
-import { planningPrompt, type Repertoire } from '../planning/prompt.js';
-import { namedVoice, type Voice } from '../speaking/voice.js';
-import { reasonFor } from '../triggers/describe.js';
-import { outcomeText } from '../triggers/tool-result.js';
-import { act } from './act.js';
-import { type Ask, createAsk } from './ask.js';
-import { createBounds, timeUp } from './bounds.js';
-import { createTeller } from './events.js';
-import { isCancelled } from './execute.js';
-import type { Occasion } from './occasion.js';
-import type { RunParts } from './parts.js';
-import { type Scene, saidTo, setScene } from './scene.js';
-import { payerOf, type RunRecord, settle } from './settle.js';
-import { situationOf } from './situation.js';
-import { createSpeech } from './speech.js';
+import { outcomeText } from '../actions/use-tool.js';
+import type { RunParts } from '../context.js';
+import { createPlanner } from '../planning/plan.js';
+import { planningPrompt, type Repertoire } from '../planning/planning-prompt.js';
+import { payerOf, type RunRecord, settle } from './after-run.js';
+import { createTeller } from './event-emitter.js';
+import { isCancelled } from './execute-action.js';
+import { act } from './execute-plan.js';
+import { answeringVoice, createSpeech, namedVoice, type Voice } from './message-sender.js';
+import { type Ask, createAsk, createBounds, timeUp } from './model-calls.js';
+import { situationOf } from './prompt-context.js';
+import { type Scene, saidTo, setScene } from './run-context.js';
+import { lineOfTurn, type Occasion, reasonFor, userInput } from './trigger-context.js';
 
 const NO_MODEL =
   'No language model is set up, so I cannot think. The owner of the bot can load the `llm` plugin and configure one.';
@@ -172,4 +172,42 @@ async function reserve(
   const { decision, release } = await accounts.reserve(payerOf(scene), mostOf(prompts, maxReplyTokens, price));
   if (!decision.allowed) throw new UserError(budgetRefusal(decision));
   return release;
+}
+
+/** Somebody said something to the persona, and may get an answer. @throws UserError, or an error of the language model, for `ai` to tell */
+export async function respond(turn: Turn, parts: RunParts): Promise<void> {
+  const { conversations, clock, log } = parts;
+  const { channel, actor, message } = turn;
+  const trigger: PersonaTrigger = userInput(turn, clock.now());
+  await conversations.add(channel.id, [lineOfTurn(turn, clock.now())]);
+  const { spoke, refusal } = await runPersona(
+    {
+      trigger,
+      channel,
+      guildId: actor.guildId,
+      actor,
+      tools: await toolsFor(turn, parts),
+      voice: answeringVoice(turn),
+      limits: turn.answerLimits,
+      message,
+      signal: turn.signal,
+    },
+    parts,
+  );
+  if (spoke) return;
+  if (refusal !== undefined) throw new UserError(refusal);
+  // A slash command has to be answered, or Discord shows a failure.
+  if (message === null) await turn.reply({ content: '*(says nothing)*', notice: true });
+  else {
+    const { silentReaction } = await parts.settingsFor(actor.guildId);
+    if (silentReaction === '') return;
+    await message
+      .react(silentReaction)
+      .catch((error: unknown) => log.debug('a silent reaction was not possible', { channelId: channel.id, error }));
+  }
+}
+
+/** A bot's words move nobody's rights: people may be speaking through it. */
+async function toolsFor({ user, actor }: Turn, { tools }: RunParts): Promise<readonly ToolInfo[]> {
+  return user.bot ? [] : tools.offered(actor);
 }

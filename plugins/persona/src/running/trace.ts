@@ -1,6 +1,6 @@
 import { type Collection, PERSONA_SYSTEM_EVENTS, type PersonaEvent, z } from '@cinnabar/sdk';
-import { keysOf } from '../state/keys.js';
-import type { MayRead } from '../state/personal.js';
+import { keysOf } from '../conversation/conversation-store.js';
+import type { MayRead } from '../personal-data.js';
 
 const base = { guildId: z.string().nullable(), channelId: z.string(), sessionId: z.string(), at: z.number() };
 const event = z.discriminatedUnion('type', [

@@ -1,4 +1,4 @@
-import { revised } from '@cinnabar/plugin-persona/memory/revise';
+import { revised } from '@cinnabar/plugin-persona/memory/source-changes';
 import { expect } from 'chai';
 import { ANNA, BOB, ELSEWHERE, GENERAL, messageOf, openRoom, type Room, refOf, STAFF } from './room.js';
 

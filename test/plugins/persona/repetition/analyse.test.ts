@@ -1,5 +1,5 @@
+import type { PastAction, RepetitionInput } from '@cinnabar/plugin-persona/repetition/analyse';
 import { analyseRepetition } from '@cinnabar/plugin-persona/repetition/analyse';
-import type { PastAction, RepetitionInput } from '@cinnabar/plugin-persona/repetition/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

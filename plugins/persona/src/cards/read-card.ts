@@ -1,0 +1,172 @@
+import { sanitizeName, UserError, z } from '@cinnabar/sdk/worker';
+import { type Item, LIMITS, NEW_STATE, type State, tidy } from '../state/schema.js';
+import { cardTextIn, isPng } from './png.js';
+
+/** A card of that size as an image; pictures may be large. */
+export const MOST_FILE_BYTES = 8 * 1024 * 1024;
+/** The card itself, unpacked. */
+const MOST_CARD_BYTES = 2 * 1024 * 1024;
+
+/**
+ * Reads a character card: JSON, or a PNG image that carries it. Everything in it is somebody's text, and stays that.
+ * @throws UserError saying what is wrong with it
+ */
+export function readCard(bytes: Buffer): Card {
+  if (bytes.length > MOST_FILE_BYTES) throw new UserError('This file is too large for a character card.');
+  const json = isPng(bytes)
+    ? unwrap(cardTextIn(bytes, Math.ceil((MOST_CARD_BYTES * 4) / 3) + 4))
+    : bytes.toString('utf8');
+  if (Buffer.byteLength(json) > MOST_CARD_BYTES) {
+    throw new UserError(`This character card is longer than ${MOST_CARD_BYTES / 1024} KB.`);
+  }
+  const parsed = cardSchema.safeParse(parse(json));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where =
+    issue === undefined || issue.path.length === 0 ? '' : `${issue.path.map(String).join('.').slice(0, 80)}: `;
+  const what =
+    where.startsWith('spec') || where === ''
+      ? 'expected a card of format V2 or V3'
+      : (issue?.message ?? z.prettifyError(parsed.error));
+  throw new UserError(`This is no character card that I can read. ${where}${what}`);
+}
+
+/** In images the JSON stands in base64; some tools leave that out. */
+function unwrap(text: string): string {
+  return text.trimStart().startsWith('{') ? text : Buffer.from(text, 'base64').toString('utf8');
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json.replace(/^\uFEFF/, ''));
+  } catch {
+    throw new UserError('This is no character card that I can read: it is neither JSON nor an image with JSON in it.');
+  }
+}
+
+/** Missing and `null` are the same as empty; anything else that is no text is refused. */
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? '');
+const texts = z
+  .array(z.string())
+  .nullish()
+  .transform((value) => value ?? []);
+
+const common = {
+  name: z.string().min(1),
+  description: text,
+  personality: text,
+  scenario: text,
+  first_mes: text,
+  mes_example: text,
+  creator_notes: text,
+  system_prompt: text,
+  post_history_instructions: text,
+  alternate_greetings: texts,
+  tags: texts,
+  creator: text,
+  character_version: text,
+  /** Any JSON: looked at no closer than its size, and given back as it is. */
+  extensions: z.record(z.string(), z.unknown()).nullish(),
+  character_book: z.unknown().optional(),
+};
+
+/** https://github.com/malfoyslastname/character-card-spec-v2 */
+const v2 = z.object({ spec: z.literal('chara_card_v2'), data: z.object(common) });
+
+/** https://github.com/kwaroran/character-card-spec-v3 */
+const v3 = z.object({
+  spec: z.literal('chara_card_v3'),
+  data: z.object({
+    ...common,
+    nickname: text,
+    group_only_greetings: texts,
+    source: texts,
+    creator_notes_multilingual: z.record(z.string(), z.string()).nullish(),
+    creation_date: z.number().nullish(),
+    modification_date: z.number().nullish(),
+    assets: z.unknown().optional(),
+  }),
+});
+
+export const cardSchema = z.discriminatedUnion('spec', [v2, v3]);
+export type Card = z.output<typeof cardSchema>;
+
+/** What an export of this bot adds to a card, so that nothing is lost on the way to another. */
+export const ownExtension = z.object({
+  mood: z.object({ name: z.string(), intensity: z.number().min(0).max(10) }).optional(),
+  appearance: z.string().default(''),
+  environment: z.string().default(''),
+  goals: z.array(z.string()).max(100).default([]),
+  desires: z.array(z.string()).max(100).default([]),
+});
+
+/** A card as a persona, and what is kept of it beside that. */
+export interface ImportedCard {
+  /** Without the id under which the rest is kept. */
+  readonly state: State;
+  /** What only an export needs: greetings, tags, the author, extensions; JSON. Empty when it is too long to be kept. */
+  readonly rest: string;
+  /** What had to be left out, in sentences. */
+  readonly notes: readonly string[];
+}
+
+const MOST_REST = 200_000;
+export const OWN_EXTENSION = 'cinnabar';
+
+/** @throws UserError when nothing readable is left of its name */
+export function applyCard(card: Card): ImportedCard {
+  const { data } = card;
+  const notes: string[] = [];
+  const name = sanitizeName((card.spec === 'chara_card_v3' && card.data.nickname) || data.name);
+  if (name === '') throw new UserError('This character card has no name that could be used.');
+  const kept = (label: string, text: string, most: number) => {
+    if (text.length > most) notes.push(`Its ${label} was cut to ${most} characters.`);
+    return tidy(text, most);
+  };
+  const own = ownExtension.safeParse(data.extensions?.[OWN_EXTENSION]).data;
+  const state: State = {
+    name,
+    description: kept('description', data.description, LIMITS.description),
+    mood:
+      own?.mood === undefined
+        ? NEW_STATE.mood
+        : { name: tidy(own.mood.name, LIMITS.mood), intensity: own.mood.intensity },
+    appearance: tidy(own?.appearance ?? '', LIMITS.short),
+    environment: tidy(own?.environment ?? '', LIMITS.short),
+    card: '',
+    goals: items(own?.goals),
+    desires: items(own?.desires),
+    profile: {
+      personality: kept('personality', data.personality, LIMITS.profile),
+      scenario: kept('scenario', data.scenario, LIMITS.profile),
+      greeting: kept('first message', data.first_mes, LIMITS.profile),
+      examples: kept('example dialogue', data.mes_example, LIMITS.profile),
+      instructions: kept('system prompt', data.system_prompt, LIMITS.profile),
+      closing: kept('closing instructions', data.post_history_instructions, LIMITS.profile),
+    },
+  };
+  const rest = JSON.stringify(plainJson(data));
+  if (rest.length > MOST_REST) notes.push('What it holds beside the character is too long to be kept for an export.');
+  return { state, rest: rest.length > MOST_REST ? '' : rest, notes };
+}
+
+function items(texts: readonly string[] = []): Item[] {
+  return texts
+    .map((text) => ({ text: tidy(text, LIMITS.short), userId: null, origin: null }))
+    .filter(({ text }) => text !== '')
+    .slice(0, LIMITS.items);
+}
+
+const MOST_DEPTH = 16;
+
+/** JSON that is safe to keep and to give back: not too deep, no keys with a meaning of their own. `undefined` where it is too deep. */
+export function plainJson(value: unknown, depth = 0): unknown {
+  if (depth > MOST_DEPTH) return undefined;
+  if (Array.isArray(value)) return value.map((item) => plainJson(item, depth + 1) ?? null);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([key]) => key !== '__proto__');
+  return Object.fromEntries(entries.map(([key, item]) => [key, plainJson(item, depth + 1)]));
+}

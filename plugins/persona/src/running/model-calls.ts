@@ -1,0 +1,128 @@
+import {
+  CinnabarError,
+  type Clock,
+  type ImageContent,
+  type Llm,
+  type LlmCompletion,
+  type LlmRequest,
+  likenessOf,
+  tokensOf,
+  type z,
+} from '@cinnabar/sdk';
+import { inert } from '../conversation/render.js';
+import type { PersonaSettings } from '../settings.js';
+
+/** How a question to the model ended. What the provider could not answer at all is thrown. */
+export type Answer<T> =
+  | { readonly kind: 'answer'; readonly value: T }
+  /** Also after it was asked to repair it. */
+  | { readonly kind: 'malformed'; readonly detail: string }
+  | { readonly kind: 'bound'; readonly message: string };
+
+export interface Question<S extends z.ZodObject> {
+  /** What the answer is called in the provider's request. */
+  readonly name: string;
+  readonly schema: S;
+  readonly system: string;
+  /** Everything that is particular to this moment. */
+  readonly situation: string;
+  /** To be looked at beside it. */
+  readonly images?: readonly ImageContent[];
+}
+
+export type Ask = <S extends z.ZodObject>(question: Question<S>) => Promise<Answer<z.output<S>>>;
+
+export interface AskParts {
+  readonly llm: Llm;
+  readonly self: string;
+  readonly bounds: Bounds;
+  readonly settings: Pick<PersonaSettings, 'model' | 'maxReplyTokens'>;
+  readonly signal: AbortSignal;
+}
+
+/** As whom the model is told of everything. */
+const SITUATION = 'Situation';
+
+/** Asks for structured output, within the run's bounds; an answer that does not fit may be repaired once. */
+export function createAsk({ llm, self, bounds, settings, signal }: AskParts): Ask {
+  // Under its own name, it would be what the persona itself has said.
+  const participant = likenessOf(self) === likenessOf(SITUATION) ? 'Scene' : SITUATION;
+  const once = async <S extends z.ZodObject>(question: Question<S>, repair: string): Promise<Answer<z.output<S>>> => {
+    const refusal = bounds.callRefusal();
+    if (refusal !== undefined) return { kind: 'bound', message: refusal };
+    const text = `${question.situation}${repair}`;
+    const request: LlmRequest = {
+      self,
+      system: question.system,
+      messages: [{ participant, content: [{ type: 'text', text }, ...(question.images ?? [])] }],
+      output: { name: question.name, schema: question.schema },
+      cache: { system: { type: 'ephemeral' } },
+      maxTokens: settings.maxReplyTokens,
+      signal,
+      ...(settings.model === undefined ? {} : { model: settings.model }),
+    };
+    bounds.countCall();
+    try {
+      const completion = await llm.complete(request);
+      bounds.spend(completion);
+      const parsed = question.schema.safeParse(completion.structured);
+      return parsed.success
+        ? { kind: 'answer', value: parsed.data }
+        : { kind: 'malformed', detail: 'it has another form' };
+    } catch (error) {
+      if (!(error instanceof CinnabarError) || error.code !== 'CINNABAR_LLM_MALFORMED') throw error;
+      return { kind: 'malformed', detail: String(error.params.detail ?? '').slice(0, 500) };
+    }
+  };
+
+  return async (question) => {
+    const first = await once(question, '');
+    if (first.kind !== 'malformed') return first;
+    const repair = `\n\nMy answer could not be used (${inert(first.detail)}). I answer again, with nothing but JSON of the form asked for.`;
+    const second = await once(question, repair);
+    return second.kind === 'bound' ? first : second;
+  };
+}
+
+export type Limits = Pick<PersonaSettings, 'maxActions' | 'maxCalls' | 'maxExtensions' | 'maxTokens' | 'maxSeconds'>;
+
+/** What a run has used of what it may use. */
+export interface Bounds {
+  /** The bound that no other call to the model would keep, in words. */
+  callRefusal(): string | undefined;
+  /** A call is made: counted before it is known how it ends. */
+  countCall(): void;
+  spend(completion: LlmCompletion): void;
+  readonly completions: readonly LlmCompletion[];
+  readonly calls: number;
+}
+
+export function createBounds(limits: Limits, clock: Pick<Clock, 'now'>): Bounds {
+  const startedAt = clock.now();
+  const completions: LlmCompletion[] = [];
+  let calls = 0;
+  let tokens = 0;
+  return {
+    callRefusal() {
+      if (calls >= limits.maxCalls) return `${limits.maxCalls} calls of the language model are the limit for one run`;
+      if (tokens >= limits.maxTokens) return `${limits.maxTokens} tokens are the limit for one run`;
+      if (clock.now() - startedAt >= limits.maxSeconds * 1_000) return timeUp(limits);
+      return undefined;
+    },
+    countCall() {
+      calls += 1;
+    },
+    spend(completion) {
+      completions.push(completion);
+      tokens += tokensOf(completion.usage);
+    },
+    completions,
+    get calls() {
+      return calls;
+    },
+  };
+}
+
+export function timeUp({ maxSeconds }: Pick<Limits, 'maxSeconds'>): string {
+  return `${maxSeconds} seconds are the limit for one run`;
+}

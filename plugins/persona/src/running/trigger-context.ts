@@ -1,0 +1,111 @@
+import {
+  type Actor,
+  type CompletedAction,
+  type PersonaTrigger,
+  sanitizeName,
+  type TextLimits,
+  type ToolInfo,
+  type Turn,
+  withoutNotes,
+} from '@cinnabar/sdk';
+import type { Message, SendableChannels } from 'discord.js';
+import { extrasOf } from '../conversation/catch-up.js';
+import type { Line } from '../conversation/schema.js';
+import type { ReflectionState } from '../memory/types.js';
+import type { Voice } from './message-sender.js';
+
+/** Something on which a persona runs, with what it may do about it. */
+export interface Occasion {
+  readonly trigger: PersonaTrigger;
+  readonly channel: SendableChannels;
+  readonly guildId: string | null;
+  /** For whom tools are used; `undefined` where the persona acts of its own accord. */
+  readonly actor: Actor | undefined;
+  readonly tools: readonly ToolInfo[];
+  readonly voice: Voice;
+  /** How long an answer may be before it becomes a file. */
+  readonly limits?: TextLimits | undefined;
+  /** The message that it is about, for a reaction. */
+  readonly message: Message | null;
+  readonly reflection?: ReflectionState;
+  /** What it has thought and done about the same words in an earlier run, while a tool call had to wait. */
+  readonly before?: readonly CompletedAction[];
+  readonly signal: AbortSignal;
+}
+
+/** What has just happened, as the persona is told of it: plain data. */
+export function happening(trigger: PersonaTrigger): Readonly<Record<string, unknown>> {
+  const { content } = trigger;
+  switch (trigger.type) {
+    case 'user_input':
+      return { what: 'somebody said something to me', from: trigger.speaker.name, said: content };
+    case 'tool_result':
+      return {
+        what: 'a tool call that had to wait has ended',
+        for: trigger.speaker.name,
+        tool: trigger.tool,
+        result: content,
+      };
+    case 'timer':
+      return { what: 'nobody has said anything to me; some time has passed', note: content };
+    case 'self_reflection':
+      return { what: 'a quiet moment to reflect on what has happened', note: content };
+    case 'reaction':
+      return {
+        what: 'somebody reacted to what I said',
+        who: trigger.by.name,
+        with: trigger.emoji,
+        'what I had said': content,
+      };
+    case 'member_joined':
+      return { what: 'somebody new has joined the server', who: trigger.member.name };
+  }
+}
+
+/** Why the persona ran, in the first person, for the receipt. */
+export function reasonFor(trigger: PersonaTrigger): string {
+  switch (trigger.type) {
+    case 'user_input':
+      return 'I was spoken to';
+    case 'tool_result':
+      return `A call of ${trigger.tool} that had to wait has ended`;
+    case 'timer':
+      return 'It was time to think of my own accord';
+    case 'self_reflection':
+      return 'Enough had happened to reflect on it';
+    case 'reaction':
+      return 'Somebody reacted to what I had said';
+    case 'member_joined':
+      return 'Somebody joined';
+  }
+}
+
+/** Somebody says something to the persona. */
+export function userInput({ user, member, message, text }: Turn, now: number): PersonaTrigger {
+  const displayName = member?.displayName ?? user.displayName;
+  return {
+    type: 'user_input',
+    content: heard(text, message),
+    at: message?.createdTimestamp ?? now,
+    speaker: { userId: user.id, name: sanitizeName(displayName) || sanitizeName(user.username) || 'someone' },
+    messageId: message?.id ?? null,
+  };
+}
+
+/** The same as a line of the conversation. */
+export function lineOfTurn({ user, member, message, text }: Turn, now: number): Line {
+  return {
+    messageIds: message === null ? [] : [message.id],
+    userId: user.id,
+    displayName: member?.displayName ?? user.displayName,
+    username: user.username,
+    text: heard(text, message),
+    at: message?.createdTimestamp ?? now,
+    ...(message === null ? {} : extrasOf(message)),
+  };
+}
+
+function heard(text: string, message: Message | null): string {
+  if (text.trim() !== '') return withoutNotes(text);
+  return message !== null && message.attachments.size > 0 ? '' : '[calls me without a word]';
+}

@@ -1,0 +1,266 @@
+import type { Clock, Collection, Document, PersonaPlace, Provenance } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import type { ConversationStore } from '../conversation/conversation-store.js';
+import type { Memories, Place as MemoryPlace } from '../memory/types.js';
+import type { PersonaSettings } from '../settings.js';
+import { changeIn, dropFreeTexts, hasFreeTexts, stateIn } from './channel-texts.js';
+import { dropItems, itemsIn, type Told } from './goals.js';
+import {
+  type Item,
+  type MemoryChange,
+  NEW_STATE,
+  type Reset,
+  type Revision,
+  type State,
+  type StateKey,
+  type StoredPersona,
+  storedPersona,
+} from './schema.js';
+
+/** To be declared among the plugin's collections. */
+export const personaCollections = {
+  guildPersonas: { scope: 'guild', version: 1, schema: storedPersona },
+  channelPersonas: { scope: 'channel', version: 1, schema: storedPersona },
+} as const;
+
+export interface PersonaCollections {
+  readonly guildPersonas: Collection<StoredPersona, 'guild'>;
+  readonly channelPersonas: Collection<StoredPersona, 'channel'>;
+}
+
+/** Who changes a persona, and in what course. */
+export interface Author {
+  /** Changes of one session are undone together. */
+  readonly sessionId: string;
+  readonly userId: string | null;
+  /** The channel that alone may be told of it; `null`: every channel. */
+  readonly channelId: string | null;
+  /** The message that led to it; `undefined` for a command. */
+  readonly messageId?: string | null;
+}
+
+export interface PersonaStore {
+  /** As it holds there. */
+  read(place: PersonaPlace): Promise<StoredPersona>;
+  /** What of it may be told there is judged by this. */
+  toldAt(place: PersonaPlace): Told;
+  /** Whose the persona of a place is: the guild's, or a channel's. */
+  home(place: PersonaPlace): Promise<{ readonly kind: 'guild' | 'channel'; readonly id: string }>;
+  /** Where the persona of a place remembers. */
+  memoryPlace(place: PersonaPlace): Promise<MemoryPlace>;
+  /** Changes it; written when it resolves. When `change` throws, nothing is. @param what in words: "mood: glad (6)" */
+  change(
+    place: PersonaPlace,
+    author: Author,
+    what: string,
+    change: (draft: State, at: Told) => void,
+  ): Promise<StoredPersona>;
+  /** Notes what has been done to the memories, so that it can be undone with the rest. */
+  note(place: PersonaPlace, author: Author, change: MemoryChange): Promise<void>;
+  /** Notes what a reset has put aside, so that it can be brought back. */
+  noteReset(place: PersonaPlace, author: Author, reset: Reset): Promise<void>;
+  /** Takes the latest revision back, with what it did to the memories. Resolves with what it was, in words; `undefined` when there is none. */
+  undo(place: PersonaPlace): Promise<readonly string[] | undefined>;
+  /** What came of these messages goes: goals and desires, and what is kept of them to be undone. */
+  forgetMessages(place: PersonaPlace, messageIds: readonly string[]): Promise<void>;
+  /** Back to a new persona; can be undone. */
+  reset(place: PersonaPlace, author: Author): Promise<void>;
+  /** Deletes it, and all that could be undone. */
+  wipe(place: PersonaPlace): Promise<void>;
+}
+
+export interface StoreParts {
+  readonly collections: PersonaCollections;
+  readonly client: Client;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly provenance: Pick<Provenance, 'mayTell'>;
+  readonly memories: Pick<Memories, 'find' | 'retract' | 'restore' | 'restoreAll'>;
+  readonly conversations: Pick<ConversationStore, 'bringBack'>;
+  settingsFor(guildId: string | null): Promise<PersonaSettings>;
+}
+
+const CONVERSATION = 'reset: what was said';
+const MEMORIES = 'reset: all memories';
+const ELSEWHERE = 'something of another channel';
+const MAX_REVISIONS = 25;
+const MAX_ENTRIES = 40;
+const MAX_LENGTH = 200;
+
+export function createPersonaStore({
+  collections,
+  client,
+  clock,
+  provenance,
+  memories,
+  conversations,
+  settingsFor,
+}: StoreParts): PersonaStore {
+  /** A thread has its parent's. */
+  const home: PersonaStore['home'] = async ({ guildId, channelId }) => {
+    if (guildId !== null && (await settingsFor(guildId)).scope === 'guild') return { kind: 'guild', id: guildId };
+    const channel = client.channels.cache.get(channelId);
+    return { kind: 'channel', id: (channel?.isThread() === true ? channel.parentId : null) ?? channelId };
+  };
+  const documentOf = async (place: PersonaPlace): Promise<Document<StoredPersona>> => {
+    const { kind, id } = await home(place);
+    return kind === 'guild' ? collections.guildPersonas.of(id) : collections.channelPersonas.of(id);
+  };
+  const toldAt = (place: PersonaPlace): PersonaPlace & Told => ({
+    ...place,
+    isOpen: (channelId) => provenance.mayTell([{ guildId: place.guildId, channelId, messageIds: [] }], place),
+  });
+  const memoryPlace = async (place: PersonaPlace) => {
+    const { kind, id } = await home(place);
+    return { ...toldAt(place), mind: kind === 'guild' ? 'guild' : id };
+  };
+
+  const revise = async (
+    place: PersonaPlace,
+    author: Author,
+    what: string,
+    apply: (draft: StoredPersona, revision: Revision) => void,
+  ) =>
+    (await documentOf(place)).update((draft) => {
+      draft.state.apart ??= {};
+      draft.state.origins ??= {};
+      const before = structuredClone(draft.state);
+      const revision = openRevision(draft, author, place.channelId, clock.now());
+      apply(draft, revision);
+      for (const key of changedKeys(before, draft.state)) keepOld(revision, before, key);
+      if (what !== '') revision.what = [...revision.what, what.slice(0, MAX_LENGTH)].slice(-MAX_ENTRIES);
+      draft.version += 1;
+    });
+
+  /** Takes back what a revision did to the memories and conversations. Resolves with what it was, as far as it may be told there. */
+  const undoMemories = async (place: PersonaPlace, latest: Revision | undefined): Promise<readonly string[]> => {
+    const what: string[] = [];
+    // Memories first: taking one back twice does no harm, forgetting to would.
+    for (const { id, channelId, kind } of latest?.memories.toReversed() ?? []) {
+      const there = await memoryPlace({ ...place, channelId });
+      // Told only as far as it may be told here; not at all when it was deleted meanwhile.
+      const memory = await memories.find(await memoryPlace(place), id);
+      const done = await (kind === 'added' ? memories.retract(there, id) : memories.restore(there, id));
+      if (Number(done) > 0) what.push(`${kind === 'added' ? 'remembered' : 'forgot'}: ${memory?.text ?? ELSEWHERE}`);
+    }
+    const { conversations: cleared = [], memoriesAt } = latest?.reset ?? {};
+    for (const { channelId, clearedAt } of cleared) await conversations.bringBack(channelId, clearedAt);
+    if (memoriesAt !== undefined) await memories.restoreAll(await memoryPlace(place), memoriesAt);
+    return what;
+  };
+
+  return {
+    home,
+    async read(place) {
+      const stored = await (await documentOf(place)).get();
+      const { moodHours } = await settingsFor(place.guildId);
+      return { ...stored, state: faded(stateIn(stored.state, toldAt(place)), moodHours, clock.now()) };
+    },
+    toldAt,
+    memoryPlace,
+    async change(place, author, what, change) {
+      const { keepPrivate } = await settingsFor(place.guildId);
+      const stored = await revise(place, author, what, ({ state }) =>
+        changeIn(state, toldAt(place), author, keepPrivate, (draft) => {
+          const { mood } = draft;
+          change(draft, toldAt(place));
+          if (draft.mood !== mood) draft.mood = { ...draft.mood, at: clock.now() };
+        }),
+      );
+      return { ...stored, state: stateIn(stored.state, toldAt(place)) };
+    },
+    async note(place, author, change) {
+      // What it says is kept in one place alone: there it can be deleted.
+      await revise(place, author, '', (_draft, revision) => void revision.memories.push(change));
+    },
+    async noteReset(place, author, { conversations: cleared = [], memoriesAt }) {
+      await revise(place, author, '', (_draft, revision) => {
+        const before = revision.reset ?? { conversations: [] };
+        revision.reset = {
+          ...before,
+          conversations: [...before.conversations, ...cleared],
+          ...(memoriesAt === undefined ? {} : { memoriesAt }),
+        };
+        for (const what of memoriesAt === undefined ? [CONVERSATION] : [MEMORIES]) {
+          if (!revision.what.includes(what)) revision.what.push(what);
+        }
+      });
+    },
+    async undo(place) {
+      const document = await documentOf(place);
+      const latest = (await document.get()).history.at(-1);
+      const what = await undoMemories(place, latest);
+      let isUndone = false;
+      await document.update((draft) => {
+        if (latest === undefined || draft.history.at(-1)?.sessionId !== latest.sessionId) return;
+        Object.assign(draft.state, draft.history.pop()?.before);
+        isUndone = true;
+        draft.version += 1;
+      });
+      if (latest === undefined || !isUndone) return undefined;
+      const isTold = latest.channelId === null || latest.channelId === place.channelId;
+      return [...(isTold ? latest.what : latest.what.slice(0, 1).map(() => ELSEWHERE)), ...what];
+    },
+    async forgetMessages(place, messageIds) {
+      const document = await documentOf(place);
+      const stored = await document.find();
+      const isGone = ({ origin }: Item) => origin?.messageId != null && messageIds.includes(origin.messageId);
+      const isGoneText = ({ messageId }: { readonly messageId: string | null }) =>
+        messageId !== null && messageIds.includes(messageId);
+      if (stored === undefined || !(itemsIn(stored).some(isGone) || hasFreeTexts(stored, isGoneText))) return;
+      await document.update((draft) => {
+        dropItems(draft, isGone);
+        dropFreeTexts(draft, isGoneText);
+      });
+    },
+    wipe: async (place) => (await documentOf(place)).delete(),
+    async reset(place, author) {
+      await revise(place, author, 'everything as new', (draft) => {
+        draft.state = structuredClone(NEW_STATE);
+      });
+    },
+  };
+}
+
+const HOUR_MS = 3_600_000;
+const LEAST_INTENSITY = 1;
+
+/** A mood gets weaker with the hours, until it is the calm of the beginning. */
+function faded(state: State, halfLifeHours: number, now: number): State {
+  const { name, intensity, at } = state.mood;
+  if (at === undefined || halfLifeHours === 0 || name === NEW_STATE.mood.name) return state;
+  const left = intensity * 0.5 ** (Math.max(0, now - at) / (halfLifeHours * HOUR_MS));
+  const mood = left < LEAST_INTENSITY ? NEW_STATE.mood : { name, intensity: Math.round(left), at };
+  return { ...state, mood };
+}
+
+/** The revision that this session has begun, or a new one. */
+function openRevision(draft: StoredPersona, author: Author, changedIn: string, at: number): Revision {
+  const { sessionId, userId, channelId } = author;
+  const latest = draft.history.at(-1);
+  if (latest?.sessionId === sessionId) return latest;
+  const revision: Revision = { at, sessionId, userId, channelId, changedIn, what: [], before: {}, memories: [] };
+  draft.history = [...draft.history, revision].slice(-MAX_REVISIONS);
+  return revision;
+}
+
+function changedKeys(before: State, after: State): readonly StateKey[] {
+  const keys: readonly StateKey[] = [
+    'name',
+    'description',
+    'mood',
+    'appearance',
+    'environment',
+    'goals',
+    'desires',
+    'profile',
+    'card',
+    'apart',
+    'origins',
+  ];
+  return keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
+}
+
+/** Within one session, the oldest counts. */
+function keepOld<K extends StateKey>(revision: Revision, before: State, key: K): void {
+  if (revision.before[key] === undefined) Object.assign(revision.before, { [key]: before[key] });
+}
