@@ -23,9 +23,8 @@ export interface LoaderOptions {
   readonly hostVersion: string;
 }
 
-/** Builds the loader. From here on, stack traces point at the TypeScript line of a plugin. */
+/** Builds the loader. Stack traces point at the TypeScript line of the plugins that it loads. */
 export function createLoader({ cacheDir, hostVersion }: LoaderOptions): PluginLoader {
-  process.setSourceMapsEnabled(true);
   return {
     async load(found, { verify = false } = {}) {
       const file = await build(found, { cacheDir, hostVersion, verify });

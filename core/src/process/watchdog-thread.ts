@@ -2,7 +2,7 @@
  * The watchdog's thread: sees the main thread stand still while it stands still, says where, and ends the process when the main thread
  * cannot. It hears the signals by itself, since Node runs a signal's handlers on the main thread only.
  */
-import { writeSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import { url as inspectorUrl, Session } from 'node:inspector';
 import { createRequire, SourceMap } from 'node:module';
 import { constants } from 'node:os';
@@ -10,6 +10,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
+import { inlineSourceMap } from '../bundling/source-maps.js';
 import type { Doing } from './error-origin.js';
 import { isRepeated, type Received, STOP_SIGNALS } from './signals.js';
 import type { WatchdogData } from './watchdog.js';
@@ -80,7 +81,7 @@ function lookAtMainThread(): Promise<string> {
     );
     session.connectToMainThread();
     session.on('Debugger.scriptParsed', ({ params }) => {
-      scripts.set(params.scriptId, { file: pathOf(params.url), sourceMap: params.sourceMapURL });
+      scripts.set(params.scriptId, { file: pathOf(params.url) });
     });
     session.on('Debugger.paused', ({ params }) => {
       const frames = params.callFrames.flatMap(({ location }) => {
@@ -103,7 +104,6 @@ function lookAtMainThread(): Promise<string> {
 
 interface Script {
   readonly file: string;
-  readonly sourceMap: string | undefined;
 }
 type Frame = Script & { readonly line: number; readonly column: number };
 
@@ -139,12 +139,12 @@ function wordsOf(frames: readonly Frame[], doing: Doing | undefined): string {
 }
 
 /** The line of the source; of the built file where the map does not say. */
-function sourceOf({ file, sourceMap, line, column }: Frame): string {
+function sourceOf({ file, line, column }: Frame): string {
   const built = `${file}:${line + 1}:${column + 1}`;
-  const [, data] = /^data:application\/json;(?:charset=[^;]+;)?base64,(.*)$/s.exec(sourceMap ?? '') ?? [];
-  if (data === undefined) return built;
   try {
-    const entry = new SourceMap(JSON.parse(Buffer.from(data, 'base64').toString('utf8'))).findEntry(line, column);
+    const payload = inlineSourceMap(readFileSync(file, 'latin1'));
+    if (payload === undefined) return built;
+    const entry = new SourceMap(payload).findEntry(line, column);
     if (!('originalSource' in entry) || entry.originalSource === undefined) return built;
     return `${resolve(dirname(file), entry.originalSource)}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
   } catch {

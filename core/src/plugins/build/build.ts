@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { z } from '@cinnabar/sdk';
+import { keepSourceMap } from '../../bundling/source-maps.js';
 import type { DiscoveredPlugin } from '../discovery/discovery.js';
 import { bundle } from './bundle.js';
 import { type CachedBundle, readCacheFile, writeCacheFile } from './cache-file.js';
@@ -14,7 +15,7 @@ export interface BuildOptions {
 }
 
 /** Version of the bundle's own form: raised when `bundle.ts` changes what it emits. */
-const FORM = 2;
+const FORM = 3;
 /** Files that are no input of the bundle, yet decide what it becomes. */
 const DECISIVE = ['package.json', 'tsconfig.json'];
 
@@ -35,6 +36,8 @@ export async function build(
   // Before the build: a change during it is then seen as one.
   const decisive = await Promise.all(DECISIVE.map((name) => fingerprint(join(found.path, name))));
   const { code, inputs } = await bundle({ plugin: found.id, folder: found.path, entry: found.entry, outfile: file });
+  // The version that runs may go on running, should the new one not start.
+  keepSourceMap(file);
   await writeCacheFile(file, { code, madeBy, inputs: [...inputs, ...decisive] });
   return file;
 }

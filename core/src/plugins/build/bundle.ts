@@ -17,7 +17,7 @@ export interface BundleRequest {
 }
 
 export interface Bundle {
-  /** A CommonJS module that exports one function; see `evaluate`. */
+  /** A script whose value is one function, see `evaluate`, and its source map. */
   readonly code: string;
   /** Every file that went in, as it was then. */
   readonly inputs: readonly Fingerprint[];
@@ -62,8 +62,8 @@ export async function bundle({ plugin, folder, entry, outfile }: BundleRequest):
         'import.meta.dirname': '__dirname',
       },
       // The function within may declare names of its own that are those of parameters.
-      banner: { js: `module.exports = function (${PARAMETERS}) { (function () { 'use strict';` },
-      footer: { js: '}).call(undefined); };' },
+      banner: { js: `(function (${PARAMETERS}) { (function () { 'use strict';` },
+      footer: { js: '}).call(undefined); })' },
       sourcemap: 'inline',
       sourcesContent: false,
       plugins: [recordInputs(inputs)],

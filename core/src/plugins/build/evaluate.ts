@@ -1,11 +1,10 @@
-import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { runCached } from '../../bundling/code-cache.js';
+import { inlineSourceMap, mapStackFrames } from '../../bundling/source-maps.js';
 import { createPluginRequire, type SharedModule } from './plugin-require.js';
 import { createPluginTimers, type PluginTimers, TIMER_NAMES } from './plugin-timers.js';
-
-/** Node drops a module's source map together with the module object: it is kept for as long as what the module exports is in use. */
-const modules = new WeakMap<object, NodeJS.Module>();
 
 const timersByDefinition = new WeakMap<object, PluginTimers>();
 
@@ -15,26 +14,15 @@ export function timersOf(definition: object): PluginTimers | undefined {
 }
 
 /**
- * Runs a bundle anew and returns what it exports.
- *
- * Node keeps what it loads in three places: the cache of modules, the list of children of the module that asked, and the cache
- * of resolved names. A `require` made for this one load takes the last two along when it goes, and the first is emptied here:
- * so a version can be collected as soon as nobody uses it.
+ * Runs a bundle anew and returns what it exports. It is a script and no module of Node's: Node keeps every module that it loads, while a version
+ * of a plugin can be collected as soon as nothing uses it.
  * @param file the cache file
  * @param entry the plugin's entry file: its packages are resolved from there
  */
 export function evaluate(file: string, entry: string, shared: SharedModule): unknown {
-  const require = createRequire(file);
-  const resolved = require.resolve(file);
-  const load = () => {
-    try {
-      const run: unknown = require(resolved);
-      return { run, loaded: require.cache[resolved] };
-    } finally {
-      delete require.cache[resolved];
-    }
-  };
-  const { run, loaded } = load();
+  const { code, readRest } = readBundle(file);
+  const run = runCached(code, file);
+  mapStackFrames(file, () => inlineSourceMap(readRest()));
   if (typeof run !== 'function') throw new TypeError('the cache file holds no bundle');
   const module: { exports: unknown } = { exports: {} };
   const timers = createPluginTimers();
@@ -44,9 +32,31 @@ export function evaluate(file: string, entry: string, shared: SharedModule): unk
   const { exports } = module;
   const definition =
     typeof exports === 'object' && exports !== null && 'default' in exports ? exports.default : exports;
-  if (typeof definition === 'object' && definition !== null) {
-    if (loaded !== undefined) modules.set(definition, loaded);
-    timersByDefinition.set(definition, timers);
-  }
+  if (typeof definition === 'object' && definition !== null) timersByDefinition.set(definition, timers);
   return exports;
+}
+
+/** The line that the bundler puts below the code. */
+const SOURCE_MAP = '\n//# sourceMappingURL=';
+
+/** What is run of a cache file. */
+interface BundleScript {
+  /** Without its source map, which would stay in memory with it. The bundler writes ASCII. */
+  readonly code: string;
+  /** What follows the code, as long as the file is the same. */
+  readRest(): string;
+}
+
+/** Reads a cache file that `build` has found to hold. */
+function readBundle(file: string): BundleScript {
+  const content = readFileSync(file);
+  const end = content.lastIndexOf(SOURCE_MAP);
+  const code = content.toString('latin1', 0, end < 0 ? content.length : end);
+  return {
+    code,
+    readRest() {
+      const now = readFileSync(file, 'latin1');
+      return now.startsWith(code) ? now.slice(code.length) : '';
+    },
+  };
 }

@@ -1,0 +1,83 @@
+import { findSourceMap, SourceMap, type SourceMapPayload } from 'node:module';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Built files whose stack frames are mapped, by path. Node's own support would decode every map when its file is loaded. */
+const maps = new Map<string, () => SourceMap | undefined>();
+let installed = false;
+
+/**
+ * From here on, stack traces show the lines of the sources in the place of those of a built file. A later call for the same file replaces its map.
+ * @param read gives the map; called once, with the first trace that needs it
+ */
+export function mapStackFrames(file: string, read: () => SourceMapPayload | undefined): void {
+  let map: SourceMap | undefined;
+  let isRead = false;
+  maps.set(file, () => {
+    if (!isRead) {
+      isRead = true;
+      const payload = read();
+      map = payload === undefined ? undefined : new SourceMap(payload);
+    }
+    return map;
+  });
+  install();
+}
+
+/** Reads the map of a file that is about to be replaced, while that is still possible. */
+export function keepSourceMap(file: string): void {
+  maps.get(file)?.();
+}
+
+/** `//# sourceMappingURL=data:…` in the text of a built file. */
+export function inlineSourceMap(text: string): SourceMapPayload | undefined {
+  const [, data] =
+    /\/\/# sourceMappingURL=data:application\/json;(?:charset=[^;]+;)?base64,([\w+/=]+)/.exec(text) ?? [];
+  return data === undefined ? undefined : JSON.parse(Buffer.from(data, 'base64').toString('utf8'));
+}
+
+function install(): void {
+  if (installed) return;
+  installed = true;
+  const before = Error.prepareStackTrace;
+  Error.prepareStackTrace = (error, frames) => {
+    if (before !== undefined && !frames.some((frame) => maps.has(pathOf(frame)))) return before(error, frames);
+    return [headOf(error), ...frames.map((frame) => `    at ${mapped(frame)}`)].join('\n');
+  };
+}
+
+function headOf(error: Error): string {
+  try {
+    return Error.prototype.toString.call(error);
+  } catch {
+    return '<error>';
+  }
+}
+
+function pathOf(frame: NodeJS.CallSite): string {
+  const name = frame.getFileName() ?? '';
+  return name.startsWith('file://') ? fileURLToPath(name) : name;
+}
+
+function mapped(frame: NodeJS.CallSite): string {
+  const text = String(frame);
+  const [name, line, column] = [frame.getFileName(), frame.getLineNumber(), frame.getColumnNumber()];
+  if (name == null || line === null || column === null) return text;
+  const path = pathOf(frame);
+  try {
+    // What Node maps by itself is mapped here too: this function stands in its place.
+    const map = maps.get(path)?.() ?? findSourceMap(name);
+    const entry = map?.findEntry(line - 1, column - 1);
+    if (entry === undefined || !('originalSource' in entry) || entry.originalSource === undefined) return text;
+    const source = entry.originalSource.startsWith('file://')
+      ? fileURLToPath(entry.originalSource)
+      : resolve(dirname(path), entry.originalSource);
+    return text.replace(
+      `${name}:${line}:${column}`,
+      () => `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`,
+    );
+  } catch {
+    // A map that cannot be read must not hide the error.
+    return text;
+  }
+}
