@@ -4,10 +4,11 @@ WORKDIR /app
 
 FROM base AS build
 COPY . .
-# Three steps in one layer: the compiler and the tests' packages stay out of the image.
+# In one layer: the compiler and the tests' packages stay out of the image. The bundles are made of what is left.
 RUN npm ci --no-audit --no-fund \
  && npx tsc -b tsconfig.host.json \
- && npm prune --omit=dev --no-audit --no-fund
+ && npm prune --omit=dev --no-audit --no-fund \
+ && node core/dist/cli/build-host.js
 
 FROM base
 COPY --from=build /app /app

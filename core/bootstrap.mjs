@@ -3,7 +3,7 @@
  * what has changed, says so on standard error, and hands over.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -16,12 +16,17 @@ const say = (text) => process.stderr.write(`cinnabar: ${text}\n`);
 
 /** What needs the host and its plugins only, not the tests. */
 const HOST_TASKS = ['start', 'cinnabar'];
+const HOST_SOURCES = ['sdk', 'core', 'plugins'];
+const SOURCES = [...HOST_SOURCES, 'examples', 'test'];
+const LOOK_AFTER_MS = 5_000;
 
 const [task = 'start', ...rest] = process.argv.slice(2);
 
 checkNode();
 install();
-build(HOST_TASKS.includes(task) ? 'tsconfig.host.json' : 'tsconfig.json');
+const isHost = HOST_TASKS.includes(task);
+if (isHost && (await isBuilt())) lookLater();
+else await build(isHost ? 'tsconfig.host.json' : 'tsconfig.json');
 await run();
 
 function checkNode() {
@@ -39,15 +44,51 @@ function install() {
   must('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'], 'The packages could not be installed');
 }
 
-/** Builds when any source is newer than the last build. The look at the files takes a few milliseconds, the compiler's own longer. */
-function build(project) {
+/**
+ * Whether the last build can run without a look at every source: its folders say that no file came, went or was replaced since, as Git and most
+ * editors do.
+ */
+async function isBuilt() {
+  const { areFoldersSame, findBuilt } = await bundling();
+  const built = findBuilt?.();
+  return built !== undefined && areFoldersSame(built);
+}
+
+/** Some editors write a file in place, which no folder shows: every file is looked at once the start is over. */
+function lookLater() {
+  const look = async () => {
+    const { findBuilt, forgetBuilt } = await bundling();
+    const built = findBuilt();
+    const changed = built && newerThan(built.at, HOST_SOURCES);
+    if (changed === undefined) return;
+    forgetBuilt();
+    say(`${changed} has changed since the build that runs now: stop and start again, then it is built.`);
+  };
+  setTimeout(() => void look(), LOOK_AFTER_MS).unref();
+}
+
+/** Builds when any source is newer than the last build: first what the compiler makes, then the bundles of the host and its plugins. */
+async function build(project) {
   const stamp = at('node_modules', `.cinnabar-built-${project}`);
-  const builtAt = modifiedAt(stamp);
-  if (builtAt > 0 && !newerThan(builtAt)) return;
-  say('building …');
+  const compiledAt = modifiedAt(stamp);
   const startedAt = new Date();
-  must(process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-b', project], 'The build failed');
-  writeFileSync(stamp, startedAt.toISOString());
+  const isCompiled = compiledAt > 0 && newerThan(compiledAt, SOURCES) === undefined;
+  const bundler = at('core', 'dist', 'cli', 'build-host.js');
+  if (isCompiled && (!existsSync(bundler) || (await isBuilt()))) return;
+  say('building …');
+  if (!isCompiled) {
+    must(process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-b', project], 'The build failed');
+    writeFileSync(stamp, startedAt.toISOString());
+    utimesSync(stamp, startedAt, startedAt);
+  }
+  if (existsSync(bundler))
+    must(process.execPath, [bundler, String(startedAt.getTime())], 'The host could not be bundled');
+}
+
+/** `core/src/bundling/built.ts`, once it is compiled. */
+async function bundling() {
+  const file = at('core', 'dist', 'bundling', 'built.js');
+  return existsSync(file) ? import(pathToFileURL(file).href) : {};
 }
 
 /** 0 when there is no such file. */
@@ -55,16 +96,19 @@ function modifiedAt(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-function newerThan(builtAt) {
-  const sources = ['sdk', 'core', 'plugins', 'examples', 'test'];
-  const changed = (folder) =>
-    readdirSync(folder, { withFileTypes: true }).some((entry) => {
-      if (entry.name === 'node_modules' || entry.name === 'dist' || entry.name === 'fixtures') return false;
+/** A source that has changed since, from the root; `undefined` when none has. */
+function newerThan(since, folders) {
+  for (const folder of folders) {
+    for (const entry of readdirSync(at(folder), { withFileTypes: true })) {
+      if (entry.name === 'node_modules' || entry.name === 'dist' || entry.name === 'fixtures') continue;
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) return changed(path);
-      return /\.(ts|json)$/.test(entry.name) && statSync(path).mtimeMs > builtAt;
-    });
-  return sources.some((folder) => changed(at(folder)));
+      if (entry.isDirectory()) {
+        const found = newerThan(since, [path]);
+        if (found !== undefined) return found;
+      } else if (/\.(ts|json)$/.test(entry.name) && statSync(at(path)).mtimeMs > since) return path;
+    }
+  }
+  return undefined;
 }
 
 function must(command, args, complaint) {

@@ -26,6 +26,7 @@ import { createReadiness, probeSchema } from './observability/readiness.js';
 import { createRedactor, secretsOf } from './observability/redactor.js';
 import type { BootReport } from './plugins/lifecycle/boot.js';
 import { IN_MEMORY } from './plugins/lifecycle/records.js';
+import type { BuiltPlugins } from './plugins/loader.js';
 import type { PluginManager } from './plugins/manager.js';
 import { type Phase, runPhases } from './process/phases.js';
 import { createUncaught, type UncaughtKind } from './process/uncaught.js';
@@ -47,6 +48,8 @@ export interface HostOptions {
   readonly plugins?: readonly Plugin[];
   /** Ids or folders: no other plugin is started. */
   readonly only?: readonly string[];
+  /** Bundles of plugins that are used as they are, without a look at the sources. */
+  readonly builtPlugins?: BuiltPlugins;
   /** Told that the event loop lives; none when it is left out. */
   readonly watchdog?: Watchdog;
 }
@@ -117,7 +120,7 @@ export function createHost(options: HostOptions): Host {
   container.register(KEYS.watchdog, { useValue: watchdog });
   const driver =
     options.driver ?? createFileDriver({ root: join(config.dataDir, 'documents'), clock, log: logs.logger('storage') });
-  registerServices(container, (change) => upkeep.pluginsChanged(change));
+  registerServices(container, (change) => upkeep.pluginsChanged(change), options.builtPlugins);
   const diskWatch = container.resolve(KEYS.diskWatch);
   container.register(KEYS.driver, { useValue: watchedDriver(driver, diskWatch) });
 

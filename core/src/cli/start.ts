@@ -1,9 +1,17 @@
 import type { HostConfig } from '../config/host-config.js';
 import { createHost, type StopReport } from '../host.js';
+import type { BuiltPlugins } from '../plugins/loader.js';
 import { listenToSignals } from '../process/signals.js';
 import { guardProcess } from '../process/uncaught.js';
 import { startWatchdog } from '../process/watchdog.js';
 import { HOST_VERSION } from '../version.js';
+
+export interface StartOptions {
+  /** See `HostOptions`. */
+  readonly builtPlugins?: BuiltPlugins;
+  /** Called once the bot is ready. Must not throw. */
+  readonly onReady?: () => void;
+}
 
 /**
  * Runs the bot on Discord until a signal stops it.
@@ -12,12 +20,14 @@ import { HOST_VERSION } from '../version.js';
 export async function runBot(
   config: HostConfig & { readonly token: string },
   process: NodeJS.Process,
+  { builtPlugins, onReady = () => undefined }: StartOptions = {},
 ): Promise<number> {
   const say = sayOn(process);
   const host = createHost({
     config,
     terminal: { stream: process.stderr, level: config.logLevel },
     watchdog: startWatchdog(),
+    ...(builtPlugins === undefined ? {} : { builtPlugins }),
   });
   const release = guardProcess(process, host.uncaught);
   const stopped = listenToSignals(process, say).first;
@@ -30,6 +40,7 @@ export async function runBot(
       process.stdout.write(
         `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${guilds} ${guilds === 1 ? 'guild' : 'guilds'}, with ${running.length} plugins: ${running.join(', ')}.\n`,
       );
+      onReady();
       const ended = await Promise.race([stopped, host.ended]);
       if (typeof ended !== 'string') throw ended;
     }

@@ -30,7 +30,7 @@ import { createContext } from '../plugins/context.js';
 import { createDiscovery } from '../plugins/discovery/discovery.js';
 import { createGuardStore } from '../plugins/guard-store.js';
 import type { PluginChange } from '../plugins/lifecycle/change-queue.js';
-import { createLoader } from '../plugins/loader.js';
+import { type BuiltPlugins, createLoader } from '../plugins/loader.js';
 import { createPluginManager, type PluginManager } from '../plugins/manager.js';
 import { createPersonalData } from '../plugins/personal-data.js';
 import { createServices } from '../plugins/services.js';
@@ -55,7 +55,11 @@ type Get = <T>(key: InjectionToken<T>) => T;
  * Registers how every service is built. Each is built once, when it is first asked for. Where two services need one another, the one that
  * needs the other only later asks for it then.
  */
-export function registerServices(container: DependencyContainer, onChange: (change: PluginChange) => void): void {
+export function registerServices(
+  container: DependencyContainer,
+  onChange: (change: PluginChange) => void,
+  builtPlugins: BuiltPlugins | undefined,
+): void {
   const service = <T>(key: InjectionToken<T>, build: (get: Get) => T) =>
     container.register<T>(key, {
       useFactory: instanceCachingFactory((inner) => build((wanted) => inner.resolve(wanted))),
@@ -64,7 +68,7 @@ export function registerServices(container: DependencyContainer, onChange: (chan
   registerState(service);
   registerGateway(service);
   registerSurfaces(service);
-  registerPlugins(service, onChange);
+  registerPlugins(service, onChange, builtPlugins);
   provideHostServices(container);
 }
 
@@ -306,7 +310,11 @@ function registerSurfaces(service: Register): void {
   );
 }
 
-function registerPlugins(service: Register, onChange: (change: PluginChange) => void): void {
+function registerPlugins(
+  service: Register,
+  onChange: (change: PluginChange) => void,
+  builtPlugins: BuiltPlugins | undefined,
+): void {
   service(KEYS.services, (get) => createServices(get(KEYS.container)));
   service(KEYS.workers, (get) =>
     createWorkers(createWorkerPool({ log: get(KEYS.logs).logger('workers') }), {
@@ -338,7 +346,7 @@ function registerPlugins(service: Register, onChange: (change: PluginChange) => 
     };
     return createPluginManager({
       discover: createDiscovery({ folders: pluginFolders, packageRoots: [root, join(dataDir, 'plugins')] }),
-      loader: createLoader({ cacheDir: join(buildCacheDir, 'plugins'), hostVersion: HOST_VERSION }),
+      loader: createLoader({ cacheDir: join(buildCacheDir, 'plugins'), hostVersion: HOST_VERSION, builtPlugins }),
       services: services.services,
       createContext: (owner) => createContext(owner, services),
       boundary: services.boundary,

@@ -1,6 +1,7 @@
 import { CinnabarError, type Plugin } from '@cinnabar/sdk';
 import { during } from '../process/error-origin.js';
 import { build } from './build/build.js';
+import { readCacheFile } from './build/cache-file.js';
 import { evaluate } from './build/evaluate.js';
 import { sharedModule } from './build/shared-modules.js';
 import type { DiscoveredPlugin } from './discovery/discovery.js';
@@ -16,7 +17,16 @@ export interface PluginLoader {
   load(found: DiscoveredPlugin, options?: { readonly verify?: boolean }): Promise<Plugin>;
 }
 
+/** Bundles of plugins that were built ahead, and that nothing has changed since. */
+export interface BuiltPlugins {
+  /** By entry file. */
+  readonly files: ReadonlyMap<string, string>;
+  /** A plugin is another by now. */
+  readonly onChange: () => void;
+}
+
 export interface LoaderOptions {
+  readonly builtPlugins?: BuiltPlugins | undefined;
   /** `<dataDir>/cache/plugins` */
   readonly cacheDir: string;
   /** Semantic version that manifests' `host` ranges are held against. */
@@ -24,10 +34,23 @@ export interface LoaderOptions {
 }
 
 /** Builds the loader. Stack traces point at the TypeScript line of the plugins that it loads. */
-export function createLoader({ cacheDir, hostVersion }: LoaderOptions): PluginLoader {
+export function createLoader({ cacheDir, hostVersion, builtPlugins }: LoaderOptions): PluginLoader {
+  const ahead = new Map(builtPlugins?.files);
+  const find = async (found: DiscoveredPlugin, verify: boolean): Promise<string> => {
+    const known = ahead.get(found.entry);
+    if (known !== undefined && !verify) return known;
+    const file = await build(found, { cacheDir, hostVersion, verify });
+    if (known !== undefined) {
+      const [before, now] = await Promise.all([known, file].map(readCacheFile));
+      if (before?.code === now?.code) return known;
+      ahead.delete(found.entry);
+      builtPlugins?.onChange();
+    }
+    return file;
+  };
   return {
     async load(found, { verify = false } = {}) {
-      const file = await build(found, { cacheDir, hostVersion, verify });
+      const file = await find(found, verify);
       return validatePlugin(run(file, found), found.path, hostVersion);
     },
   };

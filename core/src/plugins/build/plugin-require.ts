@@ -47,5 +47,5 @@ export function createPluginRequire(entry: string, shared: SharedModule, timers:
 }
 
 function fromSdk(): NodeJS.Require {
-  return createRequire(import.meta.resolve('@cinnabar/sdk'));
+  return createRequire(createRequire(import.meta.url).resolve('@cinnabar/sdk'));
 }

@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import type { Plugin as BundlerPlugin, Metafile } from 'esbuild';
+import { build } from '../plugins/build/build.js';
+import { createDiscovery } from '../plugins/discovery/discovery.js';
+import { HOST_VERSION } from '../version.js';
+import { BUNDLE_DIR, type Built, CORE, markOf, PARAMETERS, RECORD, WATCHED, WORKSPACE } from './built.js';
+
+/** Given to the host by its launcher, or natives that are not there on every machine. */
+const EXTERNAL = ['esbuild', 'zlib-sync', 'bufferutil', 'utf-8-validate'];
+/**
+ * Builds the host that the compiler has made (`core/dist`, the SDK, their packages) into one script, so that a start reads one file and not 1,400.
+ * What was there before is replaced when all is written.
+ * @param at when the sources were looked at, in ms
+ */
+export async function buildHostBundle(at: number): Promise<void> {
+  const watched = watchedFolders();
+  const marks = WATCHED.map(markOf);
+  const first = await bundle([]);
+  // The packages' modules in the bundle are the process's only ones: others that ask for them get these. See `run-host.ts`.
+  const shared = Object.entries(first.inputs)
+    .filter(([path, { format }]) => format === 'cjs' && path.includes('node_modules/') && path.endsWith('js'))
+    .map(([path]) => path);
+  const { code, map } = await bundle(shared);
+  const name = `host-${createHash('sha256').update(code).digest('hex').slice(0, 12)}.cjs`;
+  mkdirSync(BUNDLE_DIR, { recursive: true });
+  const old = readdirSync(BUNDLE_DIR).filter((file) => file.startsWith('host-') && !file.startsWith(name.slice(0, -4)));
+  place(join(BUNDLE_DIR, `${name}.map`), map);
+  place(join(BUNDLE_DIR, name), code);
+  const plugins = await buildPlugins();
+  const built: Built = { script: name, node: process.versions.node, at, marks, plugins, folders: watched };
+  place(RECORD, JSON.stringify(built));
+  for (const file of old) rmSync(join(BUNDLE_DIR, file), { force: true });
+}
+
+/** One that cannot be built is left out: a start says why. */
+async function buildPlugins(): Promise<Built['plugins']> {
+  const { plugins } = await createDiscovery({ folders: [], packageRoots: [] })();
+  const options = { cacheDir: join(BUNDLE_DIR, 'plugins'), hostVersion: HOST_VERSION, verify: true };
+  const built = await Promise.all(
+    plugins.map(async (found) => {
+      const file = await build(found, options).catch(() => undefined);
+      return file === undefined ? [] : [[relative(WORKSPACE, found.entry), relative(BUNDLE_DIR, file)]];
+    }),
+  );
+  return Object.fromEntries(built.flat());
+}
+
+interface Result {
+  readonly code: string;
+  readonly map: string;
+  readonly inputs: Metafile['inputs'];
+}
+
+async function bundle(shared: readonly string[]): Promise<Result> {
+  const esbuild = await import('esbuild');
+  const { outputFiles, metafile } = await esbuild.build({
+    absWorkingDir: WORKSPACE,
+    stdin: { contents: entryOf(shared), resolveDir: CORE, sourcefile: 'host-entry.js' },
+    outfile: join(BUNDLE_DIR, 'host.cjs'),
+    write: false,
+    bundle: true,
+    metafile: true,
+    format: 'cjs',
+    platform: 'node',
+    target: `node${process.versions.node}`,
+    external: EXTERNAL,
+    // A script has no `import()` of its own.
+    supported: { 'dynamic-import': false },
+    // Names stay as they are written: they are in stack traces and in log lines.
+    minifyWhitespace: true,
+    sourcemap: 'external',
+    sourcesContent: false,
+    banner: { js: `(function (${PARAMETERS}) {` },
+    footer: { js: '})' },
+    plugins: [ofLauncher, ownPlaces, oneCopyEach()],
+    logLevel: 'error',
+  });
+  const text = (ending: string) => outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? '';
+  return { code: text('.cjs'), map: text('.map'), inputs: metafile.inputs };
+}
+
+function entryOf(shared: readonly string[]): string {
+  const getters = shared.map(
+    (path) => `${JSON.stringify(path)}: () => require(${JSON.stringify(join(WORKSPACE, path))}),`,
+  );
+  return `export { runOnDiscord } from './dist/cli/discord.js';
+export const shared = {
+${getters.join('\n')}
+};
+`;
+}
+
+/** What the launcher has loaded already, and keeps a list in, is not there twice. */
+const ofLauncher: BundlerPlugin = {
+  name: 'of-launcher',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\/(?:code-cache|source-maps)\.js$/ }, ({ path }) => ({
+      path: basename(path, '.js'),
+      namespace: 'launcher',
+    }));
+    onLoad({ filter: /.*/, namespace: 'launcher' }, ({ path }) => ({
+      contents: `module.exports = __launcher[${JSON.stringify(path)}];`,
+      loader: 'js',
+    }));
+  },
+};
+
+/** `import.meta.url` is the place of the file that says it, and what it requires by name is bundled, too. */
+const ownPlaces: BundlerPlugin = {
+  name: 'own-places',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.m?js$/ }, ({ path }) => {
+      const code = readFileSync(path, 'utf8');
+      if (!code.includes('import.meta')) return undefined;
+      const place = `__launcher.urlOf(${JSON.stringify(relative(BUNDLE_DIR, path))})`;
+      const contents = code
+        .replace(/\bcreateRequire\(import\.meta\.url\)\((?='[\w@])/g, 'require(')
+        .replace(/\bconst require = createRequire\(import\.meta\.url\);/g, '')
+        .replace(/(?<!['"`])import\.meta\.url/g, place);
+      return { contents, loader: 'js' };
+    }),
+};
+
+/** Of packages that are installed twice in the same version, one copy. */
+function oneCopyEach(): BundlerPlugin {
+  const first = new Map<string, string>();
+  return {
+    name: 'one-copy-each',
+    setup: ({ onResolve, resolve }) =>
+      onResolve({ filter: /^[\w@]/ }, async ({ path, pluginData, ...rest }) => {
+        if (pluginData === 'resolving' || EXTERNAL.includes(path)) return undefined;
+        const { importer, namespace, resolveDir, kind } = rest;
+        const found = await resolve(path, { importer, namespace, resolveDir, kind, pluginData: 'resolving' });
+        if (found.errors.length > 0 || found.external || found.namespace !== 'file') return found;
+        const key = versionedName(found.path);
+        if (key === undefined) return found;
+        const kept = first.get(key) ?? found.path;
+        first.set(key, kept);
+        return { ...found, path: kept };
+      }),
+  };
+}
+
+/** `undici@6.29.1/index.js` */
+function versionedName(file: string): string | undefined {
+  const parts = file.split(`${sep}node_modules${sep}`);
+  const [, name, rest] = /^((?:@[^/\\]+[/\\])?[^/\\]+)[/\\](.*)$/.exec(parts.at(-1) ?? '') ?? [];
+  if (parts.length < 2 || name === undefined) return undefined;
+  const folder = file.slice(0, file.length - (rest ?? '').length);
+  const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  if (typeof manifest !== 'object' || manifest === null || !('version' in manifest)) return undefined;
+  return `${name}@${manifest.version}/${rest}`;
+}
+
+/** Every folder of sources with its time: it changes when a file in it is added, removed, renamed or replaced. */
+function watchedFolders(): Built['folders'] {
+  const found: [string, number][] = [];
+  const visit = (folder: string) => {
+    found.push([relative(WORKSPACE, folder), Math.floor(statSync(folder).mtimeMs)]);
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (entry.isDirectory() && entry.name !== 'node_modules') visit(join(folder, entry.name));
+    }
+  };
+  const plugins = join(WORKSPACE, 'plugins');
+  const packages = [
+    'sdk',
+    'core',
+    ...(existsSync(plugins) ? readdirSync(plugins).map((name) => join('plugins', name)) : []),
+  ];
+  for (const source of packages.map((name) => join(WORKSPACE, name, 'src'))) if (existsSync(source)) visit(source);
+  return found;
+}
+
+/** Whole or not at all: a start may come meanwhile. */
+function place(file: string, content: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.new`, content);
+  renameSync(`${file}.new`, file);
+}

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { runOnDiscord } from '../cli/discord.js';
+import { BUNDLE_DIR, type Built, forgetBuilt, WORKSPACE } from './built.js';
+import * as codeCache from './code-cache.js';
+import * as sourceMaps from './source-maps.js';
+
+/** The host, as the launcher sees it. */
+export interface HostBundle {
+  /** `cinnabar start`, see `runOnDiscord`. */
+  runOnDiscord(args: readonly string[]): Promise<boolean>;
+}
+
+/** What the bundle exports; see `host-bundle.ts`. */
+interface Exports {
+  readonly runOnDiscord: typeof runOnDiscord;
+  /** Modules of packages in the bundle, by path from the workspace. */
+  readonly shared: Readonly<Record<string, () => unknown>>;
+}
+
+/**
+ * Runs the host's bundle.
+ * @param withPlugins whether the bundles of plugins that were built with it hold, too
+ */
+export function runHostBundle(built: Built, withPlugins: boolean): HostBundle {
+  const file = join(BUNDLE_DIR, built.script);
+  const run = codeCache.runCached(readFileSync(file, 'latin1'), file);
+  sourceMaps.mapStackFrames(file, () => JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+  if (typeof run !== 'function') throw new TypeError(`${file} holds no bundle`);
+  const require = createRequire(file);
+  const module: { exports: Partial<Exports> } = { exports: {} };
+  const launcher = {
+    'code-cache': codeCache,
+    'source-maps': sourceMaps,
+    urlOf: (path: string) => pathToFileURL(join(BUNDLE_DIR, path)).href,
+  };
+  run(module.exports, require, module, file, dirname(file), launcher);
+  const { exports } = module;
+  if (!isWhole(exports)) throw new TypeError(`${file} does not export the host`);
+  shareModules(exports.shared, require);
+  const onReady = () => void codeCache.saveCodeCaches();
+  return {
+    runOnDiscord: (args) =>
+      exports.runOnDiscord(args, withPlugins ? { onReady, builtPlugins: pluginsOf(built) } : { onReady }),
+  };
+}
+
+function pluginsOf({ plugins }: Built) {
+  const files = new Map(
+    Object.entries(plugins).map(([entry, file]) => [join(WORKSPACE, entry), join(BUNDLE_DIR, file)]),
+  );
+  return { files, onChange: forgetBuilt };
+}
+
+function isWhole(exports: Partial<Exports>): exports is Exports {
+  return exports.runOnDiscord !== undefined && exports.shared !== undefined;
+}
+
+/**
+ * Whatever else asks for a package's module that is in the bundle, a plugin or one of its packages, gets the bundle's: a second discord.js would
+ * have other classes.
+ */
+function shareModules(shared: Exports['shared'], require: NodeJS.Require): void {
+  for (const [path, load] of Object.entries(shared)) {
+    const filename = join(WORKSPACE, path);
+    const entry = { id: filename, path: dirname(filename), filename, loaded: true, children: [], paths: [] };
+    Reflect.set(require.cache, filename, Object.defineProperty(entry, 'exports', { get: load }));
+  }
+}

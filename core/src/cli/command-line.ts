@@ -1,0 +1,57 @@
+import type { HostConfig } from '../config/host-config.js';
+import { loadConfig } from '../config/load.js';
+import { readArguments } from './arguments.js';
+import { endWith, prepare, startOnDiscord } from './discord.js';
+
+const HELP = `Cinnabar, a Discord bot host.
+
+  cinnabar start [--bot NAME]      logs in with DISCORD_TOKEN; without it, opens a local Discord to talk to
+  cinnabar console [--bot NAME]    opens the local Discord, token or not
+  cinnabar schema [FILE]           prints the JSON Schema of the configuration files, for editors, or writes it to FILE
+  cinnabar import chapter2|chapter3 DIR [--dry-run] [--overwrite] [--bot-id ID]
+                                   takes over the bots and tool calls of those programs
+  cinnabar version                 prints the version
+
+--bot chooses config/bots/NAME.yaml and data of its own; the variable BOT_NAME does the same.
+Configuration: config/, .env and the environment. See README.md.
+`;
+
+/** Runs one command of the command line, then ends the process. */
+export async function runCommandLine(args: readonly string[]): Promise<void> {
+  await endWith(() => main(args));
+}
+
+/** @returns the exit code */
+async function main(args: readonly string[]): Promise<number> {
+  const given = readArguments(args);
+  const { command, operands, bot } = given;
+  switch (command) {
+    case 'start':
+      return (await startOnDiscord(args)) ?? (await import('./console/run.js')).runConsole(configuration(bot), process);
+    case 'console':
+      return (await import('./console/run.js')).runConsole(configuration(bot), process);
+    case 'schema':
+      return (await import('./schema.js')).printSchema(
+        loadConfig(process.cwd(), process.env, bot),
+        operands[0],
+        process,
+      );
+    case 'import':
+      return (await import('./import/import.js')).runImport(operands, given, process);
+    case 'version':
+      process.stdout.write(`${(await import('../version.js')).HOST_VERSION}\n`);
+      return 0;
+    case 'help':
+      process.stdout.write(HELP);
+      return 0;
+    default:
+      process.stderr.write(`There is no command "${command}".\n\n${HELP}`);
+      return 1;
+  }
+}
+
+function configuration(bot: string | undefined): HostConfig {
+  const config = loadConfig(process.cwd(), process.env, bot);
+  prepare(config);
+  return config;
+}

@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import {
+  areFoldersSame,
+  BUNDLE_DIR,
+  type Built,
+  findBuilt,
+  markOf,
+  WATCHED,
+  WORKSPACE,
+} from '@cinnabar/core/internal/bundling/built';
+import { expect } from 'chai';
+import { makeFolder } from '../../support/folder.js';
+
+const RUN_HOST = import.meta.resolve('@cinnabar/core/internal/bundling/run-host');
+const BUILT = import.meta.resolve('@cinnabar/core/internal/bundling/built');
+
+/** `npm test` builds it; a compiler that was started by hand makes what is there out of date. */
+function builtHost(test: Mocha.Context): Built {
+  return findBuilt() ?? test.skip();
+}
+
+/** Runs the host's bundle in a process of its own, then a script in which `require` is a plugin's. */
+function runBundle(args: readonly string[], script: string) {
+  const code = `
+import { createRequire } from 'node:module';
+const { findBuilt } = await import(${JSON.stringify(BUILT)});
+const { runHostBundle } = await import(${JSON.stringify(RUN_HOST)});
+const host = runHostBundle(findBuilt(), true);
+const require = createRequire(${JSON.stringify(join(WORKSPACE, 'plugins', 'chat', 'src', 'index.ts'))});
+${script}
+await host.runOnDiscord(${JSON.stringify(args)});`;
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    encoding: 'utf8',
+  });
+  return { stdout, stderr, status };
+}
+
+describe('the host’s bundle', () => {
+  it('says what is wrong at the start as the host’s own files do', function () {
+    builtHost(this);
+    const { stderr, status } = runBundle(['start', '--nonsense'], '');
+    expect(stderr).to.match(/^cinnabar: Unknown option '--nonsense'\.\n$/);
+    expect(status).to.equal(1);
+  });
+
+  it('is the one copy of its packages: what asks for discord.js gets the classes of the host', function () {
+    builtHost(this);
+    const script = `
+const { Client, DiscordAPIError } = require('discord.js');
+const rest = require('@discordjs/rest');
+console.log(typeof Client, rest.DiscordAPIError === DiscordAPIError, Object.keys(require.cache).length > 100);`;
+    expect(runBundle(['start', '--nonsense'], script).stdout).to.equal('function true true\n');
+  });
+
+  it('holds every bundled plugin, and is out of date as soon as the compiler or npm changes something', function () {
+    const built = builtHost(this);
+    for (const file of [built.script, ...Object.values(built.plugins)])
+      expect(existsSync(join(BUNDLE_DIR, file)), file).to.equal(true);
+    expect(Object.keys(built.plugins)).to.include('plugins/chat/src/index.ts');
+    expect(built.marks).to.deep.equal(WATCHED.map(markOf));
+  });
+
+  it('is out of date when a file of the sources is added, removed or replaced', () => {
+    using folder = makeFolder({ 'a.ts': '' });
+    const mtimeMs = Math.floor(statSync(folder.path).mtimeMs);
+    const path = relative(WORKSPACE, folder.path);
+    const isSame = (...folders: Built['folders']) => areFoldersSame({ folders });
+    expect(isSame([path, mtimeMs])).to.equal(true);
+    expect(isSame([path, mtimeMs - 1])).to.equal(false);
+    expect(isSame([join(path, 'gone'), mtimeMs])).to.equal(false);
+  });
+});
