@@ -1,19 +1,17 @@
-import type { CommandService } from '../contracts.js';
-import { createLostAnswers } from './answers/lost.js';
-import { createDirectory } from './directory/directory.js';
-import type { CommandRoomParts } from './parts.js';
-import { buildCommand, buildGroup } from './registry/build.js';
-import { createRegistry } from './registry/registry.js';
-import { createCooldowns } from './router/cooldown.js';
-import type { Execution } from './router/execute.js';
+import type { Access, AuditLog, Clock, Logger, Metrics, Random } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import type { Boundary, CommandService, EnabledIn } from '../contracts.js';
+import { createLostAnswers } from './answers/slash.js';
+import { createDirectory } from './directory.js';
+import { buildCommand, buildGroup, createRegistry } from './registry.js';
+import { createCooldowns, type Execution } from './router/execute.js';
 import { createInteractionRouter } from './router/interactions.js';
-import { runMessage } from './router/message.js';
-import { createRecogniser } from './router/recognise.js';
-import { createSuggester } from './router/suggest.js';
+import { createRecogniser, createSuggester, runMessage } from './router/message.js';
 import { createSlashSync } from './slash/sync.js';
+import type { SyncedListsDocument } from './slash/synced-lists.js';
 
 /** Builds the room of commands: registry, parser, router, slash sync and directory. */
-export function createCommands(parts: CommandRoomParts): CommandService {
+export function createCommands(parts: CommandServices): CommandService {
   const { access, audit, boundary, clock, log, metrics, random } = parts;
   const registry = createRegistry();
   const uses = metrics.counter({
@@ -55,4 +53,24 @@ export function createCommands(parts: CommandRoomParts): CommandService {
     ...createDirectory(parts, registry),
     ...createSlashSync(parts, registry),
   };
+}
+
+/** What the room of commands is built from: `createCommands(parts)`. */
+export interface CommandServices {
+  readonly client: Client;
+  /**
+   * Prefixes of a guild, or of direct messages (`null`), in any order. Called for every message: it must answer from memory
+   * and without building a new array.
+   */
+  readonly prefixes: (guildId: string | null) => readonly string[];
+  readonly enabledIn: EnabledIn;
+  readonly access: Access;
+  readonly audit: Pick<AuditLog, 'record'>;
+  readonly boundary: Boundary;
+  readonly metrics: Metrics;
+  /** Where it is kept what Discord's lists of slash commands hold; in memory alone when left out. Asked for once the bot is logged in. */
+  readonly syncedLists?: () => SyncedListsDocument;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
 }

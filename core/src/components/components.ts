@@ -1,20 +1,21 @@
-import type { ComponentInteraction } from '@cinnabar/sdk';
 import {
   type Access,
+  type Actor,
   CinnabarError,
   type Clock,
   type ComponentDefinition,
+  type ComponentInteraction,
   type Logger,
   type Random,
 } from '@cinnabar/sdk';
 import type { Interaction } from 'discord.js';
-import { notice } from '../commands/answers/notice.js';
+import { denial, explain, isReadByOperator, notice } from '../commands/answers/answers.js';
 import type { Boundary, ComponentService, EnabledIn, Owner } from '../contracts.js';
+import { untilInterrupted } from '../process/phases.js';
 import { decodeCustomId, encodeCustomId } from './custom-id.js';
-import { runComponent } from './run.js';
 
 /** What the room of components is built from. */
-export interface ComponentRoomParts {
+interface ComponentServices {
   readonly enabledIn: EnabledIn;
   readonly access: Access;
   readonly boundary: Boundary;
@@ -33,7 +34,7 @@ const STALE = 'This no longer works: the plugin behind it has been stopped or ch
 const DISABLED = 'This does not work here at the moment: the plugin behind it is switched off in this server.';
 
 /** Builds the registry and router of buttons, select menus and modals. */
-export function createComponents(parts: ComponentRoomParts): ComponentService {
+export function createComponents(parts: ComponentServices): ComponentService {
   const registered = new Map<string, Registered>();
 
   const tell = (interaction: ComponentInteraction, sentence: string) => {
@@ -86,4 +87,54 @@ function assertFree(existing: Registered | undefined, name: string): void {
   if (existing !== undefined) {
     throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'component', name, plugin: existing.owner.id });
   }
+}
+
+interface Parts {
+  readonly access: Access;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/** Checks access, runs the component, and sees to it that Discord never shows "interaction failed". */
+async function runComponent(
+  { access, clock, random, log }: Parts,
+  owner: Owner,
+  definition: ComponentDefinition,
+  interaction: ComponentInteraction,
+  args: readonly string[],
+): Promise<void> {
+  const actor: Actor = {
+    userId: interaction.user.id,
+    guildId: interaction.guildId,
+    channelId: interaction.channelId ?? '',
+  };
+  const policy = definition.access ?? {};
+  try {
+    const decision = await access.decide(actor, {
+      kind: 'component',
+      name: definition.name,
+      plugin: owner.id,
+      policy,
+    });
+    if (!decision.allowed) throw denial(decision);
+    owner.entrusted?.give(actor);
+    await untilInterrupted(owner.scope.signal, clock, Promise.resolve(definition.run(interaction, args)));
+    await acknowledge(interaction);
+  } catch (error) {
+    const forOperator = await isReadByOperator(access, actor, policy);
+    const what = `component ${definition.name}`;
+    const { sentence, failure } = explain({ what, actor, error, log: owner.log, forOperator }, random);
+    await notice(interaction, sentence).catch((cause: unknown) =>
+      log.warn('a component could not be answered', { customId: interaction.customId, error: cause }),
+    );
+    if (failure !== undefined) throw failure;
+  }
+}
+
+/** A handler that has nothing to say still has to answer Discord. */
+async function acknowledge(interaction: ComponentInteraction): Promise<void> {
+  if (interaction.replied || interaction.deferred) return;
+  if (interaction.isModalSubmit() && !interaction.isFromMessage()) await notice(interaction, 'Done.');
+  else await interaction.deferUpdate();
 }

@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import { createAccess } from '../access/access.js';
 import { createProvenance } from '../access/provenance.js';
-import { notice } from '../commands/answers/notice.js';
+import { notice } from '../commands/answers/answers.js';
 import { createCommands } from '../commands/commands.js';
 import { syncedListsSchema } from '../commands/slash/synced-lists.js';
 import { createComponents } from '../components/components.js';

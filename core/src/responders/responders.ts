@@ -14,7 +14,7 @@ interface Registered {
 }
 
 /** What the room of responders is built from. */
-export interface ResponderRoomParts {
+export interface ResponderServices {
   readonly enabledIn: EnabledIn;
   readonly boundary: Boundary;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ const RETURN_WITHIN_MS = 5_000;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
 /** Builds the registry of responders: the minds that `ai` can route a turn to. */
-export function createResponders({ enabledIn, boundary, clock, pluginsIdle }: ResponderRoomParts): ResponderService {
+export function createResponders({ enabledIn, boundary, clock, pluginsIdle }: ResponderServices): ResponderService {
   const registered = new Map<string, Registered>();
 
   const usable = (guildId: string | null, entry: Registered) => enabledIn(guildId, entry.owner.plugin);

@@ -1,5 +1,29 @@
-import type { Reply } from '@cinnabar/sdk';
-import type { Message } from 'discord.js';
+import {
+  type Access,
+  type AccessPolicy,
+  type Actor,
+  asNotice,
+  CinnabarError,
+  type Decision,
+  isForOperators,
+  type Logger,
+  noticeMessages,
+  operatorSentenceOf,
+  type Random,
+  type Reply,
+  type ReplyBody,
+  sentenceOf,
+  textMessages,
+  withReference,
+} from '@cinnabar/sdk';
+import {
+  type Message,
+  MessageFlags,
+  type MessageMentionOptions,
+  type MessageReplyOptions,
+  type RepliableInteraction,
+} from 'discord.js';
+import { refusalReasons } from '../../access/access.js';
 
 /** How a command answers, whichever way it was called. */
 export interface Answers {
@@ -13,4 +37,117 @@ export interface Answers {
   finish(): Promise<void> | undefined;
   /** Called when the command has ended, however. */
   close(): void;
+}
+
+/** What to tell a person about something that was thrown, and what the error boundary should log and count. */
+interface Explanation {
+  readonly sentence: string;
+  /** `undefined` when it was no failure but an answer in plain words. */
+  readonly failure: Error | undefined;
+}
+
+export interface Failed {
+  /** Names the thing for the log: `command roll`. */
+  readonly what: string;
+  readonly actor: Actor;
+  readonly error: unknown;
+  /** Of the plugin whose thing it is. */
+  readonly log: Logger;
+  /** Whether the answer is read by those who run the bot, and by no one else unless they chose the place. */
+  readonly forOperator: boolean;
+}
+
+/**
+ * The one place that decides what is read of an error: members read what its audience admits, with a reference to the log where the reason
+ * is not for them; those who run the bot read the reason.
+ */
+export function explain({ what, actor, error, log, forOperator }: Failed, random: Random): Explanation {
+  const reason = operatorSentenceOf(error);
+  if (forOperator && reason !== undefined) return { sentence: reason, failure: undefined };
+  const isWhole = !isForOperators(error);
+  const reference = isWhole ? '' : random.id();
+  const sentence = sentenceOf(error, reference);
+  if (sentence !== undefined && isWhole) return { sentence, failure: undefined };
+  const because = reason ?? (error instanceof Error ? error.message : String(error));
+  const entry = `${what} failed (reference ${reference}, user ${actor.userId}, channel ${actor.channelId}): ${because}`;
+  // What has a sentence of its own is no fault of the plugin, for which its listeners would have to pause.
+  if (sentence !== undefined) {
+    log.warn(entry, { error, guildId: actor.guildId });
+    return { sentence, failure: undefined };
+  }
+  return {
+    sentence: withReference('Something went wrong while doing that.', reference),
+    failure: new Error(entry, { cause: error }),
+  };
+}
+
+/** Whether an answer goes to those who run the bot: their own commands, wherever they use them, and their direct messages. */
+export async function isReadByOperator(
+  access: Pick<Access, 'tierOf'>,
+  actor: Actor,
+  policy: AccessPolicy | undefined,
+): Promise<boolean> {
+  if (policy?.tier === 'botOwner') return true;
+  return actor.guildId === null && (await access.tierOf(actor)) === 'botOwner';
+}
+
+/** A refusal as an error whose sentence names every rule that said no. */
+export function denial(decision: Decision): CinnabarError {
+  return new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: refusalReasons(decision) });
+}
+
+/** One message of a reply. */
+export type Part = Pick<MessageReplyOptions, 'content' | 'embeds' | 'components' | 'files'> & {
+  readonly allowedMentions: MessageMentionOptions;
+};
+
+/** The messages that a reply becomes: split text (a very long one becomes a file), with embeds, components and files on the last. Only the caller is ever pinged. */
+export function partsOf(reply: Reply, callerId: string): readonly [...Part[], Part] {
+  const { content, embeds, components, files, notice = false } = asBody(reply);
+  const allowedMentions: MessageMentionOptions = { parse: [], repliedUser: true, users: [callerId] };
+  const texts = notice ? noticesOf(content ?? '') : textMessages(content ?? '');
+  const { content: lastText, files: textFiles = [] } = texts.at(-1) ?? {};
+  const allFiles = [...textFiles, ...(files ?? [])];
+  const last: Part = {
+    ...(lastText === undefined ? {} : { content: lastText }),
+    ...(embeds === undefined ? {} : { embeds }),
+    ...(components === undefined ? {} : { components }),
+    ...(allFiles.length === 0 ? {} : { files: allFiles }),
+    allowedMentions,
+  };
+  return [...texts.slice(0, -1).map((text) => ({ content: text.content, allowedMentions })), last];
+}
+
+/** Embeds and files alone are marked, too. */
+function noticesOf(text: string): ReturnType<typeof textMessages> {
+  return text === '' ? [{ content: asNotice('') }] : noticeMessages(text);
+}
+
+/** A reply as an object. */
+export function asBody(reply: Reply): ReplyBody {
+  return typeof reply === 'string' ? { content: reply } : reply;
+}
+
+/** A reply that is a notice where it does not say otherwise itself. */
+export function asNoticeBody(reply: Reply): ReplyBody {
+  return { notice: true, ...asBody(reply) };
+}
+
+const LONGEST = 60;
+
+/** Someone's text as inline code: one line, cut when long, unable to close the code or to become markup. */
+export function echo(text: string): string {
+  const line = text.replaceAll('`', 'ˋ').replaceAll(/\s+/g, ' ').trim();
+  if (line === '') return 'nothing';
+  const characters = [...line];
+  return characters.length > LONGEST ? `\`${characters.slice(0, LONGEST).join('')}…\`` : `\`${line}\``;
+}
+
+/** Tells the person who used a command or component something that only they see, whether or not it was answered already. */
+export async function notice(interaction: RepliableInteraction, text: string): Promise<void> {
+  for (const part of textMessages(text)) {
+    const body = { ...part, flags: MessageFlags.Ephemeral, allowedMentions: { parse: [] } } as const;
+    if (interaction.replied || interaction.deferred) await interaction.followUp(body);
+    else await interaction.reply(body);
+  }
 }

@@ -1,8 +1,7 @@
 import { type Clock, doublingPauses, isTransient, mayRefer, sendOnce } from '@cinnabar/sdk';
 import type { Message, SendableChannels } from 'discord.js';
-import type { Answers } from './answers.js';
-import { partsOf } from './body.js';
-import type { LostAnswers } from './lost.js';
+import { type Answers, partsOf } from './answers.js';
+import type { LostAnswers } from './slash.js';
 
 /** For ten minutes: the answer to a command is worth having after an outage, too. */
 export const ANSWER_PAUSES_MS = doublingPauses(1_000, 30_000, 600_000);

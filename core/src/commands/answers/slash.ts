@@ -4,6 +4,7 @@ import {
   doublingPauses,
   isForbidden,
   isTransient,
+  isUnknown,
   type Logger,
   type ReplyBody,
   retryDiscord,
@@ -17,9 +18,8 @@ import {
   RESTJSONErrorCodes,
   type SendableChannels,
 } from 'discord.js';
-import type { Answers } from './answers.js';
-import { asBody, type Part, partsOf } from './body.js';
-import { isUnsayable, type LostAnswers } from './lost.js';
+import { LRUCache } from 'lru-cache';
+import { type Answers, asBody, type Part, partsOf } from './answers.js';
 import { ANSWER_PAUSES_MS } from './prefix.js';
 
 /** Discord takes the first answer within 3 s, and others for 15 minutes (https://discord.com/developers/docs/interactions/receiving-and-responding). */
@@ -239,3 +239,48 @@ export function answerInteraction(
 /** Discord has had an answer to the interaction: one whose own answer did not come through. */
 const isAcknowledged = (error: unknown): boolean =>
   error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged;
+
+/** Channels of which it is remembered that the log already says so. */
+const REMEMBERED = 1000;
+
+/** An answer that could not be given. It passes through the command's code, so it must not be taken for an error of its own. */
+export class AnswerLost extends Error {
+  constructor(cause: unknown) {
+    super(`The answer could not be given: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.name = 'AnswerLost';
+  }
+}
+
+/** Keeps the log from filling with answers that cannot be given. */
+export interface LostAnswers {
+  /** Sends, and remembers that it worked. @throws AnswerLost when Discord does not let the bot speak there, or has failed for too long */
+  attempt<T>(channelId: string, send: () => Promise<T>): Promise<T>;
+  /** Logs an `AnswerLost` the first time in a row for that channel. */
+  report(channelId: string, error: AnswerLost): void;
+}
+
+export function createLostAnswers(log: Logger): LostAnswers {
+  const silent = new LRUCache<string, true>({ max: REMEMBERED });
+  return {
+    async attempt(channelId, send) {
+      try {
+        const sent = await send();
+        silent.delete(channelId);
+        return sent;
+      } catch (error) {
+        throw isUnsayable(error) || isTransient(error) ? new AnswerLost(error) : error;
+      }
+    },
+    report(channelId, error) {
+      if (silent.has(channelId)) return;
+      silent.set(channelId, true);
+      log.warn('the bot cannot answer commands in this channel', { channelId, error });
+    },
+  };
+}
+
+/** Whether nothing can be said there (any more): no such place or interaction, no right to speak, a token that has run out. */
+function isUnsayable(error: unknown): boolean {
+  if (isUnknown(error) || isForbidden(error)) return true;
+  return error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.InvalidWebhookToken;
+}

@@ -1,6 +1,7 @@
 import {
   type Access,
   type AccessRequest,
+  type Actor,
   type AuditLog,
   CinnabarError,
   type Clock,
@@ -9,19 +10,16 @@ import {
   sentenceOf,
   TIERS,
 } from '@cinnabar/sdk';
-import type { Channel, GuildMember } from 'discord.js';
+import type { Channel, GuildMember, Message } from 'discord.js';
+import { LRUCache } from 'lru-cache';
 import { untilInterrupted } from '../../process/phases.js';
-import { asNoticeBody } from '../answers/body.js';
-import { denial } from '../answers/denial.js';
-import { isReadByOperator } from '../answers/explain.js';
-import { AnswerLost, type LostAnswers } from '../answers/lost.js';
-import { bindOptions, type Problem, type Values } from '../options/bind.js';
-import type { CommandEntry } from '../registry/entry.js';
-import { answerFailure } from './answer-failure.js';
-import type { Call } from './call.js';
-import type { Cooldowns } from './cooldown.js';
+import { type Answers, asNoticeBody, denial, explain, type Failed, isReadByOperator } from '../answers/answers.js';
+import { AnswerLost, type LostAnswers } from '../answers/slash.js';
+import { bindOptions, type GivenValue, type Problem, type Values } from '../options/convert.js';
+import type { Place } from '../options/find.js';
+import type { CommandEntry } from '../registry.js';
 
-export type CommandOutcome = 'done' | 'denied' | 'refused' | 'failed' | 'unanswered';
+type CommandOutcome = 'done' | 'denied' | 'refused' | 'failed' | 'unanswered';
 
 /** What running commands takes. */
 export interface Execution {
@@ -147,4 +145,82 @@ function contextOf(
     reply,
     defer: () => answers.defer(),
   };
+}
+
+/** One use of a command, by message or by slash: all that differs between the two is in here. */
+export interface Call {
+  readonly entry: CommandEntry;
+  readonly source: 'prefix' | 'slash';
+  readonly prefix: string;
+  readonly actor: Actor;
+  readonly place: Place;
+  readonly message: Message | null;
+  readonly answers: Answers;
+  channel(): Promise<Channel> | Channel;
+  member(): Promise<GuildMember | null> | GuildMember | null;
+  /** What was given for the options, before any of it is looked at. */
+  given(): { readonly given: ReadonlyMap<string, GivenValue> } | { readonly problem: Problem };
+  /** How a problem is shown: with the usage where that was typed by hand. */
+  show(problem: Problem): string;
+}
+
+/**
+ * Tells the caller what went wrong.
+ * @throws Error for the error boundary when it was a failure and no answer in plain words; an answer that cannot be given is only logged
+ */
+export async function answerFailure(
+  { random, lost }: Pick<Execution, 'random' | 'lost'>,
+  failed: Failed,
+  answers: Answers,
+): Promise<void> {
+  const { actor, error } = failed;
+  if (error instanceof AnswerLost) return lost.report(actor.channelId, error);
+  const { sentence, failure } = explain(failed, random);
+  try {
+    await answers.refuse(sentence);
+  } catch (cause) {
+    if (!(cause instanceof AnswerLost)) throw failure ?? cause;
+    lost.report(actor.channelId, cause);
+  }
+  if (failure !== undefined) throw failure;
+}
+
+/** How many users (guilds, channels) are remembered for one command; beyond that the longest unseen is let off. */
+const REMEMBERED = 2000;
+
+interface Cooldowns {
+  /** Counts one use. @throws CINNABAR_COOLDOWN when there were too many */
+  use(entry: CommandEntry, actor: Actor): void;
+}
+
+/** Sliding windows of use, kept for as long as the command itself. */
+export function createCooldowns(clock: Clock): Cooldowns {
+  const windows = new WeakMap<CommandEntry, LRUCache<string, readonly number[]>>();
+
+  const windowOf = (entry: CommandEntry) => {
+    const window = windows.get(entry) ?? new LRUCache<string, readonly number[]>({ max: REMEMBERED });
+    windows.set(entry, window);
+    return window;
+  };
+
+  return {
+    use(entry, actor) {
+      if (entry.cooldown === undefined) return;
+      const { uses, perMs, by = 'user' } = entry.cooldown;
+      const window = windowOf(entry);
+      const key = keyOf(by, actor);
+      const now = clock.now();
+      const recent = (window.get(key) ?? []).filter((at) => at + perMs > now);
+      const [oldest] = recent;
+      if (oldest !== undefined && recent.length >= uses) {
+        throw new CinnabarError('CINNABAR_COOLDOWN', { seconds: Math.ceil((oldest + perMs - now) / 1000) });
+      }
+      window.set(key, [...recent, now]);
+    },
+  };
+}
+
+function keyOf(by: 'user' | 'guild' | 'channel', { userId, guildId, channelId }: Actor): string {
+  if (by === 'user') return userId;
+  return by === 'guild' ? (guildId ?? channelId) : channelId;
 }

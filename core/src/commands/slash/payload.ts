@@ -1,4 +1,4 @@
-import type { AccessPolicy } from '@cinnabar/sdk';
+import { type AccessPolicy, CinnabarError } from '@cinnabar/sdk';
 import {
   type APIApplicationCommandBasicOption,
   type APIApplicationCommandSubcommandGroupOption,
@@ -6,22 +6,20 @@ import {
   ApplicationCommandOptionType,
   ApplicationCommandType,
   ApplicationIntegrationType,
+  ChannelType,
   InteractionContextType,
   PermissionsBitField,
   type RESTPostAPIChatInputApplicationCommandsJSONBody,
+  ApplicationCommandOptionType as Type,
 } from 'discord.js';
-import type { CommandEntry, Entry, GroupEntry } from '../registry/entry.js';
-import { optionPayload } from './option-payload.js';
-import { belongs, type SlashScope } from './scope.js';
+import type { OptionSpec } from '../options/describe.js';
+import { fallback } from '../options/usage.js';
+import { type CommandEntry, type Entry, type GroupEntry, leavesOf, MAX_OPTIONS } from '../registry.js';
 
 export type CommandPayload = RESTPostAPIChatInputApplicationCommandsJSONBody;
 
 /** A command as Discord is told of it; `keep` says which commands of a group are among it. */
-export function commandPayload(
-  entry: Entry,
-  scope: SlashScope,
-  keep: (command: CommandEntry) => boolean,
-): CommandPayload {
+function commandPayload(entry: Entry, scope: SlashScope, keep: (command: CommandEntry) => boolean): CommandPayload {
   const kept = (command: CommandEntry) => belongs(command, scope) && keep(command);
   return {
     type: ApplicationCommandType.ChatInput,
@@ -69,4 +67,165 @@ function subcommand(command: CommandEntry): APIApplicationCommandSubcommandOptio
     description: command.description,
     options: basicOptions(command),
   };
+}
+
+/** An option as Discord's slash menu is told of it. */
+function optionPayload(spec: OptionSpec): APIApplicationCommandBasicOption {
+  const base = { name: spec.name, description: described(spec), required: spec.required };
+  switch (spec.kind) {
+    case 'integer':
+      return { type: Type.Integer, ...base, ...range(spec) };
+    case 'number':
+      return { type: Type.Number, ...base, ...range(spec) };
+    case 'boolean':
+      return { type: Type.Boolean, ...base };
+    case 'user':
+    case 'member':
+      return { type: Type.User, ...base };
+    case 'role':
+      return { type: Type.Role, ...base };
+    case 'channel':
+      return {
+        type: Type.Channel,
+        ...base,
+        ...(spec.channelTypes === undefined ? {} : { channel_types: allowedTypes(spec.channelTypes) }),
+      };
+    case 'attachment':
+      return { type: Type.Attachment, ...base };
+    case 'choice':
+      return { type: Type.String, ...base, ...choices(spec) };
+    case 'duration':
+      return { type: Type.String, ...base };
+    default:
+      return {
+        type: Type.String,
+        ...base,
+        ...lengths(spec),
+        ...(spec.suggest === undefined ? {} : { autocomplete: true }),
+      };
+  }
+}
+
+/** A directory is the one kind that cannot be an option. */
+function allowedTypes(types: readonly ChannelType[]) {
+  return types.filter((type) => type !== ChannelType.GuildDirectory);
+}
+
+/** Discord has no field for a default, so the description tells it where it fits. */
+function described(spec: OptionSpec): string {
+  const value = fallback(spec);
+  const text = value === undefined ? spec.description : `${spec.description} (default: ${value})`;
+  return text.length <= MAX_DESCRIPTION ? text : spec.description;
+}
+
+function range({ min, max }: OptionSpec) {
+  return { ...(min === undefined ? {} : { min_value: min }), ...(max === undefined ? {} : { max_value: max }) };
+}
+
+function lengths({ min, max }: OptionSpec) {
+  return {
+    ...(min === undefined || min > MAX_TEXT_LENGTH ? {} : { min_length: min }),
+    ...(max === undefined || max > MAX_TEXT_LENGTH || max < 1 ? {} : { max_length: max }),
+  };
+}
+
+/** More choices than Discord lists, or longer ones, are suggested while the member types. */
+function choices({ choices: all }: OptionSpec) {
+  const listable = all.length <= MAX_OPTIONS && all.every(({ label }) => label.length <= MAX_CHOICE_LENGTH);
+  return listable
+    ? { choices: all.map(({ label }) => ({ name: label, value: label })) }
+    : { autocomplete: true as const };
+}
+
+/** What is sent to Discord, and what did not fit. */
+export interface Fitted {
+  readonly payloads: readonly CommandPayload[];
+  /** CINNABAR_COMMAND_CAP for each limit that was met. */
+  readonly overflow: readonly CinnabarError[];
+}
+
+/**
+ * The slash commands of one list, within Discord's limits. What stays is always the same: the first hundred commands by name,
+ * and the first commands of a group in the order of their declaration. The rest works with a prefix only.
+ */
+export function fitCommands(roots: readonly Entry[], scope: SlashScope): Fitted {
+  const candidates = roots.filter((root) => anyBelongs(root, scope)).sort((a, b) => (a.key < b.key ? -1 : 1));
+  const overflow: CinnabarError[] = [];
+  const report = (cap: number, kind: string, count: number, names: readonly string[]) => {
+    if (names.length === 0) return;
+    overflow.push(new CinnabarError('CINNABAR_COMMAND_CAP', { cap, kind, count, names: names.join(', ') }));
+  };
+  report(MAX_COMMANDS, 'chat input', candidates.length, candidates.slice(MAX_COMMANDS).map(nameOf));
+  const payloads = candidates.slice(0, MAX_COMMANDS).flatMap((root) => fitOne(root, scope, report));
+  return { payloads, overflow };
+}
+
+type Report = (cap: number, kind: string, count: number, names: readonly string[]) => void;
+
+function fitOne(root: Entry, scope: SlashScope, report: Report): readonly CommandPayload[] {
+  const declared = leavesOf(root).filter((leaf) => belongs(leaf, scope));
+  const listed = root.kind === 'command' ? declared : listable(root, scope, report);
+  const kept = [...listed];
+  const build = () => commandPayload(root, scope, (leaf) => kept.includes(leaf));
+  let payload = build();
+  const size = sizeOf(payload);
+  while (kept.length > 0 && sizeOf(payload) > MAX_CHARACTERS) {
+    kept.pop();
+    payload = build();
+  }
+  report(MAX_CHARACTERS, `characters of "${root.key}"`, size, listed.slice(kept.length).map(nameOf));
+  return kept.length === 0 ? [] : [payload];
+}
+
+/** The commands of a group that fit in its list, and in those of the groups in it. */
+function listable(group: GroupEntry, scope: SlashScope, report: Report): readonly CommandEntry[] {
+  const children = group.children.filter((child) => anyBelongs(child, scope));
+  report(MAX_OPTIONS, `"${group.name}" sub`, children.length, children.slice(MAX_OPTIONS).map(nameOf));
+  return children
+    .slice(0, MAX_OPTIONS)
+    .flatMap((child) => (child.kind === 'command' ? [child] : listable(child, scope, report)));
+}
+
+function nameOf(entry: Entry): string {
+  return entry.name;
+}
+
+/** What Discord counts towards the limit of one command: names, descriptions and choice values, all the way down. */
+function sizeOf(payload: CommandPayload): number {
+  return countIn(payload);
+}
+
+const COUNTED: ReadonlySet<string> = new Set(['name', 'description', 'value']);
+
+function countIn(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countIn(item), 0);
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.entries(value).reduce(
+    (sum, [key, item]) => sum + (COUNTED.has(key) && typeof item === 'string' ? item.length : countIn(item)),
+    0,
+  );
+}
+
+/** https://discord.com/developers/docs/interactions/application-commands#registering-a-command */
+const MAX_COMMANDS = 100;
+/** Names, descriptions and choice values of one command together. */
+const MAX_CHARACTERS = 8000;
+const MAX_CHOICE_LENGTH = 100;
+const MAX_DESCRIPTION = 100;
+/** The longest text that Discord can be told to demand. */
+const MAX_TEXT_LENGTH = 6000;
+
+/** Which of Discord's lists: a guild's own, or the global one, which Cinnabar uses for direct messages alone. */
+export type SlashScope = 'guild' | 'dm';
+
+/** Whether a command belongs in that list. */
+function belongs(command: CommandEntry, scope: SlashScope): boolean {
+  if (command.surface === 'prefix') return false;
+  const where = command.policy.where ?? 'anywhere';
+  return where === 'anywhere' || where === scope;
+}
+
+/** Whether anything of a command or group belongs in that list. */
+function anyBelongs(entry: Entry, scope: SlashScope): boolean {
+  return leavesOf(entry).some((leaf) => belongs(leaf, scope));
 }

@@ -1,14 +1,11 @@
-import { CinnabarError, type Clock, isTransient, sleep } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, isTransient, sleep, z } from '@cinnabar/sdk';
+import { ApplicationCommandType, type Client, Routes } from 'discord.js';
 import { LRUCache } from 'lru-cache';
-import type { CommandRoomParts } from '../parts.js';
-import type { Entry } from '../registry/entry.js';
-import type { Registry } from '../registry/registry.js';
-import { coalesced } from './coalesce.js';
-import { commandDifferences } from './differences/commands.js';
-import { type Fitted, fitCommands } from './fit.js';
-import { type NormalCommand, normalise } from './normal.js';
-import { fetchCommands, overwriteCommands } from './remote.js';
-import type { SlashScope } from './scope.js';
+import PQueue from 'p-queue';
+import type { CommandServices } from '../commands.js';
+import type { Entry, Registry } from '../registry.js';
+import { commandDifferences, type NormalCommand, normalise } from './differences.js';
+import { type CommandPayload, type Fitted, fitCommands, type SlashScope } from './payload.js';
 import { createSyncedLists, digestOf } from './synced-lists.js';
 
 /** Guilds that are brought in line at once: Discord's rate limits make more of them pointless. */
@@ -21,7 +18,7 @@ const PAUSE_MS = 200;
 const FIRST_RETRY_MS = 30_000;
 const LONGEST_RETRY_MS = 30 * 60_000;
 
-type Parts = Pick<CommandRoomParts, 'client' | 'enabledIn' | 'clock' | 'log' | 'syncedLists'>;
+type Parts = Pick<CommandServices, 'client' | 'enabledIn' | 'clock' | 'log' | 'syncedLists'>;
 
 /** What one list should be. */
 interface Wanted extends Fitted {
@@ -153,5 +150,73 @@ function createPace(clock: Clock, signal: AbortSignal): () => Promise<boolean> {
     const now = clock.now();
     next = Math.max(next, now - BURST * PAUSE_MS) + PAUSE_MS;
     return next <= now ? !signal.aborted : sleep(clock, next - now, signal);
+  };
+}
+
+const listed = z.array(
+  z.looseObject({
+    type: z.number().default(ApplicationCommandType.ChatInput),
+    /** Absent: global. */
+    guild_id: z.string().nullish(),
+  }),
+);
+type Listed = z.output<typeof listed>;
+
+/** One of Discord's lists of commands. */
+interface RemoteCommands {
+  readonly chatInput: Listed;
+  /** Context menus and entry points: not ours to remove. */
+  readonly others: Listed;
+}
+
+/** `null` is the global list. */
+async function fetchCommands(client: Client<true>, guildId: string | null): Promise<RemoteCommands> {
+  const found = listed.parse(await client.rest.get(routeOf(client, guildId)));
+  // A list may show those of the other kind, too: to send them back would make a second copy of each.
+  const all = found.filter(({ guild_id: of = null }) => of === guildId);
+  const isChatInput = (one: Listed[number]) => one.type === ApplicationCommandType.ChatInput;
+  return { chatInput: all.filter(isChatInput), others: all.filter((one) => !isChatInput(one)) };
+}
+
+/** Replaces the whole list in one request, so that no moment is without commands. */
+async function overwriteCommands(
+  client: Client<true>,
+  guildId: string | null,
+  payloads: readonly CommandPayload[],
+  others: Listed,
+): Promise<void> {
+  await client.rest.put(routeOf(client, guildId), { body: [...payloads, ...others] });
+}
+
+function routeOf(client: Client<true>, guildId: string | null): `/${string}` {
+  const { id } = client.application;
+  return guildId === null ? Routes.applicationCommands(id) : Routes.applicationGuildCommands(id, guildId);
+}
+
+/**
+ * Runs `work` for one key at a time, a few keys at once. Calls for a key that has not begun share one run; a call during a run gets one more
+ * run after it, which sees what changed meanwhile.
+ * @param work must not reject
+ */
+function coalesced<K>(work: (key: K) => Promise<void>, concurrency: number): (key: K) => Promise<void> {
+  const queue = new PQueue({ concurrency });
+  const waiting = new Map<K, Promise<void>>();
+  const running = new Map<K, Promise<void>>();
+
+  const enqueue = async (key: K) => {
+    await running.get(key);
+    await queue.add(async () => {
+      waiting.delete(key);
+      const run = work(key);
+      running.set(key, run);
+      await run;
+      running.delete(key);
+    });
+  };
+
+  return (key) => {
+    const run = waiting.get(key) ?? enqueue(key);
+    waiting.set(key, run);
+    return run;
   };
 }

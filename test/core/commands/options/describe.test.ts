@@ -1,6 +1,5 @@
 import { describeOption } from '@cinnabar/core/internal/commands/options/describe';
-import { typeText } from '@cinnabar/core/internal/commands/options/type-text';
-import { usageOf } from '@cinnabar/core/internal/commands/options/usage';
+import { typeText, usageOf } from '@cinnabar/core/internal/commands/options/usage';
 import { option, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 

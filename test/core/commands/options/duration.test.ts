@@ -1,4 +1,5 @@
-import { formatDuration, parseDuration } from '@cinnabar/core/internal/commands/options/duration';
+import { parseDuration } from '@cinnabar/core/internal/commands/options/convert';
+import { formatDuration } from '@cinnabar/core/internal/commands/options/usage';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

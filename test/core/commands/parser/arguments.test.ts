@@ -1,5 +1,5 @@
-import { readArguments } from '@cinnabar/core/internal/commands/parser/arguments';
-import { describeOptions } from '@cinnabar/core/internal/commands/registry/options';
+import { readArguments } from '@cinnabar/core/internal/commands/parser';
+import { describeOptions } from '@cinnabar/core/internal/commands/registry';
 import { type OptionShape, option, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

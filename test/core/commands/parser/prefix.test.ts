@@ -1,4 +1,4 @@
-import { prefixEnd } from '@cinnabar/core/internal/commands/parser/prefix';
+import { prefixEnd } from '@cinnabar/core/internal/commands/parser';
 import { expect } from 'chai';
 
 const BOT = '900000000000000001';

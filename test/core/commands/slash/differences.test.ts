@@ -1,5 +1,4 @@
-import { commandDifferences } from '@cinnabar/core/internal/commands/slash/differences/commands';
-import { normalise } from '@cinnabar/core/internal/commands/slash/normal';
+import { commandDifferences, normalise } from '@cinnabar/core/internal/commands/slash/differences';
 import { expect } from 'chai';
 
 const ours = {

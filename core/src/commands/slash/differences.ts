@@ -1,5 +1,39 @@
 import { z } from '@cinnabar/sdk';
-import type { SlashScope } from './scope.js';
+import type { SlashScope } from './payload.js';
+
+/** What must change for Discord's list to become ours: `+roll`, `-ban`, `~roll.options.0.min_value`. */
+export function* commandDifferences(
+  theirs: readonly NormalCommand[],
+  ours: readonly NormalCommand[],
+): Generator<string> {
+  const wanted = new Map(ours.map((command) => [command.name, command]));
+  for (const command of theirs) {
+    const counterpart = wanted.get(command.name);
+    if (counterpart === undefined) yield `-${command.name}`;
+    else yield* differingPaths(`~${command.name}`, command, counterpart);
+    wanted.delete(command.name);
+  }
+  for (const name of wanted.keys()) yield `+${name}`;
+}
+
+/** Where two values differ: `options.0.min_value`. */
+function* differingPaths(path: string, before: unknown, after: unknown): Generator<string> {
+  if (Object.is(before, after)) return;
+  if (!isComposite(before) || !isComposite(after)) {
+    yield path;
+    return;
+  }
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  for (const key of keys) yield* differingPaths(`${path}.${key}`, get(before, key), get(after, key));
+}
+
+function isComposite(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function get(value: object, key: string): unknown {
+  return Reflect.get(value, key);
+}
 
 /** Discord adds ids and defaults, and leaves out what is empty; in this form its list and ours can be compared. */
 const choice = z.object({ name: z.string(), value: z.union([z.string(), z.number()]) });

@@ -1,0 +1,130 @@
+import { membersCalled } from '@cinnabar/sdk';
+import {
+  type Attachment,
+  type ChannelType,
+  type Client,
+  DiscordAPIError,
+  DiscordjsError,
+  DiscordjsErrorCodes,
+  type Guild,
+  type GuildBasedChannel,
+  type GuildMember,
+  RESTJSONErrorCodes,
+  type Role,
+  type User,
+} from 'discord.js';
+import { echo } from '../answers/answers.js';
+
+/** A channel or thread of the guild by mention, id or name; of one of `types` when given. */
+export async function findChannel(
+  guild: Guild,
+  typed: string,
+  types: readonly ChannelType[] | undefined,
+): Promise<Found<GuildBasedChannel>> {
+  const fits = (channel: GuildBasedChannel) => types === undefined || types.includes(channel.type);
+  const id = idIn(typed, /^<#(\d+)>$/);
+  if (id !== undefined) {
+    const channel = guild.channels.cache.get(id) ?? (await orNothing(guild.channels.fetch(id)));
+    if (channel === null || channel === undefined) return { problem: 'That channel is not in this server.' };
+    return fits(channel) ? { value: channel } : { problem: `${channel} is not the kind of channel that is needed.` };
+  }
+  const name = plainName(typed, '#');
+  const called = [...guild.channels.cache.values()].filter((one) => fits(one) && one.name.toLowerCase() === name);
+  return only(called, 'channel', typed, (one) => `${one.name} (${one.id})`);
+}
+
+/** A member of the guild by mention, id, user name, display name or nickname (whole names only, so that nobody is hit by chance). */
+export async function findMember(guild: Guild, typed: string): Promise<Found<GuildMember>> {
+  const id = idIn(typed, /^<@!?(\d+)>$/);
+  if (id !== undefined) {
+    const member = await orNothing(guild.members.fetch(id));
+    return member === undefined ? { problem: 'That user is not a member of this server.' } : { value: member };
+  }
+  return only(await membersCalled(guild, typed), 'member', typed, ({ user }) => user.tag);
+}
+
+/** A role of the guild by mention, id or name. */
+export function findRole(guild: Guild, typed: string): Found<Role> {
+  const id = idIn(typed, /^<@&(\d+)>$/);
+  const byId = id === undefined ? undefined : guild.roles.cache.get(id);
+  if (byId !== undefined) return { value: byId };
+  const name = plainName(typed, '@');
+  const called = [...guild.roles.cache.values()].filter((role) => plainName(role.name, '@') === name);
+  return only(called, 'role', typed, (role) => `${role.name} (${role.id})`);
+}
+
+/** A user by mention or id; by name among the members of the guild, or among the two sides of a direct message. */
+export async function findUser({ client, guild, user }: Place, typed: string): Promise<Found<User>> {
+  const id = idIn(typed, /^<@!?(\d+)>$/);
+  if (id !== undefined) {
+    const known = await orNothing(client.users.fetch(id));
+    return known === undefined ? { problem: 'There is no user with that id.' } : { value: known };
+  }
+  if (guild !== null) {
+    const found = await findMember(guild, typed);
+    return 'value' in found ? { value: found.value.user } : found;
+  }
+  const name = plainName(typed, '@');
+  const sides = client.user === null ? [user] : [user, client.user];
+  const called = sides.filter((side) => [side.username, side.displayName].some((one) => one.toLowerCase() === name));
+  return only(called, 'user', typed, (one) => one.tag);
+}
+
+const NOT_THERE: ReadonlySet<string | number> = new Set([
+  RESTJSONErrorCodes.UnknownMember,
+  RESTJSONErrorCodes.UnknownUser,
+  RESTJSONErrorCodes.UnknownRole,
+  RESTJSONErrorCodes.UnknownChannel,
+  RESTJSONErrorCodes.UnknownGuild,
+  RESTJSONErrorCodes.MissingAccess,
+  RESTJSONErrorCodes.InvalidFormBodyOrContentType,
+]);
+
+/** `undefined` when Discord says that there is no such thing (or none that the bot may see); other errors are failures. */
+async function orNothing<T>(fetching: Promise<T>): Promise<T | undefined> {
+  try {
+    return await fetching;
+  } catch (error) {
+    if (isNotThere(error)) return undefined;
+    throw error;
+  }
+}
+
+function isNotThere(error: unknown): boolean {
+  if (error instanceof DiscordAPIError) return NOT_THERE.has(error.code);
+  // The id of a channel of another guild that the bot is in.
+  return error instanceof DiscordjsError && error.code === DiscordjsErrorCodes.GuildChannelUnowned;
+}
+
+const ID = /^\d{15,21}$/;
+
+/** The id in a mention of the given form, or an id typed bare. */
+function idIn(text: string, mention: RegExp): string | undefined {
+  return mention.exec(text)?.[1] ?? (ID.test(text) ? text : undefined);
+}
+
+/** Names compare without case, with or without their sigil. */
+function plainName(text: string, sigil: string): string {
+  return (text.startsWith(sigil) ? text.slice(sigil.length) : text).toLowerCase();
+}
+
+/** Exactly one of several, or the sentence that says how many there are. */
+function only<T>(matches: readonly T[], what: string, typed: string, nameOf: (match: T) => string): Found<T> {
+  const [first, second] = matches;
+  if (first === undefined) return { problem: `There is no ${what} called ${echo(typed)} here.` };
+  if (second === undefined) return { value: first };
+  const names = matches.slice(0, 5).map((match) => echo(nameOf(match)));
+  return { problem: `More than one ${what} is called ${echo(typed)}: ${names.join(', ')}. Use a mention or an id.` };
+}
+
+/** Where and by whom an option is given: names of members, roles and channels mean something only there. */
+export interface Place {
+  readonly client: Client;
+  readonly guild: Guild | null;
+  readonly user: User;
+  /** Files that came along, by id. */
+  readonly attachments: ReadonlyMap<string, Attachment>;
+}
+
+/** What was looked for, or one sentence on why it was not found. */
+export type Found<T> = { readonly value: T } | { readonly problem: string };

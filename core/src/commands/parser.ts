@@ -1,0 +1,187 @@
+import { echo } from './answers/answers.js';
+import type { Problem } from './options/convert.js';
+import type { OptionSpec } from './options/describe.js';
+
+/**
+ * Where the prefix of a command ends: the longest of the guild's prefixes, or a mention of the bot.
+ * Runs for every message that anyone writes, so it allocates nothing.
+ * @returns the index after the prefix, 0 when there is none
+ */
+export function prefixEnd(content: string, prefixes: readonly string[], botId: string): number {
+  let end = 0;
+  for (const prefix of prefixes) {
+    if (prefix.length > end && content.startsWith(prefix)) end = prefix.length;
+  }
+  return end === 0 ? mentionEnd(content, botId) : end;
+}
+
+/** `<@id>` or `<@!id>` at the start. */
+function mentionEnd(content: string, botId: string): number {
+  if (!content.startsWith('<@')) return 0;
+  const start = content[2] === '!' ? 3 : 2;
+  const end = start + botId.length;
+  return content[end] === '>' && content.startsWith(botId, start) ? end + 1 : 0;
+}
+
+type Given = { readonly given: ReadonlyMap<string, string> } | { readonly problem: Problem };
+
+/**
+ * Reads the arguments of a prefix command: options by position, optional ones also by name, and everything that is left,
+ * exactly as typed, for an option of kind `rest`. Files are given in the order in which they are attached.
+ * @param from the index in `source` after the command's name
+ */
+export function readArguments(
+  specs: readonly OptionSpec[],
+  source: string,
+  from: number,
+  attachmentIds: readonly string[] = [],
+): Given {
+  const given = new Map(filesByOption(specs, attachmentIds));
+  const positional = specs.filter((spec) => spec.kind !== 'attachment');
+  let at = from;
+  for (let token = readToken(source, at); token !== undefined; token = readToken(source, at)) {
+    const next = positional.find((spec) => !given.has(spec.name));
+    if (next?.kind === 'rest') {
+      given.set(next.name, source.slice(skipSpace(source, at)));
+      break;
+    }
+    const named = readNamed(source, token, positional);
+    const argument = named ?? positionalArgument(next, token);
+    if ('problem' in argument) return argument;
+    const { name } = argument.spec;
+    if (argument.value === undefined) return wrong(name, `\`${name}\` has no value.`);
+    if (given.has(name)) return wrong(name, `\`${name}\` is given twice.`);
+    given.set(name, argument.value);
+    at = argument.end;
+  }
+  return { given };
+}
+
+function positionalArgument(spec: OptionSpec | undefined, token: ArgumentToken) {
+  return spec === undefined
+    ? wrong(undefined, `${echo(token.text)} is more than this command takes. Quote what contains spaces.`)
+    : { spec, value: token.text, end: token.end };
+}
+
+function filesByOption(specs: readonly OptionSpec[], ids: readonly string[]): readonly (readonly [string, string])[] {
+  const files = specs.filter((spec) => spec.kind === 'attachment');
+  return files.flatMap((spec, index) => {
+    const id = ids[index];
+    return id === undefined ? [] : [[spec.name, id] as const];
+  });
+}
+
+function wrong(option: string | undefined, sentence: string) {
+  return { problem: { option, sentence } };
+}
+
+/** An optional option given by its name: `times:3`, `--times 3`, or `--quiet` for a yes. */
+interface NamedArgument {
+  readonly spec: OptionSpec;
+  /** `undefined` when the value is missing. */
+  readonly value: string | undefined;
+  readonly end: number;
+}
+
+/** What `token` says when it names one of the optional options; `undefined` when it is an ordinary argument. */
+function readNamed(source: string, token: ArgumentToken, specs: readonly OptionSpec[]): NamedArgument | undefined {
+  if (token.quoted) return undefined;
+  const flag = token.text.startsWith('--');
+  const colon = token.text.indexOf(':');
+  if (!flag && (colon < 1 || colon === token.text.length - 1)) return undefined;
+  const name = (flag ? token.text.slice(2) : token.text.slice(0, colon)).toLowerCase();
+  const spec = specs.find((one) => !one.required && one.name === name);
+  if (spec === undefined) return undefined;
+  if (flag && spec.kind === 'boolean') return { spec, value: 'yes', end: token.end };
+  return readValue(source, spec, flag ? token.end : token.start + colon + 1);
+}
+
+function readValue(source: string, spec: OptionSpec, from: number): NamedArgument {
+  if (spec.kind === 'rest') {
+    const rest = source.slice(skipSpace(source, from));
+    return { spec, value: rest === '' ? undefined : rest, end: source.length };
+  }
+  const value = readToken(source, from);
+  return { spec, value: value?.text, end: value?.end ?? source.length };
+}
+
+/** One argument as it was typed. */
+export interface ArgumentToken {
+  /** Without its quotes and escapes. */
+  readonly text: string;
+  readonly quoted: boolean;
+  readonly start: number;
+  /** The index after it, closing quote included. */
+  readonly end: number;
+}
+
+/** Opening quotes and what closes them. */
+const QUOTES: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ["'", "'"],
+  ['“', '”'],
+  ['«', '»'],
+]);
+
+/**
+ * Reads the next argument from `from` on. A quote opens only at the start of an argument and closes only at its end, so that
+ * `it's` and `5"` are ordinary; one that nothing closes is ordinary too. A backslash keeps a quote from its meaning.
+ * @returns `undefined` at the end of the text
+ */
+export function readToken(source: string, from: number): ArgumentToken | undefined {
+  const start = skipSpace(source, from);
+  if (start >= source.length) return undefined;
+  const quoted = readQuoted(source, start);
+  if (quoted !== undefined) return quoted;
+  const end = skipWord(source, start);
+  const escaped = source[start] === '\\' && QUOTES.has(source.charAt(start + 1));
+  return { text: source.slice(escaped ? start + 1 : start, end), quoted: false, start, end };
+}
+
+function readQuoted(source: string, start: number): ArgumentToken | undefined {
+  const open = source.charAt(start);
+  const close = QUOTES.get(open);
+  if (close === undefined) return undefined;
+  let text = '';
+  for (let at = start + 1; at < source.length; at++) {
+    const character = source.charAt(at);
+    const next = source.charAt(at + 1);
+    if (character === '\\' && (next === '\\' || next === open || next === close)) {
+      text += next;
+      at++;
+    } else if (character === close && endsAt(source, at + 1)) {
+      return { text, quoted: true, start, end: at + 1 };
+    } else {
+      text += character;
+    }
+  }
+  return undefined;
+}
+
+function endsAt(source: string, index: number): boolean {
+  return index >= source.length || isSpaceAt(source, index);
+}
+
+const SPACE = /\s/;
+
+/** Whether there is white space (a line break too) at the index; past the end there is none. */
+function isSpaceAt(source: string, index: number): boolean {
+  const code = source.charCodeAt(index);
+  // Nearly every character is decided without the pattern.
+  if (code === 32 || (code >= 9 && code <= 13)) return true;
+  return code > 127 && SPACE.test(source.charAt(index));
+}
+
+/** The first index from `from` on that is not white space. */
+export function skipSpace(source: string, from: number): number {
+  let at = from;
+  while (isSpaceAt(source, at)) at++;
+  return at;
+}
+
+/** The first index from `from` on that is white space, or the end. */
+export function skipWord(source: string, from: number): number {
+  let at = from;
+  while (at < source.length && !isSpaceAt(source, at)) at++;
+  return at;
+}

@@ -1,0 +1,337 @@
+import {
+  type AccessPolicy,
+  CinnabarError,
+  type CommandContext,
+  type CommandDefinition,
+  type CommandInfo,
+  type Cooldown,
+  type Disposer,
+  type GroupDefinition,
+  type OptionShape,
+  type Subcommand,
+  type Subgroup,
+  TIERS,
+  type Tier,
+} from '@cinnabar/sdk';
+import type { Owner } from '../contracts.js';
+import type { Values } from './options/convert.js';
+import { describeOption, type OptionSpec } from './options/describe.js';
+import { typeText, usageLine } from './options/usage.js';
+
+/** Every registered command and group. */
+export interface Registry {
+  /** @throws CINNABAR_NAME_TAKEN, CINNABAR_SCOPE_CLOSED */
+  add(entry: Entry): Disposer;
+  /** By name or alias. */
+  find(name: string): Entry | undefined;
+  /** Names and aliases in use. */
+  names(): Iterable<string>;
+  /** Commands and groups at the top, in the order of registration: the same array as long as none comes or goes. */
+  roots(): readonly Entry[];
+  leaves(): readonly CommandEntry[];
+}
+
+/** Builds an empty registry. Each entry is an effect of its owner's scope, and leaves with it. */
+export function createRegistry(): Registry {
+  const byName = new Map<string, Entry>();
+  const roots = new Set<Entry>();
+  let listed: readonly Entry[] | undefined;
+
+  const remove = (entry: Entry) => {
+    if (!roots.delete(entry)) return;
+    listed = undefined;
+    for (const key of keysOf(entry)) byName.delete(key);
+  };
+
+  return {
+    add(entry) {
+      const taken = keysOf(entry).find((key) => byName.has(key));
+      const holder = taken === undefined ? undefined : byName.get(taken);
+      if (taken !== undefined && holder !== undefined) {
+        throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'command', name: taken, plugin: holder.owner.id });
+      }
+      const dispose = entry.owner.scope.add(`${entry.kind} ${entry.name}`, () => remove(entry));
+      roots.add(entry);
+      listed = undefined;
+      for (const key of keysOf(entry)) byName.set(key, entry);
+      return dispose;
+    },
+    find: (name) => byName.get(name),
+    names: () => byName.keys(),
+    roots() {
+      listed ??= [...roots];
+      return listed;
+    },
+    leaves: () => [...roots].flatMap(leavesOf),
+  };
+}
+
+function keysOf(entry: Entry): readonly string[] {
+  return [...new Set([entry.key, ...entry.aliases])];
+}
+
+/** What a command inherits from the groups around it. */
+interface Around {
+  readonly owner: Owner;
+  /** Full names under which it can be typed, the first being the one; empty at the top. */
+  readonly paths: readonly string[];
+  readonly policy: AccessPolicy;
+  readonly surface: Entry['surface'];
+}
+
+/** @throws CINNABAR_NAME_INVALID with what is wrong with the declaration */
+export function buildCommand(owner: Owner, definition: CommandDefinition): CommandEntry {
+  return command(top(owner), definition);
+}
+
+/** @throws CINNABAR_NAME_INVALID, CINNABAR_NAME_TAKEN when two of its commands have one name */
+export function buildGroup(owner: Owner, definition: GroupDefinition): GroupEntry {
+  return group(top(owner), definition);
+}
+
+function top(owner: Owner): Around {
+  return { owner, paths: [''], policy: {}, surface: 'both' };
+}
+
+function group(around: Around, definition: GroupDefinition | Subgroup): GroupEntry {
+  const { base, paths } = describe('group', around, definition);
+  if (definition.commands.length === 0) refuse('group', base.name, 'it has no commands');
+  const inside: Around = { owner: around.owner, paths, policy: base.policy, surface: base.surface };
+  const children = definition.commands.map((child) => build(inside, child));
+  return { kind: 'group', ...base, children, byName: childrenByName(around.owner, base.name, children) };
+}
+
+function build(around: Around, child: Subcommand | Subgroup): Entry {
+  return child.kind === 'group' ? group(around, child) : command(around, child);
+}
+
+function command(around: Around, definition: CommandDefinition | Subcommand): CommandEntry {
+  const { base, paths } = describe('command', around, definition);
+  const options: OptionShape = definition.options ?? {};
+  const specs = describeOptions(base.name, options);
+  return {
+    kind: 'command',
+    ...base,
+    specs,
+    info: infoOf(around.owner, base, paths.slice(1), specs, definition.examples ?? []),
+    cooldown: definition.cooldown,
+    ephemeral: definition.ephemeral ?? false,
+    audited: definition.audited ?? false,
+    run: (context, values: Values) => definition.run(context, values),
+  };
+}
+
+type Declared = CommandDefinition | GroupDefinition | Subcommand | Subgroup;
+type Base = Omit<GroupEntry, 'kind' | 'children' | 'byName'>;
+
+function describe(kind: string, around: Around, definition: Declared): { base: Base; paths: readonly string[] } {
+  const keys = [definition.name, ...(definition.aliases ?? [])];
+  const paths = keys.flatMap((key) => around.paths.map((path) => (path === '' ? key : `${path} ${key}`)));
+  const [name = definition.name] = paths;
+  for (const key of keys) checkName(kind, key);
+  checkDescription(kind, name, definition.description);
+  const base: Base = {
+    owner: around.owner,
+    key: definition.name,
+    aliases: definition.aliases ?? [],
+    name,
+    description: definition.description,
+    help: definition.help,
+    policy: combinePolicies(around.policy, definition.access ?? {}, name),
+    surface: narrower(around.surface, definition.surface ?? 'both', name),
+  };
+  return { base, paths };
+}
+
+function narrower(outer: Entry['surface'], inner: Entry['surface'], name: string): Entry['surface'] {
+  if (outer === 'both' || inner === outer) return inner;
+  if (inner === 'both') return outer;
+  return refuse('command', name, `its surface is ${inner}, inside a group whose surface is ${outer}`);
+}
+
+function infoOf(
+  owner: Owner,
+  base: Base,
+  aliases: readonly string[],
+  specs: readonly OptionSpec[],
+  examples: readonly string[],
+): CommandInfo {
+  return {
+    plugin: owner.id,
+    name: base.name,
+    aliases,
+    description: base.description,
+    ...(base.help === undefined ? {} : { help: base.help }),
+    usage: usageLine(specs),
+    options: specs.map((spec) => ({
+      name: spec.name,
+      description: spec.description,
+      required: spec.required,
+      type: typeText(spec),
+    })),
+    examples,
+    access: base.policy,
+    surface: base.surface,
+  };
+}
+
+interface EntryBase {
+  readonly owner: Owner;
+  /** Its last word: `list` of `plugin list`. */
+  readonly key: string;
+  readonly aliases: readonly string[];
+  /** Full name, `plugin list`. */
+  readonly name: string;
+  readonly description: string;
+  readonly help: string | undefined;
+  /** Its own policy with those of the groups around it. */
+  readonly policy: AccessPolicy;
+  readonly surface: 'both' | 'prefix' | 'slash';
+}
+
+/** A command that runs. */
+export interface CommandEntry extends EntryBase {
+  readonly kind: 'command';
+  readonly specs: readonly OptionSpec[];
+  readonly info: CommandInfo;
+  readonly cooldown: Cooldown | undefined;
+  readonly ephemeral: boolean;
+  /** The audit records each use, also where every member may use it. */
+  readonly audited: boolean;
+  readonly run: (context: CommandContext, options: Values) => unknown;
+}
+
+/** A command of commands. */
+export interface GroupEntry extends EntryBase {
+  readonly kind: 'group';
+  readonly children: readonly Entry[];
+  /** Children by name and alias. */
+  readonly byName: ReadonlyMap<string, Entry>;
+}
+
+export type Entry = CommandEntry | GroupEntry;
+
+/** The commands at the ends of an entry's branches, in the order of their declaration. */
+export function leavesOf(entry: Entry): readonly CommandEntry[] {
+  return entry.kind === 'command' ? [entry] : entry.children.flatMap(leavesOf);
+}
+
+/**
+ * The commands of a group by name and alias.
+ * @throws CINNABAR_NAME_TAKEN when two of them share one
+ */
+function childrenByName(owner: Owner, group: string, children: readonly Entry[]): ReadonlyMap<string, Entry> {
+  const byName = new Map<string, Entry>();
+  for (const child of children) {
+    for (const key of [child.key, ...child.aliases]) {
+      if (byName.has(key)) {
+        throw new CinnabarError('CINNABAR_NAME_TAKEN', {
+          kind: 'command',
+          name: `${group} ${key}`,
+          plugin: owner.id,
+        });
+      }
+      byName.set(key, child);
+    }
+  }
+  return byName;
+}
+
+/** https://discord.com/developers/docs/interactions/application-commands#application-command-object-application-command-naming */
+const NAME = /^[-_\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
+const MAX_DESCRIPTION = 100;
+
+/** @throws CINNABAR_NAME_INVALID always, with what is wrong */
+function refuse(kind: string, name: string, detail: string): never {
+  throw new CinnabarError('CINNABAR_NAME_INVALID', { kind, name, detail });
+}
+
+/** @throws CINNABAR_NAME_INVALID unless Discord would take it as the name of a command or option */
+function checkName(kind: string, name: string, shown = name): void {
+  if (!NAME.test(name)) refuse(kind, shown, 'use 1 to 32 letters, digits, `-` and `_`');
+  if (name !== name.toLowerCase()) refuse(kind, shown, `use lower case: \`${name.toLowerCase()}\``);
+}
+
+/** @throws CINNABAR_NAME_INVALID unless the description has 1 to 100 characters */
+function checkDescription(kind: string, name: string, description: string): void {
+  const { length } = description;
+  if (length === 0) refuse(kind, name, 'its description is empty');
+  if (length > MAX_DESCRIPTION) {
+    refuse(kind, name, `its description has ${length} characters, and Discord allows ${MAX_DESCRIPTION}`);
+  }
+}
+
+/**
+ * The options of one command, checked.
+ * @param command full name, for the messages
+ * @throws CINNABAR_NAME_INVALID with the option and what is wrong with it
+ */
+export function describeOptions(command: string, shape: OptionShape): readonly OptionSpec[] {
+  const specs = Object.entries(shape).map(([name, schema]) => {
+    const shown = `${command} ${name}`;
+    checkName('option', name, shown);
+    const spec = describeOption(name, schema);
+    if (spec === undefined) {
+      return refuse('option', shown, 'a member cannot type such a value; use text, numbers, choices or `option.…`');
+    }
+    checkDescription('option', shown, spec.description);
+    return spec;
+  });
+  if (specs.length > MAX_OPTIONS) {
+    refuse('command', command, `it has ${specs.length} options, and Discord allows ${MAX_OPTIONS}`);
+  }
+  checkOrder(command, specs);
+  return specs;
+}
+
+function checkOrder(command: string, specs: readonly OptionSpec[]): void {
+  let optional: OptionSpec | undefined;
+  for (const [index, spec] of specs.entries()) {
+    const shown = `${command} ${spec.name}`;
+    if (spec.required && optional !== undefined) {
+      refuse('option', shown, `it is required but comes after the optional \`${optional.name}\``);
+    }
+    if (spec.kind === 'rest' && index < specs.length - 1) {
+      refuse('option', shown, 'it takes the rest of the message, so it must come last');
+    }
+    if (!spec.required) optional ??= spec;
+  }
+}
+
+/**
+ * What a command in a group asks for: everything that either asks for.
+ * @throws CINNABAR_NAME_INVALID when one is for servers only and the other for direct messages only
+ */
+function combinePolicies(outer: AccessPolicy, inner: AccessPolicy, name: string): AccessPolicy {
+  const where = combinePlaces(outer.where ?? 'anywhere', inner.where ?? 'anywhere', name);
+  const member = union(outer.member, inner.member);
+  const bot = union(outer.bot, inner.bot);
+  const tier = stricter(outer.tier ?? 'everyone', inner.tier ?? 'everyone');
+  const dmTier = stricter(outer.dmTier ?? outer.tier ?? 'everyone', inner.dmTier ?? inner.tier ?? 'everyone');
+  return {
+    ...(dmTier === tier ? {} : { dmTier }),
+    ...(tier === 'everyone' ? {} : { tier }),
+    ...(member.length === 0 ? {} : { member }),
+    ...(bot.length === 0 ? {} : { bot }),
+    ...(where === 'anywhere' ? {} : { where }),
+  };
+}
+
+type Place = NonNullable<AccessPolicy['where']>;
+
+function combinePlaces(outer: Place, inner: Place, name: string): Place {
+  if (outer === 'anywhere') return inner;
+  if (inner === 'anywhere' || inner === outer) return outer;
+  return refuse('command', name, `it is for ${inner} only, inside a group that is for ${outer} only`);
+}
+
+function stricter(one: Tier, other: Tier): Tier {
+  return TIERS.indexOf(one) >= TIERS.indexOf(other) ? one : other;
+}
+
+function union<T>(one: readonly T[] = [], other: readonly T[] = []): readonly T[] {
+  return [...new Set([...one, ...other])];
+}
+
+/** Options of a command, commands of a group, choices of an option. */
+export const MAX_OPTIONS = 25;
