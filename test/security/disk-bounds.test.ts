@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hostPartSchema } from '@cinnabar/core/internal/config/host-part';
+import { hostPartSchema } from '@cinnabar/core/internal/config/host-config';
 import { createHistory } from '@cinnabar/core/internal/tools/ledger/history';
 import { createTestHost } from '@cinnabar/core/testing';
 import { removeOldCalls } from '@cinnabar/plugin-mcp/history/files';

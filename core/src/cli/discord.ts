@@ -1,7 +1,6 @@
 import { operatorSentenceOf } from '@cinnabar/sdk';
-import { openDataDir } from '../config/data-dir.js';
 import type { HostConfig } from '../config/host-config.js';
-import { loadConfig } from '../config/load.js';
+import { loadConfig, openDataDir } from '../config/load.js';
 import { scrubEnvironment } from '../process/scrub-environment.js';
 import { readArguments } from './arguments.js';
 import { runBot, type StartOptions } from './start.js';

@@ -1,5 +1,6 @@
-import type { ListenAddress } from '@cinnabar/sdk';
-import type { Level } from '../observability/entry.js';
+import { type ListenAddress, parseListen } from '@cinnabar/sdk';
+import { z } from 'zod';
+import { LEVELS, type Level } from '../observability/log-entry.js';
 
 /** The host's own configuration, after `config/` and the environment have been read. */
 export interface HostConfig {
@@ -42,4 +43,91 @@ export interface HostConfig {
   readonly presetPlace: (plugin: string, key: string) => string;
   /** The environment, for plugins' `env` schemas. */
   readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export const LISTEN_RULE = 'must be off, a port such as 9464, or host:port';
+
+const pluginsPart = z.strictObject({
+  folders: z.array(z.string()).optional().describe('Folders whose subfolders are plugins'),
+  disabled: z.array(z.string()).optional().describe('Plugins that are not loaded at start, by id'),
+});
+
+const host = z.strictObject({
+  prefixes: z
+    .array(z.string().min(1).max(10))
+    .min(1)
+    .max(10)
+    .optional()
+    .describe('What commands start with, until a guild chooses its own'),
+  owners: z
+    .array(z.string('must be text: put the id in quotes').regex(/^\d{15,22}$/, 'must be a Discord user id'))
+    .optional()
+    .describe('Bot owners by user id, in quotes; none: the owner or team of the application'),
+  discordApi: z.url().optional().describe('A REST proxy or a Discord-compatible server, instead of Discord itself'),
+  logLevel: z
+    .enum(LEVELS)
+    .optional()
+    .describe('Least level that is logged; trace has the bodies of requests to models'),
+  logMegabytes: z
+    .int()
+    .min(10)
+    .max(1_000_000)
+    .optional()
+    .describe('The most that all log files may take together, in megabytes: the oldest are removed. By default 500'),
+  ledger: z
+    .strictObject({
+      days: z.int().min(1).max(3_650).default(30),
+      calls: z.int().min(100).max(1_000_000).default(10_000),
+    })
+    .optional()
+    .describe('How long, and how many, ended tool calls stay in the ledger: 30 days and 10,000 by default'),
+  plugins: pluginsPart.optional(),
+  monitoring: z
+    .strictObject({
+      listen: z
+        .union([z.string(), z.int()], LISTEN_RULE)
+        .transform(String)
+        .refine((value) => parseListen(value) !== undefined, LISTEN_RULE)
+        .optional()
+        .describe('Where /healthz, /readyz and /metrics are served: off, a port (of this machine only), or host:port'),
+    })
+    .optional(),
+});
+
+/** The keys of `shared.yaml` that are the host's own. Every key has a comment in `config/shared.yaml`. */
+export const hostPartSchema = z.strictObject({
+  host: host
+    .optional()
+    .describe(
+      "The host itself; read at start. A bot's own file sets prefixes, owners, logLevel, plugins.disabled and monitoring",
+    ),
+  settings: z
+    .record(z.string(), z.record(z.string(), z.unknown()))
+    .optional()
+    .describe("Values for plugins' global settings, by plugin, until an owner sets others with `!set`; read at start"),
+});
+export type HostPart = z.output<typeof hostPartSchema>;
+
+/** The host's keys that `bots/{bot}.yaml` may have: what each process has of its own. */
+export const ownPartSchema = z.strictObject({
+  host: host
+    .pick({ prefixes: true, owners: true, logLevel: true, monitoring: true })
+    .extend({ plugins: pluginsPart.pick({ disabled: true }).optional() })
+    .optional(),
+});
+
+const SNOWFLAKE = /^\d{15,22}$/;
+const BOT_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,30}[A-Za-z0-9_])?$/;
+/** `claude-123456789012345678` would be read as the bot `claude` in a guild. */
+const ENDS_IN_GUILD = /-\d{15,22}$/;
+
+/** Whether a text is an id of Discord's, and so safe as a part of a path. */
+export function isSnowflake(text: string): boolean {
+  return SNOWFLAKE.test(text);
+}
+
+/** What is wrong with a bot's name, as a clause; `undefined` when nothing is. Names become parts of paths. */
+export function botNameProblem(name: string): string | undefined {
+  if (!BOT_NAME.test(name)) return 'must be 1 to 32 letters, digits, _ . or -, with a letter or digit at both ends';
+  return ENDS_IN_GUILD.test(name) ? 'must not end like a guild id' : undefined;
 }

@@ -1,6 +1,7 @@
+import { watch } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { operatorSentenceOf } from '@cinnabar/sdk';
-import { type ConfigFile, type ConfigSource, parseConfigFile, unreadable } from './file.js';
+import { type ConfigFile, type ConfigSource, parseConfigFile, unreadable } from './files.js';
 
 /** A file of the configuration, followed while the bot runs. */
 export interface LiveFile {
@@ -82,3 +83,19 @@ async function readText({ path, source }: ConfigSource): Promise<string> {
     throw unreadable(source, error);
   }
 }
+
+/** Calls `onChange` when something happens in a folder, maybe more than once for one change. Returns how to stop; `undefined` when it cannot be watched. */
+export type WatchFolder = (folder: string, onChange: () => void) => (() => void) | undefined;
+
+/** The operating system's own notices. They keep no process alive, and where there are none (some network drives) a look at use does. */
+export const watchFolder: WatchFolder = (folder, onChange) => {
+  try {
+    const watcher = watch(folder, { persistent: false }, onChange);
+    // A watched folder that goes away is an error on some systems.
+    watcher.on('error', () => watcher.close());
+    return () => watcher.close();
+  } catch {
+    // No such folder, or no more watches to be had.
+    return undefined;
+  }
+};

@@ -1,14 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { CinnabarError, type ListenAddress, parseListen } from '@cinnabar/sdk';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
-import { LEVELS } from '../observability/entry.js';
-import { type ConfigFile, readConfigFile } from './file.js';
-import type { HostConfig } from './host-config.js';
-import { LISTEN_RULE } from './host-part.js';
-import { BOTS, botsIn, hostKeysOf, presentFiles, shownPath } from './layout.js';
-import { botNameProblem } from './names.js';
+import { LEVELS } from '../observability/log-entry.js';
+import { BOTS, botsIn, type ConfigFile, hostKeysOf, presentFiles, readConfigFile, shownPath } from './files.js';
+import { botNameProblem, type HostConfig, LISTEN_RULE } from './host-config.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -162,5 +159,20 @@ function readDotenv(path: string): Environment {
   } catch {
     // No .env file is the ordinary case.
     return {};
+  }
+}
+
+/**
+ * Makes the folder for data, if need be, and makes sure that one can write there: better said at the start than with the first message.
+ * @throws CinnabarError CINNABAR_CONFIG_INVALID
+ */
+export function openDataDir(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const because = error instanceof Error ? error.message : String(error);
+    const detail = `CINNABAR_DATA must be a folder that can be written, but ${path} cannot be used: ${because}`;
+    throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail }, { cause: error });
   }
 }

@@ -124,6 +124,8 @@ export function createGatewayClient({ discordApi, clock, random, log, alert }: P
     },
   };
   const client = new Client(options);
+  // Every plugin may have listeners of its own; their scopes remove them.
+  client.setMaxListeners(0);
   const stopSweeping = sweepDirectMessages(client);
   client.once('clientReady', () => {
     everReady = true;

@@ -3,8 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Logger as WinstonLogger, transport as WinstonTransport } from 'winston';
 import type DailyRotateFile from 'winston-daily-rotate-file';
-import { LEVEL_NUMBERS, type Level } from './entry.js';
-import { safeJson } from './escape.js';
+import { LEVEL_NUMBERS, type Level, safeJson } from './log-entry.js';
 
 type Winston = typeof import('winston');
 type DailyRotateFileModule = typeof import('winston-daily-rotate-file');

@@ -1,11 +1,23 @@
+import { createRequire } from 'node:module';
+import { styleText } from 'node:util';
 import type { Clock, LogFields, Logger } from '@cinnabar/sdk';
-import { type Entry, flat, LEVELS, type Level } from './entry.js';
-import { oneLine, safeJson } from './escape.js';
 import { forgetInLogs } from './forget-in-logs.js';
-import { humanText } from './human.js';
-import { MAX_TRACE_TEXT, toPlain, toPlainRecord } from './plain.js';
+import {
+  type Entry,
+  flat,
+  LEVEL_NUMBERS,
+  LEVELS,
+  type Level,
+  MAX_TRACE_TEXT,
+  oneLine,
+  type Plain,
+  type PlainRecord,
+  safeJson,
+  toPlain,
+  toPlainRecord,
+} from './log-entry.js';
+import { type LogFilesOptions, openLogFiles } from './log-files.js';
 import { createRedactor, type Redactor } from './redactor.js';
-import { openSinks, type Sinks } from './sinks.js';
 
 export interface LogsOptions {
   /** Folder of the files: `cinnabar-YYYY-MM-DD.log`, `errors-…`, `audit-…`, JSON lines, days in UTC, kept for 30 days. */
@@ -146,4 +158,101 @@ export function createLogs(options: LogsOptions): Logs {
       await opened?.close();
     },
   };
+}
+
+type Winston = typeof import('winston');
+
+/** Where formatted lines go: the terminal, and the log files. */
+interface Sinks {
+  write(level: Level, line: { readonly human: string; readonly json: string }): void;
+  audit(json: string): void;
+  /** Resolves when every line is in its file. */
+  close(): Promise<void>;
+}
+
+interface SinkOptions extends LogFilesOptions {
+  readonly console: { readonly stream: NodeJS.WritableStream; readonly level: Level } | undefined;
+}
+
+/** Loads winston and opens the files: some 30 ms, which is why the first entry asks for it and not the host's start. */
+function openSinks(options: SinkOptions): Sinks {
+  const winston: Winston = createRequire(import.meta.url)('winston');
+  const { console } = options;
+  const terminal =
+    console === undefined
+      ? undefined
+      : winston.createLogger({
+          levels: LEVEL_NUMBERS,
+          level: console.level,
+          transports: [
+            new winston.transports.Stream({
+              stream: console.stream,
+              format: winston.format.printf(({ human }) => String(human)),
+              eol: '\n',
+            }),
+          ],
+        });
+  const files = openLogFiles(options);
+  return {
+    write(level, { human, json }) {
+      terminal?.log({ level, message: '', human });
+      files.write(level, json);
+    },
+    audit: files.audit,
+    close: files.close,
+  };
+}
+
+const COLOURS = { error: 'red', warn: 'yellow', info: 'green', debug: 'gray', trace: 'gray' } as const satisfies Record<
+  Level,
+  string
+>;
+/** Stack frames shown on a terminal; the files have them all. */
+const FRAMES = 8;
+
+/**
+ * An entry for people. Every line but the first is indented, and control characters are escaped, so that nothing that was logged can pass for
+ * an entry of its own.
+ */
+function humanText(entry: Entry, colours: boolean): string {
+  const level = entry.level.padEnd(5);
+  const paint = (text: string, colour: 'red' | 'yellow' | 'green' | 'gray') =>
+    colours ? styleText(colour, text, { validateStream: false }) : text;
+  const details = Object.entries(entry.fields);
+  const errors = details.filter(([, value]) => isError(value));
+  const short = details
+    .filter(([, value]) => !isError(value))
+    .map(([key, value]) => `${oneLine(key)}=${oneText(value)}`);
+  const head = [
+    paint(entry.time, 'gray'),
+    paint(level, COLOURS[entry.level]),
+    `${oneLine(entry.component)}:`,
+    oneLine(entry.message),
+    ...(short.length > 0 ? [paint(short.join(' '), 'gray')] : []),
+  ].join(' ');
+  return [head, ...errors.flatMap(([, value]) => errorLines(value))].join('\n');
+}
+
+function isError(value: Plain): value is PlainRecord {
+  return typeof value === 'object' && value !== null && 'stack' in value;
+}
+
+function oneText(value: Plain): string {
+  if (typeof value === 'string') return /^[\w.:/@-]+$/.test(value) ? value : oneLine(JSON.stringify(value));
+  return oneLine(JSON.stringify(value));
+}
+
+function errorLines(value: Plain): readonly string[] {
+  if (!isError(value)) return [`    ${oneText(value)}`];
+  const { stack, code, cause, ...rest } = value;
+  const lines = String(stack).split('\n');
+  const shown = lines.slice(0, FRAMES + 1).map((line) => `    ${oneLine(line.trimEnd())}`);
+  const facts = Object.entries(rest).filter(([key]) => key !== 'name' && key !== 'message' && key !== 'params');
+  return [
+    ...shown,
+    ...(lines.length > FRAMES + 1 ? [`        … ${lines.length - FRAMES - 1} more lines`] : []),
+    ...(code === undefined ? [] : [`    code: ${oneText(code)}`]),
+    ...facts.map(([key, fact]) => `    ${oneLine(key)}: ${oneText(fact)}`),
+    ...(cause === undefined ? [] : ['    caused by', ...errorLines(cause)]),
+  ];
 }

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { botNameProblem, isSnowflake } from '../../config/names.js';
+import { botNameProblem, isSnowflake } from '../../config/host-config.js';
 import type { Findings } from './report.js';
 
 /** What was found of another program, in its own words. */

@@ -1,5 +1,32 @@
 import { isSecretName, REDACTED, type Redactor } from './redactor.js';
 
+export const LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const;
+export type Level = (typeof LEVELS)[number];
+/** For winston: the least number is the most important. */
+export const LEVEL_NUMBERS = { error: 0, warn: 1, info: 2, debug: 3, trace: 4 } as const satisfies Record<
+  Level,
+  number
+>;
+
+/** One line of a log: what the host says of itself first, then the ids and facts of the entry. */
+export interface Entry {
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  readonly level: Level;
+  readonly component: string;
+  readonly message: string;
+  readonly fields: PlainRecord;
+}
+
+const OWN = ['time', 'level', 'component', 'message'];
+
+/** Flat, so that any log reader finds `guildId` at the top; a field that is called like one of the host's own gets a `_`. */
+export function flat(entry: Entry): PlainRecord {
+  const { time, level, component, message } = entry;
+  const fields = Object.entries(entry.fields).map(([key, value]) => [OWN.includes(key) ? `${key}_` : key, value]);
+  return { time, level, component, message, ...Object.fromEntries(fields) };
+}
+
 /** Bounds of one entry: nobody reads more, and a log must not be a way to fill the disk. */
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 50;
@@ -135,4 +162,30 @@ function kindOf(value: object): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null || prototype === Object.prototype || typeof prototype !== 'object') return undefined;
   return typeof prototype.constructor === 'function' ? prototype.constructor.name : undefined;
+}
+
+/** Control and format characters: what could move a terminal's cursor, start a line of its own, or reorder what is read. */
+const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+function codeOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
+/** One line of text in which nothing is hidden. */
+export function oneLine(text: string): string {
+  return text.replace(UNSAFE, (character) => {
+    if (character === '\n') return '\\n';
+    if (character === '\t') return ' ';
+    return character === '\r' ? '\\r' : codeOf(character);
+  });
+}
+
+/** JSON that is safe to print: the same value, with what JSON leaves as it is written as escapes. */
+export function safeJson(value: unknown): string {
+  return JSON.stringify(value).replace(UNSAFE, (character) =>
+    Array.from({ length: character.length }, (_, index) =>
+      codeOf(String.fromCharCode(character.charCodeAt(index))),
+    ).join(''),
+  );
 }
