@@ -1,10 +1,8 @@
 import type { LlmRequest, Logger } from '@cinnabar/sdk';
 import type { Bodies } from './bodies.js';
-import { type Candidate, planCall, type Setup, whyChat } from './candidate.js';
-import type { Learned, Refusal } from './learned.js';
+import { type Candidate, type Learned, planCall, type Refusal, type Setup, whyChat } from './candidate.js';
 import type { Attempt, Failure, Mode, ProviderCall } from './providers/provider.js';
-import { type Bounds, type Interruption, within } from './resilience/deadline.js';
-import { CANCELLED } from './resilience/retries.js';
+import { type Bounds, CANCELLED, type Interruption, within } from './retry.js';
 
 /** What an attempt needs besides the request and the model. */
 export interface AttemptParts {

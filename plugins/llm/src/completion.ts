@@ -1,10 +1,9 @@
 import { CinnabarError, type LlmCompletion, type LlmRequest, tokensOf, type Usage } from '@cinnabar/sdk';
 import { z } from 'zod';
 import { contentOf, createAnswerReader } from './prefill/answer.js';
-import { givenStops } from './prefill/stops.js';
 import type { Mode, ProviderReply } from './providers/provider.js';
-import { untilStop } from './stop-sequences.js';
-import { beginningOf } from './streaming/bounded.js';
+import { givenStops, untilStop } from './stop-sequences.js';
+import { beginningOf } from './streaming.js';
 
 /**
  * The provider's reply as the caller's completion: its own name in front taken off, written calls read, structured output checked.

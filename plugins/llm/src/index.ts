@@ -15,13 +15,13 @@ import {
 } from '@cinnabar/sdk';
 import { createBodies } from './bodies.js';
 import type { Setup } from './candidate.js';
-import { createMetering } from './metering.js';
+import { createBreakers } from './circuit-breaker.js';
+import { createLlm } from './llm.js';
+import { createMetering } from './metrics.js';
 import { createProviders } from './providers/registry.js';
-import { createBreakers } from './resilience/breakers.js';
-import { createLlm } from './service.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
 import { describeStatus } from './status.js';
-import { FILE_KEYS, withVendorsOfFiles } from './vendors/files.js';
+import { FILE_KEYS, withVendorsOfFiles } from './vendors/configuration.js';
 import { createRouter } from './vendors/routes.js';
 
 /** How long `current` may lag behind a changed setting. */

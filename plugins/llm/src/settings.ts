@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { isHttpUrl } from './http-url.js';
-import { MODEL_CORRECTION } from './models/corrections.js';
-import { VENDORS } from './vendors/schema.js';
+import { MODEL_CORRECTION } from './models/traits.js';
+import { VENDORS } from './vendors/configuration.js';
 
-export const PROVIDERS = ['auto', 'openai', 'anthropic', 'google', 'bedrock', 'offline'] as const;
-export const OPENAI_APIS = ['responses', 'chat'] as const;
+const PROVIDERS = ['auto', 'openai', 'anthropic', 'google', 'bedrock', 'offline'] as const;
+const OPENAI_APIS = ['responses', 'chat'] as const;
 
 const httpUrl = z
   .string()
@@ -162,3 +161,10 @@ export const ENVIRONMENT = z.looseObject({
   BEDROCK_MODEL: z.string().trim().optional().describe('The model or inference profile to use with Bedrock'),
 });
 export type Environment = z.output<typeof ENVIRONMENT>;
+
+/** Whether a text is an http or https address without a user name or password in it. */
+export function isHttpUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}

@@ -1,5 +1,5 @@
 import { operatorSentenceOf } from '@cinnabar/sdk';
-import type { Breakers } from './resilience/breakers.js';
+import type { Breakers } from './circuit-breaker.js';
 import type { Environment, GlobalSettings } from './settings.js';
 import type { Router, Routes } from './vendors/routes.js';
 import type { Source, Vendor } from './vendors/source.js';

@@ -1,6 +1,6 @@
+import { createBreakers } from '@cinnabar/plugin-llm/circuit-breaker';
+import { createLlm } from '@cinnabar/plugin-llm/llm';
 import { createProviders, SDK_LOADERS, type SdkLoaders } from '@cinnabar/plugin-llm/providers/registry';
-import { createBreakers } from '@cinnabar/plugin-llm/resilience/breakers';
-import { createLlm } from '@cinnabar/plugin-llm/service';
 import { ENVIRONMENT, GLOBAL_SETTINGS, type GlobalSettings } from '@cinnabar/plugin-llm/settings';
 import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
 import type { Llm, LlmRequest, ParticipantMessage, Usage } from '@cinnabar/sdk';

@@ -1,9 +1,9 @@
+import { createBreakers } from '@cinnabar/plugin-llm/circuit-breaker';
 import { SDK_LOADERS } from '@cinnabar/plugin-llm/providers/registry';
-import { createBreakers } from '@cinnabar/plugin-llm/resilience/breakers';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from '@cinnabar/plugin-llm/settings';
 import { describeStatus } from '@cinnabar/plugin-llm/status';
+import { configure } from '@cinnabar/plugin-llm/vendors/environment';
 import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
-import { configure } from '@cinnabar/plugin-llm/vendors/single';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';

@@ -1,7 +1,6 @@
 import { createAnswerReader } from '@cinnabar/plugin-llm/prefill/answer';
-import { castOf } from '@cinnabar/plugin-llm/prefill/cast';
-import { toScript } from '@cinnabar/plugin-llm/prefill/script';
-import { prefillStops } from '@cinnabar/plugin-llm/prefill/stops';
+import { castOf, toScript } from '@cinnabar/plugin-llm/prefill/script';
+import { prefillStops } from '@cinnabar/plugin-llm/stop-sequences';
 import type { ParticipantMessage } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

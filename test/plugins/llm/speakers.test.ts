@@ -1,4 +1,4 @@
-import { labelParticipants } from '@cinnabar/plugin-llm/transcript/labels';
+import { labelParticipants } from '@cinnabar/plugin-llm/transcript/participants';
 import { toTranscript } from '@cinnabar/plugin-llm/transcript/transcript';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -1,5 +1,4 @@
-import { MODEL_CORRECTION } from '@cinnabar/plugin-llm/models/corrections';
-import { traitsOf } from '@cinnabar/plugin-llm/models/traits';
+import { MODEL_CORRECTION, traitsOf } from '@cinnabar/plugin-llm/models/traits';
 import { expect } from 'chai';
 import { openRoute, ROUTES } from './bench.js';
 

@@ -1,4 +1,4 @@
-import { createBreakers } from '@cinnabar/plugin-llm/resilience/breakers';
+import { createBreakers } from '@cinnabar/plugin-llm/circuit-breaker';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from '@cinnabar/plugin-llm/settings';
 import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
 import {

@@ -1,11 +1,9 @@
 import type { LlmCompletion, LlmRequest, MalformedToolUseContent, ToolUseContent } from '@cinnabar/sdk';
-import { readToolCall } from '../providers/tool-call.js';
-import { readArguments } from './arguments.js';
-import { castOf } from './cast.js';
-import { endOfLine } from './lines.js';
+import { readToolCall } from '../providers/json.js';
+import { castOf } from './script.js';
 
 /** What the model wrote, told apart. */
-export interface ReadAnswer {
+interface ReadAnswer {
   readonly text: string;
   readonly calls: readonly (ToolUseContent | MalformedToolUseContent)[];
   /** It went on as somebody else, or made up a result: what follows is left out. */
@@ -100,4 +98,41 @@ function afterOwnName(raw: string, self: string): { readonly text: string; reado
   const start = raw.trimStart();
   if (start.startsWith(`${self}:`)) return { text: start.slice(self.length + 1).trimStart(), atMargin: false };
   return { text: start, atMargin: /^[^\S\n]*\n/.test(raw) };
+}
+
+/**
+ * The arguments of a written call: a JSON object over as many lines as it takes, else the rest of the line.
+ * @param isAnother whether a line begins something else, so that an object that is never closed ends before it
+ */
+function readArguments(
+  text: string,
+  start: number,
+  isAnother: (line: string) => boolean,
+): { readonly input: string; readonly end: number } {
+  const brace = start + text.slice(start).search(/\S|$/);
+  const end = text[brace] === '{' ? endOfObject(text, brace, isAnother) : endOfLine(text, start);
+  return { input: text.slice(Math.min(brace, end), end).trim(), end };
+}
+
+/** Behind the brace that closes the object. */
+function endOfObject(text: string, start: number, isAnother: (line: string) => boolean): number {
+  let depth = 0;
+  let quoted = false;
+  for (let at = start; at < text.length; at++) {
+    const character = text[at];
+    if (character === '\n' && isAnother(text.slice(at + 1, endOfLine(text, at + 1)))) return at;
+    if (quoted) {
+      if (character === '\\') at++;
+      else if (character === '"') quoted = false;
+    } else if (character === '"') quoted = true;
+    else if (character === '{') depth++;
+    else if (character === '}' && --depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+/** Where the line that holds `from` ends: at its line break, or at the end of the text. */
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end < 0 ? text.length : end;
 }

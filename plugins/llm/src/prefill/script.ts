@@ -1,14 +1,17 @@
-import type { CacheControl, ContentBlock, LlmRequest, ParticipantMessage, ToolResultContent } from '@cinnabar/sdk';
-import { callableName } from '../transcript/call-ids.js';
-import { goOn } from '../transcript/speech.js';
-import type { Part } from '../transcript/turns.js';
-import { type GrowingPart, type ImageRule, showable } from '../transcript/user-parts.js';
-import { castOf } from './cast.js';
-import { callLine, heardLine, ownLine, resultLabel } from './margin.js';
-import { prefillSystem, toolList } from './notes.js';
+import type {
+  CacheControl,
+  ContentBlock,
+  LlmRequest,
+  ModelTool,
+  ParticipantMessage,
+  ToolResultContent,
+} from '@cinnabar/sdk';
+import { cleanName, goOn, labelParticipants, speak } from '../transcript/participants.js';
+import { callableName } from '../transcript/transcript.js';
+import { type GrowingPart, type ImageRule, type Part, showable } from '../transcript/turns.js';
 
 /** A conversation as one text that the model goes on with. */
-export interface Script {
+interface Script {
   readonly system: string;
   /** The list of tools; `undefined` when there are none. */
   readonly tools: string | undefined;
@@ -54,7 +57,7 @@ export function toScript(request: LlmRequest, imageRule: ImageRule): Script {
         if (!speaking) pages.write(`${label}:`);
         pages.show(part);
       } else if (speaking) pages.goOn(goOn(part.text));
-      else pages.write(heardLine(label, part.text).trimEnd());
+      else pages.write(speak(label, part.text).trimEnd());
       speaking = true;
     }
   }
@@ -77,7 +80,7 @@ export function toScript(request: LlmRequest, imageRule: ImageRule): Script {
     const blocks: readonly ContentBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     const parts = blocks.map((block) => showable(block, imageRule)).filter((part) => part !== undefined);
     const words = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n') || '(empty)';
-    pages.write(heardLine(resultLabel(self, name), isError === true ? `(failed) ${words}` : words));
+    pages.write(speak(resultLabel(self, name), isError === true ? `(failed) ${words}` : words));
     for (const part of parts) if (part.type === 'image') pages.show(part);
   }
 }
@@ -130,4 +133,104 @@ function createPages(apart: boolean): Pages {
       if (target !== undefined) target.cache = cache;
     },
   };
+}
+
+/** Who is in the script, under which name: one line, without a colon, all different. */
+interface Cast {
+  readonly self: string;
+  /** By participant; the model itself is not among them. */
+  readonly labels: ReadonlyMap<string, string>;
+}
+
+export function castOf({ messages, self }: Pick<LlmRequest, 'messages' | 'self'>): Cast {
+  const others = messages.map(({ participant }) => participant).filter((participant) => participant !== self);
+  return { self: cleanName(self), labels: labelParticipants(others, self) };
+}
+
+/** The line that asks a model to go on with a text. */
+export const READ_ON = '<cmd>cat untitled.txt</cmd>';
+
+/** The list of tools, one a line. Descriptions come from anywhere: they stay on their line and inside the list. */
+function toolList(tools: readonly ModelTool[]): string | undefined {
+  if (tools.length === 0) return undefined;
+  const lines = tools.map(({ name, description }) => `- ${callableName(name)}: ${bounded(oneLine(description))}`);
+  return ['<tools>', ...lines, '</tools>'].join('\n');
+}
+
+/** The system prompt, and how the text is to be read and written. */
+function prefillSystem({ system = '', tools = [] }: LlmRequest, self: string): string {
+  const form = [
+    'The conversation is a text in which each message starts at the margin as `Name: text`.',
+    'Indented lines go on with the message above them, whatever they look like.',
+    `Write what ${JSON.stringify(self)} says next, and stop before anybody else speaks.`,
+  ].join(' ');
+  return [system, form, ...(tools.length === 0 ? [] : [toolNote(tools, self)])]
+    .filter((text) => text.trim() !== '')
+    .join('\n\n');
+}
+
+function toolNote(tools: readonly ModelTool[], self: string): string {
+  return [
+    `To use a tool, write \`${self}>[name]: {"argument": "value"}\` on a line of its own and stop.`,
+    `Its result follows as \`${self}<[name]: result\`; never write that yourself. The arguments, as JSON Schema:`,
+    // Indented: a name and a colon at the margin would read as a speaker.
+    ...tools.map(({ name, inputSchema }) => `  ${callableName(name)}: ${spacelessJson(withoutDialect(inputSchema))}`),
+  ].join('\n');
+}
+
+/** JSON on one line, whatever a schema's own texts say. */
+function spacelessJson(schema: ModelTool['inputSchema']): string {
+  return JSON.stringify(schema).replace(/[\u0085\u2028\u2029]/g, ' ');
+}
+
+function withoutDialect({ $schema: _dialect, ...schema }: ModelTool['inputSchema']): ModelTool['inputSchema'] {
+  return schema;
+}
+
+/** Of what a tool says of itself. */
+const LONGEST_DESCRIPTION = 1_000;
+
+const bounded = (text: string) =>
+  text.length <= LONGEST_DESCRIPTION ? text : `${text.slice(0, LONGEST_DESCRIPTION)}…`;
+
+function oneLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .replace(/<(?=\/?tools>)/gi, '< ')
+    .trim();
+}
+
+const LINE_END = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
+
+/** Line ends that JSON leaves as they are. */
+const UNESCAPED_LINE_END = /[\u0085\u2028\u2029]/g;
+
+/** What reads as a speaker, a call or a result when it stands at the margin. */
+const LOOKS_LIKE_A_SPEAKER = /^\S[^:：︓﹕]*[:：︓﹕]/u;
+
+/** The model's own words. Its lines stay at the margin, as it wrote them, unless one would read as somebody else's. */
+function ownLine(label: string, text: string): string {
+  const [first = '', ...more] = text.trim().split(LINE_END);
+  const lines = more.map((line) => (LOOKS_LIKE_A_SPEAKER.test(line) ? `  ${line}` : line.trimEnd()));
+  return [`${label}: ${first.trimEnd()}`, ...lines].join('\n');
+}
+
+/** `Claude>[get_time]: {"timezone": "Asia/Tokyo"}` */
+function callLine(label: string, tool: string, input: Readonly<Record<string, unknown>>): string {
+  return `${label}>[${tool}]: ${spacedJson(input)}`;
+}
+
+/** `Claude<[get_time]: 14:30 JST`, up to the colon. */
+export function resultLabel(label: string, tool: string): string {
+  return `${label}<[${tool}]`;
+}
+
+/** JSON on one line with a space behind commas and colons. */
+function spacedJson(value: unknown): string {
+  // Every line feed in this is the formatter's: those within strings are escaped.
+  return JSON.stringify(value, null, 1)
+    .replace(/([[{])\n\s*/g, '$1')
+    .replace(/\n\s*([\]}])/g, '$1')
+    .replace(/\n\s*/g, ' ')
+    .replace(UNESCAPED_LINE_END, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

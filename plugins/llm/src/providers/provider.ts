@@ -8,7 +8,7 @@ import type {
   StopReason,
   Usage,
 } from '@cinnabar/sdk';
-import type { Refusal } from '../learned.js';
+import type { Refusal } from '../candidate.js';
 
 /** How a conversation is put to a model: as roles, or as one text that the model continues. */
 export type Mode = 'chat' | 'prefill';
@@ -88,4 +88,9 @@ export interface Provider {
   embed?(call: EmbedCall): Promise<Attempt<Embeddings>>;
   /** How many texts one request may hold. */
   readonly mostTexts?: number;
+}
+
+/** What came as a list of numbers; what is none becomes `NaN`, for whoever checks the vector. */
+export function toVector(values: readonly unknown[] | undefined): Float32Array {
+  return Float32Array.from(values ?? [], (value) => (typeof value === 'number' ? value : Number.NaN));
 }

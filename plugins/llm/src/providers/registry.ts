@@ -1,15 +1,11 @@
 import type { Clock, Random } from '@cinnabar/sdk';
 import type { Source } from '../vendors/source.js';
-import type { AnthropicSdk } from './anthropic/client.js';
-import { createAnthropicProvider } from './anthropic/provider.js';
-import type { BedrockSdk } from './bedrock/client.js';
-import { createBedrockProvider } from './bedrock/provider.js';
-import type { GoogleSdk } from './google/client.js';
-import { createGoogleProvider } from './google/provider.js';
+import { type AnthropicSdk, createAnthropicProvider } from './anthropic/provider.js';
+import { type BedrockSdk, createBedrockProvider } from './bedrock/provider.js';
+import { createGoogleProvider, type GoogleSdk } from './google/provider.js';
 import { createOfflineProvider } from './offline/provider.js';
 import { once } from './once.js';
-import type { OpenAiSdk } from './openai/client.js';
-import { createOpenAiProvider } from './openai/provider.js';
+import { createOpenAiProvider, type OpenAiSdk } from './openai/provider.js';
 import type { Provider } from './provider.js';
 
 /** How the vendors' SDKs are loaded: with the first request that needs one, and then never again. */

@@ -1,10 +1,16 @@
-import type { LlmRequest, ParticipantMessage, ToolResultContent } from '@cinnabar/sdk';
-import { callableName, createCallIds } from './call-ids.js';
-import { createDraft, type Draft, type DraftTurn } from './draft.js';
-import { labelParticipants } from './labels.js';
-import { speechNote } from './speech.js';
-import type { CallResult, Part, Transcript, Turn } from './turns.js';
-import { type ImageRule, showable } from './user-parts.js';
+import type { CacheControl, LlmRequest, ParticipantMessage, ToolResultContent, ToolUseContent } from '@cinnabar/sdk';
+import { labelParticipants, speechNote } from './participants.js';
+import {
+  addMessage,
+  addText,
+  type CallResult,
+  type GrowingPart,
+  type ImageRule,
+  type Part,
+  showable,
+  type Transcript,
+  type Turn,
+} from './turns.js';
 
 const NO_RESULT = 'no result recorded';
 const STARTS_EARLIER: Turn = { role: 'user', parts: [{ type: 'text', text: '(What was said before is not shown.)' }] };
@@ -94,4 +100,111 @@ function toResult(id: string, found: ToolResultContent | undefined, imageRule: I
     parts: parts.length > 0 ? parts : [{ type: 'text', text: '(empty)' }],
     isError: found.isError === true,
   };
+}
+
+interface DraftUser {
+  readonly role: 'user';
+  readonly parts: GrowingPart[];
+}
+interface DraftAssistant {
+  readonly role: 'assistant';
+  readonly texts: GrowingPart[];
+  readonly calls: { readonly block: ToolUseContent; readonly at: number }[];
+  /** A result has come in: what is called next belongs to another turn. */
+  answered: boolean;
+  cache: CacheControl | undefined;
+  cacheResults: CacheControl | undefined;
+}
+type DraftTurn = DraftUser | DraftAssistant;
+
+/** Groups what is said into turns, in order, and collects results wherever they come. */
+interface Draft {
+  readonly turns: readonly DraftTurn[];
+  hear(label: string, message: readonly Part[]): void;
+  say(text: string): void;
+  call(block: ToolUseContent): void;
+  result(block: ToolResultContent): void;
+  /** Marks the end of what has been added so far as the end of a cached prefix. */
+  mark(after: 'words' | 'results', cache: CacheControl): void;
+  /** Takes the first result for a call that came after it. */
+  takeResult(id: string, after: number): ToolResultContent | undefined;
+}
+
+/** @param apart whether each message keeps parts of its own, so that they stay the same wherever the marks are */
+function createDraft(apart: boolean): Draft {
+  const turns: DraftTurn[] = [];
+  const results = new Map<string, { readonly block: ToolResultContent; readonly at: number; taken: boolean }[]>();
+  let clock = 0;
+
+  const openAssistant = (fits: (turn: DraftAssistant) => boolean): DraftAssistant => {
+    const last = turns.at(-1);
+    if (last?.role === 'assistant' && fits(last)) return last;
+    const turn: DraftAssistant = {
+      role: 'assistant',
+      texts: [],
+      calls: [],
+      answered: false,
+      cache: undefined,
+      cacheResults: undefined,
+    };
+    turns.push(turn);
+    return turn;
+  };
+
+  return {
+    turns,
+    hear(label, message) {
+      const last = turns.at(-1);
+      if (last?.role === 'user') return addMessage(last.parts, label, message, apart);
+      const parts: GrowingPart[] = [];
+      addMessage(parts, label, message, apart);
+      turns.push({ role: 'user', parts });
+    },
+    say(text) {
+      addText(openAssistant(({ calls }) => calls.length === 0).texts, text, apart);
+    },
+    call(block) {
+      openAssistant(({ answered }) => !answered).calls.push({ block, at: clock++ });
+    },
+    result(block) {
+      const same = results.get(block.toolUseId) ?? [];
+      same.push({ block, at: clock++, taken: false });
+      results.set(block.toolUseId, same);
+      const last = turns.at(-1);
+      if (last?.role === 'assistant' && last.calls.length > 0) last.answered = true;
+    },
+    mark(after, cache) {
+      const last = turns.at(-1);
+      if (last?.role === 'assistant' && last.calls.length > 0) {
+        if (after === 'results') last.cacheResults = cache;
+        else last.cache = cache;
+        return;
+      }
+      const part = (last?.role === 'user' ? last.parts : last?.texts)?.at(-1);
+      if (part !== undefined) part.cache = cache;
+    },
+    takeResult(id, after) {
+      const found = results.get(id)?.find(({ at, taken }) => !taken && at > after);
+      if (found !== undefined) found.taken = true;
+      return found?.block;
+    },
+  };
+}
+
+const FITS_EVERY_PROVIDER = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** Hands out ids for calls: their own where every provider takes it and it is not used twice, else a new one. */
+function createCallIds(): (wanted: string) => string {
+  const used = new Set<string>();
+  return (wanted) => {
+    let id = wanted;
+    for (let number = 1; used.has(id) || !FITS_EVERY_PROVIDER.test(id); number++) id = `call_${number}`;
+    used.add(id);
+    return id;
+  };
+}
+
+/** A tool name that every provider takes: models sometimes call names that do not exist. */
+export function callableName(name: string): string {
+  return name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed';
 }

@@ -1,20 +1,21 @@
-import type { CacheControl, ImageContent } from '@cinnabar/sdk';
+import type { CacheControl, ContentBlock, ImageContent } from '@cinnabar/sdk';
+import { goOn, speak } from './participants.js';
 
 /** A piece of what was said. `cache` marks where a provider may end a cached prefix. */
 export type Part = TextPart | ImagePart;
-export interface TextPart {
+interface TextPart {
   readonly type: 'text';
   readonly text: string;
   readonly cache?: CacheControl;
 }
-export interface ImagePart {
+interface ImagePart {
   readonly type: 'image';
   readonly source: ImageContent['source'];
   readonly cache?: CacheControl;
 }
 
 /** A call the model made. Ids are unique in the transcript and fit every provider. */
-export interface Call {
+interface Call {
   readonly id: string;
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -26,12 +27,12 @@ export interface CallResult {
 }
 
 /** What people said between two turns of the model: one or more speakers, named in the text. */
-export interface UserTurn {
+interface UserTurn {
   readonly role: 'user';
   readonly parts: readonly Part[];
 }
 /** What the model said, then what it called. At least one of the two. */
-export interface AssistantTurn {
+interface AssistantTurn {
   readonly role: 'assistant';
   readonly texts: readonly TextPart[];
   readonly calls: readonly Call[];
@@ -71,3 +72,68 @@ export function joinTexts(parts: readonly Part[]): readonly Part[] {
   }
   return joined;
 }
+
+/** Why an image cannot be sent to this model; `undefined` when it can. */
+export type ImageRule = (source: ImageContent['source']) => string | undefined;
+
+/** A part that may still grow, or be marked. */
+export type GrowingPart =
+  | { readonly type: 'text'; text: string; cache?: CacheControl }
+  | (ImagePart & { cache?: CacheControl });
+
+/** Text, or an image that the model can take, or a note in its place. */
+export function showable(block: ContentBlock, rule: ImageRule): Part | undefined {
+  if (block.type === 'text') return block.text.trim() === '' ? undefined : { type: 'text', text: block.text };
+  if (block.type !== 'image') return undefined;
+  const problem = rule(block.source);
+  return problem === undefined
+    ? { type: 'image', source: block.source }
+    : { type: 'text', text: `[an image that you cannot see: ${problem}]` };
+}
+
+/**
+ * Adds one message to what people have said.
+ * @param apart a part for each message; otherwise text runs on in one until an image or a cache mark ends it
+ */
+export function addMessage(parts: GrowingPart[], label: string, message: readonly Part[], apart: boolean): void {
+  const [first, ...more] = message;
+  if (first === undefined) return;
+  addText(parts, first.type === 'image' ? `${label}:` : speak(label, first.text).trimEnd(), apart);
+  for (const part of first.type === 'image' ? message : more) {
+    if (part.type === 'image') parts.push({ ...part });
+    else addText(parts, goOn(part.text), false);
+  }
+}
+
+/** A later part starts with the line break, so that a part once sent never changes and stays cached. */
+export function addText(parts: GrowingPart[], text: string, apart: boolean): void {
+  const last = parts.at(-1);
+  if (last === undefined) parts.push({ type: 'text', text });
+  else if (last.type === 'image' || last.cache !== undefined || apart) parts.push({ type: 'text', text: `\n${text}` });
+  else last.text += `\n${text}`;
+}
+
+/** What a provider takes. */
+interface ImageLimits {
+  readonly mediaTypes: readonly string[];
+  readonly protocols: readonly string[];
+  readonly maxBytes: number;
+}
+
+/** The rule for a provider's limits; for a model that sees nothing, every image has a problem. */
+export function imageRule(limits: ImageLimits, canSee: boolean): ImageRule {
+  return (source) => (canSee ? problemWith(source, limits) : 'this model takes no images');
+}
+
+function problemWith(source: ImageContent['source'], limits: ImageLimits): string | undefined {
+  const mediaType = source.mediaType.toLowerCase();
+  if (!limits.mediaTypes.includes(mediaType)) return `${mediaType || 'its type'} is not supported`;
+  if (source.type === 'url') {
+    const fits = URL.canParse(source.data) && limits.protocols.includes(new URL(source.data).protocol);
+    return fits ? undefined : 'its address cannot be used';
+  }
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(source.data)) return 'its data is damaged';
+  return source.data.length * 0.75 > limits.maxBytes ? 'it is too large' : undefined;
+}
+
+export const COMMON_MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;

@@ -1,7 +1,6 @@
-import { isHttpUrl } from '../http-url.js';
-import type { Environment, GlobalSettings } from '../settings.js';
-import type { VendorConfig, VendorSettings } from './schema.js';
-import { notConfigured, partsFrom } from './single.js';
+import { type Environment, type GlobalSettings, isHttpUrl } from '../settings.js';
+import type { VendorConfig, VendorSettings } from './configuration.js';
+import { notConfigured, partsFrom } from './environment.js';
 import { PROVIDER_NAMES, type ProviderName, type SourceParts, sourceOf, type Vendor } from './source.js';
 
 /**

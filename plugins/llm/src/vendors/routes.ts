@@ -1,9 +1,7 @@
 import type { Environment, GlobalSettings } from '../settings.js';
 import { configuredVendor } from './configured.js';
-import { type EmbeddingRoute, embeddingRoute, vendorsEmbeddingRoute } from './embeddings.js';
-import { type NamePattern, plainName, readPatterns } from './patterns.js';
-import { configure, notConfigured } from './single.js';
-import type { Vendor } from './source.js';
+import { configure, isAnthropicKey, notConfigured, partsFrom } from './environment.js';
+import { type Source, sourceOf, type Vendor } from './source.js';
 
 /** Which vendor answers for which model. */
 export interface Routes {
@@ -88,4 +86,87 @@ function notProvided(model: string, vendors: readonly string[]): Error {
   return notConfigured(
     `no vendor provides the model "${model.slice(0, 100)}" (there ${vendors.length === 1 ? 'is' : 'are'} ${vendors.join(', ')}). Add it to a vendor's provides`,
   );
+}
+
+/** Who makes embeddings, with which model. */
+interface EmbeddingRoute {
+  readonly vendor: Vendor;
+  readonly model: string;
+}
+
+const WITH_EMBEDDINGS = ['openai', 'google'] as const;
+
+/**
+ * Without vendors set up: who answers, if it has embeddings, else the first that does and has a key or an address. So a bot that
+ * talks through Anthropic can remember through OpenAI.
+ * @param wanted by a request; otherwise what the owner has named. `undefined` when nobody has.
+ */
+function embeddingRoute(
+  settings: GlobalSettings,
+  env: Environment,
+  answers: Source,
+  wanted: string | undefined,
+): EmbeddingRoute | undefined {
+  if (settings.provider === 'offline') return undefined;
+  const order = [...WITH_EMBEDDINGS].sort(
+    (one, other) => Number(other === answers.provider) - Number(one === answers.provider),
+  );
+  for (const provider of order) {
+    const parts = partsFrom(provider, settings, env);
+    const model = wanted || settings.embeddingModel || modelsFrom(env)[provider];
+    const isSetUp = (parts.key !== undefined || parts.baseUrl !== undefined) && !isAnthropicKey(provider, parts);
+    if (model && isSetUp) {
+      return { model, vendor: { name: provider, source: sourceOf(provider, parts) } };
+    }
+  }
+  return undefined;
+}
+
+/** With vendors set up: the model that was named, of the vendor that provides it. */
+function vendorsEmbeddingRoute(
+  settings: GlobalSettings,
+  env: Environment,
+  providerOf: (model: string) => Vendor | undefined,
+  wanted: string | undefined,
+): EmbeddingRoute | undefined {
+  const { openai, google } = modelsFrom(env);
+  const model = wanted || settings.embeddingModel || openai || google;
+  const vendor = model ? providerOf(model) : undefined;
+  return model && vendor ? { model, vendor } : undefined;
+}
+
+function modelsFrom({ OPENAI_EMBEDDING_MODEL: openai, GOOGLE_EMBEDDING_MODEL: google }: Environment) {
+  return { openai, google };
+}
+
+/** Whether a model's name is one of those that a pattern describes, from its first letter to its last. */
+type NamePattern = (model: string) => boolean;
+
+const WITHOUT_MEANING = /^[\w:@/-]+$/;
+const LONGEST_NAME = 300;
+
+/**
+ * Reads a vendor's `provides`. Patterns are those of RE2, which takes time in proportion to the name whatever the pattern: look-around
+ * and back-references do not exist there and are refused, as are repetitions of more than 1,000.
+ * @throws CINNABAR_LLM_NOT_CONFIGURED with vendor, pattern and what is wrong with it
+ */
+async function readPatterns(vendor: string, patterns: readonly string[]): Promise<readonly NamePattern[]> {
+  if (patterns.every((pattern) => WITHOUT_MEANING.test(pattern)))
+    return patterns.map((name) => (model) => model === name);
+  const { RE2JS } = await import('re2js');
+  return patterns.map((pattern) => {
+    try {
+      const compiled = RE2JS.compile(pattern);
+      return (model) => model.length <= LONGEST_NAME && compiled.matches(model);
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      throw notConfigured(`the vendor "${vendor}" has a pattern in provides that cannot be used: ${problem}`);
+    }
+  });
+}
+
+/** The one model that a pattern means, if it looks like a name: a dot is then taken for itself. */
+function plainName(pattern: string): string | undefined {
+  const name = pattern.replaceAll('\\.', '.');
+  return WITHOUT_MEANING.test(name.replaceAll('.', '')) ? name : undefined;
 }

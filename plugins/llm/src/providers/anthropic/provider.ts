@@ -1,7 +1,8 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { APIError } from '@anthropic-ai/sdk';
 import type { Clock } from '@cinnabar/sdk';
+import { failedAttempt, type HttpProblem, type Vendor } from '../errors.js';
 import type { Provider } from '../provider.js';
-import { failedAttempt } from '../sdk-errors.js';
-import { type AnthropicSdk, type AnthropicSource, createClient, problemOf, vendorOf } from './client.js';
 import { renderMessages, sendMessages } from './messages.js';
 
 /** Anthropic's Messages API. The SDK is loaded with the first request. */
@@ -23,5 +24,55 @@ export function createAnthropicProvider(
       }
     },
     render: renderMessages,
+  };
+}
+
+export type AnthropicSdk = Pick<
+  typeof import('@anthropic-ai/sdk'),
+  'Anthropic' | 'APIError' | 'APIConnectionError' | 'APIUserAbortError'
+>;
+
+interface AnthropicSource {
+  readonly baseUrl: string;
+  readonly key?: string;
+}
+
+/** Time limits and repetitions are ours, so the SDK's are switched off. */
+const NO_SDK_TIMEOUT_MS = 2_147_483_647;
+
+/** The SDK's client for one source. Neither the environment nor profiles on disk are read for credentials. */
+function createClient(sdk: AnthropicSdk, { baseUrl, key }: AnthropicSource): Anthropic {
+  return new sdk.Anthropic({
+    baseURL: baseUrl,
+    apiKey: key ?? 'none',
+    webhookKey: null,
+    maxRetries: 0,
+    timeout: NO_SDK_TIMEOUT_MS,
+    logLevel: 'off',
+    ...(key === undefined ? { defaultHeaders: { Authorization: null, 'X-Api-Key': null } } : {}),
+  });
+}
+
+function vendorOf({ baseUrl, key }: AnthropicSource): Vendor {
+  const { host } = new URL(baseUrl);
+  return {
+    title: host === 'api.anthropic.com' ? 'Anthropic' : 'The server',
+    keyVariable: 'ANTHROPIC_API_KEY',
+    secrets: key === undefined ? [] : [key],
+    host,
+    notFoundHint: 'is the model right?',
+  };
+}
+
+export function problemOf(error: APIError): HttpProblem {
+  return {
+    status: error.status,
+    // Bedrock names the error in a header.
+    kinds: [error.type, error.errorCode, error.headers?.get('x-amzn-errortype') ?? null].filter(
+      (kind) => kind !== null,
+    ),
+    param: undefined,
+    message: error.apiMessage ?? error.message.replace(/^\d{3} /, ''),
+    headers: error.headers,
   };
 }

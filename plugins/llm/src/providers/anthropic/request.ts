@@ -1,27 +1,38 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import { toAnthropicTool } from '@cinnabar/sdk';
+import {
+  type CacheControl,
+  type ImageContent,
+  type LlmRequest,
+  type ModelTraits,
+  toAnthropicTool,
+} from '@cinnabar/sdk';
+import { READ_ON, toScript } from '../../prefill/script.js';
+import { prefillStops } from '../../stop-sequences.js';
 import { toTranscript } from '../../transcript/transcript.js';
-import type { Turn } from '../../transcript/turns.js';
-import { COMMON_MEDIA_TYPES, imageRule } from '../images.js';
+import {
+  type CallResult,
+  COMMON_MEDIA_TYPES,
+  type ImageRule,
+  imageRule,
+  type Part,
+  type Turn,
+} from '../../transcript/turns.js';
+import { isClosed, outputSchema } from '../json.js';
 import type { ProviderCall } from '../provider.js';
-import { type MarkedMessage, toMessages, withBreakpoints } from './blocks.js';
-import { type Breakpoint, placeBreakpoints } from './breakpoints.js';
-import { type OutputForm, outputForm } from './output-form.js';
-import { toPrefill } from './prefill-messages.js';
 
 /** Older models take these; the SDK no longer names them. */
 interface Sampling {
   readonly temperature?: number;
   readonly top_p?: number;
 }
-export type MessagesParams = Anthropic.MessageCreateParamsNonStreaming & Sampling;
+type MessagesParams = Anthropic.MessageCreateParamsNonStreaming & Sampling;
 
 const IMAGE_LIMITS = { mediaTypes: COMMON_MEDIA_TYPES, protocols: ['https:'], maxBytes: 5 * 1024 * 1024 };
 /** The API demands a limit. Reasoning counts too, so this is twice a long answer. */
 const DEFAULT_MAX_TOKENS = 8192;
 
 /** What differs between the modes. */
-export interface Conversation {
+interface Conversation {
   readonly system: string;
   readonly messages: readonly MarkedMessage[];
   readonly tools: readonly Anthropic.Tool[];
@@ -99,4 +110,212 @@ function markLast(tools: readonly Anthropic.Tool[], breakpoint: Breakpoint | und
   return tools.map((tool, index) =>
     breakpoint !== undefined && index === tools.length - 1 ? { ...tool, cache_control: breakpoint } : tool,
   );
+}
+
+/** The conversation as words in the model's mouth, with the list of tools in front. */
+function toPrefill({ request, assistantImages }: ProviderCall, images: ImageRule): Conversation {
+  const { system, tools, messages } = toScript(request, images);
+  const user = (text: string, cache?: CacheControl): MarkedMessage => ({
+    role: 'user',
+    blocks: [{ block: { type: 'text', text }, cache }],
+  });
+  return {
+    system,
+    messages: [
+      user(READ_ON),
+      ...(tools === undefined ? [] : [user(tools, request.cache?.tools)]),
+      ...messages.flatMap((parts) => (assistantImages ? [spoken(parts)] : apart(parts))),
+    ],
+    tools: [],
+    options: {},
+    stops: prefillStops(request, Number.POSITIVE_INFINITY),
+  };
+}
+
+function spoken(parts: readonly Part[]): MarkedMessage {
+  return { role: 'assistant', blocks: parts.map((part) => ({ block: toBlock(part), cache: part.cache })) };
+}
+
+/** The API takes images in a user's message only. */
+function apart(parts: readonly Part[]): readonly MarkedMessage[] {
+  const words = parts.filter((part) => part.type === 'text');
+  const shown = parts.filter((part) => part.type === 'image');
+  return [
+    ...(words.length === 0 ? [] : [spoken(words)]),
+    ...(shown.length === 0 ? [] : [{ ...spoken(shown), role: 'user' as const }]),
+  ];
+}
+
+/** A content block, and the mark at its end. The API forbids none of these to be marked. */
+interface MarkedBlock {
+  readonly block:
+    | Anthropic.TextBlockParam
+    | Anthropic.ImageBlockParam
+    | Anthropic.ToolUseBlockParam
+    | Anthropic.ToolResultBlockParam;
+  readonly cache: CacheControl | undefined;
+}
+
+interface MarkedMessage {
+  readonly role: 'user' | 'assistant';
+  readonly blocks: MarkedBlock[];
+}
+
+/** Results and what people say after them are one user message; otherwise each turn is a message. */
+function toMessages(turns: readonly Turn[]): readonly MarkedMessage[] {
+  const messages: MarkedMessage[] = [];
+  for (const turn of turns) {
+    const role = turn.role === 'assistant' ? 'assistant' : 'user';
+    const last = messages.at(-1);
+    if (last?.role === role) last.blocks.push(...toBlocks(turn));
+    else messages.push({ role, blocks: [...toBlocks(turn)] });
+  }
+  return messages;
+}
+
+/** Sets the breakpoints, one for each block. A lone text is written as a plain string, which means the same. */
+function withBreakpoints(
+  messages: readonly MarkedMessage[],
+  breakpoints: readonly (Breakpoint | undefined)[],
+): Anthropic.MessageParam[] {
+  let place = 0;
+  return messages.map(({ role, blocks }) => {
+    const content = blocks.map(({ block }) => {
+      const breakpoint = breakpoints[place++];
+      return breakpoint === undefined ? block : { ...block, cache_control: breakpoint };
+    });
+    return { role, content: plain(content) };
+  });
+}
+
+/** A part as a block. */
+function toBlock(part: Part): Anthropic.TextBlockParam | Anthropic.ImageBlockParam {
+  return part.type === 'text' ? { type: 'text', text: part.text } : { type: 'image', source: toSource(part.source) };
+}
+
+function toBlocks(turn: Turn): readonly MarkedBlock[] {
+  if (turn.role === 'user') return turn.parts.map((part) => ({ block: toBlock(part), cache: part.cache }));
+  if (turn.role === 'results')
+    return turn.results.map((result, index) => markIf(toResult(result), turn.results.length - 1 === index, turn.cache));
+  return [
+    ...turn.texts.map(({ text, cache }) => ({ block: { type: 'text' as const, text }, cache })),
+    ...turn.calls.map(({ id, name, input }, index) =>
+      markIf({ type: 'tool_use', id, name, input: { ...input } }, turn.calls.length - 1 === index, turn.cache),
+    ),
+  ];
+}
+
+function markIf(block: MarkedBlock['block'], isLast: boolean, cache: CacheControl | undefined): MarkedBlock {
+  return { block, cache: isLast ? cache : undefined };
+}
+
+function toResult({ id, parts, isError }: CallResult): Anthropic.ToolResultBlockParam {
+  const content = plain(parts.map(toBlock));
+  return { type: 'tool_result', tool_use_id: id, content, ...(isError ? { is_error: true } : {}) };
+}
+
+function plain<B extends MarkedBlock['block']>(blocks: B[]): string | B[] {
+  const [only, ...more] = blocks;
+  const bare = only?.type === 'text' && more.length === 0 && only.cache_control === undefined;
+  return bare ? only.text : blocks;
+}
+
+function toSource({ type, data, mediaType }: ImageContent['source']): Anthropic.ImageBlockParam['source'] {
+  if (type === 'url') return { type: 'url', url: data };
+  return { type: 'base64', data, media_type: toMediaType(mediaType.toLowerCase()) };
+}
+
+// The image rule has let no other type through.
+function toMediaType(mediaType: string): Anthropic.Base64ImageSource['media_type'] {
+  return mediaType === 'image/png' || mediaType === 'image/gif' || mediaType === 'image/webp'
+    ? mediaType
+    : 'image/jpeg';
+}
+
+type Breakpoint = Anthropic.CacheControlEphemeral;
+
+/** The marks of a request in the order in which the provider reads a prompt. */
+interface Marks {
+  readonly tools: CacheControl | undefined;
+  readonly system: CacheControl | undefined;
+  readonly blocks: readonly (CacheControl | undefined)[];
+}
+
+interface Breakpoints {
+  readonly tools: Breakpoint | undefined;
+  readonly system: Breakpoint | undefined;
+  readonly blocks: readonly (Breakpoint | undefined)[];
+}
+
+/**
+ * The breakpoints that a model takes. Too many: the one behind the tools goes first, since the system prompt's covers it, then the
+ * earliest. An hour's entry after one of five minutes, which the API refuses, is kept for five minutes, too.
+ */
+function placeBreakpoints({ tools, system, blocks }: Marks, rules: ModelTraits['cache']): Breakpoints {
+  const kept = new Set(keptPlaces([tools, system, ...blocks], rules));
+  let shortOnly = !rules.ttls.includes('1h');
+  const breakpoint = (mark: CacheControl | undefined, place: number): Breakpoint | undefined => {
+    if (mark === undefined || !kept.has(place)) return undefined;
+    if (mark.ttl !== '1h') shortOnly = true;
+    return shortOnly ? { type: 'ephemeral' } : { type: 'ephemeral', ttl: '1h' };
+  };
+  return {
+    tools: breakpoint(tools, 0),
+    system: breakpoint(system, 1),
+    blocks: blocks.map((mark, index) => breakpoint(mark, index + 2)),
+  };
+}
+
+function keptPlaces(marks: readonly (CacheControl | undefined)[], rules: ModelTraits['cache']): readonly number[] {
+  if (rules.kind !== 'explicit' || rules.breakpoints === 0) return [];
+  const places = marks.flatMap((mark, place) => (mark === undefined ? [] : [place]));
+  const surplus = places.length - rules.breakpoints;
+  if (surplus <= 0) return places;
+  const prompt = places.filter((place) => place < 2);
+  const dispensable =
+    prompt.length === 2 ? [0, ...places.filter((place) => place >= 2)] : places.filter((place) => place >= 2);
+  const dropped = new Set([...dispensable, ...prompt].slice(0, surplus));
+  return places.filter((place) => !dropped.has(place));
+}
+
+/** How structured output is asked for: as the API's own format where the schema fits it, else as a tool that must be called. */
+export type OutputForm =
+  | { readonly kind: 'prose' }
+  | { readonly kind: 'schema'; readonly format: Anthropic.JSONOutputFormat }
+  | { readonly kind: 'tool'; readonly tool: Anthropic.Tool };
+
+function outputForm(output: LlmRequest['output']): OutputForm {
+  if (output === undefined) return { kind: 'prose' };
+  const schema = outputSchema(output.schema);
+  return isClosed(schema) && !hasUnsupported(schema)
+    ? { kind: 'schema', format: { type: 'json_schema', schema: { ...schema } } }
+    : {
+        kind: 'tool',
+        tool: {
+          name: output.name,
+          description: 'Gives the answer. Always answer by calling this, with no other words.',
+          input_schema: { ...schema, type: 'object' },
+        },
+      };
+}
+
+const UNSUPPORTED = new Set([
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'oneOf',
+]);
+
+/** Keywords that the API's format refuses. A property may be called like one of them: then the tool is used, and nothing is lost. */
+function hasUnsupported(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasUnsupported);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([key, child]) => UNSUPPORTED.has(key) || hasUnsupported(child));
 }

@@ -1,7 +1,7 @@
 import type { LlmCompletion, StopReason, Usage } from '@cinnabar/sdk';
 import type { GenerateContentResponse, GenerateContentResponseUsageMetadata, Part } from '@google/genai';
+import { checkToolCall, readToolCall } from '../json.js';
 import type { ProviderReply } from '../provider.js';
-import { checkToolCall, readToolCall } from '../tool-call.js';
 
 type Content = LlmCompletion['content'];
 

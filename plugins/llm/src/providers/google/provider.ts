@@ -1,13 +1,12 @@
-import type { Clock } from '@cinnabar/sdk';
-import type { GenerateContentParameters, GoogleGenAI } from '@google/genai';
-import { bounded } from '../../streaming/bounded.js';
-import { CONNECTION_LOST, isConnectionLost, toFailure, unreadable } from '../http-failure.js';
+import type { Clock, Embeddings } from '@cinnabar/sdk';
+import type { ApiError, GenerateContentParameters, GoogleGenAI } from '@google/genai';
+import { z } from 'zod';
+import { bounded } from '../../streaming.js';
+import { CONNECTION_LOST, type HttpProblem, isConnectionLost, toFailure, unreadable, type Vendor } from '../errors.js';
 import { once } from '../once.js';
-import type { Attempt, Provider, ProviderCall } from '../provider.js';
+import { type Attempt, type EmbedCall, type Provider, type ProviderCall, toVector } from '../provider.js';
 import { collect, type GeminiAnswer, textsOf, toReply } from './answer.js';
-import { type GeminiBody, toGeminiBody } from './body.js';
-import { createClient, type GoogleSdk, type GoogleSource, problemOf, vendorOf } from './client.js';
-import { sendEmbeddings } from './embeddings.js';
+import { type GeminiBody, toGeminiBody } from './request.js';
 
 /** The API's own limit. */
 const MOST_TEXTS = 100;
@@ -81,4 +80,83 @@ function toParams(model: string, body: GeminiBody, abortSignal: AbortSignal): Ge
 /** What the SDK throws, without a class of its own, when a stream breaks off within an event. */
 function isCutShort(error: unknown): boolean {
   return error instanceof Error && error.message.includes('Incomplete JSON segment');
+}
+
+/** The API does not count the tokens of embeddings; of most languages they have about this length. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** `batchEmbedContents`. Each text is a content of its own: as bare texts, some models would make one vector of all. */
+async function sendEmbeddings(client: GoogleGenAI, call: EmbedCall): Promise<Attempt<Embeddings>> {
+  const { model, texts, signal } = call;
+  const answer = await client.models.embedContent({
+    model,
+    contents: texts.map((text) => ({ role: 'user', parts: [{ text }] })),
+    config: { abortSignal: signal },
+  });
+  const vectors = (answer.embeddings ?? []).map(({ values }) => toVector(values));
+  const tokens = texts.reduce((sum, { length }) => sum + Math.ceil(length / CHARACTERS_PER_TOKEN), 0);
+  return { ok: true, reply: { vectors, model, tokens } };
+}
+
+export type GoogleSdk = Pick<typeof import('@google/genai'), 'GoogleGenAI' | 'ApiError'>;
+
+interface GoogleSource {
+  readonly baseUrl: string;
+  readonly key?: string;
+}
+
+/** The SDK's client for one source: the Gemini API, never Vertex, and without a key of the environment. */
+function createClient(sdk: GoogleSdk, { baseUrl, key }: GoogleSource): GoogleGenAI {
+  const withoutKey: typeof fetch = (input, init) => {
+    const headers = new Headers(init?.headers);
+    headers.delete('x-goog-api-key');
+    return fetch(input, { ...init, headers });
+  };
+  return new sdk.GoogleGenAI({
+    apiKey: key ?? 'none',
+    vertexai: false,
+    httpOptions: { baseUrl, ...(key === undefined ? { fetch: withoutKey } : {}) },
+  });
+}
+
+function vendorOf({ baseUrl, key }: GoogleSource): Vendor {
+  const { host } = new URL(baseUrl);
+  return {
+    title: host === 'generativelanguage.googleapis.com' ? 'Google' : 'The server',
+    keyVariable: 'GOOGLE_API_KEY',
+    secrets: key === undefined ? [] : [key],
+    host,
+    notFoundHint: 'is the model right?',
+  };
+}
+
+const BODY = z.object({
+  error: z.object({
+    message: z.string().default(''),
+    status: z.string().default(''),
+    details: z.array(z.looseObject({ reason: z.string().optional(), retryDelay: z.string().optional() })).default([]),
+  }),
+});
+
+/** The SDK has put the body of the answer into the message. */
+function problemOf(error: ApiError): HttpProblem {
+  const body = BODY.safeParse(parse(error.message.slice(error.message.indexOf('{')))).data?.error;
+  const delay = body?.details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay;
+  const reasons = body?.details.flatMap(({ reason }) => reason ?? []) ?? [];
+  return {
+    // A wrong key is a 400 here.
+    status: reasons.includes('API_KEY_INVALID') ? 401 : error.status,
+    kinds: [body?.status ?? '', ...reasons],
+    param: undefined,
+    message: body?.message || error.message,
+    headers: delay === undefined ? undefined : new Headers({ 'retry-after': String(Number.parseFloat(delay)) }),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,10 +1,17 @@
 import type { ModelTool } from '@cinnabar/sdk';
-import { align } from './align.js';
-import { readShape } from './arguments.js';
-import { type SlotText, slotText } from './slot-text.js';
-import { type Element, readTemplate } from './template.js';
-import { isPoliteEnd } from './tolerance.js';
-import { splitWords, type Word } from './words.js';
+import { readShape, type SlotText, slotText } from './arguments.js';
+import {
+  costOfExtra,
+  costOfMissing,
+  costOfSaying,
+  isNumber,
+  isPoliteEnd,
+  isSmall,
+  isTelling,
+  limitFor,
+  splitWords,
+  type Word,
+} from './words.js';
 
 /** A tool and the arguments that an utterance gives it. */
 export interface Match {
@@ -22,7 +29,7 @@ export interface Doubt {
   readonly score: number;
 }
 
-export interface Reading {
+interface Reading {
   /** The tools whose examples fit equally well, the best reading of each. Empty when none fits; more than one is ambiguous. */
   readonly matches: readonly Match[];
   /** The best of what nearly fits, where nothing does. */
@@ -122,4 +129,166 @@ function withoutFrame(words: readonly Word[], self: string): readonly Word[] {
     if (last !== undefined && !last.operator && isPoliteEnd(last.form)) rest = rest.slice(0, -1);
   }
   return rest;
+}
+
+/** A piece of an example utterance. */
+type Element = Literal | Slot;
+interface Literal {
+  readonly kind: 'literal';
+  readonly form: string;
+  readonly small: boolean;
+  /** With small words alone it stands between two slots: without it, nothing tells where the first one ends. */
+  readonly separates: boolean;
+}
+interface Slot {
+  readonly kind: 'slot';
+  readonly name: string;
+  readonly numeric: boolean;
+  readonly afterBreak: boolean;
+  /** The example has it in brackets, which are not part of the value. */
+  readonly bracketed: boolean;
+}
+
+const SLOT = /\{(\w+)\}/;
+
+/**
+ * Reads an example such as "add {name} to my party, he's a {role}".
+ * @param isNumeric which slots take a number: one word that looks like one
+ */
+function readTemplate(example: string, isNumeric: (slot: string) => boolean): readonly Element[] {
+  // Splitting by a pattern with a group gives text and slot names in turn.
+  const pieces = example.split(SLOT);
+  return pieces.flatMap((piece, index): readonly Element[] => {
+    if (index % 2 === 1) {
+      const before = pieces[index - 1] ?? '';
+      const numeric = isNumeric(piece);
+      return [
+        { kind: 'slot', name: piece, numeric, afterBreak: /[,;:]\s*$/.test(before), bracketed: before.endsWith('(') },
+      ];
+    }
+    // Brackets around a slot belong to the slot.
+    const forms = splitWords(piece).flatMap(({ form }) => (/[\p{L}\p{N}]/u.test(form) ? [form] : []));
+    const separates = index > 0 && index < pieces.length - 1 && forms.every(isSmall);
+    return forms.map((form) => ({ kind: 'literal', form, small: isSmall(form), separates }));
+  });
+}
+
+/** Whether its own words say enough: an example made of slots, small words and fillers would match anything. */
+function isTellingEnough(template: readonly Element[]): boolean {
+  const telling = template.filter((element) => element.kind === 'literal' && isTelling(element.form)).length;
+  const open = template.filter((element) => element.kind === 'slot' && !element.numeric).length;
+  return telling > 0 && telling >= open;
+}
+
+/** Whether a person would have to know an id to say it. */
+export function needsId(example: string): boolean {
+  return /\{(?:\w*_)?id\}|\{\w*Id\}/.test(example);
+}
+
+/** The example as a person should read it: "add NAME to my party, he's a ROLE". */
+export function readable(example: string): string {
+  return example.replace(new RegExp(SLOT, 'g'), (_slot, name: string) => spaced(name).toUpperCase());
+}
+
+/** `gearPreferences` and `gear_preferences` are read as "gear preferences". */
+function spaced(name: string): string {
+  return name.replaceAll('_', ' ').replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
+}
+
+/** Which words of the utterance fill each slot: from, to (exclusive). */
+interface Alignment {
+  readonly cost: number;
+  readonly slots: ReadonlyMap<string, { readonly from: number; readonly to: number }>;
+}
+
+const [NONE, EXTRA, MISSING, SAID, SLOT_STARTS, SLOT_GOES_ON] = [0, 1, 2, 3, 4, 5];
+
+interface Step {
+  readonly cost: number;
+  readonly move: number;
+}
+const IMPOSSIBLE: Step = { cost: Number.POSITIVE_INFINITY, move: NONE };
+
+/**
+ * The cheapest way to read `words` as an utterance of `template`: an edit distance over words in which slots take one word or more.
+ * Time grows with the product of the two lengths, whatever the words are.
+ */
+function align(template: readonly Element[], words: readonly Word[]): Alignment | undefined {
+  const literals = template.filter((element) => element.kind === 'literal');
+  if (!isTellingEnough(template)) return undefined;
+  const limit = limitFor(literals.length);
+  const width = words.length + 1;
+  const moves = new Uint8Array((template.length + 1) * width);
+
+  let above: Float64Array = new Float64Array(width);
+  for (const [index, word] of words.entries()) {
+    above[index + 1] = (above[index] ?? 0) + costOfExtra(word);
+    moves[index + 1] = EXTRA;
+  }
+  for (const [index, element] of template.entries()) {
+    const row = new Float64Array(width).fill(Number.POSITIVE_INFINITY);
+    let best = Number.POSITIVE_INFINITY;
+    for (let column = 0; column < width; column++) {
+      const { cost, move } = bestStep(element, template[index - 1], words[column - 1], above, row, column);
+      row[column] = cost;
+      moves[(index + 1) * width + column] = move;
+      best = Math.min(best, cost);
+    }
+    if (best > limit) return undefined;
+    above = row;
+  }
+  const cost = above[width - 1] ?? Number.POSITIVE_INFINITY;
+  return cost <= limit ? { cost, slots: slotsOf(template, moves, width) } : undefined;
+}
+
+function bestStep(
+  element: Element,
+  before: Element | undefined,
+  word: Word | undefined,
+  above: Float64Array,
+  row: Float64Array,
+  column: number,
+): Step {
+  const diagonal = above[column - 1] ?? Number.POSITIVE_INFINITY;
+  const left = row[column - 1] ?? Number.POSITIVE_INFINITY;
+  if (element.kind === 'slot') {
+    if (word === undefined || (element.numeric && !isNumber(word.form))) return IMPOSSIBLE;
+    // Between two slots something has to say where the first one ends.
+    const misplaced = before?.kind === 'slot' && !isMarked(element, before, word);
+    const starts = { cost: misplaced ? Number.POSITIVE_INFINITY : diagonal, move: SLOT_STARTS };
+    // Going on is preferred: then the slot before ends as early as it can.
+    return element.numeric || left > starts.cost ? starts : { cost: left, move: SLOT_GOES_ON };
+  }
+  const missing = { cost: (above[column] ?? Number.POSITIVE_INFINITY) + costOfMissing(element), move: MISSING };
+  if (word === undefined) return missing;
+  const said = { cost: diagonal + costOfSaying(word, element.form), move: SAID };
+  const extra = { cost: left + costOfExtra(word), move: EXTRA };
+  return [said, extra, missing].reduce((best, step) => (step.cost < best.cost ? step : best));
+}
+
+function isMarked(slot: Slot, before: Slot, word: Word): boolean {
+  if (slot.bracketed) return word.operator;
+  return slot.afterBreak ? word.afterBreak : slot.numeric || before.numeric;
+}
+
+function slotsOf(template: readonly Element[], moves: Uint8Array, width: number): Alignment['slots'] {
+  const slots = new Map<string, { readonly from: number; readonly to: number }>();
+  let row = template.length;
+  let column = width - 1;
+  const move = () => moves[row * width + column];
+  while (row > 0) {
+    const element = template[row - 1];
+    if (element?.kind === 'slot') {
+      const to = column;
+      while (move() === SLOT_GOES_ON) column--;
+      column--;
+      row--;
+      slots.set(element.name, { from: column, to });
+    } else {
+      const taken = move();
+      if (taken !== MISSING) column--;
+      if (taken !== EXTRA) row--;
+    }
+  }
+  return slots;
 }

@@ -1,7 +1,13 @@
-import { CinnabarError, type ContentBlock, type LlmRequest, type ParticipantMessage, type Random } from '@cinnabar/sdk';
+import {
+  CinnabarError,
+  type ContentBlock,
+  type LlmRequest,
+  type ModelTool,
+  type ParticipantMessage,
+  type Random,
+} from '@cinnabar/sdk';
 import type { Provider, ProviderReply } from '../provider.js';
-import { readUtterance } from './match.js';
-import { askWhich, explainDoubt, explainYourself } from './replies.js';
+import { type Doubt, type Match, needsId, readable, readUtterance } from './match.js';
 
 /**
  * A model that needs no key and no network. It reads the last thing said to it as one of the offered tools' examples; after a
@@ -63,4 +69,44 @@ function textOf(content: readonly ContentBlock[]): string {
 
 function isBlank(block: ContentBlock): boolean {
   return block.type === 'text' && block.text.trim() === '';
+}
+
+const MAX_EXAMPLES = 6;
+const INTRODUCTION = 'I am the offline model: no language model is connected, so I understand only a few sentences';
+
+/** What it can do, when it has understood nothing. What a person cannot say without knowing an id is left out, however many tools there are. */
+function explainYourself(tools: readonly ModelTool[]): string {
+  const examples = tools.flatMap((tool) =>
+    (tool.examples ?? [])
+      .filter((example) => !needsId(example))
+      .slice(0, 1)
+      .map(readable),
+  );
+  if (examples.length === 0)
+    return `${INTRODUCTION}, and none that I could act on here. Commands work as ever: see \`help\`.`;
+  return [
+    `${INTRODUCTION}, with your own words in place of the capitals:`,
+    ...examples.slice(0, MAX_EXAMPLES).map((example) => `- ${example}`),
+    'Commands work as ever: see `help`.',
+  ].join('\n');
+}
+
+/** Why it did nothing, where a sentence nearly fits. */
+function explainDoubt({ example, slot, text }: Doubt): string {
+  const name = readable(`{${slot}}`);
+  return [
+    `I did not understand that for certain, so I did nothing: is “${text}” one ${name}?`,
+    `I know “${readable(example)}”. Say one thing at a time; what belongs together goes in quotes.`,
+  ].join('\n');
+}
+
+/** Which one was meant, when several tools fit equally well. */
+function askWhich(matches: readonly Match[]): string {
+  const choices = matches.map(({ tool, example }) => `- ${readable(example)} (${shorten(tool.description)})`);
+  return ['That could mean more than one thing. Please say it so that only one of these fits:', ...choices].join('\n');
+}
+
+function shorten(description: string): string {
+  const sentence = description.split(/(?<=[.!?])\s/)[0] ?? description;
+  return sentence.replace(/[.!?]$/, '');
 }

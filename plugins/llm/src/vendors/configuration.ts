@@ -1,8 +1,10 @@
-import { z } from 'zod';
+import { type Configuration, z } from '@cinnabar/sdk';
+import type { GlobalSettings } from '../settings.js';
+import { notConfigured } from './environment.js';
 import { PROVIDER_NAMES } from './source.js';
 
 /** Longer patterns are no names of models. */
-export const LONGEST_PATTERN = 200;
+const LONGEST_PATTERN = 200;
 const secret = z.string().trim().min(1).max(4000).meta({ secret: true });
 
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
@@ -28,7 +30,7 @@ const body = z
   });
 
 /** `${NAME}` stands for the environment variable NAME, anywhere in the configuration of a vendor. */
-export const CONFIG = z.strictObject({
+const CONFIG = z.strictObject({
   apiKey: secret.exactOptional(),
   baseUrl: z.string().trim().min(1).max(1000).exactOptional(),
   api: z.enum(['responses', 'chat']).exactOptional(),
@@ -50,7 +52,7 @@ export const CONFIG = z.strictObject({
 });
 export type VendorConfig = z.output<typeof CONFIG>;
 
-export const VENDOR = z.strictObject({
+const VENDOR = z.strictObject({
   provider: z.enum(PROVIDER_NAMES).exactOptional(),
   config: CONFIG.default({}),
   provides: z.array(z.string().min(1).max(LONGEST_PATTERN)).min(1).max(100),
@@ -58,3 +60,34 @@ export const VENDOR = z.strictObject({
 export type VendorSettings = z.output<typeof VENDOR>;
 
 export const VENDORS = z.record(z.string().regex(/^[\w-]{1,50}$/), VENDOR);
+
+/** The keys of the configuration files that this plugin reads. */
+export const FILE_KEYS = z.object({
+  vendors: VENDORS.optional().describe(
+    'Several sources of models at once, by name: provider, config (keys as references to the environment) and provides, patterns for the names of their models. In shared.yaml, or in the file of a bot',
+  ),
+});
+
+/**
+ * The settings together with the vendors of `shared.yaml` and of the bot's file. Where two have a vendor of one name, the narrower file
+ * wins, and `!set llm vendors` over all files.
+ * @throws CINNABAR_LLM_NOT_CONFIGURED with file, line and key
+ */
+export async function withVendorsOfFiles(
+  settings: GlobalSettings,
+  configuration: Pick<Configuration, 'layers'>,
+): Promise<GlobalSettings> {
+  const found: GlobalSettings['vendors'][] = [];
+  for (const { source, values, lineOf } of await configuration.layers(null)) {
+    // `vendors:` with everything below it commented out.
+    if (values.vendors === undefined || values.vendors === null) continue;
+    const { data, error } = FILE_KEYS.safeParse({ vendors: values.vendors });
+    if (data?.vendors !== undefined) found.push(data.vendors);
+    const [issue] = error?.issues ?? [];
+    if (issue === undefined) continue;
+    const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+    const key = [...issue.path, ...unknown].map((part) => (typeof part === 'symbol' ? String(part) : part));
+    throw notConfigured(`${source}:${lineOf(key)}: ${key.join('.')}: ${issue.message}`);
+  }
+  return { ...settings, vendors: Object.assign({}, ...found, settings.vendors) };
+}

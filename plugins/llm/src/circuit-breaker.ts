@@ -1,13 +1,67 @@
 import type { Clock, Logger } from '@cinnabar/sdk';
 import { BrokenCircuitError, CircuitState, ConsecutiveBreaker, circuitBreaker, handleType } from 'cockatiel';
-import type { Attempt, Failure } from '../providers/provider.js';
-import { CANCELLED } from './retries.js';
+import { LRUCache } from 'lru-cache';
+import type { Attempt, Failure } from './providers/provider.js';
+import { CANCELLED } from './retry.js';
+import type { Vendor } from './vendors/source.js';
+
+/**
+ * One breaker for each model at each vendor, address and key: what is wrong with one model or one key keeps nobody from the others.
+ */
+export interface Breakers {
+  for(vendor: Vendor, model: string): Breaker;
+  /** For status lines: `answers`, or which models do not. */
+  stateOf(vendor: Vendor): string;
+  /** Every model that was asked so far. */
+  list(): readonly { readonly vendor: string; readonly model: string; readonly breaker: Breaker }[];
+}
+
+/** More models than anybody uses: older ones are those of settings that have changed since. */
+const MOST_KEPT = 500;
+
+interface Kept {
+  readonly place: string;
+  readonly vendor: string;
+  readonly model: string;
+  readonly breaker: Breaker;
+}
+
+/** @param onOpen hears of each time that one opens */
+export function createBreakers(
+  clock: Clock,
+  log: Logger,
+  onOpen: (vendor: string, model: string) => void = () => undefined,
+): Breakers {
+  const breakers = new LRUCache<string, Kept>({ max: MOST_KEPT });
+  // Another address is another server, another key another account. Keys stay in memory here, as they do with the provider.
+  const placeOf = ({ name, source }: Vendor) => `${name} ${JSON.stringify(source)}`;
+  return {
+    for(vendor, model) {
+      const place = placeOf(vendor);
+      const key = `${place} ${model}`;
+      const known = breakers.get(key);
+      if (known !== undefined) return known.breaker;
+      const breaker = createBreaker(vendor.name, clock, log.child({ model }), () => onOpen(vendor.name, model));
+      breakers.set(key, { place, vendor: vendor.name, model, breaker });
+      return breaker;
+    },
+    list: () => [...breakers.values()],
+    stateOf(vendor) {
+      const place = placeOf(vendor);
+      const resting = [...breakers.values()].filter((kept) => kept.place === place && kept.breaker.state !== ANSWERS);
+      if (resting.length === 0) return ANSWERS;
+      return resting.map(({ model, breaker }) => `${model} ${breaker.state}`).join('; ');
+    },
+  };
+}
+
+const ANSWERS = 'answers';
 
 const FAILURES_IN_A_ROW = 5;
 const PAUSE_MS = 30_000;
 
 /** Keeps requests from a model that does not answer, so that people hear at once, and one probe at a time finds out when it is back. */
-export interface Breaker {
+interface Breaker {
   /** For status lines: `answers`, or what is the matter. */
   readonly state: string;
   /** Whether it keeps requests away, but for a probe. */

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@cinnabar/sdk';
-import type { Refusal } from '../learned.js';
-import type { Failure } from './provider.js';
+import type { Refusal } from '../candidate.js';
+import type { Attempt, Failure } from './provider.js';
 
 /** What a provider's SDK tells of an error. */
 export interface HttpProblem {
@@ -123,4 +123,33 @@ function readRetryAfter(headers: Headers | undefined, nowMs: number): number | u
   if (seconds >= 0) return seconds * 1000;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}
+
+type ErrorClass<E> = abstract new (...parameters: never[]) => E;
+
+/** What the SDKs of OpenAI and Anthropic throw. */
+interface SdkErrors<E> {
+  readonly APIError: ErrorClass<E>;
+  readonly APIConnectionError: ErrorClass<Error>;
+  readonly APIUserAbortError: ErrorClass<Error>;
+}
+
+/**
+ * Turns what an SDK throws into a failure.
+ * @param problemOf reads the SDK's own error class
+ * @throws what is no fault of the provider
+ */
+export function failedAttempt<E extends Error>(
+  error: unknown,
+  errors: SdkErrors<E>,
+  problemOf: (error: E) => HttpProblem,
+  vendor: Vendor,
+  nowMs: number,
+): Attempt<never> {
+  const broken =
+    error instanceof errors.APIConnectionError || error instanceof errors.APIUserAbortError || isConnectionLost(error);
+  if (broken) return { ok: false, failure: CONNECTION_LOST };
+  if (error instanceof errors.APIError) return { ok: false, failure: toFailure(problemOf(error), vendor, nowMs) };
+  if (error instanceof SyntaxError) return { ok: false, failure: unreadable(`${vendor.host} did not send JSON`) };
+  throw error;
 }

@@ -10,15 +10,14 @@ import {
 } from '@cinnabar/sdk';
 import { attemptOnce, boundsUntil, judged } from './attempt.js';
 import type { Bodies } from './bodies.js';
-import { type Candidate, candidateFor, omittedFor, planCall, type Setup } from './candidate.js';
+import { type Candidate, candidateFor, createLearned, omittedFor, planCall, type Setup } from './candidate.js';
+import type { Breakers } from './circuit-breaker.js';
 import { boundReply, finishCompletion } from './completion.js';
-import { createEmbed } from './embedding.js';
-import { createLearned } from './learned.js';
-import type { Metering } from './metering.js';
+import { createEmbed } from './embeddings.js';
+import type { Metering } from './metrics.js';
 import type { Failure, Mode } from './providers/provider.js';
-import type { Breakers } from './resilience/breakers.js';
-import { CANCELLED, withRetries } from './resilience/retries.js';
-import { createListener, type Listener } from './streaming/listener.js';
+import { CANCELLED, withRetries } from './retry.js';
+import { createListener, type Listener } from './streaming.js';
 
 export interface ServiceParts {
   /** @throws CINNABAR_LLM_NOT_CONFIGURED */

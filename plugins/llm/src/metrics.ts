@@ -1,6 +1,6 @@
 import { type Clock, costOf, type ErrorCode, type Metrics, type Usage } from '@cinnabar/sdk';
 import type { Candidate } from './candidate.js';
-import type { Breakers } from './resilience/breakers.js';
+import type { Breakers } from './circuit-breaker.js';
 
 /** What monitoring shows of models. */
 export interface Metering {

@@ -1,12 +1,11 @@
 import { CinnabarError, type Clock, type Embeddings, type Llm, type Logger } from '@cinnabar/sdk';
 import { boundsUntil, interrupted } from './attempt.js';
 import type { Setup } from './candidate.js';
-import type { Metering } from './metering.js';
-import { unreadable } from './providers/http-failure.js';
+import type { Breakers } from './circuit-breaker.js';
+import type { Metering } from './metrics.js';
+import { unreadable } from './providers/errors.js';
 import type { Attempt, Provider } from './providers/provider.js';
-import type { Breakers } from './resilience/breakers.js';
-import { within } from './resilience/deadline.js';
-import { withRetries } from './resilience/retries.js';
+import { within, withRetries } from './retry.js';
 
 export interface EmbedParts {
   setup(): Promise<Setup>;

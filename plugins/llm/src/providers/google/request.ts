@@ -1,12 +1,11 @@
 import type { ModelTool } from '@cinnabar/sdk';
 import { toTranscript } from '../../transcript/transcript.js';
-import { type CallResult, joinTexts, type Part, type Turn, wordsOf } from '../../transcript/turns.js';
-import { imageRule } from '../images.js';
-import { outputSchema } from '../output-schema.js';
+import { type CallResult, imageRule, joinTexts, type Part, type Turn, wordsOf } from '../../transcript/turns.js';
+import { outputSchema } from '../json.js';
 import type { ProviderCall } from '../provider.js';
 
 /** A piece of a message; each holds one of these. */
-export interface GeminiPart {
+interface GeminiPart {
   readonly text?: string;
   readonly inlineData?: { readonly mimeType: string; readonly data: string };
   readonly fileData?: { readonly mimeType: string; readonly fileUri: string };

@@ -1,0 +1,139 @@
+import type { LlmCompletion, LlmRequest } from '@cinnabar/sdk';
+import { type AnswerReader, createAnswerReader } from './prefill/answer.js';
+import type { Mode } from './providers/provider.js';
+import { givenStops, surelyBeforeStop } from './stop-sequences.js';
+
+/** Tells a caller of `onText` of an answer as it comes in, over all attempts and models. */
+export interface Listener {
+  /** An attempt begins. */
+  begin(mode: Mode): void;
+  push(piece: string): void;
+  /** The answer is complete: what was told is made to be exactly its text. */
+  finish(content: LlmCompletion['content']): void;
+}
+
+export function createListener(request: LlmRequest, onText: NonNullable<LlmRequest['onText']>): Listener {
+  const inChat = untilStops(shownInChat(request.self), request.output === undefined ? request.stopSequences : []);
+  let shown = inChat;
+  const stream = createPieceStream(onText, () => shown);
+  return {
+    begin(mode) {
+      shown =
+        mode === 'prefill' ? untilStops(shownInPrefill(createAnswerReader(request)), givenStops(request)) : inChat;
+      stream.restart();
+    },
+    push: stream.push,
+    finish: (content) => stream.finish(content.map((block) => (block.type === 'text' ? block.text : '')).join('')),
+  };
+}
+
+/** Providers take only so many stop sequences: what stands behind another one must not be seen before it is taken away. */
+function untilStops(shown: Shown, stops: readonly string[] = []): Shown {
+  return (raw) => shown(surelyBeforeStop(raw, stops));
+}
+
+/** What of an unfinished answer may be shown already: a beginning of what will be its text. */
+type Shown = (raw: string) => string;
+
+/** In chat mode: everything, once it is clear that the answer does not start with the model's own name. */
+function shownInChat(self: string): Shown {
+  const name = `${self}:`;
+  return (raw) => {
+    const start = raw.trimStart();
+    if (start.startsWith(name)) return start.slice(name.length).trimStart();
+    return name.startsWith(start) ? '' : raw;
+  };
+}
+
+/** In prefill mode: up to the last line that can no longer turn out to be another speaker's, a call or a result. */
+function shownInPrefill(reader: AnswerReader): Shown {
+  return (raw) => {
+    const lineStart = raw.lastIndexOf('\n') + 1;
+    const decided = reader.isUndecided(raw.slice(lineStart).trimStart()) ? raw.slice(0, lineStart) : raw;
+    return reader.read(decided, () => '').text;
+  };
+}
+
+/** Passes the pieces of one answer on to whoever asked for them. */
+interface PieceStream {
+  /** A new attempt begins: what came before does not count. */
+  restart(): void;
+  push(piece: string): void;
+  /** Brings what has been passed on to exactly this text. */
+  finish(text: string): void;
+}
+
+function createPieceStream(onText: NonNullable<LlmRequest['onText']>, shown: () => Shown): PieceStream {
+  let raw = '';
+  let passed = '';
+  let stale = false;
+  const pass = (piece: string) => {
+    onText(piece, stale);
+    stale = false;
+    passed += piece;
+  };
+  const restart = () => {
+    stale ||= passed !== '';
+    raw = '';
+    passed = '';
+  };
+  return {
+    restart,
+    push(piece) {
+      raw += piece;
+      const text = shown()(raw);
+      // White space at the end may turn out to be the end.
+      const sure = text.slice(0, text.trimEnd().length);
+      if (sure.length > passed.length && sure.startsWith(passed)) pass(sure.slice(passed.length));
+    },
+    finish(text) {
+      if (!text.startsWith(passed)) restart();
+      const rest = text.slice(passed.length);
+      if (rest !== '' || stale) pass(rest);
+    },
+  };
+}
+
+/** A stream of events that ends early when its text grows too long. */
+interface BoundedStream<T> extends AsyncIterable<T> {
+  /** When it ended early, so that what has come is the beginning of the answer: how many bytes of text were read. */
+  readonly cutAfterBytes: number | undefined;
+}
+
+/**
+ * Passes events on until their texts hold more than `mostBytes` of UTF-8. The rest is not read: leaving the loop ends the request.
+ * @param textsOf the texts of one event
+ */
+export function bounded<T>(
+  events: AsyncIterable<T>,
+  mostBytes: number,
+  textsOf: (event: T) => readonly (string | null | undefined)[],
+): BoundedStream<T> {
+  let bytes = 0;
+  let isCut = false;
+  return {
+    get cutAfterBytes() {
+      return isCut ? bytes : undefined;
+    },
+    async *[Symbol.asyncIterator]() {
+      for await (const event of events) {
+        yield event;
+        for (const text of textsOf(event)) bytes += Buffer.byteLength(text ?? '');
+        if (bytes <= mostBytes) continue;
+        isCut = true;
+        return;
+      }
+    },
+  };
+}
+
+/** The beginning of a text that fits in so many bytes of UTF-8. */
+export function beginningOf(text: string, mostBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= mostBytes) return text;
+  // A character that is cut through becomes U+FFFD.
+  return bytes
+    .subarray(0, mostBytes)
+    .toString()
+    .replace(/\uFFFD+$/, '');
+}
