@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { LocalApplication, LocalDiscord } from '@cinnabar/sdk/testing';
+import type { LocalApplication, LocalDiscord } from '@cinnabar/local-discord';
 import type { Answer, Memory, Question } from './bots/protocol.js';
 
 export type BotName = 'raw' | 'sapphire' | 'cinnabar';

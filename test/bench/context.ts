@@ -1,11 +1,11 @@
 import { createTestHost } from '@cinnabar/core/testing';
+import { say, scriptedLlm } from '@cinnabar/local-models';
 import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/schema';
 import { buildContext } from '@cinnabar/plugin-chat/context/build';
 import { EMPTY_MEMORY } from '@cinnabar/plugin-chat/context/memory';
 import type { ContextInput, ToolRecord } from '@cinnabar/plugin-chat/context/types';
 import type { HistoryMessage } from '@cinnabar/plugin-chat/history/types';
 import { Llm } from '@cinnabar/sdk';
-import { say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { type Figure, limit, median } from './report.js';
 
 const MESSAGES = 400;

@@ -1,6 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalMessage } from '@cinnabar/local-discord';
+import { callTool, say, scriptedLlm } from '@cinnabar/local-models';
 import { definePlugin, z } from '@cinnabar/sdk';
-import { callTool, type LocalMessage, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { answering, settleAgent, startAgentBot } from '../plugins/relay/surface/guild-with-agent.js';
 import { type Coverage, recordCoverage } from './footprint/coverage.js';
 import { type Figure, limit } from './report.js';

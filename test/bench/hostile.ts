@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LocalDiscord, startLocalDiscord } from '@cinnabar/sdk/testing';
+import { type LocalDiscord, startLocalDiscord } from '@cinnabar/local-discord';
 import { startBot } from './bot-process.js';
 import { CALLS, CARDS, PAGES, PINS } from './hostile/documents.js';
 import { fairness } from './hostile/fairness.js';

@@ -4,7 +4,7 @@ import {
   type LocalDiscord,
   type LocalUser,
   startLocalDiscord,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-discord';
 import type { BotName } from './bot-process.js';
 
 /** A local Discord with a guild for each bot, so that all of them can be online at once and none hears what is meant for another. */

@@ -1,4 +1,4 @@
-import type { LocalMessage } from '@cinnabar/sdk/testing';
+import type { LocalMessage } from '@cinnabar/local-discord';
 import { DISCORD_FAULTS } from './chat/discord-faults.js';
 import { KINDS, type Kind, PAUSED } from './chat/kinds.js';
 import { type ChatTown, openChatTown, PROVIDERS } from './chat/town.js';

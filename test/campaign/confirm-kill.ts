@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type LocalUser, startLocalDiscord } from '@cinnabar/sdk/testing';
+import { type LocalUser, startLocalDiscord } from '@cinnabar/local-discord';
 import { type Bot, startBotProcess } from './bot-process.js';
 import type { Orders } from './confirm-kill/child.js';
 import { type Asked, judge, readingOf } from './confirm-kill/judge.js';

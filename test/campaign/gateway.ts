@@ -1,4 +1,4 @@
-import type { LocalChannel } from '@cinnabar/sdk/testing';
+import type { LocalChannel } from '@cinnabar/local-discord';
 import { createDice, type Dice } from './confirm/dice.js';
 import { type City, openCity } from './gateway/city.js';
 import { type NameServer, takeOverNames } from './gateway/names.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startLocalDiscord } from '@cinnabar/sdk/testing';
+import { startLocalDiscord } from '@cinnabar/local-discord';
 import { createDice } from './confirm/dice.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 import { judge } from './tasks/judge.js';

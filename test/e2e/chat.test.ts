@@ -2,8 +2,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalMessage } from '@cinnabar/local-discord';
+import { callTool, hang, type StandIn, say, startAnthropicStandIn } from '@cinnabar/local-models';
 import { ToolPolicies } from '@cinnabar/sdk';
-import { callTool, hang, type LocalMessage, type StandIn, say, startAnthropicStandIn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { createShelf } from '../plugins/chat/shelf.js';
 

@@ -1,12 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import {
-  callTool,
-  type LocalChannel,
-  type LocalUser,
-  type ModelScript,
-  say,
-  startOpenAiStandIn,
-} from '@cinnabar/sdk/testing';
+import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
+import { callTool, type ModelScript, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { useFolder } from '../core/plugins/support/folder.js';
 import { contents, startWholeBot } from './support/whole-bot.js';

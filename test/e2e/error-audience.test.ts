@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { fail, startOpenAiStandIn } from '@cinnabar/local-models';
 import { CinnabarError, definePlugin, OperatorError, Tools, z } from '@cinnabar/sdk';
-import { createManualClock, fail, startOpenAiStandIn } from '@cinnabar/sdk/testing';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../support/folder.js';
 

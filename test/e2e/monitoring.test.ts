@@ -1,5 +1,5 @@
+import { fail, hang, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { Llm } from '@cinnabar/sdk';
-import { fail, hang, say, startOpenAiStandIn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../support/codes.js';
 import { readMetrics } from '../support/monitoring.js';

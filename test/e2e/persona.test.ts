@@ -1,6 +1,6 @@
 import { createTestHost } from '@cinnabar/core/testing';
+import { say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/local-models';
 import { Personas } from '@cinnabar/sdk';
-import { say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { plan, result, setStage, speak, think, told } from '../plugins/persona/stage.js';
 

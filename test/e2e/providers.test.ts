@@ -7,7 +7,7 @@ import {
   say,
   startAnthropicStandIn,
   startOpenAiStandIn,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { watchedClock } from '../support/watched-clock.js';
 import { contents, startWholeBot } from './support/whole-bot.js';

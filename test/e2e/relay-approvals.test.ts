@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentTurn, LettaStandIn } from '@cinnabar/sdk/testing';
-import { createManualClock, startLettaStandIn } from '@cinnabar/sdk/testing';
+import type { AgentTurn, LettaStandIn } from '@cinnabar/local-letta';
+import { startLettaStandIn } from '@cinnabar/local-letta';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { type AgentBot, answering, startAgentBot } from '../plugins/relay/surface/guild-with-agent.js';
 import { freePort } from '../support/free-port.js';

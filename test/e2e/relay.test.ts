@@ -1,5 +1,5 @@
+import type { AgentTurn } from '@cinnabar/local-letta';
 import { Identities } from '@cinnabar/sdk';
-import type { AgentTurn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import {
   type AgentBot,

@@ -1,5 +1,6 @@
+import type { LocalMessage } from '@cinnabar/local-discord';
+import { callTool, callTools, type ModelStep, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { definePlugin } from '@cinnabar/sdk';
-import { callTool, callTools, type LocalMessage, type ModelStep, say, startOpenAiStandIn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { createVault } from './support/vault-plugin.js';
 import { contents, startWholeBot, type WholeBotOptions } from './support/whole-bot.js';

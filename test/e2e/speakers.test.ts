@@ -1,11 +1,5 @@
-import {
-  callTool,
-  type LocalMessage,
-  type ModelScript,
-  say,
-  startAnthropicStandIn,
-  startOpenAiStandIn,
-} from '@cinnabar/sdk/testing';
+import type { LocalMessage } from '@cinnabar/local-discord';
+import { callTool, type ModelScript, say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { createVault } from './support/vault-plugin.js';
 import { startWholeBot } from './support/whole-bot.js';

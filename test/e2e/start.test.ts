@@ -1,11 +1,5 @@
-import {
-  hang,
-  type LocalDiscord,
-  type PrivilegedIntent,
-  say,
-  startLocalDiscord,
-  startOpenAiStandIn,
-} from '@cinnabar/sdk/testing';
+import { type LocalDiscord, type PrivilegedIntent, startLocalDiscord } from '@cinnabar/local-discord';
+import { hang, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { useFolder } from '../core/plugins/support/folder.js';
 import { useCommandLine } from './support/command-line.js';

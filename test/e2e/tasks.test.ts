@@ -1,4 +1,4 @@
-import { say } from '@cinnabar/sdk/testing';
+import { say } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { askUser, done, type Office, openOffice, update, use } from '../plugins/tasks/office.js';
 

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startLocalDiscord } from '@cinnabar/sdk/testing';
+import { startLocalDiscord } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import { useFolder } from '../core/plugins/support/folder.js';
 import { useCommandLine } from './support/command-line.js';

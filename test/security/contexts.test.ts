@@ -1,5 +1,5 @@
 import { createTestHost } from '@cinnabar/core/testing';
-import { callTool, hang, type ModelStep, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { callTool, hang, type ModelStep, say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
 
 const SECRET = 'the zebra plan is off';

@@ -1,6 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
+import { callTools, hang, startAnthropicStandIn } from '@cinnabar/local-models';
 import { definePlugin, type Outcome, SettingsCatalog, Tools, z } from '@cinnabar/sdk';
-import { callTools, hang, type LocalChannel, type LocalUser, startAnthropicStandIn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { createGate, createMind } from '../plugins/ai/mind.js';
 import { openDesk } from '../plugins/confirm/desk.js';

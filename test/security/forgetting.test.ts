@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTestHost } from '@cinnabar/core/testing';
+import { callTool, type ModelStep, say, scriptedLlm } from '@cinnabar/local-models';
 import { PersonalDataStore, Tasks, Tools } from '@cinnabar/sdk';
-import { callTool, type ModelStep, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
 const MARK = 'xylophone';

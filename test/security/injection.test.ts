@@ -1,6 +1,7 @@
 import { createTestHost } from '@cinnabar/core/testing';
+import type { LocalMessage, LocalUser } from '@cinnabar/local-discord';
+import { callTools, say, scriptedLlm } from '@cinnabar/local-models';
 import { inNote, withoutNotes } from '@cinnabar/sdk';
-import { callTools, type LocalMessage, type LocalUser, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { plan, setStage, speak } from '../plugins/persona/stage.js';

@@ -1,6 +1,6 @@
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import { Access, type Actor, Identities, Tools } from '@cinnabar/sdk';
-import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { type Bench, openBench } from '../plugins/discord-tools/bench.js';
 import { CALLS } from '../plugins/discord-tools/calls.js';

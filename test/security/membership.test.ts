@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import { Access, type Actor, Tools } from '@cinnabar/sdk';
-import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
 /** No bundled plugin asks for the intent GuildMembers: Discord tells the bot of no role that was taken away, and of nobody who left. */

@@ -1,6 +1,6 @@
 import { createTestHost } from '@cinnabar/core/testing';
+import { say, scriptedLlm } from '@cinnabar/local-models';
 import { isConfusable, participantNames, skeletonOf } from '@cinnabar/sdk';
-import { say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
 /** With a Cyrillic А. */

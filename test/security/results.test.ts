@@ -1,4 +1,5 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import {
   type Actor,
   Identities,
@@ -10,7 +11,6 @@ import {
   ToolHistory,
   Tools,
 } from '@cinnabar/sdk';
-import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
 const SECRET = 'the zebra plan is off';

@@ -1,6 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalMessage, LocalUser } from '@cinnabar/local-discord';
+import { say, scriptedLlm } from '@cinnabar/local-models';
 import { type Actor, MessageOrigins, PersonalDataStore, SettingsCatalog, Tools } from '@cinnabar/sdk';
-import { type LocalMessage, type LocalUser, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { openDesk } from '../plugins/confirm/desk.js';
 import { openBench } from '../plugins/discord-tools/bench.js';

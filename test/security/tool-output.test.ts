@@ -1,5 +1,5 @@
 import { createTestHost } from '@cinnabar/core/testing';
-import { callTool, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { callTool, say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
 
 describe('security: tool output in the channel', () => {

@@ -1,1 +1,13 @@
+export type {
+  LocalApplication,
+  LocalChannel,
+  LocalDiscord,
+  LocalGuild,
+  LocalInteraction,
+  LocalMember,
+  LocalMessage,
+  LocalRole,
+  LocalUser,
+} from '@cinnabar/local-discord';
+export { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 export { createTestHost, type TestHost, type TestHostOptions, type TestWorld } from './test-host.js';

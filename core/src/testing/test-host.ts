@@ -1,18 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CinnabarError, Plugin, Token } from '@cinnabar/sdk';
 import {
-  createManualClock,
   type LocalApplication,
   type LocalChannel,
   type LocalDiscord,
   type LocalGuild,
   type LocalUser,
-  type ManualClock,
   type PermissionSet,
   startLocalDiscord,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-discord';
+import type { CinnabarError, Plugin, Token } from '@cinnabar/sdk';
+import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import type { Client } from 'discord.js';
 import { createSettled } from '../cli/console/settled.js';
 import type { HostConfig } from '../config/host-config.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LocalChannel, type LocalUser, startLocalDiscord } from '@cinnabar/sdk/testing';
+import { type LocalChannel, type LocalUser, startLocalDiscord } from '@cinnabar/local-discord';
 import { startBot } from '../bot-process.js';
 import { compareRounds, type Figure, percentile } from '../report.js';
 

@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  callTool,
   type LocalApplication,
   type LocalChannel,
   type LocalDiscord,
   type LocalMessage,
   type LocalUser,
-  type ModelScript,
-  say,
   startLocalDiscord,
-  startOpenAiStandIn,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-discord';
+import { callTool, type ModelScript, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { createDice, type Dice, weighted } from '../../campaign/confirm/dice.js';
 
 /** Five guilds in which hundreds of people talk, to each other and to the bot. */

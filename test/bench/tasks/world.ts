@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createHost, type Host } from '@cinnabar/core/internal/host';
+import { startLocalDiscord } from '@cinnabar/local-discord';
 import {
   type Actor,
   CinnabarError,
@@ -11,7 +12,6 @@ import {
   type Plugin,
   z,
 } from '@cinnabar/sdk';
-import { startLocalDiscord } from '@cinnabar/sdk/testing';
 
 /** The whole bot in real time, with a model that answers as fast as real ones do. */
 export interface TasksWorld extends AsyncDisposable {

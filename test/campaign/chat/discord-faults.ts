@@ -1,4 +1,4 @@
-import type { LocalDiscord } from '@cinnabar/sdk/testing';
+import type { LocalDiscord } from '@cinnabar/local-discord';
 
 export interface DiscordFault {
   readonly name: string;

@@ -8,7 +8,7 @@ import {
   type ModelStep,
   refuse,
   say,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-models';
 
 /** What the model does in a round, and what the person is to read in the end. */
 export interface Kind {

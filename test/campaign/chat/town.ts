@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { type ModelStep, type StandIn, say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/local-models';
 import { ToolPolicies } from '@cinnabar/sdk';
-import { type ModelStep, type StandIn, say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/sdk/testing';
 import { createShelf } from '../../plugins/chat/shelf.js';
 
 export const PROVIDERS = ['openai', 'anthropic'] as const;

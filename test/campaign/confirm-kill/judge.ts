@@ -1,5 +1,5 @@
+import type { LocalMessage } from '@cinnabar/local-discord';
 import { withoutNoticeMark } from '@cinnabar/sdk';
-import type { LocalMessage } from '@cinnabar/sdk/testing';
 
 /** One call that a member asked for, and what they have pressed on its card. */
 export interface Asked {

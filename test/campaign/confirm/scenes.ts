@@ -1,5 +1,5 @@
+import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import { Ledger, Tools } from '@cinnabar/sdk';
-import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
 import type { CampaignOptions, CampaignResult } from '../main.js';
 import { createDice, type Dice, weighted } from './dice.js';
 import { openTown, type Town } from './town.js';

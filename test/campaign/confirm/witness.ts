@@ -1,6 +1,7 @@
 import { isFinal } from '@cinnabar/core/internal/tools/ledger/ledger';
+import type { LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { type CallState, type SettledOutcome, withoutNoticeMark } from '@cinnabar/sdk';
-import type { LocalMessage, LocalUser, ManualClock } from '@cinnabar/sdk/testing';
+import type { ManualClock } from '@cinnabar/sdk/testing';
 
 export const TIME_LIMIT_MS = 60_000;
 

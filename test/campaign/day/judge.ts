@@ -1,4 +1,4 @@
-import type { LocalUser } from '@cinnabar/sdk/testing';
+import type { LocalUser } from '@cinnabar/local-discord';
 import { bookkeepingIn, type Told } from './bookkeeping.js';
 import { type Asked, answeredIn, BOTS, codesIn, expectedOf } from './requests.js';
 import { isSeenBy, nameOf, type Sighting } from './sightings.js';

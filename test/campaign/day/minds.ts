@@ -1,5 +1,5 @@
+import type { AgentScript } from '@cinnabar/local-letta';
 import {
-  type AgentScript,
   callTool,
   callToolRaw,
   callTools,
@@ -8,7 +8,7 @@ import {
   type ModelStep,
   type PromptView,
   say,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-models';
 import { namedIn } from '../../plugins/relay/surface/guild-with-agent.js';
 import { type Asked, answeredIn, type BotName, codesIn, type Kind, type Requests } from './requests.js';
 

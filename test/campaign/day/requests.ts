@@ -1,4 +1,4 @@
-import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 
 /** The two bots of this program that share the guild. */
 export const BOTS = ['Cinnabar', 'Opal'] as const;

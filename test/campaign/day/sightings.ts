@@ -1,4 +1,4 @@
-import type { LocalChannel, LocalDiscord, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+import type { LocalChannel, LocalDiscord, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { MessageFlags } from 'discord.js';
 import { codesIn } from './requests.js';
 

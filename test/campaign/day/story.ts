@@ -1,4 +1,4 @@
-import type { LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+import type { LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import type { Dice } from '../confirm/dice.js';
 import { type Asked, type BotName, codesIn, type Decision, type Kind } from './requests.js';
 import type { Sighting } from './sightings.js';

@@ -3,21 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  createManualClock,
-  type LettaStandIn,
   type LocalApplication,
   type LocalChannel,
   type LocalDiscord,
   type LocalGuild,
   type LocalUser,
-  type ManualClock,
-  type RecordedRequest,
-  type StandIn,
-  startAnthropicStandIn,
-  startLettaStandIn,
   startLocalDiscord,
-  startOpenAiStandIn,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-discord';
+import { type LettaStandIn, startLettaStandIn } from '@cinnabar/local-letta';
+import { type RecordedRequest, type StandIn, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/local-models';
+import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { freePort } from '../../support/free-port.js';
 import { type BotProcess, startBot } from './bot.js';
 import type { Orders } from './child.js';

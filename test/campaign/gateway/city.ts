@@ -3,15 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createHost, type Host } from '@cinnabar/core/internal/host';
+import { type LocalChannel, type LocalDiscord, type LocalUser, startLocalDiscord } from '@cinnabar/local-discord';
 import { definePlugin, z } from '@cinnabar/sdk';
-import {
-  createManualClock,
-  type LocalChannel,
-  type LocalDiscord,
-  type LocalUser,
-  type ManualClock,
-  startLocalDiscord,
-} from '@cinnabar/sdk/testing';
+import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { Status } from 'discord.js';
 import type { Dice } from '../confirm/dice.js';
 import { GATEWAY_HOST, type NameServer } from './names.js';

@@ -1,4 +1,4 @@
-import type { LocalDiscord } from '@cinnabar/sdk/testing';
+import type { LocalDiscord } from '@cinnabar/local-discord';
 import type { Dice } from '../confirm/dice.js';
 import type { NameServer } from './names.js';
 

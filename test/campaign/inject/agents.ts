@@ -1,4 +1,4 @@
-import type { LocalChannel, LocalGuild, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+import type { LocalChannel, LocalGuild, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { type AgentBot, letIn, startAgentBot } from '../../plugins/relay/surface/guild-with-agent.js';
 import type { Dice } from '../confirm/dice.js';
 import type { Decks } from './decks.js';

@@ -1,5 +1,6 @@
+import type { LocalGuild, LocalMessage, LocalUser } from '@cinnabar/local-discord';
+import { say } from '@cinnabar/local-models';
 import { z } from '@cinnabar/sdk';
-import { type LocalGuild, type LocalMessage, type LocalUser, say } from '@cinnabar/sdk/testing';
 import { cardV2, json } from '../../plugins/persona/cards.js';
 import { type PlannedStep, plan, speak } from '../../plugins/persona/stage.js';
 import { looksLikeNote, wordsOf } from './expected.js';

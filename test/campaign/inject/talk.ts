@@ -1,12 +1,6 @@
+import type { LocalChannel, LocalGuild, LocalMessage, LocalUser } from '@cinnabar/local-discord';
+import { callTools, say } from '@cinnabar/local-models';
 import { visible } from '@cinnabar/sdk';
-import {
-  callTools,
-  type LocalChannel,
-  type LocalGuild,
-  type LocalMessage,
-  type LocalUser,
-  say,
-} from '@cinnabar/sdk/testing';
 import type { Dice } from '../confirm/dice.js';
 import type { Decks } from './decks.js';
 import { differences, type Truth } from './expected.js';

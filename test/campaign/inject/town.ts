@@ -1,16 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalApplication, LocalChannel, LocalGuild, LocalUser } from '@cinnabar/local-discord';
+import { callToolRaw, type ModelStep, type RecordedRequest, say, startAnthropicStandIn } from '@cinnabar/local-models';
 import { definePlugin, type Plugin, SettingsCatalog, z } from '@cinnabar/sdk';
-import {
-  callToolRaw,
-  type LocalApplication,
-  type LocalChannel,
-  type LocalGuild,
-  type LocalUser,
-  type ModelStep,
-  type RecordedRequest,
-  say,
-  startAnthropicStandIn,
-} from '@cinnabar/sdk/testing';
 import { attemptsOf } from './decks.js';
 
 /** A host whose model is a stand-in of a real provider's service: what reaches it is what a model would read. */

@@ -1,5 +1,5 @@
+import { callTools } from '@cinnabar/local-models';
 import { type TaskInfo, Tasks } from '@cinnabar/sdk';
-import { callTools } from '@cinnabar/sdk/testing';
 import { differences } from './expected.js';
 import type { Talk } from './talk.js';
 import { readRequest } from './transcript.js';

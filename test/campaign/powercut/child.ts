@@ -2,8 +2,8 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createHost } from '@cinnabar/core/internal/host';
+import { callTool, type ModelScript, say, scriptedLlm } from '@cinnabar/local-models';
 import { definePlugin, Ledger, option, Tools, UserError } from '@cinnabar/sdk';
-import { callTool, type ModelScript, say, scriptedLlm } from '@cinnabar/sdk/testing';
 
 /** What one process is started with. */
 export interface Orders {

@@ -1,4 +1,4 @@
-import type { LocalChannel } from '@cinnabar/sdk/testing';
+import type { LocalChannel } from '@cinnabar/local-discord';
 import { createLetters } from './letters.js';
 import type { Town } from './town.js';
 

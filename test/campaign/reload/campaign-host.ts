@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createHost, type Host } from '@cinnabar/core/internal/host';
-import { createManualClock, startLocalDiscord } from '@cinnabar/sdk/testing';
+import { startLocalDiscord } from '@cinnabar/local-discord';
+import { createManualClock } from '@cinnabar/sdk/testing';
 
 export interface CampaignHost extends AsyncDisposable {
   readonly host: Host;

@@ -2,18 +2,16 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import {
-  type LettaStandIn,
   type LocalApplication,
   type LocalChannel,
   type LocalDiscord,
   type LocalGuild,
   type LocalMessage,
   type LocalUser,
-  type ModelStep,
-  startLettaStandIn,
   startLocalDiscord,
-  startOpenAiStandIn,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-discord';
+import { type LettaStandIn, startLettaStandIn } from '@cinnabar/local-letta';
+import { type ModelStep, startOpenAiStandIn } from '@cinnabar/local-models';
 import { type CommandLine, startCommandLine } from '../../e2e/support/command-line.js';
 
 export interface SceneOptions {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
-import { callTool, hang } from '@cinnabar/sdk/testing';
+import { callTool, hang } from '@cinnabar/local-models';
 import type { CommandLine } from '../../e2e/support/command-line.js';
 import { PLUGINS, SLOW_DISK, SLOW_MCP_SERVER } from './programs.js';
 import type { Scene, SceneOptions } from './scene.js';

@@ -3,17 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createHost, type Host } from '@cinnabar/core/internal/host';
+import { type LocalGuild, type LocalUser, startLocalDiscord } from '@cinnabar/local-discord';
+import { callTools, type ModelStep, type StandIn, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { definePlugin, type Plugin, z } from '@cinnabar/sdk';
-import {
-  callTools,
-  type LocalGuild,
-  type LocalUser,
-  type ModelStep,
-  type StandIn,
-  say,
-  startLocalDiscord,
-  startOpenAiStandIn,
-} from '@cinnabar/sdk/testing';
 import { type Dice, weighted } from '../confirm/dice.js';
 
 /** The real host with a real provider's client, on a local Discord, in real time. */

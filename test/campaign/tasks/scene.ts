@@ -6,7 +6,6 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { decodeStored } from '@cinnabar/core/internal/storage/driver';
-import { type Task, taskSchema } from '@cinnabar/plugin-tasks/model/task';
 import type {
   LocalApplication,
   LocalChannel,
@@ -14,7 +13,8 @@ import type {
   LocalGuild,
   LocalMessage,
   LocalUser,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-discord';
+import { type Task, taskSchema } from '@cinnabar/plugin-tasks/model/task';
 import type { Orders } from './child.js';
 import { APPROVED, CHOICE, DENIED, type Effect } from './script.js';
 

@@ -5,7 +5,7 @@ import {
   type LocalMessage,
   type LocalUser,
   type PermissionName,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-discord';
 import { type Dice, weighted } from '../confirm/dice.js';
 import type { Chronicle } from './chronicle.js';
 import type { TrustTown } from './town.js';

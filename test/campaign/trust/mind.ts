@@ -1,5 +1,6 @@
+import type { AgentTurn } from '@cinnabar/local-letta';
+import { callTool, callTools, hang, type ModelStep, type PromptView, say } from '@cinnabar/local-models';
 import type { LlmRequest } from '@cinnabar/sdk';
-import { type AgentTurn, callTool, callTools, hang, type ModelStep, type PromptView, say } from '@cinnabar/sdk/testing';
 import { namedIn } from '../../plugins/relay/surface/guild-with-agent.js';
 import type { Dice } from '../confirm/dice.js';
 import { markersIn } from './oracle.js';

@@ -1,4 +1,4 @@
-import type { LocalChannel, LocalDiscord, LocalGuild, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+import type { LocalChannel, LocalDiscord, LocalGuild, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { ChannelType, MessageFlags, PermissionFlagsBits } from 'discord.js';
 
 const { Administrator, Connect, ManageThreads, ReadMessageHistory, ViewChannel } = PermissionFlagsBits;

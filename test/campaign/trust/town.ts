@@ -1,16 +1,8 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import {
-  createManualClock,
-  type LettaStandIn,
-  type LocalChannel,
-  type LocalGuild,
-  type LocalRole,
-  type LocalUser,
-  type PermissionName,
-  type ScriptedLlm,
-  scriptedLlm,
-  startLettaStandIn,
-} from '@cinnabar/sdk/testing';
+import type { LocalChannel, LocalGuild, LocalRole, LocalUser, PermissionName } from '@cinnabar/local-discord';
+import { type LettaStandIn, startLettaStandIn } from '@cinnabar/local-letta';
+import { type ScriptedLlm, scriptedLlm } from '@cinnabar/local-models';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import type { Dice } from '../confirm/dice.js';
 import { createMind, type Mind } from './mind.js';
 import { createOracle, type Oracle } from './oracle.js';

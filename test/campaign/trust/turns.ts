@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { type LocalChannel, LocalDiscordError, type LocalMessage, type LocalUser } from '@cinnabar/local-discord';
 import { type Actor, Tools } from '@cinnabar/sdk';
-import { type LocalChannel, LocalDiscordError, type LocalMessage, type LocalUser } from '@cinnabar/sdk/testing';
 import { type Dice, weighted } from '../confirm/dice.js';
 import { among, type Changes, TOPICS } from './changes.js';
 import type { Chronicle } from './chronicle.js';

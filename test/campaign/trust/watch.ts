@@ -1,5 +1,5 @@
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import type { LlmRequest } from '@cinnabar/sdk';
-import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
 import { MessageFlags } from 'discord.js';
 import type { Chronicle } from './chronicle.js';
 import { type Leak, markersIn, textOf } from './oracle.js';

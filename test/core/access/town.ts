@@ -1,7 +1,7 @@
 import { type AccessParts, createAccess } from '@cinnabar/core/internal/access/access';
 import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
+import { startLocalDiscord } from '@cinnabar/local-discord';
 import type { Identity } from '@cinnabar/sdk';
-import { startLocalDiscord } from '@cinnabar/sdk/testing';
 import { Client, type GatewayIntentsString } from 'discord.js';
 import { memoryGuildStates } from '../../support/guild-states.js';
 import { recordingLogger } from '../../support/logs.js';

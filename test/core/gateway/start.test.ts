@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createHost } from '@cinnabar/core/internal/host';
-import { createManualClock, type LocalDiscord, startLocalDiscord } from '@cinnabar/sdk/testing';
+import { type LocalDiscord, startLocalDiscord } from '@cinnabar/local-discord';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { useFolder } from '../plugins/support/folder.js';
 

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { bundledFolders } from '@cinnabar/core/internal/plugins/discovery/bundled';
 import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import type { Plugin } from '@cinnabar/sdk';
-import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
 
 export interface WholeBotOptions extends Omit<TestHostOptions, 'plugins'> {
   /** Beside the bundled ones: folders, or plugins in memory. */

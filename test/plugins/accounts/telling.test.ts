@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalUser } from '@cinnabar/local-discord';
 import { Accounts, PersonalDataStore, type Receipt } from '@cinnabar/sdk';
-import type { LocalUser } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { receipt } from './receipt.js';
 

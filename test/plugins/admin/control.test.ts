@@ -1,7 +1,7 @@
 import type { TestHost } from '@cinnabar/core/testing';
 import { createTestHost } from '@cinnabar/core/testing';
+import type { LocalUser } from '@cinnabar/local-discord';
 import { definePlugin, ToolPolicies, z } from '@cinnabar/sdk';
-import type { LocalUser } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { answering } from './town.js';
 

@@ -1,6 +1,6 @@
 import type { TestHost } from '@cinnabar/core/testing';
 import { createTestHost } from '@cinnabar/core/testing';
-import type { LocalUser } from '@cinnabar/sdk/testing';
+import type { LocalUser } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import { createGreeter, type Greeter } from './greeter.js';
 import { answering } from './town.js';

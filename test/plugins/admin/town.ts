@@ -1,5 +1,5 @@
 import type { TestHost } from '@cinnabar/core/testing';
-import type { LocalUser } from '@cinnabar/sdk/testing';
+import type { LocalUser } from '@cinnabar/local-discord';
 
 /** Says something and resolves with what the bot answers: one text, however many messages. */
 export function answering(host: TestHost): (user: LocalUser, text: string) => Promise<string> {

@@ -1,7 +1,7 @@
 import type { TestHost } from '@cinnabar/core/testing';
 import { createTestHost } from '@cinnabar/core/testing';
+import type { LocalMessage } from '@cinnabar/local-discord';
 import { definePlugin } from '@cinnabar/sdk';
-import type { LocalMessage } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { createMind, type Mind } from './mind.js';
 

@@ -1,6 +1,6 @@
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { hang, type ScriptedLlm, say, scriptedLlm, startOpenAiStandIn } from '@cinnabar/sdk/testing';
+import { hang, type ScriptedLlm, say, scriptedLlm, startOpenAiStandIn } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { createMortalDriver } from '../../campaign/confirm/mortal-driver.js';
 import { createGate, createMind } from './mind.js';

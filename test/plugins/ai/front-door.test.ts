@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalChannel, LocalMessage } from '@cinnabar/local-discord';
 import { FrontDoor } from '@cinnabar/sdk';
-import type { LocalChannel, LocalMessage } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { createMind, type Mind } from './mind.js';
 

@@ -1,6 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalMessage } from '@cinnabar/local-discord';
+import { say, scriptedLlm } from '@cinnabar/local-models';
 import { SettingsCatalog, z } from '@cinnabar/sdk';
-import { type LocalMessage, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
 const requestSchema = z.object({

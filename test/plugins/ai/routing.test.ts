@@ -1,7 +1,7 @@
 import type { TestHost } from '@cinnabar/core/testing';
 import { createTestHost } from '@cinnabar/core/testing';
+import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import { definePlugin } from '@cinnabar/sdk';
-import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { createGate, createMind, type Mind } from './mind.js';
 

@@ -1,5 +1,5 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { type ScriptedLlm, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
 
 const PNG = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(92)]);

@@ -1,4 +1,5 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { fail, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import {
   answerMessages,
   asNotice,
@@ -7,7 +8,6 @@ import {
   type LlmRequest,
   withoutNoticeMark,
 } from '@cinnabar/sdk';
-import { fail, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestHost } from '@cinnabar/core/testing';
+import { say, scriptedLlm } from '@cinnabar/local-models';
 import { cacheSettings, historyLimitsOf, imageLimitsOf } from '@cinnabar/plugin-chat/config/cache-settings';
 import { IMAGE_LIMITS } from '@cinnabar/plugin-chat/history/images/images';
 import { LOG_LIMITS } from '@cinnabar/plugin-chat/history/store/logs';
-import { say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
 const PNG = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(92)]);

@@ -1,6 +1,6 @@
 import { createTestHost } from '@cinnabar/core/testing';
+import { callTool, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import { Accounts, ToolPolicies } from '@cinnabar/sdk';
-import { callTool, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { createShelf } from './shelf.js';
 

@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { callTool, say, scriptedLlm } from '@cinnabar/local-models';
 import { type LlmRequest, PersonalDataStore } from '@cinnabar/sdk';
-import { callTool, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { createShelf, decide } from './shelf.js';
 

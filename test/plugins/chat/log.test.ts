@@ -1,5 +1,5 @@
 import { createTestHost } from '@cinnabar/core/testing';
-import { callTools, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { callTools, say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { readLogs } from '../../support/log-files.js';
 

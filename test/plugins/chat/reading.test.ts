@@ -1,7 +1,7 @@
 import type { TestHost } from '@cinnabar/core/testing';
 import { createTestHost } from '@cinnabar/core/testing';
+import { type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import type { ParticipantMessage } from '@cinnabar/sdk';
-import { type ScriptedLlm, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
 /** Where the model goes on: every request ends so. */

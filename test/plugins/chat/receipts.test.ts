@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { say, scriptedLlm } from '@cinnabar/local-models';
 import { Accounts, Clock, definePlugin, PersonalDataStore, z } from '@cinnabar/sdk';
-import { say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 

@@ -1,6 +1,6 @@
 import { createTestHost } from '@cinnabar/core/testing';
+import { callTool, callToolRaw, callTools, fail, hang, refuse, say, scriptedLlm } from '@cinnabar/local-models';
 import { Ledger, type LlmRequest } from '@cinnabar/sdk';
-import { callTool, callToolRaw, callTools, fail, hang, refuse, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { createGate } from '../ai/mind.js';
 import { createShelf, letLook } from './shelf.js';

@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { callTool, callToolRaw, callTools, say, scriptedLlm } from '@cinnabar/local-models';
 import { definePlugin, type Plugin, Tools, z } from '@cinnabar/sdk';
-import { callTool, callToolRaw, callTools, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { toldTo } from './desk.js';
 

@@ -1,4 +1,5 @@
 import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import {
   type Actor,
   definePlugin,
@@ -12,7 +13,6 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
-import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
 import { ComponentType } from 'discord.js';
 
 export interface Desk extends AsyncDisposable {

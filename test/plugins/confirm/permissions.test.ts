@@ -1,5 +1,5 @@
+import type { PermissionName } from '@cinnabar/local-discord';
 import { Ledger } from '@cinnabar/sdk';
-import type { PermissionName } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { type Desk, inTime, labelsOf, openDesk, settledOf, toldTo } from './desk.js';
 

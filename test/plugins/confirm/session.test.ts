@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { LocalMessage } from '@cinnabar/local-discord';
 import { Approvals, PersonalDataStore, ToolPolicies } from '@cinnabar/sdk';
-import type { LocalMessage } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { type Desk, labelsOf, openDesk, settledOf, toldTo } from './desk.js';
 

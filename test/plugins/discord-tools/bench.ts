@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import type { LocalChannel, LocalGuild, LocalRole, LocalUser } from '@cinnabar/local-discord';
 import { type Actor, Identities, type Outcome, SettingsCatalog, Tools } from '@cinnabar/sdk';
-import type { LocalChannel, LocalGuild, LocalRole, LocalUser } from '@cinnabar/sdk/testing';
 
 export type Input = Readonly<Record<string, unknown>>;
 

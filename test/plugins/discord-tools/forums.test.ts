@@ -1,4 +1,4 @@
-import type { LocalChannel } from '@cinnabar/sdk/testing';
+import type { LocalChannel } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import { type Bench, openBench } from './bench.js';
 

@@ -1,4 +1,4 @@
-import type { LocalUser } from '@cinnabar/sdk/testing';
+import type { LocalUser } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import { type Bench, openBench } from './bench.js';
 

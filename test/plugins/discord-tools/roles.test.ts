@@ -1,4 +1,4 @@
-import type { LocalRole } from '@cinnabar/sdk/testing';
+import type { LocalRole } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import { PermissionFlagsBits } from 'discord.js';
 import { type Bench, openBench } from './bench.js';

@@ -1,4 +1,4 @@
-import type { LocalChannel, LocalMessage, LocalRole, LocalUser } from '@cinnabar/sdk/testing';
+import type { LocalChannel, LocalMessage, LocalRole, LocalUser } from '@cinnabar/local-discord';
 import type { Bench } from './bench.js';
 
 /** Something of every kind for tools to work on, all of it in one channel, one forum and one category. */

@@ -1,9 +1,3 @@
-import { createBreakers } from '@cinnabar/plugin-llm/circuit-breaker';
-import { createLlm } from '@cinnabar/plugin-llm/llm';
-import { createProviders, SDK_LOADERS, type SdkLoaders } from '@cinnabar/plugin-llm/providers/registry';
-import { ENVIRONMENT, GLOBAL_SETTINGS, type GlobalSettings } from '@cinnabar/plugin-llm/settings';
-import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
-import type { Llm, LlmRequest, ParticipantMessage, Usage } from '@cinnabar/sdk';
 import {
   type StandIn,
   type StandInOptions,
@@ -11,7 +5,13 @@ import {
   startBedrockStandIn,
   startGoogleStandIn,
   startOpenAiStandIn,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-models';
+import { createBreakers } from '@cinnabar/plugin-llm/circuit-breaker';
+import { createLlm } from '@cinnabar/plugin-llm/llm';
+import { createProviders, SDK_LOADERS, type SdkLoaders } from '@cinnabar/plugin-llm/providers/registry';
+import { ENVIRONMENT, GLOBAL_SETTINGS, type GlobalSettings } from '@cinnabar/plugin-llm/settings';
+import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
+import type { Llm, LlmRequest, ParticipantMessage, Usage } from '@cinnabar/sdk';
 import { recordingLogger } from '../../support/logs.js';
 import { type WatchedClock, watchedClock } from '../../support/watched-clock.js';
 

@@ -1,6 +1,6 @@
 import { createTestHost } from '@cinnabar/core/testing';
+import { say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { Llm, PersonalDataStore, SettingsCatalog } from '@cinnabar/sdk';
-import { say, startOpenAiStandIn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { readLogs } from '../../support/log-files.js';
 import { ask, from } from './bench.js';

@@ -1,5 +1,5 @@
+import { say } from '@cinnabar/local-models';
 import type { CacheControl } from '@cinnabar/sdk';
-import { say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ask, DICE, from, openRoute, ROUTES } from './bench.js';

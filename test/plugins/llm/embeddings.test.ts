@@ -1,6 +1,6 @@
+import { fail, hang, wordVector } from '@cinnabar/local-models';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from '@cinnabar/plugin-llm/settings';
 import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
-import { fail, hang, wordVector } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { type BenchOptions, KEY, openRoute, ROUTES } from './bench.js';

@@ -7,7 +7,7 @@ import {
   hangMidway,
   type ModelStep,
   say,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { ask, from, KEY, openRoute, ROUTES } from './bench.js';

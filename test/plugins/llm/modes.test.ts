@@ -1,5 +1,5 @@
+import { say } from '@cinnabar/local-models';
 import { z } from '@cinnabar/sdk';
-import { say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { ask, DICE, from, openRoute, ROUTES } from './bench.js';
 

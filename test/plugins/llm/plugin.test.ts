@@ -1,6 +1,6 @@
 import { createTestHost } from '@cinnabar/core/testing';
+import { fail, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { Llm, SettingsCatalog } from '@cinnabar/sdk';
-import { fail, say, startOpenAiStandIn } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { makeFolder } from '../../support/folder.js';

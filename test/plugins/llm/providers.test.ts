@@ -1,5 +1,5 @@
+import { callTool, callToolRaw, callTools, fail, refuse, say } from '@cinnabar/local-models';
 import { type LlmCompletion, z } from '@cinnabar/sdk';
-import { callTool, callToolRaw, callTools, fail, refuse, say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { ask, DICE, from, openRoute, ROUTES } from './bench.js';

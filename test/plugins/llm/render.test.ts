@@ -1,4 +1,4 @@
-import { say } from '@cinnabar/sdk/testing';
+import { say } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { ask, DICE, from, openRoute, ROUTES } from './bench.js';
 

@@ -1,4 +1,4 @@
-import { cutMidway, fail, type ModelStep, say } from '@cinnabar/sdk/testing';
+import { cutMidway, fail, type ModelStep, say } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { ask, type Bench, DICE, from, openRoute, ROUTES } from './bench.js';
 

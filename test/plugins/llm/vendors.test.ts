@@ -1,15 +1,8 @@
+import { fail, hang, type StandIn, say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/local-models';
 import { createBreakers } from '@cinnabar/plugin-llm/circuit-breaker';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from '@cinnabar/plugin-llm/settings';
 import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
-import {
-  createManualClock,
-  fail,
-  hang,
-  type StandIn,
-  say,
-  startAnthropicStandIn,
-  startOpenAiStandIn,
-} from '@cinnabar/sdk/testing';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { recordingLogger } from '../../support/logs.js';

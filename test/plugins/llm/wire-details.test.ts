@@ -1,5 +1,5 @@
+import { callTool, say } from '@cinnabar/local-models';
 import { z } from '@cinnabar/sdk';
-import { callTool, say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { ask, from, openRoute, ROUTES } from './bench.js';
 

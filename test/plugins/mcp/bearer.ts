@@ -1,5 +1,5 @@
 import type { TestHost } from '@cinnabar/core/testing';
-import type { LocalUser } from '@cinnabar/sdk/testing';
+import type { LocalUser } from '@cinnabar/local-discord';
 
 /** Makes a token as a person would: by a command, whose answer comes in a direct message. */
 export async function mintToken(host: TestHost, by: LocalUser = host.you, more = ''): Promise<string> {

@@ -1,4 +1,4 @@
-import { fail, type ModelStep, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { fail, type ModelStep, say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { openTable } from './table.js';
 

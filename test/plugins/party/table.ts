@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import { type Outcome, SettingsCatalog, Tools } from '@cinnabar/sdk';
-import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
 
 export interface Table extends AsyncDisposable {
   readonly host: TestHost;

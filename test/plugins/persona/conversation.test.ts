@@ -1,5 +1,5 @@
+import { hang } from '@cinnabar/local-models';
 import { Personas } from '@cinnabar/sdk';
-import { hang } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { plan, result, type Stage, set, setStage, speak, think } from './stage.js';
 

@@ -1,5 +1,5 @@
+import { hang } from '@cinnabar/local-models';
 import { definePlugin, PersonaActions, Personas, z } from '@cinnabar/sdk';
-import { hang } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { createShelf, decide } from '../chat/shelf.js';
 import { plan, result, type Stage, set, setStage, speak, told } from './stage.js';

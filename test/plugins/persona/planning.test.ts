@@ -1,5 +1,5 @@
+import { fail, hang, say } from '@cinnabar/local-models';
 import { definePlugin, PersonaActions, Personas, z } from '@cinnabar/sdk';
-import { fail, hang, say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { plan, result, type Stage, set, setStage, speak, think, told } from './stage.js';
 

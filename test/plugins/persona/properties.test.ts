@@ -1,5 +1,5 @@
+import { say } from '@cinnabar/local-models';
 import { type PersonaEvent, Personas } from '@cinnabar/sdk';
-import { say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Stage, set, setStage } from './stage.js';

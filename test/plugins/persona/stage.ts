@@ -1,5 +1,4 @@
 import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
-import { type PersonaEvent, Personas, type Plugin } from '@cinnabar/sdk';
 import {
   type ModelScript,
   type ModelStep,
@@ -7,7 +6,8 @@ import {
   type ScriptedLlm,
   say,
   scriptedLlm,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-models';
+import { type PersonaEvent, Personas, type Plugin } from '@cinnabar/sdk';
 
 /** An action of a plan, as the model writes it. */
 export interface PlannedStep {

@@ -1,5 +1,6 @@
+import type { LocalMessage } from '@cinnabar/local-discord';
+import { callTools } from '@cinnabar/local-models';
 import { definePlugin, ToolPolicies, z } from '@cinnabar/sdk';
-import { callTools, type LocalMessage } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { done, type Office, openOffice, use } from './office.js';
 

@@ -1,5 +1,5 @@
+import { hang, say } from '@cinnabar/local-models';
 import { PersonalDataStore, SettingsCatalog } from '@cinnabar/sdk';
-import { hang, say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { done, type Office, openOffice } from './office.js';
 

@@ -1,6 +1,6 @@
+import { hang, say } from '@cinnabar/local-models';
 import { chosenBy } from '@cinnabar/plugin-tasks/discord/answering';
 import { Tools } from '@cinnabar/sdk';
-import { hang, say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { askUser, done, isOver, type Office, openOffice, use } from './office.js';
 

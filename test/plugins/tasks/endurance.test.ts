@@ -1,4 +1,4 @@
-import { callTools, fail, hang, say } from '@cinnabar/sdk/testing';
+import { callTools, fail, hang, say } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { askUser, done, isOver, type Office, openOffice, update, use } from './office.js';
 

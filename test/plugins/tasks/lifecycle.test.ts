@@ -1,5 +1,6 @@
+import type { LocalUser } from '@cinnabar/local-discord';
+import { callTool, hang, say } from '@cinnabar/local-models';
 import { Llm, PersonalDataStore, Tools } from '@cinnabar/sdk';
-import { callTool, hang, type LocalUser, say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { askUser, done, isOver, type Office, openOffice, use } from './office.js';
 

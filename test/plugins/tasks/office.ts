@@ -1,4 +1,13 @@
 import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-discord';
+import {
+  callTools,
+  type ModelScript,
+  type ModelStep,
+  type ReplyStep,
+  type ScriptedLlm,
+  scriptedLlm,
+} from '@cinnabar/local-models';
 import {
   type Actor,
   definePlugin,
@@ -11,17 +20,6 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
-import {
-  callTools,
-  type LocalChannel,
-  type LocalMessage,
-  type LocalUser,
-  type ModelScript,
-  type ModelStep,
-  type ReplyStep,
-  type ScriptedLlm,
-  scriptedLlm,
-} from '@cinnabar/sdk/testing';
 
 /** What the tools of the office are given, in order. */
 export interface Deed {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { callTools, type ModelScript } from '@cinnabar/sdk/testing';
+import { callTools, type ModelScript } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { createMortalDriver } from '../../campaign/confirm/mortal-driver.js';
 import { askUser, type Deed, done, type Office, openOffice, update, use } from './office.js';

@@ -1,5 +1,5 @@
+import { callTools, hang, say } from '@cinnabar/local-models';
 import { Accounts } from '@cinnabar/sdk';
-import { callTools, hang, say } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { askUser, done, isOver, type Office, openOffice, update, use } from './office.js';
 

@@ -1,8 +1,9 @@
+import type { PermissionName } from '@cinnabar/local-discord';
 import { deleteOwn, editOwn, isOwnMessage, profileName, repliesToOwn, sendAs } from '@cinnabar/sdk';
-import { createManualClock, type PermissionName } from '@cinnabar/sdk/testing';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { type Client, Events } from 'discord.js';
-import { type NightCity, next, nightCity, textChannel } from './support.js';
+import { type NightCity, next, nightCity, textChannel } from '../local-discord/support.js';
 
 const EXECUTE = { method: 'POST', route: '/webhooks/:webhookId/:token' } as const;
 

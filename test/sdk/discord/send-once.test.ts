@@ -2,7 +2,7 @@ import { isForbidden, isRefusal, isTransient, isUnknown, nonceOf, retryDiscord, 
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import type { Client } from 'discord.js';
-import { type NightCity, nightCity, textChannel } from './support.js';
+import { type NightCity, nightCity, textChannel } from '../local-discord/support.js';
 
 const POST = { method: 'POST', route: '/channels/:channelId/messages' } as const;
 /** discord.js makes this many requests of one. */

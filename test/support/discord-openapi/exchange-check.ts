@@ -1,4 +1,4 @@
-import type { RestExchange } from '@cinnabar/sdk/testing';
+import type { RestExchange } from '@cinnabar/local-discord';
 import { createOpenApiValidator, type OpenApiValidator } from './validator.js';
 
 export interface ExchangeCheck {

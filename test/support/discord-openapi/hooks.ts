@@ -3,7 +3,7 @@
  * Its tests run to the end all the same: a hook that fails after one test would end the file there.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { REST_EXCHANGES } from '@cinnabar/sdk/testing';
+import { REST_EXCHANGES } from '@cinnabar/local-discord';
 import type { Context } from 'mocha';
 import { createExchangeCheck } from './exchange-check.js';
 

@@ -3,7 +3,7 @@ import { channel } from 'node:diagnostics_channel';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { REST_EXCHANGES } from '@cinnabar/sdk/testing';
+import { REST_EXCHANGES } from '@cinnabar/local-discord';
 
 /** The exchanges of a process with a local Discord of its own. */
 export interface ExchangeRecording {

@@ -1,4 +1,4 @@
-import type { LocalChannel } from '@cinnabar/sdk/testing';
+import type { LocalChannel } from '@cinnabar/local-discord';
 import type { Stage } from './stage.js';
 
 const TYPED = /(^|[\s(])([@#])([\p{L}\p{N}_.-]+)/gu;

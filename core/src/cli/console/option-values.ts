@@ -1,4 +1,4 @@
-import type { LocalApplication, LocalChannel, LocalUser, OptionValue } from '@cinnabar/sdk/testing';
+import type { LocalApplication, LocalChannel, LocalUser, OptionValue } from '@cinnabar/local-discord';
 import { type APIApplicationCommandOption, ApplicationCommandOptionType as T } from 'discord.js';
 import { ConsoleError } from './instruction.js';
 

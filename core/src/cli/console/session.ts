@@ -7,7 +7,7 @@ import {
   type LocalInteraction,
   type LocalMessage,
   type LocalUser,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-discord';
 import { type Act, ConsoleError, HELP, parseLine } from './instruction.js';
 import type { Style } from './markdown.js';
 import { channelsOf, withMentions, withNames } from './names.js';

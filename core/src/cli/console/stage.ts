@@ -1,4 +1,3 @@
-import type { Clock } from '@cinnabar/sdk';
 import {
   type LocalApplication,
   type LocalChannel,
@@ -6,7 +5,8 @@ import {
   type LocalGuild,
   type LocalUser,
   startLocalDiscord,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-discord';
+import type { Clock } from '@cinnabar/sdk';
 import { ConsoleError } from './instruction.js';
 
 /** The people and the place that the console plays with. */

@@ -1,5 +1,5 @@
+import type { LocalEvent, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { visible } from '@cinnabar/sdk';
-import type { LocalEvent, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
 import { ConsoleError } from './instruction.js';
 import type { Style } from './markdown.js';
 

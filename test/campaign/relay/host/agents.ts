@@ -1,4 +1,4 @@
-import type { AgentScript, AgentTurn, LocalTool } from '@cinnabar/sdk/testing';
+import type { AgentScript, AgentTurn, LocalTool } from '@cinnabar/local-letta';
 import { answering, namedIn } from '../../../plugins/relay/surface/guild-with-agent.js';
 import type { Chance } from '../../settings/chance.js';
 import { type Order, ordersIn } from './orders.js';

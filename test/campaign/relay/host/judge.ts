@@ -1,5 +1,5 @@
+import type { LettaRunView } from '@cinnabar/local-letta';
 import { z } from '@cinnabar/sdk';
-import type { LettaRunView } from '@cinnabar/sdk/testing';
 import { givenUpOf } from './given-up.js';
 import { countOpenCards } from './journal.js';
 import type { People } from './life.js';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LocalChannel } from '@cinnabar/sdk/testing';
+import type { LocalChannel } from '@cinnabar/local-discord';
 import { type Bot, startBot } from './bot.js';
 import { countOpenCards, readJournal } from './journal.js';
 import type { createPeople } from './people.js';

@@ -1,4 +1,4 @@
-import type { LocalMessage } from '@cinnabar/sdk/testing';
+import type { LocalMessage } from '@cinnabar/local-discord';
 import { type Order, VERBS, worded } from './orders.js';
 import type { Stage } from './stage.js';
 

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AddedAgent, type LocalMessage, startLettaStandIn, startLocalDiscord } from '@cinnabar/sdk/testing';
+import { type LocalMessage, startLocalDiscord } from '@cinnabar/local-discord';
+import { type AddedAgent, startLettaStandIn } from '@cinnabar/local-letta';
 import { freePort } from '../../../support/free-port.js';
 import type { Chance } from '../../settings/chance.js';
 import { createFastClock } from '../fast-clock.js';

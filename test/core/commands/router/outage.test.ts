@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalInteraction } from '@cinnabar/local-discord';
 import { definePlugin } from '@cinnabar/sdk';
-import type { LocalInteraction } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
 const ALWAYS = { times: Number.POSITIVE_INFINITY };

@@ -5,18 +5,17 @@ import { watchBlockage } from '@cinnabar/core/internal/gateway/blockage';
 import { createBoundary } from '@cinnabar/core/internal/gateway/boundary';
 import { createInFlight } from '@cinnabar/core/internal/gateway/in-flight';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
-import type { Access } from '@cinnabar/sdk';
 import {
-  createManualClock,
   type LocalApplication,
   type LocalChannel,
   type LocalDiscord,
   type LocalGuild,
   type LocalMessage,
   type LocalUser,
-  type ManualClock,
   startLocalDiscord,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-discord';
+import type { Access } from '@cinnabar/sdk';
+import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { Client, Events, GatewayIntentBits, Partials } from 'discord.js';
 import { createOwner, type LoggedEntry, recordLog } from './owner.js';
 

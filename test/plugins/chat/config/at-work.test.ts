@@ -1,6 +1,6 @@
 import { createTestHost } from '@cinnabar/core/testing';
+import { say, scriptedLlm } from '@cinnabar/local-models';
 import { SettingsCatalog } from '@cinnabar/sdk';
-import { say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../../support/codes.js';
 import { makeFolder } from '../../../support/folder.js';

@@ -1,5 +1,5 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { makeFolder } from '../../../support/folder.js';
 

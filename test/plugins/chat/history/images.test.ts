@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startLocalDiscord } from '@cinnabar/local-discord';
 import { createImages, type ImageLimits } from '@cinnabar/plugin-chat/history/images/images';
 import { discordAddresses, type FreshLink, type Logger } from '@cinnabar/sdk';
-import { createManualClock, type ManualClock, startLocalDiscord } from '@cinnabar/sdk/testing';
+import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
 const silent: Logger = {

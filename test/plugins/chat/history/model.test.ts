@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/sdk/testing';
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { chatter, type HistoryRoom, openRoom } from './room.js';

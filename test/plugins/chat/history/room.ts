@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import {
   createChannelHistory,
   HISTORY_INTENTS,
@@ -7,7 +8,6 @@ import {
 } from '@cinnabar/plugin-chat/history/channel-history';
 import type { ChannelHistory, HistoryMessage, HistoryWindow, WindowOptions } from '@cinnabar/plugin-chat/history/types';
 import { Access, Clock, definePlugin, type Plugin } from '@cinnabar/sdk';
-import type { LocalChannel, LocalUser } from '@cinnabar/sdk/testing';
 import type { SendableChannels } from 'discord.js';
 
 /** A host with nothing in it but a channel history. */

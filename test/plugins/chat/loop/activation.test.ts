@@ -1,6 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import { Random } from '@cinnabar/sdk';
-import { type ScriptedLlm, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 
 describe('chat: what it answers unasked', () => {

@@ -1,7 +1,8 @@
 import { loadConfig } from '@cinnabar/core/internal/config/load';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalMessage } from '@cinnabar/local-discord';
+import { hangMidway, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import { answerMessages, asNotice, asUnfinishedPart } from '@cinnabar/sdk';
-import { hangMidway, type LocalMessage, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../../support/folder.js';
 

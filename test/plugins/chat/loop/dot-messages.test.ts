@@ -1,5 +1,5 @@
 import { createTestHost } from '@cinnabar/core/testing';
-import { hang, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { hang, say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
 
 describe('chat: dot messages, `.config` and `.history`', () => {

@@ -1,5 +1,6 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { type LocalMessage, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import type { LocalMessage } from '@cinnabar/local-discord';
+import { type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
 
 describe('chat: `m`', () => {

@@ -1,6 +1,6 @@
 import { createTestHost } from '@cinnabar/core/testing';
+import { callTool, hang, say, scriptedLlm } from '@cinnabar/local-models';
 import { type LlmRequest, ToolPolicies } from '@cinnabar/sdk';
-import { callTool, hang, say, scriptedLlm } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { createShelf, letLook } from '../shelf.js';
 

@@ -1,5 +1,5 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { callTool, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { callTool, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { openFence } from '../../../sdk/text/markdown.js';
 import { createShelf, letLook } from '../shelf.js';

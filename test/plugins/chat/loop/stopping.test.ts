@@ -1,5 +1,5 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { hang, hangMidway, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/sdk/testing';
+import { hang, hangMidway, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
 
 describe('chat: an answer that I do not want any more', () => {

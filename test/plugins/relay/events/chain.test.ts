@@ -1,4 +1,4 @@
-import type { LocalMessage } from '@cinnabar/sdk/testing';
+import type { LocalMessage } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import { type AgentBot, letIn, startAgentBot } from '../surface/guild-with-agent.js';
 

@@ -1,6 +1,6 @@
 import type { HostRegistration } from '@cinnabar/plugin-relay/letta/hosting/register';
 import { expect } from 'chai';
-import { type McpHost, startMcpHost } from '../../../sdk/letta/mcp-host.js';
+import { type McpHost, startMcpHost } from '../../../sdk/local-letta/mcp-host.js';
 import { startWorld, tell, type WorldOptions } from './world.js';
 
 async function hosted(options: WorldOptions = {}) {

@@ -1,10 +1,10 @@
 import { openCollection } from '@cinnabar/core/internal/storage/documents/collection';
 import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/document-store';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { type LettaStandInOptions, startLettaStandIn } from '@cinnabar/local-letta';
 import { createAgents } from '@cinnabar/plugin-relay/letta/agents';
 import { lettaCollections } from '@cinnabar/plugin-relay/letta/collections';
 import type { AgentEvent, Agents, AskApproval, Prompt } from '@cinnabar/plugin-relay/letta/types';
-import { type LettaStandInOptions, startLettaStandIn } from '@cinnabar/sdk/testing';
 import { recordingLogger } from '../../../support/logs.js';
 import { watchedClock } from '../../../support/watched-clock.js';
 

@@ -3,13 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import {
-  createManualClock,
-  type LocalChannel,
-  type LocalMessage,
-  type LocalUser,
-  startLocalDiscord,
-} from '@cinnabar/sdk/testing';
+import { type LocalChannel, type LocalMessage, type LocalUser, startLocalDiscord } from '@cinnabar/local-discord';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { freePort } from '../../../support/free-port.js';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.js';
 import { isReal, type LettaUnderTest, startLettaUnderTest } from './letta-under-test.js';

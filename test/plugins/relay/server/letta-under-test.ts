@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type LettaStandIn, startLettaStandIn } from '@cinnabar/local-letta';
 import type { Clock } from '@cinnabar/sdk';
-import { type LettaStandIn, startLettaStandIn } from '@cinnabar/sdk/testing';
 import Letta from '@letta-ai/letta-client';
 import { asScript, type Model, startProvider } from './model.js';
 

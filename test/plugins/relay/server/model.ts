@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import type { AgentScript } from '@cinnabar/local-letta';
 import { z } from '@cinnabar/sdk';
-import type { AgentScript } from '@cinnabar/sdk/testing';
 
 /** What an agent's model is asked. */
 export interface Question {

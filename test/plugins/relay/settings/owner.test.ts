@@ -1,4 +1,4 @@
-import { startLettaStandIn } from '@cinnabar/sdk/testing';
+import { startLettaStandIn } from '@cinnabar/local-letta';
 import { expect } from 'chai';
 import { type AgentBot, letIn, startAgentBot } from '../surface/guild-with-agent.js';
 

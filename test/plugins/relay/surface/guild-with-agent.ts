@@ -1,14 +1,12 @@
 import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import {
   type AgentScript,
-  createManualClock,
   type LettaStandIn,
   type LettaStandInOptions,
-  type LocalChannel,
-  type LocalMessage,
-  type LocalUser,
   startLettaStandIn,
-} from '@cinnabar/sdk/testing';
+} from '@cinnabar/local-letta';
+import { createManualClock } from '@cinnabar/sdk/testing';
 
 export interface AgentBotOptions extends Partial<Pick<TestHostOptions, 'world' | 'dataDir' | 'permissions' | 'clock'>> {
   readonly script?: AgentScript;

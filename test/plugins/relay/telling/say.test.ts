@@ -1,7 +1,7 @@
 import { sayAt } from '@cinnabar/plugin-relay/telling/say';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { nightCity } from '../../../sdk/discord/support.js';
+import { nightCity } from '../../../sdk/local-discord/support.js';
 import { event } from '../queue/town.js';
 
 describe('relay: what the bot says for an agent', () => {

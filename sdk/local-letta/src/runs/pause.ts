@@ -1,0 +1,56 @@
+import type { Clock } from '@cinnabar/sdk';
+
+/** Resolves after the time on the clock, or when the signal aborts. */
+export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(ms, end);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
+}
+
+/** Scripts that stand still. */
+export interface Standing {
+  /** Resolves on release, or when the signal aborts. */
+  stand(signal: AbortSignal): Promise<void>;
+  /** Resolves as soon as so many stand still. */
+  hanging(count?: number): Promise<void>;
+  release(): void;
+}
+
+export function createStanding(): Standing {
+  const standing = new Set<() => void>();
+  const waiting = new Set<() => void>();
+  return {
+    stand: (signal) =>
+      new Promise((resolve) => {
+        const go = () => {
+          standing.delete(go);
+          signal.removeEventListener('abort', go);
+          resolve();
+        };
+        standing.add(go);
+        signal.addEventListener('abort', go);
+        if (signal.aborted) go();
+        for (const look of [...waiting]) look();
+      }),
+    hanging: (count = 1) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (standing.size < count) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
+    release() {
+      for (const go of [...standing]) go();
+    },
+  };
+}

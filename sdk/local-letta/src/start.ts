@@ -1,0 +1,104 @@
+import type { Clock } from '@cinnabar/sdk';
+import { systemClock } from './clock.js';
+import type { LettaFaults } from './http/faults.js';
+import type { LettaRequestRecord } from './http/recording.js';
+import { serve } from './http/server.js';
+import { type AddedAgent, addAgent, type LettaAgentInit } from './people/add-agent.js';
+import { type LettaRunView, viewRun } from './people/view-run.js';
+import { idle, started } from './people/waiting.js';
+import { crash } from './runs/crash.js';
+import type { AgentScript } from './script.js';
+import { createWorld } from './state/world.js';
+
+export interface LettaStandInOptions {
+  /** When given, requests with another key, or none, get 401. */
+  readonly key?: string;
+  /** Moves `latencyMs`, `turn.wait` and every time that is shown. Real time by default. */
+  readonly clock?: Clock;
+  /** What agents without a script of their own do about each message; by default they say that they have read it. */
+  readonly script?: AgentScript;
+  /** How long each agent takes before it begins to answer. */
+  readonly latencyMs?: number;
+  /** `false`: there are no background runs (503), as with a self-hosted server that has no Redis. */
+  readonly background?: boolean;
+  /** `false`: there are no routes for conversations (404), as with older servers: nothing knows a repeated message, nothing says that an agent is busy. */
+  readonly conversations?: boolean;
+  /** How a message learns that an approval waits: by an error in the stream (the default), or by 409. */
+  readonly conflict?: 'refused' | 'streamed';
+  /** Of the server, as it says itself; `0.16.8` by default. */
+  readonly version?: string;
+}
+
+/** A Letta server on loopback, whose agents are scripts. */
+export interface LettaStandIn extends AsyncDisposable {
+  /** What a client takes as its base URL. */
+  readonly baseUrl: string;
+  /** Makes an agent without asking over HTTP. */
+  addAgent(init?: LettaAgentInit): AddedAgent;
+  /** Every request, oldest first. */
+  readonly requests: readonly LettaRequestRecord[];
+  /** Every run that agents have been brought to, oldest first, as they are now. */
+  readonly runs: readonly LettaRunView[];
+  /** The most runs that were ever under way at once. */
+  readonly mostAtOnce: number;
+  readonly faults: LettaFaults;
+  /** Resolves when the `count`-th run (from 1) has begun. */
+  started(count: number): Promise<LettaRunView>;
+  /** Resolves when no run is under way; one that waits for an approval is not. */
+  idle(): Promise<void>;
+  /** Resolves as soon as so many scripts hang, by default one. */
+  hanging(count?: number): Promise<void>;
+  /** Lets scripts that hang go on. */
+  release(): void;
+  /** Kills the server and starts it again: connections are cut, and runs that are under way show as `running` for ever. */
+  crash(): void;
+}
+
+/**
+ * Starts the server on a free port of the loopback interface.
+ * @example
+ * await using letta = await startLettaStandIn({
+ *   script: async (turn) => {
+ *     await turn.callTool('discord_send', { channelId: '1', message: 'Hello!' });
+ *   },
+ * });
+ * const client = new Letta({ baseURL: letta.baseUrl, apiKey: 'any' });
+ */
+export async function startLettaStandIn(options: LettaStandInOptions = {}): Promise<LettaStandIn> {
+  const world = createWorld({
+    clock: options.clock ?? systemClock,
+    script: options.script,
+    latencyMs: options.latencyMs ?? 0,
+    background: options.background ?? true,
+    conversations: options.conversations ?? true,
+    conflict: options.conflict ?? 'streamed',
+    version: options.version ?? '0.16.8',
+  });
+  const http = await serve(world, options.key);
+  let mostAtOnce = 0;
+  world.watchers.add(() => {
+    mostAtOnce = Math.max(mostAtOnce, world.active.size);
+  });
+  return {
+    baseUrl: http.baseUrl,
+    requests: http.requests,
+    faults: http.faults,
+    addAgent: (init = {}) => addAgent(world, init),
+    get runs() {
+      return [...world.runs.values()].map(viewRun);
+    },
+    get mostAtOnce() {
+      return mostAtOnce;
+    },
+    started: (count) => started(world, count),
+    idle: () => idle(world),
+    hanging: world.standing.hanging,
+    release: world.standing.release,
+    crash: () => crash(world),
+    async [Symbol.asyncDispose]() {
+      world.closing.abort();
+      for (const run of world.active) run.stopped.abort();
+      await http.close();
+    },
+  };
+}

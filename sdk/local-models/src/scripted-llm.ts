@@ -1,0 +1,143 @@
+import {
+  CinnabarError,
+  definePlugin,
+  Llm,
+  type LlmCompletion,
+  type LlmRequest,
+  type ModelTraits,
+  type Plugin,
+} from '@cinnabar/sdk';
+import { promptOf, toCompletion } from './completion.js';
+import { tokensIn } from './embedding.js';
+import { createHeld } from './held.js';
+import { createStepQueue, type ModelScript } from './prompt.js';
+import type { FailStep, ModelStep, ReplyStep } from './steps.js';
+import { pieces } from './wire.js';
+
+const TRAITS: Omit<ModelTraits, 'model'> = {
+  provider: 'scripted',
+  modes: ['chat', 'prefill'],
+  images: true,
+  contextTokens: 200_000,
+  cache: { kind: 'explicit', breakpoints: 4, minTokens: 1024, ttls: ['5m', '1h'], lookBackBlocks: 20 },
+  price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 },
+};
+
+/** A plugin that provides `Llm` from a script: no HTTP, nothing to configure. */
+export interface ScriptedLlm extends Plugin {
+  /** Every request so far, as the caller made it. */
+  readonly requests: readonly LlmRequest[];
+  /** The texts of every request for embeddings so far. */
+  readonly embedded: readonly (readonly string[])[];
+  push(...steps: readonly ModelStep[]): void;
+  /** Resolves as soon as an answer hangs. */
+  hanging(): Promise<void>;
+  /** Lets everything that hangs go on. */
+  release(): void;
+}
+
+/** What the scripted model can do. */
+export interface ScriptedEmbeddings {
+  /** The vector of a text, such as `wordVector` gives; without it there are no embeddings. */
+  readonly embed?: (text: string) => readonly number[];
+  /** `chat` and `prefill`, where nothing else is said. */
+  readonly modes?: ModelTraits['modes'];
+}
+
+/**
+ * A model for the tests of plugins that inject `Llm`.
+ * @example
+ * const llm = scriptedLlm([callTool('roll', { sides: 6 }), say('A four.')]);
+ * await using host = await createTestHost({ plugins: [llm, myPlugin] });
+ */
+export function scriptedLlm(
+  steps: readonly ModelStep[] | ModelScript = [],
+  { embed, modes = TRAITS.modes }: ScriptedEmbeddings = {},
+): ScriptedLlm {
+  const requests: LlmRequest[] = [];
+  const embedded: (readonly string[])[] = [];
+  const queue = createStepQueue(typeof steps === 'function' ? { script: steps } : { steps });
+  const held = createHeld();
+
+  const carryOut = async (
+    request: LlmRequest,
+    step: ModelStep,
+    serial: number,
+    isRestart = false,
+  ): Promise<LlmCompletion> => {
+    if (request.signal?.aborted === true) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
+    if (step.kind === 'fail') throw failure(step);
+    if (step.kind === 'reply' && step.midway === undefined) {
+      tell(request, written(step), isRestart);
+      return toCompletion(request, step, serial);
+    }
+    if (step.kind === 'reply' && step.midway !== 'hang') throw new CinnabarError('CINNABAR_LLM_UNAVAILABLE');
+    if (step.kind === 'reply') {
+      const all = written(step);
+      tell(request, all.slice(0, Math.ceil(all.length / 2)));
+    }
+    await held.hold((gone) => onAbort(request.signal, gone));
+    if (step.kind === 'hang') return carryOut(request, step.then, serial);
+    return carryOut(request, { ...step, midway: undefined }, serial, true);
+  };
+
+  const llm: Llm = {
+    current: { provider: 'scripted', model: 'scripted' },
+    async complete(request) {
+      requests.push(request);
+      const serial = requests.length;
+      const step = await queue.next(promptOf(request));
+      if (step === undefined) {
+        throw new CinnabarError('CINNABAR_LLM_REFUSED', { detail: 'the scripted model has no step left' });
+      }
+      return carryOut(request, step, serial);
+    },
+    async embed(texts, { model = 'scripted-embeddings', signal } = {}) {
+      if (embed === undefined) return undefined;
+      if (signal?.aborted === true) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
+      embedded.push(texts);
+      return { vectors: texts.map((text) => Float32Array.from(embed(text))), model, tokens: tokensIn(texts) };
+    },
+    traits: async (model = 'scripted') => ({ ...TRAITS, modes, model }),
+    render: async (request) => ({
+      provider: 'scripted',
+      model: request.model ?? 'scripted',
+      mode: request.mode ?? 'chat',
+      body: request,
+    }),
+  };
+  const plugin = definePlugin({
+    manifest: { id: 'scripted-llm', version: '1.0.0', description: 'A language model that follows a script' },
+    provides: [Llm],
+    setup: ({ provide }) => void provide(Llm, llm),
+  });
+  return {
+    ...plugin,
+    requests,
+    embedded,
+    push: queue.push,
+    hanging: held.hanging,
+    release: held.release,
+  };
+}
+
+function written({ text }: ReplyStep): readonly string[] {
+  return text === undefined || text === '' ? [] : pieces(text);
+}
+
+/** @param isRestart whether an earlier attempt has been seen already */
+function tell({ onText }: LlmRequest, all: readonly string[], isRestart = false): void {
+  for (const [index, piece] of all.entries()) onText?.(piece, isRestart && index === 0);
+}
+
+function failure({ status, message }: FailStep): CinnabarError {
+  if (status === 429) return new CinnabarError('CINNABAR_LLM_RATE_LIMITED');
+  if (status >= 500) return new CinnabarError('CINNABAR_LLM_UNAVAILABLE');
+  return new CinnabarError('CINNABAR_LLM_REFUSED', { detail: message ?? `scripted error ${status}` });
+}
+
+/** Calls back on abort; the returned function stops listening. */
+function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
+  signal?.addEventListener('abort', callback);
+  return () => signal?.removeEventListener('abort', callback);
+}

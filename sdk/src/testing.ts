@@ -1,0 +1,45 @@
+import type { Clock } from './clock.js';
+
+/** A clock that stands still until it is told to move. */
+export interface ManualClock extends Clock {
+  /** Moves time forward, running what falls due on the way, in order, with `now()` at each one's due time. */
+  advance(byMs: number): void;
+  /** How many timers are waiting. */
+  readonly pending: number;
+}
+
+/** @param startMs where it starts; a fixed day by default, so that tests do not depend on today */
+export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
+  let now = startMs;
+  let sequence = 0;
+  const timers = new Map<number, { readonly due: number; readonly task: () => void }>();
+
+  const nextDue = (until: number) => {
+    let next: { readonly id: number; readonly due: number; readonly task: () => void } | undefined;
+    for (const [id, timer] of timers) {
+      if (timer.due <= until && (next === undefined || timer.due < next.due)) next = { id, ...timer };
+    }
+    return next;
+  };
+
+  return {
+    now: () => now,
+    after(delayMs, task) {
+      const id = sequence++;
+      timers.set(id, { due: now + Math.max(0, delayMs), task });
+      return () => void timers.delete(id);
+    },
+    advance(byMs) {
+      const until = now + byMs;
+      for (let timer = nextDue(until); timer !== undefined; timer = nextDue(until)) {
+        timers.delete(timer.id);
+        now = timer.due;
+        timer.task();
+      }
+      now = until;
+    },
+    get pending() {
+      return timers.size;
+    },
+  };
+}
