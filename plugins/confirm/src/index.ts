@@ -9,27 +9,18 @@ import {
   subcommand,
   ToolPolicies,
 } from '@cinnabar/sdk';
-import { markRow } from './asking/controls.js';
-import { createDeliveries } from './asking/deliveries.js';
-import { onButton } from './deciding/buttons.js';
-import { createDecide } from './deciding/decide.js';
-import { onLeaveOut } from './deciding/leave-out.js';
-import { takeMissed } from './deciding/missed.js';
-import { createPatternChooser, onAllow, onMenu } from './deciding/pattern-chooser.js';
-import { onReaction } from './deciding/reactions.js';
-import { onReason } from './deciding/reason.js';
+import { createOutbox, createRecords, personalCards, collections as waitingCollections } from './card-records.js';
+import { markRow } from './controls.js';
+import { createDecide } from './decisions.js';
+import { createExpiry, stopWaiting, watchConnection } from './expiry.js';
+import { createGrants, collections as sessionCollections } from './grants.js';
+import { onButton, onLeaveOut, onReaction, onReason, takeMissed } from './interactions.js';
 import { createInterceptor } from './interceptor.js';
-import { personalCards } from './lifecycle/personal-data.js';
-import { createRecovery } from './lifecycle/recover.js';
-import { stopWaiting } from './lifecycle/stop.js';
+import { createPatternChooser, onAllow, onMenu } from './pattern-screen.js';
+import { createBoard, createDeliveries } from './pending-cards.js';
 import { listPending } from './pending-command.js';
-import { createGrants, collections as sessionCollections } from './session/grants.js';
+import { createRecovery } from './recovery.js';
 import { settings } from './settings.js';
-import { createBoard } from './waiting/board.js';
-import { watchConnection } from './waiting/connection.js';
-import { createExpiry } from './waiting/expiry.js';
-import { createOutbox } from './waiting/outbox.js';
-import { createRecords, collections as waitingCollections } from './waiting/records.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** How often it is tried again to show what Discord has not taken. */

@@ -8,15 +8,13 @@ import {
   type ToolPolicies,
   type ToolStep,
 } from '@cinnabar/sdk';
-import { type AskingParts, ask, type Question } from './asking/ask.js';
-import { answerOf } from './deciding/answers.js';
-import { give } from './discord/give.js';
-import { channelOf } from './discord/place.js';
-import { allowanceFor } from './session/allowance.js';
-import type { Grants } from './session/grants.js';
+import { answerOf } from './decisions.js';
+import { REASONS } from './expiry.js';
+import { allowanceFor, type Grants } from './grants.js';
+import { channelOf, give } from './messages.js';
+import { requestsOf } from './pending-cards.js';
+import { type AskingParts, ask, type Question } from './posting.js';
 import { type Rules, rulesIn, type settings } from './settings.js';
-import { requestsOf } from './waiting/card.js';
-import { REASONS } from './waiting/expiry.js';
 
 interface Parts extends AskingParts {
   readonly guildSettings: Settings<typeof settings>['guild'];

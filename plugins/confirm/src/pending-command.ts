@@ -1,8 +1,7 @@
 import type { CommandContext } from '@cinnabar/sdk';
-import { inert } from './card/value.js';
-import type { Board } from './waiting/board.js';
-import type { WaitingCard } from './waiting/card.js';
-import type { Expiry } from './waiting/expiry.js';
+import type { Expiry } from './expiry.js';
+import type { Board, WaitingCard } from './pending-cards.js';
+import { inert } from './render.js';
 
 /** `!confirm pending`: the caller's own open requests, with links. */
 export async function listPending({ board, expiry }: { board: Board; expiry: Expiry }, ctx: CommandContext) {

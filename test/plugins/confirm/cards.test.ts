@@ -1,5 +1,4 @@
-import { drawCard } from '@cinnabar/plugin-confirm/card/draw';
-import { ended, longestEnded } from '@cinnabar/plugin-confirm/card/ending';
+import { drawCard, ended, longestEnded } from '@cinnabar/plugin-confirm/render';
 import { type CallCard, isNotice, withoutNoticeMark } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -1,6 +1,12 @@
-import { permits } from '@cinnabar/plugin-confirm/session/allowance';
-import { choicesOf, fits, patternLike, usuallyFixed } from '@cinnabar/plugin-confirm/session/pattern';
-import { briefPatternWords, patternWords } from '@cinnabar/plugin-confirm/session/words';
+import { permits } from '@cinnabar/plugin-confirm/grants';
+import {
+  briefPatternWords,
+  choicesOf,
+  fits,
+  patternLike,
+  patternWords,
+  usuallyFixed,
+} from '@cinnabar/plugin-confirm/patterns';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

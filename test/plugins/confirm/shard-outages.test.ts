@@ -1,4 +1,4 @@
-import { watchConnection } from '@cinnabar/plugin-confirm/waiting/connection';
+import { watchConnection } from '@cinnabar/plugin-confirm/expiry';
 import type { Registrar } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

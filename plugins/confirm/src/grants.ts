@@ -5,11 +5,11 @@ import {
   type Collections,
   type Random,
   type ToolCall,
+  type ToolPolicies,
   z,
 } from '@cinnabar/sdk';
-import { type Allowance, permits } from './allowance.js';
-import { fits, KINDS, type Pattern } from './pattern.js';
-import { patternWords } from './words.js';
+import { fits, KINDS, type Pattern, patternWords } from './patterns.js';
+import type { Rules } from './settings.js';
 
 const patternSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('any') }),
@@ -123,4 +123,41 @@ function keyOf({ origin, tool, actor, at }: Pick<ToolCall, 'origin' | 'tool' | '
 
 function approvalOf({ id, tool, pattern, userId, at }: Grant): Approval {
   return { id, tool, pattern: patternWords(tool, pattern), byUserId: userId, at };
+}
+
+/** What may be allowed for the rest of a task, beside the one call. */
+export interface Allowance {
+  /** The tool with any arguments. */
+  readonly any: boolean;
+  /** Calls like this one. */
+  readonly like: boolean;
+  /** Whether arguments may be let change in those. */
+  readonly loosen: boolean;
+}
+
+const NOTHING: Allowance = { any: false, like: false, loosen: false };
+
+/**
+ * Decided anew for each call: what a guild tightens holds at once for what was allowed before. Where admins, or a grant to an agent,
+ * say that each call has to be confirmed, an approval for a task is one only if the guild says `always`.
+ */
+export async function allowanceFor(
+  { session, tool, policy, actor, at }: ToolCall,
+  { sessionApprovals }: Rules,
+  policies: ToolPolicies,
+): Promise<Allowance> {
+  if (session === undefined || sessionApprovals === 'never') return NOTHING;
+  if (policy === 'confirm' && sessionApprovals !== 'always') {
+    if (actor.identity !== undefined) return NOTHING;
+    const { guildId } = at ?? actor;
+    if (guildId !== null && (await policies.get(guildId, tool.name)) === 'confirm') return NOTHING;
+  }
+  if (tool.risk === 'destructive') return { any: false, like: true, loosen: false };
+  return { any: sessionApprovals !== 'like-this', like: true, loosen: true };
+}
+
+/** Whether a pattern is within what may be allowed. */
+export function permits({ any, like, loosen }: Allowance, pattern: Pattern): boolean {
+  if (pattern.kind === 'any') return any;
+  return like && (loosen || Object.keys(pattern.free).length === 0);
 }

@@ -1,19 +1,12 @@
-import type { Clock, Logger, SettledOutcome } from '@cinnabar/sdk';
+import { type Clock, type LedgerEntry, type Logger, type SettledOutcome, visible } from '@cinnabar/sdk';
 import type { Client, MessageEditOptions } from 'discord.js';
-import { decided, type Verdict } from '../card/ending.js';
-import { inert } from '../card/value.js';
-import { changeCard } from '../discord/end-card.js';
-import { isGone } from '../discord/errors.js';
-import { type Answer, give } from '../discord/give.js';
-import { channelOf } from '../discord/place.js';
-import type { Recovery } from '../lifecycle/recover.js';
-import type { Grants } from '../session/grants.js';
-import type { Pattern } from '../session/pattern.js';
-import type { Board } from '../waiting/board.js';
-import { type Request, requestsOf, type WaitingCard } from '../waiting/card.js';
-import type { Outbox } from '../waiting/outbox.js';
-import type { Records } from '../waiting/records.js';
-import { answerOf, cancellation, LEFT_OUT } from './answers.js';
+import type { Outbox, Records } from './card-records.js';
+import type { Grants } from './grants.js';
+import { type Answer, changeCard, channelOf, give, isGone } from './messages.js';
+import type { Pattern } from './patterns.js';
+import { type Board, type Request, requestsOf, type WaitingCard } from './pending-cards.js';
+import type { Recovery } from './recovery.js';
+import { decided, inert, type Verdict } from './render.js';
 
 interface Parts {
   readonly board: Board;
@@ -178,4 +171,46 @@ export function createDecide(parts: Parts): Decide {
 
 function elsewhere(callId: string): Result {
   return { outcome: { status: 'expired', callId, reason: ELSEWHERE }, answer: undefined };
+}
+
+/** Why a call that its member cancelled was not run, for the model. */
+const CANCELLED = 'the member cancelled it with 👎, so it was not run';
+const CANCELLED_BECAUSE = 'the member denied it, so it was not run. Their reason:';
+
+/** Why a call did not run that the member took out of a card whose other calls they confirmed. */
+const LEFT_OUT = 'the member left it out when they confirmed the rest, so it was not run';
+
+/** @param why the member's own words */
+function cancellation(why: string | undefined): string {
+  return why === undefined ? CANCELLED : `${CANCELLED_BECAUSE} “${visible(why)}”`;
+}
+
+/** Whether the member cancelled it; else it was refused when it was to be run. */
+export function wasCancelled({ state, reason = '' }: Pick<LedgerEntry, 'state' | 'reason'>): boolean {
+  return state === 'denied' && (reason === CANCELLED || reason === LEFT_OUT || reason.startsWith(CANCELLED_BECAUSE));
+}
+
+/** What a member is told of a call that was confirmed. */
+export function answerOf(outcome: SettledOutcome): Answer {
+  if (outcome.status === 'done') {
+    return { text: outcome.text.trim() === '' ? '✓ Done.' : outcome.text, audience: outcome.audience };
+  }
+  return { text: outcome.status === 'failed' ? outcome.error.message : outcome.reason, notice: true };
+}
+
+/** The same from the ledger, after a restart; `undefined` where the card itself says it all. @param cancelled the tool's words for a cancellation */
+export function answerTo(row: LedgerEntry, cancelled: string | undefined): Answer | undefined {
+  const { id: callId, state, text = '', reason = '', audience } = row;
+  switch (state) {
+    case 'done':
+      return answerOf({ status: 'done', callId, output: text, text, ...(audience === undefined ? {} : { audience }) });
+    case 'failed':
+      return { text: reason, notice: true };
+    case 'denied': {
+      const text = wasCancelled(row) ? cancelled : reason;
+      return text === undefined ? undefined : { text, notice: true };
+    }
+    default:
+      return undefined;
+  }
 }

@@ -1,17 +1,11 @@
 import type { Clock, Ledger, LedgerEntry, Logger } from '@cinnabar/sdk';
 import type { Client, SendableChannels } from 'discord.js';
-import { type Ending, lineOf, showsVerdict } from '../card/ending.js';
-import { inert } from '../card/value.js';
-import { answerTo, wasCancelled } from '../deciding/answers.js';
-import { endCard } from '../discord/end-card.js';
-import { isGone } from '../discord/errors.js';
-import { type Answer, give } from '../discord/give.js';
-import { channelOf } from '../discord/place.js';
-import { pressedBy } from '../discord/pressed.js';
-import type { Board } from '../waiting/board.js';
-import { REASONS } from '../waiting/expiry.js';
-import type { Outbox } from '../waiting/outbox.js';
-import type { CardRecord, Records } from '../waiting/records.js';
+import type { CardRecord, Outbox, Records } from './card-records.js';
+import { answerTo, wasCancelled } from './decisions.js';
+import { REASONS } from './expiry.js';
+import { type Answer, channelOf, endCard, give, isGone, pressedBy } from './messages.js';
+import type { Board } from './pending-cards.js';
+import { type Ending, inert, lineOf, showsVerdict } from './render.js';
 
 interface Parts {
   readonly board: Board;

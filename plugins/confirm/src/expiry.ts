@@ -1,15 +1,10 @@
-import type { Clock, Logger } from '@cinnabar/sdk';
+import type { Clock, Logger, Registrar } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { Ending } from '../card/ending.js';
-import { endCard } from '../discord/end-card.js';
-import { channelOf } from '../discord/place.js';
-import { pressedBy } from '../discord/pressed.js';
-import type { Recovery } from '../lifecycle/recover.js';
-import type { Board } from './board.js';
-import { type Request, requestsOf, type WaitingCard } from './card.js';
-import type { Connection } from './connection.js';
-import type { Outbox } from './outbox.js';
-import type { Records } from './records.js';
+import type { Outbox, Records } from './card-records.js';
+import { channelOf, endCard, pressedBy } from './messages.js';
+import { type Board, type Request, requestsOf, type WaitingCard } from './pending-cards.js';
+import type { Recovery } from './recovery.js';
+import type { Ending } from './render.js';
 
 export const REASONS = {
   timedOut: 'nobody confirmed it in time, so it was not run',
@@ -111,4 +106,57 @@ export function createExpiry({ board, records, outbox, recovery, connection, cli
       await Promise.all(overdue.map((card) => expire(card, 'timedOut')));
     },
   };
+}
+
+/** Outages of one shard that are remembered: cards are ended soon after their time, so the latest few are enough. */
+const MOST_REMEMBERED = 20;
+
+/** When the bot was cut off from Discord's gateway, and so could not learn in time what members pressed. */
+interface Connection {
+  /** Whether the shard was cut off at that moment, in ms since the epoch. */
+  wasDown(shardId: number, at: number): boolean;
+}
+
+interface Outage {
+  readonly from: number;
+  /** `Infinity` while it lasts. */
+  readonly to: number;
+}
+
+/** @param onLost called when Discord will not tell any more what happened meanwhile: the session was lost */
+export function watchConnection(on: Registrar['on'], clock: Clock, onLost: () => unknown): Connection {
+  const outages = new Map<number, readonly Outage[]>();
+  const isDown = (shardId: number) => outages.get(shardId)?.at(-1)?.to === Number.POSITIVE_INFINITY;
+  const end = (shardId: number): boolean => {
+    const last = outages.get(shardId)?.at(-1);
+    if (last === undefined || !isDown(shardId)) return false;
+    const ended = { from: last.from, to: clock.now() };
+    outages.set(shardId, [...(outages.get(shardId)?.slice(0, -1) ?? []), ended]);
+    return true;
+  };
+  on('shardReconnecting', (shardId) => {
+    if (isDown(shardId)) return;
+    const begun = { from: clock.now(), to: Number.POSITIVE_INFINITY };
+    outages.set(shardId, [...(outages.get(shardId) ?? []), begun].slice(-MOST_REMEMBERED));
+  });
+  on('shardResume', (shardId) => void end(shardId));
+  on('shardReady', (shardId) => (end(shardId) ? onLost() : undefined));
+  return {
+    wasDown: (shardId, at) => outages.get(shardId)?.some(({ from, to }) => from <= at && at <= to) === true,
+  };
+}
+
+/** A stop must not wait for Discord's rate limits: what is not marked by then is marked at the next start. */
+const PATIENCE_MS = 3_000;
+
+/** Ends everything that waits: first none of it can run any more, then the cards say so. */
+export async function stopWaiting({ board, expiry, clock }: { board: Board; expiry: Expiry; clock: Clock }) {
+  const open = [...board.all()];
+  const ended = Promise.allSettled(open.map((card) => expiry.expire(card, 'restarted')));
+  let cancel: () => void = () => undefined;
+  const patience = new Promise<void>((resolve) => {
+    cancel = clock.after(PATIENCE_MS, resolve);
+  });
+  await Promise.race([ended, patience]);
+  cancel();
 }

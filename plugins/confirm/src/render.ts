@@ -1,0 +1,326 @@
+import { asNotice, type CallCard, plainText, visible } from '@cinnabar/sdk';
+import type { Style } from './settings.js';
+
+const STYLES: Readonly<Record<Style, (sheet: Sheet) => string>> = {
+  plain: plainCard,
+  cyberpunk: cyberpunkCard,
+  terminal: terminalCard,
+};
+
+/** Discord's limit for a message, in UTF-16 units. */
+const MESSAGE_LIMIT = 2000;
+/** How far texts are cut, step by step, until the card fits. */
+const CUTS = [400, 150, 50, 15];
+
+const ARGUMENTS_FILE = 'arguments.json';
+
+export interface Drawing {
+  readonly content: string;
+  /** Set when the card cannot show everything: it says so, and this file goes along. */
+  readonly file: { readonly name: string; readonly json: string } | undefined;
+}
+
+/**
+ * Draws the card of a call. It always fits into a message, and so does it with how it ended; what does not fit goes into a file in full.
+ * @param notes lines that explain the card itself, such as a missing permission
+ */
+export function drawCard(
+  style: Style,
+  card: CallCard,
+  input: Readonly<Record<string, unknown>>,
+  notes: readonly string[] = [],
+): Drawing {
+  // Nothing longer than a message fits into one: cutting there spares drawing it all, and cannot make it fit.
+  const whole = STYLES[style]({ card, longest: MESSAGE_LIMIT, notes });
+  if (fits(whole)) return { content: whole, file: undefined };
+  const file = { name: ARGUMENTS_FILE, json: jsonOf(input) };
+  const withNote = [`📎 Too long to show here: every argument is in ${ARGUMENTS_FILE}, in full.`, ...notes];
+  for (const longest of CUTS) {
+    const content = STYLES[style]({ card, longest, notes: withNote });
+    if (fits(content)) return { content, file };
+  }
+  const bare = { ...card, fields: [] };
+  return { content: STYLES[style]({ card: bare, longest: 15, notes: withNote }), file };
+}
+
+/** Whether a card fits into a message, however it ends. */
+function fits(content: string): boolean {
+  return longestEnded(content) <= MESSAGE_LIMIT;
+}
+
+/** Readable JSON in which nothing is hidden: invisible characters are written as `\uXXXX`, which means the same. */
+function jsonOf(input: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(input, null, 2).replace(
+    /(?!\n)[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu,
+    (character) => character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+}
+
+/** "Simple & Clean". */
+function plainCard({ card, longest, notes }: Sheet): string {
+  const fields = card.fields
+    .filter(({ said }) => !said)
+    .map(({ label, value }) => `• ${inert(label)}: ${inert(shorten(proseOf(value), longest))}`);
+  return [
+    '📋 Confirmation Required',
+    '',
+    `${inert(shorten(card.sentence, longest))}${fields.length > 0 ? ':' : '.'}`,
+    ...fields,
+    ...(notes.length > 0 ? ['', ...notes] : []),
+    '',
+    '👍 Confirm  👎 Cancel',
+  ].join('\n');
+}
+
+function cyberpunkCard({ card, longest, notes }: Sheet): string {
+  const fields = card.fields.map(({ label, value }, index) => {
+    const branch = index === card.fields.length - 1 ? '└─' : '├─';
+    return `${branch} ${inert(label)}: ${inert(shorten(proseOf(value), longest))}`;
+  });
+  return [
+    '🔐 Security Clearance Required',
+    '',
+    `ACTION: ${inert(card.action)}`,
+    ...fields,
+    ...(notes.length > 0 ? ['', ...notes] : []),
+    '',
+    'React 👍 to authorize | 👎 to abort',
+  ].join('\n');
+}
+
+function terminalCard({ card, longest, notes }: Sheet): string {
+  const { program, operation, record, keys = {} } = card.terminal;
+  const fields = card.fields.map(
+    ({ name, value }) =>
+      `  ${identifier((Object.hasOwn(keys, name) ? keys[name] : undefined) ?? name)}: ${inert(shorten(literalOf(value), longest))}`,
+  );
+  const last = fields.length - 1;
+  return [
+    `${identifier(program)}.exe`,
+    `Pending operation: ${identifier(operation)}`,
+    ...(fields.length > 0
+      ? ['', `${identifier(record)} {`, ...fields.map((field, index) => (index < last ? `${field},` : field)), '}']
+      : []),
+    ...(notes.length > 0 ? ['', ...notes] : []),
+    '',
+    'Confirm? 👍 Yes / 👎 No',
+  ]
+    .map((line) => (line === '' ? '>' : `> ${line}`))
+    .join('\n');
+}
+
+/** Underscores inside a word are no markup: PARTY_MANAGER stays as it is. */
+function identifier(name: string): string {
+  return /^[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*$/.test(name) ? name : inert(name);
+}
+
+/** What a style draws: a call's card, how long a text may be, and lines that explain the card itself. */
+interface Sheet {
+  readonly card: CallCard;
+  /** In characters, for the sentence and for each value. */
+  readonly longest: number;
+  readonly notes: readonly string[];
+}
+
+/** Calls on one card, in the order in which they run. */
+interface Together {
+  readonly cards: readonly CallCard[];
+  /** Places in the list of those that the member leaves out. */
+  readonly excluded: ReadonlySet<number>;
+  /** Lines that explain the card itself. */
+  readonly notes: readonly string[];
+}
+
+/** Draws several calls as one card with a line each. */
+export function drawTogether(style: Style, together: Together): string {
+  return LISTS[style](together);
+}
+
+/** Whether one card has room for all of them in full, whatever is left out. */
+export function fitsTogether(style: Style, { cards, notes }: Pick<Together, 'cards' | 'notes'>): boolean {
+  return fits(drawTogether(style, { cards, notes, excluded: new Set(cards.keys()) }));
+}
+
+const LISTS: Readonly<Record<Style, (together: Together) => string>> = {
+  plain: (together) =>
+    [
+      '📋 Confirmation Required',
+      '',
+      `I'll do these ${together.cards.length} things:`,
+      ...listLines(together, (card) => textOf(inert(card.sentence), proseFields(card, true), ': ')),
+      ...below(together),
+      `👍 Confirm ${countOf(together)}  👎 Cancel`,
+    ].join('\n'),
+  cyberpunk: (together) =>
+    [
+      '🔐 Security Clearance Required',
+      '',
+      `ACTIONS: ${together.cards.length}`,
+      ...listLines(together, (card) => textOf(inert(card.action), proseFields(card, false), ': ')),
+      ...below(together),
+      `React 👍 to authorize ${countOf(together)} | 👎 to abort`,
+    ].join('\n'),
+  terminal: (together) =>
+    [
+      'BATCH.exe',
+      `Pending operations: ${together.cards.length}`,
+      '',
+      ...listLines(together, (card) => textOf(inert(card.terminal.operation), `{ ${literalFields(card)} }`, ' ')),
+      ...below(together),
+      `Confirm ${countOf(together)}? 👍 Yes / 👎 No`,
+    ]
+      .map((line) => (line === '' ? '>' : `> ${line}`))
+      .join('\n'),
+};
+
+function listLines({ cards, excluded }: Together, textOfCard: (card: CallCard) => string): readonly string[] {
+  return cards.map((card, index) => {
+    const line = `${index + 1}. ${textOfCard(card)}`;
+    return excluded.has(index) ? `~~${line}~~` : line;
+  });
+}
+
+function textOf(what: string, fields: string, separator: string): string {
+  return fields === '' ? what : `${what}${separator}${fields}`;
+}
+
+function proseFields({ fields }: CallCard, isSentence: boolean): string {
+  return fields
+    .filter(({ said }) => !(isSentence && said))
+    .map(({ label, value }) => `${inert(label)}: ${inert(onOneLine(proseOf(value)))}`)
+    .join('; ');
+}
+
+/** No value may pass for another argument. */
+function onOneLine(prose: string): string {
+  return /[;:]/.test(prose) ? JSON.stringify(prose) : prose;
+}
+
+function literalFields({ fields }: CallCard): string {
+  return fields.map(({ name, value }) => `${inert(name)}: ${inert(literalOf(value))}`).join(', ');
+}
+
+function below({ notes }: Together): readonly string[] {
+  return notes.length > 0 ? ['', ...notes, ''] : [''];
+}
+
+function countOf({ cards, excluded }: Together): string {
+  return excluded.size === 0 ? `all ${cards.length}` : `${cards.length - excluded.size} of ${cards.length}`;
+}
+
+/** How a card ends that nobody decides any more, or whose decision was not answered before the bot was restarted. */
+export type Ending = keyof typeof LINES;
+
+const NOT_RUN = '🔁 Not run: ';
+const LINES = {
+  timedOut: '⏱️ Request timed out',
+  withdrawn: '🛑 Request withdrawn',
+  forgotten: '🗑️ Not run: the data of the member who asked was deleted.',
+  undelivered: `${NOT_RUN}Discord did not confirm this card in time. Please ask again.`,
+  restarted: `${NOT_RUN}I was restarted. Please ask again.`,
+  pressed: `${NOT_RUN}I was restarted before I could act on your 👍. Please ask again.`,
+  cutOff: `${NOT_RUN}I was cut off from Discord and saw your 👍 too late. Please ask again.`,
+  partly: '🔁 I was restarted in the middle of this. What became of each is in my answer below.',
+  over: `${NOT_RUN}this request was over already. Please ask again.`,
+  cancelled: '🛑 Cancelled: it was not run.',
+  done: '✅ Done.',
+  failed: '⚠️ It failed.',
+  refused: '⛔ Not run.',
+  unknown:
+    '❓ I was interrupted while doing this and do not know whether it took effect. Please check before you ask again.',
+} as const;
+
+/** Of these the call ran, or may have: the card stays readable. */
+const RAN: ReadonlySet<Ending> = new Set<Ending>(['done', 'failed', 'unknown', 'partly']);
+
+/** Whether a card that ends so also says who decided it. */
+export const showsVerdict = (ending: Ending): boolean => RAN.has(ending);
+
+export const lineOf = (ending: Ending): string => LINES[ending];
+
+/** A member's decision as a card shows it. */
+export interface Verdict {
+  readonly approved: boolean;
+  readonly userId: string;
+  /** Milliseconds since the epoch; unknown after a restart. */
+  readonly at?: number;
+}
+
+/**
+ * The card with how it ended below it; struck through line by line when nothing was run. It loses its buttons, by which models' contexts know a card,
+ * so it is marked as a notice.
+ */
+export function ended(content: string, ending: Ending, verdict?: Verdict): string {
+  const decided = verdict === undefined ? [] : [verdictLine(verdict)];
+  return asNotice([RAN.has(ending) ? content : struckThrough(content), '', ...decided, LINES[ending]].join('\n'));
+}
+
+/** The card with who decided it, and when. */
+export function decided(content: string, verdict: Verdict): string {
+  return [verdict.approved ? content : struckThrough(content), '', verdictLine(verdict)].join('\n');
+}
+
+function verdictLine({ approved, userId, at }: Verdict): string {
+  const when = at === undefined ? '' : ` <t:${Math.floor(at / 1_000)}:f>`;
+  return `${approved ? '✅ Confirmed' : '❌ Cancelled'} by <@${userId}>${when}`;
+}
+
+function struckThrough(content: string): string {
+  return content
+    .split('\n')
+    .map((line) => (line.trim() === '' || line.startsWith('~~') ? line : `~~${line}~~`))
+    .join('\n');
+}
+
+const LONGEST_ID = '9'.repeat(20);
+const LATEST_MS = 9_999_999_999_999;
+
+/** How long a card can become, in UTF-16 units. */
+export function longestEnded(content: string): number {
+  const endings = Object.keys(LINES).filter((key): key is Ending => key in LINES);
+  const verdict = { approved: true, userId: LONGEST_ID, at: LATEST_MS };
+  const lengths = endings.map((ending) => ended(content, ending, RAN.has(ending) ? verdict : undefined).length);
+  return Math.max(...lengths, decided(content, { ...verdict, approved: false }).length);
+}
+
+/** Text inside a card: nothing hidden, always one line, and no markup but mentions of channels. */
+export function inert(text: string): string {
+  const parts = text.split(CHANNEL_MENTION);
+  return parts.map((part, n) => (n % 2 === 1 ? part : plainText(visible(part)))).join('');
+}
+
+/** The one piece of markup that stays: it notifies no one, and each client names the channel only to those who may see it. */
+const CHANNEL_MENTION = /(<#\d{17,20}>)/;
+
+/** Cuts at a character, never inside one, and says how much there is. */
+export function shorten(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  const characters = [...text];
+  if (characters.length <= longest) return text;
+  return `${characters.slice(0, longest).join('')} … (${characters.length} characters in all)`;
+}
+
+/** A value for people, unescaped: lists with commas, "None" for nothing. */
+function proseOf(value: unknown): string {
+  if (value === undefined || value === null) return 'None';
+  if (typeof value === 'string') return value === '' || value === 'None' ? JSON.stringify(value) : value;
+  if (!Array.isArray(value)) return literalOf(value);
+  if (value.length === 0) return 'None';
+  const plain = value.every((item) => typeof item === 'string' && isOneWordOfAList(item));
+  return value.map((item) => (plain ? String(item) : literalOf(item))).join(', ');
+}
+
+/** Whether the item can stand in a list without quotes and still be told from its neighbours. */
+function isOneWordOfAList(item: string): boolean {
+  return item.trim() === item && item !== '' && item !== 'None' && !item.includes(',');
+}
+
+/** A value as code, unescaped: `["Assault Rifles", "Body Armor"]`. */
+export function literalOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literalOf).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}: ${literalOf(inner)}`);
+    return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
+  }
+  return JSON.stringify(value) ?? 'null';
+}
