@@ -42,7 +42,7 @@ export {
   lastingAddress,
   type MayFetch,
 } from './discord/attachments.js';
-export { isForbidden, isRefusal, isTransient, isUnknown, isUnreachable } from './discord/errors.js';
+export { isForbidden, isRefusal, isTransient, isUnknown, isUnreachable, unlessUnreachable } from './discord/errors.js';
 export { homeChannelOf } from './discord/home-channel.js';
 export { TEXT_LIMITS, type TextLimits, type TextMessage, type TextOptions, textMessages } from './discord/long-text.js';
 export { mayRefer } from './discord/may-refer.js';

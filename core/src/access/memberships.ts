@@ -1,13 +1,11 @@
-import type { Clock } from '@cinnabar/sdk';
+import { type Clock, unlessUnreachable } from '@cinnabar/sdk';
 import {
   type Client,
-  DiscordAPIError,
   Events,
   GatewayIntentBits,
   type Guild,
   type GuildMember,
   type PrivateThreadChannel,
-  RESTJSONErrorCodes,
 } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 
@@ -71,11 +69,11 @@ export function createMemberships(client: Client, clock: Clock): Memberships {
     live,
     forget,
     async member(guild, userId, fresh = false) {
-      if (live()) return unlessUnknown(guild.members.fetch(userId));
+      if (live()) return unlessUnreachable(guild.members.fetch(userId));
       const key = keyOf(guild.id, userId);
       if (fresh) members.delete(key);
       return asked(members, key, async () => {
-        const member = await unlessUnknown(guild.members.fetch({ user: userId, force: true }));
+        const member = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
         // Others would go on taking them for a member.
         if (member === undefined) guild.members.cache.delete(userId);
         return member;
@@ -89,35 +87,5 @@ export function createMemberships(client: Client, clock: Clock): Memberships {
 }
 
 async function isIn(thread: PrivateThreadChannel, userId: string, force: boolean): Promise<boolean> {
-  try {
-    await thread.members.fetch({ member: userId, force });
-    return true;
-  } catch (error) {
-    if (error instanceof DiscordAPIError && NOT_IN_IT.has(error.code)) return false;
-    throw error;
-  }
-}
-
-const NOT_IN_IT: ReadonlySet<number | string> = new Set([
-  RESTJSONErrorCodes.UnknownMember,
-  RESTJSONErrorCodes.UnknownChannel,
-  RESTJSONErrorCodes.MissingAccess,
-]);
-
-const GONE: ReadonlySet<number | string> = new Set([
-  RESTJSONErrorCodes.UnknownMember,
-  RESTJSONErrorCodes.UnknownUser,
-  RESTJSONErrorCodes.UnknownChannel,
-  RESTJSONErrorCodes.UnknownGuild,
-  RESTJSONErrorCodes.MissingAccess,
-]);
-
-/** `undefined` where Discord says that there is no such thing; any other failure stays one. */
-export async function unlessUnknown<T>(looked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await looked;
-  } catch (error) {
-    if (error instanceof DiscordAPIError && GONE.has(error.code)) return undefined;
-    throw error;
-  }
+  return (await unlessUnreachable(thread.members.fetch({ member: userId, force }))) !== undefined;
 }

@@ -1,7 +1,17 @@
-import type { Access, Actor, Logger, Provenance, ToolSource } from '@cinnabar/sdk';
+import {
+  type Access,
+  type Actor,
+  compareIds,
+  idBefore,
+  type Logger,
+  newerId,
+  OLDEST_ID,
+  type Provenance,
+  type ToolSource,
+  unlessUnreachable,
+} from '@cinnabar/sdk';
 import { type Client, DiscordAPIError, Events, GatewayIntentBits } from 'discord.js';
 import { LRUCache } from 'lru-cache';
-import { unlessUnknown } from './memberships.js';
 import { isOpenTo } from './visibility.js';
 
 export interface ProvenanceService extends Provenance {
@@ -89,18 +99,18 @@ function createExistingMessages(client: Client, log: Logger): ExistingMessages {
 
   /** Looks from the oldest on, page by page: what was read together mostly lies together. */
   const look = async (channelId: string, wanted: readonly string[]): Promise<boolean> => {
-    const channel = await unlessUnknown(client.channels.fetch(channelId));
+    const channel = await unlessUnreachable(client.channels.fetch(channelId));
     if (channel?.isTextBased() !== true) return false;
-    let left = [...wanted].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
+    let left = [...wanted].sort(compareIds);
     for (let pages = 0; pages < MOST_PAGES; pages += 1) {
       const [first] = left;
       if (first === undefined) return true;
-      const after = String(BigInt(first) - 1n);
-      const page = await unlessUnknown(channel.messages.fetch({ after, limit: PAGE, cache: false }));
+      const after = idBefore(first);
+      const page = await unlessUnreachable(channel.messages.fetch({ after, limit: PAGE, cache: false }));
       if (page === undefined) return false;
-      const newest = [...page.keys()].reduce((most, id) => (BigInt(id) > most ? BigInt(id) : most), 0n);
+      const newest = [...page.keys()].reduce(newerId, OLDEST_ID);
       const isWhole = page.size < PAGE;
-      const missing = left.filter((id) => !page.has(id) && (isWhole || BigInt(id) <= newest));
+      const missing = left.filter((id) => !page.has(id) && (isWhole || compareIds(id, newest) <= 0));
       for (const id of page.keys()) known.set(id, 'there');
       if (missing.length > 0) {
         gone(missing);

@@ -1,4 +1,4 @@
-import type { Actor, Clock } from '@cinnabar/sdk';
+import { type Actor, type Clock, unlessUnreachable } from '@cinnabar/sdk';
 import {
   type Channel,
   ChannelType,
@@ -10,7 +10,7 @@ import {
   type PermissionsString,
 } from 'discord.js';
 import type { GuildState, GuildStates } from '../contracts.js';
-import { type Memberships, unlessUnknown } from './memberships.js';
+import type { Memberships } from './memberships.js';
 import { IN_DIRECT_MESSAGES, NO_PERMISSIONS, whileTimedOut } from './policy.js';
 import type { ResolvedPlace } from './resolved-place.js';
 import { isPrivateThread, mayEnter, permissionsIn } from './visibility.js';
@@ -46,7 +46,7 @@ export function createSubjects({ client, states, isOwner, clock, memberships }: 
   const lookUp = async (guild: Guild, actor: Actor, known: GuildMember | undefined, fresh: boolean): Promise<Found> => {
     const { channelId, userId } = actor;
     const state = states.peek(guild.id) ?? (await states.load(guild.id));
-    const channel = client.channels.cache.get(channelId) ?? (await unlessUnknown(client.channels.fetch(channelId)));
+    const channel = client.channels.cache.get(channelId) ?? (await unlessUnreachable(client.channels.fetch(channelId)));
     if (channel === undefined || channel === null) return absent('that channel no longer exists');
     const member = known ?? (await memberships.member(guild, userId, fresh));
     if (member === undefined) return absent('you are no longer in this server');
@@ -72,11 +72,11 @@ export function createSubjects({ client, states, isOwner, clock, memberships }: 
   };
 
   const inDirectMessage = async (actor: Actor): Promise<Found> => {
-    const channel = await unlessUnknown(client.channels.fetch(actor.channelId));
+    const channel = await unlessUnreachable(client.channels.fetch(actor.channelId));
     if (channel === undefined || channel === null) return absent('that conversation no longer exists');
     // A guild's channel passed off as a direct message would get round the guild's rules.
     if (!channel.isDMBased()) return absent('that channel is not a direct message');
-    const user = await unlessUnknown(client.users.fetch(actor.userId));
+    const user = await unlessUnreachable(client.users.fetch(actor.userId));
     if (user === undefined) return absent('that account no longer exists');
     if (user.bot) return absent('bots cannot use this');
     return {
@@ -124,7 +124,7 @@ interface Entry {
 /** Looks up where somebody stands in a place in which they are not: they, and the bot, must be able to see it. */
 function createRemoteSubjects({ client, states, isOwner, clock, memberships, inDirectMessage }: ElsewhereParts) {
   const channelIn = async (guild: Guild, channelId: string): Promise<GuildBasedChannel | undefined> => {
-    const channel = client.channels.cache.get(channelId) ?? (await unlessUnknown(client.channels.fetch(channelId)));
+    const channel = client.channels.cache.get(channelId) ?? (await unlessUnreachable(client.channels.fetch(channelId)));
     const isThere = channel !== undefined && channel !== null && !channel.isDMBased() && channel.guildId === guild.id;
     return isThere ? channel : undefined;
   };
@@ -150,7 +150,8 @@ function createRemoteSubjects({ client, states, isOwner, clock, memberships, inD
       const { userId, guildId, channelId } = place;
       if (guildId === null) {
         if (channelId === undefined) return false;
-        const channel = client.channels.cache.get(channelId) ?? (await unlessUnknown(client.channels.fetch(channelId)));
+        const channel =
+          client.channels.cache.get(channelId) ?? (await unlessUnreachable(client.channels.fetch(channelId)));
         return channel?.type === ChannelType.DM && channel.recipientId === userId;
       }
       const entry = await enter(place, false);

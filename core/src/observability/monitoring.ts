@@ -8,10 +8,10 @@ import {
   type ListenAddress,
   type Logger,
   urlOf,
+  withinLimit,
   z,
 } from '@cinnabar/sdk';
 import type { GatewayStatus, ShardStatus } from '../gateway/status.js';
-import { withinLimit } from '../plugins/time-limit.js';
 import type { MetricsService } from './metrics.js';
 
 interface Parts {

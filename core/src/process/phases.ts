@@ -1,5 +1,4 @@
-import { CinnabarError, type Clock, type Logger } from '@cinnabar/sdk';
-import { withinLimit } from '../plugins/time-limit.js';
+import { CinnabarError, type Clock, type Logger, withinLimit } from '@cinnabar/sdk';
 
 /** A step of stopping. */
 export interface Phase {

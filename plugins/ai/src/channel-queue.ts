@@ -1,4 +1,4 @@
-import { createFairSlots, type Turn } from '@cinnabar/sdk';
+import { compareIds, createFairSlots, type Turn } from '@cinnabar/sdk';
 
 /** Turns of one channel follow one another; channels do not wait for each other while there is room, and guilds take turns where there is none. */
 export interface ChannelQueue {
@@ -151,12 +151,7 @@ function itemsOf(line: Line | undefined, userId: string): readonly Item[] {
 /** In the order in which the messages were written: a command takes a little longer to get here than a mention. */
 function placeOf({ message }: Turn, items: readonly Item[]): number {
   if (message === null) return items.length;
-  return items.findLastIndex(({ turn }) => turn.message === null || isOlder(turn.message.id, message.id)) + 1;
-}
-
-/** By snowflake: a longer number is a later one. */
-function isOlder(a: string, b: string): boolean {
-  return a.length === b.length ? a < b : a.length < b.length;
+  return items.findLastIndex(({ turn }) => turn.message === null || compareIds(turn.message.id, message.id) < 0) + 1;
 }
 
 /** A slash command has an answer of its own to wait for, so it stands alone. */

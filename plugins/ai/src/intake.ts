@@ -1,4 +1,4 @@
-import { type Clock, createKeyedMutex, type Turn } from '@cinnabar/sdk';
+import { createKeyedMutex, createRateLimiter, type Turn } from '@cinnabar/sdk';
 import type { ChannelQueue } from './channel-queue.js';
 
 import type { AiContext } from './context.js';
@@ -6,7 +6,7 @@ import type { DeletedMessages } from './deleted-messages.js';
 import { routeOf } from './message-router.js';
 import { type Limits, limitsOf } from './settings.js';
 
-const SWEEP_MS = 60_000;
+const MINUTE_MS = 60_000;
 
 /** A turn as it arrives; the intake gives it an id. */
 export type Arrival = Omit<Turn, 'id' | 'earlier'>;
@@ -23,9 +23,9 @@ export function createIntake(
   deletedMessages: DeletedMessages,
 ): Take {
   const { clock, random, responders } = services;
-  const rateLimiter = createRateLimiter(clock);
+  const rateLimiter = createRateLimiter(clock, MINUTE_MS);
   const admissions = createKeyedMutex();
-  every(SWEEP_MS, rateLimiter.sweep);
+  every(MINUTE_MS, rateLimiter.sweep);
 
   /** A sentence when the turn is refused; empty to refuse it without a word. */
   const refusalOf = async (turn: Turn): Promise<string | undefined> => {
@@ -39,7 +39,9 @@ export function createIntake(
       return sentence === undefined || asked ? sentence : '';
     }
     const seconds = Math.max(1, Math.ceil(excess.waitMs / 1000));
-    return asked && (excess.first || turn.message === null) ? `That was a lot at once. Please wait ${seconds} s.` : '';
+    return asked && (excess.isFirst || turn.message === null)
+      ? `That was a lot at once. Please wait ${seconds} s.`
+      : '';
   };
 
   const hasOwnQueue = async ({ channel, actor }: Turn): Promise<boolean> => {
@@ -105,30 +107,4 @@ function fullSentence(waiting: number): string {
   const others =
     waiting === 0 ? 'I am' : `${waiting} ${waiting === 1 ? 'message is' : 'messages are'} waiting and I am`;
   return `${others} still busy with an answer in this channel. Please ask again in a moment.`;
-}
-
-const MINUTE_MS = 60_000;
-
-/** Counts the turns of each member in a sliding window of one minute. */
-function createRateLimiter(clock: Clock) {
-  const used = new Map<string, { readonly at: readonly number[]; readonly refused: boolean }>();
-  const recent = (userId: string) => (used.get(userId)?.at ?? []).filter((at) => at > clock.now() - MINUTE_MS);
-  return {
-    /** Counts a turn. Over the limit it returns how long to wait, and whether this is the first refusal since. */
-    take(userId: string, perMinute: number): { readonly waitMs: number; readonly first: boolean } | undefined {
-      if (perMinute === 0) return undefined;
-      const at = recent(userId);
-      if (at.length < perMinute) {
-        used.set(userId, { at: [...at, clock.now()], refused: false });
-        return undefined;
-      }
-      const first = used.get(userId)?.refused !== true;
-      used.set(userId, { at, refused: true });
-      return { waitMs: (at[at.length - perMinute] ?? clock.now()) + MINUTE_MS - clock.now(), first };
-    },
-    /** Forgets members without a turn in the last minute. */
-    sweep() {
-      for (const userId of [...used.keys()]) if (recent(userId).length === 0) used.delete(userId);
-    },
-  };
 }

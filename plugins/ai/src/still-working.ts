@@ -1,12 +1,12 @@
 import {
   asNotice,
-  isForbidden,
+  compareIds,
   isOwnMessage,
-  isUnknown,
   mayRefer,
   retryDiscord,
   sendOnce,
   type Turn,
+  unlessUnreachable,
   z,
 } from '@cinnabar/sdk';
 import type { Message, SendableChannels } from 'discord.js';
@@ -59,10 +59,7 @@ export function createStillWorking({ collections, client, services: { clock }, l
   };
 
   const remove = async (askedId: string, channel: SendableChannels | undefined, wordId: string | undefined) => {
-    if (channel !== undefined && wordId !== undefined)
-      await channel.messages.delete(wordId).catch((error: unknown) => {
-        if (!isGone(error)) throw error;
-      });
+    if (channel !== undefined && wordId !== undefined) await unlessUnreachable(channel.messages.delete(wordId));
     await notices.of(askedId).delete();
   };
 
@@ -70,10 +67,7 @@ export function createStillWorking({ collections, client, services: { clock }, l
     askedId: string,
     left: { channelId: string; content: string; wordId?: string | undefined },
   ) => {
-    const channel = await client.channels.fetch(left.channelId).catch((error: unknown) => {
-      if (!isGone(error)) throw error;
-      return null;
-    });
+    const channel = await unlessUnreachable(client.channels.fetch(left.channelId));
     const place = channel?.isSendable() === true ? channel : undefined;
     const wordId = left.wordId ?? (place && (await findNotice(place, askedId, left.content)));
     await remove(askedId, place, wordId);
@@ -125,7 +119,7 @@ function isAnswered({ channel, earlier }: Turn, message: Message): boolean {
       // A webhook's message is no reply, either.
       (refers && one.author.id === channel.client.user.id
         ? asked.has(one.reference?.messageId ?? '')
-        : BigInt(one.id) > BigInt(message.id)),
+        : compareIds(one.id, message.id) > 0),
   );
 }
 
@@ -139,5 +133,3 @@ async function findNotice(channel: SendableChannels, askedId: string, content: s
       (one.reference === null || one.reference.messageId === askedId),
   )?.id;
 }
-
-const isGone = (error: unknown): boolean => isUnknown(error) || isForbidden(error);

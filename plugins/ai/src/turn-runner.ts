@@ -1,16 +1,15 @@
 import {
-  type Clock,
   createDeadline,
   type Deadline,
   isForOperators,
+  keepTyping,
   type Registrar,
   sentenceOf,
-  sleep,
   type Turn,
   turnEndOf,
+  withAbortGrace,
   withReference,
 } from '@cinnabar/sdk';
-import type { SendableChannels } from 'discord.js';
 import type { AiContext } from './context.js';
 import { routeOf, withoutMention } from './message-router.js';
 import { answerLimitsIn, type Limits, limitsOf } from './settings.js';
@@ -29,17 +28,17 @@ const DEADLINE_GRACE_MS = 5_000;
 const AFTER_DEADLINE_MS = 2_000;
 
 /** Runs turns with the responder of their channel, shows typing, and replies with a sentence when one fails. Never rejects. */
-export function createTurnRunner({ services, settings, every, log }: AiContext, stillWorking: StillWorking) {
+export function createTurnRunner({ services, settings, signal, log }: AiContext, stillWorking: StillWorking) {
   const { clock, responders } = services;
   const responderFor = async ({ channel, actor }: Turn) => (await routeOf(settings, channel, actor.guildId)).responder;
   const infoOf = (name: string, { actor }: Turn) => responders.list(actor.guildId).find((info) => info.name === name);
 
-  /** Runs the responder, with typing and the "still working" notice. */
+  /** Runs the responder, with typing and the "still working" notice. @returns whether it ended, with or without an answer */
   const respond = async (turn: Turn, limits: Limits, deadline: Deadline) => {
     const { deadlineSeconds, patienceSeconds } = limits;
     const responder = await responderFor(turn);
     const showsTyping = turn.message !== null && infoOf(responder, turn)?.typesItself !== true;
-    const stopTyping = showsTyping ? showTyping(turn.channel, { every, log }) : undefined;
+    const stopTyping = showsTyping ? keepTyping(turn.channel, { clock, log, signal }) : undefined;
     const stopSaying = stillWorking.watch(turn, patienceSeconds, deadlineSeconds);
     let isGivenUp = false;
     const bounded: Turn = {
@@ -51,10 +50,11 @@ export function createTurnRunner({ services, settings, every, log }: AiContext, 
       answerLimits: answerLimitsIn(limits),
     };
     try {
-      const end = await untilEnded(deadline, clock, responders.respond(responder, bounded));
-      isGivenUp = end === 'left';
+      const graceMs = () => (deadline.isUp ? DEADLINE_GRACE_MS : STOP_GRACE_MS);
+      const work = responders.respond(responder, bounded);
+      isGivenUp = !(await withAbortGrace(clock, graceMs, work, deadline.signal)).inTime;
       if (isGivenUp && deadline.isUp) log.warn('a responder did not end in time', { responder, turnId: turn.id });
-      return end;
+      return !isGivenUp;
     } finally {
       const tidied = stopSaying();
       // When the plugin stops there is no time to wait for it.
@@ -68,9 +68,9 @@ export function createTurnRunner({ services, settings, every, log }: AiContext, 
     const earlier = turns.slice(0, -1).map(asEdited);
     const turn = { ...asEdited(turns[turns.length - 1] ?? turns[0]), earlier };
     const stopping = () => turns.some(({ signal }) => signal.aborted && turnEndOf(signal) === undefined);
-    // A plugin that has stopped cannot start a timer for typing any more.
-    if (stopping()) return replyToAll(turns, STOPPED, log);
     const limits = await limitsOf(settings, turn.actor.guildId).catch(() => limitsOf(settings, null));
+    // Only now: the plugin's signal hands the waiting turns over before it has aborted their own.
+    if (stopping()) return replyToAll(turns, STOPPED, log);
     const signals = turns.map(({ signal }) => signal);
     const deadline = createDeadline(clock, limits.deadlineSeconds * 1_000 + AFTER_DEADLINE_MS, signals);
     const late = outOfTime(limits.deadlineSeconds);
@@ -81,8 +81,7 @@ export function createTurnRunner({ services, settings, every, log }: AiContext, 
     };
     let sentence: string | undefined;
     try {
-      const end = await respond(turn, limits, deadline);
-      if (end === 'answered') return [];
+      if (await respond(turn, limits, deadline)) return [];
       sentence = whyEnded();
     } catch (error) {
       sentence = whyEnded();
@@ -107,24 +106,6 @@ export function createTurnRunner({ services, settings, every, log }: AiContext, 
       await replyToAll(ended, ENDED, log);
     },
   };
-}
-
-/** Waits for the work; once its signal has aborted, only for the grace period. */
-async function untilEnded(deadline: Deadline, clock: Clock, work: Promise<void>): Promise<'answered' | 'left'> {
-  const done = new AbortController();
-  const left = new Promise<'left'>((resolve) => {
-    const wait = async () => {
-      const graceMs = deadline.isUp ? DEADLINE_GRACE_MS : STOP_GRACE_MS;
-      if (await sleep(clock, graceMs, done.signal)) resolve('left');
-    };
-    if (deadline.signal.aborted) void wait();
-    else deadline.signal.addEventListener('abort', wait, { signal: done.signal });
-  });
-  try {
-    return await Promise.race([work.then(() => 'answered' as const), left]);
-  } finally {
-    done.abort();
-  }
 }
 
 function isWanted({ signal }: Turn): boolean {
@@ -159,18 +140,4 @@ function asEdited(turn: Turn): Turn {
   if (message === null || message.editedTimestamp === null || trigger === 'command') return turn;
   if (trigger === 'activate' || trigger === 'continue') return turn;
   return { ...turn, text: withoutMention(message.content, message.client.user.id) };
-}
-
-/** Discord shows typing for 10 s. */
-const REFRESH_MS = 8_000;
-
-/** Shows the bot typing until the returned function is called. A failure is only logged. */
-function showTyping(channel: SendableChannels, { every, log }: Pick<Registrar, 'every' | 'log'>) {
-  const type = () => channel.sendTyping().catch((error: unknown) => log.debug('typing was not shown', { error }));
-  const first = type();
-  const dispose = every(REFRESH_MS, type);
-  return async (): Promise<void> => {
-    await dispose();
-    await first;
-  };
 }

@@ -1,4 +1,4 @@
-import { isForbidden, isUnknown, UserError } from '@cinnabar/sdk';
+import { UserError } from '@cinnabar/sdk';
 import { DiscordAPIError } from 'discord.js';
 
 /** Discord's JSON error codes (https://discord.com/developers/docs/topics/opcodes-and-status-codes#json) as sentences. */
@@ -42,11 +42,6 @@ const SENTENCES: ReadonlyMap<number | string, string> = new Map([
 
 const INVALID_FORM = 50035;
 const UNAUTHORIZED = 401;
-
-/** It does not exist, or not for the bot. */
-export function isOutOfReach(error: unknown): boolean {
-  return isUnknown(error) || isForbidden(error);
-}
 
 /** Runs `work`; a refusal by Discord becomes a `UserError` with a sentence, other errors pass. */
 export async function withSentences<T>(work: () => T | Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { compareIds, idAfter, olderId } from '@cinnabar/sdk';
 import type { Collection, Message } from 'discord.js';
 import { sentenceFor } from './discord-errors.js';
 import type { ReadableChannel } from './places.js';
@@ -7,9 +8,9 @@ type Order = 'desc' | 'asc';
 interface WalkOptions {
   readonly order: Order;
   /** Only messages after this one. */
-  readonly minId: bigint;
+  readonly minId: string;
   /** Only messages before this one. */
-  readonly maxId: bigint;
+  readonly maxId: string;
   /** Asked before each page: `false` ends the walk. */
   goOn(): boolean;
 }
@@ -20,7 +21,7 @@ interface Source {
   /** Read and not yet passed on, the next one first. */
   read: Message[];
   /** What has not been read lies beyond this id. */
-  edge: bigint;
+  edge: string;
   end: boolean;
 }
 
@@ -37,8 +38,8 @@ export async function* walk(
   const { order, minId, maxId, goOn } = options;
   const newest = order === 'desc';
   const sources = channels.map((channel): Source => {
-    const last = channel.lastMessageId == null ? maxId : BigInt(channel.lastMessageId) + 1n;
-    return { channel, read: [], edge: newest ? smaller(last, maxId) : minId, end: false };
+    const last = channel.lastMessageId == null ? maxId : idAfter(channel.lastMessageId);
+    return { channel, read: [], edge: newest ? olderId(last, maxId) : minId, end: false };
   });
   for (;;) {
     const source = nextOf(sources, newest);
@@ -61,24 +62,23 @@ function nextOf(sources: readonly Source[], newest: boolean): Source | undefined
   let best: Source | undefined;
   for (const source of sources) {
     if (source.end && source.read.length === 0) continue;
-    if (best === undefined || (newest ? headOf(source) > headOf(best) : headOf(source) < headOf(best))) best = source;
+    if (best === undefined || compareIds(headOf(source), headOf(best)) === (newest ? 1 : -1)) best = source;
   }
   return best;
 }
 
-function headOf({ read, edge }: Source): bigint {
-  const [next] = read;
-  return next === undefined ? edge : BigInt(next.id);
+function headOf({ read, edge }: Source): string {
+  return read[0]?.id ?? edge;
 }
 
 async function readPage(source: Source, newest: boolean): Promise<void> {
   const { channel, edge } = source;
-  const range = newest ? { before: String(edge) } : { after: String(edge) };
+  const range = newest ? { before: edge } : { after: edge };
   const page = await readable(channel.messages.fetch({ limit: PAGE, cache: false, ...range }));
-  page.sort((one, other) => (BigInt(one.id) < BigInt(other.id) === newest ? 1 : -1));
+  page.sort((one, other) => compareIds(one.id, other.id) * (newest ? -1 : 1));
   const last = page.at(-1);
   source.read = page;
-  if (last !== undefined) source.edge = BigInt(last.id);
+  if (last !== undefined) source.edge = last.id;
   source.end = page.length < PAGE;
 }
 
@@ -92,8 +92,6 @@ async function readable(fetched: Promise<Collection<string, Message>>): Promise<
   }
 }
 
-function isWithin({ id }: Message, minId: bigint, maxId: bigint): boolean {
-  return BigInt(id) > minId && BigInt(id) < maxId;
+function isWithin({ id }: Message, minId: string, maxId: string): boolean {
+  return compareIds(id, minId) > 0 && compareIds(id, maxId) < 0;
 }
-
-const smaller = (one: bigint, other: bigint) => (one < other ? one : other);

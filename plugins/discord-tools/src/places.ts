@@ -1,11 +1,10 @@
-import { type Place, type ToolSource, UserError } from '@cinnabar/sdk';
+import { isForbidden, type Place, type ToolSource, UserError, unlessUnreachable } from '@cinnabar/sdk';
 import {
   type AnyThreadChannel,
   type CategoryChannel,
   type Channel,
   ChannelType,
   type Client,
-  DiscordAPIError,
   type ForumChannel,
   type Guild,
   type GuildChannel,
@@ -19,7 +18,6 @@ import {
   type Webhook,
 } from 'discord.js';
 import { type ChannelReference, readChannel, readId, readMessage } from './arguments.js';
-import { isOutOfReach } from './discord-errors.js';
 
 /*
  * The place where a call takes effect. For a channel that does not exist it is one that no member reaches, so that the host refuses both
@@ -65,22 +63,12 @@ export function placeOf(channel: Channel): Place {
 export async function findChannel(client: Client, channelId: string): Promise<Channel | undefined> {
   const known = client.channels.cache.get(channelId);
   if (known !== undefined) return known;
-  try {
-    return (await client.channels.fetch(channelId)) ?? undefined;
-  } catch (error) {
-    if (isOutOfReach(error)) return undefined;
-    throw error;
-  }
+  return (await unlessUnreachable(client.channels.fetch(channelId))) ?? undefined;
 }
 
 /** `undefined` for one that does not exist, or that the bot may not manage. */
 export async function findWebhook(client: Client, webhook: string): Promise<Webhook | undefined> {
-  try {
-    return await client.fetchWebhook(readId(webhook, 'webhook'));
-  } catch (error) {
-    if (isOutOfReach(error)) return undefined;
-    throw error;
-  }
+  return unlessUnreachable(client.fetchWebhook(readId(webhook, 'webhook')));
 }
 
 async function referencePlace(client: Client, reference: ChannelReference): Promise<Place> {
@@ -180,12 +168,9 @@ export function guildOf(client: Client, text: string): Guild {
 
 /** The member, fetched anew from Discord. */
 export async function memberOf(guild: Guild, text: string): Promise<GuildMember> {
-  try {
-    return await guild.members.fetch({ user: readId(text, 'user'), force: true });
-  } catch (error) {
-    if (isOutOfReach(error)) throw new UserError('There is no member with that id here.');
-    throw error;
-  }
+  const member = await unlessUnreachable(guild.members.fetch({ user: readId(text, 'user'), force: true }));
+  if (member === undefined) throw new UserError('There is no member with that id here.');
+  return member;
 }
 
 export function roleOf(guild: Guild, text: string): Role {
@@ -194,14 +179,12 @@ export function roleOf(guild: Guild, text: string): Role {
   return role;
 }
 
-const NOT_ALLOWED = 50001;
-
 /** Runs a listing of members, which Discord refuses to applications without the intent. @throws UserError */
 export async function listingMembers<T>(listed: Promise<T>): Promise<T> {
   try {
     return await listed;
   } catch (error) {
-    if (!(error instanceof DiscordAPIError) || error.code !== NOT_ALLOWED) throw error;
+    if (!isForbidden(error)) throw error;
     throw new UserError(
       'Discord does not list members for me: the "Server Members Intent" of my application has to be switched on first.',
     );

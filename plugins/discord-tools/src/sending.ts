@@ -1,14 +1,18 @@
-import { nonceOf, type Profile, sendAs, sentenceOf, splitMessage, spokenForMark, UserError } from '@cinnabar/sdk';
 import {
-  type Channel,
-  type Message,
-  type PartialGroupDMChannel,
-  type SendableChannels,
-  SnowflakeUtil,
-} from 'discord.js';
+  createdAt,
+  nonceOf,
+  type Profile,
+  sendAs,
+  sentenceOf,
+  splitMessage,
+  spokenForMark,
+  UserError,
+  unlessUnreachable,
+} from '@cinnabar/sdk';
+import type { Channel, Message, PartialGroupDMChannel, SendableChannels } from 'discord.js';
 import { readMessage } from './arguments.js';
 import type { Caller, Context } from './context.js';
-import { isOutOfReach, sentenceFor } from './discord-errors.js';
+import { sentenceFor } from './discord-errors.js';
 import type { Call } from './discord-tool.js';
 import { canSee, type MessageOptions, messageOptions } from './mentions.js';
 import { placeOf } from './places.js';
@@ -152,12 +156,9 @@ export async function replyTarget(
   if (reference.channel.channelId !== channel.id)
     throw new UserError('A reply has to be in the same channel as its message.');
   await demand(context, caller, placeOf(channel), 'ReadMessageHistory');
-  try {
-    return await channel.messages.fetch({ message: reference.messageId, force: true });
-  } catch (error) {
-    if (isOutOfReach(error)) throw new UserError('The message to reply to is not in this channel.');
-    throw error;
-  }
+  const found = await unlessUnreachable(channel.messages.fetch({ message: reference.messageId, force: true }));
+  if (found === undefined) throw new UserError('The message to reply to is not in this channel.');
+  return found;
 }
 
 /** Any of these lifts slow mode: https://support.discord.com/hc/en-us/articles/360016150952 */
@@ -169,7 +170,7 @@ async function requirePause(context: Context, caller: Caller, channel: Channel):
   if (seconds === 0) return;
   const latest = await context.sent.latestFor(channel.id, caller.actor);
   if (latest === undefined) return;
-  const leftMs = SnowflakeUtil.timestampFrom(latest) + seconds * 1000 - context.clock.now();
+  const leftMs = createdAt(latest) + seconds * 1000 - context.clock.now();
   if (leftMs <= 0) return;
   for (const permission of EXEMPT) if (await may(context, caller, placeOf(channel), [permission])) return;
   throw new UserError(`The channel is in slow mode; please wait ${Math.ceil(leftMs / 1000)} seconds.`);

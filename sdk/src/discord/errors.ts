@@ -35,6 +35,16 @@ export function isUnreachable(error: unknown): boolean {
   return isUnknown(error) || isForbidden(error);
 }
 
+/** What was looked up; `undefined` where it is unreachable. @throws any other error */
+export async function unlessUnreachable<T>(lookup: Promise<T>): Promise<T | undefined> {
+  try {
+    return await lookup;
+  } catch (error) {
+    if (isUnreachable(error)) return undefined;
+    throw error;
+  }
+}
+
 const NETWORK = /^(?:ECONN|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ENETDOWN|EHOSTUNREACH|UND_ERR_)/;
 
 /**

@@ -1,9 +1,9 @@
-import { z } from '@cinnabar/sdk';
+import { parseDuration, z } from '@cinnabar/sdk';
 import { echo } from '../answers/answers.js';
 import { nearest } from '../directory.js';
 import type { Choice, OptionKind, OptionSpec } from './describe.js';
 import { type Found, findChannel, findMember, findRole, findUser, type Place } from './find.js';
-import { asSentence, UNITS, wordsFor } from './usage.js';
+import { asSentence, wordsFor } from './usage.js';
 
 /** What is wrong with what a member typed. */
 export interface Problem {
@@ -127,19 +127,6 @@ export function choicesOf(schema: z.core.$ZodType): readonly Choice[] {
     return parts.every((part) => part.length > 0) ? parts.flat() : [];
   }
   return [];
-}
-const MS_BY_UNIT = new Map(UNITS);
-const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|[wdhms]))+$/i;
-const PART = /(\d+(?:\.\d+)?)(ms|[wdhms])/gi;
-
-/** `90s`, `1h30m`, `1.5d` in milliseconds; `undefined` for anything else, a number without a unit included. */
-export function parseDuration(text: string): number | undefined {
-  if (!WHOLE.test(text)) return undefined;
-  let total = 0;
-  for (const [, amount, unit] of text.matchAll(PART)) {
-    total += Number(amount) * (MS_BY_UNIT.get(unit?.toLowerCase() ?? '') ?? 0);
-  }
-  return Math.round(total);
 }
 
 interface Bounds {

@@ -1,4 +1,4 @@
-import { membersCalled } from '@cinnabar/sdk';
+import { isUnreachable, membersCalled } from '@cinnabar/sdk';
 import {
   type Attachment,
   type ChannelType,
@@ -70,16 +70,6 @@ export async function findUser({ client, guild, user }: Place, typed: string): P
   return only(called, 'user', typed, (one) => one.tag);
 }
 
-const NOT_THERE: ReadonlySet<string | number> = new Set([
-  RESTJSONErrorCodes.UnknownMember,
-  RESTJSONErrorCodes.UnknownUser,
-  RESTJSONErrorCodes.UnknownRole,
-  RESTJSONErrorCodes.UnknownChannel,
-  RESTJSONErrorCodes.UnknownGuild,
-  RESTJSONErrorCodes.MissingAccess,
-  RESTJSONErrorCodes.InvalidFormBodyOrContentType,
-]);
-
 /** `undefined` when Discord says that there is no such thing (or none that the bot may see); other errors are failures. */
 async function orNothing<T>(fetching: Promise<T>): Promise<T | undefined> {
   try {
@@ -91,7 +81,8 @@ async function orNothing<T>(fetching: Promise<T>): Promise<T | undefined> {
 }
 
 function isNotThere(error: unknown): boolean {
-  if (error instanceof DiscordAPIError) return NOT_THERE.has(error.code);
+  if (isUnreachable(error)) return true;
+  if (error instanceof DiscordAPIError) return error.code === RESTJSONErrorCodes.InvalidFormBodyOrContentType;
   // The id of a channel of another guild that the bot is in.
   return error instanceof DiscordjsError && error.code === DiscordjsErrorCodes.GuildChannelUnowned;
 }

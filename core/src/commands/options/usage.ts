@@ -1,4 +1,4 @@
-import type { z } from '@cinnabar/sdk';
+import { formatDuration, type z } from '@cinnabar/sdk';
 import { echo } from '../answers/answers.js';
 
 import type { OptionKind, OptionSpec } from './describe.js';
@@ -130,24 +130,3 @@ function formatName(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidStringForm
 function withArticle(type: string): string {
   return `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
 }
-
-/** The shortest form that `parseDuration` reads back: `5400000` is `1h30m`. */
-export function formatDuration(ms: number): string {
-  let rest = ms;
-  let text = '';
-  for (const [unit, size] of UNITS) {
-    const amount = Math.floor(rest / size);
-    if (amount > 0) text += `${amount}${unit}`;
-    rest -= amount * size;
-  }
-  return text === '' ? '0s' : text;
-}
-
-export const UNITS: readonly (readonly [name: string, ms: number])[] = [
-  ['w', 604_800_000],
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-  ['ms', 1],
-];

@@ -1,5 +1,4 @@
-import { CinnabarError, type Plugin } from '@cinnabar/sdk';
-import { withinLimit } from '../time-limit.js';
+import { CinnabarError, type Plugin, withinLimit } from '@cinnabar/sdk';
 import { adopt, failureError, failureOf, type PluginRecord } from './records.js';
 import type { LifecycleContext } from './room.js';
 

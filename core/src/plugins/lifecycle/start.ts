@@ -1,10 +1,9 @@
-import { CinnabarError, type ErrorCode, type Plugin } from '@cinnabar/sdk';
+import { CinnabarError, type ErrorCode, type Plugin, withinLimit } from '@cinnabar/sdk';
 import { createEntrusted } from '../../access/entrusted.js';
 import type { Owner } from '../../contracts.js';
 import { doing, runAs } from '../../process/error-origin.js';
 import { timersOf } from '../build/evaluate.js';
 import { createScope } from '../scope.js';
-import { withinLimit } from '../time-limit.js';
 import { closeScope } from './close-scope.js';
 import { IN_MEMORY, type Run, reasonOf } from './records.js';
 import type { LifecycleContext } from './room.js';

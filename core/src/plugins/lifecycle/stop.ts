@@ -1,4 +1,4 @@
-import { withinLimit } from '../time-limit.js';
+import { withinLimit } from '@cinnabar/sdk';
 import { closeScope } from './close-scope.js';
 import { dependentRuns, lastStartedFirst } from './dependents.js';
 import type { PluginRecord } from './records.js';

@@ -1,5 +1,4 @@
-import { optionTraits, type Plugin, SETTING_SCOPES, type SettingScope, z } from '@cinnabar/sdk';
-import { formatDuration } from './durations.js';
+import { formatDuration, optionTraits, type Plugin, SETTING_SCOPES, type SettingScope, z } from '@cinnabar/sdk';
 
 /** One declared setting, with what its schema tells of it. */
 export interface Field {

@@ -1,7 +1,6 @@
-import { type Actor, CinnabarError } from '@cinnabar/sdk';
+import { type Actor, CinnabarError, parseDuration } from '@cinnabar/sdk';
 import { plainIssue } from '../documents/entry.js';
 import { nearest } from '../nearest.js';
-import { parseDuration } from './durations.js';
 import { type Field, type FieldType, inWords, type Mention } from './fields.js';
 
 const QUOTED = 60;

@@ -1,8 +1,7 @@
-import { defined, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { defined, type ToolDefinition, UserError, unlessUnreachable, z } from '@cinnabar/sdk';
 import type { GuildForumTagData } from 'discord.js';
 import { forumField, guildField, readId, reasonField, textField, threadField } from '../arguments.js';
 import type { Caller, Context } from '../context.js';
-import { isOutOfReach } from '../discord-errors.js';
 import { auditReason, discordTool } from '../discord-tool.js';
 import { messageOptions } from '../mentions.js';
 import { fitting, type MessageView, messagesText, messageText, viewMessage } from '../message-view.js';
@@ -112,13 +111,10 @@ export function forumTools(context: Context): readonly ToolDefinition[] {
       examples: ['show me the forum post {threadId}'],
       async run({ threadId }, call) {
         const { post } = await forumPost(client, threadId);
-        const first = await post.fetchStarterMessage({ force: true }).catch((error: unknown) => {
-          if (isOutOfReach(error)) return null;
-          throw error;
-        });
+        const first = (await unlessUnreachable(post.fetchStarterMessage({ force: true }))) ?? undefined;
         const found = await post.messages.fetch({ limit: LATEST, cache: false });
         const latest = [...found.values()].reverse().filter(({ id }) => id !== first?.id);
-        const begin = first === null ? undefined : viewMessage(first);
+        const begin = first === undefined ? undefined : viewMessage(first);
         const beginLength = begin === undefined ? 0 : messageText(begin).length;
         return {
           post: viewThread(post),

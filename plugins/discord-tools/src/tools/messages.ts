@@ -1,4 +1,4 @@
-import { deleteOwn, editOwn, isOwnWebhookMessage, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { compareIds, deleteOwn, editOwn, isOwnWebhookMessage, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import { Routes } from 'discord.js';
 import { channelField, messageField, readMessage, reasonField, textField } from '../arguments.js';
 import type { Context } from '../context.js';
@@ -93,7 +93,7 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
           ...(after === undefined ? {} : { after: idOf(after) }),
           ...(around === undefined ? {} : { around: idOf(around) }),
         });
-        const all = [...found.values()].map(viewMessage).sort(olderFirst);
+        const all = [...found.values()].map(viewMessage).sort((one, other) => compareIds(one.id, other.id));
         // After a message, what follows it comes first; otherwise the newest.
         const messages = fitting(all, call.mostCharacters, after === undefined ? 'end' : 'beginning');
         const left = all.length - messages.length;
@@ -273,8 +273,4 @@ function restOf(left: number, messages: readonly MessageView[], isForwards: bool
   return isForwards
     ? ` ${many}: read on with after: ${messages.at(-1)?.id}.`
     : ` ${many}: read on with before: ${messages[0]?.id}.`;
-}
-
-function olderFirst(one: MessageView, other: MessageView): number {
-  return BigInt(one.id) < BigInt(other.id) ? -1 : 1;
 }

@@ -1,4 +1,4 @@
-import { type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { compareIds, OLDEST_ID, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import type { Attachment, Guild, GuildBasedChannel, Message } from 'discord.js';
 import { guildField, readChannel, readId, readMessage } from '../arguments.js';
 import type { Caller, Context } from '../context.js';
@@ -12,7 +12,7 @@ import { stopWhenCancelled } from '../sending.js';
 /** The limits of one search: pages of 100 messages, and time. */
 const MAX_PAGES = 60;
 const MAX_MS = 20_000;
-const LAST_ID = 2n ** 63n;
+const LAST_ID = String(2n ** 63n);
 /** The length of the line above each result. */
 const CHANNEL_LINE = 60;
 
@@ -60,7 +60,7 @@ export function searchTool(context: Context): ToolDefinition {
       const byTime = given.sortBy === 'timestamp';
       const row = walk(channels, {
         order: byTime ? given.sortOrder : 'desc',
-        minId: idOf(given.minId) ?? 0n,
+        minId: idOf(given.minId) ?? OLDEST_ID,
         maxId: idOf(given.maxId) ?? LAST_ID,
         goOn() {
           stopWhenCancelled(call.signal);
@@ -201,10 +201,10 @@ function pageOf(
   };
 }
 
-function idOf(text: string | undefined): bigint | undefined {
+function idOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const id = BigInt(readMessage('0', text).messageId);
-  if (id >= LAST_ID) throw new UserError('There are no message ids as large as that.');
+  const id = String(BigInt(readMessage('0', text).messageId));
+  if (compareIds(id, LAST_ID) >= 0) throw new UserError('There are no message ids as large as that.');
   return id;
 }
 

@@ -1,4 +1,4 @@
-import { defined, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
+import { compareIds, defined, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
 import {
   type AnyThreadChannel,
   type Channel,
@@ -253,7 +253,7 @@ export async function threadsIn(
       found.push(...(await threads.fetchArchived({ type: 'private', limit })).threads.values());
     }
   }
-  found.sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? 1 : -1));
+  found.sort((one, other) => compareIds(other.id, one.id));
   const seen = await channelsWith(context, caller, found, READING);
   return seen.flatMap((thread) => (thread.isThread() ? [thread] : [])).slice(0, limit);
 }
