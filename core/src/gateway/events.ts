@@ -64,6 +64,12 @@ export function createEvents({
   client.on('interactionCreate', (interaction) =>
     closed ? onLate(interaction) : dispatch('interactionCreate', [interaction], () => onInteraction(interaction)),
   );
+  // One listener for all of them, as for every other event: Node warns of more than ten.
+  const waitForReady = new Set<() => void>();
+  client.once('clientReady', () => {
+    for (const run of waitForReady) run();
+    waitForReady.clear();
+  });
   const attached = new Set<EventName>(['messageCreate', 'interactionCreate']);
   const attach = (event: EventName) => {
     if (attached.has(event)) return;
@@ -96,9 +102,9 @@ export function createEvents({
       }),
     ready(owner, handler) {
       const run = () => void boundary.run(owner, null, 'ready', handler);
-      const dispose = owner.scope.add('ready handler', () => client.off('clientReady', run));
+      const dispose = owner.scope.add('ready handler', () => void waitForReady.delete(run));
       if (client.isReady()) queueMicrotask(run);
-      else client.once('clientReady', run);
+      else waitForReady.add(run);
       return dispose;
     },
   };

@@ -34,6 +34,20 @@ describe('the gateway', () => {
     expect(heard).to.deep.equal(['ear: still here?']);
   });
 
+  it('has one listener for all that wait for the connection: Node takes more than ten for a leak', async () => {
+    const ran: number[] = [];
+    const waiting = definePlugin({
+      manifest: { id: 'waiting', version: '1.0.0', description: 'Waits for the connection' },
+      setup({ client, ready }) {
+        const before = client.listenerCount('clientReady');
+        for (let number = 0; number < 12; number++) ready(() => ran.push(number));
+        expect(client.listenerCount('clientReady')).to.equal(before);
+      },
+    });
+    await using _host = await createTestHost({ plugins: [waiting] });
+    expect(ran).to.have.length(12);
+  });
+
   it('keeps the events of a guild from plugins that are disabled there, without a word from the plugin', async () => {
     const heard: string[] = [];
     await using host = await createTestHost({ plugins: [listening('ear', heard), listening('other', heard)] });
