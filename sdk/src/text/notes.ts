@@ -40,7 +40,10 @@ export function inNote(text: string, maxLength = LONGEST): string {
   return characters.length <= maxLength ? line : `${characters.slice(0, maxLength).join('')}…`;
 }
 
-/** Whether a message is said past the bots, by a convention of servers with several of them: it starts with a dot. No bot answers it or reads it. */
+/**
+ * Whether a message is said past the bots, by a convention of servers with several of them: it starts with a dot. No bot answers it or reads it.
+ * Three dots or more are an ellipsis, and the message is like any other.
+ */
 export function isDotMessage(content: string): boolean {
-  return content.startsWith('.');
+  return content.startsWith('.') && !content.startsWith('...');
 }

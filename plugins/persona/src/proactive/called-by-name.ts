@@ -1,4 +1,4 @@
-import { type Disposer, type Registrar, repliesToOwn, sanitizeName } from '@cinnabar/sdk';
+import { type Disposer, isDotMessage, type Registrar, repliesToOwn, sanitizeName } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
 import { selfName } from '../running/run-context.js';
 import { livesIn, type UnaskedParts } from './unasked-runs.js';
@@ -13,7 +13,7 @@ export function answerToName({ on }: Pick<Registrar, 'on'>, parts: UnaskedParts)
   const look = async (message: Message) => {
     const { channel, client, guildId, author, content } = message;
     if (guildId === null || author.bot || message.webhookId !== null || !channel.isSendable()) return;
-    if (content.trimStart().startsWith('.') || message.mentions.users.has(client.user.id)) return;
+    if (isDotMessage(content) || message.mentions.users.has(client.user.id)) return;
     // Replies to the bot are for it already.
     if (repliesToOwn(message) || parts.commands.matches(message)) return;
     if (!(await parts.settingsFor(guildId)).answersToName || !(await livesIn(channel, parts))) return;

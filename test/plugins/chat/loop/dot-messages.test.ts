@@ -20,6 +20,16 @@ describe('chat: dot messages, `.config` and `.history`', () => {
     expect(llm.requests).to.have.length(before);
   });
 
+  it('do not begin with an ellipsis: three dots or more are words like any other', async () => {
+    const llm = scriptedLlm(() => say('Fine.'));
+    await using host = await createTestHost({ plugins: ['ai', 'chat', llm] });
+    host.bob.say(host.general, '.... the code is 1234');
+    host.alice.say(host.general, `... well, ${host.bot}, hi`);
+    await host.settled();
+    expect(llm.requests).to.have.length(1);
+    expect(JSON.stringify(llm.requests[0]?.messages)).to.include('1234').and.include('... well');
+  });
+
   it('are in no request, whatever emoji is under them', async () => {
     const llm = scriptedLlm(() => say('Fine.'));
     await using host = await createTestHost({ plugins: ['ai', 'chat', llm] });
