@@ -52,6 +52,13 @@ export interface CommandContext {
   reply(reply: Reply): Promise<Message>;
   /** For work of more than 2 s: shows that the bot is thinking. */
   defer(): Promise<void>;
+  /**
+   * Checks a further policy, for a command that everyone may use and whose options ask for more. What a policy for admins admits is in the audit.
+   * @param name what rules of access call it; by default the command's name
+   * @throws CINNABAR_ACCESS_DENIED with the reasons
+   * @example if (mood !== undefined) await ctx.requireAccess({ tier: 'admin' });
+   */
+  requireAccess(policy: AccessPolicy, name?: string): Promise<void>;
 }
 
 export interface Cooldown {

@@ -34,6 +34,18 @@ describe('the audit of a server', () => {
       .that.includes('You may not do that');
   });
 
+  it('has acts of admins by commands that everyone may use, and of what was refused the reason without the usage', async () => {
+    await say(host.you, '!ai use nope');
+    await say(host.you, '!ai use default --here');
+    await say(host.alice, '!ai use default');
+    await say(host.you, '!tool policy');
+    const shown = (await audit()).split('\n');
+    expect(shown[0]).to.match(/tool policy — refused \(\\?`tool\\?` is missing\.\)$/);
+    expect(shown[1]).to.match(/ai use default — denied \(.*admin/);
+    expect(shown[2]).to.match(/ai use default --here$/);
+    expect(shown[3]).to.match(/ai use nope — refused \(Nothing called/);
+  });
+
   it('has it, too, when confirmations are switched off: what that means is said, and asked, before it is done', async () => {
     const question = await say(host.you, '!plugin disable confirm');
     expect(question?.content).to.include('Without it nothing that a model does here is held for a 👍');

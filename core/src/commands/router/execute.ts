@@ -1,5 +1,6 @@
 import {
   type Access,
+  type AccessPolicy,
   type AccessRequest,
   type Actor,
   type AuditLog,
@@ -44,6 +45,13 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
   const isAdministrative = entry.owner.plugin.manifest.administrative === true;
   /** The command says by itself that it was cancelled. */
   let hasLastWord = false;
+  /** Whether the audit records that it was done. */
+  let isAct = entry.audited || isForAdmins(entry.policy);
+  const requireAccess: CommandContext['requireAccess'] = async (policy, name = entry.name) => {
+    const decision = await execution.access.decide(actor, { kind: 'command', name, plugin: entry.owner.id, policy });
+    if (!decision.allowed) throw denial(decision);
+    isAct ||= isForAdmins(policy);
+  };
   const reply: CommandContext['reply'] = (body) => {
     if (signal.aborted) hasLastWord = true;
     return answers.reply(isAdministrative ? asNoticeBody(body) : body);
@@ -59,20 +67,22 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
       call,
       member instanceof Promise ? await member : member,
       channel instanceof Promise ? await channel : channel,
-      reply,
+      { reply, requireAccess },
     );
     const work: unknown = entry.run(context, values);
     await (work instanceof Promise ? untilInterrupted(signal, execution.clock, work) : work);
     const finished = answers.finish();
     if (finished !== undefined) await finished;
     execution.count(call, 'done');
-    if (isAct(call)) execution.audit.record({ actor, act: actOf(call), outcome: 'done' });
+    if (isAct) execution.audit.record({ actor, act: actOf(call), outcome: 'done' });
   } catch (error) {
     const outcome = outcomeOf(error);
     execution.count(call, outcome);
     // The audit does not record the words of a member whose command failed for another reason (a mistyped option, a disk).
-    if (outcome === 'denied' || (isAct(call) && outcome !== 'unanswered')) {
-      execution.audit.record({ actor, act: actOf(call), outcome, reason: sentenceOf(error) });
+    if (outcome === 'denied' || (isAct && outcome !== 'unanswered')) {
+      // Without the lines below it, which show how the command is written.
+      const reason = sentenceOf(error)?.split('\n', 1)[0];
+      execution.audit.record({ actor, act: actOf(call), outcome, reason });
     }
     if (hasLastWord && error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED') return;
     const { log } = entry.owner;
@@ -83,9 +93,8 @@ export async function execute(execution: Execution, call: Call): Promise<void> {
   }
 }
 
-/** Whether it is for admins, or says that it changes something for everybody. */
-function isAct({ entry }: Call): boolean {
-  return entry.audited || TIERS.indexOf(entry.policy.tier ?? 'everyone') >= TIERS.indexOf('admin');
+function isForAdmins({ tier = 'everyone' }: AccessPolicy): boolean {
+  return TIERS.indexOf(tier) >= TIERS.indexOf('admin');
 }
 
 /** The command as it was given. */
@@ -127,7 +136,7 @@ function contextOf(
   call: Call,
   member: GuildMember | null,
   channel: Channel,
-  reply: CommandContext['reply'],
+  calls: Pick<CommandContext, 'reply' | 'requireAccess'>,
 ): CommandContext {
   const { entry, answers, place } = call;
   entry.owner.entrusted?.give(call.actor);
@@ -142,7 +151,7 @@ function contextOf(
     message: call.message,
     prefix: call.prefix,
     signal: entry.owner.scope.signal,
-    reply,
+    ...calls,
     defer: () => answers.defer(),
   };
 }

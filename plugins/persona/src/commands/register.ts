@@ -1,6 +1,5 @@
 import {
   type Access,
-  CinnabarError,
   type CommandContext,
   createAskFirst,
   type PersonaPlace,
@@ -54,14 +53,6 @@ export function placeOf({ actor }: Pick<CommandContext, 'actor'>): PersonaPlace 
 /** What one command changes is undone together. */
 export function authorOf({ actor }: Pick<CommandContext, 'actor'>, { random }: Pick<CommandParts, 'random'>): Author {
   return { sessionId: random.id(), userId: actor.userId, channelId: null };
-}
-
-/** For commands that everybody may use to look, and fewer to change. @throws CINNABAR_ACCESS_DENIED with the reasons */
-export async function assertMayShape({ actor, name }: CommandContext, { access }: CommandParts): Promise<void> {
-  const decision = await access.decide(actor, { kind: 'command', name, plugin: 'persona', policy: SHAPE });
-  if (decision.allowed) return;
-  const reasons = decision.reasons.filter(({ allowed }) => !allowed).map(({ text }) => text);
-  throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: reasons.join('; ') });
 }
 
 /** Somebody's or a model's text on one line, none of it taken for markup. */

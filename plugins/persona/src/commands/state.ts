@@ -2,7 +2,7 @@ import { type CommandContext, option, subcommand, UserError, z } from '@cinnabar
 import { selfName } from '../running/run-context.js';
 import { addItem, removeItem, toldIn } from '../state/goals.js';
 import { LIMITS, tidy } from '../state/schema.js';
-import { assertMayShape, authorOf, type CommandParts, listed, placeOf, SHAPE, shown } from './register.js';
+import { authorOf, type CommandParts, listed, placeOf, SHAPE, shown } from './register.js';
 
 export const showCommand = (parts: CommandParts) =>
   subcommand({
@@ -50,7 +50,7 @@ export const moodCommand = (parts: CommandParts) =>
     examples: ['persona mood', 'persona mood cheerful 7'],
     async run(ctx, { mood, intensity }) {
       if (mood !== undefined) {
-        await assertMayShape(ctx, parts);
+        await ctx.requireAccess(SHAPE);
         const name = tidy(mood, LIMITS.mood);
         if (name === '') throw new UserError('That mood has nothing readable in it.');
         await parts.store.change(placeOf(ctx), authorOf(ctx, parts), `mood: ${name} (${intensity})`, (state) => {
@@ -99,7 +99,7 @@ function wishesCommand(parts: CommandParts, { key, one, title, description, exam
     examples: [`persona ${key}`, `persona ${key} add ${example}`, `persona ${key} remove 1`],
     async run(ctx, { change, text: given = '' }) {
       if (change !== 'list') {
-        await assertMayShape(ctx, parts);
+        await ctx.requireAccess(SHAPE);
         const text = tidy(given, LIMITS.short);
         if (text === '') throw new UserError(`Which ${one}? Write it after the word.`);
         await parts.store.change(placeOf(ctx), authorOf(ctx, parts), `${change} ${one}: ${text}`, (state, at) => {
