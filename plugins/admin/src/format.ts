@@ -1,6 +1,7 @@
 import {
   type AccessPolicy,
   type Actor,
+  type CommandContext,
   permissionName,
   type Suggest,
   type Tier,
@@ -39,6 +40,11 @@ export function whoMay({ tier, member, where }: AccessPolicy): string {
     member === undefined || member.length === 0 ? undefined : `with ${member.map(permissionName).join(' and ')}`,
   ];
   return parts.filter((part) => part !== undefined).join(', ');
+}
+
+/** A mention, which works as a prefix too, is shown by name. */
+export function readablePrefix({ prefix, channel }: CommandContext): string {
+  return prefix.startsWith('<@') ? `@${channel.client.user.displayName} ` : prefix;
 }
 
 /** The guild of a command. @throws UserError in a direct message */

@@ -1,6 +1,6 @@
 import { type CommandContext, type CommandInfo, option, type PluginInfo, TIERS, type ToolInfo } from '@cinnabar/sdk';
 import type { AdminContext } from './context.js';
-import { code, whoMay } from './format.js';
+import { code, readablePrefix, whoMay } from './format.js';
 
 /** `!help`: from the declarations of the plugins, only the commands and tools that the member may use in that place. */
 export function registerHelp({ command, services }: AdminContext): void {
@@ -22,11 +22,6 @@ export function registerHelp({ command, services }: AdminContext): void {
       return ctx.reply(searchPage(words, page, index, style) ?? unknown(words, index, services));
     },
   });
-}
-
-/** A mention, which works as a prefix too, is shown by name. */
-function readablePrefix({ prefix, channel }: CommandContext): string {
-  return prefix.startsWith('<@') ? `@${channel.client.user.displayName} ` : prefix;
 }
 
 async function indexFor(
@@ -123,11 +118,15 @@ function pluginLine({ id, manifest }: PluginInfo, { commands, tools }: HelpIndex
   return `• **${id}**: ${manifest.description} (${[...names.map(code), ...asked].join(', ')})`;
 }
 
-/** The commands and tools with all of the words in their name or description; `undefined` when there are none. */
-function searchPage(words: string, page: number, { commands, tools }: HelpIndex, style: Style): string | undefined {
+/** The plugins, commands and tools with all of the words in their name or description; `undefined` when there are none. */
+function searchPage(words: string, page: number, index: HelpIndex, style: Style): string | undefined {
+  const { commands, tools, plugins } = index;
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const has = (text: string) => wanted.every((word) => text.toLowerCase().includes(word));
   const lines = [
+    ...plugins
+      .filter(({ id, manifest }) => offersAnything(id, index) && has(`${id} ${manifest.description}`))
+      .map((plugin) => pluginLine(plugin, index)),
     ...commands
       .filter(({ name, description, help }) => has(`${name} ${description} ${help ?? ''}`))
       .map((each) => commandLine(each, style)),

@@ -1,5 +1,4 @@
 import {
-  type Actor,
   CinnabarError,
   type CommandContext,
   option,
@@ -12,7 +11,7 @@ import {
   UserError,
 } from '@cinnabar/sdk';
 import type { AdminContext } from './context.js';
-import { code, codes, MAX_SUGGESTIONS, suggestFrom } from './format.js';
+import { code, codes, MAX_SUGGESTIONS, readablePrefix, suggestFrom } from './format.js';
 
 const RESET_WORD = 'reset';
 
@@ -35,7 +34,7 @@ export function registerSettingsCommands(context: AdminContext): void {
     },
     examples: ['set chat', 'set chat history 80', 'set reset chat history'],
     run(ctx, { plugin, key, value }) {
-      if (plugin === undefined) return ctx.reply(overview(catalog));
+      if (plugin === undefined) return ctx.reply(overview(catalog, ctx));
       if (plugin === RESET_WORD && key !== undefined) return reset(services, ctx, key, value);
       if (key === undefined) return showAll(services, ctx, plugin);
       return value === undefined ? showOne(services, ctx, plugin, key) : change(services, ctx, plugin, key, value);
@@ -51,16 +50,16 @@ export function registerSettingsCommands(context: AdminContext): void {
   });
 }
 
-function overview(catalog: SettingsCatalog): string {
-  return `These plugins have settings: ${codes(catalog.plugins())}. See one's with \`set <plugin>\`.`;
+function overview(catalog: SettingsCatalog, ctx: CommandContext): string {
+  return `These plugins have settings: ${codes(catalog.plugins())}. See one's with ${code(`${readablePrefix(ctx)}set <plugin>`)}.`;
 }
 
 async function showAll(services: AdminContext['services'], ctx: CommandContext, plugin: string): Promise<unknown> {
-  return ctx.reply(listOfSettings(plugin, await changeable(services, ctx.actor, plugin)));
+  return ctx.reply(listOfSettings(plugin, await changeable(services, ctx, plugin)));
 }
 
 async function showOne(services: AdminContext['services'], ctx: CommandContext, plugin: string, key: string) {
-  const settings = await changeable(services, ctx.actor, plugin);
+  const settings = await changeable(services, ctx, plugin);
   const found = settings.filter((info) => info.key === key || info.key.endsWith(`.${key}`));
   if (found.length === 0) throw unknownKey(plugin, key, settings);
   return ctx.reply(found.map(settingLine).join('\n'));
@@ -84,11 +83,12 @@ async function reset(
 
 async function changeable(
   { access, catalog }: AdminContext['services'],
-  actor: Actor,
+  ctx: CommandContext,
   plugin: string,
 ): Promise<readonly SettingInfo[]> {
+  const { actor } = ctx;
   if (!catalog.plugins().includes(plugin)) {
-    throw new UserError(`There is no plugin with settings called ${code(plugin)}. ${overview(catalog)}`);
+    throw new UserError(`There is no plugin with settings called ${code(plugin)}. ${overview(catalog, ctx)}`);
   }
   return changeableBy(await access.tierOf(actor), await catalog.describe(plugin, actor));
 }

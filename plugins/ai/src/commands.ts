@@ -1,7 +1,5 @@
 import {
-  type AccessPolicy,
   type Actor,
-  CinnabarError,
   type CommandContext,
   option,
   type Responders,
@@ -86,7 +84,7 @@ async function sendPrompt(context: AiContext, ctx: CommandContext): Promise<unkn
   const { settings, services } = context;
   const { channel, actor, user, member, guild, message, signal } = ctx;
   const { adminsSeePrompts } = await settings.global.get();
-  await assertMay(context, actor, 'ai prompt', { tier: adminsSeePrompts ? 'admin' : 'botOwner' });
+  await ctx.requireAccess({ tier: adminsSeePrompts ? 'admin' : 'botOwner' }, 'ai prompt');
   if (!channel.isSendable()) throw new UserError('I cannot write in this channel.');
   if (message === null) await ctx.defer();
   const { responder } = await routeOf(settings, channel, actor.guildId);
@@ -113,16 +111,8 @@ async function sendPrompt(context: AiContext, ctx: CommandContext): Promise<unkn
 
 async function use(context: AiContext, ctx: CommandContext, choice: Choice): Promise<unknown> {
   // In a direct message every user chooses for themselves.
-  await assertMay(context, ctx.actor, 'ai use', ctx.actor.guildId === null ? {} : USE_POLICY);
+  await ctx.requireAccess(ctx.actor.guildId === null ? {} : USE_POLICY, 'ai use');
   return ctx.reply(await chooseResponder(context, ctx.actor, ctx.channel, choice));
-}
-
-/** @throws CinnabarError CINNABAR_ACCESS_DENIED */
-async function assertMay({ services }: AiContext, actor: Actor, name: string, policy: AccessPolicy): Promise<void> {
-  const decision = await services.access.decide(actor, { kind: 'command', name, plugin: 'ai', policy });
-  if (decision.allowed) return;
-  const reasons = decision.reasons.filter(({ allowed }) => !allowed).map(({ text }) => text);
-  throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: reasons.join('; ') });
 }
 
 async function say(take: Take, ctx: CommandContext, text: string): Promise<void> {
@@ -189,24 +179,40 @@ async function chooseResponder(context: AiContext, actor: Actor, channel: Channe
   if (responder !== undefined && responder !== route.responder) {
     return `\`${responder}\` answers ${place} now, but this channel has its own choice: \`${route.responder}\`.`;
   }
-  return `\`${route.responder}\` answers ${place} now.`;
+  return [`\`${route.responder}\` answers ${place} now.`, ...(await missingFor(context, actor, route))].join('\n');
+}
+
+/** What has to be set up before the one who is chosen can answer, as a line. */
+async function missingFor(
+  { services: { plugins, responders } }: AiContext,
+  { guildId }: Actor,
+  route: Route,
+): Promise<readonly string[]> {
+  const plugin = responders.list(guildId).find(({ name }) => name === route.responder)?.plugin;
+  const need = plugin === undefined ? undefined : await plugins.setupNeed(guildId, plugin);
+  return need === undefined ? [] : [`⚠️ It cannot answer yet: ${need.problem} ${need.remedy}`];
 }
 
 /** Users choose for their own direct messages. */
-async function chooseDirect({ settings }: AiContext, actor: Actor, channel: Channel, responder: string | undefined) {
+async function chooseDirect(context: AiContext, actor: Actor, channel: Channel, responder: string | undefined) {
+  const { settings } = context;
   const own = settings.user(actor.userId);
   await (responder === undefined ? own.reset('directResponder') : own.set({ directResponder: responder }));
   const route = await routeOf(settings, channel, null);
-  return `\`${route.responder}\` answers your direct messages now.`;
+  return [
+    `\`${route.responder}\` answers your direct messages now.`,
+    ...(await missingFor(context, actor, route)),
+  ].join('\n');
 }
 
 /** Carries out `ai status`. */
 async function describeStatus(
-  { settings, services }: AiContext,
+  context: AiContext,
   queue: ChannelQueue,
   actor: Actor,
   channel: Channel,
 ): Promise<string> {
+  const { settings, services } = context;
   const { responders, llm } = services;
   const route = await routeOf(settings, channel, actor.guildId);
   const info = responders.list(actor.guildId).find(({ name }) => name === route.responder);
@@ -221,6 +227,7 @@ async function describeStatus(
   const waiting = queue.waiting(channel.id);
   return [
     `Responder: \`${route.responder}\` (${CHOSEN_BY[route.chosen]}): ${info?.description ?? 'not available here at the moment'}`,
+    ...(await missingFor(context, actor, route)),
     ...(own ?? [`Model: ${model === undefined ? 'none is set up' : `\`${model.model}\` by \`${model.provider}\``}`]),
     ...(waiting > 0 ? [`Waiting in this channel: ${waiting}`] : []),
   ].join('\n');

@@ -74,6 +74,10 @@ describe('admin: !help', () => {
     ]);
   });
 
+  it('finds plugins by the words of their description', async () => {
+    expect(await say(host.alice, '!help full of')).to.include('• **workshop**: Full of things');
+  });
+
   it('tells much of one plugin in pages', async () => {
     const first = (await say(host.alice, '!help workshop')).split('\n');
     expect(first).to.have.length(17);

@@ -35,6 +35,22 @@ describe('ai: who answers', () => {
     expect(await answerTo(host.you, '!ai use default')).to.equal('`chat` answers in this server now.');
   });
 
+  it('can be one that is not set up, and then what is missing is said with the choice and in the status', async () => {
+    const bare = definePlugin({
+      manifest: { id: 'bare', version: '1.0.0', description: 'Needs something' },
+      setup({ needsSetup, responder }) {
+        needsSetup(() => ({ problem: 'No key is set.', remedy: 'The owner sets one.' }));
+        responder({ name: 'bare', description: 'Needs a key', respond: async () => undefined });
+      },
+    });
+    host.plugins.add(bare, { path: '(memory)' });
+    await host.plugins.load('bare');
+    const missing = '⚠️ It cannot answer yet: No key is set. The owner sets one.';
+    expect(await answerTo(host.you, '!ai use bare')).to.equal(`\`bare\` answers in this server now.\n${missing}`);
+    expect(await answerTo(host.alice, '!ai status')).to.include(missing);
+    expect(await answerTo(host.you, '!ai use default')).to.not.include('⚠️');
+  });
+
   it('is chosen for one channel, whose threads follow', async () => {
     const other = host.guild.createChannel({ name: 'other' });
     expect(await answerTo(host.you, '!ai use persona --here', other)).to.equal(
