@@ -1,12 +1,12 @@
-import { directs } from './agents/directs.js';
+import { directs } from './agents/dm-agents.js';
+import { posts } from './agents/message-authors.js';
 import { rosters } from './agents/roster.js';
-import { lettaCollections } from './letta/collections.js';
-import { days } from './presence/budget.js';
+import { days } from './budget.js';
+import { errorCollections } from './error-log.js';
+import { lettaCollections } from './letta/sent-prompts.js';
 import { digests } from './presence/digests.js';
-import { startedThreads } from './presence/own-threads.js';
-import { posts } from './presence/posts.js';
+import { startedThreads } from './presence/messages.js';
 import { wakes } from './presence/wakes.js';
-import { errorCollections } from './resilience/error-log.js';
 
 /** All that the relay keeps, beside the journal of its queue. */
 export const collections = {

@@ -1,5 +1,5 @@
 import type { Metrics } from '@cinnabar/sdk';
-import type { Breakers } from './resilience/breakers.js';
+import type { Breakers } from './queue/breakers.js';
 import type { RelayQueue } from './types.js';
 
 /** Declares what monitoring shows of the relay. */

@@ -1,30 +1,24 @@
 import type { SetupNeed } from '@cinnabar/sdk';
-import { createDirects } from './agents/directs.js';
-import { agentKeyOf, PLUGIN } from './agents/identity.js';
-import { createLetta } from './agents/letta.js';
-import { createProfiles } from './agents/profiles.js';
-import { openRosters, type Rosters } from './agents/roster.js';
-import { createStanding } from './agents/standing.js';
-import { createAsking } from './approving/ask.js';
-import { approveTool } from './approving/tool.js';
+import { approveTool, createAsking } from './agents/approval-card.js';
+import { createDirects } from './agents/dm-agents.js';
+import { agentKeyOf, PLUGIN } from './agents/grants.js';
+import { createPosts, createWatch } from './agents/message-authors.js';
+import { CHECK_MS, createStanding, cutOff, cutOffWhatMayNot } from './agents/permissions.js';
+import { createProfiles, openRosters, type Rosters } from './agents/roster.js';
+import { createBudget } from './budget.js';
 import { registerCommands } from './commands/register.js';
 import type { RelayContext } from './context.js';
-import { createAgents } from './letta/agents.js';
+import { createOutageNotices } from './delivery/notices.js';
+import { openQueue } from './delivery/open-queue.js';
+import { createErrorLog } from './error-log.js';
+import { isShut, onConsent } from './intake/consent.js';
+import { offer, respond } from './intake/respond.js';
+import { createAgents, createLettaServers } from './letta/agents.js';
 import { publishMetrics } from './metrics.js';
-import { createBudget } from './presence/budget.js';
-import { createOwnThreads } from './presence/own-threads.js';
-import { createPosts } from './presence/posts.js';
+import { personalData } from './personal-data.js';
+import { createOwnThreads } from './presence/messages.js';
 import { startPresence } from './presence/start.js';
-import { createBreakers } from './resilience/breakers.js';
-import { createErrorLog } from './resilience/error-log.js';
-import { isShut, onConsent } from './taking/consent.js';
-import { offer } from './taking/offer.js';
-import { personalData } from './taking/personal-data.js';
-import { respond } from './taking/respond.js';
-import { CHECK_MS, cutOff, cutOffWhatMayNot } from './telling/cut-off.js';
-import { openQueue } from './telling/open-queue.js';
-import { createOutageNotices } from './telling/outage-notices.js';
-import { createWatch } from './telling/watch.js';
+import { createBreakers } from './queue/breakers.js';
 
 /** Puts the rooms together: what happens is taken (`taking`, `presence`), waits (`queue`), and is told (`telling`). */
 export async function start(context: RelayContext): Promise<void> {
@@ -35,7 +29,7 @@ export async function start(context: RelayContext): Promise<void> {
   const posts = createPosts(collections.posts);
   const watch = createWatch(posts, agentKeyOf);
   const ask = createAsking({ ...services, rosters });
-  const letta = createLetta({
+  const letta = createLettaServers({
     settings,
     baseUrl: env.LETTA_BASE_URL,
     make: (baseUrl) =>

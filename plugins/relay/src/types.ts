@@ -153,3 +153,8 @@ export interface QueueStatus {
   /** Refused or given up because too many waited, since the bot was started. */
   readonly dropped: number;
 }
+
+/** Whether somebody has said it to the agent, and so waits for an answer, or for why there is none. */
+export function needsReply({ kind }: RelayEvent): boolean {
+  return kind === 'mention' || kind === 'reply' || kind === 'dm' || kind === 'thread';
+}

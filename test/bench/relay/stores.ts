@@ -1,8 +1,7 @@
 import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
-import { createBook } from '@cinnabar/plugin-relay/queue/book';
 import { createJournal } from '@cinnabar/plugin-relay/queue/journal';
-import type { QueueRecord } from '@cinnabar/plugin-relay/queue/record';
+import { createBook, type QueueRecord } from '@cinnabar/plugin-relay/queue/state';
 import { z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { opener } from '../../core/storage/fixture.js';

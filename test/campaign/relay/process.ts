@@ -5,9 +5,9 @@
  */
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import { createBreakers } from '@cinnabar/plugin-relay/queue/breakers';
 import { createJournal } from '@cinnabar/plugin-relay/queue/journal';
 import { createRelayQueue } from '@cinnabar/plugin-relay/queue/queue';
-import { createBreakers } from '@cinnabar/plugin-relay/resilience/breakers';
 import type { Batch, Delivery } from '@cinnabar/plugin-relay/types';
 import { event } from '../../plugins/relay/queue/town.js';
 import { createFastClock } from './fast-clock.js';

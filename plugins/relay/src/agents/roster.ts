@@ -1,4 +1,7 @@
-import { type Collection, z } from '@cinnabar/sdk';
+import { type Collection, type IdentityProfiles, z } from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
+import type { RelaySettings } from '../settings.js';
+import { agentKeyOf, guildIdentity } from './grants.js';
 
 /** What reaches the agents from a channel: everything, what is said to them, that and digests, or nothing. */
 export const CHANNEL_MODES = ['always', 'mention', 'digest', 'off'] as const;
@@ -64,4 +67,87 @@ export async function openRosters(kept: Collection<Roster, 'guild'>): Promise<Ro
 /** @param places the channel, then the ones that it belongs to */
 export function modeOf({ modes }: Roster, places: readonly string[]): ChannelMode {
   return places.map((id) => modes[id]).find((mode) => mode !== undefined) ?? 'mention';
+}
+
+export interface Chosen {
+  /** Its key in the roster. */
+  readonly key: string;
+  readonly agent: GuildAgent;
+}
+
+/**
+ * Which of a guild's agents a message is for: the one that it names, else the one of the channel, else the default.
+ * @param places the channel, then the ones that it belongs to
+ */
+export function chooseAgent(roster: Roster, places: readonly string[], text: string): Chosen | undefined {
+  return namedIn(roster, text) ?? ofChannel(roster, places) ?? byKey(roster, roster.defaultAgent);
+}
+
+/**
+ * The agent that a text is addressed to: by its name at the beginning, after a greeting or an @, or set off by a comma at the end. A name that
+ * merely occurs, as "max" in "the max level", addresses no one. Of two that fit in the same place the longer one.
+ * @param isForBot whether the text was said to the bot; in other texts a name at the beginning has to be set off, too: "max, are you there?"
+ */
+export function namedIn({ agents }: Roster, text: string, isForBot = true): Chosen | undefined {
+  const said = text.replace(LEADING_MENTIONS, '');
+  const found = Object.entries(agents).flatMap(([key, agent]) => {
+    const at = asAddress(agent.name, isForBot).exec(said)?.index;
+    return at === undefined ? [] : [{ key, agent, at }];
+  });
+  const [first] = found.sort((a, b) => a.at - b.at || b.agent.name.length - a.agent.name.length);
+  return first && { key: first.key, agent: first.agent };
+}
+
+export function byKey({ agents }: Roster, key: string | undefined): Chosen | undefined {
+  const agent = key === undefined || !Object.hasOwn(agents, key) ? undefined : agents[key];
+  return key === undefined || agent === undefined ? undefined : { key, agent };
+}
+
+function ofChannel({ agents }: Roster, places: readonly string[]): Chosen | undefined {
+  for (const place of places) {
+    const found = Object.entries(agents).find(([, { channels }]) => channels.includes(place));
+    if (found !== undefined) return { key: found[0], agent: found[1] };
+  }
+  return undefined;
+}
+
+const LEADING_MENTIONS = /^(?:\s*<@!?\d+>[\s,:]*)+/u;
+const GREETING = '(?:hey|hi|hello|hallo|ok|okay|dear|yo|thanks|thank you)';
+
+/** Every message in a guild with agents is looked at. */
+const addresses = new Map<string, RegExp>();
+
+/** Names are made of letters, digits, `-` and `_`, so only the hyphen means anything in an expression. */
+function asAddress(name: string, isForBot: boolean): RegExp {
+  const known = addresses.get(`${name} ${isForBot}`);
+  if (known !== undefined) return known;
+  const plain = name.replace(/-/g, '\\x2d');
+  const end = '(?![\\p{L}\\p{N}_-])';
+  const setOff = isForBot ? end : '(?=\\s*(?:[,:;!?.…—]|$))';
+  const address = new RegExp(
+    `(?:^\\s*@?${plain}${setOff})|(?:^\\s*${GREETING}[\\s,]+@?${plain}${end})|(?:(?<![\\p{L}\\p{N}_-])@${plain}${end})|(?:,\\s*${plain}\\s*[.!?…]*\\s*$)`,
+    'iu',
+  );
+  addresses.set(`${name} ${isForBot}`, address);
+  return address;
+}
+
+interface ProfileParts {
+  readonly rosters: Pick<Rosters, 'enabled'>;
+  readonly settings: Pick<RelaySettings, 'guild'>;
+  readonly client: Client;
+}
+
+/** Under which name and picture a guild's agents post: their own, where members have several to tell apart, or as the guild has set. */
+export function createProfiles({ rosters, settings, client }: ProfileParts): IdentityProfiles {
+  return async ({ id }, guildId) => {
+    const roster = rosters.enabled(guildId);
+    const chosen = roster && byKey(roster, agentKeyOf(id));
+    if (guildId === null || chosen === undefined || id !== guildIdentity(guildId, chosen.key)) return undefined;
+    const { ownName } = await settings.guild(guildId).get();
+    const isOwn = ownName === 'on' || (ownName === 'auto' && Object.keys(roster?.agents ?? {}).length > 1);
+    if (!isOwn) return undefined;
+    const { name, avatar } = chosen.agent;
+    return { name, avatarUrl: avatar ?? client.user?.displayAvatarURL({ extension: 'png' }) };
+  };
 }

@@ -1,10 +1,9 @@
 import type { Identities, IdentityGrant } from '@cinnabar/sdk';
 import type { RelaySettings } from '../settings.js';
 import type { RelayEvent } from '../types.js';
-import { byKey } from './choose.js';
-import type { Directs } from './directs.js';
-import { directGrant, grantOf, guildIdentity } from './identity.js';
-import type { Rosters } from './roster.js';
+import type { Directs } from './dm-agents.js';
+import { directGrant, grantOf, guildIdentity, saveGrant } from './grants.js';
+import { byKey, type Rosters } from './roster.js';
 
 /** The agent that an event is for, as things are now. */
 export interface Target {
@@ -56,4 +55,14 @@ async function directTarget({ userId, channelId }: RelayEvent, { directs, settin
   const { channels, tools } = directGrant(userId, channelId);
   const granted = new Set(Object.keys(tools));
   return { agentId: agent.agentId, identity: agent.identity, name: 'agent', userId, channels, granted };
+}
+
+/** Lets the agent of direct messages into the conversation that it is told of, and into no other one any more. */
+export async function letIntoDirect(
+  identities: Identities,
+  { identity, name }: Target,
+  event: RelayEvent,
+): Promise<void> {
+  if (event.guildId !== null || event.userId === null) return;
+  await saveGrant(identities, identity, name, directGrant(event.userId, event.channelId));
 }

@@ -1,12 +1,19 @@
-import { type Collection, type CommandContext, option, type Subcommand, subcommand, UserError, z } from '@cinnabar/sdk';
+import {
+  type Collection,
+  type CommandContext,
+  type IdentityGrant,
+  option,
+  type Subcommand,
+  subcommand,
+  UserError,
+  z,
+} from '@cinnabar/sdk';
 import type { GuildBasedChannel } from 'discord.js';
-import { firstTools } from '../agents/first-tools.js';
-import { grantOf, guildIdentity, saveGrant } from '../agents/identity.js';
-import { residenceOf } from '../agents/residence.js';
-import type { Roster } from '../agents/roster.js';
+import { residenceOf } from '../agents/dm-agents.js';
+import { firstTools, grantOf, guildIdentity, saveGrant } from '../agents/grants.js';
+import type { GuildAgent, Roster } from '../agents/roster.js';
 import type { Wakes } from '../presence/wakes.js';
 import { ADMIN, agentNamed, agentOption, type Desk, guildOf } from './desk.js';
-import { showAgents } from './show.js';
 
 /** As Letta makes them, and whatever a server of one's own may make. */
 export const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
@@ -251,4 +258,42 @@ async function sendAway(desk: AgentDesk, ctx: CommandContext, name: string) {
   });
   await desk.cutOff(guildId);
   return ctx.reply(`\`${agent.name}\` is sent away: its rights here are void, and its wake-ups are taken back.`);
+}
+
+/** What there is to say of a guild's agents, or of one. */
+async function showAgents(desk: AgentDesk, guildId: string, name: string | undefined): Promise<string> {
+  const roster = desk.rosters.of(guildId);
+  const one = agentNamed(roster, name);
+  const chosen = name === undefined ? Object.entries(roster?.agents ?? {}) : ([[one.key, one.agent]] as const);
+  const blocks = chosen.map(([key, agent]) => showOne(desk, guildId, key, agent, key === roster?.defaultAgent));
+  return (await Promise.all(blocks)).join('\n\n');
+}
+
+async function showOne(desk: AgentDesk, guildId: string, key: string, agent: GuildAgent, isDefault: boolean) {
+  const identity = guildIdentity(guildId, key);
+  const grant = await grantOf(desk.identities, identity, guildId);
+  const bearer = (await desk.hasBearer(identity))
+    ? 'it has a bearer for the tools'
+    : 'it has no bearer for the tools yet (`relay setup`)';
+  return [
+    `**${agent.name}**${isDefault ? ' (the default)' : ''}: agent \`${agent.agentId}\`, acts as \`${identity}\`; ${bearer}`,
+    ...(agent.channels.length === 0 ? [] : [`• answers in ${channelList(agent.channels)}`]),
+    ...(grant === undefined ? ['• may do nothing here'] : grantLines(grant)),
+  ].join('\n');
+}
+
+function grantLines({ userId, channelId, channels, tools }: IdentityGrant): readonly string[] {
+  const named = (policy: 'allow' | 'confirm') => Object.keys(tools).filter((name) => tools[name] === policy);
+  const list = (names: readonly string[]) =>
+    names.length === 0 ? 'none' : names.map((name) => `\`${name}\``).join(' ');
+  return [
+    `• let in by <@${userId}>, and never does what they could not; confirmations are asked for in <#${channelId}>`,
+    `• channels: ${channels === 'all' ? 'all that they may see' : channelList(channels)}`,
+    `• tools: ${list(named('allow'))}`,
+    ...(named('confirm').length === 0 ? [] : [`• tools that wait for a 👍 each time: ${list(named('confirm'))}`]),
+  ];
+}
+
+function channelList(channels: readonly string[]): string {
+  return channels.length === 0 ? 'none' : channels.map((id) => `<#${id}>`).join(' ');
 }

@@ -8,9 +8,8 @@ import {
   UserError,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import { byKey, type Chosen } from '../agents/choose.js';
-import type { Directs } from '../agents/directs.js';
-import type { Roster, Rosters } from '../agents/roster.js';
+import type { Directs } from '../agents/dm-agents.js';
+import { byKey, type Chosen, type Roster, type Rosters } from '../agents/roster.js';
 import type { RelaySettings } from '../settings.js';
 import type { RelayQueue } from '../types.js';
 

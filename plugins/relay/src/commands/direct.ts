@@ -8,13 +8,12 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
-import { directIdentity } from '../agents/identity.js';
-import { residenceOf } from '../agents/residence.js';
+import { residenceOf } from '../agents/dm-agents.js';
+import { directIdentity } from '../agents/grants.js';
 import { rulesIn } from '../settings.js';
 import { AGENT_ID } from './agents.js';
 import { changeSetting, RESET } from './config.js';
-import { report } from './setup.js';
-import type { SetupDesk } from './setup-steps.js';
+import { report, type SetupDesk } from './setup.js';
 
 const NOBODY = 'none';
 /** What a person sets for their own direct messages. */

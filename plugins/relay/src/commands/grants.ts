@@ -8,7 +8,7 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
-import { grantOf, guildIdentity, saveGrant } from '../agents/identity.js';
+import { grantOf, guildIdentity, saveGrant } from '../agents/grants.js';
 import { ADMIN, agentNamed, agentOption, type Desk, guildOf } from './desk.js';
 
 type Change = (grant: IdentityGrant, name: string) => { readonly grant: IdentityGrant; readonly said: string };

@@ -7,21 +7,18 @@ import {
   sentenceOf,
   UserError,
 } from '@cinnabar/sdk';
-import type { Letta } from '../agents/letta.js';
+import type { Watch } from '../agents/message-authors.js';
 import { type TargetParts, targetOf } from '../agents/target.js';
-import { troubleOf } from '../letta/server/trouble.js';
+import { promptFor } from '../delivery/deliver.js';
+import type { LettaServers } from '../letta/agents.js';
+import { troubleOf } from '../letta/errors.js';
 import { rulesIn } from '../settings.js';
-import { promptFor } from '../telling/prompt.js';
-import { createTrial } from '../telling/trial.js';
-import type { Watch } from '../telling/watch.js';
 import { agentCommands } from './agents.js';
-import { configCommand } from './config.js';
-import { type ContextDesk, contextCommand } from './context.js';
+import { configCommand, switchCommands } from './config.js';
 import { directCommands } from './direct.js';
 import { grantCommands } from './grants.js';
-import { setupCommand } from './setup.js';
-import { type StatusDesk, statusCommands } from './status.js';
-import { switchCommands } from './switches.js';
+import { createTrial, setupCommand } from './setup.js';
+import { type ContextDesk, contextCommand, type StatusDesk, statusCommands } from './status.js';
 import { type WakeDesk, wakeCommand } from './wake.js';
 
 export interface CommandParts
@@ -30,7 +27,7 @@ export interface CommandParts
     Omit<WakeDesk, 'access'>,
     TargetParts {
   readonly access: Pick<Access, 'decide' | 'mayEnter'>;
-  readonly letta: Letta;
+  readonly letta: LettaServers;
   readonly watch: Watch;
   readonly random: Random;
   readonly endpoint: McpEndpoint | undefined;

@@ -1,7 +1,21 @@
-import { type CommandContext, createKeyedMutex, plainText, type Subcommand, subcommand, visible } from '@cinnabar/sdk';
-import { guildIdentity } from '../agents/identity.js';
+import {
+  type CommandContext,
+  createKeyedMutex,
+  type McpEndpoint,
+  plainText,
+  type Random,
+  type Subcommand,
+  subcommand,
+  visible,
+} from '@cinnabar/sdk';
+import type { Channel } from 'discord.js';
+import { directGrant, grantOf, guildIdentity, isLetInto, PLUGIN, saveGrant } from '../agents/grants.js';
+import type { Watch } from '../agents/message-authors.js';
+import type { Agents } from '../letta/agents.js';
+import { isOlder, isPrivateAddress, REFUSES_PRIVATE_SINCE, TRIED } from '../letta/client.js';
+import type { AgentDesk } from './agents.js';
 import { ADMIN, agentNamed, agentOption, guildOf } from './desk.js';
-import { type Place, type SetupDesk, type Step, setUp } from './setup-steps.js';
+import { othersWith, whileListing } from './tool-listing.js';
 
 /** `!relay setup`: connects an agent to the bot's tools, and finds out whether it can post. */
 export function setupCommand(desk: SetupDesk): Subcommand {
@@ -42,4 +56,230 @@ export async function report(desk: SetupDesk, ctx: CommandContext, place: Place)
 
 function lineOf({ ok, text, todo }: Step): string {
   return `${ok ? '✓' : '✗'} ${plainText(visible(text))}${todo === undefined ? '' : ` ${todo}`}`;
+}
+
+/** An agent where it lives. */
+interface Place {
+  /** `null`: in direct messages. */
+  readonly guildId: string | null;
+  /** Who sets it up. */
+  readonly userId: string;
+  readonly key: string;
+  readonly name: string;
+  readonly agentId: string;
+  readonly identity: string;
+}
+
+export interface SetupDesk extends AgentDesk {
+  readonly agents: () => Promise<Agents>;
+  readonly endpoint: McpEndpoint | undefined;
+  /** The address of the tools as the Letta server reaches them; `undefined` while they are not offered. */
+  readonly toolsUrl: () => Promise<string | undefined>;
+  readonly responderIn: (guildId: string | null, channelId: string) => Promise<string>;
+  /** Asks the agent to post a line in a channel. `undefined` when it has; else what came instead. */
+  readonly tryToPost: (place: Place, channelId: string, signal: AbortSignal) => Promise<string | undefined>;
+  /** What the tools are called at the Letta server: one registration for all agents of this bot. */
+  readonly serverName: () => string;
+  /** A sentence for what went wrong at the Letta server. */
+  readonly troubleOf: (error: unknown) => string;
+}
+
+interface Step {
+  readonly ok: boolean;
+  /** Plain text. */
+  readonly text: string;
+  /** What to do about it, in Markdown. */
+  readonly todo?: string;
+}
+
+/** Ends with the first step without which the next one cannot be. */
+async function* setUp(desk: SetupDesk, place: Place, channel: Channel, signal: AbortSignal): AsyncGenerator<Step> {
+  if (place.guildId !== null) yield switchedOn(desk, place.guildId);
+  yield await answersHere(desk, place, channel);
+  const found = await findAgent(desk, place);
+  yield found;
+  if (!found.ok) return;
+  const { endpoint } = desk;
+  const url = await desk.toolsUrl();
+  if (endpoint === undefined || url === undefined) {
+    yield {
+      ok: false,
+      text: 'The tools are not offered over MCP.',
+      todo: 'The owner of the bot switches that on: `set mcp listen 8808`, then `plugin reload mcp`.',
+    };
+    return;
+  }
+  yield { ok: true, text: `The tools are offered at ${url}.` };
+  const version = await serverVersion(desk, url);
+  if (version !== undefined) yield version;
+  if (place.guildId === null)
+    await saveGrant(desk.identities, place.identity, place.name, directGrant(place.userId, channel.id));
+  const access = await mayWriteHere(desk, place, channel);
+  yield access;
+  const connected = await connect(desk, endpoint, url, place, channel.id);
+  yield connected;
+  const dropped = await othersOf(desk, place, connected.dropped ?? []);
+  if (dropped !== undefined) yield dropped;
+  if (!connected.ok || !access.ok) return;
+  yield await trial(desk, place, channel.id, signal);
+}
+
+function switchedOn({ rosters }: SetupDesk, guildId: string): Step {
+  const ok = rosters.enabled(guildId) !== undefined;
+  return ok
+    ? { ok, text: 'The agents of this server are switched on.' }
+    : { ok, text: 'The agents of this server are switched off.', todo: 'Use `relay enable`.' };
+}
+
+async function answersHere({ responderIn }: SetupDesk, { guildId }: Place, { id }: Channel): Promise<Step> {
+  const responder = await responderIn(guildId, id);
+  if (responder === PLUGIN) return { ok: true, text: 'What is said to me here goes to the agent.' };
+  const todo = 'Use `ai use relay`, or `ai use relay --here` for this channel alone.';
+  return { ok: false, text: `What is said to me here goes to ${responder}.`, todo };
+}
+
+async function findAgent({ agents, troubleOf }: SetupDesk, { agentId }: Place): Promise<Step> {
+  try {
+    const info = await (await agents()).find(agentId);
+    if (info !== undefined) return { ok: true, text: `The Letta server knows the agent: ${info.name}.` };
+    return {
+      ok: false,
+      text: `The Letta server knows no agent ${agentId}.`,
+      todo: 'Compare the id with the one that the server shows.',
+    };
+  } catch (error) {
+    return {
+      ok: false,
+      text: troubleOf(error),
+      todo: 'The owner of the bot compares the address (`set relay baseUrl`) and the key of the Letta server.',
+    };
+  }
+}
+
+/** What there is to know of this version before anything is registered. `undefined` when the server does not say which it is. */
+async function serverVersion({ agents }: SetupDesk, url: string): Promise<Step | undefined> {
+  const version = await (await agents()).version().catch(() => undefined);
+  if (version === undefined) return undefined;
+  const notes: string[] = [];
+  if (isOlder(version, TRIED)) {
+    notes.push(
+      `I was tried with ${TRIED}. An older server may lack what I need: conversations, background runs, headers for tools. If something below fails, update it.`,
+    );
+  }
+  if (!isOlder(version, REFUSES_PRIVATE_SINCE) && isPrivateAddress(url)) {
+    notes.push(
+      `From ${REFUSES_PRIVATE_SINCE} on it refuses tools at addresses of a private network, and the one above is such an address. If the tools are refused below, the owner of the bot sets a public one: \`set relay mcpUrl https://…\`.`,
+    );
+  }
+  return {
+    ok: true,
+    text: `The Letta server is version ${version}.`,
+    ...(notes.length === 0 ? {} : { todo: notes.join(' ') }),
+  };
+}
+
+async function mayWriteHere(
+  { identities }: SetupDesk,
+  { identity, guildId, name }: Place,
+  channel: Channel,
+): Promise<Step> {
+  const channels = (await grantOf(identities, identity, guildId))?.channels ?? [];
+  if (isLetInto(channels, channel)) return { ok: true, text: 'It has been let into this channel.' };
+  return {
+    ok: false,
+    text: 'It has not been let into this channel.',
+    todo: `Use \`relay grant channel\` <#${channel.id}> \`${name}\`, or set it up where it may write.`,
+  };
+}
+
+interface Connected extends Step {
+  /** Tools that the server has taken from all agents. */
+  readonly dropped?: readonly string[];
+}
+
+async function connect(
+  desk: SetupDesk,
+  endpoint: McpEndpoint,
+  url: string,
+  place: Place,
+  channelId: string,
+): Promise<Connected> {
+  const { agents, identities, tools, serverName, troubleOf } = desk;
+  const { agentId, identity, guildId, userId } = place;
+  try {
+    const granted = (await grantOf(identities, identity, guildId))?.tools ?? {};
+    const offered = new Set(tools.list().flatMap(({ name }) => (Object.hasOwn(granted, name) ? [name] : [])));
+    const { bearer } = await endpoint.issue(identity);
+    const known = await agents();
+    const host = { agentId, serverName: serverName(), url, bearer, offered };
+    const { attached, missing, dropped } = await whileListing(
+      { ...desk, endpoint, at: { guildId, userId, channelId } },
+      (lister) => known.register({ ...host, lister }),
+    );
+    if (missing.length > 0)
+      return {
+        ok: false,
+        text: `The Letta server does not see these tools: ${missing.join(', ')}.`,
+        todo: REACH,
+        dropped,
+      };
+    return { ok: true, text: `It has ${attached.length} tools: ${attached.join(', ')}.`, dropped };
+  } catch (error) {
+    return { ok: false, text: `It could not be given its tools. ${troubleOf(error)}`, todo: REACH };
+  }
+}
+
+/** The server keeps one list of the tools for all agents: what it drops from it, it takes from all of them. */
+async function othersOf(desk: SetupDesk, place: Place, dropped: readonly string[]): Promise<Step | undefined> {
+  if (dropped.length === 0) return undefined;
+  const { here, elsewhere } = await othersWith(dropped, { ...desk, ...place });
+  if (here.length === 0 && !elsewhere) return undefined;
+  const again = here.map((name) => `\`relay setup ${name}\``).join(', ');
+  return {
+    ok: false,
+    text: `The Letta server does not see these tools any more, and has taken them from other agents: ${dropped.join(', ')}.`,
+    todo: [
+      ...(here.length === 0 ? [] : [`Set those up again, where the tools can be used: ${again}.`]),
+      ...(elsewhere ? ['There are such agents in other places, too.'] : []),
+    ].join(' '),
+  };
+}
+
+const REACH =
+  'The Letta server has to reach the address above. Where it is another one from there, the owner of the bot sets `mcpUrl`: `set relay mcpUrl https://…`.';
+
+async function trial({ tryToPost }: SetupDesk, place: Place, channelId: string, signal: AbortSignal): Promise<Step> {
+  const problem = await tryToPost(place, channelId, signal);
+  if (problem === undefined) return { ok: true, text: 'It has posted here.' };
+  return { ok: false, text: `It has not posted here. ${problem}`, todo: '`relay errors` and the log say more.' };
+}
+
+const TIMEOUT_MS = 60_000;
+
+interface TrialParts {
+  readonly agents: () => Promise<Agents>;
+  readonly watch: Watch;
+  readonly random: Random;
+}
+
+/** Asks an agent to post a line in a channel, and looks whether it does. @returns `undefined` when it has, else what came instead */
+export function createTrial({ agents, watch, random }: TrialParts) {
+  return async ({ agentId, identity, guildId, userId }: Place, channelId: string, signal: AbortSignal) => {
+    const looking = watch.during(identity, channelId);
+    try {
+      const text = [
+        'This is a test of your connection to Discord.',
+        `Use the tool discord_send once, with the channelId ${channelId} and the message "I am connected.", and do nothing else.`,
+      ].join('\n');
+      const place = { guildId, channelId, userId };
+      const key = `setup-${random.id()}`;
+      const end = await (await agents()).converse({ agentId, text, key, timeoutMs: TIMEOUT_MS, place }, signal);
+      if (looking.posted()) return undefined;
+      if (end.status === 'failed') return end.sentence;
+      const used = end.tools.map(({ name, ok }) => `${name}${ok === false ? ' (failed)' : ''}`);
+      return used.length === 0 ? 'It used no tool.' : `It used ${used.join(', ')}.`;
+    } finally {
+      looking.end();
+    }
+  };
 }

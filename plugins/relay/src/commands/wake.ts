@@ -10,10 +10,9 @@ import {
   visible,
   z,
 } from '@cinnabar/sdk';
-import { chooseAgent } from '../agents/choose.js';
-import { assertLetIn } from '../agents/let-in.js';
-import { placesOf } from '../agents/places.js';
-import { readPlan } from '../presence/planned.js';
+import { assertLetIn, placesOf } from '../agents/grants.js';
+import { chooseAgent } from '../agents/roster.js';
+import { readPlan } from '../presence/schedule-parser.js';
 import type { Wakes } from '../presence/wakes.js';
 import { rulesIn } from '../settings.js';
 import { ADMIN, type Desk, guildOf } from './desk.js';

@@ -1,7 +1,6 @@
-import { isWebhookMessage, participantNames, speakerId } from '@cinnabar/sdk';
+import { isWebhookMessage, participantNames, sanitizeName, speakerId } from '@cinnabar/sdk';
 import type { Channel, GuildMember, Message, User } from 'discord.js';
 import type { AuthorFacts, EventFacts } from '../types.js';
-import { nameOr } from './names.js';
 
 /** A person as the prompt shows them. @param name of `namesOf`, where several are shown: no two are the same */
 export function authorFacts(user: User, member: GuildMember | null, name?: string): AuthorFacts {
@@ -26,7 +25,7 @@ function rolesOf(member: GuildMember | null): readonly string[] {
     .map(({ name, id }) => nameOr(name.replaceAll(COMMA, ' '), '', id));
 }
 
-export function channelFacts(channel: Channel): EventFacts['channel'] {
+function channelFacts(channel: Channel): EventFacts['channel'] {
   const type = channel.isDMBased() ? 'dm' : channel.isThread() ? 'thread' : channel.isVoiceBased() ? 'voice' : 'text';
   const name = 'name' in channel && channel.name !== null ? nameOr(channel.name, '', channel.id) : 'direct message';
   return { id: channel.id, name, type };
@@ -71,4 +70,18 @@ export function placeFacts(channel: Channel, guild: { readonly id: string; reado
     channel: channelFacts(channel),
     guild: guild === null ? null : { id: guild.id, name: nameOr(guild.name, '', guild.id) },
   };
+}
+
+/** Beside what a transcript is made of: what Markdown and the prompt's own lines are made of. */
+const MARKUP = /[*_#~()=]+/gu;
+const LEADING = /^[\s\-+.,;!>]+/u;
+
+/** A name that cannot pass for a part of the prompt: one line, without what headings, labels, lists and ids are written with. */
+export function safeName(name: string): string {
+  return sanitizeName(sanitizeName(name).replace(MARKUP, ' ')).replace(LEADING, '');
+}
+
+/** The first of the two in which something readable is left; else the id. */
+export function nameOr(name: string, other: string, id: string): string {
+  return safeName(name) || safeName(other) || id;
 }

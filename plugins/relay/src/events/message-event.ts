@@ -1,10 +1,25 @@
-import { inNote, type Logger, speakerId, withoutNotes } from '@cinnabar/sdk';
-import type { Message } from 'discord.js';
+import {
+  type Clock,
+  inNote,
+  isDotMessage,
+  isForPeopleOnly,
+  type Logger,
+  speakerId,
+  type Turn,
+  withoutNotes,
+} from '@cinnabar/sdk';
+import {
+  type Client,
+  DiscordAPIError,
+  type Message,
+  MessageReferenceType,
+  PermissionFlagsBits,
+  RESTJSONErrorCodes,
+} from 'discord.js';
 import type { ChainLink, EventKind, RelayEvent } from '../types.js';
-import { readReplyChain } from './chain.js';
 import { attachmentFacts, authorFacts, namesOf, placeFacts } from './facts.js';
 
-export interface MessageEventOptions {
+interface MessageEventOptions {
   readonly kind: EventKind;
   readonly agent: string;
   /** How many messages of the reply chain are read. */
@@ -42,7 +57,7 @@ export async function messageEvent(message: Message, options: MessageEventOption
 }
 
 /** Whether it was said by a command: then the message itself says more than the event does. */
-export function isCommand({ id }: RelayEvent): boolean {
+function isCommand({ id }: RelayEvent): boolean {
   return id.startsWith(COMMAND);
 }
 
@@ -66,4 +81,147 @@ function contentOf({ content, attachments, embeds, stickers }: Message): string 
     ...[...stickers.values()].map(({ name }) => `[sticker: ${inNote(name)}]`),
   ];
   return shown.join(' ');
+}
+
+interface TurnEventOptions {
+  readonly agent: string;
+  /** Whether it is the first message in a thread that the bot has started. */
+  readonly opensThread: boolean;
+  /** How many messages of the reply chain are read. */
+  readonly depth: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What an agent is told of a turn; a slash command has no message to reply to. */
+export async function turnEvent(
+  turn: Turn,
+  { agent, opensThread, depth, clock, log }: TurnEventOptions,
+): Promise<RelayEvent> {
+  const { message, trigger, actor, user, member, channel, guild, text } = turn;
+  const kind = opensThread ? 'thread' : kindOfTurn(turn);
+  if (message !== null) {
+    return messageEvent(message, { kind, agent, depth, log, ...(trigger === 'command' ? { said: text } : {}) });
+  }
+  return {
+    id: `turn:${turn.id}`,
+    kind,
+    agent,
+    guildId: actor.guildId,
+    channelId: channel.id,
+    userId: user.id,
+    facts: {
+      at: clock.now(),
+      author: authorFacts(user, member),
+      ...placeFacts(channel, guild),
+      messageId: null,
+      content: withoutNotes(text),
+      chain: [],
+      attachments: [],
+    },
+  };
+}
+
+/** `random` is what the own listeners hand in where every message is for the agent. */
+function kindOfTurn({ trigger, actor }: Turn): EventKind {
+  if (actor.guildId === null) return 'dm';
+  if (trigger === 'reply') return 'reply';
+  return trigger === 'random' ? 'message' : 'mention';
+}
+
+/**
+ * Follows the replies upwards from a message, as far as `depth` messages. Where one cannot be read (deleted, or Discord does not answer)
+ * the chain starts after it, and the log says so. What no model may read is left out: notices of bots, dot messages.
+ */
+async function readReplyChain(message: Message, depth: number, log: Logger): Promise<readonly Message[]> {
+  const chain: Message[] = [];
+  const seen = new Set([message.id]);
+  let current = message;
+  while (seen.size <= depth) {
+    const parentId = parentOf(current);
+    if (parentId === undefined || seen.has(parentId)) break;
+    seen.add(parentId);
+    const parent = await read(current, parentId, log);
+    if (parent === undefined) break;
+    if (!isForPeopleOnly(parent)) chain.unshift(parent);
+    current = parent;
+  }
+  return chain;
+}
+
+/** What it replies to in the same channel. A forwarded message refers to another one without replying to it. */
+function parentOf({ reference, channelId }: Message): string | undefined {
+  if (reference === null || reference.type === MessageReferenceType.Forward) return undefined;
+  if (reference.channelId !== channelId) return undefined;
+  return reference.messageId;
+}
+
+async function read(reply: Message, parentId: string, log: Logger): Promise<Message | undefined> {
+  const { channel, channelId } = reply;
+  const known = channel.messages.cache.get(parentId);
+  if (known !== undefined) return known;
+  if (!mayReadHistory(reply)) {
+    log.info('the reply chain is cut: the bot may not read the history of the channel', {
+      channelId,
+      messageId: reply.id,
+    });
+    return undefined;
+  }
+  try {
+    return await channel.messages.fetch(parentId);
+  } catch (error) {
+    log.info('the reply chain is cut: a message cannot be read', { channelId, messageId: parentId, error });
+    return undefined;
+  }
+}
+
+function mayReadHistory({ channel }: Message): boolean {
+  if (channel.isDMBased()) return true;
+  const me = channel.guild.members.me;
+  return me === null || channel.permissionsFor(me).has(PermissionFlagsBits.ReadMessageHistory);
+}
+
+/**
+ * A message event as the message reads by now: `undefined` when it has been deleted, or edited into a dot message, while it waited. Looked up when the agent is told, so it
+ * holds for what was waiting over a restart, too. Where Discord does not say, the event stays as it was.
+ */
+export async function asItIsNow(event: RelayEvent, client: Client, log: Logger): Promise<RelayEvent | undefined> {
+  const { messageId } = event.facts;
+  if (messageId === null || event.kind === 'reaction') return event;
+  const message = await lookUp(event.channelId, messageId, client, log);
+  if (message === 'deleted') return undefined;
+  return message === undefined ? event : edited(event, message);
+}
+
+async function lookUp(
+  channelId: string,
+  messageId: string,
+  client: Client,
+  log: Logger,
+): Promise<Message | 'deleted' | undefined> {
+  try {
+    const channel = await client.channels.fetch(channelId);
+    return channel?.isTextBased() === true ? await channel.messages.fetch(messageId) : undefined;
+  } catch (error) {
+    if (isGone(error)) return 'deleted';
+    log.info('a message that waited for an agent could not be looked up', { channelId, messageId, error });
+    return undefined;
+  }
+}
+
+/** Whether Discord says that there is no such message, or channel any more. */
+export function isGone(error: unknown): boolean {
+  if (!(error instanceof DiscordAPIError)) return false;
+  const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
+  return error.code === UnknownMessage || error.code === UnknownChannel;
+}
+
+function edited(event: RelayEvent, message: Message): RelayEvent | undefined {
+  // What was said by a command stays as it was when the command ran.
+  if (message.editedTimestamp === null || isCommand(event)) return event;
+  if (isDotMessage(message.content)) return undefined;
+  return {
+    ...event,
+    facts: { ...event.facts, content: withoutNotes(message.content), attachments: attachmentFacts(message) },
+  };
 }

@@ -1,17 +1,54 @@
-import { recoverApprovals } from './approvals/recover.js';
-import { converse } from './converse.js';
-import { createKnownTools } from './hosting/known-tools.js';
-import { registerHost, unregisterHost } from './hosting/register.js';
-import { toolsAt } from './hosting/tools-at.js';
-import { createPruning, forgetKept, keptOf } from './kept.js';
+import type { Logger } from '@cinnabar/sdk';
+import type { RelaySettings } from '../settings.js';
+import { recoverApprovals } from './approvals.js';
+import { type Connect, createConnect, createKnownTools, type ServerAddress, toolsAt, versionOf } from './client.js';
+import { troubleOf } from './errors.js';
+import { type HostRegistration, type RegisteredHost, registerHost, unregisterHost } from './hosting.js';
+import { converse } from './runs/converse.js';
 import { createLanes } from './runs/lanes.js';
-import { nothingFound, type TalkParts } from './runs/talk.js';
-import { type Connect, createConnect, type ServerAddress } from './server/connect.js';
-import { troubleOf } from './server/trouble.js';
-import { versionOf } from './server/version.js';
-import type { AgentEvent, Agents, Conversed } from './types.js';
+import type { AgentEvent, Conversed, Prompt, TalkParts } from './runs/prompt-context.js';
+import { nothingFound } from './runs/requests.js';
+import { createPruning, forgetKept, keptOf } from './sent-prompts.js';
 
-export interface AgentsParts extends Omit<TalkParts, 'server'> {
+/** The Letta server that the settings, or else the environment, name. */
+export interface LettaServers {
+  /** Its agents. @throws UserError when the address or the key cannot be right */
+  agents(): Promise<Agents>;
+  /** What names an agent in the whole world. */
+  worldName(agentId: string): Promise<string>;
+}
+
+interface LettaServersParts {
+  readonly settings: RelaySettings;
+  /** Of the environment. */
+  readonly baseUrl: string | undefined;
+  readonly make: (baseUrl: string | undefined) => Agents;
+  readonly log: Logger;
+}
+
+/** Follows the setting: another address is another server, from the next message on. */
+export function createLettaServers({ settings, baseUrl, make, log }: LettaServersParts): LettaServers {
+  const servers = new Map<string | undefined, { readonly agents: Agents; recovered: Promise<unknown> | undefined }>();
+  const address = async () => (await settings.global.get()).baseUrl ?? baseUrl;
+
+  return {
+    async agents() {
+      const url = await address();
+      const server = servers.get(url) ?? { agents: make(url), recovered: undefined };
+      servers.set(url, server);
+      // Agents must not be left waiting for an answer that an earlier process cannot give any more.
+      server.recovered ??= server.agents.recover().catch((error: unknown) => {
+        server.recovered = undefined;
+        log.info('requests of agents that an earlier run left open could not be answered yet', { error });
+      });
+      await server.recovered;
+      return server.agents;
+    },
+    worldName: async (agentId) => `${(await address()) ?? 'cloud'} ${agentId}`,
+  };
+}
+
+interface AgentsParts extends Omit<TalkParts, 'server'> {
   readonly address: ServerAddress;
 }
 
@@ -83,4 +120,35 @@ export function createAgents({ address, ...rest }: AgentsParts): Agents {
 /** Storage that fails, a library that is not there: nothing has been sent. */
 function notSent(error: unknown): Conversed {
   return { status: 'failed', retry: true, sentence: 'I could not pass this on to the agent.', error, tools: [] };
+}
+
+interface AgentInfo {
+  readonly id: string;
+  readonly name: string;
+  /** Names of its tools. */
+  readonly tools: readonly string[];
+}
+
+/** The agents of one Letta server. */
+export interface Agents {
+  /**
+   * Tells an agent something, and hears it out: requests for approval are asked for and answered on the way. Never throws. An agent is told
+   * one thing after another. A key that was told before is looked for at the server first, and not sent again when it has arrived.
+   */
+  converse(prompt: Prompt, signal: AbortSignal, onEvent?: (event: AgentEvent) => void): Promise<Conversed>;
+  /** Denies every request that an earlier process has left open. Call it once, before anything is told. @returns how many it has answered */
+  recover(): Promise<number>;
+  /** Which version the server says that it is; `undefined` when it does not say. @throws what went wrong; `troubleOf` has a sentence for it */
+  version(): Promise<string | undefined>;
+  /** `undefined` when there is no such agent. @throws what went wrong otherwise; `troubleOf` has a sentence for it */
+  find(agentId: string): Promise<AgentInfo | undefined>;
+  /** Names of the tools that an agent really has; an empty set when the server does not say. Kept for a minute. */
+  toolsOf(agentId: string): Promise<ReadonlySet<string>>;
+  /** Makes the host's tools known to the server, and gives them to an agent. @throws what went wrong; `troubleOf` has a sentence for it */
+  register(host: HostRegistration): Promise<RegisteredHost>;
+  /** Takes the host's server, and with it its tools, from the Letta server. */
+  unregister(serverName: string): Promise<void>;
+  /** Everything of one person that is kept here. */
+  of(userId: string): Promise<readonly unknown[]>;
+  forget(userId: string): Promise<void>;
 }

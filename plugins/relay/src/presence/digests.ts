@@ -9,9 +9,8 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { Client, GuildTextBasedChannel, Message } from 'discord.js';
-import { chooseAgent } from '../agents/choose.js';
-import { placesOf } from '../agents/places.js';
-import { modeOf, type Rosters } from '../agents/roster.js';
+import { placesOf } from '../agents/grants.js';
+import { chooseAgent, modeOf, type Rosters } from '../agents/roster.js';
 import { namesOf, placeFacts } from '../events/facts.js';
 import { linkOf } from '../events/message-event.js';
 import { type RelaySettings, rulesIn } from '../settings.js';

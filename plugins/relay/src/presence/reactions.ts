@@ -1,14 +1,13 @@
 import type { Clock, Logger, Registrar } from '@cinnabar/sdk';
 import type { MessageReaction, PartialMessageReaction, PartialUser, User } from 'discord.js';
-import { placesOf } from '../agents/places.js';
+import { placesOf } from '../agents/grants.js';
+import type { Posts } from '../agents/message-authors.js';
 import { modeOf, type Rosters } from '../agents/roster.js';
-import { authorFacts, namesOf, placeFacts } from '../events/facts.js';
+import { authorFacts, nameOr, namesOf, placeFacts } from '../events/facts.js';
 import { linkOf } from '../events/message-event.js';
-import { nameOr } from '../events/names.js';
 import { type RelaySettings, rulesIn } from '../settings.js';
 import type { RelayEvent } from '../types.js';
 import { isQuiet } from './local-time.js';
-import type { Posts } from './posts.js';
 
 export interface ReactionParts extends Pick<Registrar, 'on' | 'after'> {
   readonly rosters: Rosters;

@@ -1,14 +1,13 @@
 import type { Clock, Collections, Commands, FrontDoor, Logger, Registrar } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
+import type { Posts } from '../agents/message-authors.js';
 import type { Rosters } from '../agents/roster.js';
+import type { Budget } from '../budget.js';
 import type { collections } from '../collections.js';
 import type { RelaySettings } from '../settings.js';
 import type { RelayEvent } from '../types.js';
-import type { Budget } from './budget.js';
 import { openDigests } from './digests.js';
-import { listenForMore } from './listen.js';
-import type { OwnThreads } from './own-threads.js';
-import type { Posts } from './posts.js';
+import { listenForMore, type OwnThreads } from './messages.js';
 import { listenForReactions } from './reactions.js';
 import { wakeDue } from './wakes.js';
 

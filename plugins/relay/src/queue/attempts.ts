@@ -1,13 +1,12 @@
-import type { Breaker } from '../resilience/breaker.js';
-import { retryDelayMs } from '../resilience/retries.js';
+import type { Clock, Random } from '@cinnabar/sdk';
 import type { Batch, Delivery, RelayEvent } from '../types.js';
-import type { Book, Entry, Parcel } from './book.js';
-import type { Choice } from './choice.js';
-import { endOrGrace } from './grace.js';
-import type { Failure, RelayQueueOptions, Write } from './options.js';
+import type { Breaker } from './breakers.js';
+import type { Choice } from './next-batch.js';
+import type { Failure, RelayQueueOptions, Write } from './queue.js';
+import type { Book, Entry, Parcel } from './state.js';
 
 /** What an agent is being told. */
-export interface Flight {
+interface Flight {
   readonly key: string;
   readonly agent: string;
   /** Milliseconds since the Unix epoch. */
@@ -140,3 +139,41 @@ export function createAttempts(tools: Tools): Attempts {
 }
 
 const eventsOf = (entries: readonly Entry[]): readonly RelayEvent[] => entries.map(({ event }) => event);
+
+/** How long a delivery may take to end after it was told to stop. */
+const GRACE_MS = 3_000;
+
+/** The outcome of a task, or `undefined` when its signal has been aborted and it does not end soon. */
+function endOrGrace<T>(task: Promise<T>, signal: AbortSignal, clock: Clock): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    let stopTimer: () => void = () => undefined;
+    const onAbort = () => {
+      stopTimer = clock.after(GRACE_MS, () => resolve(undefined));
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort);
+    const cleanUp = () => {
+      signal.removeEventListener('abort', onAbort);
+      stopTimer();
+    };
+    task.then(resolve, reject).finally(cleanUp);
+  });
+}
+
+const RETRIES = 3;
+const FIRST_DELAY_MS = 1_000;
+/** A server that asks for more patience than this is asked earlier. */
+const LONGEST_DELAY_MS = 5 * 60_000;
+
+/**
+ * How long to wait before what has failed `failures` times is tried again, `undefined` when it is not: 1, 2 and 4 seconds, each less up to
+ * half by chance, so that what failed together does not come back together.
+ *
+ * No policy of a library's: those sleep in place, on the wall clock, while whoever waits here must not keep others from the agent's side.
+ * @param askedMs what the server asks for, if it does
+ */
+function retryDelayMs(failures: number, random: Random, askedMs = 0): number | undefined {
+  if (failures > RETRIES) return undefined;
+  const ms = FIRST_DELAY_MS * 2 ** (failures - 1);
+  return Math.max(ms - (ms / 2) * random.next(), Math.min(askedMs, LONGEST_DELAY_MS));
+}

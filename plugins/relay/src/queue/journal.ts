@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Clock, type Files, type Journal, type Logger, openJournal } from '@cinnabar/sdk';
-import { type QueueRecord, queueRecord } from './record.js';
+import { type QueueRecord, queueRecord } from './state.js';
 
 /** Where the queue is written down. */
 export interface QueueStore {

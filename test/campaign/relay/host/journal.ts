@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { createBook } from '@cinnabar/plugin-relay/queue/book';
-import { queueRecord } from '@cinnabar/plugin-relay/queue/record';
+import { createBook, queueRecord } from '@cinnabar/plugin-relay/queue/state';
 import { openJournal } from '@cinnabar/sdk';
 
 /** What the queue's journal says at this moment. */

@@ -1,5 +1,4 @@
-import { chooseAgent } from '@cinnabar/plugin-relay/agents/choose';
-import { modeOf, type Roster, rosters } from '@cinnabar/plugin-relay/agents/roster';
+import { chooseAgent, modeOf, type Roster, rosters } from '@cinnabar/plugin-relay/agents/roster';
 import { expect } from 'chai';
 
 const roster: Roster = rosters.schema.parse({

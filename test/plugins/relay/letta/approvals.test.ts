@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import type { AgentScript } from '@cinnabar/local-letta';
-import type { ApprovalDecision, ApprovalRequest, AskApproval } from '@cinnabar/plugin-relay/letta/types';
+import type { ApprovalDecision, ApprovalRequest, AskApproval } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
 import { expect } from 'chai';
 import { PLACE, SENDING, startWorld, tell, type WorldOptions } from './world.js';
 

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '@cinnabar/plugin-relay/letta/types';
+import type { AgentEvent } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
 import { expect } from 'chai';
 import { startWorld, tell } from './world.js';
 

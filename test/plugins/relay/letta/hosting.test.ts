@@ -1,4 +1,4 @@
-import type { HostRegistration } from '@cinnabar/plugin-relay/letta/hosting/register';
+import type { HostRegistration } from '@cinnabar/plugin-relay/letta/hosting';
 import { expect } from 'chai';
 import { type McpHost, startMcpHost } from '../../../sdk/local-letta/mcp-host.js';
 import { startWorld, tell, type WorldOptions } from './world.js';

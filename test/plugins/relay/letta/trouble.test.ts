@@ -1,4 +1,4 @@
-import { createConnect } from '@cinnabar/plugin-relay/letta/server/connect';
+import { createConnect } from '@cinnabar/plugin-relay/letta/client';
 import { expect } from 'chai';
 import { SENDING, startWorld, tell } from './world.js';
 

@@ -1,4 +1,4 @@
-import { isOlder, isPrivateAddress } from '@cinnabar/plugin-relay/letta/server/version';
+import { isOlder, isPrivateAddress } from '@cinnabar/plugin-relay/letta/client';
 import { expect } from 'chai';
 import { startWorld } from './world.js';
 

@@ -2,9 +2,9 @@ import { openCollection } from '@cinnabar/core/internal/storage/documents/collec
 import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/document-store';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { type LettaStandInOptions, startLettaStandIn } from '@cinnabar/local-letta';
-import { createAgents } from '@cinnabar/plugin-relay/letta/agents';
-import { lettaCollections } from '@cinnabar/plugin-relay/letta/collections';
-import type { AgentEvent, Agents, AskApproval, Prompt } from '@cinnabar/plugin-relay/letta/types';
+import { type Agents, createAgents } from '@cinnabar/plugin-relay/letta/agents';
+import type { AgentEvent, AskApproval, Prompt } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
+import { lettaCollections } from '@cinnabar/plugin-relay/letta/sent-prompts';
 import { recordingLogger } from '../../../support/logs.js';
 import { watchedClock } from '../../../support/watched-clock.js';
 

@@ -1,7 +1,7 @@
 import { openCollection } from '@cinnabar/core/internal/storage/documents/collection';
 import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/document-store';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { posts as collection, createPosts } from '@cinnabar/plugin-relay/presence/posts';
+import { posts as collection, createPosts } from '@cinnabar/plugin-relay/agents/message-authors';
 import { expect } from 'chai';
 import { SnowflakeUtil } from 'discord.js';
 import { recordingLogger } from '../../../support/logs.js';

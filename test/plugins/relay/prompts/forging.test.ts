@@ -1,4 +1,4 @@
-import { safeName } from '@cinnabar/plugin-relay/events/names';
+import { safeName } from '@cinnabar/plugin-relay/events/facts';
 import { renderPrompt } from '@cinnabar/plugin-relay/prompts/render';
 import type { RelayEvent } from '@cinnabar/plugin-relay/types';
 import { expect } from 'chai';

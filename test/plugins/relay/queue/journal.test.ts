@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createJournal } from '@cinnabar/plugin-relay/queue/journal';
-import type { QueueRecord } from '@cinnabar/plugin-relay/queue/record';
+import type { QueueRecord } from '@cinnabar/plugin-relay/queue/state';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../../support/folder.js';

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { createBreakers } from '@cinnabar/plugin-relay/queue/breakers';
 import { createJournal, type QueueStore } from '@cinnabar/plugin-relay/queue/journal';
-import type { Failure, RelayQueueOptions } from '@cinnabar/plugin-relay/queue/options';
-import { createRelayQueue } from '@cinnabar/plugin-relay/queue/queue';
-import { createBreakers } from '@cinnabar/plugin-relay/resilience/breakers';
+import { createRelayQueue, type Failure, type RelayQueueOptions } from '@cinnabar/plugin-relay/queue/queue';
 import type { Batch, Delivery, Offer, QueueRules, RelayEvent, RelayQueue } from '@cinnabar/plugin-relay/types';
 import type { Clock, Random } from '@cinnabar/sdk';
 import { type Folder, makeFolder } from '../../../support/folder.js';

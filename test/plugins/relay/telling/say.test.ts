@@ -1,4 +1,4 @@
-import { sayAt } from '@cinnabar/plugin-relay/telling/say';
+import { sayAt } from '@cinnabar/plugin-relay/delivery/post';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { nightCity } from '../../../sdk/local-discord/support.js';

@@ -1,0 +1,63 @@
+import { type Clock, type Collection, z } from '@cinnabar/sdk';
+
+const KEPT = 50;
+const LONGEST = 300;
+
+const schema = z.object({
+  entries: z
+    .array(
+      z.object({
+        /** Milliseconds since the Unix epoch. */
+        at: z.number(),
+        channelId: z.string(),
+        agent: z.string(),
+        /** What the member was told. */
+        sentence: z.string(),
+        /** Of what kind the failure was: `APIError 503`. */
+        kind: z.string(),
+      }),
+    )
+    .default([]),
+});
+
+/** For the plugin's `collections`. */
+export const errorCollections = { errors: { scope: 'guild', schema, version: 1 } } as const;
+
+type Kept = z.output<typeof schema>;
+type KeptError = Kept['entries'][number];
+
+/** What went wrong in a guild lately, for its admins. */
+export interface ErrorLog {
+  record(guildId: string, error: Omit<KeptError, 'at' | 'kind'>, cause: unknown): Promise<void>;
+  /** Newest first. */
+  recent(guildId: string): Promise<readonly KeptError[]>;
+}
+
+/**
+ * Keeps the last fifty. Of the cause only its kind and its status are kept, never its message: that may quote what a member has written,
+ * or a credential. The whole of it is in the host's log, which redacts.
+ */
+export function createErrorLog(errors: Collection<Kept, 'guild'>, clock: Clock): ErrorLog {
+  return {
+    async record(guildId, { channelId, agent, sentence }, cause) {
+      const entry = { at: clock.now(), channelId, agent, sentence: sentence.slice(0, LONGEST), kind: kindOf(cause) };
+      await errors.of(guildId).update((draft) => {
+        draft.entries = [...draft.entries, entry].slice(-KEPT);
+      });
+    },
+    recent: async (guildId) => ((await errors.of(guildId).find())?.entries ?? []).toReversed(),
+  };
+}
+
+function kindOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return 'unknown';
+  // Names such as "NotFoundError"; one that is set to something longer is not a name.
+  const name = /^\w{1,60}$/.test(cause.name) ? cause.name : 'Error';
+  for (const detail of ['status', 'code'] as const) {
+    const value: unknown = Reflect.get(cause, detail);
+    if (typeof value === 'number' || (typeof value === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(value))) {
+      return `${name} ${value}`;
+    }
+  }
+  return name;
+}

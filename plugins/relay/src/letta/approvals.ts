@@ -1,0 +1,181 @@
+import { linkSignals } from '@cinnabar/sdk';
+import type { Letta } from '@letta-ai/letta-client';
+import type { ApprovalCreate } from '@letta-ai/letta-client/resources/agents/messages';
+import type { Connect } from './client.js';
+import { troubleOf } from './errors.js';
+import { hear, listen, nothingHeard, type WaitingCall } from './runs/consume-stream.js';
+import {
+  type ApprovalDecision,
+  createDeadline,
+  keep,
+  type Next,
+  type Talk,
+  type TalkParts,
+} from './runs/prompt-context.js';
+import { messagesOf, openStream } from './runs/requests.js';
+import { waitForBlocker } from './runs/run-progress.js';
+import type { AskedApproval } from './sent-prompts.js';
+
+const MOST_LOSSES = 3;
+const NOT_ASKED: ApprovalDecision = { approve: false, reason: 'Nobody could be asked.' };
+
+/** Has the agent's requests decided, tells it, and hears it out. */
+export async function decide(talk: Talk, asked: boolean): Promise<Next> {
+  const { client, server, store, heard, prompt, deadline, decisions, clock } = talk;
+  const calls = heard.waiting;
+  for (const call of calls) {
+    if (decisions.has(call.callId)) continue;
+    decisions.set(call.callId, asked ? await deadline.outside(() => askPeople(talk, call)) : RESTARTED);
+    deadline.signal.throwIfAborted();
+  }
+  if (calls.some(({ callId }) => decisions.get(callId)?.approve === true)) await keep(talk, { acted: true });
+  const answer = answerTo(calls, prompt.key, (callId) => decisions.get(callId) ?? NOT_ASKED);
+  try {
+    const stream = await openStream(client, server, prompt.agentId, answer, deadline.signal);
+    talk.aliveAt = clock.now();
+    await Promise.all(calls.map(({ callId }) => store.lettaAsked.of(callId).delete()));
+    for (const { callId, name } of calls) heard.tools.set(callId, { callId, name, ok: undefined });
+    heard.waiting = [];
+    return await listen(talk, stream);
+  } catch (error) {
+    deadline.signal.throwIfAborted();
+    talk.losses += 1;
+    const { retry, kind, runId } = troubleOf(error);
+    if (kind === 'busy') await waitForBlocker(talk, runId);
+    // It may have got through, or somebody has decided elsewhere: the server knows.
+    const mayBeThere = retry || kind === 'refused' || kind === 'nothing-pending';
+    return mayBeThere && talk.losses <= MOST_LOSSES ? { do: 'look' } : { do: 'fail', error };
+  }
+}
+
+/** Written down before anybody is asked, and denied when they cannot be. */
+async function askPeople(talk: Talk, { callId, name, input }: WaitingCall): Promise<ApprovalDecision> {
+  const { store, prompt, clock, log, stopped } = talk;
+  const { agentId, key, place } = prompt;
+  const request = { agentId, key, callId, tool: name, input, place };
+  await store.lettaAsked.of(callId).set({ ...request, at: clock.now() });
+  const ended = linkSignals(stopped);
+  try {
+    return await Promise.race([talk.ask(request, stopped), aborted(ended.signal)]);
+  } catch (error) {
+    log.warn('nobody could be asked for an approval', { agentId, tool: name, error });
+    return NOT_ASKED;
+  } finally {
+    ended.release();
+  }
+}
+
+/** Whoever is asked may not notice: the decision is then the next process's. */
+function aborted(signal: AbortSignal): Promise<ApprovalDecision> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(RESTARTED);
+    signal.addEventListener('abort', () => resolve(RESTARTED), { once: true });
+  });
+}
+
+/** How long each agent may take with a denial. */
+const PATIENCE_MS = 60_000;
+
+/** Denies what an earlier process has left open. What cannot be told now stays open: the agent's next prompt comes upon it. */
+export async function recoverApprovals(parts: TalkParts, connect: Connect): Promise<number> {
+  const open = new Map<string, AskedApproval[]>();
+  for await (const [, asked] of parts.store.lettaAsked.entries()) {
+    const of = `${asked.agentId} ${asked.key}`;
+    open.set(of, [...(open.get(of) ?? []), asked]);
+  }
+  if (open.size === 0) return 0;
+  const client = await connect();
+  const denied = await Promise.all([...open.values()].map((asked) => deny(parts, client, asked)));
+  return denied.reduce((sum, count) => sum + count, 0);
+}
+
+async function deny(parts: TalkParts, client: Letta, asked: readonly AskedApproval[]): Promise<number> {
+  const { server, store, clock, log } = parts;
+  const [first] = asked;
+  if (first === undefined) return 0;
+  const { agentId } = first;
+  const deadline = createDeadline(clock, PATIENCE_MS, new AbortController().signal);
+  const calls = asked.map(({ callId, tool, input }) => ({ callId, name: tool, input }));
+  try {
+    for await (const _ of await openStream(
+      client,
+      server,
+      agentId,
+      answerTo(calls, first.key, () => RESTARTED),
+      deadline.signal,
+    ));
+  } catch (error) {
+    // Decided elsewhere, or the agent is gone: then there is nothing left to answer.
+    const { retry, sentence } = troubleOf(error);
+    if (retry) {
+      log.warn('a request for approval could not be denied yet', { agentId, sentence, error });
+      return 0;
+    }
+  } finally {
+    deadline.end();
+  }
+  await Promise.all(asked.map(({ callId }) => store.lettaAsked.of(callId).delete()));
+  return asked.length;
+}
+
+const MOST_RUNS = 20;
+
+/** Denies what an agent waits for although nobody is going to decide about it: each later message would be refused for it. */
+export async function denyOrphans(talk: Talk): Promise<void> {
+  const { client, server, store, log, deadline, prompt } = talk;
+  const { agentId } = prompt;
+  const calls = await waitingAt(talk);
+  if (calls.length === 0) return;
+  log.warn('denied what the agent was still waiting for', { agentId, tools: calls.map(({ name }) => name) });
+  const known = await Promise.all(calls.map(({ callId }) => store.lettaAsked.of(callId).find()));
+  const decision = known.some((asked) => asked !== undefined) ? RESTARTED : ORPHANED;
+  const answer = answerTo(calls, agentId, () => decision);
+  // What the agent makes of it belongs to a prompt that is long over.
+  for await (const _ of await openStream(client, server, agentId, answer, deadline.signal));
+  await Promise.all(calls.map(({ callId }) => store.lettaAsked.of(callId).delete()));
+}
+
+/** The calls that an agent waits for: as the server says itself, or, where it does not, as the latest run that ended with a request. */
+async function waitingAt({ client, deadline, prompt }: Talk): Promise<readonly WaitingCall[]> {
+  const { signal } = deadline;
+  const { agentId } = prompt;
+  const heard = nothingHeard();
+  const agent = await client.agents.retrieve(agentId, { include: ['agent.pending_approval'] }, { signal });
+  if (agent.pending_approval !== undefined && agent.pending_approval !== null) {
+    hear(heard, agent.pending_approval);
+    return heard.waiting;
+  }
+  const { items } = await client.runs.list({ agent_id: agentId, order: 'desc', limit: MOST_RUNS }, { signal });
+  const run = items.find(({ stop_reason }) => stop_reason === 'requires_approval');
+  if (run !== undefined) for (const message of await messagesOf(client, run.id, signal)) hear(heard, message);
+  return heard.waiting;
+}
+
+/**
+ * The message that answers a request: all of its calls at once, as the server wants it. Its id follows from them, so that it is sent once.
+ * @param about the prompt's key, or the agent's id: some models number their calls anew each time
+ */
+function answerTo(
+  calls: readonly WaitingCall[],
+  about: string,
+  decided: (callId: string) => ApprovalDecision,
+): ApprovalCreate {
+  const [first] = calls.map(({ callId }) => callId).sort();
+  return {
+    type: 'approval',
+    otid: `approval-${about}-${first}`,
+    approvals: calls.map(({ callId }) => {
+      const { approve, reason } = decided(callId);
+      return { type: 'approval', tool_call_id: callId, approve, ...(reason === undefined ? {} : { reason }) };
+    }),
+  };
+}
+
+const RESTARTED: ApprovalDecision = {
+  approve: false,
+  reason: 'The bot was restarted before anybody decided.',
+};
+const ORPHANED: ApprovalDecision = {
+  approve: false,
+  reason: 'Nobody here knows of this request any more. Ask again if it is still wanted.',
+};

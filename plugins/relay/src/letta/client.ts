@@ -1,0 +1,147 @@
+import { BlockList, isIP } from 'node:net';
+import { type Clock, type Logger, OperatorError } from '@cinnabar/sdk';
+import type { Letta } from '@letta-ai/letta-client';
+import type { Tool } from '@letta-ai/letta-client/resources/tools';
+
+/** Where Letta itself serves agents. */
+const CLOUD = 'https://api.letta.com';
+
+export interface ServerAddress {
+  /** Of a self-hosted server; by default Letta's cloud. */
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+}
+
+/** The client, made when it is first wanted: whoever has no relay does not load its library. */
+export type Connect = () => Promise<Letta>;
+
+/**
+ * Never repeats a request by itself: that is the queue's business, which knows what was sent before.
+ * @throws OperatorError at once when the address is none that a server can have, or the cloud would be asked without a key
+ */
+export function createConnect({ baseUrl = CLOUD, apiKey }: ServerAddress): Connect {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+    throw misconfigured(
+      'LETTA_BASE_URL is not an address of a Letta server: it has to begin with http:// or https://.',
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw misconfigured('LETTA_BASE_URL must not contain a user or a password: the key belongs in LETTA_API_KEY.');
+  }
+  if (url.origin === CLOUD && (apiKey === undefined || apiKey === '')) {
+    throw misconfigured("Letta's cloud needs a key: set LETTA_API_KEY, or LETTA_BASE_URL for a server of your own.");
+  }
+  let client: Promise<Letta> | undefined;
+  const load = async () => {
+    const { Letta } = await import('@letta-ai/letta-client');
+    // `null`, not left out: the library would look for a key and a project in the environment by itself.
+    return new Letta({ baseURL: baseUrl, apiKey: apiKey ?? null, projectID: null, maxRetries: 0, logLevel: 'off' });
+  };
+  return () => {
+    client ??= load();
+    return client;
+  };
+}
+
+function misconfigured(reason: string): OperatorError {
+  return new OperatorError(reason, 'The way to the Letta server is not set up. The bot’s owner can see why.');
+}
+
+/** The version with which the relay was tried. */
+export const TRIED = '0.16.8';
+/** From this one on, servers take no address of a private network for tools. */
+export const REFUSES_PRIVATE_SINCE = '0.16.7';
+
+/** What a Letta server says that it is; `undefined` when it does not say. @throws when it cannot be reached */
+export async function versionOf(client: Letta): Promise<string | undefined> {
+  const { version } = await client.health();
+  return /^\d+\.\d+\.\d+/.test(version) ? version : undefined;
+}
+
+/** Whether one version is older than another, by its three numbers. */
+export function isOlder(version: string, than: string): boolean {
+  const [a, b] = [version, than].map((text) => text.split('.').map((part) => Number.parseInt(part, 10)));
+  for (const [index, number] of (b ?? []).entries()) {
+    const mine = a?.[index] ?? 0;
+    if (mine !== number) return mine < number;
+  }
+  return false;
+}
+
+const INTERNAL_NAMES = /^(localhost|metadata\.google\.internal|.*\.(local|localdomain|localhost|home\.arpa|svc))$/;
+
+const PRIVATE = new BlockList();
+for (const [network, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+] as const)
+  PRIVATE.addSubnet(network, bits, 'ipv4');
+for (const [network, bits] of [
+  ['::', 127],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const)
+  PRIVATE.addSubnet(network, bits, 'ipv6');
+
+/** Whether an address names a host of a private network; what a name resolves to is not looked at. */
+export function isPrivateAddress(url: string): boolean {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const family = isIP(host);
+  if (family === 0) return INTERNAL_NAMES.test(host.toLowerCase());
+  return PRIVATE.check(host, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+const MOST_TOOLS = 1000;
+
+/** All tools of an agent. */
+export async function toolsAt(client: Letta, agentId: string): Promise<readonly Tool[]> {
+  return (await client.agents.tools.list(agentId, { limit: MOST_TOOLS })).items;
+}
+
+const FRESH_MS = 60_000;
+/** As many agents as are remembered at once. */
+const MOST_AGENTS = 1_000;
+
+/** The names of the tools that agents really have. */
+interface KnownTools {
+  of(agentId: string): Promise<ReadonlySet<string>>;
+  /** They have changed. */
+  forget(agentId: string): void;
+}
+
+export function createKnownTools(connect: Connect, clock: Clock, log: Logger): KnownTools {
+  const known = new Map<string, { readonly at: number; readonly names: Promise<ReadonlySet<string>> }>();
+
+  const ask = async (agentId: string): Promise<ReadonlySet<string>> => {
+    try {
+      const tools = await toolsAt(await connect(), agentId);
+      return new Set(tools.flatMap(({ name }) => (typeof name === 'string' ? [name] : [])));
+    } catch (error) {
+      // A prompt without hints is better than none. It is asked again for the next one.
+      log.warn("the agent's tools are not known", { agentId, error });
+      known.delete(agentId);
+      return new Set();
+    }
+  };
+
+  return {
+    of(agentId) {
+      const kept = known.get(agentId);
+      if (kept !== undefined && clock.now() - kept.at < FRESH_MS) return kept.names;
+      const [oldest] = known.keys();
+      if (known.size >= MOST_AGENTS && oldest !== undefined) known.delete(oldest);
+      const names = ask(agentId);
+      known.set(agentId, { at: clock.now(), names });
+      return names;
+    },
+    forget: (agentId) => void known.delete(agentId),
+  };
+}

@@ -1,0 +1,224 @@
+import { z } from '@cinnabar/sdk';
+
+/** What can go wrong with a server of agents. */
+type TroubleKind =
+  | 'unauthorised'
+  | 'unknown-agent'
+  | 'refused'
+  /** The agent waits for an approval, and takes nothing else. */
+  | 'pending-approval'
+  /** A decision about a call that does not wait for one, or not any more. */
+  | 'nothing-pending'
+  /** It works on something else. */
+  | 'busy'
+  /** It has no background runs. */
+  | 'no-background'
+  /** It has no routes for conversations. */
+  | 'no-conversations'
+  | 'rate-limited'
+  | 'server-error'
+  | 'unreachable'
+  /** A run that ended with an error. */
+  | 'run-error';
+
+interface Trouble {
+  readonly kind: TroubleKind;
+  /** Whether the same may be tried again. */
+  readonly retry: boolean;
+  readonly retryAfterMs?: number;
+  /** For people. */
+  readonly sentence: string;
+  /** Which run the agent is busy with, where the server says so. */
+  readonly runId?: string;
+}
+
+/** What an error of the client means. Read by its shape, so that the library is not loaded for it. */
+export function troubleOf(error: unknown): Trouble {
+  const { status, body, headers } = partsOf(error);
+  const retryAfterMs = patienceIn(headers);
+  const patience = retryAfterMs === undefined ? {} : { retryAfterMs };
+  const text = JSON.stringify(body ?? null);
+  if (status === undefined) return body === undefined ? UNREACHABLE : runTrouble(body);
+  if (status === 401 || status === 403) return UNAUTHORISED;
+  if (status === 404 || status === 405)
+    return /"detail":"(Not Found|Method)/.test(text) ? NO_CONVERSATIONS : UNKNOWN_AGENT;
+  if (status === 409) return WAITS.test(text) ? PENDING : { ...BUSY, ...patience, ...holderIn(body) };
+  if (status === 400 && NOTHING_WAITS.test(text)) return NOTHING_PENDING;
+  if (status === 429) return { ...RATE_LIMITED, ...patience };
+  if (status === 503 && /background.+redis/i.test(text)) return NO_BACKGROUND;
+  return mayPass(status) ? { ...SERVER_ERROR, ...patience } : REFUSED;
+}
+
+function mayPass(status: number): boolean {
+  return status === 408 || status === 425 || status >= 500;
+}
+
+/** Whether a run has ended with it: the server has told of it in the stream, or keeps it with the run. */
+export function isRunError(error: unknown): boolean {
+  const { status, body } = partsOf(error);
+  return status === undefined && body !== undefined;
+}
+
+/** What a run has ended with, in the form in which a stream throws it. */
+export class RunFailed extends Error {
+  constructor(
+    runId: string | undefined,
+    /** What the server keeps with the run; where it keeps nothing, there is why it stopped. */
+    readonly error: unknown,
+  ) {
+    super(`the run ${runId} failed`);
+  }
+}
+
+/** Whether a run that has stopped for this reason has failed, also where the server says no more of it. */
+export function isFailure(stopReason: string): boolean {
+  return FAILURES.has(stopReason);
+}
+
+const FAILURES: ReadonlySet<string> = new Set([
+  'error',
+  'llm_api_error',
+  'invalid_llm_response',
+  'invalid_tool_call',
+  'no_tool_call',
+  'max_tokens_exceeded',
+  'insufficient_credits',
+  'context_window_overflow_in_system_prompt',
+]);
+
+/** Whether nothing listens at the server's address: the server may have been killed, or only what stands before it. */
+export function isConnectionRefused(error: unknown): boolean {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
+    if ('code' in cause && cause.code === 'ECONNREFUSED') return true;
+  }
+  return false;
+}
+
+/** For people, of a run that ended with an error after the agent had done something. */
+export function stoppedBy(error: unknown): string {
+  const { sentence } = troubleOf(error);
+  const stopped = 'The agent stopped in the middle of its work.';
+  return isRunError(error) && /model/.test(sentence) ? `${stopped} ${sentence}` : stopped;
+}
+
+const WAITS = /PENDING_APPROVAL|waiting for approval/i;
+const NOTHING_WAITS = /no tool call is currently awaiting approval|invalid tool call ids/i;
+
+const runErrorBody = z.object({
+  error_type: z.string().nullish(),
+  message: z.string().nullish(),
+  detail: z.string().nullish(),
+});
+
+/** What a run's error means, by its type, or by the code with which its message or its detail begins. The first that fits. */
+function runTrouble(body: unknown): Trouble {
+  const { error_type: type, message, detail } = runErrorBody.safeParse(body).data ?? {};
+  const text = `${type ?? ''} ${message ?? ''} ${detail ?? ''}`;
+  return RUN_TROUBLES.find(([pattern]) => pattern.test(text))?.[1] ?? RUN_ERROR;
+}
+
+function runError(retry: boolean, sentence: string): Trouble {
+  return { kind: 'run-error', retry, sentence };
+}
+
+const holder = z.object({ run_id: z.string() });
+
+function holderIn(body: unknown): { readonly runId?: string } {
+  const runId = holder.safeParse(body).data?.run_id;
+  return runId === undefined ? {} : { runId };
+}
+
+const UNREACHABLE: Trouble = {
+  kind: 'unreachable',
+  retry: true,
+  sentence: 'The agent cannot be reached at the moment.',
+};
+const UNAUTHORISED: Trouble = {
+  kind: 'unauthorised',
+  retry: false,
+  sentence: "The Letta server does not accept the bot's key. The bot's owner has to set it anew.",
+};
+const UNKNOWN_AGENT: Trouble = {
+  kind: 'unknown-agent',
+  retry: false,
+  sentence: 'The Letta server has no such agent any more.',
+};
+const REFUSED: Trouble = { kind: 'refused', retry: false, sentence: 'The Letta server did not take the message.' };
+const PENDING: Trouble = {
+  kind: 'pending-approval',
+  retry: true,
+  sentence: 'The agent is still waiting for an approval.',
+};
+const BUSY: Trouble = { kind: 'busy', retry: true, sentence: 'The agent is busy with something else.' };
+const NO_BACKGROUND: Trouble = {
+  kind: 'no-background',
+  retry: true,
+  sentence: 'The Letta server has no background runs.',
+};
+const RATE_LIMITED: Trouble = {
+  kind: 'rate-limited',
+  retry: true,
+  sentence: 'The agent has been asked too much for the moment.',
+};
+const SERVER_ERROR: Trouble = {
+  kind: 'server-error',
+  retry: true,
+  sentence: 'The Letta server has a problem at the moment.',
+};
+const NO_CONVERSATIONS: Trouble = {
+  kind: 'no-conversations',
+  retry: false,
+  sentence: 'The Letta server does not have what I asked for. It may be too old.',
+};
+const NOTHING_PENDING: Trouble = {
+  kind: 'nothing-pending',
+  retry: false,
+  sentence: 'The agent was not waiting for this decision any more.',
+};
+const RUN_ERROR = runError(true, 'The agent ran into an error while it was working.');
+const RUN_TROUBLES: readonly (readonly [RegExp, Trouble])[] = [
+  [WAITS, PENDING],
+  [NOTHING_WAITS, NOTHING_PENDING],
+  [
+    /context_window|context.?length|maximum context/i,
+    runError(false, 'What the agent has to read is too long for its model.'),
+  ],
+  [
+    /llm_authentication|unauthenticated/i,
+    runError(
+      false,
+      "The agent's model does not accept the key of the Letta server. Its owner has to set the key anew.",
+    ),
+  ],
+  [
+    /insufficient_credits|insufficient_quota|payment required/i,
+    runError(false, "The agent's model has no credit left."),
+  ],
+  [/max_tokens_exceeded/i, runError(false, "The agent's answer was longer than its model allows.")],
+  [/llm_rate_limit|rate_limit/i, runError(true, "The agent's model has been asked too much for the moment.")],
+  [/llm_timeout|timed out/i, runError(true, "The agent's model did not answer in time.")],
+  [/llm_bad_request|invalid_tool_call/i, runError(false, "The agent's model did not take what it was sent.")],
+  [/llm_/i, runError(true, "The agent's model has a problem at the moment.")],
+];
+
+interface Parts {
+  readonly status: number | undefined;
+  /** What the server said; `undefined` when it said nothing. */
+  readonly body: unknown;
+  readonly headers: Headers | undefined;
+}
+
+function partsOf(error: unknown): Parts {
+  if (typeof error !== 'object' || error === null) return { status: undefined, body: undefined, headers: undefined };
+  return {
+    status: 'status' in error && typeof error.status === 'number' ? error.status : undefined,
+    body: 'error' in error ? error.error : undefined,
+    headers: 'headers' in error && error.headers instanceof Headers ? error.headers : undefined,
+  };
+}
+
+/** `retry-after`: in seconds, as both Letta and proxies before it send it. */
+function patienceIn(headers: Headers | undefined): number | undefined {
+  const seconds = Number(headers?.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+}

@@ -1,0 +1,186 @@
+import { OperatorError, UserError } from '@cinnabar/sdk';
+import type { Letta } from '@letta-ai/letta-client';
+import type { McpServerCreateParams } from '@letta-ai/letta-client/resources/mcp-servers/mcp-servers';
+import type { Tool } from '@letta-ai/letta-client/resources/tools';
+import { toolsAt } from './client.js';
+import { troubleOf } from './errors.js';
+
+/** The host's tools, for one agent. */
+export interface HostRegistration {
+  readonly agentId: string;
+  /** What the host's MCP server is called at the Letta server: one for all agents that use it. */
+  readonly serverName: string;
+  /** Where the Letta server reaches it. */
+  readonly url: string;
+  /** The agent's own: whatever it calls, it calls as this identity. */
+  readonly bearer: string;
+  /** With whose bearer the tools are listed, once and now: one that sees those of all agents. */
+  readonly lister: string;
+  /** Names of the tools that the identity is offered. */
+  readonly offered: ReadonlySet<string>;
+}
+
+export interface RegisteredHost {
+  readonly serverId: string;
+  /** Names of the tools that the agent has now. */
+  readonly attached: readonly string[];
+  /** Names of those that it no longer has. */
+  readonly detached: readonly string[];
+  /** Offered, but the Letta server does not see them: it cannot reach the host, or has not been let in. */
+  readonly missing: readonly string[];
+  /** Names of tools that the Letta server has dropped for all agents, since whoever listed them did not see them. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Makes the host's tools known to the Letta server, and gives them to an agent.
+ * @throws OperatorError when the server refuses the address; otherwise what went wrong, for which `troubleOf` has a sentence
+ *
+ * Letta keeps one tool of a name for all agents of an organisation, and the server that is registered last takes it over. So all agents
+ * share one registration, and each brings its own bearer: a secret of the agent that Letta puts in place of `{{ … }}` when it calls.
+ */
+export async function registerHost(client: Letta, host: HostRegistration): Promise<RegisteredHost> {
+  await giveBearer(client, host.agentId, host.bearer);
+  const { serverId, isNew } = await announce(client, host);
+  let tools = await client.mcpServers.tools.list(serverId);
+  let dropped: readonly string[] = [];
+  if (!isNew && missingIn(tools, host.offered).length > 0) {
+    dropped = await listAnew(client, host, serverId);
+    tools = await client.mcpServers.tools.list(serverId);
+  }
+  const { attached, detached } = await attachOnly(client, host, tools);
+  return { serverId, attached, detached, missing: missingIn(tools, host.offered), dropped };
+}
+
+/** Takes the host's server, and with it its tools, from the Letta server. */
+export async function unregisterHost(client: Letta, serverName: string): Promise<void> {
+  const server = (await client.mcpServers.list()).find(({ server_name }) => server_name === serverName);
+  if (server?.id !== undefined) await client.mcpServers.delete(server.id);
+}
+
+function missingIn(tools: readonly Tool[], offered: ReadonlySet<string>): readonly string[] {
+  const there = new Set(tools.map(({ name }) => name));
+  return [...offered].filter((name) => !there.has(name));
+}
+
+/**
+ * Registers the host's MCP server, or corrects what is registered. The Letta server asks a new one for its tools at once.
+ * @throws OperatorError when it refuses the address
+ */
+async function announce(
+  client: Letta,
+  host: HostRegistration,
+): Promise<{ readonly serverId: string; readonly isNew: boolean }> {
+  const { serverName } = host;
+  const known = (await client.mcpServers.list()).find(({ server_name }) => server_name === serverName);
+  try {
+    if (known?.id !== undefined) {
+      await client.mcpServers.update(known.id, { config: configOf(host) });
+      return { serverId: known.id, isNew: false };
+    }
+    const created = await client.mcpServers.create({ server_name: serverName, config: configOf(host, host.lister) });
+    if (created.id === undefined) throw new Error('the Letta server gave the MCP server no id');
+    await client.mcpServers.update(created.id, { config: configOf(host) });
+    return { serverId: created.id, isNew: true };
+  } catch (error) {
+    if (troubleOf(error).kind !== 'refused') throw error;
+    throw new OperatorError(
+      `The Letta server does not take ${host.url} as the address of the bot's tools. It has to be one that the server can reach; newer ones refuse addresses of a private network.`,
+      "The Letta server does not take the address of the bot's tools. The bot’s owner can see why.",
+      { cause: error },
+    );
+  }
+}
+
+/** Has the Letta server ask for the tools again. @returns the names of those that it has dropped for all agents */
+async function listAnew(client: Letta, host: HostRegistration, serverId: string): Promise<readonly string[]> {
+  await client.mcpServers.update(serverId, { config: configOf(host, host.lister) });
+  try {
+    return droppedBy(await client.mcpServers.refresh(serverId));
+  } catch (error) {
+    // It cannot reach the host: what it has not got is missing.
+    if (troubleOf(error).kind !== 'unknown-agent') throw error;
+    return [];
+  } finally {
+    await client.mcpServers.update(serverId, { config: configOf(host) });
+  }
+}
+
+/**
+ * The bearer goes by a header of its own: of an authorisation token servers take no change once they are registered. Where there is such a
+ * header, they leave a token out that an earlier version of this bot has registered.
+ * @param lister with whose bearer the tools are listed: there is no agent that asks for the list
+ */
+function configOf({ url }: HostRegistration, lister?: string) {
+  return {
+    mcp_server_type: 'streamable_http' as const,
+    server_url: url,
+    custom_headers: { Authorization: `Bearer ${bearerOfAgent(lister)}` },
+  } satisfies McpServerCreateParams['config'];
+}
+
+function droppedBy(refreshed: unknown): readonly string[] {
+  if (typeof refreshed !== 'object' || refreshed === null || !('deleted' in refreshed)) return [];
+  const { deleted } = refreshed;
+  const names: readonly unknown[] = Array.isArray(deleted) ? deleted : [];
+  return names.map(String);
+}
+
+/** Leaves the agent with exactly those of the host's tools that it is offered; what else it has stays. */
+async function attachOnly(
+  client: Letta,
+  {
+    agentId,
+    serverName,
+    offered,
+  }: { readonly agentId: string; readonly serverName: string; readonly offered: ReadonlySet<string> },
+  hosted: readonly Tool[],
+): Promise<{ readonly attached: readonly string[]; readonly detached: readonly string[] }> {
+  const has = await toolsAt(client, agentId);
+  const ids = new Set(hosted.map(({ id }) => id));
+  const ofHost = (tool: Tool) => ids.has(tool.id) || (tool.tags ?? []).includes(`mcp:${serverName}`);
+  const detached: string[] = [];
+  for (const tool of has.filter(ofHost)) {
+    if (ids.has(tool.id) && offered.has(tool.name ?? '')) continue;
+    await client.agents.tools.detach(tool.id, { agent_id: agentId });
+    detached.push(tool.name ?? tool.id);
+  }
+  const wanted = hosted.filter(({ name }) => offered.has(name ?? ''));
+  for (const tool of wanted) {
+    if (!has.some(({ id }) => id === tool.id)) await client.agents.tools.attach(tool.id, { agent_id: agentId });
+  }
+  return { attached: wanted.map(({ name, id }) => name ?? id), detached };
+}
+
+const SECRET = 'CINNABAR_BEARER';
+
+/**
+ * What stands for the calling agent's bearer where a server is registered: an agent that has none is not let in.
+ * @param lister whose bearer it is where no agent calls, while the tools are listed
+ */
+function bearerOfAgent(lister: string | undefined): string {
+  if (lister === undefined) return `{{ ${SECRET} }}`;
+  if (!/^[\w.~+/=-]+$/.test(lister)) throw new Error('a bearer has characters that it cannot have');
+  return `{{ ${SECRET} | ${lister} }}`;
+}
+
+/**
+ * Gives an agent its bearer, beside the secrets that it has: the server replaces them all at once.
+ * @throws UserError when the server hides the others, which would be lost
+ */
+async function giveBearer(client: Letta, agentId: string, bearer: string): Promise<void> {
+  const agent = await client.agents.retrieve(agentId, { include: ['agent.secrets'] });
+  const others = (agent.secrets ?? []).filter(({ key }) => key !== SECRET);
+  if (others.some(({ value }) => isHidden(value))) {
+    throw new UserError(
+      `The agent has secrets that the Letta server does not show, and they would be lost. Give it one more by hand, ${SECRET}, or take the others away first.`,
+    );
+  }
+  const kept = Object.fromEntries(others.map(({ key, value }) => [key, value]));
+  await client.agents.update(agentId, { secrets: { ...kept, [SECRET]: bearer } });
+}
+
+/** What servers show in place of a secret. */
+function isHidden(value: string): boolean {
+  return value === '' || /^[*•]+$|^\W*(encrypted|redacted|hidden)\W*$/i.test(value);
+}

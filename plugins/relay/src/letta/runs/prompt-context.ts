@@ -1,0 +1,213 @@
+import { setMaxListeners } from 'node:events';
+import type { Clock, Logger } from '@cinnabar/sdk';
+import type { Letta } from '@letta-ai/letta-client';
+import { SWITCHED_OFF } from '../../types.js';
+import type { LettaStore, SentPrompt } from '../sent-prompts.js';
+import type { Heard } from './consume-stream.js';
+import type { RunMark, ServerFindings } from './requests.js';
+
+/** Where a prompt comes from: for whoever is asked for an approval, and for personal data. */
+interface PromptPlace {
+  readonly guildId: string | null;
+  readonly channelId: string;
+  /** Who caused it, if anybody did. */
+  readonly userId: string | null;
+}
+
+/** What an agent is told. */
+export interface Prompt {
+  /** At the Letta server. */
+  readonly agentId: string;
+  readonly text: string;
+  /** The same at every attempt; letters, digits, `-` and `_`. The server gets it as the message's `otid`. */
+  readonly key: string;
+  /** How long the agent may work, not counting the time in which people decide about its requests, or in which it works on something else. */
+  readonly timeoutMs: number;
+  readonly place: PromptPlace;
+  /** Whether the agent is known to have written something for it since a time in milliseconds, as its server may not have kept it. */
+  readonly hasWritten?: (since: number) => Promise<boolean>;
+}
+
+/** A tool that the agent has called. */
+export interface ToolUse {
+  readonly callId: string;
+  readonly name: string;
+  /** `undefined` when no answer of it was heard of. */
+  readonly ok: boolean | undefined;
+}
+
+/** What happens while an agent works, as it happens. */
+export type AgentEvent =
+  | { readonly kind: 'reasoning'; readonly text: string | null }
+  | { readonly kind: 'tool-call'; readonly callId: string; readonly name: string; readonly input: string }
+  | {
+      readonly kind: 'tool-return';
+      readonly callId: string;
+      readonly name: string;
+      readonly ok: boolean;
+      readonly text: string;
+    }
+  | { readonly kind: 'assistant'; readonly text: string }
+  | { readonly kind: 'approval'; readonly callId: string; readonly name: string }
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'usage'; readonly steps: number; readonly tokens: number }
+  | { readonly kind: 'error'; readonly type: string; readonly message: string }
+  | { readonly kind: 'stop'; readonly reason: string };
+
+/** How a conversation with an agent has ended. */
+export type Conversed = Answered | Unanswered;
+
+export interface Answered {
+  readonly status: 'done';
+  /** What it has said without calling a tool, in order. */
+  readonly texts: readonly string[];
+  readonly tools: readonly ToolUse[];
+  readonly steps: number;
+  readonly tokens: number;
+  /** As the server says it: `end_turn`, `max_steps` … */
+  readonly stopReason: string;
+}
+
+export interface Unanswered {
+  readonly status: 'failed';
+  /** Whether the same prompt may be tried again with the same key: never once the agent has done something. */
+  readonly retry: boolean;
+  /** What the server asks for, where it asks for patience. */
+  readonly retryAfterMs?: number;
+  /** For people. */
+  readonly sentence: string;
+  /** For the log. */
+  readonly error: unknown;
+  readonly tools: readonly ToolUse[];
+}
+
+/** A call that an agent may not make before somebody has decided. */
+export interface ApprovalRequest {
+  readonly agentId: string;
+  /** Of the prompt; together with `callId` it names the request. */
+  readonly key: string;
+  readonly callId: string;
+  readonly tool: string;
+  /** The arguments as the model wrote them: JSON, if it did it right. */
+  readonly input: string;
+  readonly place: PromptPlace;
+}
+
+export interface ApprovalDecision {
+  readonly approve: boolean;
+  /** The agent is told. */
+  readonly reason?: string;
+}
+
+/** Asks people. What it throws is a denial. Aborted when the plugin stops: the request is then denied by the next process. */
+export type AskApproval = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>;
+
+/** What all talks with agents of a server share. */
+export interface TalkParts {
+  readonly store: LettaStore;
+  readonly ask: AskApproval;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly server: ServerFindings;
+}
+
+/** One prompt, from when it is an agent's turn until its outcome is known. */
+export interface Talk extends TalkParts {
+  readonly client: Letta;
+  readonly prompt: Prompt;
+  readonly deadline: Deadline;
+  /** Whoever wants the answer has gone. */
+  readonly stopped: AbortSignal;
+  readonly tell: (event: AgentEvent) => void;
+  record: SentPrompt;
+  heard: Heard;
+  /** What people have decided, by the call's id: asked once, however often it has to be sent. */
+  readonly decisions: Map<string, ApprovalDecision>;
+  /** When the prompt's run was last known to be alive: when the server took the prompt or a decision, or the run showed progress. */
+  aliveAt: number;
+  /** How often a connection was lost. */
+  losses: number;
+  /** How often somebody else's request for approval was in the way. */
+  orphans: number;
+  /** The run that the agent is busy with, and how far it had come when that was first seen. Its id is '' where the server does not say it. */
+  blocker: RunMark | undefined;
+}
+
+/** What comes next in a talk. */
+export type Next =
+  | { readonly do: 'send' }
+  /** Read on from the run that was under way. */
+  | { readonly do: 'reattach' }
+  /** See what the server knows of it. */
+  | { readonly do: 'look' }
+  /** Have its requests for approval decided; `asked` is false for those of which nobody knows any more. */
+  | { readonly do: 'decide'; readonly asked: boolean }
+  | { readonly do: 'end' }
+  | { readonly do: 'fail'; readonly error: unknown }
+  /** For good, whatever the error: the agent has done something already. */
+  | { readonly do: 'give-up'; readonly error: unknown; readonly sentence: string };
+
+/** Whether the agent has done something that must not be done twice. */
+export function hasActed({ heard, record }: Talk): boolean {
+  return record.acted || heard.tools.size > 0;
+}
+
+/** Changes what is kept of the prompt, on the disk first. */
+export async function keep(talk: Talk, change: Partial<SentPrompt>): Promise<void> {
+  talk.record = await talk.store.lettaSent.of(talk.prompt.key).set({ ...talk.record, ...change });
+}
+
+/** Gives the prompt another id at the server, once it is known that nothing came of the one before: `key`, `key-2`, `key-3` … */
+export async function renew(talk: Talk): Promise<void> {
+  const { key } = talk.prompt;
+  const last = Number(talk.record.otid.slice(key.length + 1)) || 1;
+  await keep(talk, { otid: `${key}-${last + 1}`, at: talk.clock.now() });
+}
+
+/** How long an agent may work. */
+interface Deadline {
+  /** Aborts when the time is over, or whoever wants the answer has gone. */
+  readonly signal: AbortSignal;
+  /** Why it has aborted: `withdrawn` when the agent may not act any more. */
+  readonly reason: 'timeout' | 'stopped' | 'withdrawn' | undefined;
+  /** The time does not count while `wait` is under way. */
+  outside<T>(wait: () => Promise<T>): Promise<T>;
+  end(): void;
+}
+
+export function createDeadline(clock: Clock, limitMs: number, outer: AbortSignal): Deadline {
+  const controller = new AbortController();
+  // Letta's client adds a listener for each request, and takes none of them back.
+  setMaxListeners(0, controller.signal);
+  let reason: Deadline['reason'];
+  let leftMs = limitMs;
+  let since = clock.now();
+  const abort = (why: 'timeout' | 'stopped' | 'withdrawn') => {
+    reason ??= why;
+    controller.abort();
+  };
+  const stopped = () => abort(outer.reason === SWITCHED_OFF ? 'withdrawn' : 'stopped');
+  let cancel = clock.after(leftMs, () => abort('timeout'));
+  outer.addEventListener('abort', stopped);
+  if (outer.aborted) stopped();
+  return {
+    signal: controller.signal,
+    get reason() {
+      return reason;
+    },
+    async outside(wait) {
+      cancel();
+      leftMs -= clock.now() - since;
+      try {
+        return await wait();
+      } finally {
+        since = clock.now();
+        cancel = clock.after(Math.max(0, leftMs), () => abort('timeout'));
+      }
+    },
+    end() {
+      cancel();
+      outer.removeEventListener('abort', stopped);
+    },
+  };
+}
