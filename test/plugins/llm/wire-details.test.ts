@@ -1,9 +1,9 @@
 import { callTool, say } from '@cinnabar/local-models';
 import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { ask, from, openRoute, ROUTES } from './bench.js';
+import { ask, DICE, from, openRoute, ROUTES } from './bench.js';
 
-const [RESPONSES, , CHAT, , ANTHROPIC] = ROUTES;
+const [RESPONSES, , CHAT, , ANTHROPIC, , , , GOOGLE] = ROUTES;
 const SPEAKERS = ['1', '2', '3', '4', '5', '6'];
 
 /** How often a key occurs in a JSON document. */
@@ -41,6 +41,25 @@ describe('llm wire details', () => {
     }
     expect(bench.api.requests).to.have.length(3);
     expect(bench.api.requests[2]?.body).to.deep.include({ tool_choice: { type: 'auto' } });
+  });
+
+  it('each API: gets a tool in its own form, without the dialect of its schema', async () => {
+    const { name, description, inputSchema: parameters } = DICE;
+    const named = { name, description };
+    const forms = [
+      { route: RESPONSES, tools: [{ type: 'function', ...named, parameters, strict: false }] },
+      { route: CHAT, tools: [{ type: 'function', function: { ...named, parameters } }] },
+      { route: ANTHROPIC, tools: [{ ...named, input_schema: parameters }] },
+      { route: GOOGLE, tools: [{ functionDeclarations: [{ ...named, parametersJsonSchema: parameters }] }] },
+    ];
+    const $schema = 'https://json-schema.org/draft/2020-12/schema';
+    for (const { route, tools } of forms) {
+      await using bench = await openRoute(route, { script: () => say('ok') });
+      await bench.llm.complete(
+        ask([from('Alice', 'hi')], { tools: [{ ...DICE, inputSchema: { $schema, ...parameters } }] }),
+      );
+      expect(bench.api.requests[0]?.body, route.route).to.have.deep.property('tools', tools);
+    }
   });
 
   it('Responses: cuts at a stop sequence itself, since the API has none', async () => {

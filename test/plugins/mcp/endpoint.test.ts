@@ -15,6 +15,8 @@ const desk = definePlugin({
   setup({ tool }) {
     const plain = { description: 'Does something', input: z.object({}), risk: 'write' } as const;
     tool({ ...plain, name: 'stamp', input: z.object({ what: z.string() }), run: ({ what }) => `${what} stamped` });
+    tool({ ...plain, name: 'peek', risk: 'read', run: () => 'seen' });
+    tool({ ...plain, name: 'burn', risk: 'destructive', run: () => 'burnt' });
     tool({ ...plain, name: 'audit', access: { tier: 'admin' }, run: () => 'audited' });
     tool({
       ...plain,
@@ -190,6 +192,21 @@ describe('the tools of the host over MCP', function () {
       const refused = await alices.callTool({ name: 'audit' });
       expect(refused.isError).to.equal(true);
       expect(JSON.stringify(refused.content)).to.match(/need to be at least an? .*admin/);
+    });
+
+    it('shows each tool with its schema, and hints that follow from its risk', async () => {
+      const client = await connect(await mintToken(host, host.you, 'tools:stamp,peek,burn'));
+      const { tools } = await client.listTools();
+      expect(Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]))).to.deep.equal({
+        stamp: { readOnlyHint: false, destructiveHint: false },
+        peek: { readOnlyHint: true, destructiveHint: false },
+        burn: { readOnlyHint: false, destructiveHint: true },
+      });
+      expect(tools[0]?.inputSchema).to.deep.include({
+        type: 'object',
+        properties: { what: { type: 'string' } },
+        required: ['what'],
+      });
     });
 
     it('is no more than what it was made for', async () => {

@@ -6,6 +6,7 @@ import type {
   ParticipantMessage,
   ToolResultContent,
 } from '@cinnabar/sdk';
+import { withoutDialect } from '../providers/json.js';
 import { cleanName, goOn, labelParticipants, speak } from '../transcript/participants.js';
 import { callableName } from '../transcript/transcript.js';
 import { type GrowingPart, type ImageRule, type Part, showable } from '../transcript/turns.js';
@@ -181,10 +182,6 @@ function toolNote(tools: readonly ModelTool[], self: string): string {
 /** JSON on one line, whatever a schema's own texts say. */
 function spacelessJson(schema: ModelTool['inputSchema']): string {
   return JSON.stringify(schema).replace(/[\u0085\u2028\u2029]/g, ' ');
-}
-
-function withoutDialect({ $schema: _dialect, ...schema }: ModelTool['inputSchema']): ModelTool['inputSchema'] {
-  return schema;
 }
 
 /** Of what a tool says of itself. */

@@ -1,4 +1,4 @@
-import type { MalformedToolUseContent, ToolUseContent } from '@cinnabar/sdk';
+import type { MalformedToolUseContent, ModelTool, ToolUseContent } from '@cinnabar/sdk';
 import { z } from 'zod';
 
 const ARGUMENTS = z.record(z.string(), z.unknown());
@@ -33,12 +33,14 @@ function parse(raw: string): unknown {
   }
 }
 
-type JsonSchema = Readonly<Record<string, unknown>>;
+/** Providers take the schema itself; its dialect is theirs to know. */
+export function withoutDialect({ $schema: _dialect, ...schema }: ModelTool['inputSchema']): Record<string, unknown> {
+  return schema;
+}
 
 /** The JSON Schema of what a model is asked to answer with. */
-export function outputSchema(schema: z.ZodObject): JsonSchema {
-  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
-  return json;
+export function outputSchema(schema: z.ZodObject): Record<string, unknown> {
+  return withoutDialect(z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }));
 }
 
 const NODE = z.looseObject({

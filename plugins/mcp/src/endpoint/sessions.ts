@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Clock, type Tools, toMcpTool } from '@cinnabar/sdk';
+import type { Clock, ToolInfo, Tools } from '@cinnabar/sdk';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -118,4 +118,14 @@ function createSessionServer(caller: Caller, { tools, clock, version, waitMs, mo
     });
   });
   return server;
+}
+
+/** Hints follow from the declared risk. */
+function toMcpTool({ name, description, inputSchema, risk }: ToolInfo) {
+  return {
+    name,
+    description,
+    inputSchema: { ...inputSchema, type: 'object' },
+    annotations: { readOnlyHint: risk === 'read', destructiveHint: risk === 'destructive' },
+  } as const;
 }

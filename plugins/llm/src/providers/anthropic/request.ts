@@ -1,11 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import {
-  type CacheControl,
-  type ImageContent,
-  type LlmRequest,
-  type ModelTraits,
-  toAnthropicTool,
-} from '@cinnabar/sdk';
+import type { CacheControl, ImageContent, LlmRequest, ModelTool, ModelTraits } from '@cinnabar/sdk';
 import { READ_ON, toScript } from '../../prefill/script.js';
 import { prefillStops } from '../../stop-sequences.js';
 import { toTranscript } from '../../transcript/transcript.js';
@@ -17,7 +11,7 @@ import {
   type Part,
   type Turn,
 } from '../../transcript/turns.js';
-import { isClosed, outputSchema } from '../json.js';
+import { isClosed, outputSchema, withoutDialect } from '../json.js';
 import type { ProviderCall } from '../provider.js';
 
 /** Older models take these; the SDK no longer names them. */
@@ -80,9 +74,13 @@ function toChat(
   return {
     system,
     messages: toMessages(turns),
-    ...toolOptions((request.tools ?? []).map(toAnthropicTool), turns, form, forceTool),
+    ...toolOptions((request.tools ?? []).map(toTool), turns, form, forceTool),
     stops: (request.stopSequences ?? []).filter((stop) => stop.trim() !== ''),
   };
+}
+
+function toTool({ name, description, inputSchema }: ModelTool): Anthropic.Tool {
+  return { name, description, input_schema: { ...withoutDialect(inputSchema), type: 'object' } };
 }
 
 /** Calls in the history need their tools to be defined, also when none may be called now. */

@@ -1,7 +1,7 @@
 import type { ModelTool } from '@cinnabar/sdk';
 import { toTranscript } from '../../transcript/transcript.js';
 import { type CallResult, imageRule, joinTexts, type Part, type Turn, wordsOf } from '../../transcript/turns.js';
-import { outputSchema } from '../json.js';
+import { outputSchema, withoutDialect } from '../json.js';
 import type { ProviderCall } from '../provider.js';
 
 /** A piece of a message; each holds one of these. */
@@ -70,8 +70,7 @@ export function toGeminiBody(call: ProviderCall): GeminiBody {
 }
 
 function toDeclaration({ name, description, inputSchema }: ModelTool): object {
-  const { $schema: _dialect, ...schema } = inputSchema;
-  return { name, description, parametersJsonSchema: schema };
+  return { name, description, parametersJsonSchema: withoutDialect(inputSchema) };
 }
 
 function toContents(turn: Turn, names: ReadonlyMap<string, string>, signed: boolean): readonly Content[] {

@@ -1,4 +1,4 @@
-import { type ModelTool, type StopReason, toOpenAiChatTool, type Usage } from '@cinnabar/sdk';
+import type { ModelTool, StopReason, Usage } from '@cinnabar/sdk';
 import type OpenAI from 'openai';
 import { READ_ON, toScript } from '../../prefill/script.js';
 import { prefillStops } from '../../stop-sequences.js';
@@ -7,7 +7,7 @@ import { toTranscript } from '../../transcript/transcript.js';
 import { imageRule, joinTexts, type Part, type ResultsTurn, type Turn, wordsOf } from '../../transcript/turns.js';
 import type { JsonFields } from '../../vendors/source.js';
 import { CONNECTION_LOST, unreadable } from '../errors.js';
-import { isClosed, outputSchema, readToolCall } from '../json.js';
+import { isClosed, outputSchema, readToolCall, withoutDialect } from '../json.js';
 import type { Attempt, ProviderCall, ProviderReply } from '../provider.js';
 import { IMAGE_LIMITS, imageUrl } from './responses.js';
 
@@ -106,17 +106,17 @@ function toChatParams(call: ProviderCall, genuine: boolean): Params {
   return {
     model,
     messages: [...messages],
-    ...(tools.length === 0
-      ? {}
-      : {
-          tools: tools.map(toOpenAiChatTool),
-        }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(toTool) }),
     ...(request.output === undefined ? {} : { response_format: toFormat(request.output) }),
     ...(stops.length === 0 ? {} : { stop: [...stops] }),
     ...(maxTokens === undefined ? {} : { [genuine ? 'max_completion_tokens' : 'max_tokens']: maxTokens }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
   };
+}
+
+function toTool({ name, description, inputSchema }: ModelTool): OpenAI.Chat.ChatCompletionFunctionTool {
+  return { type: 'function', function: { name, description, parameters: withoutDialect(inputSchema) } };
 }
 
 interface Conversation {

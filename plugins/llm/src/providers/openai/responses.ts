@@ -1,4 +1,4 @@
-import { type LlmCompletion, type StopReason, toOpenAiResponsesTool, type Usage } from '@cinnabar/sdk';
+import type { LlmCompletion, ModelTool, StopReason, Usage } from '@cinnabar/sdk';
 import type OpenAI from 'openai';
 import { untilStop } from '../../stop-sequences.js';
 import { bounded } from '../../streaming.js';
@@ -14,7 +14,7 @@ import {
 } from '../../transcript/turns.js';
 import type { JsonFields } from '../../vendors/source.js';
 import { CONNECTION_LOST, type HttpProblem, unreadable } from '../errors.js';
-import { isClosed, outputSchema, readToolCall } from '../json.js';
+import { isClosed, outputSchema, readToolCall, withoutDialect } from '../json.js';
 import type { Attempt, Failure, ProviderCall, ProviderReply } from '../provider.js';
 
 type Response = OpenAI.Responses.Response;
@@ -105,16 +105,17 @@ function toResponsesParams(call: ProviderCall): Params {
     instructions: system,
     input: turns.flatMap(toItems),
     store: false,
-    ...(tools.length === 0
-      ? {}
-      : {
-          tools: tools.map(toOpenAiResponsesTool),
-        }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(toTool) }),
     ...(request.output === undefined ? {} : { text: { format: toFormat(request.output) } }),
     ...(maxTokens === undefined ? {} : { max_output_tokens: Math.max(LEAST_OUTPUT_TOKENS, maxTokens) }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
   };
+}
+
+/** Not strict: optional arguments with defaults are not expressible there. */
+function toTool({ name, description, inputSchema }: ModelTool): OpenAI.Responses.FunctionTool {
+  return { type: 'function', name, description, parameters: withoutDialect(inputSchema), strict: false };
 }
 
 function toFormat({ name, schema }: NonNullable<ProviderCall['request']['output']>) {
