@@ -21,7 +21,7 @@ export { createKeyedMutex, type KeyedMutex } from './async/keyed-mutex.js';
 export { createRateLimiter, type RateLimiter } from './async/rate-limiter.js';
 export { linkSignals } from './async/signals.js';
 export { sleep } from './async/sleep.js';
-export { type Limited, withAbortGrace, withinLimit } from './async/time-limit.js';
+export { type Limited, unlessAborted, withAbortGrace, withinLimit } from './async/time-limit.js';
 export * from './clock.js';
 export * from './collections.js';
 export * from './commands.js';

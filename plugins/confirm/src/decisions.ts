@@ -1,8 +1,8 @@
-import { type Clock, type LedgerEntry, type Logger, type SettledOutcome, visible } from '@cinnabar/sdk';
+import { type Clock, isUnreachable, type LedgerEntry, type Logger, type SettledOutcome, visible } from '@cinnabar/sdk';
 import type { Client, MessageEditOptions } from 'discord.js';
 import type { Outbox, Records } from './card-records.js';
 import type { Grants } from './grants.js';
-import { type Answer, changeCard, channelOf, give, isGone } from './messages.js';
+import { type Answer, changeCard, channelOf, give } from './messages.js';
 import type { Pattern } from './patterns.js';
 import { type Board, type Request, requestsOf, type WaitingCard } from './pending-cards.js';
 import type { Recovery } from './recovery.js';
@@ -163,7 +163,7 @@ export function createDecide(parts: Parts): Decide {
         await give({ client, clock, signal }, channel, { callId: key, userId }, answer, messageId);
       }
     } catch (error) {
-      if (!isGone(error)) throw error;
+      if (!isUnreachable(error)) throw error;
       log.warn('a member could not be told what became of a call', { callId, channelId, error });
     }
   }

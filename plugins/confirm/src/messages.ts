@@ -1,8 +1,8 @@
 import {
   type Actor,
-  isForbidden,
+  idBefore,
   isRefusal,
-  isUnknown,
+  isUnreachable,
   mayRefer,
   noticeLine,
   noticeMessages,
@@ -10,8 +10,15 @@ import {
   sendOnce,
   TEXT_LIMITS,
   textMessages,
+  unlessUnreachable,
 } from '@cinnabar/sdk';
-import type { Client, MessageEditOptions, PermissionsString, SendableChannels } from 'discord.js';
+import {
+  type Client,
+  type MessageEditOptions,
+  type PermissionsString,
+  RESTJSONErrorCodes,
+  type SendableChannels,
+} from 'discord.js';
 import { choiceOf } from './controls.js';
 import { type Ending, ended, type Verdict } from './render.js';
 
@@ -111,12 +118,9 @@ export async function changeCard(
   { channelId, messageId }: Pick<PostedCard, 'channelId' | 'messageId'>,
   change: Pick<MessageEditOptions, 'content' | 'components'>,
 ): Promise<void> {
-  try {
-    const channel = await channelOf(client, channelId);
-    await channel?.messages.edit(messageId, { ...change, allowedMentions: NO_PINGS });
-  } catch (error) {
-    if (!isGone(error)) throw error;
-  }
+  const channel = await channelOf(client, channelId);
+  if (channel !== undefined)
+    await unlessUnreachable(channel.messages.edit(messageId, { ...change, allowedMentions: NO_PINGS }));
 }
 
 /** What a member has pressed on a card, as Discord says: for when its event may not have come. 👎 goes before 👍. */
@@ -128,7 +132,7 @@ export async function pressedBy(
   try {
     const message = await channel.messages.fetch({ message: messageId, force: true });
     // Users are listed by id, from the one after `after` on.
-    const after = (BigInt(userId) - 1n).toString();
+    const after = idBefore(userId);
     for (const choice of ['refuse', 'approve'] as const) {
       const reactions = message.reactions.cache.filter(({ emoji }) => choiceOf(emoji) === choice);
       for (const reaction of reactions.values()) {
@@ -136,7 +140,7 @@ export async function pressedBy(
       }
     }
   } catch (error) {
-    if (!isGone(error)) throw error;
+    if (!isUnreachable(error)) throw error;
   }
   return undefined;
 }
@@ -159,21 +163,14 @@ export async function placeOf(client: Client, { channelId }: Pick<Actor, 'channe
 
 /** `undefined` for one that is gone, hidden, or not for messages. */
 export async function channelOf(client: Client, channelId: string): Promise<SendableChannels | undefined> {
-  try {
-    const channel = await client.channels.fetch(channelId);
-    return channel?.isSendable() === true ? channel : undefined;
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
-  }
+  const channel = await unlessUnreachable(client.channels.fetch(channelId));
+  return channel?.isSendable() === true ? channel : undefined;
 }
 
 /** What a refusal to post says is missing; the cache may be behind what Discord knows. */
 export function missingPermission(error: unknown): PermissionsString | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 50001 || code === 10003) return 'ViewChannel';
-  return code === 50013 ? 'SendMessages' : undefined;
+  const code = isRefusal(error) ? error.code : undefined;
+  const { MissingAccess, MissingPermissions, UnknownChannel } = RESTJSONErrorCodes;
+  if (code === MissingAccess || code === UnknownChannel) return 'ViewChannel';
+  return code === MissingPermissions ? 'SendMessages' : undefined;
 }
-
-/** Whether there is no point in trying again: channel or message unknown, access or permission missing. */
-export const isGone = (error: unknown): boolean => isUnknown(error) || isForbidden(error);

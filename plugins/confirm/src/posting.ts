@@ -2,6 +2,7 @@ import {
   type Clock,
   type ComponentHandle,
   isRefusal,
+  isUnreachable,
   type Logger,
   type Outcome,
   permissionName,
@@ -25,7 +26,7 @@ import {
 } from './controls.js';
 import { type Expiry, REASONS } from './expiry.js';
 import type { Allowance } from './grants.js';
-import { isGone, missingPermission, NO_PINGS, type Place, placeOf } from './messages.js';
+import { missingPermission, NO_PINGS, type Place, placeOf } from './messages.js';
 import { type Board, type Deliveries, type Request, requestsOf, type WaitingCard } from './pending-cards.js';
 import type { Recovery } from './recovery.js';
 import { inert } from './render.js';
@@ -230,7 +231,7 @@ async function addReactions(
       card.drawn = shown.catch(() => undefined);
       await shown;
     } catch (error) {
-      if (!isGone(error)) throw error;
+      if (!isUnreachable(error)) throw error;
       log.warn('a card could not be given buttons', { callId: card.callId, error });
     }
   }

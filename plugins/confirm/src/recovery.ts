@@ -1,9 +1,9 @@
-import type { Clock, Ledger, LedgerEntry, Logger } from '@cinnabar/sdk';
+import { type Clock, isUnreachable, type Ledger, type LedgerEntry, type Logger } from '@cinnabar/sdk';
 import type { Client, SendableChannels } from 'discord.js';
 import type { CardRecord, Outbox, Records } from './card-records.js';
 import { answerTo, wasCancelled } from './decisions.js';
 import { REASONS } from './expiry.js';
-import { type Answer, channelOf, endCard, give, isGone, pressedBy } from './messages.js';
+import { type Answer, channelOf, endCard, give, pressedBy } from './messages.js';
 import type { Board } from './pending-cards.js';
 import { type Ending, inert, lineOf, showsVerdict } from './render.js';
 
@@ -62,7 +62,7 @@ export function createRecovery(parts: Parts): Recovery {
       await give({ client, clock, signal, sentAfter: messageId }, channel, { callId, userId }, answer, messageId).catch(
         (error: unknown) => {
           // Where nothing may be said any more, the card itself still tells.
-          if (!isGone(error)) throw error;
+          if (!isUnreachable(error)) throw error;
         },
       );
     }

@@ -3,6 +3,7 @@ import type {
   Accounts,
   Clock,
   Commands,
+  KeyedMutex,
   Ledger,
   Llm,
   Logger,
@@ -20,7 +21,7 @@ import type { ConversationStore } from './conversation/conversation-store.js';
 import type { Memories } from './memory/types.js';
 import type { AnalyseRepetition } from './repetition/analyse.js';
 import type { CallLog } from './running/after-run.js';
-import type { Background, InTurn } from './running/background.js';
+import type { Background } from './running/background.js';
 import type { EventHub } from './running/event-emitter.js';
 import type { TraceStore } from './running/trace.js';
 import type { PersonaSettings } from './settings.js';
@@ -42,7 +43,7 @@ export interface RunParts {
   readonly conversations: ConversationStore;
   readonly hub: EventHub;
   /** One run after another in each channel. */
-  readonly inTurn: InTurn;
+  readonly channelMutex: KeyedMutex;
   readonly ledger: Pick<Ledger, 'get'>;
   readonly provenance: Provenance;
   readonly llm: Llm | undefined;

@@ -3,6 +3,7 @@ import {
   Accounts,
   Clock,
   Commands,
+  createKeyedMutex,
   definePlugin,
   Files,
   FrontDoor,
@@ -33,7 +34,7 @@ import { noticeJoins, noticeReactions } from './proactive/noticing.js';
 import { createAllowance, initiatives, listen, TICK_MS, tick } from './proactive/unasked-runs.js';
 import { analyseRepetition } from './repetition/analyse.js';
 import { createCallLog } from './running/after-run.js';
-import { createBackground, createInTurn } from './running/background.js';
+import { createBackground } from './running/background.js';
 import { createEventHub } from './running/event-emitter.js';
 import { respond } from './running/run.js';
 import { showThoughts, thoughtThreads } from './running/thought-threads.js';
@@ -99,7 +100,7 @@ export default definePlugin({
     const hub = createEventHub(log);
     const background = createBackground(log);
     const calls = createCallLog();
-    const inTurn = createInTurn();
+    const channelMutex = createKeyedMutex();
     const registry = createRegistry(
       {
         actions: ownActions({ memories, store, conversations, tools: services.tools, calls, held: () => parts }),
@@ -117,7 +118,7 @@ export default definePlugin({
       client,
       conversations,
       hub,
-      inTurn,
+      channelMutex,
       log,
       memories,
       registry,

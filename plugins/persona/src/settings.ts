@@ -1,5 +1,4 @@
-import { type Settings, z } from '@cinnabar/sdk';
-import { isTimeZone } from './conversation/local-time.js';
+import { isTimeZone, type Settings, z } from '@cinnabar/sdk';
 
 const whole = (least: number, most: number) => z.number().int().min(least).max(most);
 const hour = whole(0, 23);

@@ -72,3 +72,26 @@ export function withAbortGrace<T>(
     else signal.addEventListener('abort', startGrace, { once: true });
   });
 }
+
+/** Waits for `work` until `signal` aborts. Rejects as `work` does when that fails before. */
+export function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<Limited<T>> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => resolve({ inTime: false });
+    const end = () => signal.removeEventListener('abort', giveUp);
+    signal.addEventListener('abort', giveUp, { once: true });
+    work.then(
+      (value) => {
+        end();
+        resolve({ inTime: true, value });
+      },
+      (error: unknown) => {
+        end();
+        reject(error);
+      },
+    );
+    if (signal.aborted) {
+      end();
+      giveUp();
+    }
+  });
+}

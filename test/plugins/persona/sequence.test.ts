@@ -1,5 +1,5 @@
 import { defineAction } from '@cinnabar/plugin-persona/actions/action';
-import { isQuiet } from '@cinnabar/plugin-persona/conversation/local-time';
+import { isQuietNow } from '@cinnabar/plugin-persona/conversation/local-time';
 import { nextBatch, toSequence } from '@cinnabar/plugin-persona/planning/plan';
 import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
@@ -90,8 +90,8 @@ describe('persona: quiet hours', () => {
   ];
   for (const { quiet, awake, ...hours } of cases) {
     it(`from ${hours.quietFrom} to ${hours.quietTo}, ${hours.utcOffset} h ahead of UTC`, () => {
-      expect(quiet.filter((hour) => !isQuiet(hours, at(hour)))).to.deep.equal([]);
-      expect(awake.filter((hour) => isQuiet(hours, at(hour)))).to.deep.equal([]);
+      expect(quiet.filter((hour) => !isQuietNow(hours, at(hour)))).to.deep.equal([]);
+      expect(awake.filter((hour) => isQuietNow(hours, at(hour)))).to.deep.equal([]);
     });
   }
 });

@@ -8,6 +8,7 @@ import {
   keepTyping,
   retryDiscord,
   sleep,
+  unlessAborted,
   type Verdict,
   withAbortGrace,
   withinLimit,
@@ -32,6 +33,11 @@ const WAITING: Readonly<Record<string, Waiting>> = {
     wait: (clock, signal) => withinLimit(clock, 1_000, never, signal),
     aborted: { inTime: false },
     passed: { inTime: false },
+  },
+  unlessAborted: {
+    wait: (clock, signal) => unlessAborted(sleep(clock, 1_000, signal).then(String), signal),
+    aborted: { inTime: false },
+    passed: { inTime: true, value: 'true' },
   },
   retryDiscord: {
     wait(clock, signal) {

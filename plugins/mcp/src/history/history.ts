@@ -1,6 +1,14 @@
 import { join } from 'node:path';
-import { type KeyedMutex, type Logger, openJournal, type RecordedUse, type ToolHistory } from '@cinnabar/sdk';
-import { byAge, type HistoryJournal, hourOf, hourOfFile, hoursIn, recordedUse, timeOfSnowflake } from './files.js';
+import {
+  compareIds,
+  createdAt,
+  type KeyedMutex,
+  type Logger,
+  openJournal,
+  type RecordedUse,
+  type ToolHistory,
+} from '@cinnabar/sdk';
+import { type HistoryJournal, hourOf, hourOfFile, hoursIn, recordedUse } from './files.js';
 
 interface Parts {
   readonly journal: HistoryJournal;
@@ -63,7 +71,7 @@ export function createHistory({ journal, mutex, log, folderOf }: Parts): History
           });
         }
         const uses =
-          since === undefined ? known.uses : known.uses.filter(({ call }) => byAge(call.messageId, since) >= 0);
+          since === undefined ? known.uses : known.uses.filter(({ call }) => compareIds(call.messageId, since) >= 0);
         return keep(channelId, { since: since ?? known.since, uses });
       }),
     record: (channelId, use) =>
@@ -79,7 +87,7 @@ export function createHistory({ journal, mutex, log, folderOf }: Parts): History
 /** Whether what is wanted begins before what is known. */
 function reachesFurther(wanted: string | undefined, known: string | undefined): boolean {
   if (known === undefined) return false;
-  return wanted === undefined || byAge(wanted, known) < 0;
+  return wanted === undefined || compareIds(wanted, known) < 0;
 }
 
 /** How many calls are given, and about how much text they may hold together; the latest one is given however long it is. */
@@ -96,14 +104,14 @@ interface Window extends HistoryLimits {
 /** The calls in a channel's folder, oldest first. Reads the newest files first, and no more of them than it needs. */
 async function readUses(folder: string, { since, ...limits }: Window, log: Logger): Promise<readonly RecordedUse[]> {
   // A call never ends before the message that it follows was written.
-  const firstHour = since === undefined ? '' : hourOf(timeOfSnowflake(since));
+  const firstHour = since === undefined ? '' : hourOf(createdAt(since));
   const found: RecordedUse[][] = [];
   let [count, characters] = [0, 0];
   for (const name of (await hoursIn(folder)).reverse()) {
     if (count >= limits.calls || characters >= limits.characters) break;
     if ((hourOfFile(name) ?? '') < firstHour) break;
     const uses = (await readHour(join(folder, name), log)).filter(
-      ({ call }) => since === undefined || byAge(call.messageId, since) >= 0,
+      ({ call }) => since === undefined || compareIds(call.messageId, since) >= 0,
     );
     found.unshift([...uses]);
     count += uses.length;

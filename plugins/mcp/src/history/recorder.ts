@@ -1,6 +1,5 @@
-import type { Clock, Logger, RecordedUse, SettledCall } from '@cinnabar/sdk';
+import { type Clock, idAt, type Logger, type RecordedUse, type SettledCall } from '@cinnabar/sdk';
 import { cutText } from '../importing/result.js';
-import { snowflakeAt } from './files.js';
 import type { HistoryStore } from './history.js';
 
 interface Parts {
@@ -26,7 +25,7 @@ function recordOf({ id, tool, input, actor, messageId, outcome }: SettledCall, n
       id,
       name: tool,
       input: asRecord(input),
-      messageId: messageId ?? snowflakeAt(now),
+      messageId: messageId ?? idAt(now),
       userId: actor.userId,
       ...(actor.identity === undefined ? {} : { identity: actor.identity }),
     },

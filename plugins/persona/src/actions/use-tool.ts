@@ -9,7 +9,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { RunParts } from '../context.js';
-import { freeVoice } from '../running/message-sender.js';
+import { channelVoice } from '../running/message-sender.js';
 import { runPersona } from '../running/run.js';
 import { defineAction, type TurnRun } from './action.js';
 
@@ -110,7 +110,7 @@ export async function resume(
         guildId: place.guildId,
         actor,
         tools: [],
-        voice: freeVoice(channel, parts.random, trigger.messageId ?? undefined),
+        voice: channelVoice(channel, { ...parts, replyTo: trigger.messageId ?? undefined }),
         message: null,
         before: completed,
         signal: parts.signal,

@@ -2,10 +2,13 @@ import {
   type Access,
   type Actor,
   type Commands,
+  compareIds,
+  idBefore,
   inNote,
   isDotMessage,
   isOwnMessage,
   type Logger,
+  OLDEST_ID,
   type Prefixes,
   withoutNotes,
   withoutNoticeMark,
@@ -102,7 +105,7 @@ export async function readAgain(
   const wanted = new Set(messageIds);
   const guildId = channel.isDMBased() ? null : channel.guild.id;
   const found: Line[] = [];
-  let after = String(BigInt(messageIds[0] ?? '1') - 1n);
+  let after = idBefore(messageIds[0] ?? OLDEST_ID);
   for (let page = 0; page < MOST_PAGES; page++) {
     const fetched = [...(await channel.messages.fetch({ limit: 100, after, cache: false })).values()];
     const sorted = fetched.sort((one, other) => compareIds(one.id, other.id));
@@ -165,10 +168,4 @@ export function extrasOf({ attachments, reference, type }: Message): Pick<Line, 
 /** Whoever mentions the bot calls it; what is said comes after that. */
 function withoutCall(content: string, botId: string): string {
   return content.replace(new RegExp(`^\\s*<@!?${botId}>\\s*[,:;]?|<@!?${botId}>\\s*$`), '').trim();
-}
-
-/** Orders ids by age: below 0 when `a` is the older one. A longer number is a later one. */
-export function compareIds(a: string, b: string): number {
-  if (a.length !== b.length) return a.length - b.length;
-  return a < b ? -1 : Number(a > b);
 }

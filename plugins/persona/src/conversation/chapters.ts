@@ -1,4 +1,4 @@
-import { compareIds } from './catch-up.js';
+import { compareIds } from '@cinnabar/sdk';
 import type { Chapter, Line, Part } from './schema.js';
 
 /** So many of one level become one of the next. */

@@ -1,5 +1,4 @@
-import type { Collection } from '@cinnabar/sdk';
-import { compareIds } from './catch-up.js';
+import { type Collection, compareIds } from '@cinnabar/sdk';
 import { covers, withoutMessages, withoutUser } from './chapters.js';
 import { type Chapter, type Conversation, conversation, type Line, withChapters } from './schema.js';
 

@@ -1,3 +1,4 @@
+import { isQuiet } from '@cinnabar/sdk';
 import type { PersonaSettings } from '../settings.js';
 
 export type LocalTime = Pick<PersonaSettings, 'timeZone' | 'utcOffset'>;
@@ -21,11 +22,6 @@ export function nowIn(
   };
 }
 
-/** The hour of the day there, 0 to 23. */
-export function hourIn(local: LocalTime, now: number): number {
-  return Number(nowIn(local, now).time.slice(0, 2));
-}
-
 /** How long ago something was, in a word or two: `5 min ago`. */
 export function ago(at: number, now: number): string {
   const passed = Math.max(0, now - at);
@@ -35,21 +31,12 @@ export function ago(at: number, now: number): string {
   return `${Math.floor(passed / DAY_MS)} days ago`;
 }
 
-/** Whether a zone has that name in the IANA database. */
-export function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
-
-/** Whether the persona is to keep quiet unless it is asked. Hours may go over midnight; none when both are the same. */
-export function isQuiet(
-  { quietFrom, quietTo, ...local }: Pick<PersonaSettings, 'quietFrom' | 'quietTo'> & LocalTime,
+/** Whether the persona acts only when it is asked. */
+export function isQuietNow(
+  { quietFrom, quietTo, timeZone, utcOffset }: Pick<PersonaSettings, 'quietFrom' | 'quietTo'> & LocalTime,
   now: number,
 ): boolean {
-  const hour = hourIn(local, now);
-  if (quietFrom <= quietTo) return hour >= quietFrom && hour < quietTo;
-  return hour >= quietFrom || hour < quietTo;
+  const quietHours = `${quietFrom}:00-${quietTo}:00`;
+  if (timeZone !== undefined) return isQuiet(now, { quietHours, timeZone });
+  return isQuiet(now + utcOffset * HOUR_MS, { quietHours, timeZone: 'UTC' });
 }

@@ -1,9 +1,9 @@
 import { type Clock, type Collection, type FrontDoor, type PersonaTrigger, z } from '@cinnabar/sdk';
 import type { Guild, SendableChannels } from 'discord.js';
 import type { RunParts } from '../context.js';
-import { isQuiet } from '../conversation/local-time.js';
+import { isQuietNow } from '../conversation/local-time.js';
 import type { ReflectionState } from '../memory/types.js';
-import { freeVoice } from '../running/message-sender.js';
+import { channelVoice } from '../running/message-sender.js';
 import { runPersona } from '../running/run.js';
 import type { PersonaSettings } from '../settings.js';
 import type { CallsByName } from './called-by-name.js';
@@ -34,7 +34,7 @@ export async function runUnasked(
     guildId,
     actor: undefined,
     tools: [],
-    voice: freeVoice(channel, parts.random),
+    voice: channelVoice(channel, parts),
     message: null,
     ...more,
   };
@@ -156,7 +156,7 @@ const MINUTE_MS = 60_000;
 export function createAllowance(collection: Collection<Initiative, 'guild'>, clock: Pick<Clock, 'now'>): Allowance {
   return {
     async take(guildId, settings) {
-      if (isQuiet(settings, clock.now())) return false;
+      if (isQuietNow(settings, clock.now())) return false;
       const today = new Date(clock.now()).toISOString().slice(0, 10);
       let taken = false;
       await collection.of(guildId).update((draft) => {

@@ -21,7 +21,7 @@ import { payerOf, type RunRecord, settle } from './after-run.js';
 import { createTeller } from './event-emitter.js';
 import { isCancelled } from './execute-action.js';
 import { act } from './execute-plan.js';
-import { answeringVoice, createSpeech, namedVoice, type Voice } from './message-sender.js';
+import { answeringVoice, channelVoice, createSpeech, type Voice } from './message-sender.js';
 import { type Ask, createAsk, createBounds, timeUp } from './model-calls.js';
 import { situationOf } from './prompt-context.js';
 import { type Scene, saidTo, setScene } from './run-context.js';
@@ -47,7 +47,7 @@ export interface RunEnd {
 export async function runPersona(occasion: Occasion, parts: RunParts): Promise<RunEnd> {
   const { llm } = parts;
   if (llm === undefined) throw new UserError(NO_MODEL);
-  return parts.inTurn(occasion.channel.id, () => runOnce(occasion, { ...parts, llm }));
+  return parts.channelMutex.run(occasion.channel.id, () => runOnce(occasion, { ...parts, llm }));
 }
 
 async function runOnce(occasion: Occasion, parts: ReadyParts): Promise<RunEnd> {
@@ -138,7 +138,7 @@ function voiceFor({ run, settings }: Scene, { channel, trigger, voice, limits }:
   if (!settings.ownName || channel.isDMBased() || (trigger.type === 'user_input' && messageId === null)) return voice;
   const replyTo =
     trigger.type === 'user_input' || trigger.type === 'tool_result' ? (messageId ?? undefined) : undefined;
-  return namedVoice(channel, { name: run.self, avatarUrl: settings.avatar }, { ...parts, replyTo, limits });
+  return channelVoice(channel, { ...parts, profile: { name: run.self, avatarUrl: settings.avatar }, replyTo, limits });
 }
 
 /** What has been said and done stays; the rest is told, or thrown for whoever tells it. */

@@ -1,7 +1,13 @@
-import { type Collection, type PersonaEvent, type PersonaPlace, textMessages, z } from '@cinnabar/sdk';
+import {
+  type Collection,
+  createKeyedMutex,
+  type PersonaEvent,
+  type PersonaPlace,
+  textMessages,
+  z,
+} from '@cinnabar/sdk';
 import { type AnyThreadChannel, ChannelType, type Client, type SendableChannels } from 'discord.js';
 import type { RunParts } from '../context.js';
-import { createInTurn } from './background.js';
 import type { EventHub } from './event-emitter.js';
 
 /** The thread of each channel in which thoughts can be read. To be declared among the plugin's collections. */
@@ -16,7 +22,7 @@ export interface ThoughtParts extends Pick<RunParts, 'background' | 'client' | '
 /** Lets people read along, in a thread, where a guild has chosen that. @returns stops it */
 export function showThoughts(parts: ThoughtParts): () => void {
   const { background, hub, settingsFor, client, signal } = parts;
-  const inTurn = createInTurn();
+  const mutex = createKeyedMutex();
   const show = async ({ channelId, guildId }: PersonaPlace, thought: string) => {
     if (signal.aborted || guildId === null || (await settingsFor(guildId)).thoughts !== 'thread') return;
     const channel = client.channels.cache.get(channelId);
@@ -25,7 +31,7 @@ export function showThoughts(parts: ThoughtParts): () => void {
   };
   return hub.subscribe({}, (event: PersonaEvent) => {
     if (event.type !== 'text' || !event.isThought) return;
-    background.run('showing a thought', () => inTurn(event.channelId, () => show(event, event.content)));
+    background.run('showing a thought', () => mutex.run(event.channelId, () => show(event, event.content)));
   });
 }
 
