@@ -15,8 +15,6 @@ export interface BotProcess {
   readonly pid: number;
   /** From the start of the process to ready. */
   readonly startMs: number;
-  /** Of that, what came after its modules had been loaded. */
-  readonly sinceLoadedMs: number;
   /** Processor time of that. */
   readonly startCpuUs: number;
   /** Processor time since the process started. */
@@ -28,6 +26,12 @@ export interface BotProcess {
 }
 
 const STOP_WITHIN_MS = 15_000;
+
+/** The bot's own command line, as it is started in earnest. */
+const COMMAND_LINE = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main'));
+/** The commands of the bench; sources, since a plugin is a folder of them. */
+const PLUGINS = fileURLToPath(new URL('../../bench/bots/plugins', import.meta.url));
+const PROBE = new URL('./bots/probe.js', import.meta.url).href;
 
 /**
  * @param dataDir where it keeps its data; a new folder, removed at the end, when left out
@@ -41,23 +45,35 @@ export async function startBot(
   env: Readonly<Record<string, string>> = {},
 ): Promise<BotProcess> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'cinnabar-bench-'));
-  const script = fileURLToPath(new URL(`./bots/${name}.js`, import.meta.url));
-  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const started = performance.now();
-  const child = fork(script, [discord.api, application.token, folder, ...variables], {
-    execArgv: ['--expose-gc'],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  const ready = await nextAnswer(child);
-  const startMs = performance.now() - started;
+  const child =
+    name === 'cinnabar'
+      ? fork(COMMAND_LINE, ['start'], {
+          execArgv: ['--import', PROBE],
+          stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+          env: {
+            PATH: process.env.PATH,
+            DISCORD_API: discord.api,
+            DISCORD_TOKEN: application.token,
+            CINNABAR_DATA: folder,
+            CINNABAR_PLUGINS: PLUGINS,
+            CINNABAR_MONITORING: 'off',
+            LOG_LEVEL: 'error',
+            ...env,
+          },
+        })
+      : forkBot(name, [discord.api, application.token, folder, ...asArguments(env)]);
   const ask = (question: Question) => {
+    const answer = nextAnswer(child);
     child.send(question);
-    return nextAnswer(child);
+    return answer;
   };
+  const isReady = name === 'cinnabar' ? printsReady(child).then(() => ask('cpu')) : nextAnswer(child);
+  const ready = await isReady;
+  const startMs = performance.now() - started;
   return {
     pid: child.pid ?? 0,
     startMs,
-    sinceLoadedMs: processorOf(ready).sinceLoadedMs,
     startCpuUs: processorOf(ready).cpuUs,
     cpuUs: async () => processorOf(await ask('cpu')).cpuUs,
     async memory() {
@@ -70,6 +86,26 @@ export async function startBot(
       if (dataDir === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function forkBot(name: string, args: readonly string[]): ChildProcess {
+  const script = fileURLToPath(new URL(`./bots/${name}.js`, import.meta.url));
+  return fork(script, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+}
+
+const asArguments = (env: Readonly<Record<string, string>>) =>
+  Object.entries(env).map(([name, value]) => `${name}=${value}`);
+
+function printsReady(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`Cinnabar ended with code ${code}`));
+    child.once('exit', onExit);
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      if (!text.includes('is ready')) return;
+      child.off('exit', onExit);
+      resolve();
+    });
+  });
 }
 
 function processorOf(answer: Answer): Extract<Answer, { readonly cpuUs: number }> {

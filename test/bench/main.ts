@@ -10,6 +10,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   messages: async () => (await import('./messages.js')).messages,
   commands: async () => (await import('./messages.js')).commands,
   start: async () => (await import('./start.js')).start,
+  guilds: async () => (await import('./guilds.js')).guilds,
   footprint: async () => (await import('./footprint.js')).footprint,
   reload: async () => (await import('./reload.js')).reload,
   cache: async () => (await import('./cache.js')).cache,

@@ -8,7 +8,6 @@ import { readArguments, serve } from './protocol.js';
 
 /** What a short answer of a model takes. */
 const ANSWER_MS = 400;
-const loadedAt = performance.now();
 const { api, token, dataDir, env } = readArguments();
 /** Only Discord's stand-in is asked: its address counts as public here. */
 const worker = import.meta.resolve('@cinnabar/plugin-tasks/builtin/web/worker');
@@ -66,4 +65,4 @@ const host = createHost({
 });
 await host.start(token);
 await host.idle();
-serve(() => host.stop(), loadedAt);
+serve(() => host.stop());

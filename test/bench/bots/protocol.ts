@@ -1,3 +1,6 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
 /** How the bench talks to the bots that it measures, over Node's IPC channel. A bot stops when the channel closes, whoever closed it. */
 export type Question = 'cpu' | 'memory';
 
@@ -7,7 +10,7 @@ export interface Memory {
 }
 export type Answer =
   /** User and system time of the whole process so far, its other threads included. Said once without being asked: when ready. */
-  | { readonly cpuUs: number; readonly sinceLoadedMs: number }
+  | { readonly cpuUs: number }
   /** After a garbage collection. */
   | { readonly memory: Memory };
 
@@ -32,18 +35,18 @@ function splitOnce(text: string, separator: string): readonly [string, string] {
   return [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-/**
- * Tells the bench that the bot is ready, and answers its questions from then on.
- * @param loadedAt `performance.now()` when the bot's modules had been loaded
- */
-export function serve(stop: () => Promise<unknown>, loadedAt: number): void {
-  const sinceLoadedMs = performance.now() - loadedAt;
-  const answer = (message: Answer) => process.send?.(message);
-  process.on('message', (question: Question) =>
-    answer(question === 'cpu' ? { cpuUs: cpuUs(), sinceLoadedMs } : { memory: memory() }),
-  );
+/** Tells the bench that the bot is ready, and answers its questions from then on. */
+export function serve(stop: () => unknown): void {
+  answerQuestions(stop);
+  process.send?.({ cpuUs: cpuUs() } satisfies Answer);
+}
+
+/** Answers the bench's questions until it goes, then stops. */
+export function answerQuestions(stop: () => unknown): void {
+  process.on('message', (question: Question) => {
+    process.send?.((question === 'cpu' ? { cpuUs: cpuUs() } : { memory: memory() }) satisfies Answer);
+  });
   process.once('disconnect', () => void stop());
-  answer({ cpuUs: cpuUs(), sinceLoadedMs });
 }
 
 function cpuUs(): number {
@@ -52,7 +55,10 @@ function cpuUs(): number {
 }
 
 function memory(): Memory {
-  globalThis.gc?.();
+  // Not by a flag of the command line: V8 would refuse code that was compiled without it.
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  collect();
   const { heapUsed, rss } = process.memoryUsage();
   return { heapBytes: heapUsed, rssBytes: rss };
 }

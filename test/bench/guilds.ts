@@ -1,0 +1,146 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type LocalApplication, type LocalDiscord, type LocalGuild, startLocalDiscord } from '@cinnabar/sdk/testing';
+import { BOTS, type BotName, type BotProcess, startBot } from './bot-process.js';
+import { compareRounds, type Figure, limit, median } from './report.js';
+
+const SIZES = [1_000, 10_000];
+/** The bots among them. */
+const MEMBERS = 50;
+const CHANNELS = 3;
+const ROUNDS = 3;
+const FIRST_SYNCED = 5;
+const MIB = 1024 * 1024;
+/** A bot has settled when it needs less of a processor than that, so often in a row. */
+const IDLE_SHARE = 0.04;
+const LOOK_EVERY_MS = 250;
+const IDLE_LOOKS = 4;
+
+interface Measured {
+  readonly settledMs: number;
+  readonly cpuMs: number;
+  readonly rssMib: number;
+  /** That name a guild, by how many guilds there are. */
+  readonly requestsPerGuild: number;
+}
+
+/** A start in many guilds until the bot has nothing more to do, everything as it was in the start before. */
+export async function* guilds(): AsyncGenerator<Figure> {
+  for (const size of SIZES) {
+    const measured = await measure(size);
+    const of = (bot: BotName, figure: keyof Measured) => (measured.get(bot) ?? []).map((one) => one[figure]);
+    const name = `start in ${size.toLocaleString('en-US')} guilds of ${MEMBERS}`;
+    const figures = [
+      [`${name} until settled`, 'ms', 'settledMs', 1.3],
+      [`${name} until settled`, 'ms CPU', 'cpuMs', 1.3],
+      [`${name}: resident memory`, 'MiB', 'rssMib', 1.15],
+    ] as const;
+    for (const [label, unit, figure, atMost] of figures) {
+      const ours = of('cinnabar', figure);
+      yield compareRounds({ name: label, unit, ours, peer: of('raw', figure), peerName: 'raw discord.js', atMost });
+      yield compareRounds({ name: label, unit, ours, peer: of('sapphire', figure), peerName: '@sapphire/framework' });
+    }
+    yield limit(`${name}, nothing changed`, 'requests per guild', median(of('cinnabar', 'requestsPerGuild')), 0);
+  }
+}
+
+async function measure(size: number): Promise<ReadonlyMap<BotName, readonly Measured[]>> {
+  const { discord, guilds, applications } = await createWorld(size);
+  const dataDir = mkdtempSync(join(tmpdir(), 'cinnabar-bench-'));
+  const measured = new Map<BotName, Measured[]>(BOTS.map((bot) => [bot, []]));
+  try {
+    await synchronise(discord, guilds, applications.cinnabar, dataDir);
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const bot of BOTS) measured.get(bot)?.push(await startOnce(bot, discord, applications[bot], dataDir, size));
+    }
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+    await discord.close();
+  }
+  return measured;
+}
+
+async function createWorld(size: number) {
+  const discord = await startLocalDiscord({ keepMessages: 10 });
+  discord.requests.enabled = false;
+  const owner = discord.createUser({ name: 'owner' });
+  const application = (name: BotName) => discord.createApplication({ name, owner });
+  const applications = {
+    raw: application('raw'),
+    sapphire: application('sapphire'),
+    cinnabar: application('cinnabar'),
+  };
+  const people = Array.from({ length: MEMBERS - 1 - BOTS.length }, (_, index) =>
+    discord.createUser({ name: `member${index}` }),
+  );
+  const guilds: LocalGuild[] = [];
+  for (let index = 0; index < size; index++) {
+    const guild = discord.createGuild({ name: `Guild ${index}`, owner });
+    for (const person of people) guild.join(person);
+    for (let channel = 0; channel < CHANNELS; channel++) guild.createChannel({ name: `channel-${channel}` });
+    for (const bot of BOTS) guild.invite(applications[bot]);
+    guilds.push(guild);
+  }
+  return { discord, guilds, applications };
+}
+
+/**
+ * What the first starts of a bot do at their pace, in thousands of guilds for many minutes: its slash commands are synced in a few, and what it
+ * keeps of those is written down for the others, too.
+ */
+async function synchronise(
+  discord: LocalDiscord,
+  guilds: readonly LocalGuild[],
+  application: LocalApplication,
+  dataDir: string,
+): Promise<void> {
+  const bot = await startBot('cinnabar', discord, application, dataDir);
+  while (application.guildCommands.size < FIRST_SYNCED) await wait(LOOK_EVERY_MS);
+  await wait(LOOK_EVERY_MS);
+  await bot.stop();
+  const folder = join(dataDir, 'documents', encodeURIComponent('@host'), 'collections', 'global', 'slash-commands');
+  const file = join(folder, `${application.id}.json`);
+  const stored: { data: { lists: Record<string, string> } } = JSON.parse(readFileSync(file, 'utf8'));
+  const { lists } = stored.data;
+  const [, known = ''] = Object.entries(lists).find(([list]) => list !== 'dm') ?? [];
+  const [digest = ''] = known.split(' ');
+  for (const guild of guilds) {
+    lists[guild.id] = `${digest} ${guild.members.get(application.id)?.joinedAt.toString(36)}`;
+  }
+  writeFileSync(file, JSON.stringify(stored));
+}
+
+async function startOnce(
+  name: BotName,
+  discord: LocalDiscord,
+  application: LocalApplication,
+  dataDir: string,
+  size: number,
+): Promise<Measured> {
+  discord.requests.reset();
+  discord.requests.enabled = true;
+  const started = performance.now();
+  const bot = await startBot(name, discord, application, dataDir);
+  const { settledMs, cpuMs } = await settled(bot, started);
+  discord.requests.enabled = false;
+  const { rssBytes } = await bot.memory();
+  await bot.stop();
+  const ofGuilds = discord.requests.all.filter(({ path }) => path.includes('/guilds/')).length;
+  return { settledMs, cpuMs, rssMib: rssBytes / MIB, requestsPerGuild: ofGuilds / size };
+}
+
+/** Resolves when the bot is idle; the time and the processor time are those of when it began to be. */
+async function settled(bot: BotProcess, started: number): Promise<{ settledMs: number; cpuMs: number }> {
+  let last = { settledMs: performance.now() - started, cpuMs: (await bot.cpuUs()) / 1000 };
+  for (let looks = 0; looks < IDLE_LOOKS; ) {
+    await wait(LOOK_EVERY_MS);
+    const cpuMs = (await bot.cpuUs()) / 1000;
+    const settledMs = performance.now() - started;
+    const isIdle = (cpuMs - last.cpuMs) / LOOK_EVERY_MS < IDLE_SHARE;
+    looks = isIdle ? looks + 1 : 0;
+    if (!isIdle) last = { settledMs, cpuMs };
+  }
+  return last;
+}
