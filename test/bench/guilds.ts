@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type LocalApplication, type LocalDiscord, type LocalGuild, startLocalDiscord } from '@cinnabar/sdk/testing';
+import { type LocalApplication, type LocalDiscord, type LocalGuild, startLocalDiscord } from '@cinnabar/local-discord';
 import { BOTS, type BotName, type BotProcess, startBot } from './bot-process.js';
 import { compareRounds, type Figure, limit, median } from './report.js';
 
