@@ -18,36 +18,27 @@ import {
   Tools,
 } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
-import { followUpsCollection } from './builtin/follow-ups/store.js';
-import { registerBuiltinTools } from './builtin/register.js';
-import { registerCommands } from './commands/register.js';
+import { followUpsCollection } from './builtin/follow-ups.js';
+import { registerBuiltinTools } from './builtin/tools.js';
+import { registerCommands } from './commands.js';
 import { backgroundOf } from './context/background.js';
-import { answerButtons, answerForm, takeMessage } from './discord/answering.js';
-import { createComponents } from './discord/components.js';
-import { controlButtons } from './discord/control-buttons.js';
-import { isStillThere } from './discord/membership.js';
+import { answerButtons, answerForm, takeMessage } from './discord/answers.js';
+import { controlButtons, createComponents } from './discord/buttons.js';
+import { createTyping, isStillThere } from './discord/channels.js';
+import { createSpeaker } from './discord/message-sender.js';
 import { createNotices } from './discord/notices.js';
-import { createPlaces } from './discord/place.js';
-import { createSpeaker } from './discord/speaker.js';
 import { createStatusBoard } from './discord/status-board.js';
 import { createTaskIndex } from './discord/task-index.js';
-import { createTyping } from './discord/typing.js';
-import { createJournal } from './journal/journal.js';
+import { createPlaces } from './discord/task-thread.js';
+import { createJournal, pruneEnded } from './journal/journal.js';
 import { personalTasks } from './journal/personal-data.js';
-import { pruneEnded } from './journal/retention.js';
 import { createRuns, HEARTBEAT_MS, runsCollection } from './journal/runs.js';
-import { createMessages } from './messages.js';
-import { registerResponders } from './mode/responders.js';
-import { registerStartTool } from './mode/start-tool.js';
-import { isFinal } from './model/status.js';
-import { tasksCollection } from './model/task.js';
-import { createCrew } from './running/crew.js';
-import { createEnds } from './running/end.js';
-import { recover } from './running/recover.js';
-import { createSweep, SWEEP_MS } from './running/sweep.js';
-import { createSlots } from './scheduling/slots.js';
+import { registerResponders, registerStartTool } from './responders.js';
+import { createWatchdog, WATCHDOG_MS } from './running/watchdog.js';
+import { createEnds, createSlots, createWorkerPool, recover } from './running/worker-pool.js';
 import { settings } from './settings.js';
-import { createTasks } from './tasks.js';
+import { isFinal, tasksCollection } from './task.js';
+import { createMessages, createTasks } from './tasks.js';
 
 const PRUNE_MS = 3_600_000;
 
@@ -133,7 +124,7 @@ export default definePlugin({
       tell: messages.tell,
       settle,
     };
-    const crew = createCrew(runParts);
+    const crew = createWorkerPool(runParts);
     const ends = createEnds({ crew, journal });
     const nameOf = async ({ userId, guildId }: Actor) => {
       const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
@@ -202,7 +193,7 @@ export default definePlugin({
     const whenReady = (task: () => unknown) => () => (client.isReady() ? task() : undefined);
     context.ready(takeOver);
     every(HEARTBEAT_MS, whenReady(takeOver));
-    every(SWEEP_MS, whenReady(createSweep(parts)));
+    every(WATCHDOG_MS, whenReady(createWatchdog(parts)));
     every(PRUNE_MS, async () => pruneEnded(journal, (await context.settings.global.get()).keepEnded));
     defer(async () => {
       await Promise.all([crew.leave(), board.close()]);

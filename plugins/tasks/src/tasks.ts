@@ -4,31 +4,26 @@ import {
   type Clock,
   hasModel,
   type Llm,
+  type Logger,
   type Random,
   type TaskInfo,
   type TaskMessage,
   type TaskRequest,
   type Tasks,
   type TaskWords,
+  tokensOf,
   UserError,
 } from '@cinnabar/sdk';
-import { type SettlePlace, unplaced } from './discord/place.js';
+import { type SettlePlace, unplaced } from './discord/task-thread.js';
 import { type Journal, Superseded } from './journal/journal.js';
-import { infoOf } from './model/info.js';
-import { goOnFrom, newTask } from './model/new-task.js';
-import { isFinal } from './model/status.js';
-import { type Background, labelOf, type Task, type Words } from './model/task.js';
-import type { Crew } from './running/crew.js';
-import type { Ends } from './running/end.js';
-import { SUBJECT } from './running/may-go-on.js';
-import { resumeTask } from './running/resume.js';
-import { assertMay, assertMayStart } from './running/rights.js';
-import type { Slots } from './scheduling/slots.js';
+import { assertMay, assertMayStart, SUBJECT } from './running/permissions.js';
+import { type Ends, resumeTask, type Slots, type WorkerPool } from './running/worker-pool.js';
 import { rulesIn, type TaskSettings } from './settings.js';
+import { type Background, goOnFrom, isFinal, labelOf, linkTo, newTask, type Task, type Words } from './task.js';
 
-export interface TasksParts {
+interface TasksParts {
   readonly journal: Journal;
-  readonly crew: Crew;
+  readonly crew: WorkerPool;
   readonly ends: Ends;
   readonly slots: Slots;
   readonly settle: SettlePlace;
@@ -206,5 +201,57 @@ export function createTasks(parts: TasksParts): Tasks {
     },
     onUpdate: (listener) => journal.onChange((task) => listener(info(task))),
     onMessage: (listener) => parts.messages.add(listener),
+  };
+}
+
+/** A task as others see it. @param place among those that wait for room, from 1 */
+function infoOf(task: Task, place: number | undefined): TaskInfo {
+  const { id, actor, origin, status, prompt, stepCount, cost, createdAt, endedAt, workedMs, question, ending } = task;
+  const asked = question !== undefined && question.answer === undefined && !isFinal(status) ? question : undefined;
+  return {
+    id,
+    actor: { ...actor },
+    origin,
+    status,
+    originalPrompt: prompt,
+    channelId: task.workId ?? actor.channelId,
+    link: linkTo(task),
+    stepCount,
+    tokens: tokensOf(task.usage),
+    cost,
+    startedAt: createdAt,
+    endedAt,
+    workedMs,
+    place: status === 'queued' ? place : undefined,
+    pendingQuestion: asked === undefined ? undefined : { text: asked.text, choices: [...asked.choices] },
+    currentTool: currentToolOf(task),
+    ending: ending?.text,
+    unknowns: [...task.unknowns],
+  };
+}
+
+/** The call that has been begun and is not over. */
+function currentToolOf({ step, status }: Task): string | undefined {
+  if (status !== 'tool_executing' && status !== 'waiting_approval') return undefined;
+  return step?.calls.find(({ state }) => state === 'begun')?.name;
+}
+
+/** Whoever wants to hear what tasks say. */
+export function createMessages(log: Logger) {
+  const listeners = new Set<(message: TaskMessage) => void>();
+  return {
+    add(listener: (message: TaskMessage) => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    tell(message: TaskMessage) {
+      for (const listener of listeners) {
+        try {
+          listener(message);
+        } catch (error) {
+          log.warn('a listener to what tasks say failed', { taskId: message.taskId, error });
+        }
+      }
+    },
   };
 }

@@ -1,7 +1,5 @@
-import { compact, estimateTokens } from '@cinnabar/plugin-tasks/context/compact';
-import { messagesOf } from '@cinnabar/plugin-tasks/context/messages';
-import { systemPrompt } from '@cinnabar/plugin-tasks/context/prompt';
-import type { Entry, Line } from '@cinnabar/plugin-tasks/model/task';
+import { compact, estimateTokens, messagesOf, systemPrompt } from '@cinnabar/plugin-tasks/context/prompt';
+import type { Entry, Line } from '@cinnabar/plugin-tasks/task';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

@@ -1,4 +1,4 @@
-import { isFinal, mayFollow, TRANSITIONS } from '@cinnabar/plugin-tasks/model/status';
+import { isFinal, mayFollow, TRANSITIONS } from '@cinnabar/plugin-tasks/task';
 import { TASK_STATUSES, type TaskStatus } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

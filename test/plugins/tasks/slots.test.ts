@@ -1,4 +1,4 @@
-import { createSlots } from '@cinnabar/plugin-tasks/scheduling/slots';
+import { createSlots } from '@cinnabar/plugin-tasks/running/worker-pool';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

@@ -10,9 +10,9 @@ import {
   withoutNoticeLines,
 } from '@cinnabar/sdk';
 import type { Client, Message } from 'discord.js';
+import { wordsIn } from '../discord/answers.js';
 import { channelOf } from '../discord/channels.js';
-import { wordsIn } from '../discord/words.js';
-import type { Background } from '../model/task.js';
+import type { Background } from '../task.js';
 
 export interface BackgroundParts {
   readonly client: Client;

@@ -1,10 +1,9 @@
 import { asNotice, type Clock, isRefusal, type Logger, plainText, sendOnce } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import { linkTo } from '../model/info.js';
-import { type Ending, keyOf, labelOf, type Task } from '../model/task.js';
 import type { Rules } from '../settings.js';
+import { type Ending, keyOf, labelOf, linkTo, type Task } from '../task.js';
 import { channelOf } from './channels.js';
-import { promptLine } from './sentences.js';
+import { promptLine } from './wording.js';
 
 /** What a member is notified of. */
 export type Occasion = 'ended' | 'question' | 'approval';

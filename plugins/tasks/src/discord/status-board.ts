@@ -1,10 +1,9 @@
 import type { Clock, Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { Task } from '../model/task.js';
-import { channelOf } from './channels.js';
-import type { TaskComponents } from './components.js';
-import { isGone } from './errors.js';
-import { statusText } from './sentences.js';
+import type { Task } from '../task.js';
+import type { TaskComponents } from './buttons.js';
+import { channelOf, isGone } from './channels.js';
+import { statusText } from './wording.js';
 
 /** At most one edit of a message in this time, so that a busy task does not use up Discord's patience. */
 const LEAST_BETWEEN_MS = 1_000;

@@ -1,8 +1,7 @@
 import { isDotMessage } from '@cinnabar/sdk';
 import { type Message, MessageType } from 'discord.js';
 import type { Journal } from '../journal/journal.js';
-import { isFinal } from '../model/status.js';
-import type { Task } from '../model/task.js';
+import { isFinal, type Task } from '../task.js';
 
 /** What a message in Discord means to a task. */
 export interface Meaning {

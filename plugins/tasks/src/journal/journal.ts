@@ -1,6 +1,5 @@
 import type { Clock, Collection, Logger, TaskStatus } from '@cinnabar/sdk';
-import { isFinal, isWorking, mayFollow } from '../model/status.js';
-import type { Task } from '../model/task.js';
+import { isFinal, isWorking, mayFollow, type Task } from '../task.js';
 
 /** A change that came too late: the task has ended, was paused, or belongs to somebody else by now. Nothing was written. */
 export class Superseded extends Error {
@@ -36,7 +35,7 @@ export interface Journal {
   onChange(listener: (task: Task) => void): () => void;
 }
 
-export interface JournalParts {
+interface JournalParts {
   readonly tasks: Collection<Task, 'global'>;
   /** The id of this run of the plugin. */
   readonly run: string;
@@ -130,4 +129,12 @@ export function createJournal({ tasks, run, clock, log }: JournalParts): Journal
       return () => void listeners.delete(listener);
     },
   };
+}
+
+/** Removes the oldest of the ended tasks of which there are more than `keep`. */
+export async function pruneEnded(journal: Journal, keep: number): Promise<void> {
+  const ended: Task[] = [];
+  for await (const task of journal.all()) if (isFinal(task.status) && task.ending?.told !== false) ended.push(task);
+  ended.sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
+  for (const { id } of ended.slice(keep)) await journal.remove(id);
 }

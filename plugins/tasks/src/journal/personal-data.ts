@@ -1,10 +1,8 @@
 import { FORGOTTEN, isOf, type PersonalData, type Provenance } from '@cinnabar/sdk';
-import { type MayShow, shownToPeople } from '../context/shown.js';
-import { isFinal } from '../model/status.js';
-import type { Call, Task } from '../model/task.js';
-import type { Ends } from '../running/end.js';
-import type { Journal } from './journal.js';
-import { Superseded } from './journal.js';
+import { type MayShow, redactForPeople } from '../context/redaction.js';
+import type { Ends } from '../running/worker-pool.js';
+import { type Call, isFinal, type Task } from '../task.js';
+import { type Journal, Superseded } from './journal.js';
 
 /** A member's tasks. One that is under way ends when it is to be forgotten. */
 export function personalTasks({
@@ -24,7 +22,7 @@ export function personalTasks({
   return {
     export: async (userId) => {
       const mayHave = (sources: Parameters<MayShow>[0]) => provenance.mayHave(sources, userId);
-      return Promise.all((await theirs(userId)).map((task) => shownToPeople(task, mayHave)));
+      return Promise.all((await theirs(userId)).map((task) => redactForPeople(task, mayHave)));
     },
     async forget(userId) {
       for (const { id, status } of await theirs(userId)) {

@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { isPublicAddress } from '@cinnabar/plugin-tasks/builtin/web/addresses';
 import { htmlToText } from '@cinnabar/plugin-tasks/builtin/web/html-text';
-import { isPublicAddress } from '@cinnabar/plugin-tasks/builtin/web/public-address';
 import { createWebReader } from '@cinnabar/plugin-tasks/builtin/web/reader';
 import { createManualClock } from '@cinnabar/sdk/testing';
 

@@ -1,4 +1,4 @@
-import { fetchUrlTool } from '@cinnabar/plugin-tasks/builtin/web/fetch-url';
+import { fetchUrlTool } from '@cinnabar/plugin-tasks/builtin/tools';
 import { htmlToText } from '@cinnabar/plugin-tasks/builtin/web/html-text';
 import { UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';

@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import { TextDecoder } from 'node:util';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { CinnabarError, type Clock, createDeadline, UserError, type WorkerRunOptions } from '@cinnabar/sdk';
 import { Agent, request } from 'undici';
-import { checkUrl, type UrlRules } from './address-check.js';
-import { ACCEPTED_ENCODINGS, letGo, readBody } from './body.js';
-import { guardedLookup, type Resolve } from './guarded-lookup.js';
-import { decode, type PageType, readContentType } from './page-text.js';
+import { checkUrl, guardedLookup, type Resolve, type UrlRules } from './addresses.js';
 
 export interface WebPage {
   /** Where it was found, after redirects. */
@@ -118,4 +117,87 @@ function userErrorIn(error: unknown): UserError | undefined {
   if (error instanceof UserError) return error;
   if (error instanceof AggregateError) return error.errors.map(userErrorIn).find((found) => found !== undefined);
   return error instanceof Error && error.cause !== undefined ? userErrorIn(error.cause) : undefined;
+}
+
+const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
+
+/**
+ * Reads a body as far as `mostBytes`, counted both as it comes and unpacked: a small body that unpacks to a huge one is cut off there.
+ * @throws UserError when there is more, or when it cannot be unpacked
+ */
+export async function readBody(body: Readable, encoding: string, mostBytes: number): Promise<Buffer> {
+  const steps = encoding.split(',').map((step) => step.trim().toLowerCase());
+  const packed = steps.filter((step) => step !== '' && step !== 'identity');
+  // Packed twice, it is somebody's bomb rather than somebody's page.
+  const make = packed.length <= 1 ? DECODERS[packed[0] ?? ''] : undefined;
+  if (packed.length > 0 && make === undefined) {
+    letGo(body);
+    throw new UserError(`The page is packed in a way that is not read: ${encoding}.`);
+  }
+  const decoder = make?.();
+  if (decoder !== undefined) {
+    body.once('error', () => decoder.emit('error', new Error('the connection was cut')));
+    body.pipe(decoder);
+  }
+  const source = decoder ?? body;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of source) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.length;
+      if (size > mostBytes) throw new UserError(`The page is larger than ${Math.round(mostBytes / 1024)} KB.`);
+      chunks.push(bytes);
+    }
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError('The page could not be read to its end.', { cause: error });
+  } finally {
+    letGo(body);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Ends a body that nobody reads. That is an abort to its connection, which would otherwise be reported as an error. */
+export function letGo(body: Readable): void {
+  body.on('error', () => undefined);
+  body.destroy();
+}
+
+const HTML = /^(text\/html|application\/xhtml\+xml)$/;
+const PLAIN = /^(text\/[\w.+-]+|application\/([\w.+-]+\+)?(json|xml)|application\/(yaml|x-yaml|toml|ld\+json))$/;
+
+export interface PageType {
+  readonly isHtml: boolean;
+  readonly charset: string;
+}
+
+/** @throws UserError for what is not text, before any of it is read */
+export function readContentType(contentType: string): PageType {
+  const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length) ?? 'utf-8';
+  const isHtml = HTML.test(type);
+  if (!isHtml && !PLAIN.test(type)) {
+    throw new UserError(`Only text is read, and this is ${type === '' ? 'of no known kind' : type}.`);
+  }
+  return { isHtml, charset: charset.replaceAll('"', '') };
+}
+
+export function decode(bytes: Uint8Array, charset: string): string {
+  return decoderFor(charset).decode(bytes);
+}
+
+function decoderFor(charset: string): TextDecoder {
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder();
+  }
 }

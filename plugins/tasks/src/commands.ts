@@ -1,0 +1,202 @@
+import {
+  type Access,
+  type Actor,
+  type Approvals,
+  type CommandContext,
+  option,
+  type Provenance,
+  plainText,
+  type Registrar,
+  type TaskInfo,
+  type Tasks,
+  UserError,
+  visible,
+} from '@cinnabar/sdk';
+import { figuresOfInfo } from './discord/details.js';
+import { statusWords } from './discord/wording.js';
+import { TASK_POLICY } from './running/permissions.js';
+
+interface CommandParts {
+  readonly access: Pick<Access, 'mayEnter'>;
+  readonly provenance: Pick<Provenance, 'mayTell'>;
+  readonly tasks: Tasks;
+  readonly approvals: Approvals | undefined;
+}
+
+const LISTED = 15;
+const SHOWN_PROMPT = 80;
+
+/** `task <what>`, with what one does to tasks among its words; and `tasks`. */
+export function registerCommands({ command }: Pick<Registrar, 'command'>, parts: CommandParts): void {
+  command({
+    name: 'task',
+    description: 'Give me a task to work on by myself',
+    access: TASK_POLICY,
+    ephemeral: true,
+    help: [
+      '`task <what>`: I work on it step by step, in a thread where I can, and tell you when it is done.',
+      '`task stop|pause|resume [id]`: the task of this thread, else your newest one.',
+      '`task continue [id] <what>`: goes on with a task that is over, with a new word. A reply to one of its messages does the same.',
+      '`task approvals [id]`: what you have allowed it for good; `task revoke <number> [id]` takes one back.',
+      '`tasks` lists them all.',
+    ].join('\n'),
+    options: { what: option.rest().describe('What to do; or stop, pause, resume, approvals, revoke') },
+    examples: ['task Collect the five best-liked memes of this week', 'task stop'],
+    async run(ctx, { what }) {
+      const words = wordsOf(what);
+      if (words?.kind === 'continue') return ctx.reply(await goOn(parts, ctx, words.text));
+      if (words !== undefined) return ctx.reply(await act(parts, ctx, words));
+      const messageId = ctx.message === null ? {} : { messageId: ctx.message.id };
+      const task = await parts.tasks.start({ prompt: what, actor: ctx.actor, origin: 'command', ...messageId });
+      if (ctx.message === null) await ctx.reply(`I have begun: ${task.link ?? 'it is in this channel'}`);
+    },
+  });
+  command({
+    name: 'tasks',
+    description: 'List the tasks of this server, running and ended',
+    ephemeral: true,
+    run: async (ctx) => ctx.reply(await listOf(parts, ctx)),
+  });
+}
+
+async function act(
+  parts: CommandParts,
+  { actor }: CommandContext,
+  words: Exclude<Words, { kind: 'continue' }>,
+): Promise<string> {
+  const { tasks } = parts;
+  const task = await chooseTask(tasks, actor, words.task);
+  switch (words.kind) {
+    case 'stop':
+      await tasks.stop(task.id, actor);
+      return 'Stopped. What was done follows.';
+    case 'pause':
+      await tasks.pause(task.id, actor);
+      return 'It pauses as soon as it can.';
+    case 'resume':
+      await tasks.resume(task.id, actor);
+      return 'It goes on.';
+    default:
+      if (task.actor.userId !== actor.userId) throw new UserError('Approvals are for who asked for the task.');
+      return approvalsOf(parts, task.id, words.kind === 'revoke' ? Number(words.approval) : undefined);
+  }
+}
+
+/** Goes on with a task that is over: with the one that is named, the one of this thread, or their newest here. */
+async function goOn({ tasks }: CommandParts, { actor, message }: CommandContext, text: string): Promise<string> {
+  const [first = '', ...rest] = text.split(/\s+/);
+  const all = await tasks.list({ guildId: actor.guildId });
+  const named = /^[a-z0-9]{5,26}$/.test(first) ? all.filter(({ id }) => id.endsWith(first)) : [];
+  const task = named.length === 1 ? named[0] : chooseEnded(all, actor);
+  if (task === undefined) throw new UserError('You have no task here that is over. `tasks` lists all of them.');
+  const words = named.length === 1 ? rest.join(' ') : text;
+  const messageId = message === null ? {} : { messageId: message.id };
+  await tasks.continue(task.id, { text: words === '' ? 'Please go on.' : words, ...messageId }, actor);
+  return 'It goes on.';
+}
+
+/** Lists what is allowed for a whole task, or takes one back. */
+async function approvalsOf({ approvals }: CommandParts, taskId: string, revoked: number | undefined): Promise<string> {
+  if (approvals === undefined)
+    throw new UserError('Nothing asks for approvals here: the plugin `confirm` is not loaded.');
+  const given = await approvals.list(taskId);
+  if (revoked !== undefined) {
+    const chosen = given[revoked - 1];
+    if (chosen === undefined || !(await approvals.revoke(taskId, chosen.id))) {
+      throw new UserError('There is no approval of that number. `task approvals` lists them.');
+    }
+    return `Taken back: ${plainText(visible(chosen.pattern))}`;
+  }
+  if (given.length === 0) return 'Nothing has been allowed for the whole of this task.';
+  return given.map(({ pattern }, index) => `${index + 1}. ${plainText(visible(pattern))}`).join('\n');
+}
+
+async function listOf({ tasks, access, provenance }: CommandParts, ctx: CommandContext): Promise<string> {
+  const { actor } = ctx;
+  const where = actor.guildId === null ? { guildId: null, userId: actor.userId } : { guildId: actor.guildId };
+  const listed = await tasks.list(where);
+  const places = new Set(listed.map((task) => task.actor.channelId));
+  const seen = new Map(
+    await Promise.all(
+      [...places].map(
+        async (id) => [id, await access.mayEnter(actor, { ...actor, channelId: id }, ['ReadMessageHistory'])] as const,
+      ),
+    ),
+  );
+  // What was asked for in a channel is for those who can read there.
+  const own = listed.filter((task) => task.actor.userId === actor.userId || seen.get(task.actor.channelId) === true);
+  if (own.length === 0) return 'There are no tasks here.';
+  // An answer to a message is read by everybody in the channel.
+  const isForAll = ({ channelId }: Actor) => provenance.mayTell([{ guildId: actor.guildId, channelId }], actor);
+  const all = ctx.message === null ? own : own.filter((task) => isForAll(task.actor));
+  const more = all.length > LISTED ? [`… and ${all.length - LISTED} more`] : [];
+  const hidden = own.length - all.length;
+  const apart =
+    hidden === 0 ? [] : [`${hidden} of other channels are not for everybody here: \`/tasks\` shows them to you alone.`];
+  return [...all.slice(0, LISTED).map(lineOf), ...more, ...apart].join('\n');
+}
+
+function lineOf(task: TaskInfo): string {
+  const { id, status, place, originalPrompt, link, currentTool } = task;
+  const prompt = originalPrompt.replaceAll(/\s+/g, ' ');
+  const cut = prompt.length <= SHOWN_PROMPT ? prompt : `${prompt.slice(0, SHOWN_PROMPT)}…`;
+  const tool = currentTool === undefined ? '' : ` \`${currentTool}\``;
+  const where = place === undefined ? '' : `, place ${place}`;
+  return `\`${id.slice(-5)}\` ${statusWords(status, place)}${tool}${where}: ${plainText(visible(cut))} · ${figuresOfInfo(task)}${link === undefined ? '' : ` · ${link}`}`;
+}
+
+const ENDED = new Set(['completed', 'cancelled', 'error']);
+
+/** The task that somebody means: by the end of its id; else the one in whose thread they are, else their newest one here. @throws UserError */
+async function chooseTask(tasks: Tasks, actor: Actor, label: string | undefined): Promise<TaskInfo> {
+  const all = await tasks.list({ guildId: actor.guildId });
+  if (label !== undefined) {
+    const named = all.filter(({ id }) => id.endsWith(label));
+    if (named[0] !== undefined && named.length === 1) return named[0];
+    throw new UserError(`There is no task "${label}" here. \`tasks\` lists them.`);
+  }
+  const open = all.filter(({ status }) => !ENDED.has(status));
+  const here = open.filter(({ channelId }) => channelId === actor.channelId);
+  const inThread = here.find(({ actor: who, channelId }) => who.channelId !== channelId);
+  const own = [...here, ...open].find(({ actor: who }) => who.userId === actor.userId);
+  const chosen = inThread ?? own;
+  if (chosen === undefined) throw new UserError('You have no open task here. `tasks` lists all of them.');
+  return chosen;
+}
+
+/** A task that is over: the one of the thread where the actor is, else their newest of the channel, else their newest. */
+function chooseEnded(all: readonly TaskInfo[], { userId, channelId }: Actor): TaskInfo | undefined {
+  const over = all.filter(({ status }) => ENDED.has(status));
+  const inThread = over.find((task) => task.channelId === channelId && task.actor.channelId !== channelId);
+  const own = over.filter((task) => task.actor.userId === userId);
+  return inThread ?? own.find((task) => task.actor.channelId === channelId) ?? own[0];
+}
+
+/** What `task …` asks for when it is not a task. */
+type Words =
+  | {
+      readonly kind: 'stop' | 'pause' | 'resume' | 'approvals' | 'revoke';
+      /** The end of a task's id. */
+      readonly task: string | undefined;
+      /** For `revoke`: which one, as `approvals` lists them. */
+      readonly approval: string | undefined;
+    }
+  /** What follows `continue`: a word for the task, after the end of its id where it is named. */
+  | { readonly kind: 'continue'; readonly text: string };
+
+const CONTROL = /^(stop|pause|resume|approvals)(?:\s+([a-z0-9]{5,26}))?$/;
+const REVOKE = /^revoke\s+(\d{1,3})(?:\s+([a-z0-9]{5,26}))?$/;
+const CONTINUE = /^continue(?:\s+([\s\S]+))?$/;
+
+/** Only these exact forms, in lower case, are commands: `!task Stop the music at ten` is a task. */
+function wordsOf(text: string): Words | undefined {
+  const words = text.trim();
+  const [, kind, task] = CONTROL.exec(words) ?? [];
+  if (kind === 'stop' || kind === 'pause' || kind === 'resume' || kind === 'approvals') {
+    return { kind, task, approval: undefined };
+  }
+  const more = CONTINUE.exec(words);
+  if (more !== null) return { kind: 'continue', text: (more[1] ?? '').trim() };
+  const [, approval, of] = REVOKE.exec(words) ?? [];
+  return approval === undefined ? undefined : { kind: 'revoke', approval, task: of };
+}

@@ -1,0 +1,142 @@
+import {
+  type ChannelContexts,
+  hasModel,
+  type Llm,
+  type Logger,
+  type ModelTool,
+  type ParticipantMessage,
+  participantNames,
+  type Registrar,
+  type Tasks,
+  type Turn,
+  UserError,
+  withoutNotes,
+  z,
+} from '@cinnabar/sdk';
+import { conversationBefore } from './context/background.js';
+import { START_TOOL } from './running/execute-step.js';
+import { TASK_POLICY } from './running/permissions.js';
+
+interface ModeParts {
+  readonly tasks: Tasks;
+  readonly llm: Llm | undefined;
+  readonly contexts: ChannelContexts | undefined;
+  readonly log: Logger;
+  selfName(guildId: string | null): string;
+}
+
+const begin = z.object({
+  goal: z.string().min(1).max(4_000).describe('The whole task, in one piece, with everything that was said about it'),
+});
+const BEGIN: ModelTool = {
+  name: 'begin_task',
+  description:
+    'Call this when what is asked takes several steps, tools or some time. You then work on it by yourself. Answer anything else directly.',
+  inputSchema: z.toJSONSchema(begin, { io: 'input' }),
+};
+
+/**
+ * `tasks` makes a task of whatever is said to the bot in its channels; with `tasks-auto` the model's first answer decides whether it is one.
+ * Neither waits for the task: the channel's next turn is not held up by it.
+ */
+export function registerResponders({ responder }: Pick<Registrar, 'responder'>, parts: ModeParts): void {
+  responder({
+    name: 'tasks',
+    description: 'Makes a task of everything that is said to me',
+    respond: (turn) => start(parts, turn, turn.text),
+  });
+  responder({
+    name: 'tasks-auto',
+    description: 'Answers at once, or makes a task of it when it takes several steps',
+    respond: (turn) => decide(parts, turn),
+  });
+}
+
+const PROMPT = (self: string) =>
+  `You are ${self}, an assistant on Discord. Be brief. Never say that you will do something unless you call begin_task.`;
+
+const said = (participant: string, text: string): ParticipantMessage => ({
+  participant,
+  content: [{ type: 'text', text }],
+});
+
+/** What was said before, as far as who asks may read it. Where it cannot be read, the answer comes without it. */
+async function conversationOf({ contexts, log }: ModeParts, { actor, message, signal }: Turn) {
+  try {
+    return await conversationBefore(contexts, actor, message?.id, signal);
+  } catch (error) {
+    log.warn('the conversation could not be read', { channelId: actor.channelId, error });
+    return { lines: [], instructions: undefined };
+  }
+}
+
+async function start({ tasks }: ModeParts, { actor, message, reply }: Turn, prompt: string): Promise<void> {
+  const messageId = message === null ? {} : { messageId: message.id };
+  const { link } = await tasks.start({ prompt, actor, origin: 'mode', ...messageId });
+  if (message === null) await reply({ content: `I have begun: ${link ?? 'it is in this channel'}`, notice: true });
+}
+
+const NOTHING_SAID = 'The language model had nothing to say to this. Please try to put it differently.';
+
+async function decide(parts: ModeParts, turn: Turn): Promise<void> {
+  const { llm, selfName } = parts;
+  if (llm === undefined) throw new UserError('No language model is set up, so I cannot answer.');
+  const self = selfName(turn.actor.guildId);
+  const { id, displayName, username } = turn.user;
+  const person = { id, displayName: turn.member?.displayName ?? displayName, username };
+  // Never the bot's own name, or their words would be the bot's.
+  const { lines, instructions } = await conversationOf(parts, turn);
+  const others = lines.filter(({ own }) => !own);
+  const known = others.find(({ source }) => source.userIds?.includes(id) === true)?.speaker;
+  const taken = [self, ...others.map(({ speaker }) => speaker)];
+  const participant = known ?? participantNames([person], taken).get(id) ?? username;
+  const { content } = await llm.complete({
+    self,
+    system: [PROMPT(self), ...(instructions === undefined ? [] : [instructions])].join('\n\n'),
+    messages: [
+      ...lines.map(({ own, speaker, text }) => said(own ? self : speaker, text)),
+      said(participant, withoutNotes(turn.text)),
+    ],
+    tools: [BEGIN],
+    signal: turn.signal,
+    ...(turn.deadlineAt === undefined ? {} : { deadlineAt: turn.deadlineAt }),
+  });
+  const call = content.find((block) => block.type === 'tool_use');
+  const goal = begin.safeParse(call?.input);
+  if (call?.name === BEGIN.name && goal.success) return start(parts, turn, goal.data.goal);
+  const text = content
+    .map((block) => (block.type === 'text' ? block.text : ''))
+    .join('')
+    .trim();
+  await turn.reply(text === '' ? { content: NOTHING_SAID, notice: true } : text);
+}
+
+/** By which `chat`, `persona` and other minds hand over what takes several steps. */
+export function registerStartTool(
+  { tool }: Pick<Registrar, 'tool'>,
+  tasks: Tasks,
+  llm: Pick<Llm, 'current'> | undefined,
+): void {
+  tool({
+    name: START_TOOL,
+    description:
+      'Starts a long-running task that works by itself, step by step, and reports in a thread. For what takes several steps or some time. It has only begun when this returns.',
+    input: z.object({ goal: z.string().min(1).max(4_000).describe('The whole task, in one piece') }),
+    risk: 'write',
+    access: TASK_POLICY,
+    offered: () => hasModel(llm),
+    examples: ['start a task: {goal}', 'take your time and {goal}'],
+    present: {
+      sentence: ({ goal }) => `I'll start a task: ${goal}`,
+      said: ['goal'],
+      action: 'Start a task',
+      success: (_input, { link }: { readonly link: string | undefined }) =>
+        `✓ The task has begun, it is not done yet: ${link ?? 'it works in this channel'}`,
+      cancelled: () => 'Cancelled starting the task.',
+    },
+    async run({ goal }, { actor }) {
+      const { id, link } = await tasks.start({ prompt: goal, actor, origin: 'tool' });
+      return { id, link };
+    },
+  });
+}

@@ -1,0 +1,204 @@
+import {
+  addUsage,
+  billFor,
+  budgetRefusal,
+  CinnabarError,
+  type Llm,
+  type LlmCompletion,
+  type LlmRequest,
+  mostOf,
+  sentenceOf,
+} from '@cinnabar/sdk';
+import { estimateTokens, messagesOf, systemPrompt } from '../context/prompt.js';
+import { redactForModel } from '../context/redaction.js';
+import type { Rules } from '../settings.js';
+import { actorOf, type Call, type Step, type Task } from '../task.js';
+import { finish } from './complete-step.js';
+import { controlTools } from './control-calls.js';
+import { beginCall, isToolCall, START_TOOL } from './execute-step.js';
+import { countFailure } from './loop-detector.js';
+import { pause, type RunControl, type RunParts, until } from './run-control.js';
+import { receiptOf, say } from './speech.js';
+
+/** The longest answer that a reservation of money reckons with. */
+const ANSWER_TOKENS = 4_096;
+const FIRST_RETRY_MS = 2_000;
+const NO_MODEL = 'No language model is set up. The owner of the bot can load the `llm` plugin and configure one.';
+
+/** Asks the model for the next step, and writes what it has answered before anything follows from it. */
+export async function requestStep(parts: RunParts, control: RunControl, id: string, rules: Rules): Promise<void> {
+  const { journal, llm, accounts } = parts;
+  if (llm === undefined) return finish(parts, id, 'error', { kind: 'failed', text: NO_MODEL });
+  const task = await journal.move(id, 'thinking', (draft) => {
+    delete draft.waitsSince;
+    delete draft.reminded;
+  });
+  const request = await promptOf(parts, task, rules);
+  const traits = await llm.traits().catch(() => undefined);
+  const most = mostOf(estimateTokens(task.entries), ANSWER_TOKENS, traits?.price);
+  const hold = await accounts?.reserve(actorOf(task), most);
+  if (hold?.decision.allowed === false) {
+    return finish(parts, id, 'completed', { kind: 'limit', text: budgetRefusal(hold.decision) });
+  }
+  const endTyping = parts.showTyping(task);
+  try {
+    const completion = await completionOf(llm, request, control);
+    endTyping();
+    const bill = await billFor([completion], async (model) => (await llm.traits(model).catch(() => undefined))?.price);
+    // Recorded first: when the process dies in between, the request is repeated and takes its place.
+    await accounts?.record(receiptOf(task, completion, bill, parts.clock.now()));
+    if (control.stopped.aborted) return;
+    const step = { text: textOf(completion), calls: questionFirst(callsOf(completion)) };
+    // A tool with which the step begins is begun in the same write.
+    const first = control.interrupted.aborted ? undefined : firstTool(step);
+    control.begunNow = first?.id;
+    await journal.move(id, first === undefined ? 'running' : 'tool_executing', (draft) => {
+      draft.stepCount += 1;
+      draft.usage = addUsage(draft.usage, completion.usage);
+      draft.cost = draft.cost === null || bill.cost === null ? null : draft.cost + bill.cost;
+      draft.circles.failures = 0;
+      delete draft.outage;
+      draft.step = { n: draft.stepCount, ...step };
+      if (first !== undefined) beginCall(first.id)(draft);
+    });
+  } catch (error) {
+    await onFailure(parts, control, id, error);
+  } finally {
+    endTyping();
+    await hold?.release();
+  }
+}
+
+async function promptOf({ tools, provenance, selfName }: RunParts, task: Task, rules: Rules): Promise<LlmRequest> {
+  const self = selfName(task.actor.guildId);
+  const shown = await redactForModel(task, (sources) => provenance.mayShow(sources, [actorOf(task)]));
+  const offered = (await tools.offered(actorOf(task))).filter(({ name }) => name !== START_TOOL);
+  return {
+    self,
+    system: systemPrompt(self, rules, task.background?.instructions),
+    messages: messagesOf(shown, self),
+    tools: [
+      ...controlTools(),
+      ...offered.map(({ name, description, inputSchema, examples }) => ({ name, description, inputSchema, examples })),
+    ],
+    cache: { tools: { type: 'ephemeral' }, system: { type: 'ephemeral' } },
+  };
+}
+
+async function completionOf(llm: Llm, request: LlmRequest, control: RunControl): Promise<LlmCompletion> {
+  if (control.interrupted.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
+  return until(llm.complete({ ...request, signal: control.interrupted }), control.interrupted);
+}
+
+/**
+ * What is not worth another try ends the task. An outage is waited for. Anything else is tried again, a little later each time, until the
+ * breaker has had enough.
+ */
+async function onFailure(parts: RunParts, control: RunControl, id: string, error: unknown): Promise<void> {
+  if (control.interrupted.aborted || !(error instanceof CinnabarError)) throw error;
+  if (!error.code.startsWith('CINNABAR_LLM_')) throw error;
+  if (HOPELESS.has(error.code)) {
+    return finish(parts, id, 'error', { kind: 'failed', text: sentenceOf(error) ?? MODEL_FAILED });
+  }
+  parts.log.info('a step of a task could not be asked for', { taskId: id, error });
+  if (isOutage(error.code)) return waitOutOutage(parts, control, id);
+  const { circles } = await parts.journal.move(id, 'running', (draft) => {
+    draft.circles = countFailure(draft.circles);
+  });
+  await pause(parts.clock, FIRST_RETRY_MS * 2 ** (circles.failures - 1), control.interrupted);
+}
+
+/** Of an error of the model that has no sentence for members. */
+const MODEL_FAILED = 'The language model cannot be used for this.';
+
+const HOPELESS: ReadonlySet<string> = new Set([
+  'CINNABAR_LLM_NOT_CONFIGURED',
+  'CINNABAR_LLM_REFUSED',
+  'CINNABAR_LLM_UNSUPPORTED',
+]);
+
+/** The tool of the host that is to be carried out before anything else, if there is one. */
+function firstTool({ text, calls }: Pick<Step, 'text' | 'calls'>): Call | undefined {
+  const call = calls.find(({ state }) => state !== 'done');
+  return call === undefined || text !== '' || !isToolCall(call) ? undefined : call;
+}
+
+const textOf = ({ content }: LlmCompletion) =>
+  content
+    .map((block) => (block.type === 'text' ? block.text : ''))
+    .join('')
+    .trim();
+
+/** Their ids tell the calls of a step apart, whatever the model calls them. */
+function callsOf({ content, droppedCalls = 0 }: LlmCompletion): Call[] {
+  const used = new Set<string>();
+  const calls = content.flatMap((block): Call[] => {
+    if (block.type === 'text') return [];
+    const { name } = block;
+    const id = used.has(block.id) ? `${block.id}_${used.size}` : block.id;
+    used.add(id);
+    if (block.type === 'tool_use') return [{ id, name, input: { ...block.input }, state: 'open', attempt: 1 }];
+    return [unreadable(id, name, `the arguments could not be read, because ${block.reason}`)];
+  });
+  const last = calls.at(-1);
+  if (droppedCalls === 0 || last === undefined) return calls;
+  const more = `this call and ${droppedCalls - 1} more are beyond what one answer may ask for`;
+  return [...calls, unreadable(`${last.id}_dropped`, last.name, more)];
+}
+
+const HELD =
+  'Not run: you asked the user in the same answer, and what they say comes first. Make this call again if it is still wanted then.';
+
+/** An answer that asks the user does nothing else: the model is to know what they say before anything of it runs. */
+function questionFirst(calls: readonly Call[]): Call[] {
+  const question = calls.find(({ name, unreadable: why }) => name === 'ask_user' && why === undefined);
+  if (question === undefined) return [...calls];
+  return calls.map((call) => (call === question ? call : { ...call, state: 'done', outcome: 'held', result: HELD }));
+}
+
+function unreadable(id: string, name: string, why: string): Call {
+  return { id, name, input: {}, unreadable: why, state: 'open', attempt: 1 };
+}
+
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 300_000;
+/** A single failure is soon over, and not worth a message. */
+const TOLD_AFTER = 2;
+const TOLD =
+  '📡 The language model cannot be reached at the moment. I wait, and go on by myself as soon as it answers. Nothing is lost.';
+
+/** Failures of the model that pass by themselves. */
+const PASSING: ReadonlySet<string> = new Set([
+  'CINNABAR_LLM_UNAVAILABLE',
+  'CINNABAR_LLM_PAUSED',
+  'CINNABAR_LLM_RATE_LIMITED',
+  'CINNABAR_LLM_TIMEOUT',
+]);
+
+const isOutage = (code: string): boolean => PASSING.has(code);
+
+/**
+ * Waits a little longer after each failure, says once that it waits, and returns for the next attempt. The time counts as work, so the task's own
+ * limit ends it. @throws Interrupted
+ */
+async function waitOutOutage(parts: RunParts, control: RunControl, id: string): Promise<void> {
+  const { journal, clock } = parts;
+  const now = clock.now();
+  const task = await journal.move(id, 'running', (draft) => {
+    const { since = now, failures = 0, told = false } = draft.outage ?? {};
+    draft.outage = { since, failures: failures + 1, told };
+  });
+  const { since = now, failures = 1, told = false } = task.outage ?? {};
+  if (failures >= TOLD_AFTER && !told) {
+    await say(parts, control, task, { key: `outage:${since}`, kind: 'warning', text: TOLD }, (draft) => {
+      if (draft.outage !== undefined) draft.outage.told = true;
+    });
+  }
+  await pause(clock, Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS), control.interrupted);
+}
+
+/** Added to the reason for which a task ends while its model is away. */
+export function outageNote({ outage }: Pick<Task, 'outage'>): string {
+  if (outage === undefined) return '';
+  return ' The language model could not be reached for the last part of it.';
+}

@@ -1,0 +1,306 @@
+import {
+  type Actor,
+  NO_USAGE,
+  TASK_STATUSES,
+  type TaskRequest,
+  type TaskStatus,
+  tokensOf,
+  toolSource,
+  z,
+} from '@cinnabar/sdk';
+
+const text = z.string();
+const input = z.record(z.string(), z.unknown());
+
+/**
+ * One call of the model. `open`: not begun. `begun`: written before it is carried out, so that after a crash nobody takes it for "not run".
+ * `done`: `result` is what the model is told.
+ */
+const call = z.object({
+  id: text,
+  name: text,
+  input,
+  /** Why the arguments could not be read. */
+  unreadable: text.exactOptional(),
+  state: z.enum(['open', 'begun', 'done']),
+  /** From 1; the next attempt is a call of its own for the host. */
+  attempt: z.number().int(),
+  /** Until when its request for approval waits, in ms since 1970; over restarts, too. */
+  decideBy: z.number().exactOptional(),
+  /** Of `wait`: until when it waits, in ms since 1970. */
+  wakeAt: z.number().exactOptional(),
+  /** `held`: not run, because its answer also asked the user. `told`: one of the task's own controls. */
+  outcome: z.enum(['done', 'failed', 'denied', 'expired', 'unknown', 'told', 'held']).exactOptional(),
+  result: text.exactOptional(),
+  /** Where the result came from: it is for those who may read all of that. */
+  sources: z.array(toolSource).exactOptional(),
+});
+export type Call = z.output<typeof call>;
+
+/** What the model has answered and what has become of it so far. */
+const step = z.object({
+  n: z.number().int(),
+  text,
+  /** The messages that carry `text`; absent until it has been said. */
+  textIds: z.array(text).exactOptional(),
+  calls: z.array(call),
+});
+export type Step = z.output<typeof step>;
+
+/** What a person has said to the task while it works. */
+const words = z.object({ userId: text, name: text, text, sources: z.array(toolSource) });
+export type Words = z.output<typeof words>;
+
+/** What was known of the conversation when the task began. */
+const background = z.object({
+  /** What the server's configuration tells the bot to do. */
+  instructions: text.exactOptional(),
+  /** Oldest first: what was said, then the message that was replied to, and attachments. */
+  lines: z.array(z.object({ speaker: text, text, sources: z.array(toolSource) })),
+});
+export type Background = z.output<typeof background>;
+
+/** A step that is over, something that the loop says to the model, or what a person has said. */
+const entry = z.discriminatedUnion('kind', [
+  step.pick({ n: true, text: true, calls: true }).extend({ kind: z.literal('step') }),
+  z.object({ kind: z.literal('note'), text }),
+  words.extend({ kind: z.literal('said') }),
+]);
+export type Entry = z.output<typeof entry>;
+
+/** What is left of a step; with sources, where it came from. */
+const line = z.union([text, z.object({ text, sources: z.array(toolSource) })]);
+export type Line = z.output<typeof line>;
+
+const question = z.object({
+  text,
+  choices: z.array(text),
+  /** Messages; absent until it has been asked. */
+  messageIds: z.array(text).exactOptional(),
+  answer: z.object({ text, byUserId: text, at: z.number() }).exactOptional(),
+});
+export type Question = z.output<typeof question>;
+
+/** `complete`: by itself. `limit`: it ran into one. `stopped`: by a person. `breaker`: it ran in circles. `gone`: who asked has lost the right to it. */
+const ENDINGS = ['complete', 'limit', 'stopped', 'breaker', 'failed', 'gone'] as const;
+const ending = z.object({
+  kind: z.enum(ENDINGS),
+  /** What it has done, or why it ended. */
+  text,
+  byUserId: text.exactOptional(),
+  /** Calls that were under way, with what became of them as far as that is known. */
+  halted: z.array(text),
+  /** Whether the channel has been told. */
+  told: z.boolean(),
+});
+export type Ending = z.output<typeof ending>;
+
+const usage = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cacheCreationTokens: z.number(),
+  cacheReadTokens: z.number(),
+  cacheCreation1hTokens: z.number(),
+});
+
+/** Everything that is kept of a task: a runner goes on from this alone. */
+export const taskSchema = z.object({
+  id: text,
+  actor: z.object({
+    userId: text,
+    guildId: text.nullable(),
+    channelId: text,
+    identity: text.exactOptional(),
+  }),
+  /** What the model calls who asked. */
+  requester: text,
+  origin: text,
+  prompt: text,
+  /** The message that asked for it. */
+  messageId: text.exactOptional(),
+  background: background.exactOptional(),
+  status: z.enum(TASK_STATUSES),
+  createdAt: z.number(),
+  /** When its status was last written: `workedMs` counts from there. */
+  changedAt: z.number(),
+  endedAt: z.number().exactOptional(),
+  workedMs: z.number(),
+  /** The status message, and the channel or thread in which it works. */
+  statusId: text.exactOptional(),
+  workId: text.exactOptional(),
+  /** Its latest message there: what it has said since is looked for after this one. */
+  lastId: text.exactOptional(),
+  /** Its latest messages: a reply to one of them is meant for it. */
+  saidIds: z.array(text).exactOptional(),
+  /** What people have said to it, to be heard at the next step. */
+  inbox: z.array(words).exactOptional(),
+  /** Others whose words it has heard: its tool calls need their rights, too. */
+  alongside: z.array(text).exactOptional(),
+  /** What it had used when it was last continued after its end: its limits count from there. */
+  continuedFrom: z
+    .object({ steps: z.number(), workedMs: z.number(), tokens: z.number(), cost: z.number() })
+    .exactOptional(),
+  /** How often it was continued after its end. */
+  continued: z.number().int().exactOptional(),
+  stepCount: z.number().int(),
+  usage,
+  cost: z.number().nullable(),
+  warned: z.boolean(),
+  /** The language model cannot be reached: since when, and how often it was asked in vain. */
+  outage: z.object({ since: z.number(), failures: z.number().int(), told: z.boolean() }).exactOptional(),
+  /** Since when the step under way waits for its member, and whether they have been reminded of it. */
+  waitsSince: z.number().exactOptional(),
+  reminded: z.boolean().exactOptional(),
+  /** What has been left behind: a line for each step whose details are gone. */
+  scratchpad: z.array(line),
+  entries: z.array(entry),
+  step: step.exactOptional(),
+  question: question.exactOptional(),
+  unknowns: z.array(text),
+  /**
+   * What the breakers go by: the latest call with its result and how often it came in a row; steps that only repeated; calls and model requests
+   * that failed in a row; the latest calls with results, and texts, as hashes.
+   */
+  circles: z.object({
+    lastCall: text,
+    identical: z.number(),
+    idle: z.number(),
+    errors: z.number(),
+    failures: z.number(),
+    seen: z.array(text).exactOptional(),
+  }),
+  /** Calls as people see them behind Details. */
+  log: z.array(
+    z.object({
+      n: z.number(),
+      tool: text,
+      input: text,
+      outcome: text,
+      result: text,
+      sources: z.array(toolSource).exactOptional(),
+    }),
+  ),
+  /** Somebody wants it to pause; it does when the tool that runs has ended. */
+  pausing: z.boolean(),
+  /** Paused because the plugin was switched off in the guild: it goes on when it is switched on again. */
+  pausedByHost: z.boolean(),
+  ending: ending.exactOptional(),
+  /** Which run of which process carries it out. */
+  lease: text.exactOptional(),
+});
+export type Task = z.output<typeof taskSchema>;
+
+/** Global, by task: one document, so that a transition is one write. `version` is the state's schema version. */
+export const tasksCollection = { scope: 'global', version: 1, schema: taskSchema } as const;
+
+/** Names something that is said once between a beginning and an end: a task that was continued has an end of its own again. */
+export const keyOf = (task: Pick<Task, 'continued'>, what: string): string =>
+  task.continued === undefined ? what : `${what}:${task.continued}`;
+
+/** How people name a task. */
+export const labelOf = ({ id }: Pick<Task, 'id'>): string => id.slice(-5);
+
+/** Every live task can be put back in line: after a restart, and when it has waited for somebody. */
+const ALWAYS = ['queued', 'paused', 'cancelled', 'error'] as const;
+
+/**
+ * Where a task can go from each status. A status that leads nowhere is final. Limits end a task as `completed`; what goes
+ * wrong, as `error`; what a person or the loss of their rights ends, as `cancelled`.
+ */
+export const TRANSITIONS: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
+  queued: ['running', 'paused', 'cancelled', 'error'],
+  running: [...ALWAYS, 'thinking', 'tool_executing', 'waiting_user', 'waiting_time', 'completed'],
+  thinking: [...ALWAYS, 'running', 'tool_executing', 'completed'],
+  tool_executing: [...ALWAYS, 'running', 'waiting_approval'],
+  waiting_approval: [...ALWAYS, 'running'],
+  waiting_user: [...ALWAYS, 'running'],
+  waiting_time: [...ALWAYS, 'running'],
+  paused: ['queued', 'cancelled', 'error'],
+  completed: [],
+  cancelled: [],
+  error: [],
+};
+
+export const isFinal = (status: TaskStatus): boolean => TRANSITIONS[status].length === 0;
+
+/** Staying is always allowed: what changes then is not the status. */
+export const mayFollow = (from: TaskStatus, to: TaskStatus): boolean =>
+  (from === to && !isFinal(from)) || TRANSITIONS[from].includes(to);
+
+/** In these a task works; in the others it waits for somebody or something, and time is not counted. */
+export const isWorking = (status: TaskStatus): boolean =>
+  status === 'running' || status === 'thinking' || status === 'tool_executing';
+
+/** As whom, and where, a task acts: who asked for it, in the place where it works. */
+export function actorOf({ actor, workId }: Pick<Task, 'actor' | 'workId'>): Actor {
+  return { ...actor, channelId: workId ?? actor.channelId };
+}
+
+/** A task that nobody has begun with. */
+export function newTask(
+  id: string,
+  { prompt, actor, origin, messageId }: TaskRequest,
+  requester: string,
+  background: Background,
+  now: number,
+): Task {
+  return {
+    id,
+    actor: { ...actor },
+    requester,
+    origin,
+    prompt,
+    ...(messageId === undefined ? {} : { messageId }),
+    background,
+    status: 'queued',
+    createdAt: now,
+    changedAt: now,
+    workedMs: 0,
+    stepCount: 0,
+    usage: { ...NO_USAGE },
+    cost: 0,
+    warned: false,
+    scratchpad: [],
+    entries: [],
+    unknowns: [],
+    circles: { ...NO_CIRCLES },
+    log: [],
+    pausing: false,
+    pausedByHost: false,
+  };
+}
+
+const NO_CIRCLES: Task['circles'] = { lastCall: '', identical: 0, idle: 0, errors: 0, failures: 0 };
+
+/** Puts a task that is over where it was, with a new word of its people: its limits count from here, its steps go on counting. */
+export function goOnFrom(draft: Task, said: Words): void {
+  const { stepCount, workedMs, usage, cost, ending } = draft;
+  draft.continuedFrom = { steps: stepCount, workedMs, tokens: tokensOf(usage), cost: cost ?? 0 };
+  draft.continued = (draft.continued ?? 0) + 1;
+  draft.circles = { ...NO_CIRCLES };
+  draft.warned = false;
+  const text = `The task had ended: ${ending?.text ?? ''} Now it goes on with this.`;
+  draft.entries.push({ kind: 'note', text });
+  hear(draft, said);
+  delete draft.question;
+  delete draft.outage;
+}
+
+/** What people have said since the last step is heard; nothing of what came before it is a circle any more. */
+export function hearInbox(draft: Task): void {
+  for (const words of draft.inbox ?? []) hear(draft, words);
+  draft.circles = { ...NO_CIRCLES };
+  delete draft.inbox;
+}
+
+function hear(draft: Task, words: Words): void {
+  draft.entries.push({ kind: 'said', ...words });
+  if (words.userId === draft.actor.userId) return;
+  draft.alongside = [...new Set([...(draft.alongside ?? []), words.userId])];
+}
+
+/** To its status message. */
+export function linkTo({ actor, statusId }: Pick<Task, 'actor' | 'statusId'>): string | undefined {
+  if (statusId === undefined) return undefined;
+  return `https://discord.com/channels/${actor.guildId ?? '@me'}/${actor.channelId}/${statusId}`;
+}
