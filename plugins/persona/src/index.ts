@@ -19,27 +19,25 @@ import {
   Random,
   Tools,
 } from '@cinnabar/sdk';
-import { createRegistry } from './actions/action-registry.js';
-import { CHAINS, ownActions } from './actions/builtin-actions.js';
+import { createActionRegistry } from './actions/action-registry.js';
+import { builtinActions } from './actions/builtin-actions.js';
 import { cardCollections, createCardStore } from './cards/card-store.js';
 import { registerCommands } from './commands/register.js';
+import { createBackground, type PersonaContext } from './context.js';
 import { conversations as conversationCollection, createConversationStore } from './conversation/conversation-store.js';
 import { followChanges } from './conversation/message-changes.js';
-import { embedWith } from './embed.js';
+import { embedWith } from './memory/embeddings.js';
 import { createMemories } from './memory/memories.js';
 import { personalData } from './personal-data.js';
-import { createPersonas } from './personas.js';
-import { answerToName } from './proactive/called-by-name.js';
-import { noticeJoins, noticeReactions } from './proactive/noticing.js';
 import { createAllowance, initiatives, listen, TICK_MS, tick } from './proactive/unasked-runs.js';
-import { analyseRepetition } from './repetition/analyse.js';
+import { answerToName, noticeJoins, noticeReactions } from './proactive/watchers.js';
 import { createCallLog } from './running/after-run.js';
-import { createBackground } from './running/background.js';
 import { createEventHub } from './running/event-emitter.js';
 import { respond } from './running/run.js';
 import { showThoughts, thoughtThreads } from './running/thought-threads.js';
 import { createTraceStore, traces as traceCollection } from './running/trace.js';
 import { settings, settingsIn } from './settings.js';
+import { visibleTo } from './state/goals.js';
 import { createPersonaStore, personaCollections } from './state/persona-store.js';
 
 export default definePlugin({
@@ -98,30 +96,24 @@ export default definePlugin({
     const store = createPersonaStore({ ...services, collections, client, memories, conversations, settingsFor });
     const traces = createTraceStore(collections.traces);
     const hub = createEventHub(log);
-    const background = createBackground(log);
-    const calls = createCallLog();
-    const channelMutex = createKeyedMutex();
-    const registry = createRegistry(
-      {
-        actions: ownActions({ memories, store, conversations, tools: services.tools, calls, held: () => parts }),
-        chains: CHAINS,
-      },
+    const registry = createActionRegistry(
+      builtinActions({ memories, store, conversations }, () => persona),
       plugins,
     );
-    const parts = {
+    const persona: PersonaContext = {
       ...services,
-      analyse: analyseRepetition,
-      background,
-      calls,
+      allowance: createAllowance(collections.initiatives, clock),
+      background: createBackground(log),
+      calls: createCallLog(),
       cards: createCardStore(collections, store, random),
       cardFiles: context.worker<typeof import('./cards/worker.js')>(new URL('./cards/worker.js', import.meta.url)),
       client,
       conversations,
       hub,
-      channelMutex,
       log,
       memories,
       registry,
+      runs: createKeyedMutex(),
       settingsFor,
       signal,
       store,
@@ -131,27 +123,44 @@ export default definePlugin({
     responder({
       name: 'persona',
       description: 'Plans what to do: thinks, feels, remembers, speaks or stays silent',
-      respond: (turn) => respond(turn, parts),
+      respond: (turn) => respond(turn, persona),
     });
-    registerCommands(context, parts);
+    registerCommands(context, persona);
     const { channelPersonas, channelCards, thoughtThreads: threads } = collections;
-    followChanges({
-      ...context,
-      ...parts,
-      async forgetChannel(id) {
-        await Promise.all([channelPersonas, channelCards, threads].map((collection) => collection.of(id).delete()));
-      },
+    followChanges(context, persona, async (id) => {
+      await Promise.all([channelPersonas, channelCards, threads].map((collection) => collection.of(id).delete()));
     });
-    defer(background.idle);
-    defer(showThoughts({ ...parts, threads }));
-    const proactive = { ...parts, allowance: createAllowance(collections.initiatives, clock) };
-    const joins = noticeJoins(context, proactive);
-    const callsByName = answerToName(context, proactive);
-    noticeReactions(context, proactive);
-    context.ready(() => listen({ ...proactive, joins, callsByName }));
-    every(TICK_MS, () => tick({ ...proactive, joins, callsByName }));
+    defer(persona.background.idle);
+    defer(showThoughts(threads, persona));
+    const watchers = { joins: noticeJoins(context, persona), callsByName: answerToName(context, persona) };
+    noticeReactions(context, persona);
+    context.ready(() => listen(watchers, persona));
+    every(TICK_MS, () => tick(watchers, persona));
     provide(PersonaActions, registry);
-    provide(Personas, createPersonas(parts));
-    context.personalData(personalData({ ...services, client, collections, conversations, traces, memories }));
+    provide(Personas, personasFor(persona));
+    context.personalData(personalData(collections, persona));
   },
 });
+
+/** What pages and other plugins may see of personas. */
+function personasFor({ store, hub, traces, client }: PersonaContext): Personas {
+  return {
+    async state(place) {
+      const { state, version } = await store.read(place);
+      const { name, description, mood, appearance, environment, goals, desires } = state;
+      const texts = (items: typeof goals) => visibleTo(items, store.audienceAt(place)).map(({ text }) => text);
+      return {
+        name: name || (client.user?.displayName ?? ''),
+        description,
+        mood: { name: mood.name, intensity: mood.intensity },
+        appearance,
+        environment,
+        goals: texts(goals),
+        desires: texts(desires),
+        version,
+      };
+    },
+    subscribe: hub.subscribe,
+    recent: traces.recent,
+  };
+}

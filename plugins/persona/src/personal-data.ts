@@ -1,25 +1,15 @@
-import { findPlace, type PersonalData, type Provenance } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
-import type { ConversationStore } from './conversation/conversation-store.js';
-import type { Memories } from './memory/types.js';
-import type { TraceStore } from './running/trace.js';
+import { findPlace, type PersonalData } from '@cinnabar/sdk';
+import type { PersonaContext } from './context.js';
 import { dropFreeTexts } from './state/channel-texts.js';
 import { dropItems } from './state/goals.js';
 import type { PersonaCollections } from './state/persona-store.js';
 import type { Item, StoredPersona } from './state/schema.js';
 
-export interface PersonalParts {
-  readonly collections: PersonaCollections;
-  readonly conversations: ConversationStore;
-  readonly traces: TraceStore;
-  readonly memories: Pick<Memories, 'personalData'>;
-  readonly client: Client;
-  readonly provenance: Pick<Provenance, 'mayHave'>;
-}
-
 /** Everything that is kept of one member: what they said, what is remembered, the runs that they had a part in, what they changed. */
-export function personalData(parts: PersonalParts): PersonalData {
-  const { collections, conversations, traces, memories, client, provenance } = parts;
+export function personalData(
+  collections: PersonaCollections,
+  { conversations, traces, memories, client, provenance }: PersonaContext,
+): PersonalData {
   const mayReadFor =
     (userId: string): MayRead =>
     async ({ guildId, channelId, messageId }) => {
@@ -57,11 +47,7 @@ export type MayRead = (from: {
 const WITHHELD = null;
 
 /** What a persona's state holds that came from one member: goals and desires, and what they changed. */
-export async function exportFromStates(
-  collections: PersonaCollections,
-  userId: string,
-  mayRead: MayRead,
-): Promise<unknown> {
+async function exportFromStates(collections: PersonaCollections, userId: string, mayRead: MayRead): Promise<unknown> {
   const found: Record<string, unknown> = {};
   const told = (items: readonly Item[]) =>
     Promise.all(
@@ -93,7 +79,7 @@ export async function exportFromStates(
 }
 
 /** Takes it out: goals, desires, mood and other free texts that their words led to; other changes stay made, but cannot be undone any more. */
-export async function forgetInStates(collections: PersonaCollections, userId: string): Promise<void> {
+async function forgetInStates(collections: PersonaCollections, userId: string): Promise<void> {
   const strip = (draft: StoredPersona) => {
     draft.history = draft.history.filter((revision) => revision.userId !== userId);
     dropItems(draft, (item) => item.userId === userId);

@@ -5,7 +5,7 @@ import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
 
-const action = (name: string, more: { after?: readonly string[]; parallel?: boolean; telling?: 'end' } = {}) =>
+const action = (name: string, more: { after?: readonly string[]; parallel?: boolean; kind?: 'end' } = {}) =>
   defineAction({ name, description: name, contextNeeded: '', result: z.object({}), execute: () => name, ...more });
 
 const ACTIONS = [
@@ -15,7 +15,7 @@ const ACTIONS = [
   action('D', { after: ['E'] }),
   action('E', { after: ['D'], parallel: true }),
   action('F', { parallel: true }),
-  action('DONE', { telling: 'end' }),
+  action('DONE', { kind: 'end' }),
 ];
 const CHAINS = [{ name: 'ALL', description: '', actions: ['C', 'GONE', 'A', 'B'] }];
 const repertoire = { actions: ACTIONS, chains: CHAINS };

@@ -1,12 +1,8 @@
 import { CinnabarError, type PersonaActions, type PersonaChain, type Plugins } from '@cinnabar/sdk';
 import { type Action, defineAction } from './action.js';
+import { CHAINS } from './builtin-actions.js';
 
-/** Everything a persona can do, its own and what other plugins have taught it. */
-export interface ActionRegistry extends PersonaActions {
-  /** Those whose plugin is enabled there, in the order in which they were registered. */
-  actionsIn(guildId: string | null): readonly Action[];
-  chainsIn(guildId: string | null): readonly PersonaChain[];
-}
+export type ActionRegistry = ReturnType<typeof createActionRegistry>;
 
 interface Registered<T> {
   readonly plugin: string;
@@ -16,10 +12,8 @@ interface Registered<T> {
 const NAME = /^[A-Z][A-Z0-9_]{0,39}$/;
 const OWN = 'persona';
 
-export function createRegistry(
-  own: { readonly actions: readonly Action[]; readonly chains: readonly PersonaChain[] },
-  plugins: Pick<Plugins, 'enabledIn'>,
-): ActionRegistry {
+/** Everything that personas can do: the built-in actions, and those that other plugins register. */
+export function createActionRegistry(builtin: readonly Action[], plugins: Pick<Plugins, 'enabledIn'>) {
   const actions = new Map<string, Registered<Action>>();
   const chains = new Map<string, Registered<PersonaChain>>();
 
@@ -36,13 +30,17 @@ export function createRegistry(
       .filter(({ plugin }) => plugin === OWN || plugins.enabledIn(guildId, plugin))
       .map(({ value }) => value);
 
-  for (const action of own.actions) add(actions, OWN, action.name, action);
-  for (const chain of own.chains) add(chains, OWN, chain.name, chain);
-  return {
+  for (const action of builtin) add(actions, OWN, action.name, action);
+  for (const chain of CHAINS) add(chains, OWN, chain.name, chain);
+  const forPlugins: PersonaActions = {
     register: (plugin, action) => add(actions, plugin, action.name, defineAction(action)),
     chain: (plugin, chain) => add(chains, plugin, chain.name, chain),
-    actionsIn: (guildId) => enabled(actions, guildId),
-    chainsIn: (guildId) => enabled(chains, guildId),
+  };
+  return {
+    ...forPlugins,
+    /** Those whose plugin is enabled there, in the order in which they were registered. */
+    actionsIn: (guildId: string | null) => enabled(actions, guildId),
+    chainsIn: (guildId: string | null) => enabled(chains, guildId),
   };
 }
 

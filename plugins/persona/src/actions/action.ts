@@ -2,7 +2,7 @@ import type { PersonaAction, PersonaContact, PersonaRun, ToolInfo, z } from '@ci
 import type { FindMember } from '../conversation/members.js';
 import type { Line } from '../conversation/schema.js';
 import type { Memory, Place, ReflectionState, Visibility } from '../memory/types.js';
-import type { Told } from '../state/goals.js';
+import type { Audience } from '../state/goals.js';
 import type { Author } from '../state/persona-store.js';
 import type { Origin } from '../state/schema.js';
 
@@ -24,9 +24,9 @@ export interface TurnRun extends PersonaRun {
   /** What may be used for whoever asked. */
   readonly tools: readonly ToolInfo[];
   readonly memoryPlace: Place;
-  /** What of the state may be told there. */
-  readonly told: Told;
-  /** Who may be told what is said here. */
+  /** Decides what of the state may be known there. */
+  readonly audience: Audience;
+  /** Who may know what is said here. */
   readonly visibility: Visibility;
   /** What to reflect on; `undefined` when the run is not for that. */
   readonly reflection: ReflectionState | undefined;
@@ -36,8 +36,8 @@ export interface TurnRun extends PersonaRun {
   say(text: string): Promise<void>;
 }
 
-/** Which events tell of an action: a pair of tool events, a text, or none because it ends the run. */
-export type Telling = 'tool' | 'thought' | 'speech' | 'end';
+/** Which events an action emits: a pair of tool events, a text, or none because it ends the run. */
+type ActionKind = 'tool' | 'thought' | 'speech' | 'end';
 
 /** An action with its result's type checked and then hidden. */
 export interface Action {
@@ -48,8 +48,8 @@ export interface Action {
   readonly after: readonly string[];
   readonly parallel: boolean;
   readonly revealing: boolean;
-  readonly telling: Telling;
-  /** Its result may quote what not everybody may read: events tell only that there is one. */
+  readonly kind: ActionKind;
+  /** Its result may quote what not everyone may read: events say only that there is one. */
   readonly quotes: boolean;
   isOffered(run: Pick<TurnRun, 'tools' | 'reflection'>): boolean;
   /** Takes a result from a model; `undefined` when it does not fit. */
@@ -62,8 +62,8 @@ export interface PreparedAction {
   execute(run: TurnRun): string | Promise<string>;
 }
 
-export interface ActionDefinition<S extends z.ZodObject> extends Omit<PersonaAction<S>, 'execute'> {
-  readonly telling?: Telling;
+interface ActionDefinition<S extends z.ZodObject> extends Omit<PersonaAction<S>, 'execute'> {
+  readonly kind?: ActionKind;
   readonly quotes?: boolean;
   isOffered?(run: Pick<TurnRun, 'tools' | 'reflection'>): boolean;
   words?(result: z.output<S>): string;
@@ -80,7 +80,7 @@ export function defineAction<S extends z.ZodObject>(definition: ActionDefinition
     after: definition.after ?? [],
     parallel: definition.parallel ?? false,
     revealing: definition.revealing ?? false,
-    telling: definition.telling ?? 'tool',
+    kind: definition.kind ?? 'tool',
     quotes: definition.quotes ?? false,
     isOffered: (run) => definition.isOffered?.(run) ?? true,
     prepare(value) {

@@ -1,30 +1,21 @@
 import {
   FOR_REQUESTER_ALONE,
   type LedgerEntry,
-  type Outcome,
   type PersonaTrigger,
   type SettledOutcome,
-  type Tools,
   UserError,
   z,
 } from '@cinnabar/sdk';
-import type { RunParts } from '../context.js';
-import { channelVoice } from '../running/message-sender.js';
+import type { PersonaContext } from '../context.js';
+import { post } from '../running/message-sender.js';
 import { runPersona } from '../running/run.js';
 import { defineAction, type TurnRun } from './action.js';
 
-export interface UseToolParts {
-  readonly tools: Tools;
-  /** A call has to wait; resolves when that has been noted. */
-  onHeld(run: TurnRun, tool: string, callId: string): Promise<void>;
-  /** A call that had to wait has ended. */
-  onSettled(run: TurnRun, tool: string, outcome: SettledOutcome): void;
-  /** Each call is told of in the receipt. */
-  onCall(run: TurnRun, tool: string, outcome: Outcome['status']): void;
-}
-
-/** Acts for the member who asked, through everything that guards the host's tools. */
-export const useTool = ({ tools, onHeld, onSettled, onCall }: UseToolParts) =>
+/**
+ * Acts for the member who asked, through everything that guards the host's tools.
+ * @param persona called when a call is made: the registry of actions is a part of the context
+ */
+export const useTool = (persona: () => PersonaContext) =>
   defineAction({
     name: 'USE_TOOL',
     description: 'Use one of the tools listed below for the member who asked, with their rights',
@@ -37,24 +28,20 @@ export const useTool = ({ tools, onHeld, onSettled, onCall }: UseToolParts) =>
     quotes: true,
     isOffered: ({ tools: offered }) => offered.length > 0,
     async execute({ tool, arguments: given }, run) {
-      const { actor, trigger, signal } = run;
+      const { actor, trigger, sessionId } = run;
       if (actor === undefined || !run.tools.some(({ name }) => name === tool)) {
         throw new UserError(`There is no tool called "${tool}" for what is being answered.`);
       }
-      const outcome = await whileRunning(signal, (during) =>
-        tools.invoke({
-          name: tool,
-          arguments: given,
-          actor,
-          signal: during,
-          origin: 'persona',
-          ...messageOf(trigger),
-        }),
+      const { tools, calls, background } = persona();
+      const outcome = await untilAborted(run.signal, (signal) =>
+        tools.invoke({ name: tool, arguments: given, actor, signal, origin: 'persona', ...messageOf(trigger) }),
       );
-      onCall(run, tool, outcome.status);
+      calls.note(sessionId, tool, outcome.status);
       if (outcome.status !== 'deferred') return `${tool}: ${settledText(outcome)}`;
-      await onHeld(run, tool, outcome.callId);
-      void outcome.settled.then((settled) => onSettled(run, tool, settled));
+      await noteDeferred(run, tool, outcome.callId, persona());
+      void outcome.settled.then((settled) =>
+        background.run('thinking about the end of a call', () => resume(run, tool, settled, persona())),
+      );
       return `${tool}: ${outcome.note}`;
     },
   });
@@ -63,8 +50,8 @@ function messageOf(trigger: PersonaTrigger): { messageId?: string } {
   return trigger.type === 'user_input' && trigger.messageId !== null ? { messageId: trigger.messageId } : {};
 }
 
-/** The run's end ends a call that is under way, but none that waits for somebody: that may take longer than any run. */
-async function whileRunning<T>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/** The run's end ends a call that is running, but none that waits for a member: that may take longer than any run. */
+async function untilAborted<T>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const abort = () => controller.abort();
   if (signal.aborted) abort();
@@ -77,62 +64,62 @@ async function whileRunning<T>(signal: AbortSignal, task: (signal: AbortSignal) 
 }
 
 /** Notes in the conversation that a call has to wait: later runs see how it stands. */
-export async function noteHeld(
+async function noteDeferred(
   run: TurnRun,
   tool: string,
   callId: string,
-  { conversations, clock }: Pick<RunParts, 'conversations' | 'clock'>,
+  { conversations, clock }: PersonaContext,
 ): Promise<void> {
   const line = { messageIds: [], userId: null, displayName: '', username: '', text: tool, at: clock.now(), callId };
   await conversations.add(run.place.channelId, [line]);
 }
 
 /**
- * A call that had to wait has run, or failed: the persona may have something to say to whoever asked. It gets no tools for that: what a tool says
- * must not lead to another call. A call that was cancelled, or that nobody decided on, is left at that.
+ * A call that had to wait has run, or failed: the persona may have something to say to the member who asked. It gets no tools for that: what a tool
+ * says must not lead to another call. Nothing follows from a call that was cancelled or expired.
  */
-export async function resume(
+async function resume(
   { trigger, place, actor, completed }: TurnRun,
   tool: string,
   outcome: SettledOutcome,
-  parts: RunParts,
+  persona: PersonaContext,
 ): Promise<void> {
   if (outcome.status !== 'done' && outcome.status !== 'failed') return;
-  if (parts.signal.aborted || !parts.plugins.enabledIn(place.guildId, 'persona')) return;
+  if (persona.signal.aborted || !persona.plugins.enabledIn(place.guildId, 'persona')) return;
   if (trigger.type !== 'user_input' && trigger.type !== 'tool_result') return;
-  const channel = parts.client.channels.cache.get(place.channelId);
-  if (channel?.isSendable() !== true || !(await parts.settingsFor(place.guildId)).toolResults) return;
+  const channel = persona.client.channels.cache.get(place.channelId);
+  if (channel?.isSendable() !== true || !(await persona.settingsFor(place.guildId)).toolResults) return;
   try {
     await runPersona(
       {
-        trigger: toolResult(trigger, tool, outcome, parts.clock.now()),
+        trigger: toolResult(trigger, tool, outcome, persona.clock.now()),
         channel,
         guildId: place.guildId,
         actor,
         tools: [],
-        voice: channelVoice(channel, { ...parts, replyTo: trigger.messageId ?? undefined }),
+        send: post(channel, persona, { replyTo: trigger.messageId ?? undefined }),
         message: null,
         before: completed,
-        signal: parts.signal,
+        signal: persona.signal,
       },
-      parts,
+      persona,
     );
   } catch (error) {
-    parts.log.info('a persona could not think about a tool result', { ...place, tool, error });
+    persona.log.info('a persona could not think about a tool result', { ...place, tool, error });
   }
 }
 
 type Asked = Extract<PersonaTrigger, { type: 'user_input' | 'tool_result' }>;
 
-/** A call that had to wait has ended: what the one who asked for it may want to hear of. */
-export function toolResult(asked: Asked, tool: string, outcome: SettledOutcome, at: number): PersonaTrigger {
+/** The trigger for a call that had to wait and has ended. */
+function toolResult(asked: Asked, tool: string, outcome: SettledOutcome, at: number): PersonaTrigger {
   const { callId, status } = outcome;
   const { speaker, messageId } = asked;
   return { type: 'tool_result', content: settledText(outcome), at, speaker, tool, callId, status, messageId };
 }
 
 /** How a call ended, in words. */
-export function settledText(outcome: SettledOutcome): string {
+function settledText(outcome: SettledOutcome): string {
   switch (outcome.status) {
     case 'done':
       return outcome.audience === 'requester' ? FOR_REQUESTER_ALONE : `It ran: ${outcome.text}`;

@@ -10,7 +10,7 @@ export const cardCollections = {
   channelCards: { scope: 'channel', version: 1, schema: kept },
 } as const;
 
-export interface CardCollections {
+interface CardCollections {
   readonly guildCards: Collection<Kept, 'guild'>;
   readonly channelCards: Collection<Kept, 'channel'>;
 }
@@ -21,6 +21,9 @@ export interface CardStore {
   /** Keeps it; the id belongs into the state, so that undoing an import finds the card before. */
   keep(place: PersonaPlace, rest: string): Promise<string>;
 }
+
+/** Whether what a card held has a book in it, for `lore`. */
+export const hasBook = (rest: string) => rest.includes('"character_book"');
 
 /** As far as imports are likely to be undone. */
 const KEPT_CARDS = 4;

@@ -91,11 +91,11 @@ const v3 = z.object({
   }),
 });
 
-export const cardSchema = z.discriminatedUnion('spec', [v2, v3]);
-export type Card = z.output<typeof cardSchema>;
+const cardSchema = z.discriminatedUnion('spec', [v2, v3]);
+type Card = z.output<typeof cardSchema>;
 
 /** What an export of this bot adds to a card, so that nothing is lost on the way to another. */
-export const ownExtension = z.object({
+const ownExtension = z.object({
   mood: z.object({ name: z.string(), intensity: z.number().min(0).max(10) }).optional(),
   appearance: z.string().default(''),
   environment: z.string().default(''),
@@ -163,7 +163,7 @@ function items(texts: readonly string[] = []): Item[] {
 const MOST_DEPTH = 16;
 
 /** JSON that is safe to keep and to give back: not too deep, no keys with a meaning of their own. `undefined` where it is too deep. */
-export function plainJson(value: unknown, depth = 0): unknown {
+function plainJson(value: unknown, depth = 0): unknown {
   if (depth > MOST_DEPTH) return undefined;
   if (Array.isArray(value)) return value.map((item) => plainJson(item, depth + 1) ?? null);
   if (typeof value !== 'object' || value === null) return value;

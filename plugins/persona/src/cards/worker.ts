@@ -25,8 +25,6 @@ const MOST_ENTRIES = 1_000;
 const MOST_TOLD = 12;
 const MOST_CHARACTERS = 4_000;
 
-export const hasBook = (rest: string) => rest.includes('"character_book"');
-
 /**
  * What a card's book has to say on what is being talked about: entries of which a key occurs in the text, and those that always hold, in the
  * book's order. Keys are words, never patterns: a pattern of a stranger's could take for ever. Runs in a worker: short keys by the thousand take seconds.

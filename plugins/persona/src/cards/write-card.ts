@@ -2,7 +2,7 @@ import { z } from '@cinnabar/sdk';
 import type { State } from '../state/schema.js';
 import { OWN_EXTENSION } from './read-card.js';
 
-export type CardVersion = 'v2' | 'v3';
+type CardVersion = 'v2' | 'v3';
 
 const REST = z.looseObject({ extensions: z.record(z.string(), z.unknown()).nullish() });
 

@@ -10,10 +10,11 @@ import {
 import type { Attachment } from 'discord.js';
 import { MOST_FILE_BYTES } from '../cards/read-card.js';
 import { writeCard } from '../cards/write-card.js';
-import { authorOf, type CommandParts, placeOf, SHAPE, shown } from './register.js';
+import type { PersonaContext } from '../context.js';
+import { authorOf, placeOf, SHAPE, shown } from './register.js';
 import { nameIn } from './state.js';
 
-export const importCommand = (parts: CommandParts) =>
+export const importCommand = (persona: PersonaContext) =>
   subcommand({
     name: 'import',
     description: 'Take in a character card: V2 or V3, as JSON or as an image',
@@ -22,19 +23,22 @@ export const importCommand = (parts: CommandParts) =>
     options: { card: option.attachment().describe('The file') },
     async run(ctx, { card }) {
       await ctx.defer();
-      const bytes = await downloadCard(card, attachmentDownloads(parts.client, parts));
+      const bytes = await downloadCard(card, attachmentDownloads(persona.client, persona));
       const group = ctx.actor.guildId ?? ctx.actor.userId;
-      const { state, rest, notes } = await parts.cardFiles.run('importCard', bytes, { group, signal: parts.signal });
+      const { state, rest, notes } = await persona.cardFiles.run('importCard', bytes, {
+        group,
+        signal: persona.signal,
+      });
       const place = placeOf(ctx);
-      const id = await parts.cards.keep(place, rest);
-      await parts.store.change(place, authorOf(ctx, parts), `imported ${state.name}`, (draft) => {
+      const id = await persona.cards.keep(place, rest);
+      await persona.store.change(place, authorOf(ctx, persona), `imported ${state.name}`, (draft) => {
         Object.assign(draft, state, { card: id });
       });
       await ctx.reply([`**${shown(state.name)}** is here now.`, ...notes].join('\n'));
     },
   });
 
-export const exportCommand = (parts: CommandParts) =>
+export const exportCommand = (persona: PersonaContext) =>
   subcommand({
     name: 'export',
     description: 'Get the persona as a character card',
@@ -43,9 +47,9 @@ export const exportCommand = (parts: CommandParts) =>
     ephemeral: true,
     options: { version: z.enum(['v2', 'v3']).default('v3').describe('Which format') },
     async run(ctx, { version }) {
-      const { state } = await parts.store.read(placeOf(ctx));
+      const { state } = await persona.store.read(placeOf(ctx));
       const name = nameIn(ctx, state.name);
-      const json = writeCard(state, name, await parts.cards.rest(placeOf(ctx)), version);
+      const json = writeCard(state, name, await persona.cards.rest(placeOf(ctx)), version);
       const file = `${
         name
           .toLowerCase()
@@ -60,7 +64,7 @@ const TOO_LARGE = `This file is too large: a character card has at most ${MOST_F
 const GONE = 'This file cannot be fetched from Discord at the moment. Please try again.';
 
 /** Fetches the file of a character card. @throws UserError */
-export async function downloadCard(
+async function downloadCard(
   { url, size }: Pick<Attachment, 'url' | 'size'>,
   options: Omit<DownloadOptions, 'maxBytes' | 'cut'>,
 ): Promise<Buffer> {

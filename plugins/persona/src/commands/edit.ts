@@ -19,10 +19,11 @@ import {
   TextInputBuilder,
   TextInputStyle,
 } from 'discord.js';
+import type { PersonaContext } from '../context.js';
 import { LIMITS, NEW_STATE, type State, tidy } from '../state/schema.js';
-import { authorOf, type CommandParts, placeOf, SHAPE, shown } from './register.js';
+import { authorOf, placeOf, SHAPE, shown } from './register.js';
 
-export const createCommand = (parts: CommandParts) =>
+export const createCommand = (persona: PersonaContext) =>
   subcommand({
     name: 'create',
     description: 'Make a new persona here: its name, and who it is',
@@ -36,7 +37,7 @@ export const createCommand = (parts: CommandParts) =>
     async run(ctx, { name, description }) {
       const plain = sanitizeName(name);
       if (plain === '') throw new UserError('That name has nothing readable in it.');
-      const stored = await parts.store.change(placeOf(ctx), authorOf(ctx, parts), `created ${plain}`, (state) => {
+      const stored = await persona.store.change(placeOf(ctx), authorOf(ctx, persona), `created ${plain}`, (state) => {
         Object.assign(state, structuredClone(NEW_STATE), {
           name: plain,
           description: tidy(description, LIMITS.description),
@@ -46,10 +47,10 @@ export const createCommand = (parts: CommandParts) =>
     },
   });
 
-export const FIELDS = ['name', 'description', 'appearance', 'environment', 'personality'] as const;
-export type Field = (typeof FIELDS)[number];
+const FIELDS = ['name', 'description', 'appearance', 'environment', 'personality'] as const;
+type Field = (typeof FIELDS)[number];
 
-export const FIELD_LIMITS: Readonly<Record<Field, number>> = {
+const FIELD_LIMITS: Readonly<Record<Field, number>> = {
   name: LIMITS.name,
   description: LIMITS.description,
   appearance: LIMITS.short,
@@ -57,19 +58,19 @@ export const FIELD_LIMITS: Readonly<Record<Field, number>> = {
   personality: LIMITS.profile,
 };
 
-export function fieldOf(state: State, field: Field): string {
+function fieldOf(state: State, field: Field): string {
   return field === 'personality' ? state.profile.personality : state[field];
 }
 
 /** @throws UserError for a name with nothing readable in it */
-export function setField(state: State, field: Field, text: string): void {
+function setField(state: State, field: Field, text: string): void {
   const value = field === 'name' ? sanitizeName(text) : tidy(text, FIELD_LIMITS[field]);
   if (field === 'name' && value === '') throw new UserError('That name has nothing readable in it.');
   if (field === 'personality') state.profile.personality = value;
   else state[field] = value;
 }
 
-export const editCommand = (parts: CommandParts, form: ComponentHandle) =>
+export const editCommand = (persona: PersonaContext, form: ComponentHandle) =>
   subcommand({
     name: 'edit',
     description: 'Change who the persona is: one thing at once, or in a form',
@@ -95,8 +96,8 @@ export const editCommand = (parts: CommandParts, form: ComponentHandle) =>
         return;
       }
       if (text === undefined) throw new UserError(`What should its ${field} be? Write that after the word.`);
-      const author = authorOf(ctx, parts);
-      const { state } = await parts.store.change(placeOf(ctx), author, `${field}: ${text}`, (draft) =>
+      const author = authorOf(ctx, persona);
+      const { state } = await persona.store.change(placeOf(ctx), author, `${field}: ${text}`, (draft) =>
         setField(draft, field, text),
       );
       await ctx.reply(`Its ${field} is now: ${shown(fieldOf(state, field))}`);
@@ -107,18 +108,18 @@ export const editCommand = (parts: CommandParts, form: ComponentHandle) =>
 const MOST_CHARACTERS = 4_000;
 
 /** The button that opens the form, and the form. */
-export function registerForm({ component }: Pick<Registrar, 'component'>, parts: CommandParts): ComponentHandle {
+export function registerForm({ component }: Pick<Registrar, 'component'>, persona: PersonaContext): ComponentHandle {
   const modal = component({
     name: 'edit',
     access: SHAPE,
-    run: (interaction) => (interaction.isModalSubmit() ? takeIn(interaction, parts) : undefined),
+    run: (interaction) => (interaction.isModalSubmit() ? takeIn(interaction, persona) : undefined),
   });
   return component({
     name: 'open-form',
     access: SHAPE,
     async run(interaction) {
       if (interaction.isModalSubmit()) return;
-      const { state } = await parts.store.read(placeOfInteraction(interaction));
+      const { state } = await persona.store.read(placeOfInteraction(interaction));
       await interaction.showModal(formFor(state, modal.customId()));
     },
   });
@@ -149,7 +150,7 @@ function inputFor(state: State, field: Field): TextInputBuilder {
   return value === '' ? input : input.setValue(value);
 }
 
-async function takeIn(interaction: ModalSubmitInteraction, { store, random }: CommandParts): Promise<void> {
+async function takeIn(interaction: ModalSubmitInteraction, { store, random }: PersonaContext): Promise<void> {
   const place = placeOfInteraction(interaction);
   const { state } = await store.read(place);
   const given = editable(state).flatMap((field) => {

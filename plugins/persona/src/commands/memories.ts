@@ -1,10 +1,11 @@
 import { type CommandContext, subcommand, TIERS, UserError, z } from '@cinnabar/sdk';
+import type { PersonaContext } from '../context.js';
 import type { Memory } from '../memory/types.js';
-import { type CommandParts, placeOf, shown } from './register.js';
+import { placeOf, shown } from './register.js';
 
 const MOST_SHOWN = 25;
 
-export const memoriesCommand = (parts: CommandParts) =>
+export const memoriesCommand = (persona: PersonaContext) =>
   subcommand({
     name: 'memories',
     description: 'See what the persona remembers of you, and delete it',
@@ -20,18 +21,18 @@ export const memoriesCommand = (parts: CommandParts) =>
     },
     examples: ['persona memories me', 'persona memories forget all'],
     async run(ctx, { what, id }) {
-      if (what === 'forget') await ctx.reply(await forget(ctx, id, parts));
+      if (what === 'forget') await ctx.reply(await forget(ctx, id, persona));
       else if (what === 'me')
-        await ctx.reply(listing(await mine(ctx, parts), 'I remember nothing that you said, or that is about you.'));
+        await ctx.reply(listing(await mine(ctx, persona), 'I remember nothing that you said, or that is about you.'));
       else {
-        await assertMod(ctx, parts);
-        const place = await parts.store.memoryPlace(placeOf(ctx));
-        await ctx.reply(listing(await parts.memories.list(place), 'I remember nothing that may be told here.'));
+        await assertMod(ctx, persona);
+        const place = await persona.store.memoryPlace(placeOf(ctx));
+        await ctx.reply(listing(await persona.memories.list(place), 'I remember nothing that may be told here.'));
       }
     },
   });
 
-async function mine({ actor }: CommandContext, { store, memories }: CommandParts): Promise<readonly Memory[]> {
+async function mine({ actor }: CommandContext, { store, memories }: PersonaContext): Promise<readonly Memory[]> {
   return memories.list(await store.memoryPlace({ guildId: actor.guildId, channelId: actor.channelId }), {
     of: actor.userId,
     all: true,
@@ -39,18 +40,18 @@ async function mine({ actor }: CommandContext, { store, memories }: CommandParts
 }
 
 /** Moderators may delete every memory that may be told here, others what is theirs. */
-async function forget(ctx: CommandContext, id: string | undefined, parts: CommandParts): Promise<string> {
+async function forget(ctx: CommandContext, id: string | undefined, persona: PersonaContext): Promise<string> {
   if (id === undefined) throw new UserError('Which one? Its id stands in front of it; `all` deletes all of yours.');
-  const place = await parts.store.memoryPlace(placeOf(ctx));
-  const theirs = await mine(ctx, parts);
+  const place = await persona.store.memoryPlace(placeOf(ctx));
+  const theirs = await mine(ctx, persona);
   const ids = id === 'all' ? theirs.map((memory) => memory.id) : [id];
   if (id !== 'all') {
     const isTheirs = theirs.some((memory) => memory.id === id);
-    if (!isTheirs && !(await isMod(ctx, parts))) throw new UserError('There is no memory of yours with that id.');
+    if (!isTheirs && !(await isMod(ctx, persona))) throw new UserError('There is no memory of yours with that id.');
   }
   let gone = 0;
-  for (const each of ids) gone += await parts.memories.remove(place, each);
-  await parts.traces.forgetEverywhere({ memoryIds: ids });
+  for (const each of ids) gone += await persona.memories.remove(place, each);
+  await persona.traces.forgetEverywhere({ memoryIds: ids });
   if (gone === 0) throw new UserError('There is nothing to forget.');
   return gone === 1 ? 'Forgotten for good.' : `${gone} memories are forgotten for good.`;
 }
@@ -65,10 +66,10 @@ function listing(memories: readonly Memory[], none: string): string {
   return [...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
 }
 
-async function isMod({ actor }: CommandContext, { access }: CommandParts): Promise<boolean> {
+async function isMod({ actor }: CommandContext, { access }: PersonaContext): Promise<boolean> {
   return actor.guildId === null || TIERS.indexOf(await access.tierOf(actor)) >= TIERS.indexOf('mod');
 }
 
-async function assertMod(ctx: CommandContext, parts: CommandParts): Promise<void> {
-  if (!(await isMod(ctx, parts))) throw new UserError('Only moderators may see what I remember of everybody.');
+async function assertMod(ctx: CommandContext, persona: PersonaContext): Promise<void> {
+  if (!(await isMod(ctx, persona))) throw new UserError('Only moderators may see what I remember of everybody.');
 }

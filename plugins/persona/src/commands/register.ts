@@ -1,5 +1,4 @@
 import {
-  type Access,
   type CommandContext,
   createAskFirst,
   type PersonaPlace,
@@ -7,7 +6,7 @@ import {
   type Registrar,
   visible,
 } from '@cinnabar/sdk';
-import type { RunParts } from '../context.js';
+import type { PersonaContext } from '../context.js';
 import type { Author } from '../state/persona-store.js';
 import { exportCommand, importCommand } from './cards.js';
 import { createCommand, editCommand, registerForm } from './edit.js';
@@ -16,31 +15,27 @@ import { resetCommand } from './reset.js';
 import { desiresCommand, goalsCommand, moodCommand, showCommand, undoCommand } from './state.js';
 import { traceCommand } from './trace.js';
 
-export function registerCommands(registrar: Pick<Registrar, 'group' | 'component'>, parts: CommandParts): void {
-  const form = registerForm(registrar, parts);
-  const askFirst = createAskFirst({ component: registrar.component, ...parts, access: SHAPE });
+export function registerCommands(registrar: Pick<Registrar, 'group' | 'component'>, persona: PersonaContext): void {
+  const form = registerForm(registrar, persona);
+  const askFirst = createAskFirst({ component: registrar.component, ...persona, access: SHAPE });
   registrar.group({
     name: 'persona',
     description: 'The persona: who it is, how it feels, what it remembers',
     commands: [
-      createCommand(parts),
-      editCommand(parts, form),
-      showCommand(parts),
-      importCommand(parts),
-      exportCommand(parts),
-      moodCommand(parts),
-      goalsCommand(parts),
-      desiresCommand(parts),
-      memoriesCommand(parts),
-      traceCommand(parts),
-      resetCommand(parts, askFirst),
-      undoCommand(parts),
+      createCommand(persona),
+      editCommand(persona, form),
+      showCommand(persona),
+      importCommand(persona),
+      exportCommand(persona),
+      moodCommand(persona),
+      goalsCommand(persona),
+      desiresCommand(persona),
+      memoriesCommand(persona),
+      traceCommand(persona),
+      resetCommand(persona, askFirst),
+      undoCommand(persona),
     ],
   });
-}
-
-export interface CommandParts extends RunParts {
-  readonly access: Access;
 }
 
 /** Who shapes personas: in a guild its admins, in a direct message the member whose it is. */
@@ -51,7 +46,7 @@ export function placeOf({ actor }: Pick<CommandContext, 'actor'>): PersonaPlace 
 }
 
 /** What one command changes is undone together. */
-export function authorOf({ actor }: Pick<CommandContext, 'actor'>, { random }: Pick<CommandParts, 'random'>): Author {
+export function authorOf({ actor }: Pick<CommandContext, 'actor'>, { random }: PersonaContext): Author {
   return { sessionId: random.id(), userId: actor.userId, channelId: null };
 }
 

@@ -1,11 +1,12 @@
 import { type AskFirst, type CommandContext, type PersonaPlace, subcommand, UserError, z } from '@cinnabar/sdk';
+import type { PersonaContext } from '../context.js';
 import type { Author } from '../state/persona-store.js';
-import { authorOf, type CommandParts, placeOf, SHAPE } from './register.js';
+import { authorOf, placeOf, SHAPE } from './register.js';
 
 const WHAT = ['state', 'conversation', 'memories', 'everything'] as const;
 type What = (typeof WHAT)[number];
 
-export const resetCommand = (parts: CommandParts, askFirst: AskFirst) =>
+export const resetCommand = (persona: PersonaContext, askFirst: AskFirst) =>
   subcommand({
     name: 'reset',
     description: 'Start the persona afresh; asks first, and can be undone',
@@ -27,7 +28,7 @@ export const resetCommand = (parts: CommandParts, askFirst: AskFirst) =>
         content: `This makes the persona forget ${SCOPES[what]}. ${forever ? 'It is deleted **for good** and cannot be undone.' : `\`${ctx.prefix}persona undo\` brings it back.`}`,
         yes: forever ? 'Delete it for good' : 'Reset it',
         async run() {
-          await (forever ? deleteForGood(what, ctx, parts) : putAside(what, ctx, parts));
+          await (forever ? deleteForGood(what, ctx, persona) : putAside(what, ctx, persona));
           return `${DONE[what]}${forever ? '' : ` \`${ctx.prefix}persona undo\` brings it back.`}`;
         },
       });
@@ -49,87 +50,87 @@ const DONE: Readonly<Record<What, string>> = {
 };
 
 /** All of it is one change, which is undone together. */
-async function putAside(what: What, ctx: CommandContext, parts: CommandParts): Promise<void> {
-  const { store, conversations, traces } = parts;
+async function putAside(what: What, ctx: CommandContext, persona: PersonaContext): Promise<void> {
+  const { store, conversations, traces } = persona;
   const place = placeOf(ctx);
-  const author = authorOf(ctx, parts);
+  const author = authorOf(ctx, persona);
   if (what === 'state' || what === 'everything') await store.reset(place, author);
-  if (what === 'memories' || what === 'everything') await putAsideMemories(place, author, parts);
-  const channels = what === 'everything' ? await everyConversation(place, parts) : [place.channelId];
+  if (what === 'memories' || what === 'everything') await putAsideMemories(place, author, persona);
+  const channels = what === 'everything' ? await everyConversation(place, persona) : [place.channelId];
   if (what !== 'conversation' && what !== 'everything') return;
   for (const channelId of channels) {
-    const clearedAt = await conversations.putAside(channelId, seenIn(channelId, ctx, parts));
+    const clearedAt = await conversations.putAside(channelId, seenIn(channelId, ctx, persona));
     await store.noteReset(place, author, { conversations: [{ channelId, clearedAt }] });
     await traces.clear(channelId);
   }
 }
 
-async function deleteForGood(what: What, ctx: CommandContext, parts: CommandParts): Promise<void> {
+async function deleteForGood(what: What, ctx: CommandContext, persona: PersonaContext): Promise<void> {
   const place = placeOf(ctx);
-  if (what === 'conversation') await resetConversation(place.channelId, seenIn(place.channelId, ctx, parts), parts);
-  else if (what === 'memories') await resetMemories(place, parts);
-  else await resetEverywhere(place, (channelId) => seenIn(channelId, ctx, parts), parts);
+  if (what === 'conversation') await resetConversation(place.channelId, seenIn(place.channelId, ctx, persona), persona);
+  else if (what === 'memories') await resetMemories(place, persona);
+  else await resetEverywhere(place, (channelId) => seenIn(channelId, ctx, persona), persona);
 }
 
 /** The newest message that is not to be looked at again. */
-function seenIn(channelId: string, { channel, message }: CommandContext, { client }: CommandParts): string {
+function seenIn(channelId: string, { channel, message }: CommandContext, { client }: PersonaContext): string {
   const there = client.channels.cache.get(channelId);
   const latest = there?.isTextBased() === true ? there.lastMessageId : null;
   return latest ?? (channelId === channel.id ? message?.id : undefined) ?? '0';
 }
 
 /** Forgets what was said in one channel, for good. @param seenId the newest message that is not to be looked at again */
-export async function resetConversation(
+async function resetConversation(
   channelId: string,
   seenId: string,
-  { conversations, traces }: Pick<CommandParts, 'conversations' | 'traces'>,
+  { conversations, traces }: PersonaContext,
 ): Promise<void> {
   await conversations.clear(channelId, seenId);
   await traces.clear(channelId);
 }
 
 /** Deletes all that is remembered, and the traces of runs that had it in mind. */
-export async function resetMemories(place: PersonaPlace, parts: CommandParts): Promise<void> {
-  await parts.memories.clear(await parts.store.memoryPlace(place));
-  await clearTraces(place, parts);
+async function resetMemories(place: PersonaPlace, persona: PersonaContext): Promise<void> {
+  await persona.memories.clear(await persona.store.memoryPlace(place));
+  await clearTraces(place, persona);
 }
 
 /** Puts all that is remembered out of mind, until the change is undone. */
-export async function putAsideMemories(place: PersonaPlace, author: Author, parts: CommandParts): Promise<void> {
-  const at = await parts.memories.setAsideAll(await parts.store.memoryPlace(place));
-  if (at !== undefined) await parts.store.noteReset(place, author, { memoriesAt: at });
-  await clearTraces(place, parts);
+async function putAsideMemories(place: PersonaPlace, author: Author, persona: PersonaContext): Promise<void> {
+  const at = await persona.memories.setAsideAll(await persona.store.memoryPlace(place));
+  if (at !== undefined) await persona.store.noteReset(place, author, { memoriesAt: at });
+  await clearTraces(place, persona);
 }
 
-async function clearTraces(place: PersonaPlace, parts: CommandParts): Promise<void> {
-  for (const channelId of await channelsOf(place, await parts.traces.channels(), parts)) {
-    await parts.traces.clear(channelId);
+async function clearTraces(place: PersonaPlace, persona: PersonaContext): Promise<void> {
+  for (const channelId of await channelsOf(place, await persona.traces.channels(), persona)) {
+    await persona.traces.clear(channelId);
   }
 }
 
 /** Deletes the persona, what it remembers, and what was said in all its channels. */
-export async function resetEverywhere(
+async function resetEverywhere(
   place: PersonaPlace,
   seenIn: (channelId: string) => string,
-  parts: CommandParts,
+  persona: PersonaContext,
 ): Promise<void> {
-  await resetMemories(place, parts);
-  for (const channelId of await everyConversation(place, parts)) {
-    await resetConversation(channelId, seenIn(channelId), parts);
+  await resetMemories(place, persona);
+  for (const channelId of await everyConversation(place, persona)) {
+    await resetConversation(channelId, seenIn(channelId), persona);
   }
-  await parts.store.wipe(place);
+  await persona.store.wipe(place);
 }
 
 /** The channels in which the persona has heard something. */
-export async function everyConversation(place: PersonaPlace, parts: CommandParts): Promise<readonly string[]> {
-  return channelsOf(place, await parts.conversations.channels(), parts);
+async function everyConversation(place: PersonaPlace, persona: PersonaContext): Promise<readonly string[]> {
+  return channelsOf(place, await persona.conversations.channels(), persona);
 }
 
 /** Those in which the same persona lives, as far as Discord tells of them: not of threads that are archived. */
 async function channelsOf(
   place: PersonaPlace,
   channelIds: readonly string[],
-  { client, store }: CommandParts,
+  { client, store }: PersonaContext,
 ): Promise<readonly string[]> {
   const { id } = await store.home(place);
   const found: string[] = [place.channelId];

@@ -1,17 +1,18 @@
 import { type CommandContext, option, subcommand, UserError, z } from '@cinnabar/sdk';
+import type { PersonaContext } from '../context.js';
 import { selfName } from '../running/run-context.js';
-import { addItem, removeItem, toldIn } from '../state/goals.js';
+import { addItem, removeItem, visibleTo } from '../state/goals.js';
 import { LIMITS, tidy } from '../state/schema.js';
-import { authorOf, type CommandParts, listed, placeOf, SHAPE, shown } from './register.js';
+import { authorOf, listed, placeOf, SHAPE, shown } from './register.js';
 
-export const showCommand = (parts: CommandParts) =>
+export const showCommand = (persona: PersonaContext) =>
   subcommand({
     name: 'show',
     description: 'Show who the persona is, and how it feels',
     async run(ctx) {
-      const { state, version } = await parts.store.read(placeOf(ctx));
-      const told = parts.store.toldAt(placeOf(ctx));
-      const { kind } = await parts.store.home(placeOf(ctx));
+      const { state, version } = await persona.store.read(placeOf(ctx));
+      const told = persona.store.audienceAt(placeOf(ctx));
+      const { kind } = await persona.store.home(placeOf(ctx));
       const { mood, appearance, environment } = state;
       await ctx.reply(
         [
@@ -22,11 +23,11 @@ export const showCommand = (parts: CommandParts) =>
           ...(environment === '' ? [] : [`**Environment** ${shown(environment)}`]),
           ...listed(
             'Goals',
-            toldIn(state.goals, told).map(({ text }) => text),
+            visibleTo(state.goals, told).map(({ text }) => text),
           ),
           ...listed(
             'Desires',
-            toldIn(state.desires, told).map(({ text }) => text),
+            visibleTo(state.desires, told).map(({ text }) => text),
           ),
         ].join('\n'),
       );
@@ -39,7 +40,7 @@ export function nameIn({ channel, guild, message }: CommandContext, own: string)
   return own || (guild?.members.me?.displayName ?? message?.client.user.displayName ?? 'the persona');
 }
 
-export const moodCommand = (parts: CommandParts) =>
+export const moodCommand = (persona: PersonaContext) =>
   subcommand({
     name: 'mood',
     description: 'Show the mood of the persona, or set it (admins)',
@@ -53,11 +54,11 @@ export const moodCommand = (parts: CommandParts) =>
         await ctx.requireAccess(SHAPE);
         const name = tidy(mood, LIMITS.mood);
         if (name === '') throw new UserError('That mood has nothing readable in it.');
-        await parts.store.change(placeOf(ctx), authorOf(ctx, parts), `mood: ${name} (${intensity})`, (state) => {
+        await persona.store.change(placeOf(ctx), authorOf(ctx, persona), `mood: ${name} (${intensity})`, (state) => {
           state.mood = { name, intensity };
         });
       }
-      const { state } = await parts.store.read(placeOf(ctx));
+      const { state } = await persona.store.read(placeOf(ctx));
       await ctx.reply(`Mood: ${shown(state.mood.name)} (${state.mood.intensity} of 10)`);
     },
   });
@@ -70,8 +71,8 @@ interface Wishes {
   readonly example: string;
 }
 
-export const goalsCommand = (parts: CommandParts) =>
-  wishesCommand(parts, {
+export const goalsCommand = (persona: PersonaContext) =>
+  wishesCommand(persona, {
     key: 'goals',
     one: 'goal',
     title: 'Goals',
@@ -79,8 +80,8 @@ export const goalsCommand = (parts: CommandParts) =>
     example: 'Learn everybody’s birthday',
   });
 
-export const desiresCommand = (parts: CommandParts) =>
-  wishesCommand(parts, {
+export const desiresCommand = (persona: PersonaContext) =>
+  wishesCommand(persona, {
     key: 'desires',
     one: 'desire',
     title: 'Desires',
@@ -88,7 +89,7 @@ export const desiresCommand = (parts: CommandParts) =>
     example: 'Hear a good story',
   });
 
-function wishesCommand(parts: CommandParts, { key, one, title, description, example }: Wishes) {
+function wishesCommand(persona: PersonaContext, { key, one, title, description, example }: Wishes) {
   return subcommand({
     name: key,
     description,
@@ -102,27 +103,27 @@ function wishesCommand(parts: CommandParts, { key, one, title, description, exam
         await ctx.requireAccess(SHAPE);
         const text = tidy(given, LIMITS.short);
         if (text === '') throw new UserError(`Which ${one}? Write it after the word.`);
-        await parts.store.change(placeOf(ctx), authorOf(ctx, parts), `${change} ${one}: ${text}`, (state, at) => {
+        await persona.store.change(placeOf(ctx), authorOf(ctx, persona), `${change} ${one}: ${text}`, (state, at) => {
           if (change === 'add') addItem(state[key], { text, userId: ctx.actor.userId, at }, one);
           else removeItem(state[key], text, at, one);
         });
       }
-      const { state } = await parts.store.read(placeOf(ctx));
-      const texts = toldIn(state[key], parts.store.toldAt(placeOf(ctx))).map(({ text }) => text);
+      const { state } = await persona.store.read(placeOf(ctx));
+      const texts = visibleTo(state[key], persona.store.audienceAt(placeOf(ctx))).map(({ text }) => text);
       const lines = listed(title, texts);
       await ctx.reply(lines.length === 0 ? `It has no ${key}.` : lines.join('\n'));
     },
   });
 }
 
-export const undoCommand = (parts: CommandParts) =>
+export const undoCommand = (persona: PersonaContext) =>
   subcommand({
     name: 'undo',
     description: 'Take back the latest change of the persona',
     help: 'What it changed in the course of one answer is taken back together, with the memories that it added or put out of mind. Can be repeated.',
     access: SHAPE,
     async run(ctx) {
-      const undone = await parts.store.undo(placeOf(ctx));
+      const undone = await persona.store.undo(placeOf(ctx));
       if (undone === undefined) await ctx.reply('There is nothing to undo.');
       else if (undone.length === 0) await ctx.reply('Taken back.');
       else await ctx.reply(['Taken back:', ...undone.map((what) => `• ${shown(what, 150)}`)].join('\n'));

@@ -1,7 +1,8 @@
 import { type CommandContext, type PersonaEvent, subcommand, z } from '@cinnabar/sdk';
-import { type CommandParts, placeOf, shown } from './register.js';
+import type { PersonaContext } from '../context.js';
+import { placeOf, shown } from './register.js';
 
-export const traceCommand = (parts: CommandParts) =>
+export const traceCommand = (persona: PersonaContext) =>
   subcommand({
     name: 'trace',
     description: 'Show what the persona did in its latest runs here, step by step',
@@ -11,13 +12,13 @@ export const traceCommand = (parts: CommandParts) =>
     options: { runs: z.number().int().min(1).max(8).default(1).describe('How many runs back') },
     async run(ctx, { runs }) {
       const { channelId, guildId } = placeOf(ctx);
-      const events = await parts.traces.recent(channelId);
+      const events = await persona.traces.recent(channelId);
       const sessions = [...new Set(events.map(({ sessionId }) => sessionId))].slice(-runs);
       if (sessions.length === 0) {
         await ctx.reply('The persona has not done anything here yet.');
         return;
       }
-      const showsThoughts = isPrivate(ctx) && (await parts.settingsFor(guildId)).thoughts === 'trace';
+      const showsThoughts = isPrivate(ctx) && (await persona.settingsFor(guildId)).thoughts === 'trace';
       const lines = sessions.flatMap((session) =>
         events.filter(({ sessionId }) => sessionId === session).map((event) => lineFor(event, showsThoughts)),
       );

@@ -7,21 +7,14 @@ import {
   inNote,
   isDotMessage,
   isOwnMessage,
-  type Logger,
   OLDEST_ID,
-  type Prefixes,
   withoutNotes,
   withoutNoticeMark,
 } from '@cinnabar/sdk';
 import { type Message, MessageType, PermissionFlagsBits, type SendableChannels } from 'discord.js';
-import { type ChangeParts, followDeletion, followEdit } from './message-changes.js';
+import type { PersonaContext } from '../context.js';
+import { followDeletion, followEdit } from './message-changes.js';
 import type { Conversation, Line } from './schema.js';
-
-export interface CatchUpParts extends ChangeParts {
-  readonly access: Pick<Access, 'mayEnter'>;
-  readonly prefixes: Pick<Prefixes, 'get'>;
-  readonly log: Logger;
-}
 
 /** As many as Discord gives in one request; a persona looks at no more of what it was not asked. */
 const LOOK_BACK = 50;
@@ -36,19 +29,19 @@ export async function catchUp(
   channel: SendableChannels,
   reader: Actor | undefined,
   untilId: string | null,
-  parts: CatchUpParts,
+  persona: PersonaContext,
 ): Promise<void> {
-  const { conversations, commands, prefixes, log } = parts;
+  const { conversations, commands, prefixes, log } = persona;
   try {
-    if (!(await mayRead(channel, reader, parts.access))) return;
+    if (!(await mayRead(channel, reader, persona.access))) return;
     const known = await conversations.readAll(channel.id);
     const fetched = [...(await channel.messages.fetch({ limit: LOOK_BACK, cache: false })).values()];
     const guildId = channel.isDMBased() ? null : channel.guild.id;
     const spoken = (message: Message) => spokenText(message, prefixes.get(guildId), commands);
     const place = { guildId, channelId: channel.id };
-    await followDeletion(place, deletedSince(known, fetched), parts);
+    await followDeletion(place, deletedSince(known, fetched), persona);
     for (const message of editedSince(known, fetched)) {
-      await followEdit({ ...place, messageId: message.id }, spoken(message), parts);
+      await followEdit({ ...place, messageId: message.id }, spoken(message), persona);
     }
     const fresh = fetched.filter(
       ({ id }) => compareIds(id, known.seenId) > 0 && (untilId === null || compareIds(id, untilId) <= 0),
@@ -100,7 +93,7 @@ function editedSince({ lines }: Conversation, fetched: readonly Message[]): read
 export async function readAgain(
   channel: SendableChannels,
   messageIds: readonly string[],
-  { prefixes, commands }: Pick<CatchUpParts, 'prefixes' | 'commands'>,
+  { prefixes, commands }: PersonaContext,
 ): Promise<readonly Line[]> {
   const wanted = new Set(messageIds);
   const guildId = channel.isDMBased() ? null : channel.guild.id;
@@ -121,11 +114,7 @@ export async function readAgain(
   return found;
 }
 
-async function mayRead(
-  channel: SendableChannels,
-  reader: Actor | undefined,
-  access: CatchUpParts['access'],
-): Promise<boolean> {
+async function mayRead(channel: SendableChannels, reader: Actor | undefined, access: Access): Promise<boolean> {
   if (channel.isDMBased()) return true;
   const needed = PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
   const { me } = channel.guild.members;

@@ -9,7 +9,7 @@ export const conversations = {
   schema: conversation,
   migrations: { 2: withChapters },
 } as const;
-export type ConversationCollection = Collection<Conversation, 'channel'>;
+type ConversationCollection = Collection<Conversation, 'channel'>;
 
 /** What was said to a persona and by it, channel by channel. */
 export interface ConversationStore {

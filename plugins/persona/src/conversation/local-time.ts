@@ -1,7 +1,7 @@
 import { isQuiet } from '@cinnabar/sdk';
 import type { PersonaSettings } from '../settings.js';
 
-export type LocalTime = Pick<PersonaSettings, 'timeZone' | 'utcOffset'>;
+type LocalTime = Pick<PersonaSettings, 'timeZone' | 'utcOffset'>;
 
 const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000];
 

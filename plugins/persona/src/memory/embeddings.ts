@@ -1,11 +1,11 @@
-import type { Clock, Logger } from '@cinnabar/sdk';
+import type { Clock, Llm, Logger } from '@cinnabar/sdk';
 import type { MemoryFile } from './memory-file.js';
 import type { MemoryFiles } from './memory-files.js';
 import { decodeVector, encodeVector, isStanding } from './memory-index.js';
 import type { Embed, Place } from './types.js';
 
 /** Embeddings, where a provider makes them. Without one, and when it fails, words alone decide. */
-export interface Embedding {
+interface Embedding {
   /** Of a query; `undefined` when there is none to be had. */
   of(query: string, signal: AbortSignal | undefined): Promise<Int8Array | undefined>;
   /** Makes the vectors that standing memories of the file lack, in the background. */
@@ -84,5 +84,13 @@ export function createEmbedding(parts: {
       stopping.abort();
       await Promise.all(running.values());
     },
+  };
+}
+
+/** Vectors from the host's language models, where one for embeddings is configured. */
+export function embedWith(llm: Pick<Llm, 'embed'>): Embed {
+  return async (texts, signal) => {
+    const embeddings = await llm.embed(texts, signal === undefined ? {} : { signal });
+    return embeddings?.vectors.map((vector) => [...vector]);
   };
 }

@@ -1,6 +1,7 @@
 import { type PersonaChain, type PersonaTrigger, z } from '@cinnabar/sdk';
 import type { Action } from '../actions/action.js';
-import type { Answer, Ask } from '../running/model-calls.js';
+import type { Answer } from '../running/model-calls.js';
+import type { ActiveRun } from '../running/run.js';
 
 const step = z.object({
   action: z.string().describe('Name of an action or chain'),
@@ -11,45 +12,32 @@ const step = z.object({
     .describe('The result already, in the form that the action states; null where it depends on what comes before'),
 });
 /** An action that is planned. */
-export type Step = z.output<typeof step>;
+type Step = z.output<typeof step>;
 
 /** What a planner answers. Names and results are looked at later: one that is wrong must not spoil the others. */
-export const planSchema = z.object({
+const planSchema = z.object({
   reasoning: z.string().default('').describe('Why this sequence, in a sentence or two'),
   actions: z.array(step).describe('In the order in which to carry them out; empty to do nothing'),
   can_extend: z.boolean().default(false).describe('Whether I may want to add actions when I see what comes of these'),
 });
 export type Plan = z.output<typeof planSchema>;
 
-export interface Planner {
-  /** What to do about what has happened. */
-  plan(): Promise<Answer<Plan>>;
-  /** What to do beside, now that some of it is done. */
-  extend(): Promise<Answer<Plan>>;
-}
+/** Asks what to do about what has happened. One call plans several actions, and may carry their results. */
+export const askForPlan = (active: ActiveRun): Promise<Answer<Plan>> =>
+  ask(active, 'plan', QUESTIONS[active.context.run.trigger.type]);
 
-export interface PlannerParts {
-  readonly ask: Ask;
-  readonly system: string;
-  readonly trigger: PersonaTrigger;
-  situation(question: string): Promise<string>;
-}
+/** Asks what to do beside, now that some of it is done. */
+export const askForExtension = (active: ActiveRun): Promise<Answer<Plan>> =>
+  ask(
+    active,
+    'extension',
+    'I have done what stands in <done>, and the rest of my plan is still to come. Which actions, if any, do I add at its end? An empty list adds none; can_extend says whether I want to be asked again.',
+  );
 
-/** One call plans several actions, and may carry their results. */
-export function createPlanner({ ask, system, trigger, situation }: PlannerParts): Planner {
-  return {
-    plan: async () =>
-      ask({ name: 'plan', schema: planSchema, system, situation: await situation(QUESTIONS[trigger.type]) }),
-    extend: async () =>
-      ask({
-        name: 'extension',
-        schema: planSchema,
-        system,
-        situation: await situation(
-          'I have done what stands in <done>, and the rest of my plan is still to come. Which actions, if any, do I add at its end? An empty list adds none; can_extend says whether I want to be asked again.',
-        ),
-      }),
-  };
+async function ask(active: ActiveRun, name: string, question: string): Promise<Answer<Plan>> {
+  const { images } = active.context.attachments;
+  const prompt = await active.prompt(question);
+  return active.ask({ name, schema: planSchema, system: active.system, prompt, images });
 }
 
 const QUESTIONS: Readonly<Record<PersonaTrigger['type'], string>> = {
@@ -70,7 +58,7 @@ export interface PlannedAction {
   readonly result: unknown;
 }
 
-export interface Sequence {
+interface Sequence {
   readonly planned: readonly PlannedAction[];
   /** Names of what there is no action for. */
   readonly dropped: readonly string[];
@@ -116,7 +104,7 @@ export function toSequence(
 }
 
 function untilEnd(planned: readonly PlannedAction[]): readonly PlannedAction[] {
-  const end = planned.findIndex(({ action }) => action.telling === 'end');
+  const end = planned.findIndex(({ action }) => action.kind === 'end');
   return end < 0 ? planned : planned.slice(0, end + 1);
 }
 
@@ -130,7 +118,7 @@ function inOrder(planned: readonly PlannedAction[], completed: readonly string[]
     const isReady = ({ action }: PlannedAction) =>
       action.after.every((name) => name === action.name || done.has(name) || !waiting.has(name));
     // The end stays the end.
-    const next = left.find((one) => isReady(one) && (one.action.telling !== 'end' || left.length === 1)) ?? left[0];
+    const next = left.find((one) => isReady(one) && (one.action.kind !== 'end' || left.length === 1)) ?? left[0];
     if (next === undefined) break;
     ordered.push(next);
     done.add(next.action.name);

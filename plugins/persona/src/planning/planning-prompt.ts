@@ -49,7 +49,7 @@ export function planningPrompt(self: string, { actions, chains, tools }: Reperto
 }
 
 /** The planner's list of what can be done: each action with the context that it needs and the form of its result. */
-export function planningGuidance(actions: readonly Action[], chains: readonly PersonaChain[]): string {
+function planningGuidance(actions: readonly Action[], chains: readonly PersonaChain[]): string {
   const names = new Set(actions.map(({ name }) => name));
   const lines = actions.flatMap(({ name, description, contextNeeded, result, after }) => [
     `- ${name}: ${description}`,
@@ -70,7 +70,7 @@ const LONGEST_DESCRIPTION = 600;
 const LONGEST_PARAMETERS = 4_000;
 
 /** The tools for `USE_TOOL`, a JSON object each: what a description says is data, on its own line, and never stands at the margin. */
-export function toolGuidance(tools: readonly ToolInfo[]): string {
+function toolGuidance(tools: readonly ToolInfo[]): string {
   return tools.map((tool) => `- ${inert(dataOf(tool))}`).join('\n');
 }
 

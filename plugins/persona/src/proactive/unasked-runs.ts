@@ -1,20 +1,15 @@
-import { type Clock, type Collection, type FrontDoor, type PersonaTrigger, z } from '@cinnabar/sdk';
+import { type Clock, type Collection, type PersonaTrigger, z } from '@cinnabar/sdk';
 import type { Guild, SendableChannels } from 'discord.js';
-import type { RunParts } from '../context.js';
+import type { PersonaContext } from '../context.js';
 import { isQuietNow } from '../conversation/local-time.js';
 import type { ReflectionState } from '../memory/types.js';
-import { channelVoice } from '../running/message-sender.js';
+import { post } from '../running/message-sender.js';
 import { runPersona } from '../running/run.js';
 import type { PersonaSettings } from '../settings.js';
-import type { CallsByName } from './called-by-name.js';
-import type { Joins } from './noticing.js';
-
-export interface UnaskedParts extends RunParts {
-  readonly frontDoor: FrontDoor | undefined;
-}
+import type { Watcher } from './watchers.js';
 
 /** Whether a persona answers in a channel, and may therefore act there of its own accord. */
-export async function livesIn(channel: SendableChannels, { frontDoor }: UnaskedParts): Promise<boolean> {
+export async function livesIn(channel: SendableChannels, { frontDoor }: PersonaContext): Promise<boolean> {
   if (frontDoor === undefined || channel.isDMBased()) return false;
   return (await frontDoor.responderIn(channel.guild.id, channel.id)) === 'persona';
 }
@@ -23,25 +18,16 @@ export async function livesIn(channel: SendableChannels, { frontDoor }: UnaskedP
 export async function runUnasked(
   trigger: PersonaTrigger,
   channel: SendableChannels,
-  parts: UnaskedParts,
+  persona: PersonaContext,
   reflection?: ReflectionState,
 ): Promise<void> {
   const guildId = channel.isDMBased() ? null : channel.guild.id;
-  const more = reflection === undefined ? {} : { reflection };
-  const occasion = {
-    trigger,
-    channel,
-    guildId,
-    actor: undefined,
-    tools: [],
-    voice: channelVoice(channel, parts),
-    message: null,
-    ...more,
-  };
+  const { signal } = persona;
+  const unasked = { actor: undefined, tools: [], message: null, send: post(channel, persona) };
   try {
-    await runPersona({ ...occasion, signal: parts.signal }, parts);
+    await runPersona({ ...unasked, trigger, channel, guildId, reflection, signal }, persona);
   } catch (error) {
-    parts.log.info('a persona could not act of its own accord', {
+    persona.log.info('a persona could not act of its own accord', {
       channelId: channel.id,
       trigger: trigger.type,
       error,
@@ -49,10 +35,9 @@ export async function runUnasked(
   }
 }
 
-export interface TickParts extends UnaskedParts {
-  readonly allowance: Allowance;
-  readonly joins: Joins;
-  readonly callsByName: CallsByName;
+interface Watchers {
+  readonly joins: Watcher;
+  readonly callsByName: Watcher;
 }
 
 /** How often it is looked whether a persona has something to do of its own accord. */
@@ -62,66 +47,68 @@ export const TICK_MS = 60_000;
 const AT_ONCE = 4;
 
 /** One round over the guilds of this process. */
-export async function tick(parts: TickParts): Promise<void> {
-  await overGuilds(parts, (guild, settings) => look(guild, settings, parts));
+export async function tick(watchers: Watchers, persona: PersonaContext): Promise<void> {
+  await overGuilds(watchers, persona, (guild, settings) => look(guild, settings, persona));
 }
 
 /** Listens for calls by name and for new members where a guild wants that, without waiting for the first round. */
-export const listen = (parts: TickParts): Promise<void> => overGuilds(parts, async () => undefined);
+export const listen = (watchers: Watchers, persona: PersonaContext): Promise<void> =>
+  overGuilds(watchers, persona, async () => undefined);
 
 async function overGuilds(
-  parts: TickParts,
+  { joins, callsByName }: Watchers,
+  persona: PersonaContext,
   visitGuild: (guild: Guild, settings: PersonaSettings) => Promise<void>,
 ): Promise<void> {
-  const waiting = [...parts.client.guilds.cache.values()];
+  const waiting = [...persona.client.guilds.cache.values()];
   let welcomes = false;
   let answers = false;
   const work = async () => {
-    for (let guild = waiting.pop(); guild !== undefined && !parts.signal.aborted; guild = waiting.pop()) {
+    for (let guild = waiting.pop(); guild !== undefined && !persona.signal.aborted; guild = waiting.pop()) {
       try {
-        const settings = await parts.settingsFor(guild.id);
+        const settings = await persona.settingsFor(guild.id);
         welcomes ||= settings.onJoin;
         answers ||= settings.answersToName;
         await visitGuild(guild, settings);
       } catch (error) {
-        parts.log.warn('a guild was passed over', { guildId: guild.id, error });
+        persona.log.warn('a guild was passed over', { guildId: guild.id, error });
       }
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  if (parts.signal.aborted) return;
-  await parts.joins.watch(welcomes);
-  await parts.callsByName.watch(answers);
+  if (persona.signal.aborted) return;
+  await joins.watch(welcomes);
+  await callsByName.watch(answers);
 }
 
-async function look(guild: Guild, settings: PersonaSettings, parts: TickParts): Promise<void> {
-  if (!parts.plugins.enabledIn(guild.id, 'persona')) return;
+async function look(guild: Guild, settings: PersonaSettings, persona: PersonaContext): Promise<void> {
+  if (!persona.plugins.enabledIn(guild.id, 'persona')) return;
   if (settings.home === undefined || (settings.timerMinutes === 0 && !settings.reflection)) return;
   const home = homeIn(guild, settings.home);
-  if (home !== undefined && (await livesIn(home, parts))) await visit(guild.id, home, settings, parts);
+  if (home !== undefined && (await livesIn(home, persona))) await visit(guild.id, home, settings, persona);
 }
 
 async function visit(
   guildId: string,
   home: SendableChannels,
   settings: PersonaSettings,
-  parts: TickParts,
+  persona: PersonaContext,
 ): Promise<void> {
-  const { allowance, clock, memories, store } = parts;
+  const { allowance, clock, memories, store } = persona;
   if (
     settings.timerMinutes > 0 &&
     (await allowance.timerDue(guildId, settings)) &&
     (await allowance.take(guildId, settings))
   ) {
     const content = `The last time was ${settings.timerMinutes} minutes ago.`;
-    return runUnasked({ type: 'timer', content, at: clock.now() }, home, parts);
+    return runUnasked({ type: 'timer', content, at: clock.now() }, home, persona);
   }
   if (!settings.reflection) return;
   const place = await store.memoryPlace({ guildId, channelId: home.id });
   const state = await memories.reflection(place);
   if (!state.due || !(await allowance.take(guildId, settings))) return;
   const content = `${state.evidence.length} memories to reflect on.`;
-  await runUnasked({ type: 'self_reflection', content, at: clock.now() }, home, parts, state);
+  await runUnasked({ type: 'self_reflection', content, at: clock.now() }, home, persona, state);
   // Also when nothing came of it: the count starts anew.
   if ((await memories.reflection(place)).due) await memories.reflect(place, []);
 }
@@ -138,24 +125,20 @@ const initiative = z.object({
   /** When the timer last went off; 0: it has not been set yet. */
   timerAt: z.number().default(0),
 });
-export type Initiative = z.output<typeof initiative>;
+type Initiative = z.output<typeof initiative>;
 
 /** To be declared among the plugin's collections. */
 export const initiatives = { scope: 'guild', version: 1, schema: initiative } as const;
 
-/** What a persona may do in a guild without being asked. */
-export interface Allowance {
-  /** Takes one run out of the day's budget. `false` when there is none, or the hours are quiet. Written before anything is done. */
-  take(guildId: string, settings: PersonaSettings): Promise<boolean>;
-  /** Whether the timer has run down; it is wound up again then. */
-  timerDue(guildId: string, settings: PersonaSettings): Promise<boolean>;
-}
-
 const MINUTE_MS = 60_000;
 
-export function createAllowance(collection: Collection<Initiative, 'guild'>, clock: Pick<Clock, 'now'>): Allowance {
+export type Allowance = ReturnType<typeof createAllowance>;
+
+/** What a persona may do in a guild without being asked. */
+export function createAllowance(collection: Collection<Initiative, 'guild'>, clock: Pick<Clock, 'now'>) {
   return {
-    async take(guildId, settings) {
+    /** Takes one run out of the day's budget. `false` when there is none, or the hours are quiet. Written before anything is done. */
+    async take(guildId: string, settings: PersonaSettings): Promise<boolean> {
       if (isQuietNow(settings, clock.now())) return false;
       const today = new Date(clock.now()).toISOString().slice(0, 10);
       let taken = false;
@@ -166,7 +149,8 @@ export function createAllowance(collection: Collection<Initiative, 'guild'>, clo
       });
       return taken;
     },
-    async timerDue(guildId, { timerMinutes }) {
+    /** Whether the timer has run out; it starts again then. */
+    async timerDue(guildId: string, { timerMinutes }: PersonaSettings): Promise<boolean> {
       const { timerAt } = await collection.of(guildId).get();
       if (timerAt !== 0 && clock.now() - timerAt < timerMinutes * MINUTE_MS) return false;
       await collection.of(guildId).update((draft) => {

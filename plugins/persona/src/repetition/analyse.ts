@@ -37,7 +37,7 @@ export interface RepetitionInput {
  * `exact`: the same words; `paraphrase`: the same in other words or order; `template`: the same sentence with other words in its slots;
  * `loop`: the same action for the same purpose, or actions going round in a circle.
  */
-export type RepetitionKind = 'exact' | 'paraphrase' | 'template' | 'loop';
+type RepetitionKind = 'exact' | 'paraphrase' | 'template' | 'loop';
 
 export interface RepetitionPattern {
   readonly kind: RepetitionKind;
@@ -47,14 +47,14 @@ export interface RepetitionPattern {
   readonly earlier: string;
 }
 
-export interface RepetitionAnalysis {
+interface RepetitionAnalysis {
   readonly shouldStop: boolean;
   /** Also there when it was seen but is allowed, because it was asked for. */
   readonly pattern: RepetitionPattern | null;
 }
 
 /** Pure, and bounded in time whatever the texts are. */
-export type AnalyseRepetition = (input: RepetitionInput) => RepetitionAnalysis;
+type AnalyseRepetition = (input: RepetitionInput) => RepetitionAnalysis;
 
 /** Who asks to hear something again does not ask for an action to be carried out time and again. */
 const REPEATED_AS_ASKED = 2;
@@ -80,7 +80,7 @@ const ALIKE = 0.5;
 type Proposed = Pick<PastAction, 'action' | 'context'>;
 
 /** Whether an action was just carried out for the same purpose, follows on a run of its own kind, or goes round in a circle. */
-export function loopIn(completed: readonly PastAction[], proposed: Proposed): RepetitionPattern | null {
+function loopIn(completed: readonly PastAction[], proposed: Proposed): RepetitionPattern | null {
   const recent = completed.slice(-RECENT_ACTIONS);
   const same = recent.findLast((past) => past.action === proposed.action && isSamePurpose(past, proposed));
   if (same !== undefined)
@@ -135,7 +135,7 @@ const RECENTLY_SAID = 20;
 const SHOWN = 80;
 
 /** Whether a text says again what was said recently. The latest of the gravest kind is the one that is named. */
-export function analyseSpeech(text: string, said: readonly string[], trigger: string): RepetitionAnalysis {
+function analyseSpeech(text: string, said: readonly string[], trigger: string): RepetitionAnalysis {
   const pattern = isAcknowledgement(text) ? null : patternIn(wordingOf(text), said.slice(-RECENTLY_SAID), trigger);
   return { pattern, shouldStop: pattern !== null && !asksForRepeat(trigger) };
 }
@@ -155,7 +155,7 @@ function patternIn(mine: Wording, said: readonly string[], trigger: string): Rep
   return null;
 }
 
-export const shortened = (text: string): string => {
+const shortened = (text: string): string => {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   return line.length > SHOWN ? `${line.slice(0, SHOWN - 1)}…` : line;
 };
@@ -164,7 +164,7 @@ const AGAIN =
   /\b(?:again|repeat\w*|once more|one more time|another time|say (?:that|it|what)|come again|encore|pardon|(?:did|do)n['’]?t (?:hear|catch|get|understand|see|read)|what did you (?:just )?say|what was that|(?:noch ?mal|nochmals|wiederhol\w*|répèt\w*|otra vez|repite|de novo|ancora))\b|^\s*(?:sorry|what|huh|eh|hm+)\s*\?+\s*$/iu;
 
 /** Whether somebody asks for what was said before. */
-export const asksForRepeat = (trigger: string): boolean => AGAIN.test(trigger.slice(0, 2_000));
+const asksForRepeat = (trigger: string): boolean => AGAIN.test(trigger.slice(0, 2_000));
 
 const ACKNOWLEDGING: ReadonlySet<string> = new Set(
   `ok okay yes no yeah yep nope sure thanks thank cheers lol haha hehe hi hello hey bye cya welcome sorry right exactly great nice cool good fine
@@ -176,7 +176,7 @@ const SHORT = 2;
 const SHORT_IF_POLITE = 6;
 
 /** Whether a text is so short, or so much a matter of course, that people say it time and again: "Thanks!", "good night everyone". */
-export function isAcknowledgement(text: string): boolean {
+function isAcknowledgement(text: string): boolean {
   const words = wordsOf(text.toLowerCase());
   if (words.length <= SHORT) return true;
   if (words.length > SHORT_IF_POLITE) return false;

@@ -114,7 +114,7 @@ export function wordsOf(text: string): readonly string[] {
 const withoutPossessive = (word: string) => word.replace(/[''’]s$/iu, '');
 
 /** The same for all forms of an English word; other languages' words mostly stay as they are. */
-export function termOf(word: string): string {
+function termOf(word: string): string {
   const lower = word.toLowerCase().replaceAll(/['’]/g, '');
   return /^[a-z]{3,30}$/.test(lower) ? stemmer(lower) : lower;
 }
@@ -122,7 +122,7 @@ export function termOf(word: string): string {
 export const isEmptyWord = (word: string): boolean => EMPTY.has(word.toLowerCase().replaceAll(/['’]/g, ''));
 
 /** What a text is about, word by word, in order. When every word is an empty one, all of them. */
-export function termsOf(text: string): readonly string[] {
+function termsOf(text: string): readonly string[] {
   const words = wordsOf(text);
   const telling = words.filter((word) => !isEmptyWord(word));
   return (telling.length > 0 ? telling : words).map(termOf);
@@ -132,4 +132,4 @@ const NEGATION =
   /\b(?:not|no|never|none|nothing|cannot|without|stopped|quit|hardly|(?:do|does|did|is|are|was|were|has|have|had|ca|could|wo|would|should|ai)n['’]?t)\b/iu;
 
 /** Whether a text denies something. */
-export const isDenial = (text: string): boolean => NEGATION.test(text);
+const isDenial = (text: string): boolean => NEGATION.test(text);

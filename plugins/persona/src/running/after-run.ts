@@ -1,75 +1,52 @@
-import { type Actor, billFor, type CompletedAction } from '@cinnabar/sdk';
-import type { RunParts } from '../context.js';
-import { readAgain } from '../conversation/catch-up.js';
+import { type Actor, billFor } from '@cinnabar/sdk';
+import type { PersonaContext } from '../context.js';
 import { foldWhenLong } from '../conversation/summary.js';
-import type { Teller } from './event-emitter.js';
-import type { Speech } from './message-sender.js';
-import type { Ask, Bounds } from './model-calls.js';
-import type { Scene } from './run-context.js';
+import type { ActiveRun } from './run.js';
+import type { RunContext } from './run-context.js';
 import { reasonFor } from './trigger-context.js';
 
-export interface RunRecord {
-  readonly scene: Scene;
-  readonly bounds: Bounds;
-  readonly teller: Teller;
-  readonly speech: Speech;
-  /** Those that it had in mind, added, or let go of. */
-  readonly memoryIds: ReadonlySet<string>;
-  /** Those of whom it added or let go of memories. */
-  readonly userIds: ReadonlySet<string>;
-  readonly completed: readonly CompletedAction[];
-  readonly ask: Ask;
-}
-
 /** In whose name it is counted: where nobody asked, in the bot's own. */
-export function payerOf({ run }: Scene): Actor {
+export function payerOf({ run }: RunContext): Actor {
   const { actor, place, botId } = run;
   return actor ?? { ...place, userId: botId };
 }
 
-/** After a run: the minutes, the receipt, the trace. What fails is logged; what was said stays said. */
-export async function settle(record: RunRecord, parts: RunParts): Promise<void> {
-  const { scene, ask, teller } = record;
-  const { names, self, place, signal, sessionId } = scene.run;
+/** Keeps what came of a run: the minutes, the receipt, the trace. What fails is logged; what was said stays said. */
+export async function afterRun(active: ActiveRun, persona: PersonaContext): Promise<void> {
+  const { context, events, memoryIds, userIds } = active;
+  const { author, place, signal, sessionId } = context.run;
   const { channelId } = place;
+  const { log, traces } = persona;
   const attempt = async (what: string, task: () => Promise<unknown>) => {
     try {
       await task();
     } catch (error) {
-      parts.log.warn(`${what} could not be kept`, { channelId, sessionId, error });
+      log.warn(`${what} could not be kept`, { channelId, sessionId, error });
     }
   };
-  if (!signal.aborted) {
-    const { historyMessages } = scene.settings;
-    const again = async (messageIds: readonly string[]) => {
-      const channel = parts.client.channels.cache.get(channelId);
-      return channel?.isSendable() === true ? readAgain(channel, messageIds, parts) : [];
-    };
-    const fold = { ...parts, ask, names, self, historyMessages, readAgain: again };
-    await attempt('the minutes', () => foldWhenLong(channelId, fold));
-  }
-  await attempt('the receipt', () => keepReceipt(record, parts));
+  if (!signal.aborted) await attempt('the minutes', () => foldWhenLong(active, persona));
+  await attempt('the receipt', () => keepReceipt(active, persona));
   await attempt('the trace', async () => {
-    await parts.traces.keep(channelId, {
+    await traces.keep(channelId, {
       sessionId,
-      askedBy: scene.run.author.userId,
-      userIds: [...new Set([...userIdsIn(scene), ...record.userIds])],
-      messageIds: [...new Set(messageIdsIn(scene))],
-      memoryIds: [...record.memoryIds],
-      events: teller.events,
+      askedBy: author.userId,
+      userIds: [...new Set([...userIdsIn(context), ...userIds])],
+      messageIds: [...new Set(messageIdsIn(context))],
+      memoryIds: [...memoryIds],
+      events: events.events,
     });
     // What is edited or deleted from now on takes the trace along; what was meanwhile could not.
-    if (!(await isAsRead(scene, parts))) await parts.traces.forgetRun(channelId, sessionId);
+    if (!(await isAsRead(context, persona))) await traces.forgetRun(channelId, sessionId);
   });
 }
 
-async function isAsRead({ run, recalled }: Scene, { conversations, memories }: RunParts): Promise<boolean> {
+async function isAsRead({ run, recalled }: RunContext, { conversations, memories }: PersonaContext): Promise<boolean> {
   const known = await Promise.all(recalled.map(({ memory }) => memories.find(run.memoryPlace, memory.id)));
   return !known.includes(undefined) && (await conversations.stand(run.place.channelId, run.lines));
 }
 
 /** What the run had read, and what it had in mind was learned from. */
-function* messageIdsIn({ run, recalled }: Scene): Iterable<string> {
+function* messageIdsIn({ run, recalled }: RunContext): Iterable<string> {
   for (const { messageIds } of run.lines) yield* messageIds;
   for (const { memory } of recalled) {
     for (const { messageId } of [memory, ...memory.evidence]) if (messageId !== null) yield messageId;
@@ -77,7 +54,7 @@ function* messageIdsIn({ run, recalled }: Scene): Iterable<string> {
 }
 
 /** Whose words a run may speak of. */
-function* userIdsIn({ run, recalled }: Scene): Iterable<string> {
+function* userIdsIn({ run, recalled }: RunContext): Iterable<string> {
   if (run.speaker !== undefined) yield run.speaker.userId;
   for (const { userId } of run.lines) if (userId !== null) yield userId;
   for (const { memory } of recalled) {
@@ -86,10 +63,13 @@ function* userIdsIn({ run, recalled }: Scene): Iterable<string> {
   }
 }
 
-async function keepReceipt({ scene, bounds, speech, completed, teller }: RunRecord, parts: RunParts): Promise<void> {
-  const { accounts, llm, clock } = parts;
-  const { run } = scene;
-  const tools = parts.calls.take(run.sessionId);
+async function keepReceipt(
+  { context, bounds, sender, completed, events }: ActiveRun,
+  persona: PersonaContext,
+): Promise<void> {
+  const { accounts, llm, clock } = persona;
+  const { run } = context;
+  const tools = persona.calls.take(run.sessionId);
   const [first] = bounds.completions;
   if (accounts === undefined || llm === undefined || first === undefined) return;
   const priceFor = async (model: string) => (await llm.traits(model).catch(() => undefined))?.price;
@@ -98,8 +78,8 @@ async function keepReceipt({ scene, bounds, speech, completed, teller }: RunReco
     id: run.sessionId,
     at: clock.now(),
     mind: 'persona',
-    actor: payerOf(scene),
-    messageIds: speech.messageIds,
+    actor: payerOf(context),
+    messageIds: sender.messageIds,
     trigger: reasonFor(run.trigger),
     model: first.model,
     provider: first.provider,
@@ -107,9 +87,9 @@ async function keepReceipt({ scene, bounds, speech, completed, teller }: RunReco
     tools,
     details: [
       `Actions: ${completed.map(({ action }) => action).join(', ') || 'none'}`,
-      `Read: ${count(run.lines.length, 'message', 'messages')}, ${count(scene.recalled.length, 'memory', 'memories')}`,
+      `Read: ${count(run.lines.length, 'message', 'messages')}, ${count(context.recalled.length, 'memory', 'memories')}`,
     ],
-    notes: teller.events.flatMap((event) =>
+    notes: events.events.flatMap((event) =>
       event.type === 'system' && NOTED.has(event.event) ? [`${event.event}: ${event.message}`] : [],
     ),
   });
@@ -129,20 +109,17 @@ const NOTED: ReadonlySet<string> = new Set([
   'stopped',
 ]);
 
-/** Tool calls of the runs that are under way, for their receipts. */
-export interface CallLog {
-  note(sessionId: string, name: string, outcome: string): void;
-  /** All of one run; they are forgotten with that. */
-  take(sessionId: string): readonly { readonly name: string; readonly outcome: string }[];
-}
+export type CallLog = ReturnType<typeof createCallLog>;
 
-export function createCallLog(): CallLog {
-  const bySession = new Map<string, { name: string; outcome: string }[]>();
+/** Tool calls of the runs in progress, for their receipts. */
+export function createCallLog() {
+  const bySession = new Map<string, { readonly name: string; readonly outcome: string }[]>();
   return {
-    note(sessionId, name, outcome) {
+    note(sessionId: string, name: string, outcome: string): void {
       bySession.set(sessionId, [...(bySession.get(sessionId) ?? []), { name, outcome }]);
     },
-    take(sessionId) {
+    /** Those of one run, which are forgotten with that. */
+    take(sessionId: string): readonly { readonly name: string; readonly outcome: string }[] {
       const calls = bySession.get(sessionId) ?? [];
       bySession.delete(sessionId);
       return calls;

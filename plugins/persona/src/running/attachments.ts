@@ -1,6 +1,6 @@
 import {
+  attachmentDownloads,
   type DownloadFailure,
-  type DownloadOptions,
   downloadAttachment,
   type ImageContent,
   isForPeopleOnly,
@@ -12,21 +12,14 @@ import {
   withoutNoticeMark,
 } from '@cinnabar/sdk';
 import { type Attachment, type Message, MessageType } from 'discord.js';
+import type { PersonaContext } from '../context.js';
 
-/** What is there to look at beside the words: of the message that is answered, and of the one that it replies to. */
-export interface Seen {
+/** What there is beside the words: of the message that is answered, and of the one that it replies to. */
+export interface Attachments {
   readonly images: readonly ImageContent[];
   /** Contents of attached texts. */
   readonly texts: readonly { readonly file: string; readonly text: string }[];
   readonly replied: { readonly userId: string; readonly name: string; readonly text: string } | undefined;
-}
-
-export const NOTHING_SEEN: Seen = { images: [], texts: [], replied: undefined };
-
-export interface SeenParts extends Omit<DownloadOptions, 'maxBytes' | 'cut'> {
-  readonly log: Logger;
-  /** Whether the model can look at images. */
-  readonly images: boolean;
 }
 
 const MOST_IMAGES = 4;
@@ -38,22 +31,32 @@ const MOST_REPLIED = 1_500;
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 /** Reads the images and files of a message that the persona answers. What cannot be fetched is left out. */
-export async function lookAt(message: Message | null, parts: SeenParts): Promise<Seen> {
-  if (message === null) return NOTHING_SEEN;
-  const replied = message.type === MessageType.Reply ? await repliedTo(message, parts) : undefined;
+export async function readAttachments(
+  message: Message | null,
+  model: string | undefined,
+  signal: AbortSignal,
+  persona: PersonaContext,
+): Promise<Attachments> {
+  if (message === null) return { images: [], texts: [], replied: undefined };
+  const { client, llm, log } = persona;
+  const replied = message.type === MessageType.Reply ? await repliedTo(message, log) : undefined;
   const attachments = [message, ...(replied === undefined ? [] : [replied])].flatMap((one) => [
     ...one.attachments.values(),
   ]);
-  const images = parts.images ? attachments.filter(isImage).slice(0, MOST_IMAGES) : [];
-  const texts = attachments.filter(isTextFile).slice(0, MOST_TEXTS);
+  const readsImages = (await llm?.traits(model).catch(() => undefined))?.images === true;
+  const images = readsImages ? attachments.filter(isImage).slice(0, MOST_IMAGES) : [];
+  const files = attachments.filter(isTextFile).slice(0, MOST_TEXTS);
+  const downloads = attachmentDownloads(client, { ...persona, signal });
   const pictures = await Promise.all(
     images.map(async (one) => {
-      const bytes = await downloadAttachment(new URL(one.url), { ...parts, maxBytes: MOST_IMAGE_BYTES });
-      return had(one, bytes, parts.log);
+      const bytes = await downloadAttachment(new URL(one.url), { ...downloads, maxBytes: MOST_IMAGE_BYTES });
+      return unlessFailed(one, bytes, log);
     }),
   );
-  const read = await Promise.all(
-    texts.map(async (one) => had(one, await readTextFile(one, { ...parts, maxBytes: MOST_TEXT_BYTES }), parts.log)),
+  const texts = await Promise.all(
+    files.map(async (one) =>
+      unlessFailed(one, await readTextFile(one, { ...downloads, maxBytes: MOST_TEXT_BYTES }), log),
+    ),
   );
   return {
     images: pictures.flatMap((bytes, index) => {
@@ -63,8 +66,8 @@ export async function lookAt(message: Message | null, parts: SeenParts): Promise
         { type: 'image' as const, source: { type: 'base64' as const, data: bytes.toString('base64'), mediaType } },
       ];
     }),
-    texts: read.flatMap((file, index) =>
-      file === undefined ? [] : [{ file: texts[index]?.name ?? 'file', text: file.text }],
+    texts: texts.flatMap((file, index) =>
+      file === undefined ? [] : [{ file: files[index]?.name ?? 'file', text: file.text }],
     ),
     replied: replied && {
       userId: replied.author.id,
@@ -75,7 +78,7 @@ export async function lookAt(message: Message | null, parts: SeenParts): Promise
 }
 
 /** Notices and dot messages are for people only. */
-async function repliedTo(message: Message, { log }: Pick<SeenParts, 'log'>): Promise<Message | undefined> {
+async function repliedTo(message: Message, log: Logger): Promise<Message | undefined> {
   try {
     const replied = await message.fetchReference();
     return isForPeopleOnly(replied) ? undefined : replied;
@@ -89,7 +92,7 @@ function isImage({ contentType, size }: Attachment): boolean {
   return IMAGES.has(contentType?.split(';')[0] ?? '') && size <= MOST_IMAGE_BYTES;
 }
 
-function had<T extends object>({ name }: Attachment, result: T | DownloadFailure, log: Logger): T | undefined {
+function unlessFailed<T extends object>({ name }: Attachment, result: T | DownloadFailure, log: Logger): T | undefined {
   if (typeof result !== 'string') return result;
   log.debug('an attachment could not be read', { name, failure: result });
   return undefined;

@@ -1,13 +1,14 @@
-import { CinnabarError, type CompletedAction, type Logger, sentenceOf } from '@cinnabar/sdk';
-import type { PreparedAction, TurnRun } from '../actions/action.js';
+import { CinnabarError, type CompletedAction, sentenceOf } from '@cinnabar/sdk';
+import type { PreparedAction } from '../actions/action.js';
 import { inert } from '../conversation/render.js';
 import type { PlannedAction } from '../planning/plan.js';
-import type { AnalyseRepetition, RepetitionPattern } from '../repetition/analyse.js';
-import type { Teller } from './event-emitter.js';
-import type { Answer, Ask } from './model-calls.js';
+import { analyseRepetition, type RepetitionPattern } from '../repetition/analyse.js';
+import type { EventEmitter } from './event-emitter.js';
+import type { Answer } from './model-calls.js';
+import type { ActiveRun } from './run.js';
 
 /** How an action ended. */
-export type Carried =
+export type ActionOutcome =
   | {
       readonly kind: 'done';
       readonly completed: CompletedAction;
@@ -20,71 +21,68 @@ export type Carried =
   | { readonly kind: 'repetition'; readonly pattern: RepetitionPattern }
   | { readonly kind: 'bound'; readonly message: string };
 
-export interface Stage {
-  readonly run: Omit<TurnRun, 'context'>;
-  readonly ask: Ask;
-  readonly analyse: AnalyseRepetition;
-  readonly teller: Pick<Teller, 'started' | 'finished' | 'text' | 'system'>;
-  /** What the persona must not say again. */
-  readonly said: readonly string[];
-  /** Whether it has said something in this run. */
-  readonly hasSpoken: boolean;
-  readonly log: Logger;
-  readonly toolId: string;
-  /** The persona's instructions, and everything particular to this moment with a question at its end. */
-  readonly system: string;
-  situation(question: string): Promise<string>;
-}
-
 /** With fewer actions nothing can have gone round yet. */
 const LEAST_FOR_LOOPS = 2;
+/** For so long the same words to one person are a repetition; later, people say good night again. */
+const LATELY_MS = 10 * 60_000;
 
-/** Carries out one action: looks for repetition, gets its result, executes it, tells of it. @throws when the run was cancelled */
-export async function carryOut(planned: PlannedAction, stage: Stage): Promise<Carried> {
+/** Executes one action: looks for repetition, gets its result, carries it out, emits its events. @throws when the run was cancelled */
+export async function executeAction(
+  planned: PlannedAction,
+  toolId: string,
+  active: ActiveRun,
+  emitter: EventEmitter,
+): Promise<ActionOutcome> {
   const { action } = planned;
-  if (action.telling === 'end') return { kind: 'end' };
-  if (stage.run.completed.length >= LEAST_FOR_LOOPS) {
-    const loop = repetition(planned, undefined, stage);
+  if (action.kind === 'end') return { kind: 'end' };
+  if (active.completed.length >= LEAST_FOR_LOOPS) {
+    const loop = repetition(planned, undefined, active);
     if (loop !== undefined) return { kind: 'repetition', pattern: loop };
   }
-  const { teller, toolId } = stage;
-  if (action.telling === 'tool') teller.started(toolId, action.name, planned.context);
+  if (action.kind === 'tool') emitter.started(toolId, action.name, planned.context);
   try {
-    const carried = await perform(planned, stage);
-    tellOf(carried, planned, stage);
-    return carried;
+    const outcome = await perform(planned, active);
+    emitEnd(outcome, planned, toolId, emitter);
+    return outcome;
   } catch (error) {
-    if (action.telling === 'tool') teller.finished(toolId, action.name, 'not done: the run broke off', true);
+    if (action.kind === 'tool') emitter.finished(toolId, action.name, 'not done: the run broke off', true);
     throw error;
   }
 }
 
-async function perform(planned: PlannedAction, stage: Stage): Promise<Carried> {
-  const answer = await resultOf(planned, stage);
+async function perform(planned: PlannedAction, active: ActiveRun): Promise<ActionOutcome> {
+  const { turn, completed, log } = active;
+  const answer = await resultOf(planned, active);
   if (answer.kind === 'bound') return answer;
   if (answer.kind === 'malformed') return failed(planned, 'I could not put it into words');
-  const pattern = repetitionIn(answer.value, planned, stage);
+  const pattern = repetitionIn(answer.value, planned, active);
   let prepared = answer.value;
   if (pattern !== undefined) {
-    const other = await reworded(planned, prepared, pattern, stage);
+    const other = await reworded(planned, prepared, pattern, active);
     if (other === undefined) return { kind: 'repetition', pattern };
     prepared = other;
   }
   const { name } = planned.action;
-  assertGoing(stage.run.signal);
+  assertNotCancelled(turn.signal);
   try {
-    const summary = await prepared.execute({ ...stage.run, context: planned.context });
+    const summary = await prepared.execute({ ...turn, completed: [...completed], context: planned.context });
     return { kind: 'done', completed: { action: name, context: planned.context, summary }, insteadOf: pattern };
   } catch (error) {
-    if (stage.run.signal.aborted) throw error;
+    if (turn.signal.aborted) throw error;
     const sentence = sentenceOf(error);
-    if (sentence === undefined) stage.log.error('an action of a persona failed', { action: name, error });
+    if (sentence === undefined) log.error('an action of a persona failed', { action: name, error });
     return failed(planned, sentence ?? 'something went wrong inside');
   }
 }
 
-function repetitionIn({ words }: PreparedAction, planned: PlannedAction, stage: Stage): RepetitionPattern | undefined {
-  return words === undefined ? undefined : repetition(planned, words, stage);
+/** What the plan has written already, where that can still be right; otherwise what the model says now. */
+async function resultOf(planned: PlannedAction, active: ActiveRun): Promise<Answer<PreparedAction>> {
+  const { action, result } = planned;
+  const isEmpty = Object.keys(action.result.shape).length === 0;
+  const isOpen = result === undefined || result === null;
+  const written = isEmpty ? action.prepare({}) : isOpen ? undefined : action.prepare(result);
+  if (written !== undefined) return { kind: 'answer', value: written };
+  return ask(planned, active, '');
 }
 
 /**
@@ -95,36 +93,28 @@ async function reworded(
   planned: PlannedAction,
   { words = '' }: PreparedAction,
   { earlier }: RepetitionPattern,
-  stage: Stage,
+  active: ActiveRun,
 ): Promise<PreparedAction | undefined> {
-  if (stage.hasSpoken) return undefined;
-  const instruction = `I was about to say ${inert(words)}, but that repeats what I have just said: ${inert(earlier)}. I put it another way, or remind them briefly that I have said it.`;
-  const answer = await ask(planned, stage, instruction);
-  if (answer.kind !== 'answer' || repetitionIn(answer.value, planned, stage) !== undefined) return undefined;
+  if (active.sender.texts.length > 0) return undefined;
+  const instruction = `I was about to say ${inert(words)}, but that repeats what I have just said: ${inert(earlier)}. I put it another way, or remind them briefly that I have said it.\n`;
+  const answer = await ask(planned, active, instruction);
+  if (answer.kind !== 'answer' || repetitionIn(answer.value, planned, active) !== undefined) return undefined;
   return answer.value;
-}
-
-/** What the plan has written already, where that can still be right; otherwise what the model says now. */
-async function resultOf({ action, context, result }: PlannedAction, stage: Stage): Promise<Answer<PreparedAction>> {
-  const isEmpty = Object.keys(action.result.shape).length === 0;
-  const isOpen = result === undefined || result === null;
-  const written = isEmpty ? action.prepare({}) : isOpen ? undefined : action.prepare(result);
-  if (written !== undefined) return { kind: 'answer', value: written };
-  return ask({ action, context, result }, stage, '');
 }
 
 async function ask(
   { action, context }: PlannedAction,
-  stage: Stage,
+  active: ActiveRun,
   instruction: string,
 ): Promise<Answer<PreparedAction>> {
-  const answer = await stage.ask({
-    name: action.name.toLowerCase(),
-    schema: action.result,
-    system: stage.system,
-    situation: await stage.situation(
-      `I carry out ${action.name} now (${action.description}). Focus: ${inert(context)}\n${instruction === '' ? '' : `${instruction}\n`}Its result:`,
-    ),
+  const { name, description, result: schema } = action;
+  const focus = `I carry out ${name} now (${description}). Focus: ${inert(context)}`;
+  const answer = await active.ask({
+    name: name.toLowerCase(),
+    schema,
+    system: active.system,
+    prompt: await active.prompt(`${focus}\n${instruction}Its result:`),
+    images: active.context.attachments.images,
   });
   if (answer.kind !== 'answer') return answer;
   const prepared = action.prepare(answer.value);
@@ -133,54 +123,68 @@ async function ask(
     : { kind: 'answer', value: prepared };
 }
 
+const repetitionIn = ({ words }: PreparedAction, planned: PlannedAction, active: ActiveRun) =>
+  words === undefined ? undefined : repetition(planned, words, active);
+
 function repetition(
   { action, context }: PlannedAction,
   text: string | undefined,
-  { run, analyse, said }: Stage,
+  active: ActiveRun,
 ): RepetitionPattern | undefined {
-  const { shouldStop, pattern } = analyse({
-    completed: run.completed.map(({ action: name, context: focus, summary }) => ({
-      action: name,
-      context: focus,
-      result: summary,
-    })),
+  const { trigger } = active.turn;
+  const { shouldStop, pattern } = analyseRepetition({
+    completed: active.completed.map((one) => ({ action: one.action, context: one.context, result: one.summary })),
     proposed: { action: action.name, context, text },
-    trigger: run.trigger.type === 'user_input' ? run.trigger.content : '',
-    said,
+    trigger: trigger.type === 'user_input' ? trigger.content : '',
+    said: saidIn(active),
   });
   return shouldStop ? (pattern ?? undefined) : undefined;
 }
 
-function failed({ action, context }: PlannedAction, why: string): Carried {
+/**
+ * What the persona must not say again, oldest first: its words of this run, and what it lately said to the person it answers; where it answers
+ * no one, all that it said in the channel.
+ */
+function saidIn({ context, sender, clock }: ActiveRun): readonly string[] {
+  const { lines, speaker } = context.run;
+  const own = lines.filter(({ userId, callId }) => userId === null && callId === undefined);
+  const theirs =
+    speaker === undefined
+      ? own
+      : own.filter(({ answers, at }) => answers === speaker.userId && clock.now() - at <= LATELY_MS);
+  return [...theirs.map(({ text }) => text), ...sender.texts];
+}
+
+function failed({ action, context }: PlannedAction, why: string): ActionOutcome {
   return { kind: 'failed', completed: { action: action.name, context, summary: `failed: ${why}` } };
 }
 
-function tellOf(carried: Carried, { action }: PlannedAction, { teller, toolId }: Stage): void {
-  if (carried.kind === 'end') return;
-  const isDone = carried.kind === 'done';
-  if (action.telling === 'tool')
-    teller.finished(toolId, action.name, isDone && action.quotes ? 'done' : outcomeOf(carried), !isDone);
-  else if (isDone) teller.text(carried.completed.summary, action.telling === 'thought');
-  if (carried.kind === 'failed') teller.system('action_failed', `${action.name}: ${carried.completed.summary}`);
+function emitEnd(outcome: ActionOutcome, { action }: PlannedAction, toolId: string, emitter: EventEmitter): void {
+  if (outcome.kind === 'end') return;
+  const isDone = outcome.kind === 'done';
+  if (action.kind === 'tool') {
+    emitter.finished(toolId, action.name, isDone && action.quotes ? 'done' : resultText(outcome), !isDone);
+  } else if (isDone) emitter.text(outcome.completed.summary, action.kind === 'thought');
+  if (outcome.kind === 'failed') emitter.system('action_failed', `${action.name}: ${outcome.completed.summary}`);
 }
 
-function outcomeOf(carried: Exclude<Carried, { kind: 'end' }>): string {
-  switch (carried.kind) {
+function resultText(outcome: Exclude<ActionOutcome, { kind: 'end' }>): string {
+  switch (outcome.kind) {
     case 'repetition':
-      return `not done: ${carried.pattern.sentence}`;
+      return `not done: ${outcome.pattern.sentence}`;
     case 'bound':
-      return `not done: ${carried.message}`;
+      return `not done: ${outcome.message}`;
     default:
-      return carried.completed.summary;
+      return outcome.completed.summary;
   }
+}
+
+/** Where no model is asked that would notice. @throws CINNABAR_LLM_CANCELLED */
+export function assertNotCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
 }
 
 /** Whether an error says that a request was cancelled. */
 export function isCancelled(error: unknown): boolean {
   return error instanceof CinnabarError && error.code === 'CINNABAR_LLM_CANCELLED';
-}
-
-/** For what would go on by itself when nothing is asked of a model any more. @throws CINNABAR_LLM_CANCELLED */
-export function assertGoing(signal: AbortSignal): void {
-  if (signal.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
 }

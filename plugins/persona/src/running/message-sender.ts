@@ -1,100 +1,93 @@
-import {
-  answerMessages,
-  type Clock,
-  type Profile,
-  type Random,
-  sendText,
-  TEXT_LIMITS,
-  type TextLimits,
-  type Turn,
-} from '@cinnabar/sdk';
+import { answerMessages, type Profile, sendText, TEXT_LIMITS, type TextLimits, type Turn } from '@cinnabar/sdk';
 import type { Message, SendableChannels } from 'discord.js';
-import type { ConversationStore } from '../conversation/conversation-store.js';
+import type { PersonaContext } from '../context.js';
+import type { RunContext } from './run-context.js';
+import type { TriggerContext } from './trigger-context.js';
 
-/** The messages that one text of a persona may become. */
-const MAX_PARTS = 4;
+/** More of a persona at once is not read. */
+const MOST_MESSAGES = 4;
 
-/** Says one text in a channel. @param onSent called with each of its messages as it has been sent: a later one may fail */
-export type Voice = (text: string, onSent: (message: Message) => void) => Promise<void>;
+/** Sends one text to a channel. @param onSent called with each of its messages as it has been sent: a later one may fail */
+export type SendText = (text: string, onSent: (message: Message) => void) => Promise<void>;
 
-/** Answers somebody: the first message is a reply to theirs, and only they can be pinged. */
-export function answeringVoice({ reply, answerLimits }: Pick<Turn, 'reply' | 'answerLimits'>): Voice {
+/** Answers a turn: the first message is a reply, and only the member who is answered can be pinged. */
+export function answer({ reply, answerLimits }: Pick<Turn, 'reply' | 'answerLimits'>): SendText {
   return async (text, onSent) => {
-    for (const { content, files = [] } of answerMessages(text, { limits: personaLimits(answerLimits) }))
-      onSent(await reply({ content, files }));
+    for (const { content, files = [] } of messagesOf(text, answerLimits)) onSent(await reply({ content, files }));
   };
 }
 
-export interface SenderOptions {
-  readonly clock: Clock;
-  readonly random: Pick<Random, 'id'>;
-  /** The message that the text is about, or replies to. */
+interface PostOptions {
+  /** The message that it answers. */
   readonly replyTo?: string | undefined;
+  /** A name and a picture to send under, through a webhook: the author of the answered message is pinged then. */
+  readonly profile?: Profile;
   readonly limits?: TextLimits | undefined;
-  /** Sends through a webhook of the bot, which mentions the author of `replyTo`. */
-  readonly profile?: Profile | undefined;
 }
 
-/** Sends to a channel, unasked or after a while; pings at most the member whose message is answered under a profile. */
-export function channelVoice(channel: SendableChannels, options: SenderOptions): Voice {
-  const { clock, random, profile, limits } = options;
-  let { replyTo } = options;
+/** Posts without a turn; under the bot's own name it pings no one. */
+export function post(
+  channel: SendableChannels,
+  { clock, random }: Pick<PersonaContext, 'clock' | 'random'>,
+  { replyTo, profile, limits }: PostOptions = {},
+): SendText {
+  let repliesTo = replyTo;
   return async (text, onSent) => {
-    const allowedMentions = { parse: [], repliedUser: profile !== undefined };
-    const parts = answerMessages(text, { limits: personaLimits(limits) });
-    const to = replyTo;
-    // Only the first text replies.
-    if (parts.length > 0) replyTo = undefined;
-    await sendText(channel, parts, random.id(), { clock, profile, replyTo: to, allowedMentions, onSent });
+    const options = {
+      clock,
+      replyTo: repliesTo,
+      onSent,
+      allowedMentions: { parse: [], repliedUser: profile !== undefined },
+      ...(profile === undefined ? {} : { profile }),
+    };
+    repliesTo = undefined;
+    await sendText(channel, messagesOf(text, limits), random.id(), options);
   };
 }
 
-function personaLimits({ messages, characters }: TextLimits = TEXT_LIMITS): TextLimits {
-  return { characters, messages: Math.min(messages, MAX_PARTS) };
+const messagesOf = (text: string, { messages, characters }: TextLimits = TEXT_LIMITS) =>
+  answerMessages(text, { limits: { characters, messages: Math.min(messages, MOST_MESSAGES) } });
+
+/** Under its own name and picture where the guild wants that; an answer to a slash command has to be the bot's own. */
+function senderFor({ run, settings }: RunContext, triggered: TriggerContext, persona: PersonaContext): SendText {
+  const { channel, trigger, send, limits } = triggered;
+  const messageId = 'messageId' in trigger ? trigger.messageId : undefined;
+  if (!settings.ownName || channel.isDMBased() || (trigger.type === 'user_input' && messageId === null)) return send;
+  const isAnswer = trigger.type === 'user_input' || trigger.type === 'tool_result';
+  const profile = { name: run.self, avatarUrl: settings.avatar };
+  return post(channel, persona, { profile, replyTo: isAnswer ? (messageId ?? undefined) : undefined, limits });
 }
 
-/** What a persona says in the course of a run, kept in the conversation. */
-export interface Speech {
-  say(text: string): Promise<void>;
-  /** So far. */
-  readonly texts: readonly string[];
-  readonly messageIds: readonly string[];
-}
+export type MessageSender = ReturnType<typeof createMessageSender>;
 
-export interface SpeechParts {
-  readonly voice: Voice;
-  readonly conversations: Pick<ConversationStore, 'add'>;
-  readonly channelId: string;
-  readonly self: string;
-  /** Whom it answers. */
-  readonly answers: string | undefined;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
-export function createSpeech({ voice, conversations, channelId, self, answers, clock }: SpeechParts): Speech {
+/** Sends what a persona says in the course of a run, and keeps it in the conversation. */
+export function createMessageSender(context: RunContext, triggered: TriggerContext, persona: PersonaContext) {
+  const { place, self, speaker } = context.run;
+  const send = senderFor(context, triggered, persona);
   const texts: string[] = [];
   const messageIds: string[] = [];
   const keep = async (text: string, sent: readonly Message[]) => {
     const ids = sent.map(({ id }) => id);
     texts.push(text);
     messageIds.push(...ids);
-    const at = sent.at(-1)?.createdTimestamp ?? clock.now();
-    const whose = answers === undefined ? {} : { answers };
-    const line = { messageIds: ids, userId: null, ...whose, displayName: self, username: '', text, at };
-    await conversations.add(channelId, [line]);
+    const at = sent.at(-1)?.createdTimestamp ?? persona.clock.now();
+    const answers = speaker === undefined ? {} : { answers: speaker.userId };
+    const line = { messageIds: ids, userId: null, ...answers, displayName: self, username: '', text, at };
+    await persona.conversations.add(place.channelId, [line]);
   };
   return {
-    async say(text) {
+    async say(text: string): Promise<void> {
       const sent: Message[] = [];
       let said = '';
       try {
-        await voice(text, (message) => void sent.push(message));
+        await send(text, (message) => void sent.push(message));
         said = text;
       } finally {
         // What could be said has been said, also where the rest of it failed.
         if (sent.length > 0) await keep(said || sent.map(({ content }) => content).join('\n'), sent);
       }
     },
+    /** What was said so far. */
     texts,
     messageIds,
   };

@@ -11,6 +11,7 @@ import {
 } from '@cinnabar/sdk';
 import { inert } from '../conversation/render.js';
 import type { PersonaSettings } from '../settings.js';
+import type { RunContext } from './run-context.js';
 
 /** How a question to the model ended. What the provider could not answer at all is thrown. */
 export type Answer<T> =
@@ -19,38 +20,31 @@ export type Answer<T> =
   | { readonly kind: 'malformed'; readonly detail: string }
   | { readonly kind: 'bound'; readonly message: string };
 
-export interface Question<S extends z.ZodObject> {
+interface Question<S extends z.ZodObject> {
   /** What the answer is called in the provider's request. */
   readonly name: string;
   readonly schema: S;
   readonly system: string;
   /** Everything that is particular to this moment. */
-  readonly situation: string;
+  readonly prompt: string;
   /** To be looked at beside it. */
   readonly images?: readonly ImageContent[];
 }
 
 export type Ask = <S extends z.ZodObject>(question: Question<S>) => Promise<Answer<z.output<S>>>;
 
-export interface AskParts {
-  readonly llm: Llm;
-  readonly self: string;
-  readonly bounds: Bounds;
-  readonly settings: Pick<PersonaSettings, 'model' | 'maxReplyTokens'>;
-  readonly signal: AbortSignal;
-}
-
-/** As whom the model is told of everything. */
+/** The participant that everything comes from. */
 const SITUATION = 'Situation';
 
 /** Asks for structured output, within the run's bounds; an answer that does not fit may be repaired once. */
-export function createAsk({ llm, self, bounds, settings, signal }: AskParts): Ask {
+export function createAsk({ run, settings }: RunContext, bounds: Bounds, llm: Llm): Ask {
+  const { self, signal } = run;
   // Under its own name, it would be what the persona itself has said.
   const participant = likenessOf(self) === likenessOf(SITUATION) ? 'Scene' : SITUATION;
   const once = async <S extends z.ZodObject>(question: Question<S>, repair: string): Promise<Answer<z.output<S>>> => {
     const refusal = bounds.callRefusal();
     if (refusal !== undefined) return { kind: 'bound', message: refusal };
-    const text = `${question.situation}${repair}`;
+    const text = `${question.prompt}${repair}`;
     const request: LlmRequest = {
       self,
       system: question.system,
@@ -84,40 +78,34 @@ export function createAsk({ llm, self, bounds, settings, signal }: AskParts): As
   };
 }
 
-export type Limits = Pick<PersonaSettings, 'maxActions' | 'maxCalls' | 'maxExtensions' | 'maxTokens' | 'maxSeconds'>;
+type Limits = Pick<PersonaSettings, 'maxActions' | 'maxCalls' | 'maxExtensions' | 'maxTokens' | 'maxSeconds'>;
+
+export type Bounds = ReturnType<typeof createBounds>;
 
 /** What a run has used of what it may use. */
-export interface Bounds {
-  /** The bound that no other call to the model would keep, in words. */
-  callRefusal(): string | undefined;
-  /** A call is made: counted before it is known how it ends. */
-  countCall(): void;
-  spend(completion: LlmCompletion): void;
-  readonly completions: readonly LlmCompletion[];
-  readonly calls: number;
-}
-
-export function createBounds(limits: Limits, clock: Pick<Clock, 'now'>): Bounds {
+export function createBounds(limits: Limits, clock: Pick<Clock, 'now'>) {
   const startedAt = clock.now();
   const completions: LlmCompletion[] = [];
   let calls = 0;
   let tokens = 0;
   return {
-    callRefusal() {
+    /** The bound that no other call to the model would keep, in words. */
+    callRefusal(): string | undefined {
       if (calls >= limits.maxCalls) return `${limits.maxCalls} calls of the language model are the limit for one run`;
       if (tokens >= limits.maxTokens) return `${limits.maxTokens} tokens are the limit for one run`;
       if (clock.now() - startedAt >= limits.maxSeconds * 1_000) return timeUp(limits);
       return undefined;
     },
-    countCall() {
+    /** A call is made: counted before it is known how it ends. */
+    countCall(): void {
       calls += 1;
     },
-    spend(completion) {
+    spend(completion: LlmCompletion): void {
       completions.push(completion);
       tokens += tokensOf(completion.usage);
     },
     completions,
-    get calls() {
+    get calls(): number {
       return calls;
     },
   };

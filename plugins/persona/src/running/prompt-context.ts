@@ -1,16 +1,22 @@
-import type { CompletedAction } from '@cinnabar/sdk';
+import type { CompletedAction, ToolSource } from '@cinnabar/sdk';
+import { outcomeText } from '../actions/use-tool.js';
+import type { PersonaContext } from '../context.js';
 import { nowIn } from '../conversation/local-time.js';
 import { inert, renderLines, withNames } from '../conversation/render.js';
 import type { Recalled } from '../memory/types.js';
-import { toldIn } from '../state/goals.js';
+import { visibleTo } from '../state/goals.js';
 import type { State } from '../state/schema.js';
-import type { Scene } from './run-context.js';
-import { happening } from './trigger-context.js';
+import type { Attachments } from './attachments.js';
+import type { RunContext } from './run-context.js';
+import { happening, type TriggerContext } from './trigger-context.js';
 
-/** The state as its persona is told of it. Cards name their character `{{char}}`, and whoever it talks to `{{user}}`. */
-function describeState(state: State, { self, speaker, told }: Scene['run']): Readonly<Record<string, unknown>> {
+/** The state as its persona reads it. In cards `{{char}}` is their character, and `{{user}}` the person it talks to. */
+function describeState(
+  state: State,
+  { self, speaker, audience }: RunContext['run'],
+): Readonly<Record<string, unknown>> {
   const other = speaker?.name ?? 'whoever is there';
-  const textsOf = (items: State['goals']) => toldIn(items, told).map(({ text }) => text);
+  const textsOf = (items: State['goals']) => visibleTo(items, audience).map(({ text }) => text);
   const { description, mood, appearance, environment, goals, desires, profile } = state;
   const filled = (text: string) =>
     text.replaceAll(/\{\{char\}\}/gi, () => self).replaceAll(/\{\{user\}\}/gi, () => other);
@@ -32,34 +38,41 @@ function describeState(state: State, { self, speaker, told }: Scene['run']): Rea
   return Object.fromEntries(Object.entries(written).filter(([, value]) => value.length > 0));
 }
 
-/** Everything particular to this moment, built from fresh state: blocks of data, and the question last. */
-export async function situationOf(
-  { run, settings, earlier, recalled, lore, seen }: Scene,
-  state: State,
+/** Writes everything particular to a moment of the run, from fresh state: blocks of data, and the question last. */
+export function createPromptContext(
+  { run, settings, place, earlier, recalled, lore, attachments }: RunContext,
+  { actor, before = [] }: TriggerContext,
   completed: readonly CompletedAction[],
-  question: string,
-  now: number,
-  statusOf: (callId: string) => Promise<string>,
-): Promise<string> {
+  { clock, ledger, provenance, store }: PersonaContext,
+): (question: string) => Promise<string> {
   const { self, names, lines, trigger, botId, reflection } = run;
   const withSelf = new Map([...names, [botId, self]]);
+  // Of its own accord it says what everyone there may read.
+  const mayShow = async (sources: readonly ToolSource[] | undefined) =>
+    actor === undefined ? provenance.mayTell(sources, place) : provenance.mayShow(sources, [actor]);
+  const statusOf = async (callId: string) => outcomeText(await ledger.get(callId), mayShow);
   const block = (name: string, content: string) => (content === '' ? [] : [`<${name}>\n${content}\n</${name}>`]);
-  return [
-    ...block('now', inert(nowIn(settings, now))),
-    ...block('state', inert(describeState(state, run))),
-    ...block('lore', lore.map((text) => inert(text)).join('\n')),
-    ...block('memories', recalled.map((one) => describeMemory(one, withSelf)).join('\n')),
-    ...block('earlier', earlier.map((text) => inert(text)).join('\n')),
-    ...block('conversation', await renderLines(lines, withSelf, self, now, statusOf)),
-    ...block('reflect-on', (reflection?.evidence ?? []).map(({ id, text }) => inert({ id, text })).join('\n')),
-    ...block('happened', inert({ ...happening(trigger), ...shownWith(seen, withSelf) })),
-    ...block('done', completed.map(({ action, summary: result }) => inert({ action, result })).join('\n')),
-    question,
-  ].join('\n\n');
+  return async (question) => {
+    const { state } = await store.read(place);
+    const now = clock.now();
+    const done = [...before, ...completed].map(({ action, summary: result }) => inert({ action, result }));
+    return [
+      ...block('now', inert(nowIn(settings, now))),
+      ...block('state', inert(describeState(state, run))),
+      ...block('lore', lore.map((text) => inert(text)).join('\n')),
+      ...block('memories', recalled.map((one) => describeMemory(one, withSelf)).join('\n')),
+      ...block('earlier', earlier.map((text) => inert(text)).join('\n')),
+      ...block('conversation', await renderLines(lines, withSelf, self, now, statusOf)),
+      ...block('reflect-on', (reflection?.evidence ?? []).map(({ id, text }) => inert({ id, text })).join('\n')),
+      ...block('happened', inert({ ...happening(trigger), ...describeAttachments(attachments, withSelf) })),
+      ...block('done', done.join('\n')),
+      question,
+    ].join('\n\n');
+  };
 }
 
 /** The message that was replied to, and what was attached. */
-function shownWith({ replied, texts }: Scene['seen'], names: ReadonlyMap<string, string>) {
+function describeAttachments({ replied, texts }: Attachments, names: ReadonlyMap<string, string>) {
   const from = replied === undefined ? undefined : (names.get(replied.userId) ?? replied.name);
   return {
     ...(replied === undefined ? {} : { in_reply_to: { from, said: withNames(replied.text, names) } }),

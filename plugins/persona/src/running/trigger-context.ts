@@ -1,6 +1,7 @@
 import {
   type Actor,
   type CompletedAction,
+  type PersonaContact,
   type PersonaTrigger,
   sanitizeName,
   type TextLimits,
@@ -12,28 +13,59 @@ import type { Message, SendableChannels } from 'discord.js';
 import { extrasOf } from '../conversation/catch-up.js';
 import type { Line } from '../conversation/schema.js';
 import type { ReflectionState } from '../memory/types.js';
-import type { Voice } from './message-sender.js';
+import type { SendText } from './message-sender.js';
 
-/** Something on which a persona runs, with what it may do about it. */
-export interface Occasion {
+/** What a persona runs on, with what it may do about it. */
+export interface TriggerContext {
   readonly trigger: PersonaTrigger;
   readonly channel: SendableChannels;
   readonly guildId: string | null;
   /** For whom tools are used; `undefined` where the persona acts of its own accord. */
   readonly actor: Actor | undefined;
   readonly tools: readonly ToolInfo[];
-  readonly voice: Voice;
+  readonly send: SendText;
   /** How long an answer may be before it becomes a file. */
   readonly limits?: TextLimits | undefined;
-  /** The message that it is about, for a reaction. */
+  /** The message that is answered. */
   readonly message: Message | null;
-  readonly reflection?: ReflectionState;
-  /** What it has thought and done about the same words in an earlier run, while a tool call had to wait. */
+  readonly reflection?: ReflectionState | undefined;
+  /** What an earlier run has done about the same words, while a tool call had to wait. */
   readonly before?: readonly CompletedAction[];
   readonly signal: AbortSignal;
 }
 
-/** What has just happened, as the persona is told of it: plain data. */
+/** The member whose words or deeds led to the run. */
+export function speakerIn(trigger: PersonaTrigger): PersonaContact | undefined {
+  switch (trigger.type) {
+    case 'user_input':
+    case 'tool_result':
+      return trigger.speaker;
+    case 'reaction':
+      return trigger.by;
+    case 'member_joined':
+      return trigger.member;
+    default:
+      return undefined;
+  }
+}
+
+/** The trigger with the names by which people are called in the conversation. */
+export function withNamesOf(trigger: PersonaTrigger, names: ReadonlyMap<string, string>): PersonaTrigger {
+  const named = (contact: PersonaContact) => ({ ...contact, name: names.get(contact.userId) ?? contact.name });
+  switch (trigger.type) {
+    case 'user_input':
+    case 'tool_result':
+      return { ...trigger, speaker: named(trigger.speaker) };
+    case 'reaction':
+      return { ...trigger, by: named(trigger.by) };
+    case 'member_joined':
+      return { ...trigger, member: named(trigger.member) };
+    default:
+      return trigger;
+  }
+}
+
+/** What has just happened, as data for the prompt. */
 export function happening(trigger: PersonaTrigger): Readonly<Record<string, unknown>> {
   const { content } = trigger;
   switch (trigger.type) {
@@ -80,7 +112,7 @@ export function reasonFor(trigger: PersonaTrigger): string {
   }
 }
 
-/** Somebody says something to the persona. */
+/** The trigger of a turn. */
 export function userInput({ user, member, message, text }: Turn, now: number): PersonaTrigger {
   const displayName = member?.displayName ?? user.displayName;
   return {
@@ -92,7 +124,7 @@ export function userInput({ user, member, message, text }: Turn, now: number): P
   };
 }
 
-/** The same as a line of the conversation. */
+/** The turn as a line of the conversation. */
 export function lineOfTurn({ user, member, message, text }: Turn, now: number): Line {
   return {
     messageIds: message === null ? [] : [message.id],

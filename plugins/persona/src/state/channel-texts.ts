@@ -1,9 +1,9 @@
-import type { Told } from './goals.js';
+import type { Audience } from './goals.js';
 import type { Author } from './persona-store.js';
 import { FREE_TEXTS, type FreeText, NEW_STATE, type Revision, type State, type StoredPersona } from './schema.js';
 
 /** The state as it holds in one channel: without free texts that came of talk where not everybody here may read any more. */
-export function stateIn(state: State, { channelId, isOpen }: Told): State {
+export function stateIn(state: State, { channelId, isOpen }: Audience): State {
   const {
     userIds: _users,
     messageIds: _messages,
@@ -23,7 +23,7 @@ export function stateIn(state: State, { channelId, isOpen }: Told): State {
  */
 export function changeIn(
   state: State,
-  at: Told,
+  at: Audience,
   author: Author,
   keepApart: boolean,
   change: (draft: State) => void,

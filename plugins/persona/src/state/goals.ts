@@ -4,9 +4,9 @@ import { type Item, LIMITS, type Origin, type Revision, type StoredPersona } fro
 /** Adds a goal or desire. @throws UserError when it is there already, or there are too many */
 export function addItem(items: Item[], given: Given, what: string): void {
   const { text, userId, at, origin = null } = given;
-  if (toldIn(items, at).some((item) => sameText(item.text, text))) throw new UserError(`That is a ${what} already.`);
+  if (visibleTo(items, at).some((item) => sameText(item.text, text))) throw new UserError(`That is a ${what} already.`);
   // What came of private talk elsewhere must not show here, not even by the room that it takes.
-  if (toldIn(items, at).length >= LIMITS.items) {
+  if (visibleTo(items, at).length >= LIMITS.items) {
     throw new UserError(`There are ${LIMITS.items} ${what}s already: one has to go before another is added.`);
   }
   items.push({ text: text.slice(0, LIMITS.short), userId, origin });
@@ -15,19 +15,19 @@ export function addItem(items: Item[], given: Given, what: string): void {
 interface Given {
   readonly text: string;
   readonly userId: string | null;
-  readonly at: Told;
+  readonly at: Audience;
   readonly origin?: Origin;
 }
 
 /** A place where a state is told. */
-export interface Told {
+export interface Audience {
   readonly channelId: string;
   /** Whether everybody who reads here may read that channel now. */
   isOpen(channelId: string): boolean;
 }
 
 /** Those that may be told there: what came of talk elsewhere only as long as everybody here may read where that was. */
-export function toldIn(items: readonly Item[], { channelId, isOpen }: Told): readonly Item[] {
+export function visibleTo(items: readonly Item[], { channelId, isOpen }: Audience): readonly Item[] {
   return items.filter(
     ({ origin }) =>
       origin === null || origin.channelId === channelId || (!origin.isPrivate && isOpen(origin.channelId)),
@@ -35,8 +35,8 @@ export function toldIn(items: readonly Item[], { channelId, isOpen }: Told): rea
 }
 
 /** Removes the one of that text or number (from 1) among those told in the channel, and returns it. @throws UserError when there is none */
-export function removeItem(items: Item[], named: string, at: Told, what: string): string {
-  const told = toldIn(items, at);
+export function removeItem(items: Item[], named: string, at: Audience, what: string): string {
+  const told = visibleTo(items, at);
   const item = told[indexOf(told, named.trim())];
   if (item === undefined) throw new UserError(`There is no such ${what}.`);
   items.splice(items.indexOf(item), 1);

@@ -4,7 +4,7 @@ import type { ConversationStore } from '../conversation/conversation-store.js';
 import type { Memories, Place as MemoryPlace } from '../memory/types.js';
 import type { PersonaSettings } from '../settings.js';
 import { changeIn, dropFreeTexts, hasFreeTexts, stateIn } from './channel-texts.js';
-import { dropItems, itemsIn, type Told } from './goals.js';
+import { type Audience, dropItems, itemsIn } from './goals.js';
 import {
   type Item,
   type MemoryChange,
@@ -43,7 +43,7 @@ export interface PersonaStore {
   /** As it holds there. */
   read(place: PersonaPlace): Promise<StoredPersona>;
   /** What of it may be told there is judged by this. */
-  toldAt(place: PersonaPlace): Told;
+  audienceAt(place: PersonaPlace): Audience;
   /** Whose the persona of a place is: the guild's, or a channel's. */
   home(place: PersonaPlace): Promise<{ readonly kind: 'guild' | 'channel'; readonly id: string }>;
   /** Where the persona of a place remembers. */
@@ -53,7 +53,7 @@ export interface PersonaStore {
     place: PersonaPlace,
     author: Author,
     what: string,
-    change: (draft: State, at: Told) => void,
+    change: (draft: State, at: Audience) => void,
   ): Promise<StoredPersona>;
   /** Notes what has been done to the memories, so that it can be undone with the rest. */
   note(place: PersonaPlace, author: Author, change: MemoryChange): Promise<void>;
@@ -69,7 +69,7 @@ export interface PersonaStore {
   wipe(place: PersonaPlace): Promise<void>;
 }
 
-export interface StoreParts {
+interface StoreParts {
   readonly collections: PersonaCollections;
   readonly client: Client;
   readonly clock: Pick<Clock, 'now'>;
@@ -105,13 +105,13 @@ export function createPersonaStore({
     const { kind, id } = await home(place);
     return kind === 'guild' ? collections.guildPersonas.of(id) : collections.channelPersonas.of(id);
   };
-  const toldAt = (place: PersonaPlace): PersonaPlace & Told => ({
+  const audienceAt = (place: PersonaPlace): PersonaPlace & Audience => ({
     ...place,
     isOpen: (channelId) => provenance.mayTell([{ guildId: place.guildId, channelId, messageIds: [] }], place),
   });
   const memoryPlace = async (place: PersonaPlace) => {
     const { kind, id } = await home(place);
-    return { ...toldAt(place), mind: kind === 'guild' ? 'guild' : id };
+    return { ...audienceAt(place), mind: kind === 'guild' ? 'guild' : id };
   };
 
   const revise = async (
@@ -137,7 +137,7 @@ export function createPersonaStore({
     // Memories first: taking one back twice does no harm, forgetting to would.
     for (const { id, channelId, kind } of latest?.memories.toReversed() ?? []) {
       const there = await memoryPlace({ ...place, channelId });
-      // Told only as far as it may be told here; not at all when it was deleted meanwhile.
+      // In words only where it may be known here; not at all when it was deleted meanwhile.
       const memory = await memories.find(await memoryPlace(place), id);
       const done = await (kind === 'added' ? memories.retract(there, id) : memories.restore(there, id));
       if (Number(done) > 0) what.push(`${kind === 'added' ? 'remembered' : 'forgot'}: ${memory?.text ?? ELSEWHERE}`);
@@ -153,20 +153,20 @@ export function createPersonaStore({
     async read(place) {
       const stored = await (await documentOf(place)).get();
       const { moodHours } = await settingsFor(place.guildId);
-      return { ...stored, state: faded(stateIn(stored.state, toldAt(place)), moodHours, clock.now()) };
+      return { ...stored, state: faded(stateIn(stored.state, audienceAt(place)), moodHours, clock.now()) };
     },
-    toldAt,
+    audienceAt,
     memoryPlace,
     async change(place, author, what, change) {
       const { keepPrivate } = await settingsFor(place.guildId);
       const stored = await revise(place, author, what, ({ state }) =>
-        changeIn(state, toldAt(place), author, keepPrivate, (draft) => {
+        changeIn(state, audienceAt(place), author, keepPrivate, (draft) => {
           const { mood } = draft;
-          change(draft, toldAt(place));
+          change(draft, audienceAt(place));
           if (draft.mood !== mood) draft.mood = { ...draft.mood, at: clock.now() };
         }),
       );
-      return { ...stored, state: stateIn(stored.state, toldAt(place)) };
+      return { ...stored, state: stateIn(stored.state, audienceAt(place)) };
     },
     async note(place, author, change) {
       // What it says is kept in one place alone: there it can be deleted.
