@@ -1,5 +1,4 @@
-import { type Clock, type Collection, z } from '@cinnabar/sdk';
-import { localDay } from './presence/local-time.js';
+import { type Clock, type Collection, localDay, z } from '@cinnabar/sdk';
 import { type RelaySettings, rulesIn } from './settings.js';
 
 /** What a guild's agents have used in a day. */

@@ -1,7 +1,5 @@
-import { type Settings, z } from '@cinnabar/sdk';
+import { isTimeZone, QUIET_HOURS, type Settings, z } from '@cinnabar/sdk';
 
-const TIME = '(?:[01]?\\d|2[0-3]):[0-5]\\d';
-const HOURS = new RegExp(`^(?:${TIME}-${TIME})?$`);
 const whole = (min: number, max: number) => z.number().int().min(min).max(max);
 const whenSilent = z.enum(['silent', 'post']);
 const address = z.string().refine(isAddress, 'expected an address such as https://letta.example.org');
@@ -55,7 +53,7 @@ export const settings = {
       .describe('What becomes of the words of an agent that has ended without posting anything'),
     quietHours: z
       .string()
-      .refine((hours) => HOURS.test(hours), 'expected hours such as 22:00-07:00')
+      .refine((hours) => QUIET_HOURS.test(hours), 'expected hours such as 22:00-07:00')
       .default('')
       .describe('When only what is said to the agent reaches it: 22:00-07:00'),
     timeZone: z
@@ -133,15 +131,6 @@ export async function rulesIn(
     max_queue_size: owners.dm_max_queue_size,
     mcp_guidance_enabled: owners.dm_mcp_guidance_enabled,
   };
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function isAddress(text: string): boolean {

@@ -20,7 +20,7 @@ export function localMinutes(at: number, timeZone: string): number {
 }
 
 /** `22:00-07:00`, or nothing. */
-export const QUIET_HOURS = /^(?:(?:[01]\d|2[0-3]):[0-5]\d-(?:[01]\d|2[0-3]):[0-5]\d)?$/;
+export const QUIET_HOURS = /^(?:(?:[01]?\d|2[0-3]):[0-5]\d-(?:[01]?\d|2[0-3]):[0-5]\d)?$/;
 
 export interface QuietHours {
   /** `22:00-07:00` goes over midnight; empty, or two times that are the same, means never. */

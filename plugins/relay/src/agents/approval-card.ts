@@ -7,6 +7,7 @@ import {
   type SettledOutcome,
   type ToolDefinition,
   type Tools,
+  unlessAborted,
   z,
 } from '@cinnabar/sdk';
 import type { ApprovalDecision, ApprovalRequest, AskApproval } from '../letta/runs/prompt-context.js';
@@ -47,14 +48,9 @@ export function createAsking(parts: AskParts): AskApproval {
       .then((outcome) => (outcome.status === 'deferred' ? outcome.settled : outcome))
       .finally(either.release);
     // However long it takes to post the card, or to take it away: the agent, and whatever else waits for it, does not wait for that.
-    const settled = await Promise.race([decided, untilAborted(late.signal)]);
-    stopTimer();
-    return settled === undefined ? { approve: false, reason: 'Nobody decided in time.' } : decisionOf(settled);
+    const end = await unlessAborted(decided, late.signal).finally(stopTimer);
+    return end.inTime ? decisionOf(end.value) : { approve: false, reason: 'Nobody decided in time.' };
   };
-}
-
-function untilAborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
 }
 
 const SLACK_MS = 2_000;

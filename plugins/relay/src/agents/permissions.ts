@@ -1,5 +1,14 @@
-import type { Access, FrontDoor, Identities, IdentityObjection, McpEndpoint, ToolPolicies, Tools } from '@cinnabar/sdk';
-import { type Client, DiscordAPIError, RESTJSONErrorCodes } from 'discord.js';
+import {
+  type Access,
+  type FrontDoor,
+  type Identities,
+  type IdentityObjection,
+  isUnknown,
+  type McpEndpoint,
+  type ToolPolicies,
+  type Tools,
+} from '@cinnabar/sdk';
+import type { Client } from 'discord.js';
 import type { RelaySettings } from '../settings.js';
 import { type RelayEvent, type RelayQueue, SWITCHED_OFF } from '../types.js';
 import type { Directs } from './dm-agents.js';
@@ -119,7 +128,7 @@ async function hasLeft(client: Client, guildId: string, userId: string): Promise
     await client.guilds.cache.get(guildId)?.members.fetch({ user: userId, force: true });
     return false;
   } catch (error) {
-    return error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.UnknownMember;
+    return isUnknown(error);
   }
 }
 

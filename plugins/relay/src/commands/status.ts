@@ -1,6 +1,7 @@
 import {
   type Access,
   type CommandContext,
+  isQuiet,
   type Logger,
   plainText,
   type Subcommand,
@@ -17,7 +18,6 @@ import type { Budget } from '../budget.js';
 import type { ErrorLog } from '../error-log.js';
 import { messageEvent } from '../events/message-event.js';
 import type { Agents } from '../letta/agents.js';
-import { isQuiet } from '../presence/local-time.js';
 import type { Breakers } from '../queue/breakers.js';
 import { rulesIn } from '../settings.js';
 import type { EventKind, QueueStatus, RelayEvent } from '../types.js';

@@ -3,18 +3,19 @@ import {
   budgetRefusal,
   createKeyedMutex,
   type Identities,
+  isUnknown,
+  keepTyping,
   type Logger,
-  type Registrar,
   sentenceOf,
   UserError,
 } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
+import type { Client, SendableChannels } from 'discord.js';
 import { isLetInto } from '../agents/grants.js';
 import type { Posts, Watch } from '../agents/message-authors.js';
 import { type AgentStanding, type MuteParts, muteIn, noAnswer } from '../agents/permissions.js';
 import { letIntoDirect, type Target, type TargetParts, targetOf } from '../agents/target.js';
 import type { Budget } from '../budget.js';
-import { asItIsNow, isGone } from '../events/message-event.js';
+import { asItIsNow } from '../events/message-event.js';
 import type { Agents, LettaServers } from '../letta/agents.js';
 import type { Answered } from '../letta/runs/prompt-context.js';
 import { renderPrompt } from '../prompts/render.js';
@@ -23,7 +24,6 @@ import { type Batch, type Delivering, type Delivery, needsReply, type RelayEvent
 
 import { sayAt } from './post.js';
 import { type ReceiptParts, recordTelling } from './receipt.js';
-import { showTyping } from './typing.js';
 
 export interface DeliverParts extends TellParts, TargetParts {
   /** Resolves once the bot is connected: before that, nobody can post anything. */
@@ -87,7 +87,7 @@ function mute(batch: Batch, objection: string): Delivery {
 /** Of a channel that it has not been let into, an agent is told nothing, whatever happened there. */
 async function hears({ channels }: Target, { channelId }: RelayEvent, client: Client): Promise<boolean> {
   const channel = await client.channels.fetch(channelId).catch((error: unknown) => {
-    if (isGone(error)) return null;
+    if (isUnknown(error)) return null;
     throw error;
   });
   return channel !== null && isLetInto(channels, channel);
@@ -97,7 +97,7 @@ function isSome(events: readonly RelayEvent[]): events is Batch {
   return events.length > 0;
 }
 
-interface TellParts extends ReceiptParts, Pick<Registrar, 'every'> {
+interface TellParts extends ReceiptParts {
   readonly letta: Pick<LettaServers, 'agents'>;
   readonly identities: Identities;
   readonly settings: RelaySettings;
@@ -120,7 +120,7 @@ async function tellAgent(
   signal: AbortSignal,
   parts: TellParts,
 ): Promise<Delivery> {
-  const { identities, settings, watch, client, log } = parts;
+  const { identities, settings, watch, client, clock, log } = parts;
   const { guildId, channelId } = batch[0];
   await assertBudget(target, batch, parts);
   await letIntoDirect(identities, target, batch[0]);
@@ -129,7 +129,7 @@ async function tellAgent(
   const text = await promptFor(batch, target, rules, agents);
   const looking = watch.during(target.identity, channelId);
   const types = rules.enable_typing_indicator && batch.some(isWaitedFor);
-  const stopTyping = types ? await showTyping(client, channelId, parts) : undefined;
+  const stopTyping = types ? keepTyping(() => sendableChannel(client, channelId), { clock, log, signal }) : undefined;
   try {
     const place = { guildId, channelId, userId: target.userId ?? null };
     const timeoutMs = rules.agent_timeout * 1000;
@@ -226,4 +226,9 @@ export async function promptFor(
   return batch[0].guildId === null
     ? prompt
     : `${prompt}\n\n**You Are:** ${name} here (agent ID: ${agentId}). Other agents may answer here under other names.`;
+}
+
+async function sendableChannel(client: Client, channelId: string): Promise<SendableChannels | undefined> {
+  const channel = await client.channels.fetch(channelId);
+  return channel?.isSendable() === true ? channel : undefined;
 }

@@ -3,19 +3,13 @@ import {
   inNote,
   isDotMessage,
   isForPeopleOnly,
+  isUnknown,
   type Logger,
   speakerId,
   type Turn,
   withoutNotes,
 } from '@cinnabar/sdk';
-import {
-  type Client,
-  DiscordAPIError,
-  type Message,
-  MessageReferenceType,
-  PermissionFlagsBits,
-  RESTJSONErrorCodes,
-} from 'discord.js';
+import { type Client, type Message, MessageReferenceType, PermissionFlagsBits } from 'discord.js';
 import type { ChainLink, EventKind, RelayEvent } from '../types.js';
 import { attachmentFacts, authorFacts, namesOf, placeFacts } from './facts.js';
 
@@ -203,17 +197,10 @@ async function lookUp(
     const channel = await client.channels.fetch(channelId);
     return channel?.isTextBased() === true ? await channel.messages.fetch(messageId) : undefined;
   } catch (error) {
-    if (isGone(error)) return 'deleted';
+    if (isUnknown(error)) return 'deleted';
     log.info('a message that waited for an agent could not be looked up', { channelId, messageId, error });
     return undefined;
   }
-}
-
-/** Whether Discord says that there is no such message, or channel any more. */
-export function isGone(error: unknown): boolean {
-  if (!(error instanceof DiscordAPIError)) return false;
-  const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
-  return error.code === UnknownMessage || error.code === UnknownChannel;
 }
 
 function edited(event: RelayEvent, message: Message): RelayEvent | undefined {

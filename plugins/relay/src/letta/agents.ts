@@ -1,11 +1,10 @@
-import type { Logger } from '@cinnabar/sdk';
+import { createKeyedMutex, type Logger } from '@cinnabar/sdk';
 import type { RelaySettings } from '../settings.js';
 import { recoverApprovals } from './approvals.js';
 import { type Connect, createConnect, createKnownTools, type ServerAddress, toolsAt, versionOf } from './client.js';
 import { troubleOf } from './errors.js';
 import { type HostRegistration, type RegisteredHost, registerHost, unregisterHost } from './hosting.js';
 import { converse } from './runs/converse.js';
-import { createLanes } from './runs/lanes.js';
 import type { AgentEvent, Conversed, Prompt, TalkParts } from './runs/prompt-context.js';
 import { nothingFound } from './runs/requests.js';
 import { createPruning, forgetKept, keptOf } from './sent-prompts.js';
@@ -64,7 +63,8 @@ export function createAgents({ address, ...rest }: AgentsParts): Agents {
   const connect: Connect = createConnect(address);
   const parts: TalkParts = { ...rest, server: nothingFound() };
   const { store, clock, log } = parts;
-  const lanes = createLanes();
+  // A server promises nothing for two messages to an agent at once.
+  const agentMutex = createKeyedMutex();
   const prune = createPruning(store, clock, log);
   const knownTools = createKnownTools(connect, clock, log);
 
@@ -79,10 +79,11 @@ export function createAgents({ address, ...rest }: AgentsParts): Agents {
       };
       try {
         const client = await connect();
-        const said = await lanes.run(prompt.agentId, signal, async () => {
+        const work = async () => {
           await prune();
           return converse(parts, client, prompt, signal, tell);
-        });
+        };
+        const said = await agentMutex.run(prompt.agentId, work, signal);
         return said ?? notSent(new Error('the relay was stopped'));
       } catch (error) {
         return notSent(error);

@@ -1,8 +1,10 @@
 import {
   type Clock,
   type Collection,
+  compareIds,
   isForPeopleOnly,
   isOwnMessage,
+  isQuiet,
   type Logger,
   speakerId,
   UserError,
@@ -15,7 +17,6 @@ import { namesOf, placeFacts } from '../events/facts.js';
 import { linkOf } from '../events/message-event.js';
 import { type RelaySettings, rulesIn } from '../settings.js';
 import type { RelayEvent } from '../types.js';
-import { isQuiet } from './local-time.js';
 
 /** Where something has happened that no digest has told of. */
 export const digests = {
@@ -120,10 +121,10 @@ async function digestOf(
   now: number,
 ): Promise<RelayEvent | undefined> {
   const read = await channel.messages.fetch({ limit: MOST_READ });
-  const all = [...read.values()].filter(({ id }) => BigInt(id) >= BigInt(open.firstId));
+  const all = [...read.values()].filter(({ id }) => compareIds(id, open.firstId) >= 0);
   const said = all
     .filter((message) => !isOwnMessage(message) && !isForPeopleOnly(message))
-    .sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
+    .sort((a, b) => compareIds(a.id, b.id));
   if (said.length === 0) return undefined;
   const shown = said.slice(-SHOWN);
   const people = new Set(said.map(speakerId)).size;

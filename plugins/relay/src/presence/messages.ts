@@ -4,6 +4,7 @@ import {
   type Commands,
   type FrontDoor,
   isDotMessage,
+  isQuiet,
   type Registrar,
   repliesToOwn,
   z,
@@ -13,7 +14,6 @@ import { PLUGIN, placesOf } from '../agents/grants.js';
 import { modeOf, namedIn, type Roster, type Rosters } from '../agents/roster.js';
 import { type RelaySettings, rulesIn } from '../settings.js';
 import type { Digests } from './digests.js';
-import { isQuiet } from './local-time.js';
 
 interface ListenParts extends Pick<Registrar, 'on'> {
   readonly client: Client;

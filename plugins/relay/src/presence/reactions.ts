@@ -1,4 +1,4 @@
-import type { Clock, Logger, Registrar } from '@cinnabar/sdk';
+import { type Clock, isQuiet, type Logger, type Registrar } from '@cinnabar/sdk';
 import type { MessageReaction, PartialMessageReaction, PartialUser, User } from 'discord.js';
 import { placesOf } from '../agents/grants.js';
 import type { Posts } from '../agents/message-authors.js';
@@ -7,7 +7,6 @@ import { authorFacts, nameOr, namesOf, placeFacts } from '../events/facts.js';
 import { linkOf } from '../events/message-event.js';
 import { type RelaySettings, rulesIn } from '../settings.js';
 import type { RelayEvent } from '../types.js';
-import { isQuiet } from './local-time.js';
 
 export interface ReactionParts extends Pick<Registrar, 'on' | 'after'> {
   readonly rosters: Rosters;

@@ -1,11 +1,10 @@
-import { type Clock, type Collection, type Logger, z } from '@cinnabar/sdk';
+import { type Clock, type Collection, isQuiet, type Logger, z } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Rosters } from '../agents/roster.js';
 import type { Budget } from '../budget.js';
 import { placeFacts } from '../events/facts.js';
 import { type RelaySettings, rulesIn } from '../settings.js';
 import type { RelayEvent } from '../types.js';
-import { isQuiet } from './local-time.js';
 import { readPlan } from './schedule-parser.js';
 
 const wake = z.object({

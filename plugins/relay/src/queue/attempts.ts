@@ -1,4 +1,4 @@
-import type { Clock, Random } from '@cinnabar/sdk';
+import { type Random, withAbortGrace } from '@cinnabar/sdk';
 import type { Batch, Delivery, RelayEvent } from '../types.js';
 import type { Breaker } from './breakers.js';
 import type { Choice } from './next-batch.js';
@@ -61,8 +61,8 @@ export function createAttempts(tools: Tools): Attempts {
   /** Everything that the queue does not expect of a delivery is a failure that may pass. */
   const deliver = async (events: Batch, key: string, { signal }: AbortController): Promise<Delivery> => {
     try {
-      const delivery = await endOrGrace(delivering.deliver(events, key, signal), signal, clock);
-      return delivery ?? { status: 'failed', retry: true, sentence: WENT_WRONG, error: signal.reason };
+      const end = await withAbortGrace(clock, GRACE_MS, delivering.deliver(events, key, signal), signal);
+      return end.inTime ? end.value : { status: 'failed', retry: true, sentence: WENT_WRONG, error: signal.reason };
     } catch (error) {
       return { status: 'failed', retry: true, sentence: WENT_WRONG, error };
     }
@@ -142,23 +142,6 @@ const eventsOf = (entries: readonly Entry[]): readonly RelayEvent[] => entries.m
 
 /** How long a delivery may take to end after it was told to stop. */
 const GRACE_MS = 3_000;
-
-/** The outcome of a task, or `undefined` when its signal has been aborted and it does not end soon. */
-function endOrGrace<T>(task: Promise<T>, signal: AbortSignal, clock: Clock): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    let stopTimer: () => void = () => undefined;
-    const onAbort = () => {
-      stopTimer = clock.after(GRACE_MS, () => resolve(undefined));
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort);
-    const cleanUp = () => {
-      signal.removeEventListener('abort', onAbort);
-      stopTimer();
-    };
-    task.then(resolve, reject).finally(cleanUp);
-  });
-}
 
 const RETRIES = 3;
 const FIRST_DELAY_MS = 1_000;

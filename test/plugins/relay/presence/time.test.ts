@@ -1,5 +1,5 @@
-import { isQuiet, localDay } from '@cinnabar/plugin-relay/presence/local-time';
 import { readPlan } from '@cinnabar/plugin-relay/presence/schedule-parser';
+import { isQuiet, localDay } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
 const at = (iso: string) => Date.parse(iso);

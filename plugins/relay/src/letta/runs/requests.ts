@@ -1,4 +1,4 @@
-import type { Clock } from '@cinnabar/sdk';
+import { type Clock, sleep } from '@cinnabar/sdk';
 import type { Letta } from '@letta-ai/letta-client';
 import type { MessageCreate } from '@letta-ai/letta-client/resources/agents/agents';
 import type {
@@ -62,19 +62,8 @@ export function isOver({ status }: Run): boolean {
 }
 
 /** @throws when the signal aborts */
-export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      cancel();
-      reject(new Error('stopped waiting'));
-    };
-    const cancel = clock.after(ms, () => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    });
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
-  });
+export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  if (!(await sleep(clock, ms, signal))) throw new Error('stopped waiting');
 }
 
 /** Most steps of a run, so that an agent cannot go round in circles. */
