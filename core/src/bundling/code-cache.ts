@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { constants, readFileSync } from 'node:fs';
+import { access, open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Script } from 'node:vm';
 
 /** Scripts that ran without a code cache, by the file that it belongs in. */
@@ -27,8 +28,11 @@ export function runCached(code: string, file: string): unknown {
 export async function saveCodeCaches(): Promise<void> {
   for (const [file, { script, key }] of uncached) {
     uncached.delete(file);
-    // A folder that cannot be written has no caches: then each start compiles.
-    await replace(file, Buffer.concat([key, script.createCachedData()])).catch(() => undefined);
+    try {
+      // First, since the data take time and memory. A folder that cannot be written has no caches: then each start compiles.
+      await access(dirname(file), constants.W_OK);
+      await replace(file, Buffer.concat([key, script.createCachedData()]));
+    } catch {}
   }
 }
 

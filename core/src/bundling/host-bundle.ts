@@ -9,6 +9,7 @@ import { BUNDLE_DIR, type Built, CORE, markOf, PARAMETERS, RECORD, WATCHED, WORK
 
 /** Given to the host by its launcher, or natives that are not there on every machine. */
 const EXTERNAL = ['esbuild', 'zlib-sync', 'bufferutil', 'utf-8-validate'];
+
 /**
  * Builds the host that the compiler has made (`core/dist`, the SDK, their packages) into one script, so that a start reads one file and not 1,400.
  * What was there before is replaced when all is written.
@@ -176,6 +177,7 @@ function watchedFolders(): Built['folders'] {
 /** Whole or not at all: a start may come meanwhile. */
 function place(file: string, content: string): void {
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, content);
-  renameSync(`${file}.new`, file);
+  const fresh = `${file}.${process.pid}.new`;
+  writeFileSync(fresh, content);
+  renameSync(fresh, file);
 }

@@ -1,0 +1,72 @@
+import { existsSync, readFileSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCached, saveCodeCaches } from '@cinnabar/core/internal/bundling/code-cache';
+import { mapStackFrames } from '@cinnabar/core/internal/bundling/source-maps';
+import { expect } from 'chai';
+import { makeFolder } from '../../support/folder.js';
+
+describe('V8’s code cache', () => {
+  const one = '(function () { return "one"; })';
+  const two = '(function () { return "two"; })';
+  const value = (code: string, file: string) => {
+    const run = runCached(code, file);
+    return typeof run === 'function' ? run() : run;
+  };
+
+  it('is kept once, and used by the next run of the same script only', async () => {
+    using folder = makeFolder();
+    const [file, cache] = [join(folder.path, 'a.cjs'), join(folder.path, 'a.v8')];
+    expect(value(one, file)).to.equal('one');
+    await saveCodeCaches();
+    const kept = readFileSync(cache);
+    expect(value(one, file)).to.equal('one');
+    await saveCodeCaches();
+    expect(readFileSync(cache)).to.deep.equal(kept);
+    // As long as the other one, which is all that V8 compares.
+    expect(value(two, file)).to.equal('two');
+    await saveCodeCaches();
+    expect(readFileSync(cache)).to.not.deep.equal(kept);
+  });
+
+  it('does without a cache that is cut off, and in a folder that is gone', async () => {
+    const folder = makeFolder();
+    const [file, cache] = [join(folder.path, 'a.cjs'), join(folder.path, 'a.v8')];
+    value(one, file);
+    await saveCodeCaches();
+    truncateSync(cache, 100);
+    expect(value(one, file)).to.equal('one');
+    folder[Symbol.dispose]();
+    await saveCodeCaches();
+    expect(existsSync(cache)).to.equal(false);
+  });
+});
+
+describe('stack traces of built files', () => {
+  it('show the line of the source, and the built line where the map cannot be read', () => {
+    using folder = makeFolder();
+    const file = join(folder.path, 'built.cjs');
+    const stackOf = () => {
+      const fail = runCached('(function () { return new Error("no"); })', file);
+      const error: unknown = typeof fail === 'function' ? fail() : undefined;
+      return error instanceof Error ? (error.stack ?? '') : '';
+    };
+    mapStackFrames(file, () => ({
+      file: 'built.cjs',
+      version: 3,
+      sources: ['src/a.ts'],
+      sourcesContent: [],
+      names: [],
+      mappings: 'AAEA',
+      sourceRoot: '',
+    }));
+    expect(stackOf())
+      .to.match(/^Error: no\n/)
+      .and.include(`${join(folder.path, 'src', 'a.ts')}:3:`);
+    mapStackFrames(file, () => {
+      throw new Error('it is gone');
+    });
+    expect(stackOf())
+      .to.match(/^Error: no\n/)
+      .and.include(`${file}:1:`);
+  });
+});
