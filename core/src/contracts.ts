@@ -30,6 +30,7 @@ import type {
   ResponderDefinition,
   Responders,
   SettingsCatalog,
+  SettingsChange,
   Token,
   ToolDefinition,
   ToolPolicy,
@@ -187,6 +188,8 @@ export interface ServiceRegistry {
 export interface PluginStorage {
   readonly settings: object;
   readonly collections: object;
+  /** Calls back after each change of its settings that is saved. @returns ends that */
+  onChange(listener: (change: SettingsChange) => unknown): () => void;
 }
 export interface StorageService {
   /** Opens a plugin's storage. The same documents across reloads; schemas are those of this version. */

@@ -11,7 +11,7 @@ import type {
 import type { EnvSchema } from './definition.js';
 import type { Logger, Metrics } from './observability.js';
 import type { SetupCheck } from './plugins.js';
-import type { Settings, SettingsSchemas } from './settings.js';
+import type { Settings, SettingsChange, SettingsSchemas } from './settings.js';
 import type { Injections, Services, Token } from './token.js';
 import type { ToolDefinition, ToolInput } from './tool-definition.js';
 import type { Interceptor } from './tools.js';
@@ -67,6 +67,12 @@ export interface Registrar {
    * @example needsSetup(() => modelNeed(services.llm));
    */
   needsSetup(check: SetupCheck): Disposer;
+  /**
+   * Runs after a change of the plugin's settings is saved, whoever made it, and before they read that it holds. In a plugin that runs in several
+   * processes it runs in the one that made the change.
+   * @example settingsChanged(async ({ scope, of }) => scope === 'guild' && watch(of));
+   */
+  settingsChanged(handler: (change: SettingsChange) => unknown): Disposer;
   /** Repeats `task` every `intervalMs`; a run that is still busy is not started again. */
   every(intervalMs: number, task: () => unknown): Disposer;
   after(delayMs: number, task: () => unknown): Disposer;

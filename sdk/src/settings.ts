@@ -45,6 +45,13 @@ export type Settings<S extends SettingsSchemas> = {
         : (of: HasId) => DocumentOf<S[K]>;
 };
 
+/** Which of a plugin's settings have changed: one document, of a server, a channel … */
+export interface SettingsChange {
+  readonly scope: SettingScope;
+  /** The id of the server, channel, role or user; of a member the server's and the user's with a dash between; `null` for the global ones. */
+  readonly of: string | null;
+}
+
 /** One setting as shown to an admin. */
 export interface SettingInfo {
   readonly plugin: string;

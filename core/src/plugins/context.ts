@@ -44,7 +44,7 @@ export interface HostServices {
  */
 export function createContext(owner: Owner, rooms: HostServices): ErasedContext {
   const { plugin, scope, log } = owner;
-  const { settings, collections } = rooms.storage.open(plugin);
+  const { settings, collections, onChange } = rooms.storage.open(plugin);
   scope.add('settings and collections', () => rooms.storage.close(plugin));
   if (plugin.configuration !== undefined) {
     scope.add('keys of the configuration', rooms.configuration.declare(plugin.configuration));
@@ -69,6 +69,13 @@ export function createContext(owner: Owner, rooms: HostServices): ErasedContext 
     provide: (token, service) => rooms.services.provide(owner, token, service),
     personalData: (data) => rooms.personalData.register(owner, data),
     needsSetup: (check) => rooms.setupNeeds.register(owner, check),
+    settingsChanged: (handler) =>
+      scope.add(
+        'listener of its settings',
+        onChange((change) =>
+          rooms.boundary.run(owner, change.scope === 'guild' ? change.of : null, 'settings', () => handler(change)),
+        ),
+      ),
     every: (intervalMs, task) => every(owner, rooms, intervalMs, task),
     after: (delayMs, task) => after(owner, rooms, delayMs, task),
     worker: (url) => rooms.workers.module(owner, url),

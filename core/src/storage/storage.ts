@@ -7,6 +7,7 @@ import {
   type Plugin,
   SETTING_SCOPES,
   type SettingScope,
+  type SettingsChange,
   type SettingsDocument,
   type Tier,
   type z,
@@ -120,6 +121,7 @@ function openPlugin(
     id,
     numbers.map(({ key }) => key),
   );
+  const listeners = new Set<(change: SettingsChange) => unknown>();
   const scopes = new Map<SettingScope, (of?: Of) => AnySettings>();
   for (const scope of SETTING_SCOPES) {
     const schema = plugin.settings[scope];
@@ -127,8 +129,9 @@ function openPlugin(
     const open = openSettings(store, schema, scope === 'global' ? { plugin: id, presets } : { plugin: id });
     scopes.set(scope, (of) => {
       const key = of === undefined || of === null ? undefined : keyFor(scope, of);
-      if (scope !== 'guild') return open(settingsPath(id, scope, key));
-      const stored = key === undefined ? defaultsOf(schema) : open(settingsPath(id, scope, key));
+      const document = () => announcing(open(settingsPath(id, scope, key)), { scope, of: key ?? null }, listeners);
+      if (scope !== 'guild') return document();
+      const stored = key === undefined ? defaultsOf(schema) : document();
       return belowCeilings(stored, ofGuild, () => ceilings.of(id, key ?? null));
     });
   }
@@ -146,6 +149,10 @@ function openPlugin(
       settings: Object.fromEntries(
         [...scopes].map(([scope, open]) => [scope, scope === 'global' ? open() : (of: Of) => open(of)]),
       ),
+      onChange(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
       collections: Object.fromEntries(
         Object.entries(plugin.collections).map(([name, definition]) => [
           name,
@@ -157,6 +164,25 @@ function openPlugin(
 }
 
 type Of = HasId | MemberKey | null;
+
+/** A document whose listeners have heard of a change when it resolves. */
+function announcing(
+  document: AnySettings,
+  change: SettingsChange,
+  listeners: ReadonlySet<(change: SettingsChange) => unknown>,
+): AnySettings {
+  const announced = async <T>(saving: Promise<T>): Promise<T> => {
+    const values = await saving;
+    await Promise.all([...listeners].map((listener) => listener(change)));
+    return values;
+  };
+  return {
+    get: () => document.get(),
+    set: (values) => announced(document.set(values)),
+    update: (body) => announced(document.update(body)),
+    reset: (key) => announced(document.reset(key)),
+  };
+}
 
 /** What holds in direct messages: there no server could have set anything. */
 function defaultsOf(schema: z.ZodObject): AnySettings {

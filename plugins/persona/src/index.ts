@@ -136,6 +136,13 @@ export default definePlugin({
     noticeReactions(context, persona);
     context.ready(() => listen(watchers, persona));
     every(TICK_MS, () => tick(watchers, persona));
+    context.settingsChanged(async ({ scope, of }) => {
+      if (scope !== 'guild' || of === null) return;
+      // Where it is not wanted any more, the next round stops listening.
+      const { answersToName, onJoin } = await persona.settingsFor(of);
+      if (answersToName) await watchers.callsByName.watch(true);
+      if (onJoin) await watchers.joins.watch(true);
+    });
     provide(PersonaActions, registry);
     provide(Personas, personasFor(persona));
     context.personalData(personalData(collections, persona));

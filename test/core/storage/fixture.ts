@@ -48,7 +48,8 @@ export function opener(storage: ReturnType<typeof createStorage>) {
       const C extends CollectionDefinitions = Record<never, never>,
     >(declared: { readonly id?: string; readonly settings?: S; readonly collections?: C }) {
       const opened = storage.open(storingPlugin(declared));
-      return { settings: opened.settings as Settings<S>, collections: opened.collections as Collections<C> };
+      const { onChange } = opened;
+      return { settings: opened.settings as Settings<S>, collections: opened.collections as Collections<C>, onChange };
     },
   };
 }

@@ -26,6 +26,24 @@ describe('settings', () => {
     expect((await of.guild('2').get()).style).to.equal('plain');
   });
 
+  it('tell of each change that was saved before it is acknowledged, and of none that was refused', async () => {
+    const { settings: of, onChange } = memoryStorage().open({ settings });
+    const heard: string[] = [];
+    const stop = onChange(async ({ scope, of: place }) => {
+      await Promise.resolve();
+      heard.push(`${scope} ${place}`);
+    });
+    await of.guild('1').set({ style: 'cyberpunk' });
+    expect(heard).to.deep.equal(['guild 1']);
+    await of.global.update((draft) => Object.assign(draft, { depth: 6 }));
+    await of.guild({ id: '2' }).reset();
+    await failure('CINNABAR_SETTING_INVALID', () => of.global.set({ depth: 99 }));
+    expect(heard).to.deep.equal(['guild 1', 'global null', 'guild 2']);
+    stop();
+    await of.guild('1').reset('style');
+    expect(heard).to.have.length(3);
+  });
+
   it('store what was set and nothing else, so that a later default holds', async () => {
     const { open } = memoryStorage();
     await open({ settings }).settings.guild('1').set({ channel: '5' });

@@ -115,8 +115,10 @@ describe('persona: what it notices', () => {
       return stage.llm.requests.length - before;
     };
     expect(await say('Judy, are you there?')).to.equal(0);
-    await set(stage, 'answersToName', true);
-    await stage.advance(61_000);
+    // As soon as the admin reads that it holds.
+    stage.you.say(stage.general, '!set persona answersToName true');
+    await stage.settled();
+    expect(stage.general.messages.at(-1)?.content).to.include('is `true` for this server now');
     expect(await say('Judy, are you there?')).to.equal(1);
     expect(await say('I met Judy yesterday')).to.equal(0);
     // After a restart at once, without a minute of silence.

@@ -76,6 +76,20 @@ describe('relay: nothing is silent', () => {
     });
   }
 
+  it('who asks and the status say so when discord_send was taken from the agent, which is still told what is said', async () => {
+    await bot.admin('!relay ungrant tool discord_send');
+    expect(await bot.admin('!relay status')).to.include(
+      '`aurora` (the default) answers\n  ⚠️ It cannot post: it was not granted `discord_send`. `relay grant tool discord_send allow aurora` grants it.',
+    );
+    const earlier = bot.general.messages.length;
+    const { length: prompts } = bot.prompts;
+    await bot.says(bot.alice, `${bot.bot} hello?`);
+    expect(bot.prompts).to.have.length(prompts + 1);
+    expect(saidSince(earlier).join('\n'))
+      .to.include('cannot post here at the moment, because it was not granted `discord_send`')
+      .and.not.include('ask again');
+  });
+
   it('who asks, the errors and the status say so when the agent is gone at the Letta server', async () => {
     await bot.admin('!relay agent agent-00000000-0000-4000-8000-999999999999 aurora');
     const earlier = bot.general.messages.length;

@@ -77,16 +77,18 @@ export interface MuteParts {
   readonly client: Client;
 }
 
-interface Mute {
+export interface Mute {
   /** For members, as a clause. */
   readonly text: string;
   /** What an admin can do about it. */
   readonly todo: string;
+  /** It was not granted the tool. It may be meant to answer with others, and is told what is said to it. */
+  readonly isUngranted?: true;
 }
 
 /**
  * Why an agent of a guild cannot post in a channel at the moment, although it was let in: its rights are those of the member who let it in, under
- * the policies of the server. `undefined` while it can, or where it was not meant to: it was not granted the tool.
+ * the policies of the server. `undefined` while it can.
  */
 export async function muteIn(
   guildId: string,
@@ -98,7 +100,12 @@ export async function muteIn(
   const grant = await grantOf(identities, identity, guildId);
   const again = `An admin who may post lets it in again: \`relay agent\` with its id and the name \`${name}\`.`;
   if (grant === undefined) return { text: 'it has lost its rights here', todo: again };
-  if (!Object.hasOwn(grant.tools, POST_TOOL)) return undefined;
+  if (!Object.hasOwn(grant.tools, POST_TOOL))
+    return {
+      text: `it was not granted \`${POST_TOOL}\``,
+      todo: `\`relay grant tool ${POST_TOOL} allow ${name}\` grants it.`,
+      isUngranted: true,
+    };
   const tool = tools.list().find((one) => one.name === POST_TOOL);
   if (tool === undefined)
     return { text: 'the tools for Discord are not there', todo: 'The owner of the bot loads `discord-tools`.' };

@@ -94,7 +94,7 @@ async function statusLines(desk: StatusDesk, guildId: string, channelId: string)
     const mute = await muteIn(guildId, { key, name }, channels[0] ?? home ?? channelId, desk);
     const isGone = await isGoneAtServer(agentId, desk);
     return [
-      `• \`${name}\` ${isGone ? `is gone: the Letta server knows no agent \`${agentId}\`. \`relay agent\` lets another one in.` : state}`,
+      `• \`${name}\`${key === roster?.defaultAgent ? ' (the default)' : ''} ${isGone ? `is gone: the Letta server knows no agent \`${agentId}\`. \`relay agent\` lets another one in.` : state}`,
       ...(mute === undefined ? [] : [`  ⚠️ It cannot post: ${mute.text}. ${mute.todo}`]),
     ].join('\n');
   });

@@ -12,7 +12,7 @@ import {
 import type { Client, SendableChannels } from 'discord.js';
 import { isLetInto } from '../agents/grants.js';
 import type { Posts, Watch } from '../agents/message-authors.js';
-import { type AgentStanding, type MuteParts, muteIn, noAnswer } from '../agents/permissions.js';
+import { type AgentStanding, type Mute, type MuteParts, muteIn, noAnswer } from '../agents/permissions.js';
 import { letIntoDirect, type Target, type TargetParts, targetOf } from '../agents/target.js';
 import type { Budget } from '../budget.js';
 import { asItIsNow } from '../events/message-event.js';
@@ -53,7 +53,10 @@ export function createDelivering(parts: DeliverParts): Delivering {
     const now = await Promise.all(batch.map((event) => asItIsNow(event, parts.client, parts.log)));
     const left = now.filter((event) => event !== undefined);
     if (!isSome(left)) return NOTHING;
-    const tell = () => tellAgent(target, left, key, signal, parts);
+    const tell = async () => {
+      const told = await tellAgent(target, left, key, signal, parts);
+      return told === NOT_ADMITTED ? withReason(told, target, batch, parts) : told;
+    };
     // The one that answers everybody's direct messages is let into one conversation at a time.
     return batch[0].guildId === null ? conversations.run(target.identity, tell) : tell();
   };
@@ -75,7 +78,22 @@ async function muteAt({ name }: Target, batch: Batch, parts: DeliverParts): Prom
   if (guildId === null || !batch.some(needsReply)) return undefined;
   if ((await rulesIn(parts.settings, guildId)).whenSilent === 'post') return undefined;
   const found = await muteIn(guildId, { key, name }, channelId, parts);
-  return found === undefined ? undefined : `\`${name}\` cannot post here at the moment, because ${found.text}`;
+  return found === undefined || found.isUngranted ? undefined : cannotPost(name, found);
+}
+
+function cannotPost(name: string, { text }: Mute): string {
+  return `\`${name}\` cannot post here at the moment, because ${text}`;
+}
+
+/** With what keeps the agent from posting, where that is known: asking again would not help. */
+async function withReason<T extends object>(
+  told: T,
+  { name }: Target,
+  [{ guildId, channelId, agent: key }]: Batch,
+  parts: DeliverParts,
+): Promise<T> {
+  const found = guildId === null ? undefined : await muteIn(guildId, { key, name }, channelId, parts);
+  return found === undefined ? told : { ...told, sentence: noAnswer(cannotPost(name, found)) };
 }
 
 /** Only members who asked are told; other events have no one waiting. */
@@ -201,6 +219,7 @@ function hasTriedToPost({ tools }: Answered): boolean {
   return tools.findLast(({ name }) => name === 'discord_send')?.ok === false;
 }
 
+/** The agent tried to post, and gave up. */
 const NOT_ADMITTED: Delivery = {
   status: 'failed',
   retry: false,

@@ -53,7 +53,10 @@ describe('relay: what admins and members are shown', () => {
   it('is how things stand', async () => {
     await bot.says(bot.alice, `${bot.bot} hello`);
     const status = await bot.admin('!relay status');
-    expect(status).to.include('switched on').and.include('They answer in this channel').and.include('`aurora` answers');
+    expect(status)
+      .to.include('switched on')
+      .and.include('They answer in this channel')
+      .and.include('`aurora` (the default) answers');
     expect(status).to.match(/Today: 1 prompts, \d+ tokens, 0 of 4 wake-ups/);
     expect(await bot.admin('!relay config')).to.include('`agent_timeout` = `60`');
     expect(await bot.admin('!relay config agent_timeout 0')).to.match(/not right/);
