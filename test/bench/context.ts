@@ -2,7 +2,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { say, scriptedLlm } from '@cinnabar/local-models';
 import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/schema';
 import { buildContext } from '@cinnabar/plugin-chat/context/build';
-import { EMPTY_MEMORY } from '@cinnabar/plugin-chat/context/memory';
+import { EMPTY_CACHE_STATE } from '@cinnabar/plugin-chat/context/caching/cache-state';
 import type { ContextInput, ToolRecord } from '@cinnabar/plugin-chat/context/types';
 import type { HistoryMessage } from '@cinnabar/plugin-chat/history/types';
 import { Llm } from '@cinnabar/sdk';
@@ -24,7 +24,7 @@ export async function* context(): AsyncGenerator<Figure> {
   });
   const llm = host.resolve(Llm);
   const input = await exampleInput(llm);
-  let memory = EMPTY_MEMORY;
+  let memory = EMPTY_CACHE_STATE;
   const took: number[] = [];
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
     const started = performance.now();
@@ -67,7 +67,7 @@ async function exampleInput(llm: Llm): Promise<ContextInput> {
     textFiles: { read: async () => undefined },
     config: DEFAULT_CONFIG,
     traits: await llm.traits(),
-    memory: EMPTY_MEMORY,
+    memory: EMPTY_CACHE_STATE,
     now: STARTED + MESSAGES * 60_000,
   };
 }

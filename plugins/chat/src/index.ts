@@ -22,26 +22,23 @@ import {
   ToolHistory,
   Tools,
 } from '@cinnabar/sdk';
-import { cacheSettings, historyLimitsOf, imageLimitsOf } from './config/cache-settings.js';
 import { createChatConfig } from './config/chat-config.js';
-import { guildSettings } from './config/guild-settings.js';
+import { cacheSettings, guildSettings, historyLimitsOf, imageLimitsOf } from './config/guild-settings.js';
 import { botConfigSchema } from './config/schema.js';
 import { buildContext } from './context/build.js';
 import { createChannelHistory, HISTORY_INTENTS } from './history/channel-history.js';
-import { createImages } from './history/images/images.js';
+import { createImages } from './history/images.js';
 import { createTextFiles } from './history/text-files.js';
-import { listenForMore } from './loop/activation/listen.js';
-import { openRuleBook, pinnedRules } from './loop/activation/rules.js';
+import { listenForMore, openRuleBook, pinnedRules } from './loop/activation/activation.js';
 import { createChannelContexts } from './loop/channel-contexts.js';
 import { createConfigSource } from './loop/config-source.js';
 import { tellRefusedHistory } from './loop/history-refusals.js';
 import { registerMCommand } from './loop/m-command.js';
 import { createMemoryStore, memories } from './loop/memory-store.js';
 import { exportOldReceipts, forgetOldReceipts, handOver, oldReceipts } from './loop/old-receipts.js';
-import { createPrefillNotices } from './loop/prefill-notices.js';
 import { renderPrompt, respond } from './loop/respond.js';
-import { createAdvisor, statusLines } from './loop/status.js';
-import { exportCalls, forgetCalls, heldCalls } from './loop/tools/held-calls.js';
+import { createAdvisor, createPrefillNotices, statusLines } from './loop/status.js';
+import { exportCalls, forgetCalls, heldCalls } from './loop/tools/records.js';
 import { createToolOutput } from './loop/tools/visible-output.js';
 
 export default definePlugin({

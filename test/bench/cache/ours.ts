@@ -1,7 +1,11 @@
 import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/schema';
 import { buildContext } from '@cinnabar/plugin-chat/context/build';
-import { type ChannelMemory, channelMemorySchema, EMPTY_MEMORY } from '@cinnabar/plugin-chat/context/memory';
-import { estimateMessage, estimateText } from '@cinnabar/plugin-chat/context/tokens';
+import {
+  type CacheState,
+  cacheStateSchema,
+  EMPTY_CACHE_STATE,
+} from '@cinnabar/plugin-chat/context/caching/cache-state';
+import { estimateMessage, estimateText } from '@cinnabar/plugin-chat/context/window';
 import type { LlmRequest, ModelTraits } from '@cinnabar/sdk';
 import type { Log } from './logs.js';
 import type { Prompt } from './provider.js';
@@ -22,7 +26,7 @@ const TRAITS: ModelTraits = {
 /** The project's own context builder, as the loop uses it: fetches what it needs, remembers between activations, survives restarts. */
 export function createOurs({ messages }: Log) {
   const identify = createPrefixes();
-  let memory: ChannelMemory = EMPTY_MEMORY;
+  let memory: CacheState = EMPTY_CACHE_STATE;
   return async (count: number, now: number): Promise<{ readonly prompt: Prompt; readonly shown: number }> => {
     const reach = messages.findIndex(({ id }) => id === memory.anchorId);
     const from = Math.max(0, Math.min(count - DEFAULT_CONFIG.recencyWindow, reach < 0 ? count : reach));
@@ -39,7 +43,7 @@ export function createOurs({ messages }: Log) {
       memory,
       now,
     });
-    memory = channelMemorySchema.parse(built.memory);
+    memory = cacheStateSchema.parse(built.memory);
     return { prompt: identify(built.request), shown: built.facts.messages };
   };
 }

@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestHost } from '@cinnabar/core/testing';
 import { say, scriptedLlm } from '@cinnabar/local-models';
-import { cacheSettings, historyLimitsOf, imageLimitsOf } from '@cinnabar/plugin-chat/config/cache-settings';
-import { IMAGE_LIMITS } from '@cinnabar/plugin-chat/history/images/images';
+import { cacheSettings, historyLimitsOf, imageLimitsOf } from '@cinnabar/plugin-chat/config/guild-settings';
+import { IMAGE_LIMITS } from '@cinnabar/plugin-chat/history/images';
 import { LOG_LIMITS } from '@cinnabar/plugin-chat/history/store/logs';
 import { expect } from 'chai';
 

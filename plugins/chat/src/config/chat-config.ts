@@ -1,18 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ConfigLayer, Configuration, Logger } from '@cinnabar/sdk';
+import { type ConfigLayer, type Configuration, type Logger, matchesWildcard, readYaml } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
 import type { PinnedConfig } from '../history/types.js';
-import { type Entries, type Reading, readEntries } from './entries.js';
+import {
+  build,
+  type Entries,
+  type Entry,
+  fold,
+  merge,
+  originsOf,
+  type Reading,
+  readEntries,
+  valueAt,
+} from './entries.js';
 import { readSettings } from './guild-settings.js';
-import { build, merge, originsOf, valueAt } from './merge.js';
-import { readPin } from './pin.js';
-import { restrict } from './restrict.js';
-import { isTruncation } from './schema.js';
-import type { ChatConfig } from './types.js';
+import type { KeyScope } from './keys.js';
+import { type ChatConfig, isTruncation, LEAVES, type Leaf } from './schema.js';
 
 const KEPT_PINS = 500;
 
-export interface ChatConfigParts {
+interface ChatConfigParts {
   readonly configuration: Configuration;
   /** What the admins of a guild have set; keys that are not set are left out or `undefined`. */
   settingsOf(guildId: string): Promise<Readonly<Record<string, unknown>>>;
@@ -91,4 +98,74 @@ function createTeller(log: Logger): (problem: string) => void {
     told.add(problem);
     log.warn(problem);
   };
+}
+
+/** Discord's longest message has 4,000 characters. */
+const LARGEST_BYTES = 16_000;
+
+/** Reads what a pinned message says below its first line. Lines are counted from there. */
+function readPin({ messageId, yaml }: PinnedConfig): Reading {
+  const at = (line: number) => `pin ${messageId}:${line}`;
+  const reading = readYaml(yaml, { maxBytes: LARGEST_BYTES });
+  if (!reading.ok) return { entries: new Map(), problems: [`${at(reading.line)}: ${reading.problem}`] };
+  const theirs = new Map(Object.keys(reading.values).map((key) => [keyHere(key), key]));
+  const values = Object.fromEntries([...theirs].map(([key, written]) => [key, reading.values[written]]));
+  return readEntries(values, {
+    originOf: ([key = '', ...inner]) => at(reading.lineOf([theirs.get(key) ?? key, ...inner])),
+    file: false,
+  });
+}
+
+/** Pins of other bots of this family say `recency_window`. */
+function keyHere(written: string): string {
+  return [...LEAVES.keys()].find((path) => fold(path) === fold(written)) ?? written;
+}
+
+/**
+ * Takes out of a layer what whoever wrote it may not set.
+ * @param below what holds without the layer
+ * @param by an admin of the guild, or whoever may pin messages in the channel
+ */
+function restrict(below: Entries, { entries, problems }: Reading, by: Exclude<KeyScope, 'files'>): Reading {
+  const kept = new Map<string, Entry>();
+  const more: string[] = [];
+  for (const [path, entry] of entries) {
+    const leaf = LEAVES.get(path);
+    const refusal = leaf === undefined ? 'there is no such key' : refusalOf(leaf, entry.value, below, by);
+    if (refusal === undefined) kept.set(path, entry);
+    else more.push(`${entry.origin}: ${path}: ${refusal}`);
+  }
+  return { entries: kept, problems: [...problems, ...more] };
+}
+
+function refusalOf(
+  { path, scope, lowerOnly }: Leaf,
+  value: unknown,
+  below: Entries,
+  by: Exclude<KeyScope, 'files'>,
+): string | undefined {
+  if (scope === 'files') return 'can be set in the configuration files only';
+  if (scope === 'guild' && by === 'channel') return 'can be set by admins only, with `!set chat`';
+  const present = valueAt(below, path) ?? impliedAt(below, path);
+  if (lowerOnly && rises(present, value)) return `may be lowered here, not raised above ${String(present)}`;
+  if (path === 'continuationModel' && value !== present && !isAllowed(value, valueAt(below, 'allowedModels')))
+    return `the model ${String(value)} is not one of allowedModels`;
+  return undefined;
+}
+
+/** What a key that costs money comes to where it is not set. */
+function impliedAt(below: Entries, path: string): number | undefined {
+  const { recencyWindow, truncateToTokens } = build(below);
+  if (path === 'rollingThreshold') return recencyWindow;
+  return path === 'truncateToTokens' ? truncateToTokens : undefined;
+}
+
+function rises(present: unknown, value: unknown): boolean {
+  if (typeof value === 'boolean') return value && present !== true;
+  return typeof value !== 'number' || typeof present !== 'number' || value > present;
+}
+
+function isAllowed(model: unknown, allowed: unknown): boolean {
+  if (typeof model !== 'string' || !Array.isArray(allowed)) return false;
+  return allowed.some((pattern) => typeof pattern === 'string' && matchesWildcard(model, pattern));
 }

@@ -1,6 +1,6 @@
 import { z } from '@cinnabar/sdk';
-import { closestTo } from './closest.js';
-import { LEAVES } from './leaves.js';
+import { distance } from 'fastest-levenshtein';
+import { type BotConfig, botConfigSchema, complete, LEAVES } from './schema.js';
 
 /** A value and where it came from. `undefined` takes a key back to its default. */
 export interface Entry {
@@ -15,7 +15,7 @@ export interface Reading {
   readonly problems: readonly string[];
 }
 
-export interface Place {
+interface Place {
   /** Where a key stands, for people. */
   originOf(path: readonly string[]): string;
   /** The owner's own files: other plugins' keys stand there too, and an empty key takes back what wider files say. */
@@ -64,4 +64,44 @@ function hint(path: string): string {
 /** Whoever may pin messages may invent keys of any length. */
 function clip(path: string): string {
   return path.length > LONGEST_SHOWN ? `${path.slice(0, LONGEST_SHOWN)}…` : path;
+}
+
+/** No key is this long. */
+const LONGEST = 60;
+
+/** The name that was probably meant, whatever the case and the underscores; `undefined` when none is near. */
+function closestTo(typed: string, names: readonly string[]): string | undefined {
+  if (typed.length > LONGEST) return undefined;
+  const wanted = fold(typed);
+  const [best] = names
+    .map((name) => ({ name, away: distance(wanted, fold(name)) }))
+    .sort((one, other) => one.away - other.away);
+  return best !== undefined && best.away <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined;
+}
+
+/** `recency_window` as other bots of this family write it. */
+export function fold(key: string): string {
+  return key.replaceAll(/[_-]/g, '').toLowerCase();
+}
+
+/** What holds when `narrow` is laid over `wide`. Associative; `new Map()` is neutral. */
+export function merge(wide: Entries, narrow: Entries): Entries {
+  return new Map([...wide, ...narrow]);
+}
+
+/** The value in force at a path. */
+export function valueAt(entries: Entries, path: string): unknown {
+  return entries.get(path)?.value ?? LEAVES.get(path)?.fallback;
+}
+
+/** All values as one configuration. */
+export function build(entries: Entries): BotConfig {
+  const values: Record<string, unknown> = {};
+  for (const [path, { value }] of entries) if (value !== undefined) values[path] = value;
+  return complete(botConfigSchema.parse(values));
+}
+
+/** Where the value of each path came from. */
+export function originsOf(entries: Entries): Readonly<Record<string, string>> {
+  return Object.fromEntries([...LEAVES.keys()].map((path) => [path, entries.get(path)?.origin ?? 'default']));
 }

@@ -1,6 +1,8 @@
 import { z } from '@cinnabar/sdk';
+import { IMAGE_LIMITS, type ImageLimits } from '../history/images.js';
+import { LOG_LIMITS, type LogLimits } from '../history/store/logs.js';
 import { type Reading, readEntries } from './entries.js';
-import { LEAVES, type Leaf } from './leaves.js';
+import { LEAVES, type Leaf } from './schema.js';
 
 /** What `recencyWindow` was called at first. */
 const OLD_NAME = 'history';
@@ -29,4 +31,59 @@ export function readSettings(values: Readonly<Record<string, unknown>>): Reading
     ([, value]) => value !== undefined,
   );
   return readEntries(Object.fromEntries(set), { originOf: () => 'setting of the server', file: false });
+}
+
+const MEGABYTE = 1_000_000;
+const HOUR_MS = 60 * 60_000;
+
+/** How large and how old caches may grow: the bot owner's, and read when the plugin starts. */
+export const cacheSettings = z.object({
+  imageCacheMegabytes: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(IMAGE_LIMITS.maxTotalBytes / MEGABYTE)
+    .describe('All cached images together on disk, in megabytes; the oldest go first. From the next start on'),
+  imageCacheHours: z
+    .int()
+    .min(1)
+    .max(8_760)
+    .default(IMAGE_LIMITS.maxAgeMs / HOUR_MS)
+    .describe('How many hours a cached image is kept, then it is fetched again. From the next start on'),
+  historyCacheMegabytes: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(LOG_LIMITS.all.bytes / MEGABYTE)
+    .describe('The history of all channels in memory, in megabytes. From the next start on'),
+  historyCacheMessages: z
+    .int()
+    .min(1_000)
+    .max(10_000_000)
+    .default(LOG_LIMITS.all.messages)
+    .describe('The history of all channels in memory, in messages. From the next start on'),
+  historyCacheChannels: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(LOG_LIMITS.channels)
+    .describe(
+      'Channels whose history is kept in memory; the one answered longest ago goes first. From the next start on',
+    ),
+});
+type CacheSettings = z.output<typeof cacheSettings>;
+
+export function imageLimitsOf({ imageCacheMegabytes, imageCacheHours }: CacheSettings): ImageLimits {
+  return { ...IMAGE_LIMITS, maxTotalBytes: imageCacheMegabytes * MEGABYTE, maxAgeMs: imageCacheHours * HOUR_MS };
+}
+
+/** A channel has at most its share of the whole, as by default. */
+export function historyLimitsOf(settings: CacheSettings): LogLimits {
+  const bytes = settings.historyCacheMegabytes * MEGABYTE;
+  const channelBytes = Math.ceil((bytes * LOG_LIMITS.channelBytes) / LOG_LIMITS.all.bytes);
+  return {
+    channels: settings.historyCacheChannels,
+    all: { messages: settings.historyCacheMessages, bytes },
+    channelBytes,
+  };
 }

@@ -1,9 +1,15 @@
 import { z } from '@cinnabar/sdk';
-import { behaviourKeys } from './keys/behaviour.js';
-import { contextKeys } from './keys/context.js';
-import { identityKeys } from './keys/identity.js';
-import { modelKeys } from './keys/model.js';
-import { receiptKeys } from './keys/receipts.js';
+import type { PinnedConfig } from '../history/types.js';
+import {
+  behaviourKeys,
+  contextKeys,
+  identityKeys,
+  type KeyTraits,
+  keyTraits,
+  modelKeys,
+  receiptKeys,
+  withoutDefault,
+} from './keys.js';
 
 /** Every key of the configuration, each with its description, default and who may set it (`.meta()`). */
 export const botConfigSchema = z.object({
@@ -39,3 +45,41 @@ export function isTruncation(target: number, maxContextTokens: number): boolean 
 
 /** What holds where nothing is configured. */
 export const DEFAULT_CONFIG: BotConfig = complete(botConfigSchema.parse({}));
+
+/** Configuration in force for a channel: shared → guild → bot → bot-guild → the guild's settings → channel pins. */
+export interface ChatConfig {
+  /** Never rejects for what somebody wrote: what cannot be used is left out and listed in `problems`. */
+  forChannel(place: {
+    readonly guildId: string | null;
+    readonly pins: readonly PinnedConfig[];
+  }): Promise<EffectiveConfig>;
+  /** Why an admin's value would not hold in a guild, whatever the files say; `undefined` when it would. */
+  refusalOf(guildId: string, key: string, value: unknown): Promise<string | undefined>;
+}
+
+export interface EffectiveConfig {
+  readonly config: BotConfig;
+  /** Where each value came from, by path (`temperature`): `config/bots/claude.yaml:3`, `setting of the server`, `pin 123…:2` (the line below `.config`), `default`. */
+  readonly origin: Readonly<Record<string, string>>;
+  /** Everything that was not used, with the reason, file, line and key. */
+  readonly problems: readonly string[];
+}
+
+/** One key of the configuration. */
+export interface Leaf extends KeyTraits {
+  readonly path: string;
+  readonly schema: z.core.$ZodType;
+  /** What holds when nobody says anything. */
+  readonly fallback: unknown;
+}
+
+/** Every value by its path. */
+export const LEAVES: ReadonlyMap<string, Leaf> = new Map(
+  Object.entries(botConfigSchema.shape).map(([path, schema]) => [path, leafOf(path, schema)]),
+);
+
+function leafOf(path: string, schema: z.core.$ZodType): Leaf {
+  const traits = keyTraits.get(schema);
+  if (traits === undefined) throw new TypeError(`the key ${path} is declared without \`key(…)\``);
+  return { ...traits, path, schema: withoutDefault(schema), fallback: z.safeParse(schema, undefined).data };
+}

@@ -1,9 +1,8 @@
 import { type TextFile, withoutNotes, withoutNoticeLines } from '@cinnabar/sdk';
 import type { CachedImage, HistoryMessage } from '../history/types.js';
 import { imagesOf, type Kind, kept, newest, type Shown, textFilesOf } from './reading/attachments.js';
-import { type Entry, toEntries } from './reading/entries.js';
 import { nameSpeakers, peopleIn, selfName } from './reading/names.js';
-import { type Line, toLines } from './reading/script.js';
+import { type Entry, type Line, toEntries, toLines } from './reading/transcript.js';
 import { isVisible } from './reading/visibility.js';
 import type { ContextInput } from './types.js';
 

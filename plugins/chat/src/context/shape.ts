@@ -1,15 +1,11 @@
-import type { Layout } from './caching/layouts.js';
-import { heldPrefix } from './caching/misses.js';
-import { planWindow } from './caching/plan.js';
-import { type Before, hashBefore, type PrefixEnd, prefixEnds } from './caching/prefixes.js';
-import { type ChannelMemory, lastGaps } from './memory.js';
+import { type Before, hashBefore, type PrefixEnd, prefixEnds } from './caching/breakpoints.js';
+import { type CacheState, heldPrefix, lastGaps } from './caching/cache-state.js';
+import { type Layout, planWindow } from './caching/cache-strategy.js';
 import { modeInForce } from './mode.js';
-import { countMessages, isLater } from './reading/entries.js';
-import type { Line } from './reading/script.js';
-import { type TokenLimits, tokenLimits } from './rolling.js';
+import { countMessages, isLater, type Line } from './reading/transcript.js';
 import type { Draft, Scene } from './scene.js';
-import { estimateText, estimateTools } from './tokens.js';
 import type { ContextInput } from './types.js';
+import { estimateText, estimateTools, type TokenLimits, tokenLimits } from './window.js';
 
 /** What surrounds the messages. */
 export interface Frame {
@@ -20,7 +16,7 @@ export interface Frame {
   readonly limits: TokenLimits;
 }
 
-export type Gaps = Pick<ChannelMemory, 'gapsMs' | 'gapsMessages'>;
+export type Gaps = Pick<CacheState, 'gapsMs' | 'gapsMessages'>;
 
 /** A draft, and how it stands to what the provider holds. */
 export interface Shape {
@@ -114,4 +110,21 @@ function lastHeard(lines: readonly Line[]): readonly [string | undefined, string
 
 export function tokensOf(lines: readonly Line[]): number {
   return lines.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+/**
+ * Texts at which the model stops. In prefill mode it writes on in a script, so every participant's name with a colon is one: it must
+ * not speak for others.
+ */
+export function stopSequences(
+  lines: readonly Line[],
+  self: string,
+  mode: 'chat' | 'prefill',
+  configured: readonly string[],
+): readonly string[] {
+  const names =
+    mode === 'prefill'
+      ? [...lines.map(({ message }) => message.participant).filter((name) => name !== self), self]
+      : [];
+  return [...new Set([...names.map((name) => `${name}:`), ...configured])];
 }

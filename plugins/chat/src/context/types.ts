@@ -1,7 +1,7 @@
 import type { LlmRequest, ModelTool, ModelTraits } from '@cinnabar/sdk';
 import type { BotConfig } from '../config/schema.js';
 import type { HistoryWindow, Images, TextFiles } from '../history/types.js';
-import type { ChannelMemory, Ttl } from './memory.js';
+import type { CacheState, Ttl } from './caching/cache-state.js';
 
 /** A tool call of the past, with how it stands now. */
 export interface ToolRecord {
@@ -68,7 +68,7 @@ export interface ContextInput {
   readonly textFiles: Pick<TextFiles, 'read'>;
   readonly config: ContextConfig;
   readonly traits: ModelTraits;
-  readonly memory: ChannelMemory;
+  readonly memory: CacheState;
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly mentions?: MentionNames;
@@ -82,7 +82,7 @@ export interface ContextInput {
 export interface BuiltContext {
   readonly request: LlmRequest;
   /** To be saved once the request has been answered. */
-  readonly memory: ChannelMemory;
+  readonly memory: CacheState;
   /** For the receipt. */
   readonly facts: ContextFacts;
 }

@@ -1,19 +1,15 @@
 import type { Access, Clock, Logger, Registrar } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import { createMembers } from './access/members.js';
+import { createMembers } from './access.js';
 import type { Ask } from './ask.js';
-import { looksLikeHistory } from './commands/parse.js';
-import { toHeld } from './convert/message.js';
+import { toHeld } from './convert.js';
 import { DEFAULT_BACKOFF_MAX_MS, withDiscordBackoff } from './discord-backoff.js';
-import { listen } from './live/listen.js';
-import { watchLosses } from './live/losses.js';
-import { configsOf } from './pins/configs.js';
-import { createPins } from './pins/pins.js';
+import { createChannels, walk } from './fetch.js';
+import { historyRefusal, looksLikeHistory } from './history-command.js';
+import { configsOf, createPins } from './pins.js';
+import { listen, watchLosses } from './resync.js';
 import { createLogs, LOG_LIMITS, type LogLimits } from './store/logs.js';
 import type { ChannelHistory, WindowOptions } from './types.js';
-import { createChannels } from './walk/channels.js';
-import { historyRefusal } from './walk/command.js';
-import { walk } from './walk/walk.js';
 
 /** The gateway intents that the history needs to be kept live. */
 export const HISTORY_INTENTS = [

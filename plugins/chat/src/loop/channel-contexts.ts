@@ -1,14 +1,13 @@
 import type { Access, ChannelContext, ChannelContexts, Clock, Llm, MessageOrigins, Prefixes } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import { EMPTY_MEMORY } from '../context/memory.js';
+import { EMPTY_CACHE_STATE } from '../context/caching/cache-state.js';
 import { selfName } from '../context/reading/names.js';
 import { freshDraft, setScene } from '../context/scene.js';
 import { compareIds } from '../history/snowflake.js';
 import type { ChannelHistory, HistoryMessage, Images, TextFiles } from '../history/types.js';
-import { mentionNames } from './asking/mentions.js';
-import { commandRemover } from './asking/question.js';
-import { attributed } from './asking/sent-for.js';
 import type { ConfigSource } from './config-source.js';
+import { commandRemover, mentionNames } from './request.js';
+import { attributed } from './sent-for.js';
 
 interface Parts {
   readonly client: Client;
@@ -52,7 +51,7 @@ export function createChannelContexts(parts: Parts): ChannelContexts {
         textFiles: parts.textFiles,
         config: { ...effective, includeImages: false },
         traits: await llm.traits(effective.continuationModel),
-        memory: EMPTY_MEMORY,
+        memory: EMPTY_CACHE_STATE,
         now: parts.clock.now(),
         mentions: await mentionNames({ channel, guild, text: '', actor, earlier: [] }, messages, parts.access),
         withoutCommand: commandRemover(parts.prefixes.get(actor.guildId)),

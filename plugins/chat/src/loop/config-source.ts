@@ -1,6 +1,6 @@
 import type { Configuration } from '@cinnabar/sdk';
 import type { Client, SendableChannels } from 'discord.js';
-import type { ChatConfig, EffectiveConfig } from '../config/types.js';
+import type { ChatConfig, EffectiveConfig } from '../config/schema.js';
 import type { ChannelHistory } from '../history/types.js';
 
 /** The configuration in force. */

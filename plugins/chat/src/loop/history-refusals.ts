@@ -1,6 +1,6 @@
 import { asNotice, type Clock, type FrontDoor, type Logger, type Registrar } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
-import { looksLikeHistory } from '../history/commands/parse.js';
+import { looksLikeHistory } from '../history/history-command.js';
 import type { ChannelHistory } from '../history/types.js';
 import type { ConfigSource } from './config-source.js';
 

@@ -1,20 +1,20 @@
 import type { Collection } from '@cinnabar/sdk';
-import { type ChannelMemory, channelMemorySchema, EMPTY_MEMORY } from '../context/memory.js';
+import { type CacheState, cacheStateSchema, EMPTY_CACHE_STATE } from '../context/caching/cache-state.js';
 
 /** What is remembered of each channel between answers, so that a restart costs no cache. */
-export const memories = { scope: 'channel', version: 1, schema: channelMemorySchema } as const;
+export const memories = { scope: 'channel', version: 1, schema: cacheStateSchema } as const;
 
 export interface MemoryStore {
-  load(channelId: string): Promise<ChannelMemory>;
+  load(channelId: string): Promise<CacheState>;
   /** Resolves once it is written. */
-  save(channelId: string, memory: ChannelMemory): Promise<void>;
+  save(channelId: string, memory: CacheState): Promise<void>;
   /** Forgets what a person is called. */
   forget(userId: string): Promise<void>;
 }
 
-export function createMemoryStore(collection: Collection<typeof EMPTY_MEMORY, 'channel'>): MemoryStore {
+export function createMemoryStore(collection: Collection<typeof EMPTY_CACHE_STATE, 'channel'>): MemoryStore {
   return {
-    load: async (channelId) => (await collection.of(channelId).find()) ?? EMPTY_MEMORY,
+    load: async (channelId) => (await collection.of(channelId).find()) ?? EMPTY_CACHE_STATE,
     async save(channelId, memory) {
       await collection.of(channelId).set(memory);
     },

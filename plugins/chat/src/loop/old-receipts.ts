@@ -1,5 +1,5 @@
 import { type Accounts, type Collection, z } from '@cinnabar/sdk';
-import { detailsOf } from './details.js';
+import { detailsOf } from './receipt.js';
 
 const usage = z.object({
   inputTokens: z.number(),

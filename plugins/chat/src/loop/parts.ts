@@ -16,8 +16,8 @@ import type { BuildContext } from '../context/types.js';
 import type { ChannelHistory, Images, TextFiles } from '../history/types.js';
 import type { ConfigSource } from './config-source.js';
 import type { MemoryStore } from './memory-store.js';
-import type { TellPrefill } from './prefill-notices.js';
-import type { CallStore } from './tools/held-calls.js';
+import type { TellPrefill } from './status.js';
+import type { CallStore } from './tools/records.js';
 import type { ToolOutput } from './tools/visible-output.js';
 
 /** What the loop works with: the rooms of this plugin and the host's services. */

@@ -1,11 +1,10 @@
-import { billFor, type Llm, type LlmCompletion, type Receipt, type Turn } from '@cinnabar/sdk';
-import type { EffectiveConfig } from '../config/types.js';
-import { missAfter } from '../context/caching/misses.js';
-import type { BuiltContext } from '../context/types.js';
-import { detailsOf } from './details.js';
+import { billFor, formatCount, type Llm, type LlmCompletion, type Receipt, type Turn } from '@cinnabar/sdk';
+import type { EffectiveConfig } from '../config/schema.js';
+import { missAfter } from '../context/caching/cache-state.js';
+import type { BuiltContext, ContextFacts } from '../context/types.js';
 import type { Invoked } from './tools/invoke.js';
 
-export interface ReceiptParts {
+interface ReceiptParts {
   readonly id: string;
   readonly at: number;
   readonly turn: Turn;
@@ -66,4 +65,48 @@ const REASONS: Readonly<Record<Turn['trigger'], string>> = {
 function reasonFor({ trigger, earlier }: Turn): string {
   const more = earlier.length === 0 ? '' : `, and ${earlier.length} more had waited`;
   return `I ${REASONS[trigger].replace(/^speaks/, 'speak')}${more}`;
+}
+
+type KnownFacts = Pick<ContextFacts, 'messages' | 'hidden' | 'images' | 'estimatedTokens' | 'rolled' | 'plan'> &
+  Partial<Pick<ContextFacts, 'tools' | 'toolTokens' | 'systemTokens' | 'windowRule'>>;
+
+/** How the context came about, for `!why`. */
+export function detailsOf(facts: KnownFacts): readonly string[] {
+  const {
+    messages,
+    hidden,
+    images,
+    estimatedTokens,
+    rolled,
+    plan,
+    tools = 0,
+    toolTokens = 0,
+    systemTokens,
+    windowRule,
+  } = facts;
+  const read = [
+    plural(messages, 'message'),
+    ...(images === 0 ? [] : [plural(images, 'image')]),
+    `about ${formatCount(estimatedTokens)} tokens`,
+    ...(hidden === 0
+      ? []
+      : [`${hidden} not shown to me (dot messages, 🙃, 🫥, empty replies, what bots say about themselves)`]),
+    ...(rolled ? ['the oldest were cut off'] : []),
+  ];
+  const before =
+    systemTokens === undefined
+      ? []
+      : [
+          `Of these tokens: about ${formatCount(systemTokens)} of instructions, about ${formatCount(toolTokens)} of ${plural(tools, 'tool')}`,
+        ];
+  return [
+    `Read: ${read.join(', ')}`,
+    `Cache: ${plan}`,
+    ...before,
+    ...(windowRule === undefined ? [] : [`Window: ${windowRule}`]),
+  ];
+}
+
+function plural(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

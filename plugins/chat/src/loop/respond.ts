@@ -9,15 +9,13 @@ import {
   type Turn,
   UserError,
 } from '@cinnabar/sdk';
-import { prepare } from './asking/prepare.js';
 import type { LoopParts } from './parts.js';
 import { receiptOf } from './receipt.js';
+import { prepare } from './request.js';
 import { runRounds } from './rounds.js';
-import { createVoice } from './sending/voice.js';
-import { NO_MODEL } from './sentences.js';
-import { createSpeech } from './speech.js';
-import { rememberCall } from './tools/held-calls.js';
+import { createSpeech, createVoice } from './sending/reply.js';
 import type { Invoked } from './tools/invoke.js';
+import { rememberCall } from './tools/records.js';
 
 /** Answers a turn and those that waited with it. @throws UserError, or a CinnabarError of the language model, for `ai` to tell */
 export async function respond(turn: Turn, parts: LoopParts): Promise<void> {
@@ -125,3 +123,6 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
     if (config.receipts && receipt !== undefined && !signal.aborted) await voice.say(receiptLine(receipt), 'notice');
   }
 }
+
+const NO_MODEL =
+  'No language model is set up, so I cannot answer. The owner of the bot can load the `llm` plugin and configure one.';

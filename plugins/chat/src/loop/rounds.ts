@@ -4,14 +4,14 @@ import {
   type LlmRequest,
   type ModelTool,
   type ParticipantMessage,
+  type StopReason,
   turnEndOf,
 } from '@cinnabar/sdk';
-import type { Manner } from './sending/voice.js';
-import { CUT_OFF, droppedNote, HELD, MALFORMED, nothingSaid, tooManyRounds } from './sentences.js';
-import type { Speech } from './speech.js';
+
+import type { Manner, Speech } from './sending/reply.js';
 import { type Invoked, type InvokeParts, invokeAll } from './tools/invoke.js';
 
-export interface RoundsParts extends InvokeParts {
+interface RoundsParts extends InvokeParts {
   readonly llm: Llm;
   readonly speech: Speech;
   readonly maxToolDepth: number;
@@ -134,4 +134,29 @@ function withDropped(results: readonly Invoked[], { droppedCalls = 0 }: LlmCompl
 function spoken(results: readonly Invoked[]): string | undefined {
   const texts = results.map(({ done }) => done).filter((text) => text !== undefined && text.trim() !== '');
   return texts.length === 0 ? undefined : texts.join('\n');
+}
+
+/** For calls whose arguments cannot be read. */
+const MALFORMED = "I couldn't process that request. Please try again.";
+
+/** For a slash command of which every call waits for a confirmation. */
+const HELD = 'Nothing has run yet: it waits for your 👍 on the card below.';
+
+const CUT_OFF = '-# My answer reached its length limit.';
+
+function tooManyRounds(rounds: number): string {
+  return `I stopped here: ${rounds} ${rounds === 1 ? 'round' : 'rounds'} of tool calls is the limit for one answer.`;
+}
+
+/** For the model. */
+function droppedNote(calls: number): string {
+  return `(${calls} more ${calls === 1 ? 'call was' : 'calls were'} not run: that is more than one answer may ask for. Do not claim that they ran.)`;
+}
+
+/** For a completion without text. */
+function nothingSaid(reason: StopReason): string {
+  if (reason === 'refusal') return 'The language model declined to answer this.';
+  if (reason === 'max_tokens')
+    return 'The language model reached its length limit before it said anything. Please try again.';
+  return 'The language model had nothing to say to this. Please try to put it differently.';
 }

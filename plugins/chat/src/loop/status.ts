@@ -1,8 +1,7 @@
-import { type Llm, type SettingAdvisor, sentenceOf } from '@cinnabar/sdk';
+import { type Llm, type ModelTraits, type OwnerNotices, type SettingAdvisor, sentenceOf } from '@cinnabar/sdk';
 import type { Client, SendableChannels } from 'discord.js';
-import { cacheSettings } from '../config/cache-settings.js';
-import { LEAVES } from '../config/leaves.js';
-import type { EffectiveConfig } from '../config/types.js';
+import { cacheSettings } from '../config/guild-settings.js';
+import { type EffectiveConfig, LEAVES } from '../config/schema.js';
 import { modeInForce } from '../context/mode.js';
 import type { ConfigSource } from './config-source.js';
 
@@ -74,5 +73,23 @@ export function createAdvisor(config: ConfigSource, client: Client): SettingAdvi
       if (channel?.isSendable() !== true || !LEAVES.has(key)) return undefined;
       return inForce(await config.forChannel(channel), key);
     },
+  };
+}
+
+export type TellPrefill = ReturnType<typeof createPrefillNotices>;
+
+/** Tells the owners that `mode: prefill` is set for a model without it, once for each model. */
+export function createPrefillNotices(notices: OwnerNotices) {
+  const told = new Set<string>();
+  return ({ config, origin }: EffectiveConfig, traits: ModelTraits): void => {
+    const model = `${traits.provider}/${traits.model}`;
+    if (config.mode === modeInForce(config, traits) || told.has(model)) return;
+    told.add(model);
+    notices.alert({
+      kind: 'prefill-unavailable',
+      text: `\`mode: prefill\` is set (${origin.mode ?? 'default'}), but the model ${traits.model} does not take it, so mode \`chat\` is used.`,
+      remedy:
+        'Set `mode: chat`, or choose a model that takes prefill. `!ai status` shows the mode in force in a channel.',
+    });
   };
 }

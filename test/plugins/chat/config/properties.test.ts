@@ -1,7 +1,5 @@
-import type { Entries, Entry } from '@cinnabar/plugin-chat/config/entries';
-import { LEAVES } from '@cinnabar/plugin-chat/config/leaves';
-import { build, merge, valueAt } from '@cinnabar/plugin-chat/config/merge';
-import { botConfigSchema } from '@cinnabar/plugin-chat/config/schema';
+import { build, type Entries, type Entry, merge, valueAt } from '@cinnabar/plugin-chat/config/entries';
+import { botConfigSchema, LEAVES } from '@cinnabar/plugin-chat/config/schema';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { stringify } from 'yaml';

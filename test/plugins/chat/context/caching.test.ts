@@ -1,4 +1,4 @@
-import { missAfter } from '@cinnabar/plugin-chat/context/caching/misses';
+import { missAfter } from '@cinnabar/plugin-chat/context/caching/cache-state';
 import type { BuiltContext } from '@cinnabar/plugin-chat/context/types';
 import { expect } from 'chai';
 import { asLines, build, chat, createChannel, idAt, said, TRAITS } from './talk.js';

@@ -1,5 +1,5 @@
-import { estimateMessage } from '@cinnabar/plugin-chat/context/tokens';
 import type { BuiltContext, ToolRecord } from '@cinnabar/plugin-chat/context/types';
+import { estimateMessage } from '@cinnabar/plugin-chat/context/window';
 import type { HistoryMessage } from '@cinnabar/plugin-chat/history/types';
 import type { LlmRequest } from '@cinnabar/sdk';
 import { expect } from 'chai';

@@ -1,6 +1,10 @@
 import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/schema';
 import { buildContext } from '@cinnabar/plugin-chat/context/build';
-import { type ChannelMemory, channelMemorySchema, EMPTY_MEMORY } from '@cinnabar/plugin-chat/context/memory';
+import {
+  type CacheState,
+  cacheStateSchema,
+  EMPTY_CACHE_STATE,
+} from '@cinnabar/plugin-chat/context/caching/cache-state';
 import type { BuiltContext, ContextConfig, ContextInput, ToolRecord } from '@cinnabar/plugin-chat/context/types';
 import type { HistoryAttachment, HistoryMessage, Images } from '@cinnabar/plugin-chat/history/types';
 import type { LlmRequest, ModelTraits } from '@cinnabar/sdk';
@@ -100,7 +104,7 @@ export function build(messages: readonly HistoryMessage[], given: Given = {}): P
     records: [],
     images: album,
     textFiles: shelf,
-    memory: EMPTY_MEMORY,
+    memory: EMPTY_CACHE_STATE,
     now: STARTED + 3_600_000,
     ...given,
     window: { messages: inOrder(messages), whole: true, restCalls: 0, notes: [] },
@@ -123,7 +127,7 @@ export function asLines({ messages }: LlmRequest): readonly string[] {
 
 /** A channel in which the bot is called again and again; what is remembered goes through JSON each time, as at a restart. */
 export function createChannel(given: Given = {}) {
-  let memory: ChannelMemory = EMPTY_MEMORY;
+  let memory: CacheState = EMPTY_CACHE_STATE;
   let now = STARTED + 3_600_000;
   return {
     get memory() {
@@ -134,7 +138,7 @@ export function createChannel(given: Given = {}) {
     },
     async activate(messages: readonly HistoryMessage[], then: Given = {}): Promise<BuiltContext> {
       const built = await build(messages, { ...given, ...then, memory, now });
-      memory = channelMemorySchema.parse(JSON.parse(JSON.stringify(built.memory)));
+      memory = cacheStateSchema.parse(JSON.parse(JSON.stringify(built.memory)));
       return built;
     },
   };

@@ -1,11 +1,12 @@
-import type { ModelTraits } from '@cinnabar/sdk';
-import type { CacheEntry, Ttl } from '../memory.js';
+import { createHash } from 'node:crypto';
+import type { ModelTool, ModelTraits } from '@cinnabar/sdk';
+import type { Line } from '../reading/transcript.js';
 import type { Breakpoint } from '../types.js';
-import type { Layout } from './layouts.js';
-import type { PrefixEnd } from './prefixes.js';
+import type { CacheEntry, Ttl } from './cache-state.js';
+import type { Layout } from './cache-strategy.js';
 
 /** Where prefixes may end in this request; the ids of messages that are in it. */
-export interface Places {
+interface Places {
   readonly baseId: string | undefined;
   /** The longest prefix that the provider holds: as a rule the tail of the previous request. */
   readonly heldId: string | undefined;
@@ -75,4 +76,55 @@ function markFor(
     default:
       return undefined;
   }
+}
+
+/** A place where a prefix may end. */
+export interface PrefixEnd {
+  /** A message id, or `system` for the end of what stands before all messages. */
+  readonly id: string;
+  readonly hash: string;
+  /** Tokens of the whole prefix. */
+  readonly tokens: number;
+}
+
+/** What stands before the messages, each part hashed. */
+export interface Before {
+  readonly model: string;
+  readonly tools: string;
+  readonly system: string;
+}
+
+export function hashBefore(model: string, tools: readonly ModelTool[], system: string): Before {
+  return { model, tools: shortHash(JSON.stringify(tools)), system: shortHash(system) };
+}
+
+/** Hashes and sizes of the prefixes that end at these messages, and of the one before all messages, in their order. */
+export function prefixEnds(
+  before: Before,
+  beforeTokens: number,
+  lines: readonly Line[],
+  ids: ReadonlySet<string>,
+): readonly [PrefixEnd, ...PrefixEnd[]] {
+  const hash = createHash('sha256').update(`${before.model}\u0001${before.tools}\u0001${before.system}`);
+  let tokens = beforeTokens;
+  let unhashed = '';
+  const ends: [PrefixEnd, ...PrefixEnd[]] = [{ id: 'system', hash: digest(hash), tokens }];
+  for (const { message, own, signature, tokens: size } of lines) {
+    unhashed += `\u0001${signature}`;
+    tokens += size;
+    // What the bot says next may be merged with its last words: a prefix ends with somebody else's.
+    if (message.messageId === undefined || own || !ids.has(message.messageId)) continue;
+    hash.update(unhashed);
+    unhashed = '';
+    ends.push({ id: message.messageId, hash: digest(hash), tokens });
+  }
+  return ends;
+}
+
+function digest(hash: ReturnType<typeof createHash>): string {
+  return hash.copy().digest('base64url').slice(0, 22);
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }

@@ -1,10 +1,10 @@
-import { TTL_MS, type Ttl } from '../memory.js';
-import type { Layout } from './layouts.js';
-import type { Multipliers } from './prices.js';
-import type { Gap, Rhythm } from './rhythm.js';
+import type { ModelPrice } from '@cinnabar/sdk';
+import type { ActivationIntervals, Gap } from './activation-interval.js';
+import { TTL_MS, type Ttl } from './cache-state.js';
+import type { Layout } from './cache-strategy.js';
 
 /** Sizes in tokens. */
-export interface Sizes {
+interface Sizes {
   /** Tools and system prompt. */
   readonly system: number;
   /** The window right after it has been cut back. */
@@ -14,7 +14,7 @@ export interface Sizes {
 }
 
 /** A window that is held now, or one that has just been written. */
-export interface Start {
+interface Start {
   /** Tokens of the whole prompt. */
   readonly total: number;
   /** By how many more messages it may grow. */
@@ -37,7 +37,7 @@ export interface Cycle {
 
 /** A channel that goes on like this. */
 export interface Forecast {
-  readonly rhythm: Rhythm;
+  readonly rhythm: ActivationIntervals;
   readonly sizes: Sizes;
   readonly prices: Multipliers;
 }
@@ -85,7 +85,7 @@ export function cycleOf({ tail }: Layout, start: Start, { rhythm, sizes, prices 
 }
 
 /** The probability that an entry of this time to live is gone at the next activation. */
-export function lossOf(ttl: Ttl | undefined, rhythm: Rhythm): number {
+export function lossOf(ttl: Ttl | undefined, rhythm: ActivationIntervals): number {
   return average(rhythm, ({ ms }) => (isHeld(ttl, ms) ? 0 : 1));
 }
 
@@ -107,7 +107,7 @@ export function restartCost(
 }
 
 /** The probability that the system prompt is held where the conversation is lost. */
-function systemAfterLoss({ tail, base, system }: Layout, rhythm: Rhythm): number {
+function systemAfterLoss({ tail, base, system }: Layout, rhythm: ActivationIntervals): number {
   const conversation = tail === '1h' || base === '1h' ? '1h' : (tail ?? base);
   const lost = lossOf(conversation, rhythm);
   return lost === 0 ? 0 : Math.max(0, lost - lossOf(system, rhythm)) / lost;
@@ -121,8 +121,23 @@ function isHeld(ttl: Ttl | undefined, ms: number): boolean {
   return ttl !== undefined && ms < TTL_MS[ttl];
 }
 
-function average(rhythm: Rhythm, of: (gap: Gap) => number): number {
+function average(rhythm: ActivationIntervals, of: (gap: Gap) => number): number {
   let sum = 0;
   for (const gap of rhythm) sum += gap.weight * of(gap);
   return sum;
+}
+
+/** What a token of the prompt costs, in those of a fresh one. */
+interface Multipliers {
+  readonly read: number;
+  readonly write: Readonly<Record<Ttl, number>>;
+}
+
+/** Anthropic's, for models whose price is not known. */
+const USUAL: Multipliers = { read: 0.1, write: { '5m': 1.25, '1h': 2 } };
+
+export function multipliersOf(price: ModelPrice | undefined): Multipliers {
+  if (price === undefined || price.input === 0) return USUAL;
+  const { input, cacheRead, cacheWrite5m, cacheWrite1h } = price;
+  return { read: cacheRead / input, write: { '5m': cacheWrite5m / input, '1h': cacheWrite1h / input } };
 }

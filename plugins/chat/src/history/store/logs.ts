@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Change } from './journal.js';
-import { type ChannelLog, createChannelLog, type LogPlace, type LogSize } from './log.js';
+import type { Change } from './change-buffer.js';
+import { type ChannelLog, createChannelLog, type LogPlace, type LogSize } from './channel-log.js';
 
 export interface LogLimits {
   /** Channels that are kept up to date; the one read longest ago goes first. */

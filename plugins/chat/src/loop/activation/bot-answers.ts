@@ -1,8 +1,9 @@
 import { type Clock, isNotice, isUnfinishedPart } from '@cinnabar/sdk';
 import type { Message, PartialMessage } from 'discord.js';
+import { LRUCache } from 'lru-cache';
 
 /** What a bot says in one go, once it is whole. */
-export interface BotAnswer {
+interface BotAnswer {
   /** Its messages, oldest first. */
   readonly messages: readonly [Message, ...Message[]];
   /** How many answers of bots stand in a row, this one included. */
@@ -10,7 +11,7 @@ export interface BotAnswer {
 }
 
 /** Gathers the messages of bots into answers. */
-export interface BotAnswers {
+interface BotAnswers {
   /** A bot has said something. Resolves when what became whole by that has been handled. */
   add(message: Message): Promise<unknown>;
   /** Something was edited: an answer that grows in its message. */
@@ -21,7 +22,7 @@ export interface BotAnswers {
   close(): void;
 }
 
-export interface BotAnswersParts {
+interface BotAnswersParts {
   readonly clock: Clock;
   /** Counts an answer into its channel's chain. */
   readonly count: (message: Message) => number;
@@ -99,6 +100,29 @@ export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswersP
     },
     close() {
       for (const key of [...growing.keys()]) drop(key);
+    },
+  };
+}
+
+/** How many answers of bots stand at the end of each channel, with no person's between them. */
+interface Chains {
+  /** Counts a message in; of an answer in several, only the first. */
+  note(message: Message): number;
+}
+
+const REMEMBERED = 20_000;
+
+export function createChains(): Chains {
+  const lengths = new LRUCache<string, number>({ max: REMEMBERED });
+  return {
+    note({ channelId, author, webhookId }) {
+      if (!author.bot && webhookId === null) {
+        lengths.delete(channelId);
+        return 0;
+      }
+      const length = (lengths.get(channelId) ?? 0) + 1;
+      lengths.set(channelId, length);
+      return length;
     },
   };
 }

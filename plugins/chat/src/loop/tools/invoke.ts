@@ -13,7 +13,7 @@ import {
   type ToolUseContent,
   type Turn,
 } from '@cinnabar/sdk';
-import { FIND_TOOLS, findTools } from './find-tools.js';
+import { FIND_TOOLS, findTools } from './offered.js';
 
 export interface InvokeParts {
   readonly turn: Turn;

@@ -9,7 +9,7 @@ import {
 } from '@cinnabar/sdk';
 import { MessageFlags } from 'discord.js';
 import { withDiscordBackoff } from '../../history/discord-backoff.js';
-import type { Backoff } from '../sending/sender.js';
+import type { Backoff } from '../sending/reply.js';
 import type { Invoked } from './invoke.js';
 
 const PART_LIMIT = 1_800;

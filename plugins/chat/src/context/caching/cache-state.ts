@@ -1,0 +1,145 @@
+import { type Usage, z } from '@cinnabar/sdk';
+import type { HistoryMessage } from '../../history/types.js';
+import type { ContextFacts } from '../types.js';
+import type { Before, PrefixEnd } from './breakpoints.js';
+
+export const TTL_MS = { '5m': 5 * 60_000, '1h': 60 * 60_000 } as const;
+export type Ttl = keyof typeof TTL_MS;
+
+const MAX_GAPS = 16;
+const MAX_ENTRIES = 16;
+
+const entry = z.object({
+  /** The last message of the prefix; `system` for what stands before all messages. */
+  upToId: z.string(),
+  /** Of everything in the prefix: whether it is still the same. */
+  hash: z.string(),
+  tokens: z.number(),
+  /** Of what stands before the messages: members with other rights are offered other tools, and have entries of their own. */
+  variant: z.string(),
+  ttl: z.enum(['5m', '1h']),
+  expiresAt: z.number(),
+});
+/** A prefix that the provider should still hold. */
+export type CacheEntry = Readonly<z.output<typeof entry>>;
+
+/** What is remembered of a channel between activations: one document of a collection, so that it survives a restart. */
+export const cacheStateSchema = z.object({
+  /** The window starts here; moves only when it rolls. */
+  anchorId: z.string().optional(),
+  /** The newest message when the window last rolled: a prefix that stays while the tail moves on. */
+  baseId: z.string().optional(),
+  /** Last message of the previous request: where its tail breakpoint lay. */
+  previousTailId: z.string().optional(),
+  lastActivationAt: z.number().optional(),
+  /** Recent gaps between activations, in ms and in messages, newest last. */
+  gapsMs: z.array(z.number()).default([]),
+  gapsMessages: z.array(z.number()).default([]),
+  cached: z.array(entry).default([]),
+  /** What stood before the messages, each part hashed: for the cause of a miss. */
+  before: z.object({ model: z.string(), tools: z.string(), system: z.string() }).optional(),
+  /** What each speaker is called, for as long as the provider holds text with that name. */
+  names: z.record(z.string(), z.string()).default({}),
+  /** Images that are shown. */
+  images: z.array(z.string()).default([]),
+  /** Text files whose text is shown. */
+  textFiles: z.array(z.string()).default([]),
+});
+export type CacheState = Readonly<z.output<typeof cacheStateSchema>>;
+
+/** Of a channel in which nothing has happened yet. */
+export const EMPTY_CACHE_STATE: CacheState = cacheStateSchema.parse({});
+
+export function lastGaps(gaps: readonly number[], newest: number): number[] {
+  return [...gaps, newest].slice(-MAX_GAPS);
+}
+
+/**
+ * What the provider holds after a request with these prefixes, of what can be of use: a prefix of the same variant that is not part of
+ * the request can never be read again. One that it held already keeps its time to live, from now on; others live on until theirs is over.
+ */
+export function afterRequest(
+  before: readonly CacheEntry[],
+  request: { readonly variant: string; readonly hashes: ReadonlySet<string> },
+  written: readonly Omit<CacheEntry, 'expiresAt' | 'variant'>[],
+  now: number,
+): CacheEntry[] {
+  const { variant, hashes } = request;
+  const alive = before.filter((entry) => isAlive(entry, now) && (hashes.has(entry.hash) || entry.variant !== variant));
+  const held = written.map((prefix) => {
+    const ttl = alive.find(({ hash }) => hash === prefix.hash)?.ttl ?? prefix.ttl;
+    return { ...prefix, variant, ttl, expiresAt: now + TTL_MS[ttl] };
+  });
+  const renewed = new Set(held.map(({ hash }) => hash));
+  return [...alive.filter(({ hash }) => !renewed.has(hash)), ...held].slice(-MAX_ENTRIES);
+}
+
+export function isAlive({ expiresAt }: CacheEntry, now: number): boolean {
+  return expiresAt > now;
+}
+
+/** Whether the provider holds anything of the conversation, for whomever. */
+export function isConversationHeld({ cached }: CacheState, now: number): boolean {
+  return cached.some((entry) => entry.upToId !== 'system' && isAlive(entry, now));
+}
+
+interface Comparison {
+  readonly memory: CacheState;
+  readonly before: Before;
+  readonly variant: string;
+  readonly ends: readonly PrefixEnd[];
+  readonly window: readonly HistoryMessage[];
+  readonly now: number;
+  /** Whether the window was cut back although it is held. */
+  readonly rolled: boolean;
+}
+
+/** The longest prefix of this request that the provider still holds. */
+export function heldPrefix(
+  ends: readonly PrefixEnd[],
+  cached: readonly CacheEntry[],
+  now: number,
+): PrefixEnd | undefined {
+  return ends.findLast(({ hash }) => cached.some((entry) => entry.hash === hash && isAlive(entry, now)));
+}
+
+/** Why the longest prefix that was written will not be read; `undefined` when it will be, or none was. */
+export function causeOfMiss({ memory, before, variant, ends, window, now, rolled }: Comparison): string | undefined {
+  const written = memory.cached.filter(({ upToId }) => upToId !== 'system');
+  const newest = written.findLast((entry) => entry.variant === variant);
+  if (newest === undefined) return written.length === 0 ? undefined : otherBeginning(memory, before);
+  const unchanged = ends.some(({ hash }) => hash === newest.hash);
+  if (unchanged && newest.expiresAt <= now) return `the entry expired ${ago(now - newest.expiresAt)} ago`;
+  if (rolled) return 'the window rolled';
+  if (unchanged) return undefined;
+  return changeIn(window, newest, memory.lastActivationAt ?? 0);
+}
+
+function otherBeginning(memory: CacheState, before: Before): string | undefined {
+  if (memory.before?.model !== before.model) return 'another model or mode is used now';
+  if (memory.before.tools !== before.tools) return 'the tools changed, or this member may use others';
+  return memory.before.system === before.system ? undefined : 'the system prompt changed';
+}
+
+function changeIn(window: readonly HistoryMessage[], { upToId }: CacheEntry, since: number): string {
+  const end = window.findIndex(({ id }) => id === upToId);
+  if (end < 0) return 'a message before the breakpoint was deleted or hidden';
+  const edited = window.slice(0, end + 1).some(({ editedAt }) => editedAt !== null && editedAt > since);
+  return edited
+    ? 'a message before the breakpoint was edited'
+    : 'something before the breakpoint changed: a message was deleted, hidden or shown again, or a tool has its result now';
+}
+
+/** After the answer: why less was read than was expected; `undefined` when nothing is amiss. */
+export function missAfter(facts: ContextFacts, usage: Usage): string | undefined {
+  if (facts.expectedMiss !== undefined) return facts.expectedMiss;
+  if (facts.expectedReadTokens === 0 || (usage.cacheReadTokens ?? 0) > 0) return undefined;
+  return 'the provider no longer held an entry that should still have been there';
+}
+
+function ago(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}

@@ -1,0 +1,241 @@
+import type { ModelTraits } from '@cinnabar/sdk';
+import type { ContextConfig, ContextInput } from '../types.js';
+import type { TokenLimits } from '../window.js';
+import { activationIntervalsOf, typicalGapMs } from './activation-interval.js';
+import type { CacheState, Ttl } from './cache-state.js';
+import { type Cycle, cycleOf, type Forecast, lossOf, multipliersOf, restartCost, writePrice } from './cycle.js';
+
+interface WindowSize {
+  readonly messages: number;
+  readonly tokens: number;
+  /** Tools and system prompt. */
+  readonly systemTokens: number;
+  /** Tokens of prefix, from the very beginning, that can be read now. */
+  readonly readable: number;
+  /** Of these, what is held for an hour. */
+  readonly lasting: number;
+}
+
+/** What to do with a window of this size, in a channel of this rhythm. */
+export function planWindow(
+  { config, traits }: Pick<ContextInput, 'config' | 'traits'>,
+  memory: Pick<CacheState, 'gapsMs' | 'gapsMessages'>,
+  { messages, tokens, systemTokens, readable, lasting }: WindowSize,
+  limits: TokenLimits,
+): Plan {
+  const { recencyWindow } = config;
+  const message = Math.max(1, tokens / Math.max(1, messages));
+  const kept = Math.min(message * recencyWindow, Math.max(message, limits.target - systemTokens));
+  const roomFor = (total: number) => (limits.most - total) / message;
+  const grown = messages - recencyWindow;
+  const total = systemTokens + tokens;
+  return choosePlan(
+    layoutsFor(traits.cache, config),
+    {
+      total,
+      readable,
+      lasting,
+      grown,
+      room: Math.min(mostGrowth(config) - grown, roomFor(total)),
+      roomAfterCut: roomFor(systemTokens + kept),
+    },
+    {
+      rhythm: activationIntervalsOf(memory),
+      sizes: { system: systemTokens, kept, message },
+      prices: multipliersOf(traits.price),
+    },
+  );
+}
+
+/** The layout in words. */
+export function describeLayout({ tail, base, growth }: Layout, { gapsMs }: Pick<CacheState, 'gapsMs'>): string {
+  const typical = typicalGapMs(gapsMs);
+  const rhythm = typical === undefined ? 'not asked before' : `asked about every ${duration(typical)}`;
+  if (tail === undefined) return `${rhythm}: the conversation is not written to the cache`;
+  const kept = base === '1h' && tail === '5m' ? `${inWords[tail]}, its beginning for an hour` : inWords[tail];
+  return `${rhythm}: kept for ${kept}; cut back after ${growth} more messages`;
+}
+
+/** How large the window may become, and who says so. */
+export function describeWindow({
+  recencyWindow,
+  rollingThreshold,
+}: Pick<ContextInput['config'], 'recencyWindow' | 'rollingThreshold'>): string {
+  return rollingThreshold === undefined
+    ? `at most ${2 * recencyWindow} messages; cut back where that is cheapest, since rollingThreshold is not set`
+    : `at most ${recencyWindow + rollingThreshold} messages, by rollingThreshold`;
+}
+
+const inWords = { '5m': '5 minutes', '1h': 'an hour' } as const;
+
+function duration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
+
+/** The window as it stands, with what the provider holds of it. In tokens, where nothing else is said. */
+interface Standing {
+  /** The whole prompt. */
+  readonly total: number;
+  /** Of its beginning, what can be read now. */
+  readonly readable: number;
+  /** Of its beginning, what is held for an hour. */
+  readonly lasting: number;
+  /** By how many messages the window exceeds the size that it is cut back to; negative while it fills. */
+  readonly grown: number;
+  /** By how many more messages it may grow before a limit other than the layout's cuts it; negative beyond that. */
+  readonly room: number;
+  /** The same of a window that has just been cut back. */
+  readonly roomAfterCut: number;
+}
+
+interface Plan {
+  readonly layout: Layout;
+  /** The window is to be cut back now, since that is cheaper than going on with it, or it is beyond its limit. */
+  readonly roll: boolean;
+}
+
+/** What the best layout costs in the long run. */
+interface Future {
+  /** A mean activation. */
+  readonly mean: number;
+  readonly layout: Layout;
+  /** A mean restart. */
+  readonly restart: number;
+}
+
+/**
+ * The cheapest way to go on, by the cost of this activation and of all that follow. From one restart of the window to the next is a cycle;
+ * the mean cost of an activation is that of a cycle by its length (a renewal process). A plan costs what it pays until the window
+ * restarts, less the mean for each activation that it lasts: so a write is paid for by the reads that are probable before the window is
+ * lost or cut back, and by these alone. Of equal plans the first.
+ */
+function choosePlan(layouts: readonly [Layout, ...Layout[]], standing: Standing, forecast: Forecast): Plan {
+  const future = futureOf(layouts, standing, forecast);
+  const isHeld = standing.readable > forecast.sizes.system;
+  const [first] = layouts;
+  let best = { layout: first, roll: true, cost: Number.POSITIVE_INFINITY };
+  const consider = (layout: Layout, roll: boolean, cost: number) => {
+    if (cost < best.cost) best = { layout, roll, cost };
+  };
+  for (const layout of layouts) {
+    const room = Math.min(standing.room, layout.growth - standing.grown);
+    // A window that the provider does not hold for these tools may be held for others: it is not cut back for the sake of the cost.
+    if (room >= 0 || (!isHeld && standing.room >= 0)) {
+      consider(layout, false, costOfKeeping(layout, Math.max(0, room), standing, forecast, future));
+    }
+    if (isHeld && standing.grown > 0) consider(layout, true, costOfCut(layout, standing, forecast, future));
+  }
+  return { layout: best.layout, roll: best.roll };
+}
+
+function futureOf(layouts: readonly [Layout, ...Layout[]], { roomAfterCut }: Standing, forecast: Forecast): Future {
+  return layouts
+    .map((layout) => {
+      const cycle = cycleAfterCut(layout, roomAfterCut, forecast);
+      const restart = average(cycle.lost, (because) => restartCost(layout, layout, because, forecast));
+      return { layout, restart, mean: (restart + cycle.cost) / (1 + cycle.activations) };
+    })
+    .reduce((best, other) => (other.mean < best.mean ? other : best));
+}
+
+function cycleAfterCut(layout: Layout, roomAfterCut: number, forecast: Forecast): Cycle {
+  const { system, kept } = forecast.sizes;
+  const lasting = layout.base === '1h' ? system + kept : 0;
+  const room = Math.min(layout.growth, roomAfterCut);
+  return cycleOf(layout, { total: system + kept, room, held: layout.base, lasting }, forecast);
+}
+
+function costOfCut(layout: Layout, { roomAfterCut }: Standing, forecast: Forecast, future: Future): number {
+  const now = restartCost(layout, layout, 'full', forecast);
+  return now + costAfter(cycleAfterCut(layout, roomAfterCut, forecast), layout, forecast, future);
+}
+
+function costOfKeeping(layout: Layout, room: number, standing: Standing, forecast: Forecast, future: Future): number {
+  const { total, readable, lasting } = standing;
+  const { sizes, prices } = forecast;
+  const { base, tail, system } = layout;
+  if (readable <= sizes.system) {
+    const before = readable > 0 ? prices.read : writePrice(system ?? base, prices);
+    const now = before * sizes.system + writePrice(base, prices) * (total - sizes.system);
+    const start = { total, room, held: base, lasting: base === '1h' ? total : 0 };
+    return now + costAfter(cycleOf(layout, start, forecast), layout, forecast, future, total - sizes.system);
+  }
+  const now = prices.read * readable + writePrice(tail, prices) * (total - readable);
+  if (tail === undefined) {
+    // The next activation cuts the window back, so that the newest messages need not be written.
+    const lost = lossOf(lasting > sizes.system ? '1h' : '5m', forecast.rhythm);
+    return now + costAfter({ cost: 0, activations: 0, lost }, layout, forecast, future, total - sizes.system);
+  }
+  const start = { total, room, held: tail, lasting: tail === '1h' ? total : lasting };
+  return now + costAfter(cycleOf(layout, start, forecast), layout, forecast, future, total - sizes.system);
+}
+
+/** What follows, up to and with the next restart, compared with as many mean activations. */
+function costAfter(
+  cycle: Cycle,
+  layout: Layout,
+  forecast: Forecast,
+  { mean, restart, layout: next }: Future,
+  shown = forecast.sizes.kept,
+): number {
+  const { kept } = forecast.sizes;
+  // A window that is not full yet has less to lose.
+  const again = average(cycle.lost, (because) =>
+    restartCost(next, layout, because, forecast, because === 'lost' ? Math.min(kept, shown) : kept),
+  );
+  return cycle.cost - mean * cycle.activations + again - restart;
+}
+
+function average(lost: number, of: (because: 'lost' | 'full') => number): number {
+  return lost * of('lost') + (1 - lost) * of('full');
+}
+
+/** One way to use the cache. */
+export interface Layout {
+  /** How long the prefix up to the newest message is kept; `undefined`: it is not written. */
+  readonly tail: Ttl | undefined;
+  /** How long the prefix is kept with which a window begins. */
+  readonly base: Ttl | undefined;
+  /** How long tools and system prompt are kept. At least as long as the base. */
+  readonly system: Ttl | undefined;
+  /** By how many messages the window may grow before it is cut back. */
+  readonly growth: number;
+}
+
+/** Shares of the most that the window may grow by. */
+const GROWTHS = [1, 7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 8];
+
+type LayoutConfig = Pick<ContextConfig, 'cache' | 'recencyWindow' | 'rollingThreshold'>;
+
+/** Every layout that the model and the configuration allow. */
+function layoutsFor(cache: ModelTraits['cache'], config: LayoutConfig): readonly [Layout, ...Layout[]] {
+  const most = mostGrowth(config);
+  const growths = [...new Set(GROWTHS.map((share) => Math.max(1, Math.floor(share * most))))];
+  const off: Layout = { tail: undefined, base: undefined, system: undefined, growth: most };
+  if (cache.kind === 'none' || config.cache === 'off') return [off];
+  // The provider caches by itself, for some minutes.
+  const automatic = cache.kind === 'automatic';
+  const allowed = cache.ttls.filter((ttl) => config.cache === 'auto' || ttl === config.cache);
+  const ttls: readonly Ttl[] = automatic ? ['5m'] : allowed.length > 0 ? allowed : cache.ttls;
+  const kept = growths.flatMap((growth) =>
+    ttls.flatMap((tail) =>
+      ttls.flatMap((base) => atLeast(base, ttls).map((system): Layout => ({ tail, base, system, growth }))),
+    ),
+  );
+  const [first, ...others] = kept;
+  if (first === undefined) return [off];
+  if (automatic || config.cache !== 'auto') return [first, ...others];
+  return [first, ...others, off, ...ttls.map((system) => ({ ...off, system }))];
+}
+
+/** By how many messages the window may exceed `recencyWindow`: what is set, or as much again. */
+export function mostGrowth({ recencyWindow, rollingThreshold = recencyWindow }: LayoutConfig): number {
+  return rollingThreshold;
+}
+
+/** Providers refuse an entry of an hour behind one of five minutes. */
+function atLeast(ttl: Ttl, ttls: readonly Ttl[]): readonly Ttl[] {
+  return ttls.filter((other) => ttl === '5m' || other === '1h');
+}

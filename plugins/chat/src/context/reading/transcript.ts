@@ -1,0 +1,270 @@
+import {
+  type ContentBlock,
+  inNote,
+  isUnfinishedPart,
+  type ParticipantMessage,
+  type TextFile,
+  type ToolResultContent,
+  type ToolUseContent,
+  withoutNoticeMark,
+} from '@cinnabar/sdk';
+import type { CachedImage, HistoryAttachment, HistoryMessage } from '../../history/types.js';
+import type { MentionNames, ToolRecord } from '../types.js';
+import { estimateMessage } from '../window.js';
+import { attachmentKey, type Shown } from './attachments.js';
+import { readable } from './names.js';
+
+/** One message of the request, and what is needed to count and compare it. */
+export interface Line {
+  readonly message: ParticipantMessage;
+  readonly own: boolean;
+  readonly tokens: number;
+  /** Differs when the message does. */
+  readonly signature: string;
+}
+
+interface ScriptParts {
+  readonly entries: readonly Entry[];
+  readonly records: readonly ToolRecord[];
+  readonly images: Shown<CachedImage>;
+  readonly textFiles: Shown<TextFile>;
+  readonly self: { readonly id: string; readonly name: string };
+  readonly names: ReadonlyMap<string, string>;
+  readonly mentions: MentionNames | undefined;
+  /** What a message says, where that is not what was typed. */
+  content(message: HistoryMessage): string;
+}
+
+/** The entries as the model reads them, calls where they were made. Each line follows from the entries up to it alone. */
+export function toLines(parts: ScriptParts): readonly Line[] {
+  const { entries, images, textFiles, self, names } = parts;
+  const calls = placeRecords(parts.records, entries);
+  const heard = new Set<string>();
+  const userName = (id: string) => (id === self.id ? self.name : names.get(id));
+  const wording: Wording = {
+    said: (message) => readable(parts.content(message), userName, parts.mentions),
+    nameOf: (speaker) => (speaker === self.id ? self.name : heard.has(speaker) ? names.get(speaker) : undefined),
+    isShown: (attachment, message) => images.size > 0 && images.has(attachmentKey(message, attachment)),
+    textIn: (attachment, message) =>
+      textFiles.size === 0 ? undefined : textFiles.get(attachmentKey(message, attachment)),
+  };
+  const lines: Line[] = [];
+  let previous: HistoryMessage | undefined;
+  for (const [index, entry] of entries.entries()) {
+    const line = spoken(entry, textOf(entry, previous, wording), parts);
+    if (line !== undefined) lines.push(line);
+    for (const message of callsAndResults(calls.get(index) ?? [], self.name)) lines.push(callLine(message));
+    previous = entry.messages.at(-1);
+    if (!entry.own) heard.add(entry.messages[0].author.speaker);
+  }
+  return lines;
+}
+
+function spoken(entry: Entry, text: string, { images, self, names }: ScriptParts): Line | undefined {
+  const [message] = entry.messages;
+  const shown = entry.own || images.size === 0 ? [] : imagesOf(message, images);
+  if (text === '' && shown.length === 0) return undefined;
+  const content: ContentBlock[] = text === '' ? [] : [{ type: 'text', text }];
+  let signature = text;
+  for (const { key, block } of shown) {
+    content.push(block);
+    signature += `\u0000${key}`;
+  }
+  const participant = entry.own ? self.name : (names.get(message.author.speaker) ?? 'someone');
+  const written = { participant, content, timestamp: new Date(message.createdAt), messageId: entry.lastId };
+  return {
+    message: written,
+    own: entry.own,
+    tokens: estimateMessage(written),
+    signature: `${participant}\u0000${signature}`,
+  };
+}
+
+function imagesOf(message: HistoryMessage, images: Shown<CachedImage>) {
+  return message.attachments.flatMap((attachment) => {
+    const key = attachmentKey(message, attachment);
+    const image = images.get(key);
+    if (image === undefined) return [];
+    const source = { type: 'base64' as const, data: image.base64, mediaType: image.mediaType };
+    return [{ key: `${key}:${image.sizeBytes}`, block: { type: 'image' as const, source } }];
+  });
+}
+
+function callLine(message: ParticipantMessage): Line {
+  return { message, own: true, tokens: estimateMessage(message), signature: JSON.stringify(message.content) };
+}
+
+/** How an entry is put into words. */
+interface Wording {
+  /** Mentions and other markup by name, the command taken off. */
+  said(message: HistoryMessage): string;
+  /** Of somebody who has spoken before this message. */
+  nameOf(speaker: string): string | undefined;
+  isShown(attachment: HistoryAttachment, message: HistoryMessage): boolean;
+  /** What an attached text file says; `undefined` when it is not shown. */
+  textIn(attachment: HistoryAttachment, message: HistoryMessage): TextFile | undefined;
+}
+
+/** The text of an entry; empty when there is none. */
+function textOf(entry: Entry, previous: HistoryMessage | undefined, wording: Wording): string {
+  const [message] = entry.messages;
+  if (entry.own) return ownText(entry, wording);
+  const notes = entry.messages.flatMap((part) => notesOn(part, wording));
+  return lines([saidIn(entry, wording), ...notes, replyNote(message, previous, wording)]);
+}
+
+/** Notes beside the bot's own words would teach it to write such notes. */
+function ownText(entry: Entry, wording: Wording): string {
+  const said = saidIn(entry, wording);
+  return said === '' ? lines(entry.messages.flatMap((message) => notesOn(message, wording))) : said;
+}
+
+/** Answers that were given in parts end most parts with a line; a bot's messages that follow one another are joined by a space. */
+function saidIn({ messages }: Entry, wording: Wording): string {
+  if (messages.length === 1) return withoutNoticeMark(wording.said(messages[0]));
+  let said = '';
+  let goesOn = false;
+  for (const message of messages) {
+    const text = withoutNoticeMark(wording.said(message)).trim();
+    if (text !== '') said += said === '' ? text : `${goesOn && !ENDS_IN_SENTENCE.test(said) ? '\n' : ' '}${text}`;
+    goesOn = isUnfinishedPart(message);
+  }
+  return said;
+}
+/** A part that was cut within a line. */
+const ENDS_IN_SENTENCE = /[\p{L}\p{N},;]$/u;
+
+const MAX_NOTE = 200;
+
+function notesOn(message: HistoryMessage, { isShown, textIn }: Wording): readonly string[] {
+  const files = message.attachments
+    .filter((attachment) => !isShown(attachment, message))
+    .flatMap((attachment) => fileLines(attachment, textIn(attachment, message)));
+  return [...files, ...message.extras];
+}
+
+/** The text of a file is its author's: only the notes around it, which only the host can write, tell it from what was typed. */
+function fileLines({ name, contentType, sizeBytes }: HistoryAttachment, file: TextFile | undefined): readonly string[] {
+  const about = `attachment: ${inNote(name, MAX_NOTE)}, ${inNote(contentType ?? 'file', MAX_NOTE)}, ${sizeText(sizeBytes)}`;
+  if (file === undefined) return [`[${about}]`];
+  const end = file.cut ? 'end of what is shown of the attachment, which is longer' : 'end of the attachment';
+  return [`[${about}. Its text:]`, file.text, `[${end}]`];
+}
+
+/** Only when it is not clear anyway: most replies answer what stands above them. */
+function replyNote({ replyTo }: HistoryMessage, previous: HistoryMessage | undefined, { nameOf }: Wording): string {
+  if (replyTo === null || replyTo.messageId === previous?.id) return '';
+  const name = replyTo.speaker === null ? undefined : nameOf(replyTo.speaker);
+  return name === undefined ? '[in reply to an earlier message]' : `[in reply to ${name}]`;
+}
+
+function lines(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function sizeText(bytes: number): string {
+  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}
+
+/** What one participant says in one go: a message, or the messages in which a bot gave one answer. Windows begin and end between entries. */
+export interface Entry {
+  readonly messages: readonly [HistoryMessage, ...HistoryMessage[]];
+  readonly own: boolean;
+  readonly lastId: string;
+}
+
+/**
+ * Groups what a bot said in one go. The parts of one answer are one entry, where the first of them stands, whatever others said meanwhile; and
+ * so are the bot's own messages that follow one another, unless a tool was called between them.
+ */
+export function toEntries(messages: readonly HistoryMessage[], calledAfter: ReadonlySet<string>): readonly Entry[] {
+  const entries: Entry[] = [];
+  /** Index of the entry with a bot's answer that goes on, by speaker. */
+  const unfinished = new Map<string, number>();
+  for (const message of messages) {
+    const { author, id } = message;
+    const begun = goesOnWith(message) ? unfinished.get(author.speaker) : undefined;
+    const previous = entries.at(-1);
+    const follows = author.self && previous?.own === true && !calledAfter.has(previous.lastId);
+    const index = begun ?? (follows ? entries.length - 1 : entries.length);
+    const entry = entries[index];
+    if (entry === undefined) entries.push({ messages: [message], own: author.self, lastId: id });
+    else entries[index] = { messages: [...entry.messages, message], own: entry.own, lastId: id };
+    if (isUnfinishedPart(message)) unfinished.set(author.speaker, index);
+    else unfinished.delete(author.speaker);
+  }
+  return entries;
+}
+
+/** Where an answer broke off after a part, what follows is not taken for the rest of it: only first parts are replies. */
+function goesOnWith({ replyTo }: HistoryMessage): boolean {
+  return replyTo === null;
+}
+
+export function countMessages(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { messages }) => sum + messages.length, 0);
+}
+
+/** Index of the entry that starts with this message, else of the first later one; -1 when there is none. */
+export function indexOfMessage(entries: readonly Entry[], id: string): number {
+  const exact = entries.findIndex(({ messages }) => messages.some((message) => message.id === id));
+  return exact >= 0 ? exact : entries.findIndex(({ messages }) => isLater(messages[0].id, id));
+}
+
+/** Orders snowflakes: a longer number is a later one. */
+export function isLater(id: string, than: string): boolean {
+  return id.length === than.length ? id > than : id.length > than.length;
+}
+
+/** A very long result would push the conversation out. */
+const MAX_RESULT_CHARACTERS = 20_000;
+
+/**
+ * Calls by the index of the entry that they follow. Calls after messages that are not seen (hidden, deleted) follow the last one before
+ * them that is; those from before the first entry are left out, each with its result.
+ */
+function placeRecords(
+  records: readonly ToolRecord[],
+  entries: readonly Entry[],
+): ReadonlyMap<number, readonly ToolRecord[]> {
+  const placed = new Map<number, ToolRecord[]>();
+  if (records.length === 0) return placed;
+  const indexOf = new Map<string, number>();
+  for (const [index, { messages }] of entries.entries()) for (const { id } of messages) indexOf.set(id, index);
+  for (const record of records) {
+    const after = record.afterMessageId;
+    const index = indexOf.get(after) ?? entries.findLastIndex(({ messages }) => !isLater(messages[0].id, after));
+    if (index < 0) continue;
+    const there = placed.get(index);
+    if (there === undefined) placed.set(index, [record]);
+    else there.push(record);
+  }
+  return placed;
+}
+
+/** The calls of each step in one message, their results in the next. */
+function callsAndResults(records: readonly ToolRecord[], participant: string): readonly ParticipantMessage[] {
+  const steps = new Map<string, ToolRecord[]>();
+  for (const record of records) {
+    const key = record.step ?? record.callId;
+    const step = steps.get(key);
+    if (step === undefined) steps.set(key, [record]);
+    else step.push(record);
+  }
+  return [...steps.values()].flatMap((step) => [
+    { participant, content: step.map(toUse) },
+    { participant, content: step.map(toResult) },
+  ]);
+}
+
+function toUse({ callId, name, input }: ToolRecord): ToolUseContent {
+  return { type: 'tool_use', id: callId, name, input };
+}
+
+function toResult({ callId, result, isError }: ToolRecord): ToolResultContent {
+  const content =
+    result.length <= MAX_RESULT_CHARACTERS
+      ? result
+      : `${result.slice(0, MAX_RESULT_CHARACTERS)}\n[… ${result.length - MAX_RESULT_CHARACTERS} more characters]`;
+  return { type: 'tool_result', toolUseId: callId, content, ...(isError ? { isError: true } : {}) };
+}

@@ -1,0 +1,133 @@
+import type { ContentBlock, ModelTool, ModelTraits, ParticipantMessage } from '@cinnabar/sdk';
+import type { Entry, Line } from './reading/transcript.js';
+import type { ContextConfig } from './types.js';
+
+/**
+ * Where a window of at least `count` messages starts: the smallest that begins with an entry; the largest below it where that would have more
+ * than `most`.
+ */
+export function startFor(entries: readonly Entry[], count: number, most = Number.POSITIVE_INFINITY): number {
+  let messages = 0;
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const more = entries[index]?.messages.length ?? 0;
+    if (messages > 0 && messages + more > most) return index + 1;
+    messages += more;
+    if (messages >= count) return index;
+  }
+  return 0;
+}
+
+/** In tokens of the whole prompt. */
+export interface TokenLimits {
+  /** Never more. */
+  readonly most: number;
+  /** What is left when it would be more: well below, so that the window does not roll again at once. */
+  readonly target: number;
+}
+
+const SHARE_AFTER_ROLL = 0.6;
+
+export function tokenLimits(
+  {
+    maxContextTokens,
+    truncateToTokens,
+    maxTokens,
+  }: Pick<ContextConfig, 'maxContextTokens' | 'truncateToTokens' | 'maxTokens'>,
+  { contextTokens }: Pick<ModelTraits, 'contextTokens'>,
+): TokenLimits {
+  const most = Math.max(1, Math.min(maxContextTokens, contextTokens - maxTokens));
+  return { most, target: Math.min(truncateToTokens, Math.floor(most * SHARE_AFTER_ROLL)) };
+}
+
+/** How many messages to keep so that the lines from there on have at most `tokens`; at least one. */
+export function messagesWithin(lines: readonly Line[], entries: readonly Entry[], tokens: number): number {
+  const first = firstWithin(lines, tokens);
+  const from = entries.findIndex(({ lastId }) => lastId === first);
+  return entries.slice(from < 0 ? -1 : from).reduce((sum, { messages }) => sum + messages.length, 0);
+}
+
+/** Id of the first message from which on the lines fit. */
+function firstWithin(lines: readonly Line[], tokens: number): string | undefined {
+  let left = tokens;
+  let first: string | undefined;
+  for (const { tokens: size, message } of lines.toReversed()) {
+    left -= size;
+    if (left < 0) return first;
+    first = message.messageId ?? first;
+  }
+  return first;
+}
+
+/** When even the last message is too long, the end of its text is all that is shown. */
+export function shortened(lines: readonly Line[], tokens: number): readonly Line[] {
+  const total = lines.reduce((sum, line) => sum + line.tokens, 0);
+  const last = lines.findLast(({ message }) => message.messageId !== undefined);
+  return total <= tokens || last === undefined ? lines : [cut(last, tokens)];
+}
+
+/** Half of what would fit by the average, since the end of a text may be denser than its beginning. */
+function cut(line: Line, tokens: number): Line {
+  const share = Math.min(1, (tokens / line.tokens) * 0.5);
+  const text = line.message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+  const content = [{ type: 'text' as const, text: `[…] ${text.slice(text.length * (1 - share))}`.trimEnd() }];
+  const message = { ...line.message, content };
+  return { ...line, message, tokens: estimateMessage(message), signature: JSON.stringify(content) };
+}
+
+/** What a message costs beside its text: the name, the line break, at times a change of roles. */
+const PER_MESSAGE = 4;
+const PER_CALL = 12;
+/** Providers scale images down to about this many tokens at most. */
+const PER_IMAGE = 1_600;
+
+/** Tokens per character, a little more than tokenizers need, so that limits hold. */
+const WORDS = 0.28;
+const OTHER_ALPHABETS = 0.6;
+const IDEOGRAPHS = 1.1;
+const SIGNS = 0.5;
+const SURROGATES = 1.2;
+
+/** Of each ASCII character: digits and signs take more tokens than letters and the space. */
+const ASCII = Float64Array.from({ length: 128 }, (_, code) =>
+  /[a-z ]/i.test(String.fromCharCode(code)) ? WORDS : SIGNS,
+);
+
+/** A cheap estimate that depends on the script; the same text always gives the same number. */
+export function estimateText(text: string): number {
+  let tokens = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    tokens += ASCII[code] ?? costOf(code);
+  }
+  return Math.ceil(tokens);
+}
+
+function costOf(code: number): number {
+  if (code < 0x0300) return SIGNS;
+  if (code < 0x2e80) return OTHER_ALPHABETS;
+  return code >= 0xd800 && code <= 0xdfff ? SURROGATES : IDEOGRAPHS;
+}
+
+export function estimateMessage({ participant, content }: ParticipantMessage): number {
+  return content.reduce((sum, block) => sum + estimateBlock(block), PER_MESSAGE + estimateText(participant));
+}
+
+function estimateBlock(block: ContentBlock): number {
+  switch (block.type) {
+    case 'text':
+      return estimateText(block.text);
+    case 'image':
+      return PER_IMAGE;
+    case 'tool_use':
+      return PER_CALL + estimateText(block.name) + estimateText(JSON.stringify(block.input));
+    case 'tool_result': {
+      const { content } = block;
+      if (typeof content === 'string') return PER_CALL + estimateText(content);
+      return content.reduce((sum, part) => sum + estimateBlock(part), PER_CALL);
+    }
+  }
+}
+
+export function estimateTools(tools: readonly ModelTool[]): number {
+  return tools.length === 0 ? 0 : estimateText(JSON.stringify(tools));
+}

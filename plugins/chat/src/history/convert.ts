@@ -1,0 +1,186 @@
+import { inNote, isOwnWebhookMessage, isWebhookMessage, speakerId } from '@cinnabar/sdk';
+import {
+  type Attachment,
+  ComponentType,
+  type Embed,
+  type Message,
+  MessageFlags,
+  type MessageReaction,
+  type MessageSnapshot,
+  MessageType,
+  type Poll,
+} from 'discord.js';
+import { type Held, hold, type Tally } from './store/held-message.js';
+import type { HistoryAttachment, HistoryAuthor, HistoryMessage } from './types.js';
+
+/** Whether a message is part of the channel's history: REST lists no ephemeral ones, and a thread's starter is its parent's message. */
+export function isHistory({ flags, type }: Pick<Message, 'flags' | 'type'>): boolean {
+  return !flags.has(MessageFlags.Ephemeral) && type !== MessageType.ThreadStarterMessage;
+}
+
+/** @param reactions those known to be under it now; none when it has just been said */
+export function toHeld(message: Message, reactions: Iterable<MessageReaction> = []): Held {
+  const author = authorOf(message);
+  return hold(
+    {
+      id: message.id,
+      channelId: message.channelId,
+      author,
+      content: isSpoken(message) ? message.content : '',
+      createdAt: message.createdTimestamp,
+      editedAt: message.editedTimestamp,
+      replyTo: replyOf(message),
+      attachments: attachmentsOf(message),
+      extras: listed(extrasOf(message)),
+    },
+    author.self ? message.components.length > 0 : author.bot && message.components.some(hasCardButton),
+    tallies(reactions),
+  );
+}
+
+/** What the plugin `confirm` puts under its cards, also in another bot of this program. */
+const CARD_BUTTON = /^confirm:/;
+
+function hasCardButton(component: Message['components'][number]): boolean {
+  if (component.type !== ComponentType.ActionRow) return false;
+  return component.components.some(({ customId }) => customId !== null && CARD_BUTTON.test(customId));
+}
+
+/** Emoji are told apart by id, those of Unicode by name. */
+export function emojiKey({ emoji }: Pick<MessageReaction, 'emoji'>): string {
+  return emoji.id ?? emoji.name ?? '';
+}
+
+function tallies(reactions: Iterable<MessageReaction>): ReadonlyMap<string, Tally> {
+  const found = new Map<string, Tally>();
+  for (const reaction of reactions) {
+    const mine = Number(reaction.me) + Number(reaction.meBurst);
+    const tally = { name: reaction.emoji.name ?? '', others: Math.max(0, reaction.count - mine), mine: mine > 0 };
+    found.set(emojiKey(reaction), tally);
+  }
+  return found;
+}
+
+function replyOf(message: Message): HistoryMessage['replyTo'] {
+  const messageId = message.reference?.messageId;
+  if (message.type !== MessageType.Reply || messageId === undefined) return null;
+  // Discord sends the message that is answered along with the answer.
+  const answered = message.channel.messages.cache.get(messageId);
+  const speaker = answered === undefined || answered.partial ? null : speakerOf(answered);
+  return { messageId, speaker: speaker ?? message.mentions.repliedUser?.id ?? null };
+}
+
+function attachmentsOf(message: Message): readonly HistoryAttachment[] {
+  const forwarded = [...message.messageSnapshots.values()].flatMap(({ attachments }) => [...attachments.values()]);
+  return listed([...message.attachments.values(), ...forwarded].map(toAttachment));
+}
+
+function toAttachment({ url, name, contentType, size }: Attachment): HistoryAttachment {
+  return { url, name, contentType, sizeBytes: size };
+}
+
+const NOTHING: readonly never[] = [];
+
+/** Most messages have none: then they share one list. */
+function listed<T>(items: readonly T[]): readonly T[] {
+  return items.length === 0 ? NOTHING : items;
+}
+
+/**
+ * Whether it is tool output that this bot has made visible. It goes through the same webhook as what the bot says under other names, and has the
+ * flag `SuppressNotifications`, which those messages lack.
+ */
+function isToolOutput(message: Message): boolean {
+  return isOwnWebhookMessage(message) && message.flags.has(MessageFlags.SuppressNotifications);
+}
+
+/** Who speaks: a user, or one of the names that another's webhook uses. What the bot says under another name, it says itself. */
+function speakerOf(message: Message): string {
+  if (isOwnWebhookMessage(message) && !isToolOutput(message)) return message.client.user.id;
+  return speakerId(message);
+}
+
+function authorOf(message: Message): HistoryAuthor {
+  const { author, client } = message;
+  const webhook = isWebhookMessage(message);
+  const toolOutput = isToolOutput(message);
+  const self = webhook ? isOwnWebhookMessage(message) && !toolOutput : author.id === client.user.id;
+  return {
+    id: self ? client.user.id : author.id,
+    speaker: speakerOf(message),
+    displayName: webhook ? author.username : (message.member?.displayName ?? author.displayName),
+    username: self ? client.user.username : author.username,
+    bot: author.bot || webhook,
+    self,
+    ...(toolOutput ? { ownWebhook: true } : {}),
+  };
+}
+
+const MAX_FORWARDED = 1_500;
+
+/** What a message holds beside its text and files: a line each, in square brackets. */
+function extrasOf(message: Message): readonly string[] {
+  if (!isSpoken(message)) return [`[${eventOf(message)}]`];
+  return [
+    ...message.messageSnapshots.map(forwarded),
+    ...message.stickers.map(({ name }) => `[sticker: ${inNote(name)}]`),
+    ...message.embeds.map((embed) => `[embed: ${embedText(embed)}]`),
+    ...(message.poll === null ? [] : [`[poll: ${pollText(message.poll)}]`]),
+  ];
+}
+
+function forwarded(snapshot: MessageSnapshot): string {
+  const parts = [
+    inNote(snapshot.content ?? '', MAX_FORWARDED),
+    ...(snapshot.embeds ?? []).map((embed) => `(embed: ${embedText(embed)})`),
+    ...(snapshot.stickers ?? []).map(({ name }) => `(sticker: ${inNote(name)})`),
+  ];
+  return `[forwarded: ${parts.filter((part) => part !== '').join(' ')}]`;
+}
+
+function embedText({ author, title, description, fields, url }: Embed): string {
+  const parts = [author?.name, title, description, ...fields.map(({ name, value }) => `${name}: ${value}`)];
+  const told = parts.filter((part) => part !== undefined && part !== null && part !== '');
+  return inNote(told.length === 0 ? (url ?? 'untitled') : told.join(' | '));
+}
+
+function pollText({ question, answers }: Poll): string {
+  const choices = answers.map(({ text }) => text ?? '').filter((text) => text !== '');
+  return inNote(`${question.text ?? ''} (${choices.join(' / ')})`);
+}
+
+const SPOKEN: ReadonlySet<MessageType> = new Set([
+  MessageType.Default,
+  MessageType.Reply,
+  MessageType.ChatInputCommand,
+  MessageType.ContextMenuCommand,
+]);
+
+/** Whether somebody said it. Everything else is Discord telling of an event. */
+function isSpoken({ type }: Pick<Message, 'type'>): boolean {
+  return SPOKEN.has(type);
+}
+
+const EVENTS: { readonly [T in MessageType]?: string } = {
+  [MessageType.ChannelPinnedMessage]: 'pinned a message',
+  [MessageType.UserJoin]: 'joined the server',
+  [MessageType.GuildBoost]: 'boosted the server',
+  [MessageType.GuildBoostTier1]: 'boosted the server to level 1',
+  [MessageType.GuildBoostTier2]: 'boosted the server to level 2',
+  [MessageType.GuildBoostTier3]: 'boosted the server to level 3',
+  [MessageType.ChannelFollowAdd]: 'made this channel follow another',
+  [MessageType.AutoModerationAction]: 'automatic moderation acted',
+  [MessageType.PollResult]: 'a poll ended',
+};
+
+/** What happened, from the point of view of the message's author. */
+function eventOf({ type, content }: Pick<Message, 'type' | 'content'>): string {
+  if (type === MessageType.ThreadCreated) return `started the thread "${inNote(content)}"`;
+  if (type === MessageType.ChannelNameChange) return `renamed the channel to "${inNote(content)}"`;
+  return EVENTS[type] ?? inWords(MessageType[type]);
+}
+
+/** `StageStart` as `stage start`. Discord adds kinds faster than anybody lists them. */
+function inWords(name: string | undefined): string {
+  return (name ?? 'something happened').replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+}

@@ -1,0 +1,207 @@
+import type { Access } from '@cinnabar/sdk';
+import { type GuildMember, PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import { type Members, refusalFor } from './access.js';
+import type { Ask } from './ask.js';
+import type { Channels, Place, Trip } from './fetch.js';
+import { compareIds, idBefore, olderId } from './snowflake.js';
+import type { Held } from './store/held-message.js';
+import type { HistoryMessage } from './types.js';
+
+/** A message that somebody pointed to. */
+interface MessagePlace {
+  /** `null`: a direct message. */
+  readonly guildId: string | null;
+  readonly channelId: string;
+  readonly messageId: string;
+}
+
+/** What a `.history` message asks for: everything before it is hidden, and this stands there instead. */
+type HistoryCommand =
+  | { readonly kind: 'hide' }
+  /** From `first` (or as far back as the window reaches) to `last` (or the command itself). */
+  | { readonly kind: 'range'; readonly first: MessagePlace | undefined; readonly last: MessagePlace | undefined }
+  | { readonly kind: 'malformed'; readonly detail: string };
+
+const START = /^\.history(?![\w-])/i;
+const URL =
+  /^<?https:\/\/(?:(?:ptb|canary)\.)?discord(?:app)?\.com\/channels\/(\d{1,20}|@me)\/(\d{1,20})\/(\d{1,20})\/?>?$/;
+const ENTRY = /^(\w+)\s*:\s*(\S.*)$/;
+
+/** Whether it is worth parsing: asked of every message of a window. */
+export function looksLikeHistory(content: string): boolean {
+  return content.charCodeAt(0) === 46 && START.test(content);
+}
+
+/**
+ * Reads a `.history` message:
+ *
+ *     .history                       .history <url>                 .history
+ *                                    .history <url> <url>           last: <url>
+ *                                                                   first: <url>
+ *
+ * Two plain URLs may stand in either order; lines of `---` are passed over. `undefined` when it is none.
+ */
+function parseHistoryCommand(content: string): HistoryCommand | undefined {
+  if (!looksLikeHistory(content)) return undefined;
+  const [head = '', ...rest] = content.split(/\r?\n/).map((line) => line.trim());
+  const words = head.split(/\s+/).slice(1);
+  const entries = rest.filter((line) => line !== '' && !/^-{3,}$|^`{3}\w*$/.test(line));
+  if (words.length > 0 && entries.length > 0) return malformed('it has both links and lines of `last:` and `first:`');
+  return words.length > 0 ? fromWords(words) : fromEntries(entries);
+}
+
+function fromWords(words: readonly string[]): HistoryCommand {
+  const places = words.map(placeIn);
+  const [one, other] = places;
+  if (places.length > 2 || places.includes(undefined)) return malformed('it takes at most two links to messages');
+  if (one === undefined || other === undefined) return range(undefined, one);
+  return compareIds(one.messageId, other.messageId) <= 0 ? range(one, other) : range(other, one);
+}
+
+function fromEntries(lines: readonly string[]): HistoryCommand {
+  const found = new Map<string, MessagePlace>();
+  for (const line of lines) {
+    const [, key = '', value = ''] = ENTRY.exec(line) ?? [];
+    const place = placeIn(value);
+    if (!/^(?:last|first)$/i.test(key)) return malformed('only `last:` and `first:` may follow');
+    if (place === undefined) return malformed(`\`${key}:\` is not a link to a message`);
+    if (found.has(key.toLowerCase())) return malformed(`\`${key}:\` is there twice`);
+    found.set(key.toLowerCase(), place);
+  }
+  return found.size === 0 ? { kind: 'hide' } : range(found.get('first'), found.get('last'));
+}
+
+function range(first: MessagePlace | undefined, last: MessagePlace | undefined): HistoryCommand {
+  if (first !== undefined && last !== undefined) {
+    if (first.channelId !== last.channelId) return malformed('its two links lead to different channels');
+    if (compareIds(first.messageId, last.messageId) > 0) return malformed('`first:` is after `last:`');
+  }
+  return { kind: 'range', first, last };
+}
+
+function placeIn(text: string): MessagePlace | undefined {
+  const [, guild, channelId, messageId] = URL.exec(text) ?? [];
+  if (guild === undefined || channelId === undefined || messageId === undefined) return undefined;
+  return { guildId: guild === '@me' ? null : guild, channelId, messageId };
+}
+
+function malformed(detail: string): HistoryCommand {
+  return { kind: 'malformed', detail };
+}
+
+/**
+ * Whether the author of a `.history` message may use it: members who may manage messages there, or have one of the roles (by id or name).
+ * In a direct message, the person. Never a bot or a webhook: both say what others put into their mouths.
+ */
+async function mayUseHistory(
+  { author }: HistoryMessage,
+  channel: SendableChannels,
+  historyRoles: readonly string[],
+  members: Members,
+  ask: Ask,
+): Promise<boolean> {
+  if (author.bot || author.self || author.speaker !== author.id) return false;
+  if (channel.isDMBased()) return true;
+  const member = await members.find(channel.guild, author.id, ask);
+  if (member === undefined) return false;
+  const manages = channel.permissionsFor(member)?.has(PermissionFlagsBits.ManageMessages) ?? false;
+  return manages || hasRole(member, historyRoles);
+}
+
+function hasRole(member: GuildMember, wanted: readonly string[]): boolean {
+  const names = new Set(wanted.map((name) => name.trim().toLowerCase()));
+  return member.roles.cache.some(({ id, name }) => names.has(id) || names.has(name.toLowerCase()));
+}
+
+export const HIDDEN =
+  'What a `.history` message leads to is left out: it is not there, or whoever asked or I may not read it.';
+
+/** The newest `.history` message that counts, and where it leads. */
+interface Found {
+  /** Its place in the list. */
+  readonly at: number;
+  readonly next: Place | undefined;
+}
+
+interface Parts {
+  readonly members: Members;
+  readonly channels: Channels;
+}
+
+/** Looks for the newest `.history` message whose author may use it. */
+export async function findCommand(
+  messages: readonly Held[],
+  channel: SendableChannels,
+  trip: Trip,
+  { members, channels }: Parts,
+): Promise<Found | undefined> {
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at]?.message;
+    if (message === undefined || !looksLikeHistory(message.content)) continue;
+    const command = parseHistoryCommand(message.content);
+    if (command === undefined) continue;
+    if (command.kind === 'malformed') {
+      trip.note(`The \`.history\` of message ${message.id} was not followed: ${command.detail}.`);
+    } else if (await mayUseHistory(message, channel, trip.options.historyRoles, members, trip.ask)) {
+      return { at, next: await target(command, channel, message.id, trip, channels) };
+    } else trip.note(`The \`.history\` of message ${message.id} was not followed: its author may not use it.`);
+  }
+  return undefined;
+}
+
+/** Why a `.history` message is not followed, as a sentence for its author; `undefined` when it is, or is none. */
+export async function historyRefusal(
+  message: HistoryMessage,
+  channel: SendableChannels,
+  historyRoles: readonly string[],
+  ask: Ask,
+  { members, channels, access }: Parts & { readonly access: Pick<Access, 'mayEnter'> },
+): Promise<string | undefined> {
+  const command = parseHistoryCommand(message.content);
+  if (command === undefined) return undefined;
+  if (command.kind === 'malformed') return `I do not follow this \`.history\`: ${command.detail}.`;
+  if (!(await mayUseHistory(message, channel, historyRoles, members, ask)))
+    return 'I do not follow this `.history`: it takes the permission to manage messages here, or a role that the admins have chosen for it.';
+  const place = command.kind === 'hide' ? undefined : (command.last ?? command.first);
+  if (place === undefined) return undefined;
+  const there = await reach(place, channel, ask, channels);
+  const reader = {
+    userId: message.author.id,
+    guildId: channel.isDMBased() ? null : channel.guildId,
+    channelId: channel.id,
+  };
+  if (there !== undefined && (await refusalFor(there, [reader], access, ask)) === undefined) return undefined;
+  return 'This `.history` leads nowhere: what it links to is not there, or you or I may not read it.';
+}
+
+/** Time only runs backwards: what comes after the command is out of its reach, so there can be no loop. */
+async function target(
+  command: Exclude<HistoryCommand, { kind: 'malformed' }>,
+  channel: SendableChannels,
+  commandId: string,
+  trip: Trip,
+  channels: Channels,
+): Promise<Place | undefined> {
+  const place = command.kind === 'hide' ? undefined : (command.last ?? command.first);
+  if (command.kind === 'hide' || place === undefined) return undefined;
+  const there = await reach(place, channel, trip.ask, channels);
+  if (there === undefined) {
+    trip.note(HIDDEN);
+    return undefined;
+  }
+  const before = idBefore(commandId);
+  const upTo = command.last === undefined ? before : olderId(command.last.messageId, before);
+  return { channel: there, upTo, downTo: command.first?.messageId };
+}
+
+/** Within the same guild, or the same direct message. */
+async function reach(
+  { guildId, channelId }: MessagePlace,
+  from: SendableChannels,
+  ask: Ask,
+  channels: Channels,
+): Promise<SendableChannels | undefined> {
+  if (from.isDMBased()) return guildId === null && channelId === from.id ? from : undefined;
+  if (guildId !== from.guild.id) return undefined;
+  return channels.find(from.guild, channelId, ask);
+}
