@@ -115,7 +115,7 @@ const ADD_EXAMPLES = [
   'add a {role} called {name} to my party',
   'put {name} in my party as a {role}',
   'recruit {name} as a {role}',
-  '{name} JOINS my party as a {role}',
+  '{name} joins my party as a {role}',
   '{name} joined my party as a {role}',
   '{name} is in my party now, as a {role}',
   'my new party member is {name}, a {role}',

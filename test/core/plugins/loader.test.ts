@@ -60,6 +60,15 @@ describe('loading a plugin', () => {
       expect(await result(plugin)).to.equal(undefined);
     });
 
+    it('keeps characters of every script in texts and in regular expressions', async () => {
+      const plugin = await load({
+        'dice/index.ts': source(
+          "['he’s', '👍🏽', 'ё', '漢字'].map((text) => /^(?:\\w+[’]s|[👍🏽]+|[а-яё]|漢字)$/u.test(text))",
+        ),
+      });
+      expect(await result(plugin)).to.deep.equal([true, true, true, true]);
+    });
+
     it('points at the TypeScript line in stack traces, of the newest version after a reload', async () => {
       const failing = (blankLines: number) => `${'\n'.repeat(blankLines)}
 interface Unused { readonly nothing: never }
