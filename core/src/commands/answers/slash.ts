@@ -4,7 +4,7 @@ import {
   doublingPauses,
   isForbidden,
   isTransient,
-  isUnknown,
+  isUnreachable,
   type Logger,
   type ReplyBody,
   retryDiscord,
@@ -281,6 +281,6 @@ export function createLostAnswers(log: Logger): LostAnswers {
 
 /** Whether nothing can be said there (any more): no such place or interaction, no right to speak, a token that has run out. */
 function isUnsayable(error: unknown): boolean {
-  if (isUnknown(error) || isForbidden(error)) return true;
+  if (isUnreachable(error)) return true;
   return error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.InvalidWebhookToken;
 }

@@ -1,6 +1,7 @@
 import {
   asNotice,
   type Clock,
+  isUnreachable,
   type Logger,
   noticeLine,
   plainText,
@@ -14,7 +15,7 @@ import type { Client, MessageCreateOptions } from 'discord.js';
 import { Interrupted } from '../running/run-control.js';
 import { keyOf, type Question, type Task } from '../task.js';
 import type { TaskComponents } from './buttons.js';
-import { isGone, writableChannel } from './channels.js';
+import { writableChannel } from './channels.js';
 import { badge, endingText } from './wording.js';
 
 /** Something that a task wants to say. */
@@ -83,7 +84,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
       return ids;
     } catch (error) {
       if (manner.signal.aborted) throw new Interrupted();
-      if (isGone(error)) throw new UserError(UNWRITABLE, { cause: error });
+      if (isUnreachable(error)) throw new UserError(UNWRITABLE, { cause: error });
       throw error;
     }
   };

@@ -1,8 +1,8 @@
-import type { Clock, Logger } from '@cinnabar/sdk';
+import { type Clock, isUnreachable, type Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Task } from '../task.js';
 import type { TaskComponents } from './buttons.js';
-import { channelOf, isGone } from './channels.js';
+import { channelOf } from './channels.js';
 import { statusText } from './wording.js';
 
 /** At most one edit of a message in this time, so that a busy task does not use up Discord's patience. */
@@ -55,7 +55,7 @@ export function createStatusBoard({ client, clock, log, components, placeOf }: S
       const channel = await channelOf(client, actor.channelId);
       await channel?.messages.edit(statusId, { content, components: rows, allowedMentions: { parse: [] } });
     } catch (error) {
-      if (!isGone(error)) log.warn('the status of a task could not be shown', { taskId: id, error });
+      if (!isUnreachable(error)) log.warn('the status of a task could not be shown', { taskId: id, error });
     }
   };
   const flush = async (one: Shown): Promise<void> => {

@@ -1,4 +1,4 @@
-import { type ModelTool, z } from '@cinnabar/sdk';
+import { type ModelTool, withinLimit, z } from '@cinnabar/sdk';
 import { pingedIn } from '../discord/notices.js';
 import type { Rules } from '../settings.js';
 import type { Call, Task } from '../task.js';
@@ -114,11 +114,8 @@ async function wait({ parts, control, task, call, rules }: ControlScene, minutes
   );
   slots.release(task.id);
   if (waiting.inbox === undefined) {
-    let cancel = () => {};
-    const passed = new Promise<void>((resolve) => {
-      cancel = clock.after(Math.max(wakeAt - clock.now(), 0), resolve);
-    });
-    await until(Promise.race([passed, woken]), control.interrupted).finally(() => cancel());
+    await withinLimit(clock, Math.max(wakeAt - clock.now(), 0), woken, control.interrupted);
+    if (control.interrupted.aborted) throw new Interrupted();
   }
   const text =
     clock.now() < wakeAt

@@ -1,4 +1,4 @@
-import type { Outcome } from '@cinnabar/sdk';
+import { type Outcome, withinLimit } from '@cinnabar/sdk';
 import { compact } from '../context/prompt.js';
 import { pingedIn } from '../discord/notices.js';
 import { rulesIn } from '../settings.js';
@@ -84,18 +84,7 @@ function note(draft: Task, call: Call, outcome: Outcome | undefined): void {
     draft.unknowns.push(`${call.name}(${JSON.stringify(call.input).slice(0, 200)}) in step ${draft.step?.n ?? 0}`);
 }
 
-function inTime({ clock }: RunParts, outcome: Promise<Outcome>): Promise<Outcome | undefined> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(GRACE_MS, () => resolve(undefined));
-    outcome.then(
-      (known) => {
-        cancel();
-        resolve(known);
-      },
-      () => {
-        cancel();
-        resolve(undefined);
-      },
-    );
-  });
+async function inTime({ clock }: RunParts, outcome: Promise<Outcome>): Promise<Outcome | undefined> {
+  const end = await withinLimit(clock, GRACE_MS, outcome).catch(() => undefined);
+  return end?.inTime === true ? end.value : undefined;
 }

@@ -1,15 +1,17 @@
-import type {
-  Access,
-  Accounts,
-  Actor,
-  Approvals,
-  Clock,
-  Llm,
-  Logger,
-  Outcome,
-  Provenance,
-  TaskMessage,
-  Tools,
+import {
+  type Access,
+  type Accounts,
+  type Actor,
+  type Approvals,
+  type Clock,
+  type Llm,
+  type Logger,
+  type Outcome,
+  type Provenance,
+  sleep,
+  type TaskMessage,
+  type Tools,
+  unlessAborted,
 } from '@cinnabar/sdk';
 import type { ShowTyping } from '../discord/channels.js';
 import type { Speaker } from '../discord/message-sender.js';
@@ -104,35 +106,14 @@ export function createControl(recognise: boolean): RunControl {
   };
 }
 
-/** What `promise` gives, unless `signal` aborts first. Leaves no listener behind. @throws Interrupted */
-export async function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) {
-    promise.catch(() => undefined);
-    throw new Interrupted();
-  }
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(new Interrupted());
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-    promise.catch(() => undefined);
-  }
+/** Waits for `work`. @throws Interrupted as soon as `signal` aborts */
+export async function until<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const end = await unlessAborted(work, signal);
+  if (!end.inTime) throw new Interrupted();
+  return end.value;
 }
 
 /** Resolves after `delayMs`. @throws Interrupted as soon as `signal` aborts */
 export async function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  if (delayMs <= 0) return;
-  let cancel = () => {};
-  const passed = new Promise<void>((resolve) => {
-    cancel = clock.after(delayMs, resolve);
-  });
-  try {
-    await until(passed, signal);
-  } finally {
-    cancel();
-  }
+  if (delayMs > 0 && !(await sleep(clock, delayMs, signal))) throw new Interrupted();
 }
