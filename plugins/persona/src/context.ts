@@ -16,7 +16,7 @@ import type {
   WorkerModule,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { ActionRegistry } from './actions/action-registry.js';
+import type { ActionRegistry } from './actions/action.js';
 import type { CardStore } from './cards/card-store.js';
 import type { ConversationStore } from './conversation/conversation-store.js';
 import type { Memories } from './memory/types.js';

@@ -19,13 +19,13 @@ import {
   Random,
   Tools,
 } from '@cinnabar/sdk';
-import { createActionRegistry } from './actions/action-registry.js';
-import { builtinActions } from './actions/builtin-actions.js';
+import { createActionRegistry } from './actions/action.js';
+import { builtinActions, CHAINS } from './actions/builtin-actions.js';
 import { cardCollections, createCardStore } from './cards/card-store.js';
 import { registerCommands } from './commands/register.js';
 import { createBackground, type PersonaContext } from './context.js';
 import { conversations as conversationCollection, createConversationStore } from './conversation/conversation-store.js';
-import { followChanges } from './conversation/message-changes.js';
+import { followChanges } from './conversation/conversation-sync.js';
 import { embedWith } from './memory/embeddings.js';
 import { createMemories } from './memory/memories.js';
 import { personalData } from './personal-data.js';
@@ -34,11 +34,10 @@ import { answerToName, noticeJoins, noticeReactions } from './proactive/watchers
 import { createCallLog } from './running/after-run.js';
 import { createEventHub } from './running/event-emitter.js';
 import { respond } from './running/run.js';
-import { showThoughts, thoughtThreads } from './running/thought-threads.js';
-import { createTraceStore, traces as traceCollection } from './running/trace.js';
+import { createTraceStore, showThoughts, thoughtThreads, traces as traceCollection } from './running/trace.js';
 import { settings, settingsIn } from './settings.js';
-import { visibleTo } from './state/goals.js';
 import { createPersonaStore, personaCollections } from './state/persona-store.js';
+import { visibleTo } from './state/visibility.js';
 
 export default definePlugin({
   manifest: {
@@ -93,11 +92,12 @@ export default definePlugin({
     });
     defer(memories.close);
     const conversations = createConversationStore(collections.conversations);
-    const store = createPersonaStore({ ...services, collections, client, memories, conversations, settingsFor });
+    const store = createPersonaStore(collections, { ...services, client, memories, conversations, settingsFor });
     const traces = createTraceStore(collections.traces);
     const hub = createEventHub(log);
     const registry = createActionRegistry(
       builtinActions({ memories, store, conversations }, () => persona),
+      CHAINS,
       plugins,
     );
     const persona: PersonaContext = {

@@ -1,9 +1,8 @@
 import { findPlace, type PersonalData } from '@cinnabar/sdk';
 import type { PersonaContext } from './context.js';
-import { dropFreeTexts } from './state/channel-texts.js';
-import { dropItems } from './state/goals.js';
 import type { PersonaCollections } from './state/persona-store.js';
 import type { Item, StoredPersona } from './state/schema.js';
+import { dropFreeTexts, dropItems } from './state/visibility.js';
 
 /** Everything that is kept of one member: what they said, what is remembered, the runs that they had a part in, what they changed. */
 export function personalData(

@@ -1,5 +1,5 @@
 import { defineAction } from '@cinnabar/plugin-persona/actions/action';
-import { isQuietNow } from '@cinnabar/plugin-persona/conversation/local-time';
+import { isQuietNow } from '@cinnabar/plugin-persona/conversation/render';
 import { nextBatch, toSequence } from '@cinnabar/plugin-persona/planning/plan';
 import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';

@@ -1,10 +1,20 @@
-import type { PersonaAction, PersonaContact, PersonaRun, ToolInfo, z } from '@cinnabar/sdk';
+import {
+  CinnabarError,
+  type PersonaAction,
+  type PersonaActions,
+  type PersonaChain,
+  type PersonaContact,
+  type PersonaRun,
+  type Plugins,
+  type ToolInfo,
+  type z,
+} from '@cinnabar/sdk';
+import type { Line } from '../conversation/conversation-store.js';
 import type { FindMember } from '../conversation/members.js';
-import type { Line } from '../conversation/schema.js';
 import type { Memory, Place, ReflectionState, Visibility } from '../memory/types.js';
-import type { Audience } from '../state/goals.js';
 import type { Author } from '../state/persona-store.js';
 import type { Origin } from '../state/schema.js';
+import type { Audience } from '../state/visibility.js';
 
 /** What the persona's own actions know beside what every action knows. */
 export interface TurnRun extends PersonaRun {
@@ -92,4 +102,60 @@ export function defineAction<S extends z.ZodObject>(definition: ActionDefinition
       };
     },
   };
+}
+
+export type ActionRegistry = ReturnType<typeof createActionRegistry>;
+
+interface Registered<T> {
+  readonly plugin: string;
+  readonly value: T;
+}
+
+const NAME = /^[A-Z][A-Z0-9_]{0,39}$/;
+const OWN = 'persona';
+
+/** Everything that personas can do: the built-in actions, and those that other plugins register. */
+export function createActionRegistry(
+  builtin: readonly Action[],
+  builtinChains: readonly PersonaChain[],
+  plugins: Pick<Plugins, 'enabledIn'>,
+) {
+  const actions = new Map<string, Registered<Action>>();
+  const chains = new Map<string, Registered<PersonaChain>>();
+
+  const add = <T>(to: Map<string, Registered<T>>, plugin: string, name: string, value: T) => {
+    assertFree(name, actions.get(name) ?? chains.get(name));
+    const registered = { plugin, value };
+    to.set(name, registered);
+    return async () => {
+      if (to.get(name) === registered) to.delete(name);
+    };
+  };
+  const enabled = <T>(of: Map<string, Registered<T>>, guildId: string | null): readonly T[] =>
+    [...of.values()]
+      .filter(({ plugin }) => plugin === OWN || plugins.enabledIn(guildId, plugin))
+      .map(({ value }) => value);
+
+  for (const action of builtin) add(actions, OWN, action.name, action);
+  for (const chain of builtinChains) add(chains, OWN, chain.name, chain);
+  const forPlugins: PersonaActions = {
+    register: (plugin, action) => add(actions, plugin, action.name, defineAction(action)),
+    chain: (plugin, chain) => add(chains, plugin, chain.name, chain),
+  };
+  return {
+    ...forPlugins,
+    /** Those whose plugin is enabled there, in the order in which they were registered. */
+    actionsIn: (guildId: string | null) => enabled(actions, guildId),
+    chainsIn: (guildId: string | null) => enabled(chains, guildId),
+  };
+}
+
+function assertFree(name: string, existing: Registered<unknown> | undefined): void {
+  if (!NAME.test(name)) {
+    const detail = 'use upper case letters, digits and `_`, at most 40';
+    throw new CinnabarError('CINNABAR_NAME_INVALID', { kind: 'action', name, detail });
+  }
+  if (existing !== undefined) {
+    throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'action', name, plugin: existing.plugin });
+  }
 }

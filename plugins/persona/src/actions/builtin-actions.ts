@@ -1,8 +1,8 @@
 import { type PersonaChain, z } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
-import { addItem, removeItem } from '../state/goals.js';
 import type { PersonaStore } from '../state/persona-store.js';
 import { LIMITS, type State, tidyText } from '../state/schema.js';
+import { addItem, removeItem } from '../state/visibility.js';
 import { type Action, defineAction } from './action.js';
 import { addMemory, reflect, removeMemory } from './memory-actions.js';
 import { useTool } from './use-tool.js';

@@ -1,6 +1,5 @@
 import { UserError, z } from '@cinnabar/sdk';
-import type { ConversationStore } from '../conversation/conversation-store.js';
-import type { Line } from '../conversation/schema.js';
+import type { ConversationStore, Line } from '../conversation/conversation-store.js';
 import { isMember, type Memories, type NewMemory } from '../memory/types.js';
 import type { PersonaStore } from '../state/persona-store.js';
 import { tidyText } from '../state/schema.js';

@@ -15,12 +15,7 @@ interface CardCollections {
   readonly channelCards: Collection<Kept, 'channel'>;
 }
 
-export interface CardStore {
-  /** What the card held that the persona of that place is from; empty for one that was made here. */
-  rest(place: PersonaPlace): Promise<string>;
-  /** Keeps it; the id belongs into the state, so that undoing an import finds the card before. */
-  keep(place: PersonaPlace, rest: string): Promise<string>;
-}
+export type CardStore = ReturnType<typeof createCardStore>;
 
 /** Whether what a card held has a book in it, for `lore`. */
 export const hasBook = (rest: string) => rest.includes('"character_book"');
@@ -32,19 +27,21 @@ export function createCardStore(
   collections: CardCollections,
   store: Pick<PersonaStore, 'home' | 'read'>,
   random: Pick<Random, 'id'>,
-): CardStore {
+) {
   const documentOf = async (place: PersonaPlace) => {
     const { kind, id } = await store.home(place);
     return kind === 'guild' ? collections.guildCards.of(id) : collections.channelCards.of(id);
   };
   return {
-    async rest(place) {
+    /** What the card held that the persona of that place is from; empty for one that was made here. */
+    async rest(place: PersonaPlace): Promise<string> {
       const { card } = (await store.read(place)).state;
       if (card === '') return '';
       const { cards } = await (await documentOf(place)).get();
       return cards.find(({ id }) => id === card)?.rest ?? '';
     },
-    async keep(place, rest) {
+    /** Keeps it; the id belongs into the state, so that undoing an import finds the card before. */
+    async keep(place: PersonaPlace, rest: string): Promise<string> {
       const id = random.id();
       await (await documentOf(place)).update((draft) => {
         draft.cards = [...draft.cards, { id, rest }].slice(-KEPT_CARDS);

@@ -1,8 +1,8 @@
 import { type CommandContext, option, subcommand, UserError, z } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
 import { selfName } from '../running/run-context.js';
-import { addItem, removeItem, visibleTo } from '../state/goals.js';
 import { LIMITS, tidy } from '../state/schema.js';
+import { addItem, removeItem, visibleTo } from '../state/visibility.js';
 import { authorOf, listed, placeOf, SHAPE, shown } from './register.js';
 
 export const showCommand = (persona: PersonaContext) =>

@@ -1,6 +1,70 @@
-import { type Collection, compareIds } from '@cinnabar/sdk';
+import { type Collection, compareIds, z } from '@cinnabar/sdk';
 import { covers, withoutMessages, withoutUser } from './chapters.js';
-import { type Chapter, type Conversation, conversation, type Line, withChapters } from './schema.js';
+
+const line = z.object({
+  /** What it stands in; several where it was long, none when it came by slash command. */
+  messageIds: z.array(z.string()),
+  /** Who said it; `null`: the persona itself. */
+  userId: z.string().nullable(),
+  /** Whose words the persona answered with it: it goes with theirs. */
+  answers: z.string().exactOptional(),
+  /** As they were called then; never to be trusted. */
+  displayName: z.string(),
+  username: z.string(),
+  text: z.string(),
+  at: z.number(),
+  /** The message that it replies to. */
+  replyTo: z.string().exactOptional(),
+  /** What was attached: name, type and size. */
+  files: z.array(z.string()).exactOptional(),
+  /** A tool call that the persona made: its end is looked up. */
+  callId: z.string().optional(),
+});
+export type Line = z.output<typeof line>;
+
+const part = z.object({
+  /** 1: the summary of lines; above that, of chapters of the level below. */
+  level: z.number().int(),
+  /** Empty: something that it was made from has gone, and it has to be written anew. */
+  text: z.string(),
+  /** The messages that it was made from; empty where there are too many, then those from the first to the last count. */
+  messageIds: z.array(z.string()),
+  first: z.string(),
+  last: z.string(),
+  userIds: z.array(z.string()),
+  /** When the latest of it was said. */
+  at: z.number(),
+});
+export type Part = z.output<typeof part>;
+
+/** A stretch of the conversation in a few sentences. It keeps what it was made from, one level down: when a part of it has to go, the others stay. */
+const chapter = part.extend({ parts: z.array(part).default([]) });
+export type Chapter = z.output<typeof chapter>;
+
+const conversation = z.object({
+  /** Oldest first. */
+  lines: z.array(line).default([]),
+  /** What was said before, oldest first. */
+  chapters: z.array(chapter).default([]),
+  /** The newest message that has been looked at. */
+  seenId: z.string().default('0'),
+  /** A reset put aside what was said up to then: it is not told, and can be brought back. */
+  clearedAt: z.number().default(0),
+});
+export type Conversation = z.output<typeof conversation>;
+
+const before = z.looseObject({
+  summary: z.object({ text: z.string(), messageIds: z.array(z.string()), userIds: z.array(z.string()) }).optional(),
+});
+
+/** Version 1 had one summary of everything. */
+function withChapters(document: unknown): unknown {
+  const { summary, ...rest } = before.parse(document);
+  if (summary === undefined || summary.text === '') return rest;
+  const { text, messageIds, userIds } = summary;
+  const [first = '0', last = first] = [messageIds[0], messageIds.at(-1)];
+  return { ...rest, chapters: [{ level: 2, text, messageIds, first, last, userIds, at: 0, parts: [] }] };
+}
 
 /** To be declared among the plugin's collections. */
 export const conversations = {
@@ -11,42 +75,14 @@ export const conversations = {
 } as const;
 type ConversationCollection = Collection<Conversation, 'channel'>;
 
-/** What was said to a persona and by it, channel by channel. */
-export interface ConversationStore {
-  /** What has been said since it was last reset. */
-  read(channelId: string): Promise<Conversation>;
-  /** With what a reset has put aside. */
-  readAll(channelId: string): Promise<Conversation>;
-  /** Adds what is not there yet, in the order of time. */
-  add(channelId: string, lines: readonly Line[], seenId?: string): Promise<void>;
-  /** Puts chapters in the place of lines and chapters that they were made from, unless any of those has been edited or deleted meanwhile. */
-  fold(channelId: string, from: Pick<Conversation, 'lines' | 'chapters'>, chapters: readonly Chapter[]): Promise<void>;
-  /** Whether these lines are still there, word for word or in a chapter: not edited, deleted or cleared since they were read. */
-  stand(channelId: string, lines: readonly Line[]): Promise<boolean>;
-  /** Messages were deleted: what was said in them, and what was made of that, goes. */
-  forgetMessages(channelId: string, messageIds: readonly string[]): Promise<void>;
-  /** Resolves with what the message said before, as far as that is known; `undefined` where it is known to say just that. */
-  edit(
-    channelId: string,
-    messageId: string,
-    text: string,
-  ): Promise<{ readonly before: string | undefined } | undefined>;
-  /** Forgets all of it for good; what was said up to `seenId` is not looked at again. */
-  clear(channelId: string, seenId?: string): Promise<void>;
-  /** Puts all of it aside; what was said up to `seenId` is not looked at again. Resolves with what `bringBack` takes. */
-  putAside(channelId: string, seenId: string): Promise<number>;
-  bringBack(channelId: string, clearedAt: number): Promise<void>;
-  /** Those in which something has been said. */
-  channels(): Promise<readonly string[]>;
-  export(userId: string): Promise<unknown>;
-  forget(userId: string): Promise<void>;
-}
+export type ConversationStore = ReturnType<typeof createConversationStore>;
 
 /** However busy a channel is between two summaries. */
 const MOST_LINES = 300;
 const MOST_CHARACTERS = 4_000;
 
-export function createConversationStore(collection: ConversationCollection): ConversationStore {
+/** What was said to a persona and by it, channel by channel. */
+export function createConversationStore(collection: ConversationCollection) {
   const ofThoseThatAre = async (
     channelId: string,
     isTouched: (there: Conversation) => boolean,
@@ -57,9 +93,12 @@ export function createConversationStore(collection: ConversationCollection): Con
   };
 
   return {
-    read: async (channelId) => sinceCleared(await collection.of(channelId).get()),
-    readAll: (channelId) => collection.of(channelId).get(),
-    async add(channelId, lines, seenId) {
+    /** What has been said since it was last reset. */
+    read: async (channelId: string): Promise<Conversation> => sinceCleared(await collection.of(channelId).get()),
+    /** With what a reset has put aside. */
+    readAll: (channelId: string): Promise<Conversation> => collection.of(channelId).get(),
+    /** Adds what is not there yet, in the order of time. */
+    async add(channelId: string, lines: readonly Line[], seenId?: string): Promise<void> {
       await collection.of(channelId).update((draft) => {
         const known = new Set(draft.lines.flatMap(({ messageIds }) => messageIds));
         const fresh = lines.filter(({ messageIds }) => !messageIds.some((id) => known.has(id)));
@@ -67,7 +106,12 @@ export function createConversationStore(collection: ConversationCollection): Con
         if (seenId !== undefined && compareIds(seenId, draft.seenId) > 0) draft.seenId = seenId;
       });
     },
-    async fold(channelId, from, chapters) {
+    /** Puts chapters in the place of lines and chapters that they were made from, unless any of those has been edited or deleted meanwhile. */
+    async fold(
+      channelId: string,
+      from: Pick<Conversation, 'lines' | 'chapters'>,
+      chapters: readonly Chapter[],
+    ): Promise<void> {
       const folded = new Set(from.lines.map(keyOf));
       await collection.of(channelId).update((draft) => {
         const texts = textsOf(draft.lines);
@@ -78,7 +122,8 @@ export function createConversationStore(collection: ConversationCollection): Con
         draft.chapters = [...draft.chapters.filter((chapter) => !told.includes(chapter)), ...chapters];
       });
     },
-    async stand(channelId, lines) {
+    /** Whether these lines are still there, word for word or in a chapter: not edited, deleted or cleared since they were read. */
+    async stand(channelId: string, lines: readonly Line[]): Promise<boolean> {
       const there = await collection.of(channelId).get();
       const texts = textsOf(there.lines);
       const isSummarised = (id: string) => there.chapters.some((chapter) => covers(chapter, id));
@@ -88,7 +133,8 @@ export function createConversationStore(collection: ConversationCollection): Con
           id === undefined || texts.get(id) === text || (!texts.has(id) && isSummarised(id)),
       );
     },
-    async forgetMessages(channelId, messageIds) {
+    /** Messages were deleted: what was said in them, and what was made of that, goes. */
+    async forgetMessages(channelId: string, messageIds: readonly string[]): Promise<void> {
       const ids = new Set(messageIds);
       const isGone = (id: string) => ids.has(id);
       await ofThoseThatAre(
@@ -102,7 +148,12 @@ export function createConversationStore(collection: ConversationCollection): Con
         },
       );
     },
-    async edit(channelId, messageId, text) {
+    /** Resolves with what the message said before, as far as that is known; `undefined` where it is known to say just that. */
+    async edit(
+      channelId: string,
+      messageId: string,
+      text: string,
+    ): Promise<{ readonly before: string | undefined } | undefined> {
       const isIt = (line: Line) => line.userId !== null && line.messageIds.includes(messageId);
       const { lines, chapters } = await collection.of(channelId).get();
       const known = lines.filter(isIt);
@@ -115,11 +166,13 @@ export function createConversationStore(collection: ConversationCollection): Con
       });
       return edited;
     },
-    async clear(channelId, seenId) {
+    /** Forgets all of it for good; what was said up to `seenId` is not looked at again. */
+    async clear(channelId: string, seenId?: string): Promise<void> {
       if (seenId === undefined) await collection.of(channelId).delete();
       else await collection.of(channelId).set({ lines: [], chapters: [], seenId, clearedAt: 0 });
     },
-    async putAside(channelId, seenId) {
+    /** Puts all of it aside; what was said up to `seenId` is not looked at again. Resolves with what `bringBack` takes. */
+    async putAside(channelId: string, seenId: string): Promise<number> {
       let before = 0;
       await collection.of(channelId).update((draft) => {
         before = draft.clearedAt;
@@ -128,13 +181,14 @@ export function createConversationStore(collection: ConversationCollection): Con
       });
       return before;
     },
-    async bringBack(channelId, clearedAt) {
+    async bringBack(channelId: string, clearedAt: number): Promise<void> {
       await collection.of(channelId).update((draft) => {
         draft.clearedAt = clearedAt;
       });
     },
-    channels: () => keysOf(collection),
-    async export(userId) {
+    /** Those in which something has been said. */
+    channels: (): Promise<readonly string[]> => keysOf(collection),
+    async export(userId: string): Promise<unknown> {
       const found: Record<string, readonly Line[]> = {};
       for await (const [channelId, { lines }] of collection.entries()) {
         const theirs = lines.filter((line) => line.userId === userId);
@@ -142,7 +196,7 @@ export function createConversationStore(collection: ConversationCollection): Con
       }
       return found;
     },
-    async forget(userId) {
+    async forget(userId: string): Promise<void> {
       const isOfThem = (line: Line) => line.userId === userId || line.answers === userId;
       for await (const [channelId] of collection.entries()) {
         await ofThoseThatAre(

@@ -9,7 +9,7 @@ import {
   UserError,
 } from '@cinnabar/sdk';
 import type { GuildMember, SendableChannels } from 'discord.js';
-import type { Line } from './schema.js';
+import type { Line } from './conversation-store.js';
 
 const MENTION = /<@!?(\d{15,22})>/g;
 /** One line may mention a hundred; a conversation needs the names of a few. */

@@ -1,29 +1,19 @@
 import type { Clock, Llm, Logger } from '@cinnabar/sdk';
-import type { MemoryFile } from './memory-file.js';
-import type { MemoryFiles } from './memory-files.js';
+import type { MemoryFile, MemoryFiles } from './memory-files.js';
 import { decodeVector, encodeVector, isStanding } from './memory-index.js';
 import type { Embed, Place } from './types.js';
-
-/** Embeddings, where a provider makes them. Without one, and when it fails, words alone decide. */
-interface Embedding {
-  /** Of a query; `undefined` when there is none to be had. */
-  of(query: string, signal: AbortSignal | undefined): Promise<Int8Array | undefined>;
-  /** Makes the vectors that standing memories of the file lack, in the background. */
-  follow(file: MemoryFile, place: Place): void;
-  /** Resolves when nothing is under way. */
-  idle(): Promise<void>;
-}
 
 const BATCH = 64;
 /** A provider that fails is left alone for a while. */
 const REST_MS = 60_000;
 
+/** Embeddings, where a provider makes them. Without one, and when it fails, words alone decide. */
 export function createEmbedding(parts: {
   readonly embed: Embed | undefined;
   readonly files: Pick<MemoryFiles, 'use'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
-}): Embedding {
+}) {
   const { embed, files, clock, log } = parts;
   let restsUntil = Number.NEGATIVE_INFINITY;
   const running = new Map<MemoryFile, Promise<void>>();
@@ -67,11 +57,13 @@ export function createEmbedding(parts: {
   };
 
   return {
-    async of(query, signal) {
+    /** Of a query; `undefined` when there is none to be had. */
+    async of(query: string, signal: AbortSignal | undefined): Promise<Int8Array | undefined> {
       const [vector] = (await vectorsOf([query], signal)) ?? [];
       return vector === undefined ? undefined : decodeVector(encodeVector(vector));
     },
-    follow(file, place) {
+    /** Makes the vectors that standing memories of the file lack, in the background. */
+    follow(file: MemoryFile, place: Place): void {
       if (embed === undefined || running.has(file) || stopping.signal.aborted) return;
       // In use until it is done: a file that is let go meanwhile would be written to beside the one that is loaded after it.
       const work = files
@@ -80,7 +72,8 @@ export function createEmbedding(parts: {
         .finally(() => running.delete(file));
       running.set(file, work);
     },
-    async idle() {
+    /** Resolves when nothing is under way. */
+    async idle(): Promise<void> {
       stopping.abort();
       await Promise.all(running.values());
     },

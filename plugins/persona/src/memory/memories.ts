@@ -1,7 +1,6 @@
-import { type Clock, type Files, type Logger, openJournal, type Random } from '@cinnabar/sdk';
+import { openJournal, type Random } from '@cinnabar/sdk';
 import { createEmbedding } from './embeddings.js';
-import type { MemoryFile } from './memory-file.js';
-import { createMemoryFiles } from './memory-files.js';
+import { createMemoryFiles, type FileOptions, type MemoryFile } from './memory-files.js';
 import { byTime, type Change, isStanding } from './memory-index.js';
 import { personalDataIn } from './personal-data.js';
 import { rank } from './ranking.js';
@@ -20,20 +19,14 @@ import {
 } from './types.js';
 import { compose, forgetLeast, planAdd, removeWhole, retract } from './updates.js';
 
-interface Parts {
-  /** Where the files lie: a folder of the plugin's own. */
-  folder(): Promise<string>;
-  /** How they are opened; without it, by the SDK's own `openJournal`. */
-  readonly files?: Pick<Files, 'journal'>;
-  readonly clock: Pick<Clock, 'now'>;
+interface MemoryOptions extends Omit<FileOptions, 'files'> {
+  /** How files are opened; by default by the SDK's own `openJournal`. */
+  readonly files?: FileOptions['files'];
   readonly random: Pick<Random, 'id'>;
-  readonly log: Logger;
-  /** Runs a task later, and takes it back when the plugin stops. */
-  after(delayMs: number, task: () => unknown): unknown;
-  /** Whom reflections are by: the bot's user id. */
+  /** By whom reflections are: the bot's user id. */
   self?(): string | undefined;
   readonly embed?: Embed | undefined;
-  /** How much one mind remembers in one guild or direct message; by default 10,000. */
+  /** How much one persona remembers in one guild or direct message; by default 10,000. */
   readonly capacity?: number | undefined;
 }
 
@@ -42,10 +35,10 @@ const LIMIT = 5;
 const MOST_LIMIT = 50;
 
 /** Opens what personas remember. Nothing is read before it is asked for. */
-export function createMemories(parts: Parts): Memories {
-  const { clock, random, log, capacity = CAPACITY } = parts;
-  const files = createMemoryFiles({ files: { journal: openJournal }, ...parts });
-  const embedding = createEmbedding({ embed: parts.embed, files, clock, log });
+export function createMemories(options: MemoryOptions): Memories {
+  const { clock, random, log, capacity = CAPACITY } = options;
+  const files = createMemoryFiles({ files: { journal: openJournal }, ...options });
+  const embedding = createEmbedding({ embed: options.embed, files, clock, log });
   const sources = createSourceChanges(files);
 
   /** Within `run` of the file. */
@@ -138,7 +131,7 @@ export function createMemories(parts: Parts): Memories {
       files.use(place, (file) =>
         file.run(async () => {
           const { index } = file;
-          const speaker = parts.self?.() ?? place.mind;
+          const speaker = options.self?.() ?? place.mind;
           const put = insights.flatMap(
             (insight) => reflectionOf({ index, place, insight, speaker, id: random.id(), now: clock.now() }) ?? [],
           );

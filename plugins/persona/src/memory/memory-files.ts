@@ -1,8 +1,212 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Clock, Files, Logger } from '@cinnabar/sdk';
-import { type MemoryFile, openMemoryFile } from './memory-file.js';
-import type { Place } from './types.js';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type Clock, copyToNew, type Files, type Logger, removeFiles, z } from '@cinnabar/sdk';
+import { type Change, encodeVector, isEmpty, MemoryIndex } from './memory-index.js';
+import { createSearch, type Search } from './search.js';
+import type { Memory, Place } from './types.js';
+
+const memory: z.ZodType<Memory> = z.object({
+  id: z.string().min(1),
+  kind: z.enum(['fact', 'reflection']),
+  text: z.string(),
+  subject: z.string(),
+  subjectName: z.string().nullable(),
+  speakerName: z.string().nullable(),
+  speaker: z.string(),
+  messageId: z.string().nullable(),
+  channelId: z.string(),
+  guildId: z.string().nullable(),
+  at: z.number(),
+  importance: z.number().min(1).max(10),
+  visibility: z.enum(['guild', 'channel', 'dm']),
+  supersededBy: z.string().nullable(),
+  duplicateOf: z.string().nullable(),
+  evidence: z.array(
+    z.object({
+      id: z.string(),
+      messageId: z.string().nullable(),
+      channelId: z.string(),
+      people: z.array(z.string()),
+    }),
+  ),
+  lastAccess: z.number(),
+  setAsideAt: z.number().nullable(),
+});
+
+/** One line of a memory file. Fields of earlier versions are passed over. */
+const changeSchema: z.ZodType<Change> = z.object({
+  drop: z.array(z.string()).optional(),
+  put: z.array(memory).optional(),
+  reflected: z.union([z.array(z.string()), z.literal('all')]).optional(),
+  seen: z.array(z.tuple([z.string(), z.number()])).optional(),
+  vectors: z.array(z.tuple([z.string(), z.string()])).optional(),
+});
+
+/** What one persona remembers in one guild or direct message: in memory, and in a file that is only ever added to until it is worth writing anew. */
+export interface MemoryFile {
+  readonly index: MemoryIndex;
+  readonly search: Search;
+  /** Tasks that change something come one after another. */
+  run<T>(task: () => Promise<T>): Promise<T>;
+  /** Written, then done. Within `run`. */
+  commit(change: Change): Promise<void>;
+  /** Done, then written: what has to go is not told any more even when the disk fails. The file is soon written anew without it. Within `run`. */
+  erase(change: Change): Promise<void>;
+  /** Writes the file anew, so that nothing deleted is left in it. Within `run`. */
+  rewrite(): Promise<void>;
+  /** These were recalled; written with the next maintenance. */
+  recalled(ids: readonly string[], at: number): void;
+  /** Writes what is due. */
+  maintain(): Promise<void>;
+  /** Forgets everything and deletes the files. Within `run`. */
+  wipe(): Promise<void>;
+  /** Deletes copies of a damaged file that speak of somebody. Within `run`. */
+  removeCopies(text: string): Promise<void>;
+  /** Lets go of the file; the next change opens it again. */
+  release(): Promise<void>;
+}
+
+/** Lines beyond twice what is remembered at which a file is written anew. */
+const SLACK_LINES = 1_000;
+
+/** @param schedule asks for `maintain` in a while */
+async function openMemoryFile(
+  path: string,
+  { files, clock, log }: FileOptions,
+  schedule: () => void,
+): Promise<MemoryFile> {
+  const index = new MemoryIndex();
+  const search = createSearch(index);
+  const seen = new Map<string, number>();
+  let lines = 0;
+  let tainted = false;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const journal = files.journal(path, changeSchema);
+  const { records, damaged, torn } = await journal.read();
+  for (const change of records) {
+    index.apply(change);
+    lines++;
+    tainted ||= (change.drop?.length ?? 0) > 0;
+  }
+  if (damaged > 0) {
+    const copy = torn ? undefined : await copyAside(path, clock.now());
+    log.warn('lines of a memory file could not be read and were passed over', { path, damaged, copy });
+    tainted = true;
+  }
+  if (tainted) schedule();
+
+  const write = async (change: Change) => {
+    if (isEmpty(change)) return;
+    try {
+      await journal.append(change);
+      lines++;
+    } catch (error) {
+      // What was erased in memory although it could not be written has to go from the file, too.
+      tainted = true;
+      schedule();
+      throw error;
+    }
+    if (lines > 2 * index.size + SLACK_LINES) schedule();
+  };
+
+  const rewrite = async () => {
+    seen.clear();
+    const snapshot = [...snapshotOf(index)];
+    await journal.rewrite(snapshot);
+    lines = snapshot.length;
+    tainted = false;
+  };
+
+  const run = <T>(task: () => Promise<T>): Promise<T> => {
+    const mine = last.then(task, task);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+
+  return {
+    index,
+    search,
+    run,
+    async commit(change) {
+      await write(change);
+      index.apply(change);
+    },
+    async erase(change) {
+      index.apply(change);
+      if ((change.drop?.length ?? 0) > 0) {
+        tainted = true;
+        schedule();
+      }
+      await write(change);
+    },
+    rewrite,
+    recalled(ids, at) {
+      index.apply({ seen: ids.map((id) => [id, at] as const) });
+      for (const id of ids) seen.set(id, at);
+      schedule();
+    },
+    maintain: () =>
+      run(async () => {
+        if (tainted || lines > 2 * index.size + SLACK_LINES) return rewrite();
+        const due = [...seen].filter(([id]) => index.get(id) !== undefined);
+        seen.clear();
+        await write({ seen: due });
+      }),
+    async wipe() {
+      index.apply({ drop: [...index.all()].map(({ id }) => id) });
+      await journal.release();
+      await removeAll(path);
+      lines = 0;
+      tainted = false;
+    },
+    removeCopies: (text) => removeCopiesWith(path, text),
+    release: () => journal.release(),
+  };
+}
+
+/** All that the index holds, as changes to an empty one. */
+function* snapshotOf(index: MemoryIndex): Generator<Change> {
+  const pending = new Set(index.pending().map(({ id }) => id));
+  for (const memory of index.all()) if (!pending.has(memory.id)) yield { put: [memory] };
+  yield { reflected: 'all' };
+  for (const memory of index.pending()) yield { put: [memory] };
+  for (const { id } of index.all()) {
+    const vector = index.vector(id);
+    if (vector !== undefined) yield { vectors: [[id, encodeVector([...vector])]] };
+  }
+}
+
+/** Keeps a copy of what is damaged: it is about to be written anew without it. Returns where. */
+async function copyAside(path: string, now: number): Promise<string> {
+  const copy = `${path}.corrupt-${new Date(now).toISOString().replaceAll(/[:.]/g, '')}`;
+  // One of the same moment is of the same damage.
+  await rm(copy, { force: true });
+  await copyToNew(path, copy);
+  return copy;
+}
+
+/** Deletes the file with all its copies. */
+async function removeAll(path: string): Promise<void> {
+  await removeFiles(dirname(path), [basename(path), ...(await copiesOf(path))]);
+}
+
+/** Deletes the copies in which `text` stands. */
+async function removeCopiesWith(path: string, text: string): Promise<void> {
+  const folder = dirname(path);
+  const concerned: string[] = [];
+  for (const name of await copiesOf(path)) {
+    const content = await readFile(join(folder, name), 'utf8').catch(() => text);
+    if (content.includes(text)) concerned.push(name);
+  }
+  await removeFiles(folder, concerned);
+}
+
+/** Names of the copies of a file, and of what a crash left of writing it anew. */
+async function copiesOf(path: string): Promise<readonly string[]> {
+  const names = await readdir(dirname(path)).catch(() => []);
+  return names.filter((name) => name.startsWith(`${basename(path)}.`));
+}
 
 const ID = /^\d{1,20}$/;
 const MIND = /^[a-z0-9-]{1,64}$/;
@@ -26,17 +230,9 @@ function fileOf(root: string, space: string, mind: string): string {
 /** The mind whose file it is, or `undefined` for a file that is not one of ours. */
 const mindOf = (name: string): string | undefined => FILE.exec(name)?.[1];
 
-/** The files of all that personas remember; each is loaded at its first use, and let go when others are used more. */
-export interface MemoryFiles {
-  use<T>(place: Place, task: (file: MemoryFile) => Promise<T>): Promise<T>;
-  /** For every mind that remembers anything of the guild or direct message, one after another. */
-  useEach<T>(space: string, task: (file: MemoryFile, mind: string) => Promise<T>): Promise<readonly T[]>;
-  /** Guilds and direct messages of which anything is remembered. */
-  spaces(): Promise<readonly string[]>;
-  close(): Promise<void>;
-}
+export type MemoryFiles = ReturnType<typeof createMemoryFiles>;
 
-interface Parts {
+export interface FileOptions {
   /** Where the files lie. */
   folder(): Promise<string>;
   readonly files: Pick<Files, 'journal'>;
@@ -49,7 +245,9 @@ interface Parts {
 const MOST_LOADED = 64;
 const MAINTENANCE_MS = 60_000;
 
-export function createMemoryFiles({ folder, files, clock, log, after }: Parts): MemoryFiles {
+/** The files of all that personas remember; each is loaded at its first use, and let go when others are used more. */
+export function createMemoryFiles(options: FileOptions) {
+  const { folder, log, after } = options;
   const loaded = new Map<string, Promise<MemoryFile>>();
   const inUse = new Map<string, number>();
   const due = new Set<string>();
@@ -94,7 +292,7 @@ export function createMemoryFiles({ folder, files, clock, log, after }: Parts): 
     const path = fileOf(await rootFolder(), space, mind);
     const all = await known();
     all.set(space, (all.get(space) ?? new Set()).add(mind));
-    return openMemoryFile({ path, files, clock, log, schedule: () => schedule(key) });
+    return openMemoryFile(path, options, () => schedule(key));
   };
 
   const load = (key: string, space: string, mind: string): Promise<MemoryFile> => {
@@ -123,16 +321,19 @@ export function createMemoryFiles({ folder, files, clock, log, after }: Parts): 
   };
 
   return {
-    use: async (place, task) => use(spaceOf(place), place.mind, task),
-    async useEach(space, task) {
+    use: async <T>(place: Place, task: (file: MemoryFile) => Promise<T>): Promise<T> =>
+      use(spaceOf(place), place.mind, task),
+    /** For every mind that remembers anything of the guild or direct message, one after another. */
+    async useEach<T>(space: string, task: (file: MemoryFile, mind: string) => Promise<T>): Promise<readonly T[]> {
       const results = [];
       for (const mind of [...((await known()).get(space) ?? [])]) {
         results.push(await use(space, mind, (file) => task(file, mind)));
       }
       return results;
     },
-    spaces: async () => [...(await known()).keys()],
-    async close() {
+    /** Guilds and direct messages of which anything is remembered. */
+    spaces: async (): Promise<readonly string[]> => [...(await known()).keys()],
+    async close(): Promise<void> {
       await Promise.all([...loaded.keys()].map(maintain));
       await Promise.allSettled([...loaded.keys()].map(letGo));
     },

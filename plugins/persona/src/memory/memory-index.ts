@@ -1,6 +1,5 @@
-import { People } from './people.js';
 import type { Memory } from './types.js';
-import { wordsOf } from './words.js';
+import { People, wordsOf } from './words.js';
 
 /** What happens to an index at once: all of it is on the disk, or nothing. Deletions come first. */
 export interface Change {

@@ -1,9 +1,9 @@
 import { timesIn } from './dates.js';
 import { cosine, isLater, isStanding, type MemoryIndex, wordingOf } from './memory-index.js';
-import { namedIn, People } from './people.js';
 import type { Search } from './search.js';
 import { type Memory, mayTell, type Recall, type Recalled } from './types.js';
 import { recencyOf } from './updates.js';
+import { namedIn, People } from './words.js';
 
 interface Wanted extends Recall {
   readonly index: MemoryIndex;

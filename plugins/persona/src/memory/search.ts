@@ -2,13 +2,7 @@ import { isStanding, type MemoryIndex } from './memory-index.js';
 import { isMember, type Memory } from './types.js';
 import { termsOf } from './words.js';
 
-/** Full-text search over what stands in an index. It is built at the first search and then follows the index. */
-export interface Search {
-  /** Scores above 0 of those that have anything of the query and are wanted. What is not wanted has no influence on the scores of what is. */
-  find(query: string, isWanted: (memory: Memory) => boolean): Map<Memory, number>;
-  /** Each value with, in part, those of the memories right before and after in the same conversation. */
-  inContext(values: ReadonlyMap<Memory, number>): Map<Memory, number>;
-}
+export type Search = ReturnType<typeof createSearch>;
 
 /** BM25: how soon a term that comes again counts no more, and how much the length of a text counts. */
 const SATURATION = 0.9;
@@ -27,7 +21,7 @@ const NONE = -1;
 type Postings = Map<string, number[]>;
 
 /** BM25 in which a text has the terms of its neighbours, too, in part. */
-export function createSearch(index: MemoryIndex): Search {
+export function createSearch(index: MemoryIndex) {
   /** By slot. A slot of what went is used again. */
   const memories: (Memory | undefined)[] = [];
   const lengths: number[] = [];
@@ -173,7 +167,8 @@ export function createSearch(index: MemoryIndex): Search {
   };
 
   return {
-    inContext(values) {
+    /** Each value with, in part, those of the memories right before and after in the same conversation. */
+    inContext(values: ReadonlyMap<Memory, number>): Map<Memory, number> {
       prepare();
       const touched: number[] = [];
       for (const [memory, value] of values) {
@@ -185,7 +180,8 @@ export function createSearch(index: MemoryIndex): Search {
       for (const slot of touched) near[slot] = 0;
       return found;
     },
-    find(query, isWanted) {
+    /** Scores above 0 of those that have anything of the query and are wanted. What is not wanted has no influence on the scores of what is. */
+    find(query: string, isWanted: (memory: Memory) => boolean): Map<Memory, number> {
       prepare();
       const wanted = memories.map((memory) => memory !== undefined && isWanted(memory));
       const scores = new Float64Array(memories.length);

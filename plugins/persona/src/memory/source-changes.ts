@@ -1,6 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import type { MemoryFile } from './memory-file.js';
-import { type MemoryFiles, spaceOf } from './memory-files.js';
+import { type MemoryFile, type MemoryFiles, spaceOf } from './memory-files.js';
 import type { Memories, Memory } from './types.js';
 import { planAdd, retract } from './updates.js';
 import { commonFrom, folded } from './words.js';

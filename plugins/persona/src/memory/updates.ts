@@ -1,5 +1,4 @@
 import { byTime, type Change, isLater, isStanding, type MemoryIndex } from './memory-index.js';
-import { exactlyNamedIn, People } from './people.js';
 import {
   type Added,
   covers,
@@ -11,6 +10,7 @@ import {
   sameAudience,
   visibilityAt,
 } from './types.js';
+import { exactlyNamedIn, People } from './words.js';
 
 const MAX_TEXT = 2_000;
 const MAX_LABEL = 100;

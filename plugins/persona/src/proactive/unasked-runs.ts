@@ -1,7 +1,7 @@
 import { type Clock, type Collection, type PersonaTrigger, z } from '@cinnabar/sdk';
 import type { Guild, SendableChannels } from 'discord.js';
 import type { PersonaContext } from '../context.js';
-import { isQuietNow } from '../conversation/local-time.js';
+import { isQuietNow } from '../conversation/render.js';
 import type { ReflectionState } from '../memory/types.js';
 import { post } from '../running/message-sender.js';
 import { runPersona } from '../running/run.js';

@@ -1,6 +1,6 @@
 import { type Actor, billFor } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
-import { foldWhenLong } from '../conversation/summary.js';
+import { foldWhenLong } from '../conversation/chapters.js';
 import type { ActiveRun } from './run.js';
 import type { RunContext } from './run-context.js';
 import { reasonFor } from './trigger-context.js';

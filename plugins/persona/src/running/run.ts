@@ -12,14 +12,13 @@ import {
 } from '@cinnabar/sdk';
 import type { TurnRun } from '../actions/action.js';
 import type { PersonaContext } from '../context.js';
-import { planningPrompt, type Repertoire } from '../planning/planning-prompt.js';
 import { afterRun, payerOf } from './after-run.js';
 import { createRunEvents, type RunEvents } from './event-emitter.js';
 import { isCancelled } from './execute-action.js';
 import { executePlan } from './execute-plan.js';
 import { answer, createMessageSender, type MessageSender } from './message-sender.js';
 import { type Ask, type Bounds, createAsk, createBounds, timeUp } from './model-calls.js';
-import { createPromptContext } from './prompt-context.js';
+import { createPromptContext, planningPrompt, type Repertoire } from './prompt-context.js';
 import { type RunContext, readRunContext } from './run-context.js';
 import { lineOfTurn, reasonFor, type TriggerContext, userInput } from './trigger-context.js';
 

@@ -1,4 +1,14 @@
-import { type Collection, PERSONA_SYSTEM_EVENTS, type PersonaEvent, z } from '@cinnabar/sdk';
+import {
+  type Collection,
+  createKeyedMutex,
+  PERSONA_SYSTEM_EVENTS,
+  type PersonaEvent,
+  type PersonaPlace,
+  textMessages,
+  z,
+} from '@cinnabar/sdk';
+import { type AnyThreadChannel, ChannelType, type Client, type SendableChannels } from 'discord.js';
+import type { PersonaContext } from '../context.js';
 import { keysOf } from '../conversation/conversation-store.js';
 import type { MayRead } from '../personal-data.js';
 
@@ -51,42 +61,13 @@ type Trace = z.output<typeof trace>;
 /** To be declared among the plugin's collections. */
 export const traces = { scope: 'channel', version: 1, schema: trace } as const;
 
-/** The events of the latest runs of each channel. */
-export interface TraceStore {
-  keep(
-    channelId: string,
-    run: {
-      readonly sessionId: string;
-      readonly askedBy: string | null;
-      readonly userIds: readonly string[];
-      readonly messageIds: readonly string[];
-      readonly memoryIds: readonly string[];
-      readonly events: readonly PersonaEvent[];
-    },
-  ): Promise<void>;
-  recent(channelId: string): Promise<readonly PersonaEvent[]>;
-  /** Those that had read one of these messages. */
-  forgetMessages(channelId: string, messageIds: readonly string[]): Promise<void>;
-  /** Those of any channel that had one of these messages or memories in mind. Looks through everything: for what is rare. */
-  forgetEverywhere(gone: {
-    readonly messageIds?: readonly string[];
-    readonly memoryIds?: readonly string[];
-  }): Promise<void>;
-  /** Those of which there are traces. */
-  channels(): Promise<readonly string[]>;
-  forgetRun(channelId: string, sessionId: string): Promise<void>;
-  clear(channelId: string): Promise<void>;
-  /** Runs that a member's words led to. Others may speak of them, too, but are told where the member may not read. */
-  /** Runs that answered a member; without words where that member may not read the channel any more. */
-  export(userId: string, mayRead: MayRead): Promise<unknown>;
-  /** Runs that may speak of a member's words. */
-  forget(userId: string): Promise<void>;
-}
+export type TraceStore = ReturnType<typeof createTraceStore>;
 
 const KEPT_RUNS = 8;
 const KEPT_EVENTS = 200;
 
-export function createTraceStore(collection: Collection<Trace, 'channel'>): TraceStore {
+/** The events of the latest runs of each channel. */
+export function createTraceStore(collection: Collection<Trace, 'channel'>) {
   const drop = async (channelId: string, isGone: (run: Trace['runs'][number]) => boolean) => {
     const there = await collection.of(channelId).find();
     if (there === undefined || !there.runs.some(isGone)) return;
@@ -95,23 +76,28 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>): Trac
     });
   };
   return {
-    async keep(channelId, { sessionId, askedBy, userIds, messageIds, memoryIds, events }) {
-      const run = {
-        sessionId,
-        askedBy,
-        memoryIds: [...memoryIds],
-        userIds: [...userIds],
-        messageIds: [...messageIds],
-        events: events.slice(0, KEPT_EVENTS).map((one) => ({ ...one })),
-      };
+    async keep(
+      channelId: string,
+      run: Omit<Trace['runs'][number], 'events'> & { readonly events: readonly PersonaEvent[] },
+    ): Promise<void> {
       await collection.of(channelId).update((draft) => {
-        draft.runs = [...draft.runs, run].slice(-KEPT_RUNS);
+        const events = run.events.slice(0, KEPT_EVENTS).map((one) => ({ ...one }));
+        draft.runs = [...draft.runs, { ...run, events }].slice(-KEPT_RUNS);
       });
     },
-    recent: async (channelId) => (await collection.of(channelId).get()).runs.flatMap(({ events }) => events),
-    forgetMessages: (channelId, messageIds) =>
+    recent: async (channelId: string): Promise<readonly PersonaEvent[]> =>
+      (await collection.of(channelId).get()).runs.flatMap(({ events }) => events),
+    /** Those that had read one of these messages. */
+    forgetMessages: (channelId: string, messageIds: readonly string[]): Promise<void> =>
       drop(channelId, (run) => run.messageIds.some((id) => messageIds.includes(id))),
-    async forgetEverywhere({ messageIds = [], memoryIds = [] }) {
+    /** Those of any channel that had one of these messages or memories in mind. Looks through everything: for what is rare. */
+    async forgetEverywhere({
+      messageIds = [],
+      memoryIds = [],
+    }: {
+      readonly messageIds?: readonly string[];
+      readonly memoryIds?: readonly string[];
+    }): Promise<void> {
       const [messages, memories] = [new Set(messageIds), new Set(memoryIds)];
       for await (const [channelId] of collection.entries()) {
         await drop(
@@ -120,10 +106,13 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>): Trac
         );
       }
     },
-    channels: () => keysOf(collection),
-    forgetRun: (channelId, sessionId) => drop(channelId, (run) => run.sessionId === sessionId),
-    clear: (channelId) => collection.of(channelId).delete(),
-    async export(userId, mayRead) {
+    /** Those of which there are traces. */
+    channels: (): Promise<readonly string[]> => keysOf(collection),
+    forgetRun: (channelId: string, sessionId: string): Promise<void> =>
+      drop(channelId, (run) => run.sessionId === sessionId),
+    clear: (channelId: string): Promise<void> => collection.of(channelId).delete(),
+    /** Runs that answered a member; without words where that member may not read the channel any more. */
+    async export(userId: string, mayRead: MayRead): Promise<unknown> {
       const found: Record<string, unknown> = {};
       for await (const [channelId, { runs }] of collection.entries()) {
         const theirs = runs.filter(({ askedBy }) => askedBy === userId);
@@ -133,9 +122,50 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>): Trac
       }
       return found;
     },
-    async forget(userId) {
+    /** Runs that may speak of a member's words. */
+    async forget(userId: string): Promise<void> {
       for await (const [channelId] of collection.entries())
         await drop(channelId, ({ userIds }) => userIds.includes(userId));
     },
   };
+}
+
+/** The thread of each channel in which thoughts can be read. To be declared among the plugin's collections. */
+export const thoughtThreads = { scope: 'channel', version: 1, schema: z.object({ threadId: z.string() }) } as const;
+
+type Threads = Collection<{ threadId: string }, 'channel'>;
+
+/** Shows thoughts in a thread, where a guild has chosen that. @returns stops it */
+export function showThoughts(threads: Threads, persona: PersonaContext): () => void {
+  const { background, hub, settingsFor, client, signal } = persona;
+  const inOrder = createKeyedMutex();
+  const show = async ({ channelId, guildId }: PersonaPlace, thought: string) => {
+    if (signal.aborted || guildId === null || (await settingsFor(guildId)).thoughts !== 'thread') return;
+    const channel = client.channels.cache.get(channelId);
+    const thread = channel?.isSendable() === true ? await threadOf(channel, threads, client) : undefined;
+    for (const message of textMessages(thought)) await thread?.send({ ...message, allowedMentions: { parse: [] } });
+  };
+  return hub.subscribe({}, (event: PersonaEvent) => {
+    if (event.type !== 'text' || !event.isThought) return;
+    background.run('showing a thought', () => inOrder.run(event.channelId, () => show(event, event.content)));
+  });
+}
+
+async function threadOf(
+  channel: SendableChannels,
+  threads: Threads,
+  client: Client,
+): Promise<AnyThreadChannel | undefined> {
+  if (channel.type !== ChannelType.GuildText) return undefined;
+  const known = await knownThread(client, (await threads.of(channel.id).find())?.threadId);
+  if (known !== undefined) return known;
+  const thread = await channel.threads.create({ name: 'Thoughts', type: ChannelType.PublicThread });
+  await threads.of(channel.id).set({ threadId: thread.id });
+  return thread;
+}
+
+async function knownThread(client: Client, threadId: string | undefined): Promise<AnyThreadChannel | undefined> {
+  if (threadId === undefined) return undefined;
+  const channel = await client.channels.fetch(threadId).catch(() => null);
+  return channel?.isThread() === true ? channel : undefined;
 }

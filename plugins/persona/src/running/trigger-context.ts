@@ -10,8 +10,8 @@ import {
   withoutNotes,
 } from '@cinnabar/sdk';
 import type { Message, SendableChannels } from 'discord.js';
-import { extrasOf } from '../conversation/catch-up.js';
-import type { Line } from '../conversation/schema.js';
+import type { Line } from '../conversation/conversation-store.js';
+import { extrasOf } from '../conversation/conversation-sync.js';
 import type { ReflectionState } from '../memory/types.js';
 import type { SendText } from './message-sender.js';
 

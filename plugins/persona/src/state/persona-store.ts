@@ -1,10 +1,6 @@
-import type { Clock, Collection, Document, PersonaPlace, Provenance } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
-import type { ConversationStore } from '../conversation/conversation-store.js';
-import type { Memories, Place as MemoryPlace } from '../memory/types.js';
-import type { PersonaSettings } from '../settings.js';
-import { changeIn, dropFreeTexts, hasFreeTexts, stateIn } from './channel-texts.js';
-import { type Audience, dropItems, itemsIn } from './goals.js';
+import type { Collection, Document, PersonaPlace } from '@cinnabar/sdk';
+import type { PersonaContext } from '../context.js';
+import type { Place as MemoryPlace } from '../memory/types.js';
 import {
   type Item,
   type MemoryChange,
@@ -16,6 +12,7 @@ import {
   type StoredPersona,
   storedPersona,
 } from './schema.js';
+import { type Audience, changeIn, dropFreeTexts, dropItems, hasFreeTexts, itemsIn, stateIn } from './visibility.js';
 
 /** To be declared among the plugin's collections. */
 export const personaCollections = {
@@ -39,45 +36,12 @@ export interface Author {
   readonly messageId?: string | null;
 }
 
-export interface PersonaStore {
-  /** As it holds there. */
-  read(place: PersonaPlace): Promise<StoredPersona>;
-  /** What of it may be told there is judged by this. */
-  audienceAt(place: PersonaPlace): Audience;
-  /** Whose the persona of a place is: the guild's, or a channel's. */
-  home(place: PersonaPlace): Promise<{ readonly kind: 'guild' | 'channel'; readonly id: string }>;
-  /** Where the persona of a place remembers. */
-  memoryPlace(place: PersonaPlace): Promise<MemoryPlace>;
-  /** Changes it; written when it resolves. When `change` throws, nothing is. @param what in words: "mood: glad (6)" */
-  change(
-    place: PersonaPlace,
-    author: Author,
-    what: string,
-    change: (draft: State, at: Audience) => void,
-  ): Promise<StoredPersona>;
-  /** Notes what has been done to the memories, so that it can be undone with the rest. */
-  note(place: PersonaPlace, author: Author, change: MemoryChange): Promise<void>;
-  /** Notes what a reset has put aside, so that it can be brought back. */
-  noteReset(place: PersonaPlace, author: Author, reset: Reset): Promise<void>;
-  /** Takes the latest revision back, with what it did to the memories. Resolves with what it was, in words; `undefined` when there is none. */
-  undo(place: PersonaPlace): Promise<readonly string[] | undefined>;
-  /** What came of these messages goes: goals and desires, and what is kept of them to be undone. */
-  forgetMessages(place: PersonaPlace, messageIds: readonly string[]): Promise<void>;
-  /** Back to a new persona; can be undone. */
-  reset(place: PersonaPlace, author: Author): Promise<void>;
-  /** Deletes it, and all that could be undone. */
-  wipe(place: PersonaPlace): Promise<void>;
+interface Home {
+  readonly kind: 'guild' | 'channel';
+  readonly id: string;
 }
 
-interface StoreParts {
-  readonly collections: PersonaCollections;
-  readonly client: Client;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly provenance: Pick<Provenance, 'mayTell'>;
-  readonly memories: Pick<Memories, 'find' | 'retract' | 'restore' | 'restoreAll'>;
-  readonly conversations: Pick<ConversationStore, 'bringBack'>;
-  settingsFor(guildId: string | null): Promise<PersonaSettings>;
-}
+export type PersonaStore = ReturnType<typeof createPersonaStore>;
 
 const CONVERSATION = 'reset: what was said';
 const MEMORIES = 'reset: all memories';
@@ -86,17 +50,15 @@ const MAX_REVISIONS = 25;
 const MAX_ENTRIES = 40;
 const MAX_LENGTH = 200;
 
-export function createPersonaStore({
-  collections,
-  client,
-  clock,
-  provenance,
-  memories,
-  conversations,
-  settingsFor,
-}: StoreParts): PersonaStore {
-  /** A thread has its parent's. */
-  const home: PersonaStore['home'] = async ({ guildId, channelId }) => {
+type Services = Pick<PersonaContext, 'client' | 'clock' | 'conversations' | 'memories' | 'provenance' | 'settingsFor'>;
+
+/** Who a persona is, with a history of its changes. */
+export function createPersonaStore(
+  collections: PersonaCollections,
+  { client, clock, conversations, memories, provenance, settingsFor }: Services,
+) {
+  /** Whose the persona of a place is: the guild's, or a channel's. A thread has its parent's. */
+  const home = async ({ guildId, channelId }: PersonaPlace): Promise<Home> => {
     if (guildId !== null && (await settingsFor(guildId)).scope === 'guild') return { kind: 'guild', id: guildId };
     const channel = client.channels.cache.get(channelId);
     return { kind: 'channel', id: (channel?.isThread() === true ? channel.parentId : null) ?? channelId };
@@ -105,11 +67,13 @@ export function createPersonaStore({
     const { kind, id } = await home(place);
     return kind === 'guild' ? collections.guildPersonas.of(id) : collections.channelPersonas.of(id);
   };
+  /** Decides what of the state may be known there. */
   const audienceAt = (place: PersonaPlace): PersonaPlace & Audience => ({
     ...place,
     isOpen: (channelId) => provenance.mayTell([{ guildId: place.guildId, channelId, messageIds: [] }], place),
   });
-  const memoryPlace = async (place: PersonaPlace) => {
+  /** Where the persona of a place remembers. */
+  const memoryPlace = async (place: PersonaPlace): Promise<MemoryPlace> => {
     const { kind, id } = await home(place);
     return { ...audienceAt(place), mind: kind === 'guild' ? 'guild' : id };
   };
@@ -150,14 +114,21 @@ export function createPersonaStore({
 
   return {
     home,
-    async read(place) {
+    /** As it holds there. */
+    async read(place: PersonaPlace): Promise<StoredPersona> {
       const stored = await (await documentOf(place)).get();
       const { moodHours } = await settingsFor(place.guildId);
       return { ...stored, state: faded(stateIn(stored.state, audienceAt(place)), moodHours, clock.now()) };
     },
     audienceAt,
     memoryPlace,
-    async change(place, author, what, change) {
+    /** Changes it; written when it resolves. When `change` throws, nothing is. @param what in words: "mood: glad (6)" */
+    async change(
+      place: PersonaPlace,
+      author: Author,
+      what: string,
+      change: (draft: State, at: Audience) => void,
+    ): Promise<StoredPersona> {
       const { keepPrivate } = await settingsFor(place.guildId);
       const stored = await revise(place, author, what, ({ state }) =>
         changeIn(state, audienceAt(place), author, keepPrivate, (draft) => {
@@ -168,11 +139,17 @@ export function createPersonaStore({
       );
       return { ...stored, state: stateIn(stored.state, audienceAt(place)) };
     },
-    async note(place, author, change) {
+    /** Notes what has been done to the memories, so that it can be undone with the rest. */
+    async note(place: PersonaPlace, author: Author, change: MemoryChange): Promise<void> {
       // What it says is kept in one place alone: there it can be deleted.
       await revise(place, author, '', (_draft, revision) => void revision.memories.push(change));
     },
-    async noteReset(place, author, { conversations: cleared = [], memoriesAt }) {
+    /** Notes what a reset has put aside, so that it can be brought back. */
+    async noteReset(
+      place: PersonaPlace,
+      author: Author,
+      { conversations: cleared = [], memoriesAt }: Reset,
+    ): Promise<void> {
       await revise(place, author, '', (_draft, revision) => {
         const before = revision.reset ?? { conversations: [] };
         revision.reset = {
@@ -185,7 +162,8 @@ export function createPersonaStore({
         }
       });
     },
-    async undo(place) {
+    /** Takes the latest revision back, with what it did to the memories. Resolves with what it was, in words; `undefined` when there is none. */
+    async undo(place: PersonaPlace): Promise<readonly string[] | undefined> {
       const document = await documentOf(place);
       const latest = (await document.get()).history.at(-1);
       const what = await undoMemories(place, latest);
@@ -200,7 +178,8 @@ export function createPersonaStore({
       const isTold = latest.channelId === null || latest.channelId === place.channelId;
       return [...(isTold ? latest.what : latest.what.slice(0, 1).map(() => ELSEWHERE)), ...what];
     },
-    async forgetMessages(place, messageIds) {
+    /** What came of these messages goes: goals and desires, and what is kept of them to be undone. */
+    async forgetMessages(place: PersonaPlace, messageIds: readonly string[]): Promise<void> {
       const document = await documentOf(place);
       const stored = await document.find();
       const isGone = ({ origin }: Item) => origin?.messageId != null && messageIds.includes(origin.messageId);
@@ -212,8 +191,10 @@ export function createPersonaStore({
         dropFreeTexts(draft, isGoneText);
       });
     },
-    wipe: async (place) => (await documentOf(place)).delete(),
-    async reset(place, author) {
+    /** Deletes it, and all that could be undone. */
+    wipe: async (place: PersonaPlace): Promise<void> => (await documentOf(place)).delete(),
+    /** Back to a new persona; can be undone. */
+    async reset(place: PersonaPlace, author: Author): Promise<void> {
       await revise(place, author, 'everything as new', (draft) => {
         draft.state = structuredClone(NEW_STATE);
       });
