@@ -152,7 +152,9 @@ const PATIENCE_MS = 3_000;
 /** Ends everything that waits: first none of it can run any more, then the cards say so. */
 export async function stopWaiting({ board, expiry, clock }: { board: Board; expiry: Expiry; clock: Clock }) {
   const open = [...board.all()];
-  const ended = Promise.allSettled(open.map((card) => expiry.expire(card, 'restarted')));
+  const ended = Promise.allSettled(
+    open.map((card) => expiry.expire(card, expiry.isOverdue(card) ? 'timedOut' : 'restarted')),
+  );
   let cancel: () => void = () => undefined;
   const patience = new Promise<void>((resolve) => {
     cancel = clock.after(PATIENCE_MS, resolve);

@@ -43,6 +43,18 @@ describe('confirmations over a restart', () => {
     expect(await after.host.resolve(Ledger).get(outcome.callId)).to.have.property('state', 'expired');
   });
 
+  it('says at a stop of a card whose time was over before that it timed out', async () => {
+    await using desk = await openDesk();
+    await desk.call(desk.host.alice, { what: 'milk' });
+    await desk.host.advance(120_000);
+    await desk.call(desk.host.bob, { what: 'bread' });
+    await desk.host.stop();
+    expect(desk.said().map(({ content }) => content.split('\n').at(-1))).to.deep.equal([
+      '⏱️ Request timed out',
+      '🔁 Not run: I was restarted. Please ask again.',
+    ]);
+  });
+
   it('finds a card whose delivery was not confirmed when the bot died', async () => {
     await using before = await openDesk();
     const { alice, discord } = before.host;
