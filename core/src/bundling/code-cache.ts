@@ -17,7 +17,7 @@ const uncached = new Map<string, { readonly script: Script; readonly key: Buffer
 export function runCached(code: string, file: string): unknown {
   const cacheFile = `${file.replace(/\.cjs$/, '')}.v8`;
   // V8 itself compares no more than the length of the source.
-  const key = createHash('sha256').update(code, 'latin1').digest();
+  const key = createHash('sha256').update(code, 'utf8').digest();
   const cachedData = readCodeCache(cacheFile, key);
   const script = new Script(code, { filename: file, ...(cachedData === undefined ? {} : { cachedData }) });
   if (cachedData === undefined || script.cachedDataRejected === true) uncached.set(cacheFile, { script, key });

@@ -26,7 +26,7 @@ interface Exports {
  */
 export function runHostBundle(built: Built, withPlugins: boolean): HostBundle {
   const file = join(BUNDLE_DIR, built.script);
-  const run = codeCache.runCached(readFileSync(file, 'latin1'), file);
+  const run = codeCache.runCached(readFileSync(file, 'utf8'), file);
   sourceMaps.mapStackFrames(file, () => JSON.parse(readFileSync(`${file}.map`, 'utf8')));
   if (typeof run !== 'function') throw new TypeError(`${file} holds no bundle`);
   const require = createRequire(file);

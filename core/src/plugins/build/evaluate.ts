@@ -41,7 +41,7 @@ const SOURCE_MAP = '\n//# sourceMappingURL=';
 
 /** What is run of a cache file. */
 interface BundleScript {
-  /** Without its source map, which would stay in memory with it. The bundler writes ASCII. */
+  /** Without its source map, which would stay in memory with it. The bundler writes non-ASCII characters of regular expressions as they are. */
   readonly code: string;
   /** What follows the code, as long as the file is the same. */
   readRest(): string;
@@ -51,11 +51,11 @@ interface BundleScript {
 function readBundle(file: string): BundleScript {
   const content = readFileSync(file);
   const end = content.lastIndexOf(SOURCE_MAP);
-  const code = content.toString('latin1', 0, end < 0 ? content.length : end);
+  const code = content.toString('utf8', 0, end < 0 ? content.length : end);
   return {
     code,
     readRest() {
-      const now = readFileSync(file, 'latin1');
+      const now = readFileSync(file, 'utf8');
       return now.startsWith(code) ? now.slice(code.length) : '';
     },
   };
