@@ -1,5 +1,5 @@
 import type { Actor, Decision } from './access.js';
-import type { LlmCompletion, ModelPrice, Usage } from './llm.js';
+import type { ModelPrice, Usage } from './llm.js';
 import { defineToken } from './token.js';
 
 /** Tokens of all the model calls of one piece of work, by what they cost. */
@@ -139,22 +139,15 @@ export function addUsage(sum: BilledUsage, more: Usage): BilledUsage {
   };
 }
 
-/**
- * Sums over model calls, each at the price of the model that answered it; `cost` is `null` as soon as one has none.
- * @param priceFor by the completion's model: `async (model) => (await llm.traits(model).catch(() => undefined))?.price`
- */
-export async function billFor(
-  completions: readonly Pick<LlmCompletion, 'usage' | 'model'>[],
-  priceFor: (model: string) => Promise<ModelPrice | undefined>,
-): Promise<Bill> {
+/** Sums over model calls, each at the price of the model that answered it; `cost` is `null` as soon as one has none. */
+export function billFor(calls: readonly { readonly usage: Usage; readonly price: ModelPrice | undefined }[]): Bill {
   let usage = NO_USAGE;
   let cost: number | null = 0;
-  for (const completion of completions) {
-    usage = addUsage(usage, completion.usage);
-    const price = await priceFor(completion.model);
-    cost = price === undefined || cost === null ? null : cost + costOf(completion.usage, price);
+  for (const call of calls) {
+    usage = addUsage(usage, call.usage);
+    cost = call.price === undefined || cost === null ? null : cost + costOf(call.usage, call.price);
   }
-  return { usage, calls: completions.length, cost };
+  return { usage, calls: calls.length, cost };
 }
 
 /** What one call can use at most: the whole prompt written anew, and the longest answer. */

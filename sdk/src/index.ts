@@ -85,6 +85,7 @@ export * from './identities.js';
 export * from './ledger.js';
 export * from './llm.js';
 export * from './mcp-endpoint.js';
+export * from './metering.js';
 export * from './observability.js';
 export * from './persona.js';
 export * from './plugins.js';

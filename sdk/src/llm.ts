@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import type { Receipt } from './accounts.js';
+import type { Charge, WorkCharge, WorkDetails } from './metering.js';
 import type { SetupNeed } from './plugins.js';
 import { defineToken } from './token.js';
 
@@ -89,6 +91,9 @@ export interface LlmRequest {
   readonly signal?: AbortSignal;
 }
 
+/** A request as it is made: for whom and why is required. */
+export type ChargedRequest = LlmRequest & { readonly charge: Charge };
+
 export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal';
 
 /** Tokens by what they cost. The whole prompt is the sum of `inputTokens`, `cacheCreationTokens` and `cacheReadTokens`, whatever the provider. */
@@ -158,7 +163,9 @@ export interface Embeddings {
   readonly tokens: number;
 }
 
-export interface EmbedOptions {
+export interface EmbedRequest {
+  /** Who pays, and why. */
+  readonly charge: Charge;
   /** By default what the host is configured with. */
   readonly model?: string;
   /** Cancels the HTTP request. */
@@ -174,14 +181,23 @@ export interface RenderedRequest {
 }
 
 export interface Llm {
-  /** @throws CinnabarError CINNABAR_LLM_… , each with a sentence for people */
-  complete(request: LlmRequest): Promise<LlmCompletion>;
+  /**
+   * @throws CinnabarError CINNABAR_LLM_… , each with a sentence for people
+   * @throws BudgetExceededError before anything is sent
+   */
+  complete(request: ChargedRequest): Promise<LlmCompletion>;
   /**
    * Vectors of texts, for search by meaning. `undefined` where no configured vendor offers embeddings: that is so unless the owner has named a
    * model for them. Many texts are sent in several requests.
    * @throws CinnabarError CINNABAR_LLM_… , each with a sentence for people
+   * @throws BudgetExceededError before anything is sent
    */
-  embed(texts: readonly string[], options?: EmbedOptions): Promise<Embeddings | undefined>;
+  embed(texts: readonly string[], request: EmbedRequest): Promise<Embeddings | undefined>;
+  /**
+   * Ends a piece of work of several requests, and adds `details` to its receipt. Call it in a `finally`: until then the work holds room in the budgets.
+   * @returns its receipt, also where no accounts keep it; `undefined` when no model has answered
+   */
+  finishWork(charge: WorkCharge, details?: WorkDetails): Promise<Receipt | undefined>;
   /** Traits of a model, or of the one that answers when a request names none. */
   traits(model?: string): Promise<ModelTraits>;
   /** The provider's request as it would be sent, for inspection and tests; nothing is sent. */

@@ -6,6 +6,7 @@ import { readMetrics } from '../support/monitoring.js';
 import { startWholeBot } from './support/whole-bot.js';
 
 const REQUEST = {
+  charge: { actor: { userId: '1', guildId: null, channelId: '2' }, responder: 'test', trigger: 'I was tested' },
   self: 'Cinnabar',
   messages: [{ participant: 'Alice', content: [{ type: 'text', text: 'Hi' }] }],
 } as const;

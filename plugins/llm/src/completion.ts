@@ -1,4 +1,11 @@
-import { CinnabarError, type LlmCompletion, type LlmRequest, tokensOf, type Usage } from '@cinnabar/sdk';
+import {
+  CinnabarError,
+  estimatePromptTokens,
+  type LlmCompletion,
+  type LlmRequest,
+  tokensOf,
+  type Usage,
+} from '@cinnabar/sdk';
 import { z } from 'zod';
 import { contentOf, createAnswerReader } from './prefill/answer.js';
 import type { Mode, ProviderReply } from './providers/provider.js';
@@ -43,23 +50,11 @@ function usageOf(request: LlmRequest, reply: ProviderReply): Usage {
   if (readBytes === 0) return usage;
   const outputTokens = Math.max(usage.outputTokens, Math.ceil(readBytes / BYTES_PER_TOKEN));
   const isPromptKnown = tokensOf({ ...usage, outputTokens: 0 }) > 0;
-  return { ...usage, outputTokens, inputTokens: isPromptKnown ? usage.inputTokens : estimatePrompt(request) };
+  return { ...usage, outputTokens, inputTokens: isPromptKnown ? usage.inputTokens : estimatePromptTokens(request) };
 }
 
 function textBytes(content: ProviderReply['content']): number {
   return content.reduce((sum, block) => sum + (block.type === 'text' ? Buffer.byteLength(block.text) : 0), 0);
-}
-
-function estimatePrompt({ system = '', messages, tools = [] }: LlmRequest): number {
-  const blocks = messages.flatMap(({ content }) => content);
-  const texts = [
-    system,
-    ...blocks.map((block) =>
-      block.type === 'text' ? block.text : block.type === 'image' ? '' : JSON.stringify(block),
-    ),
-    ...tools.map((tool) => JSON.stringify(tool)),
-  ];
-  return Math.ceil(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / BYTES_PER_TOKEN);
 }
 
 function shortened(reply: ProviderReply, maxBytes: number): ProviderReply {

@@ -1,8 +1,9 @@
-import { CinnabarError, type Clock, type Embeddings, type Llm, type Logger } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, type Embeddings, type Logger, type UnmeteredLlm } from '@cinnabar/sdk';
 import { boundsUntil, interrupted } from './attempt.js';
 import type { Setup } from './candidate.js';
 import type { Breakers } from './circuit-breaker.js';
-import type { Metering } from './metrics.js';
+import type { ModelMetrics } from './metrics.js';
+import { traitsOf } from './models/traits.js';
 import { unreadable } from './providers/errors.js';
 import type { Attempt, Provider } from './providers/provider.js';
 import { within, withRetries } from './retry.js';
@@ -10,22 +11,29 @@ import { within, withRetries } from './retry.js';
 export interface EmbedParts {
   setup(): Promise<Setup>;
   readonly breakers: Breakers;
-  readonly metering?: Metering;
+  readonly metrics?: ModelMetrics;
   readonly clock: Clock;
   readonly log: Logger;
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
 }
 
-/** `Llm.embed`: as many requests as the vendor's limit asks for, one after another, each bounded and repeated like a completion's. */
-export function createEmbed(parts: EmbedParts): Llm['embed'] {
+/** Texts to vectors: as many requests as the vendor's limit asks for, one after another, each bounded and repeated like a completion's. */
+export function createEmbeddings(parts: EmbedParts): Pick<UnmeteredLlm, 'embed' | 'embeddingModel'> {
   const { breakers, clock } = parts;
-  return async (texts, options = {}) => {
+  const routeFor = async (wanted: string | undefined) => {
     const setup = await parts.setup();
-    const route = setup.routes.embeddings(options.model);
+    const route = setup.routes.embeddings(wanted);
     const provider = route === undefined ? undefined : setup.providerFor(route.vendor.source);
     if (route === undefined || provider?.embed === undefined) return undefined;
-    const { vendor, model } = route;
+    const { price } = traitsOf(provider.name, route.model, setup.settings.models);
+    return { setup, provider, price, ...route };
+  };
+  const embeddingModel: UnmeteredLlm['embeddingModel'] = (wanted) => routeFor(wanted);
+  const embed: UnmeteredLlm['embed'] = async (texts, options, onUse) => {
+    const route = await routeFor(options.model);
+    if (route === undefined) return undefined;
+    const { setup, provider, vendor, model, price } = route;
     const { timeoutMs, retries, retryDelayMs, deadlineMs } = setup.settings;
     const signals = [parts.signal, ...(options.signal === undefined ? [] : [options.signal])];
     const log = parts.log.child({ provider: provider.name, model });
@@ -44,12 +52,15 @@ export function createEmbed(parts: EmbedParts): Llm['embed'] {
       );
       if (!attempt.ok) throw new CinnabarError(attempt.failure.code, attempt.failure.params);
       const { vectors, tokens, model: named } = attempt.reply;
-      parts.metering?.embedded(model, tokens);
+      parts.metrics?.embedded(model, tokens);
+      const usage = { inputTokens: tokens, outputTokens: 0 };
+      onUse({ kind: 'embedding', model: named, provider: provider.name, usage, price });
       all = { vectors: [...all.vectors, ...vectors], model: named, tokens: all.tokens + tokens };
     }
     log.debug('texts embedded', { texts: texts.length, tokens: all.tokens });
     return all;
   };
+  return { embed, embeddingModel };
 }
 
 async function askFor(

@@ -1,11 +1,14 @@
 import {
+  Accounts,
   type CinnabarError,
   Clock,
   Configuration,
   definePlugin,
   Llm,
+  meterLlm,
   OwnerNotices,
   operatorSentenceOf,
+  optional,
   Random,
   Redaction,
   replyPrivately,
@@ -16,8 +19,8 @@ import {
 import { createBodies } from './bodies.js';
 import type { Setup } from './candidate.js';
 import { createBreakers } from './circuit-breaker.js';
-import { createLlm } from './llm.js';
-import { createMetering } from './metrics.js';
+import { createModels } from './llm.js';
+import { createModelMetrics } from './metrics.js';
 import { createProviders } from './providers/registry.js';
 import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
 import { describeStatus } from './status.js';
@@ -39,7 +42,14 @@ export default definePlugin({
   settings: { global: GLOBAL_SETTINGS },
   configuration: FILE_KEYS,
   env: ENVIRONMENT,
-  inject: { clock: Clock, configuration: Configuration, notices: OwnerNotices, random: Random, redaction: Redaction },
+  inject: {
+    accounts: optional(Accounts),
+    clock: Clock,
+    configuration: Configuration,
+    notices: OwnerNotices,
+    random: Random,
+    redaction: Redaction,
+  },
   provides: [Llm],
   async setup({ provide, group, personalData, every, settings, env, services, metrics, log, signal }) {
     const { clock, notices, random } = services;
@@ -65,7 +75,6 @@ export default definePlugin({
     const bodies = createBodies(clock, services.redaction, log);
     // Whose words are in a body is not known.
     personalData({ export: async () => undefined, forget: async () => bodies.clear() });
-    const metering = createMetering(metrics, breakers, clock);
     let current: Llm['current'] = { provider: 'offline', model: 'offline' };
 
     const readValues = async () => withVendorsOfFiles(await settings.global.get(), services.configuration);
@@ -92,21 +101,19 @@ export default definePlugin({
     if (problem !== undefined) log.warn(problem);
     // Nothing tells of a changed setting, and status lines read `current` without waiting.
     every(REFRESH_MS, refresh);
-    provide(
-      Llm,
-      createLlm({
-        setup,
-        current: () => current,
-        breakers,
-        metering,
-        bodies,
-        clock,
-        random,
-        log,
-        signal,
-        onFailure: tellOwner,
-      }),
-    );
+    const models = createModels({
+      setup,
+      current: () => current,
+      breakers,
+      metrics: createModelMetrics(metrics, breakers, clock),
+      bodies,
+      clock,
+      random,
+      log,
+      signal,
+      onFailure: tellOwner,
+    });
+    provide(Llm, meterLlm(models, services));
 
     group({
       name: 'llm',

@@ -5,16 +5,27 @@ import {
   type Llm,
   type LlmRequest,
   type Logger,
+  type ModelPrice,
+  type OnUse,
   operatorSentenceOf,
   type Random,
+  type UnmeteredLlm,
 } from '@cinnabar/sdk';
 import { attemptOnce, boundsUntil, judged } from './attempt.js';
 import type { Bodies } from './bodies.js';
-import { type Candidate, candidateFor, createLearned, omittedFor, planCall, type Setup } from './candidate.js';
+import {
+  type Candidate,
+  candidateFor,
+  createLearned,
+  type Learned,
+  omittedFor,
+  planCall,
+  type Setup,
+} from './candidate.js';
 import type { Breakers } from './circuit-breaker.js';
 import { boundReply, finishCompletion } from './completion.js';
-import { createEmbed } from './embeddings.js';
-import type { Metering } from './metrics.js';
+import { createEmbeddings } from './embeddings.js';
+import type { ModelMetrics } from './metrics.js';
 import type { Failure, Mode } from './providers/provider.js';
 import { CANCELLED, withRetries } from './retry.js';
 import { createListener, type Listener } from './streaming.js';
@@ -25,7 +36,7 @@ export interface ServiceParts {
   /** What answered or would answer, as last known. */
   readonly current: () => Llm['current'];
   readonly breakers: Breakers;
-  readonly metering?: Metering;
+  readonly metrics?: ModelMetrics;
   readonly bodies?: Bodies;
   readonly clock: Clock;
   readonly random: Random;
@@ -47,8 +58,8 @@ const ASK_ANOTHER: ReadonlySet<ErrorCode> = new Set([
   'CINNABAR_LLM_PAUSED',
 ]);
 
-/** The `Llm` service: finds who answers, bounds each attempt, repeats what may be repeated, tries others, and checks what came back. */
-export function createLlm(parts: ServiceParts): Llm {
+/** The models: finds who answers, bounds each attempt, repeats what may be repeated, tries others, and checks what came back. */
+export function createModels(parts: ServiceParts): UnmeteredLlm {
   const { clock, random, breakers } = parts;
   const learned = createLearned();
 
@@ -59,7 +70,13 @@ export function createLlm(parts: ServiceParts): Llm {
       setup,
       listener,
       deadlineAt,
-    }: { readonly setup: Setup; readonly listener: Listener | undefined; readonly deadlineAt: number },
+      onUse,
+    }: {
+      readonly setup: Setup;
+      readonly listener: Listener | undefined;
+      readonly deadlineAt: number;
+      readonly onUse: OnUse;
+    },
   ) => {
     const { settings } = setup;
     const log = parts.log.child({ provider: candidate.provider.name, model: candidate.model });
@@ -88,13 +105,15 @@ export function createLlm(parts: ServiceParts): Llm {
       }),
     );
     if (!attempt.ok) {
-      parts.metering?.ended(candidate, startedMs, attempt.failure);
+      parts.metrics?.ended(candidate, startedMs, attempt.failure);
       return attempt;
     }
     const reply = boundReply(request, attempt.reply, settings.maxAnswerBytes);
     // What was answered is paid for, whether it can be read or not.
-    parts.metering?.ended(candidate, startedMs, reply);
+    parts.metrics?.ended(candidate, startedMs, reply);
     const { name } = candidate.provider;
+    const price = priceOf(setup, reply.model, learned);
+    onUse({ kind: 'completion', model: reply.model, provider: name, mode, usage: reply.usage, price });
     const omitted = omittedFor(setup, candidate, request, learned);
     const read = finishCompletion(request, name, reply, mode, () => random.id(), settings.maxToolCalls);
     const completion = omitted.length === 0 ? read : { ...read, omitted };
@@ -107,7 +126,7 @@ export function createLlm(parts: ServiceParts): Llm {
     get current() {
       return parts.current();
     },
-    async complete(request) {
+    async complete(request, onUse) {
       const setup = await parts.setup();
       const listener = request.onText && createListener(request, request.onText);
       const endAt = endOf(request, setup);
@@ -118,7 +137,7 @@ export function createLlm(parts: ServiceParts): Llm {
         // A model that hangs must leave the others time to answer.
         const deadlineAt = others > 0 ? clock.now() + leftMs * FIRST_SHARE : endAt;
         others -= 1;
-        const outcome = await answer(request, candidate, { setup, listener, deadlineAt });
+        const outcome = await answer(request, candidate, { setup, listener, deadlineAt, onUse });
         if (outcome.ok) {
           listener?.finish(outcome.completion.content);
           return outcome.completion;
@@ -129,7 +148,7 @@ export function createLlm(parts: ServiceParts): Llm {
       }
       throw toError(failed ?? CANCELLED);
     },
-    embed: createEmbed(parts),
+    ...createEmbeddings(parts),
     async traits(model) {
       return candidateFor(await parts.setup(), model, learned).traits;
     },
@@ -170,6 +189,15 @@ export function createLlm(parts: ServiceParts): Llm {
       parts.log.warn(sentence);
       return undefined;
     }
+  }
+}
+
+/** Of the model that has answered, which may have a more exact name than the one that was asked for. */
+function priceOf(setup: Setup, model: string, learned: Learned): ModelPrice | undefined {
+  try {
+    return candidateFor(setup, model, learned).traits.price;
+  } catch {
+    return undefined;
   }
 }
 

@@ -3,13 +3,13 @@ import type { Candidate } from './candidate.js';
 import type { Breakers } from './circuit-breaker.js';
 
 /** What monitoring shows of models. */
-export interface Metering {
+export interface ModelMetrics {
   /** One request to one model, its repetitions included. @param startedAt in milliseconds since the Unix epoch */
   ended(candidate: Candidate, startedAt: number, end: { readonly usage: Usage } | { readonly code: ErrorCode }): void;
   embedded(model: string, tokens: number): void;
 }
 
-export function createMetering(metrics: Metrics, breakers: Breakers, clock: Clock): Metering {
+export function createModelMetrics(metrics: Metrics, breakers: Breakers, clock: Clock): ModelMetrics {
   const requests = metrics.counter({
     name: 'requests_total',
     help: 'Requests to models by outcome: done, or why not (timeout, unavailable, rate_limited, paused, …).',

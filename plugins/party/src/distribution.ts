@@ -1,10 +1,12 @@
 import {
+  BudgetExceededError,
   CinnabarError,
   type Llm,
   type LlmCompletion,
   type ParticipantMessage,
   sentenceOf,
   UserError,
+  type WorkCharge,
   z,
 } from '@cinnabar/sdk';
 import type { Character } from './characters.js';
@@ -13,6 +15,7 @@ import { findProblems } from './verify-distribution.js';
 interface LootRequest {
   readonly characters: readonly Character[];
   readonly lootDescription: string;
+  readonly charge: WorkCharge;
   readonly signal: AbortSignal;
 }
 
@@ -29,11 +32,15 @@ const TRIES = 2;
  * Asks the model who gets what, and believes only an answer that can be verified; one that cannot is sent back once.
  * @throws UserError a sentence for the member when the model fails
  */
-export async function askForDistribution(llm: Llm, request: LootRequest): Promise<Distribution> {
+export function askForDistribution(llm: Llm, request: LootRequest): Promise<Distribution> {
+  return verifiedAnswer(llm, request).finally(() => llm.finishWork(request.charge));
+}
+
+async function verifiedAnswer(llm: Llm, request: LootRequest): Promise<Distribution> {
   const names = request.characters.map(({ name }) => name);
   let messages: readonly ParticipantMessage[] = [lootMessage(request.characters, request.lootDescription)];
   for (let left = TRIES; left > 0; left--) {
-    const { distribution, text } = await answerTo(llm, messages, request.signal);
+    const { distribution, text } = await answerTo(llm, messages, request);
     const problems =
       distribution === undefined
         ? ['It is not the JSON object that was asked for.']
@@ -46,13 +53,18 @@ export async function askForDistribution(llm: Llm, request: LootRequest): Promis
   );
 }
 
-async function answerTo(llm: Llm, messages: readonly ParticipantMessage[], signal: AbortSignal): Promise<Answer> {
+async function answerTo(
+  llm: Llm,
+  messages: readonly ParticipantMessage[],
+  { charge, signal }: LootRequest,
+): Promise<Answer> {
   try {
     const completion = await llm.complete({
       self: QUARTERMASTER,
       system: INSTRUCTIONS,
       messages,
       output: { name: 'gear_distribution', schema: distributionSchema },
+      charge,
       signal,
     });
     const { data } = distributionSchema.safeParse(completion.structured);
@@ -61,6 +73,7 @@ async function answerTo(llm: Llm, messages: readonly ParticipantMessage[], signa
     if (error instanceof CinnabarError && error.code === 'CINNABAR_LLM_MALFORMED') {
       return { distribution: undefined, text: '(not readable)' };
     }
+    if (error instanceof BudgetExceededError) throw error;
     const sentence = sentenceOf(error) ?? 'the language model failed.';
     throw new UserError(`${NO_ANSWER} ${sentence}`, { cause: error });
   }

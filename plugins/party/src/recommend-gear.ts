@@ -47,7 +47,7 @@ export function recommendGear(partyOf: PartyOf, llm: Llm | undefined): ToolDefin
       success: (_, { distribution, candidates }) => recommendationText(distribution, candidates),
       cancelled: () => 'Cancelled gear recommendation.',
     },
-    async run({ loot_description, excluded_characters }, { actor, signal }) {
+    async run({ loot_description, excluded_characters }, { actor, callId, signal }) {
       if (loot_description.trim() === '') throw new UserError('Tell me what the loot is.');
       const { document } = await partyOf(actor);
       const { members } = await document.get();
@@ -56,7 +56,9 @@ export function recommendGear(partyOf: PartyOf, llm: Llm | undefined): ToolDefin
         throw new UserError('I cannot recommend gear at the moment: that needs a language model, and none is running.');
       }
       const { characters } = candidates;
-      const distribution = await askForDistribution(llm, { characters, lootDescription: loot_description, signal });
+      const charge = { actor, responder: 'party', trigger: 'I was asked who should get which loot', work: callId };
+      const request = { characters, lootDescription: loot_description, charge, signal };
+      const distribution = await askForDistribution(llm, request);
       return { distribution, candidates };
     },
   };

@@ -155,7 +155,7 @@ export default definePlugin({
       }
     });
     registerCommands(context, { access, provenance, tasks: service, approvals });
-    registerResponders(context, { tasks: service, llm, contexts, selfName, log });
+    registerResponders(context, { tasks: service, llm, contexts, selfName, log, random });
     registerStartTool(context, service, llm);
     const followUps = { store: collections.followUps, tasks: service, client, clock, random, log, llm };
     const pages = context.worker<typeof import('./builtin/web/worker.js')>(

@@ -2,10 +2,12 @@ import {
   type ChannelContexts,
   hasModel,
   type Llm,
+  type LlmCompletion,
   type Logger,
   type ModelTool,
   type ParticipantMessage,
   participantNames,
+  type Random,
   type Registrar,
   type Tasks,
   type Turn,
@@ -22,6 +24,7 @@ interface ModeParts {
   readonly llm: Llm | undefined;
   readonly contexts: ChannelContexts | undefined;
   readonly log: Logger;
+  readonly random: Pick<Random, 'id'>;
   selfName(guildId: string | null): string;
 }
 
@@ -90,7 +93,13 @@ async function decide(parts: ModeParts, turn: Turn): Promise<void> {
   const known = others.find(({ source }) => source.userIds?.includes(id) === true)?.speaker;
   const taken = [self, ...others.map(({ speaker }) => speaker)];
   const participant = known ?? participantNames([person], taken).get(id) ?? username;
-  const { content } = await llm.complete({
+  const charge = {
+    actor: turn.actor,
+    responder: 'tasks-auto',
+    trigger: 'I was asked for something',
+    work: parts.random.id(),
+  };
+  const request = {
     self,
     system: [PROMPT(self), ...(instructions === undefined ? [] : [instructions])].join('\n\n'),
     messages: [
@@ -100,15 +109,34 @@ async function decide(parts: ModeParts, turn: Turn): Promise<void> {
     tools: [BEGIN],
     signal: turn.signal,
     ...(turn.deadlineAt === undefined ? {} : { deadlineAt: turn.deadlineAt }),
-  });
+  };
+  const messageIds: string[] = [];
+  try {
+    const { content } = await llm.complete({ ...request, charge });
+    const said = await carryOut(parts, turn, content);
+    if (said !== undefined) messageIds.push(said.id);
+  } finally {
+    await llm.finishWork(charge, { messageIds });
+  }
+}
+
+/** Begins the task that the model wants to begin, or says what it has to say. */
+async function carryOut(
+  parts: ModeParts,
+  turn: Turn,
+  content: LlmCompletion['content'],
+): Promise<{ readonly id: string } | undefined> {
   const call = content.find((block) => block.type === 'tool_use');
   const goal = begin.safeParse(call?.input);
-  if (call?.name === BEGIN.name && goal.success) return start(parts, turn, goal.data.goal);
+  if (call?.name === BEGIN.name && goal.success) {
+    await start(parts, turn, goal.data.goal);
+    return undefined;
+  }
   const text = content
     .map((block) => (block.type === 'text' ? block.text : ''))
     .join('')
     .trim();
-  await turn.reply(text === '' ? { content: NOTHING_SAID, notice: true } : text);
+  return turn.reply(text === '' ? { content: NOTHING_SAID, notice: true } : text);
 }
 
 /** By which `chat`, `persona` and other minds hand over what takes several steps. */

@@ -38,7 +38,7 @@ export function toCompletion(request: LlmRequest, step: ReplyStep, serial: numbe
   };
 }
 
-function usageOf({ usage = { inputTokens: 10, outputTokens: 5 } }: ReplyStep): Usage {
+export function usageOf({ usage = { inputTokens: 10, outputTokens: 5 } }: ReplyStep): Usage {
   const cached = (usage.cacheReadTokens ?? 0) + (usage.cacheCreationTokens ?? 0);
   return { ...usage, inputTokens: usage.inputTokens - cached };
 }

@@ -1,13 +1,20 @@
 import {
+  Accounts,
   CinnabarError,
+  Clock,
   definePlugin,
   Llm,
   type LlmCompletion,
   type LlmRequest,
   type ModelTraits,
+  meterLlm,
+  type OnUse,
+  optional,
   type Plugin,
+  Random,
+  type UnmeteredLlm,
 } from '@cinnabar/sdk';
-import { promptOf, toCompletion } from './completion.js';
+import { promptOf, toCompletion, usageOf } from './completion.js';
 import { tokensIn } from './embedding.js';
 import { createHeld } from './held.js';
 import { createStepQueue, type ModelScript } from './prompt.js';
@@ -44,6 +51,13 @@ export interface ScriptedEmbeddings {
   readonly modes?: ModelTraits['modes'];
 }
 
+/** A request, the how manieth it is, and where its use is reported. */
+interface Asked {
+  readonly request: LlmRequest;
+  readonly serial: number;
+  readonly onUse: OnUse;
+}
+
 /**
  * A model for the tests of plugins that inject `Llm`.
  * @example
@@ -59,16 +73,15 @@ export function scriptedLlm(
   const queue = createStepQueue(typeof steps === 'function' ? { script: steps } : { steps });
   const held = createHeld();
 
-  const carryOut = async (
-    request: LlmRequest,
-    step: ModelStep,
-    serial: number,
-    isRestart = false,
-  ): Promise<LlmCompletion> => {
+  const carryOut = async (asked: Asked, step: ModelStep, isRestart = false): Promise<LlmCompletion> => {
+    const { request, serial, onUse } = asked;
     if (request.signal?.aborted === true) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
     if (step.kind === 'fail') throw failure(step);
     if (step.kind === 'reply' && step.midway === undefined) {
       tell(request, written(step), isRestart);
+      const { provider } = TRAITS;
+      const mode = request.mode ?? 'chat';
+      onUse({ kind: 'completion', model: 'scripted', provider, mode, usage: usageOf(step), price: TRAITS.price });
       return toCompletion(request, step, serial);
     }
     if (step.kind === 'reply' && step.midway !== 'hang') throw new CinnabarError('CINNABAR_LLM_UNAVAILABLE');
@@ -77,26 +90,31 @@ export function scriptedLlm(
       tell(request, all.slice(0, Math.ceil(all.length / 2)));
     }
     await held.hold((gone) => onAbort(request.signal, gone));
-    if (step.kind === 'hang') return carryOut(request, step.then, serial);
-    return carryOut(request, { ...step, midway: undefined }, serial, true);
+    if (step.kind === 'hang') return carryOut(asked, step.then);
+    return carryOut(asked, { ...step, midway: undefined }, true);
   };
 
-  const llm: Llm = {
+  const models: UnmeteredLlm = {
     current: { provider: 'scripted', model: 'scripted' },
-    async complete(request) {
+    async complete(request, onUse) {
       requests.push(request);
       const serial = requests.length;
       const step = await queue.next(promptOf(request));
       if (step === undefined) {
         throw new CinnabarError('CINNABAR_LLM_REFUSED', { detail: 'the scripted model has no step left' });
       }
-      return carryOut(request, step, serial);
+      return carryOut({ request, serial, onUse }, step);
     },
-    async embed(texts, { model = 'scripted-embeddings', signal } = {}) {
+    embeddingModel: async (model = 'scripted-embeddings') =>
+      embed === undefined ? undefined : { model, price: TRAITS.price },
+    async embed(texts, { model = 'scripted-embeddings', signal }, onUse) {
       if (embed === undefined) return undefined;
       if (signal?.aborted === true) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
       embedded.push(texts);
-      return { vectors: texts.map((text) => Float32Array.from(embed(text))), model, tokens: tokensIn(texts) };
+      const tokens = tokensIn(texts);
+      const usage = { inputTokens: tokens, outputTokens: 0 };
+      onUse({ kind: 'embedding', model, provider: TRAITS.provider, usage, price: TRAITS.price });
+      return { vectors: texts.map((text) => Float32Array.from(embed(text))), model, tokens };
     },
     traits: async (model = 'scripted') => ({ ...TRAITS, modes, model }),
     render: async (request) => ({
@@ -109,7 +127,8 @@ export function scriptedLlm(
   const plugin = definePlugin({
     manifest: { id: 'scripted-llm', version: '1.0.0', description: 'A language model that follows a script' },
     provides: [Llm],
-    setup: ({ provide }) => void provide(Llm, llm),
+    inject: { accounts: optional(Accounts), clock: Clock, random: Random },
+    setup: ({ provide, services }) => void provide(Llm, meterLlm(models, services)),
   });
   return {
     ...plugin,

@@ -3,13 +3,19 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createHost, type Host } from '@cinnabar/core/internal/host';
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import {
+  Accounts,
   type Actor,
   CinnabarError,
+  Clock,
   definePlugin,
   Llm,
   type LlmCompletion,
   type LlmRequest,
+  meterLlm,
+  optional,
   type Plugin,
+  Random,
+  type UnmeteredLlm,
   z,
 } from '@cinnabar/sdk';
 
@@ -111,21 +117,18 @@ function model({ waits }: ModelOptions): Plugin {
     }
     return [{ type: 'tool_use', id, name: 'look', input: { what: `thing ${calls}` } }];
   };
-  const llm: Llm = {
+  const models: UnmeteredLlm = {
     current: { provider: 'bench', model: 'bench' },
-    async complete(request) {
+    async complete(request, onUse) {
       const isStep = request.tools?.some(({ name }) => name === 'task_complete') === true;
       await wait(isStep ? STEP_MS : CHAT_MS, undefined, { signal: request.signal }).catch(() => undefined);
       if (request.signal?.aborted === true) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
-      return {
-        content: answer(request),
-        stopReason: 'end_turn',
-        usage: { inputTokens: 10, outputTokens: 5 },
-        model: 'bench',
-        provider: 'bench',
-        mode: 'chat',
-      };
+      const usage = { inputTokens: 10, outputTokens: 5 };
+      const used = { usage, model: 'bench', provider: 'bench', mode: 'chat' } as const;
+      onUse({ kind: 'completion', price: undefined, ...used });
+      return { content: answer(request), stopReason: 'end_turn', ...used };
     },
+    embeddingModel: async () => undefined,
     embed: async () => undefined,
     traits: async (name = 'bench') => ({
       provider: 'bench',
@@ -141,7 +144,8 @@ function model({ waits }: ModelOptions): Plugin {
   return definePlugin({
     manifest: { id: 'bench-llm', version: '1.0.0', description: 'A language model that answers in its time' },
     provides: [Llm],
-    setup: ({ provide }) => void provide(Llm, llm),
+    inject: { accounts: optional(Accounts), clock: Clock, random: Random },
+    setup: ({ provide, services }) => void provide(Llm, meterLlm(models, services)),
   });
 }
 

@@ -1,6 +1,20 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { CinnabarError, definePlugin, Llm, type LlmCompletion, type LlmRequest, type Plugin, z } from '@cinnabar/sdk';
+import {
+  Accounts,
+  CinnabarError,
+  Clock,
+  definePlugin,
+  Llm,
+  type LlmCompletion,
+  type LlmRequest,
+  meterLlm,
+  optional,
+  type Plugin,
+  Random,
+  type UnmeteredLlm,
+  z,
+} from '@cinnabar/sdk';
 
 interface Answer {
   readonly text?: string;
@@ -39,14 +53,17 @@ export const SCRIPT: readonly Answer[] = [
 
 /** A model that knows from the conversation alone how far it is, so that it goes on after a restart as if nothing had been. */
 export function scriptedModel(delayMs: number, onRequest: () => void = () => undefined): Plugin {
-  const llm: Llm = {
+  const models: UnmeteredLlm = {
     current: { provider: 'campaign', model: 'campaign' },
-    async complete(request) {
+    async complete(request, onUse) {
       onRequest();
       if (delayMs > 0) await wait(delayMs, undefined, { signal: request.signal }).catch(() => undefined);
       if (request.signal?.aborted === true) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
-      return completionOf(request);
+      const completion = completionOf(request);
+      onUse({ kind: 'completion', price: undefined, ...completion });
+      return completion;
     },
+    embeddingModel: async () => undefined,
     embed: async () => undefined,
     traits: async (model = 'campaign') => ({
       provider: 'campaign',
@@ -62,7 +79,8 @@ export function scriptedModel(delayMs: number, onRequest: () => void = () => und
   return definePlugin({
     manifest: { id: 'campaign-llm', version: '1.0.0', description: 'A language model that follows a script' },
     provides: [Llm],
-    setup: ({ provide }) => void provide(Llm, llm),
+    inject: { accounts: optional(Accounts), clock: Clock, random: Random },
+    setup: ({ provide, services }) => void provide(Llm, meterLlm(models, services)),
   });
 }
 

@@ -7,11 +7,19 @@ import {
   startOpenAiStandIn,
 } from '@cinnabar/local-models';
 import { createBreakers } from '@cinnabar/plugin-llm/circuit-breaker';
-import { createLlm } from '@cinnabar/plugin-llm/llm';
+import { createModels } from '@cinnabar/plugin-llm/llm';
 import { createProviders, SDK_LOADERS, type SdkLoaders } from '@cinnabar/plugin-llm/providers/registry';
 import { ENVIRONMENT, GLOBAL_SETTINGS, type GlobalSettings } from '@cinnabar/plugin-llm/settings';
 import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
-import type { Llm, LlmRequest, ParticipantMessage, Usage } from '@cinnabar/sdk';
+import {
+  type Charge,
+  type ChargedRequest,
+  type Llm,
+  type LlmRequest,
+  meterLlm,
+  type ParticipantMessage,
+  type Usage,
+} from '@cinnabar/sdk';
 import { recordingLogger } from '../../support/logs.js';
 import { type WatchedClock, watchedClock } from '../../support/watched-clock.js';
 
@@ -89,11 +97,11 @@ export async function openRoute(route: Route, options: BenchOptions = {}): Promi
     [`${prefix}_MODEL`]: options.model ?? 'stand-in',
   });
   const metered: Usage[] = [];
-  const llm = createLlm({
+  const models = createModels({
     setup: async () => ({ settings, routes: await router.routes(settings, env), providerFor }),
     current: () => ({ provider, model: 'stand-in' }),
     breakers: createBreakers(clock, logs),
-    metering: {
+    metrics: {
       ended: (_candidate, _startedAt, end) => void ('usage' in end && metered.push(end.usage)),
       embedded: () => undefined,
     },
@@ -103,7 +111,7 @@ export async function openRoute(route: Route, options: BenchOptions = {}): Promi
     signal: stopped.signal,
   });
   return {
-    llm,
+    llm: meterLlm(models, { accounts: undefined, clock, random: { id: () => 'work' } }),
     api,
     clock,
     logs,
@@ -124,9 +132,15 @@ export function from(participant: string, ...content: readonly (string | Partici
   };
 }
 
+export const CHARGE: Charge = {
+  actor: { userId: '1', guildId: null, channelId: '2' },
+  responder: 'test',
+  trigger: 'I was tested',
+};
+
 /** A request to the model `Cinnabar`. */
-export function ask(messages: readonly ParticipantMessage[], more: Partial<LlmRequest> = {}): LlmRequest {
-  return { self: 'Cinnabar', messages, ...more };
+export function ask(messages: readonly ParticipantMessage[], more: Partial<LlmRequest> = {}): ChargedRequest {
+  return { self: 'Cinnabar', messages, charge: CHARGE, ...more };
 }
 
 export const DICE = {

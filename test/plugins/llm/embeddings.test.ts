@@ -3,7 +3,7 @@ import { ENVIRONMENT, GLOBAL_SETTINGS } from '@cinnabar/plugin-llm/settings';
 import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { type BenchOptions, KEY, openRoute, ROUTES } from './bench.js';
+import { type BenchOptions, CHARGE, KEY, openRoute, ROUTES } from './bench.js';
 
 const [OPENAI, , , , ANTHROPIC, , BEDROCK, , GOOGLE] = ROUTES;
 const MODEL = { embeddingModel: 'embed-1' };
@@ -25,7 +25,7 @@ for (const route of [OPENAI, GOOGLE]) {
     it('are one vector for each text, in their order', async () => {
       await using bench = await open();
       const texts = ['the red dragon', 'tea', 'a dragon, red'];
-      const found = await bench.llm.embed(texts);
+      const found = await bench.llm.embed(texts, { charge: CHARGE });
       expect(found?.model).to.equal('embed-1');
       expect(found?.tokens).to.equal(4 + 1 + 4);
       expect(found?.vectors).to.have.length(3);
@@ -39,28 +39,28 @@ for (const route of [OPENAI, GOOGLE]) {
     it('are of many texts in several requests, of none in none, and of an empty one, too', async () => {
       await using bench = await open();
       const texts = Array.from({ length: 300 }, (_, index) => `text number ${index}`);
-      const found = await bench.llm.embed(texts);
+      const found = await bench.llm.embed(texts, { charge: CHARGE });
       expect(bench.api.requests.length).to.be.above(1);
       expect(found?.vectors).to.have.length(300);
       expectNear(found?.vectors[299], wordVector('text number 299'));
       const before = bench.api.requests.length;
-      expect(await bench.llm.embed([])).to.deep.equal({ vectors: [], model: 'embed-1', tokens: 0 });
+      expect(await bench.llm.embed([], { charge: CHARGE })).to.deep.equal({ vectors: [], model: 'embed-1', tokens: 0 });
       expect(bench.api.requests).to.have.length(before);
-      expect((await bench.llm.embed(['']))?.vectors).to.have.length(1);
+      expect((await bench.llm.embed([''], { charge: CHARGE }))?.vectors).to.have.length(1);
     });
 
     it('are not there unless a model was named for them', async () => {
       await using bench = await openRoute(route);
-      expect(await bench.llm.embed(['tea'])).to.equal(undefined);
+      expect(await bench.llm.embed(['tea'], { charge: CHARGE })).to.equal(undefined);
       expect(bench.api.requests).to.deep.equal([]);
-      expect((await bench.llm.embed(['tea'], { model: 'embed-2' }))?.model).to.equal('embed-2');
+      expect((await bench.llm.embed(['tea'], { charge: CHARGE, model: 'embed-2' }))?.model).to.equal('embed-2');
       bench.set(MODEL);
-      expect((await bench.llm.embed(['tea']))?.model).to.equal('embed-1');
+      expect((await bench.llm.embed(['tea'], { charge: CHARGE }))?.model).to.equal('embed-1');
     });
 
     it('are asked for again after a failure that may pass', async () => {
       await using bench = await open({ embedSteps: [fail(503), fail(429)] });
-      const found = bench.llm.embed(['tea']);
+      const found = bench.llm.embed(['tea'], { charge: CHARGE });
       for (const _ of [1, 2]) {
         await bench.clock.armed(DELAY_MS);
         bench.clock.advance(DELAY_MS);
@@ -71,16 +71,18 @@ for (const route of [OPENAI, GOOGLE]) {
 
     it('are refused with a sentence that holds no key', async () => {
       await using bench = await open({ embedSteps: [fail(400, { message: `no ${KEY}` }), fail(404)] });
-      const error = await failure('CINNABAR_LLM_REFUSED', () => bench.llm.embed(['tea']));
+      const error = await failure('CINNABAR_LLM_REFUSED', () => bench.llm.embed(['tea'], { charge: CHARGE }));
       expect(error.message).to.include('no (key)').and.not.include(KEY);
-      await failure('CINNABAR_LLM_REFUSED', () => bench.llm.embed(['tea']));
+      await failure('CINNABAR_LLM_REFUSED', () => bench.llm.embed(['tea'], { charge: CHARGE }));
       expect(bench.api.requests).to.have.length(2);
     });
 
     it('end when they are cancelled, and the HTTP request with them', async () => {
       await using bench = await open({ embedSteps: [hang()] });
       const asking = new AbortController();
-      const answer = failure('CINNABAR_LLM_CANCELLED', () => bench.llm.embed(['tea'], { signal: asking.signal }));
+      const answer = failure('CINNABAR_LLM_CANCELLED', () =>
+        bench.llm.embed(['tea'], { charge: CHARGE, signal: asking.signal }),
+      );
       await bench.api.hanging();
       asking.abort();
       await answer;
@@ -89,7 +91,7 @@ for (const route of [OPENAI, GOOGLE]) {
 
     it('have a time limit', async () => {
       await using bench = await open({ embedSteps: [hang()], settings: { timeoutMs: 5_000, retries: 0 } });
-      const answer = failure('CINNABAR_LLM_TIMEOUT', () => bench.llm.embed(['tea']));
+      const answer = failure('CINNABAR_LLM_TIMEOUT', () => bench.llm.embed(['tea'], { charge: CHARGE }));
       await bench.api.hanging();
       await bench.clock.armed(5_000);
       bench.clock.advance(5_000);
@@ -99,8 +101,9 @@ for (const route of [OPENAI, GOOGLE]) {
     it('rest with their vendor after five failures in a row', async () => {
       const embedSteps = Array.from({ length: 5 }, () => fail(500));
       await using bench = await open({ embedSteps, settings: { retries: 0 } });
-      for (const _ of embedSteps) await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.embed(['tea']));
-      await failure('CINNABAR_LLM_PAUSED', () => bench.llm.embed(['tea']));
+      for (const _ of embedSteps)
+        await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.embed(['tea'], { charge: CHARGE }));
+      await failure('CINNABAR_LLM_PAUSED', () => bench.llm.embed(['tea'], { charge: CHARGE }));
       expect(bench.api.requests).to.have.length(5);
     });
 
@@ -109,7 +112,7 @@ for (const route of [OPENAI, GOOGLE]) {
       for (const wrong of vectors.slice(1)) {
         const embed = (text: string) => (text === 'right' ? [1, 2] : wrong);
         await using bench = await open({ embed });
-        await failure('CINNABAR_LLM_MALFORMED', () => bench.llm.embed(['right', 'wrong']));
+        await failure('CINNABAR_LLM_MALFORMED', () => bench.llm.embed(['right', 'wrong'], { charge: CHARGE }));
       }
     });
   });
@@ -119,7 +122,7 @@ describe('llm embeddings: who makes them', () => {
   it('is nobody where the vendor that answers has none', async () => {
     for (const route of [ANTHROPIC, BEDROCK]) {
       await using bench = await openRoute(route, { settings: MODEL });
-      expect(await bench.llm.embed(['tea']), route.provider).to.equal(undefined);
+      expect(await bench.llm.embed(['tea'], { charge: CHARGE }), route.provider).to.equal(undefined);
       expect(bench.api.requests).to.deep.equal([]);
     }
   });

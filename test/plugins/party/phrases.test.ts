@@ -39,6 +39,7 @@ describe('what people say to the party, without a language model', () => {
     const tools = table.host.resolve(Tools).list();
     for (const [text, understood] of PHRASES) {
       const { content } = await table.host.resolve(Llm).complete({
+        charge: { actor: { userId: '1', guildId: null, channelId: '2' }, responder: 'test', trigger: 'I was tested' },
         self: 'Cinnabar',
         messages: [{ participant: 'alice', content: [{ type: 'text', text }] }],
         tools,

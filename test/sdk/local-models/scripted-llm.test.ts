@@ -14,10 +14,12 @@ import { definePlugin, Llm, type LlmRequest, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 
-const HELLO: LlmRequest = {
+const CHARGE = { actor: { userId: '1', guildId: null, channelId: '2' }, responder: 'test', trigger: 'I was tested' };
+const PROMPT: LlmRequest = {
   self: 'Cinnabar',
   messages: [{ participant: 'Alice', content: [{ type: 'text', text: 'Hello' }] }],
 };
+const HELLO = { ...PROMPT, charge: CHARGE };
 
 /** The service as a plugin that injects it sees it. */
 async function serviceOf(scripted: ScriptedLlm) {
@@ -38,7 +40,7 @@ describe('scriptedLlm', () => {
     ]);
     expect(answers.map(({ stopReason }) => stopReason)).to.deep.equal(['end_turn', 'tool_use', 'tool_use']);
     expect(scripted.requests).to.have.length(3);
-    expect(scripted.requests[0]).to.equal(HELLO);
+    expect(scripted.requests[0]).to.deep.equal(PROMPT);
     await failure('CINNABAR_LLM_REFUSED', () => bench.llm.complete(HELLO));
     scripted.push(say('more'));
     expect((await bench.llm.complete(HELLO)).content).to.deep.equal([{ type: 'text', text: 'more' }]);
@@ -117,10 +119,10 @@ describe('scriptedLlm', () => {
 
   it('has no embeddings, unless it is told how to make them', async () => {
     await using without = await serviceOf(scriptedLlm());
-    expect(await without.llm.embed(['tea'])).to.equal(undefined);
+    expect(await without.llm.embed(['tea'], { charge: CHARGE })).to.equal(undefined);
     const scripted = scriptedLlm([], { embed: wordVector });
     await using bench = await serviceOf(scripted);
-    const found = await bench.llm.embed(['green tea', 'tea, green', 'a dragon']);
+    const found = await bench.llm.embed(['green tea', 'tea, green', 'a dragon'], { charge: CHARGE });
     const [one, other, third] = found?.vectors ?? [];
     expect(one).to.deep.equal(other);
     expect(one).to.not.deep.equal(third);

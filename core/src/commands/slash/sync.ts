@@ -14,6 +14,8 @@ const CONCURRENCY = 3;
 const BURST = 30;
 /** … and more of them at this pace: the bot's answers come out of the same limit of 50 requests a second, and out of the same processor. */
 const PAUSE_MS = 200;
+/** What is known is saved after so many lists: to bring all of them in line may take many minutes. */
+const SAVED_AFTER = 100;
 /** A list that could not be brought in line because Discord was away is tried again, each time later. */
 const FIRST_RETRY_MS = 30_000;
 const LONGEST_RETRY_MS = 30 * 60_000;
@@ -46,6 +48,7 @@ export function createSlashSync({ client, enabledIn, clock, log, syncedLists }: 
   };
   const isSynced = (guildId: string | null) => synced.holds(nameOf(guildId), digestFor(guildId, wantedIn(guildId)));
 
+  let noted = 0;
   const bringInLine = async (guildId: string | null) => {
     await synced.open();
     if (!client.isReady() || isSynced(guildId) || !(await turn())) return;
@@ -64,6 +67,8 @@ export function createSlashSync({ client, enabledIn, clock, log, syncedLists }: 
       log.info('slash commands updated', { guildId, changes });
     }
     synced.note(nameOf(guildId), digestFor(guildId, wanted));
+    noted += 1;
+    if (noted % SAVED_AFTER === 0) await synced.save();
   };
 
   const retries = new Map<string | null, { pauseMs: number; cancel: () => void }>();

@@ -1,13 +1,10 @@
-import { billFor, formatCount, type Llm, type LlmCompletion, type Receipt, type Turn } from '@cinnabar/sdk';
+import { formatCount, type LlmCompletion, type Turn, type WorkDetails } from '@cinnabar/sdk';
 import type { EffectiveConfig } from '../config/schema.js';
 import { missAfter } from '../context/caching/cache-state.js';
 import type { BuiltContext, ContextFacts } from '../context/types.js';
 import type { Invoked } from './tools/invoke.js';
 
-interface ReceiptParts {
-  readonly id: string;
-  readonly at: number;
-  readonly turn: Turn;
+interface Answered {
   readonly messageIds: readonly string[];
   /** The model's answers, one for each round. */
   readonly completions: readonly LlmCompletion[];
@@ -15,29 +12,16 @@ interface ReceiptParts {
   readonly effective: EffectiveConfig;
   readonly tools: readonly Invoked[];
   readonly notes: readonly string[];
-  readonly llm: Llm;
 }
 
-/** What a reply cost and why it was given; `undefined` when no model has answered. */
-export async function receiptOf(parts: ReceiptParts): Promise<Receipt | undefined> {
-  const { id, at, turn, messageIds, completions, built, effective, tools, notes, llm } = parts;
+/** What `!why` says of a reply, beside what it cost. */
+export function workDetailsOf(answered: Answered): WorkDetails {
+  const { messageIds, completions, built, effective, tools, notes } = answered;
   const [first] = completions;
-  if (first === undefined) return undefined;
-  // A model may answer under a name that nobody knows a price of.
-  const priceFor = async (model: string) => (await llm.traits(model).catch(() => undefined))?.price;
   return {
-    id,
-    at,
-    mind: 'chat',
-    actor: turn.actor,
     messageIds,
-    trigger: reasonFor(turn),
-    model: first.model,
-    provider: first.provider,
-    mode: first.mode,
-    ...(await billFor(completions, priceFor)),
     details: detailsOf(built.facts),
-    missCause: missAfter(built.facts, first.usage),
+    missCause: first && missAfter(built.facts, first.usage),
     tools: tools.map(({ use, outcome }) => ({ name: use.name, outcome })),
     configured: Object.entries(effective.origin)
       .filter(([, origin]) => origin !== 'default')
@@ -62,7 +46,8 @@ const REASONS: Readonly<Record<Turn['trigger'], string>> = {
   continue: 'was asked to go on',
 };
 
-function reasonFor({ trigger, earlier }: Turn): string {
+/** Why a turn is answered, in the first person. */
+export function reasonFor({ trigger, earlier }: Turn): string {
   const more = earlier.length === 0 ? '' : `, and ${earlier.length} more had waited`;
   return `I ${REASONS[trigger].replace(/^speaks/, 'speak')}${more}`;
 }

@@ -1,6 +1,6 @@
 import {
   type Access,
-  budgetRefusal,
+  assertWithinBudgets,
   isNotice,
   type ModelTool,
   type ModelTraits,
@@ -36,8 +36,7 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
   const effective = await parts.config.forChannel(channel);
   const { config } = effective;
   const askers = [...turn.earlier, turn].map((one) => one.actor);
-  const decision = await parts.accounts?.check(actor);
-  if (decision?.allowed === false) throw new UserError(budgetRefusal(decision));
+  await assertWithinBudgets(parts.accounts, actor);
 
   const memory = await parts.memories.load(channel.id);
   const read = await parts.history.window(channel, {

@@ -1,16 +1,14 @@
 import {
-  budgetRefusal,
   costOf,
   type LlmCompletion,
   linkSignals,
-  mostOf,
   type RenderedRequest,
   receiptLine,
   type Turn,
   UserError,
 } from '@cinnabar/sdk';
 import type { LoopParts } from './parts.js';
-import { receiptOf } from './receipt.js';
+import { reasonFor, workDetailsOf } from './receipt.js';
 import { prepare } from './request.js';
 import { runRounds } from './rounds.js';
 import { createSpeech, createVoice } from './sending/reply.js';
@@ -36,14 +34,11 @@ export async function renderPrompt(turn: Turn, parts: LoopParts): Promise<Render
 export type AnswerParts = LoopParts & { readonly llm: NonNullable<LoopParts['llm']> };
 
 async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
-  const { llm, accounts, clock, log, signal } = parts;
+  const { llm, clock, log, signal } = parts;
   const { effective, built, permitted, traits, notes } = await prepare(turn, parts);
   const { config } = effective;
   parts.tellPrefill(effective, traits);
-  const most = mostOf(built.facts.estimatedTokens, config.maxTokens, traits.price);
-  const room = await accounts?.reserve(turn.actor, most);
-  if (room?.decision.allowed === false) throw new UserError(budgetRefusal(room.decision));
-
+  const charge = { actor: turn.actor, responder: 'chat', trigger: reasonFor(turn), work: parts.random.id() };
   const backoff = { clock, maxMs: config.discordBackoffMax, log, signal };
   const voice = createVoice(turn, backoff);
   const speech = createSpeech(voice, {
@@ -61,29 +56,11 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
   const completions: LlmCompletion[] = [];
   const used: Invoked[] = [];
   const told = [...notes];
-  const settle = async () => {
-    const id = parts.random.id();
-    const messageIds = voice.sentIds;
-    const details = {
-      id,
-      at: clock.now(),
-      turn,
-      messageIds,
-      completions,
-      built,
-      effective,
-      tools: used,
-      notes: told,
-      llm,
-    };
-    const receipt = await receiptOf(details);
-    if (receipt !== undefined) await accounts?.record(receipt);
-    return receipt;
-  };
   try {
     await runRounds(built.request, {
       turn,
       llm,
+      charge,
       tools: parts.tools,
       provenance: parts.provenance,
       permitted,
@@ -118,8 +95,8 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
         }),
     });
   } finally {
-    // What has been used is paid for, also when the answer broke off.
-    const receipt = await settle().finally(room?.release);
+    const work = { messageIds: voice.sentIds, completions, built, effective, tools: used, notes: told };
+    const receipt = await llm.finishWork(charge, workDetailsOf(work));
     if (config.receipts && receipt !== undefined && !signal.aborted) await voice.say(receiptLine(receipt), 'notice');
   }
 }

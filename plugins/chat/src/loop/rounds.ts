@@ -1,4 +1,5 @@
 import {
+  type Charge,
   type Llm,
   type LlmCompletion,
   type LlmRequest,
@@ -13,6 +14,7 @@ import { type Invoked, type InvokeParts, invokeAll } from './tools/invoke.js';
 
 interface RoundsParts extends InvokeParts {
   readonly llm: Llm;
+  readonly charge: Charge;
   readonly speech: Speech;
   readonly maxToolDepth: number;
   /** After each completion, before anything of it is said. */
@@ -26,7 +28,7 @@ interface RoundsParts extends InvokeParts {
  * Text beside calls is sent before them, so that it stands above their cards.
  */
 export async function runRounds(request: LlmRequest, parts: RoundsParts): Promise<void> {
-  const { turn, llm, speech, maxToolDepth, signal } = parts;
+  const { turn, llm, charge, speech, maxToolDepth, signal } = parts;
   let said: readonly ParticipantMessage[] = [];
   let lastId = turn.message?.id;
   let results: readonly Invoked[] = [];
@@ -35,6 +37,7 @@ export async function runRounds(request: LlmRequest, parts: RoundsParts): Promis
     const completion = await speech.listen((onText) =>
       llm.complete({
         ...withMore({ ...request, tools }, said),
+        charge,
         signal,
         ...(turn.deadlineAt === undefined ? {} : { deadlineAt: turn.deadlineAt }),
         ...(onText === undefined ? {} : { onText }),

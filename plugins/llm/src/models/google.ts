@@ -7,6 +7,7 @@ export const GEMINI: readonly Family[] = [
   gemini(/gemini-2-5-flash-lite/, 1024, price(0.1, 0.01, 0.4)),
   gemini(/gemini-2-5-flash/, 1024, price(0.3, 0.03, 2.5)),
   gemini(/gemini-2-5-pro/, 4096, price(1.25, 0.125, 10)),
+  gemini(/gemini-embedding-001/, 0, price(0.15, 0.15, 0)),
   gemini(/gemini-[3-9]/, 4096, undefined),
 ];
 

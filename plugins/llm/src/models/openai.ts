@@ -32,6 +32,8 @@ export const GPT: readonly Family[] = [
   gpt(/^o4-mini/, 200_000, price(1.1, 0.275, 4.4)),
   gpt(/^(gpt-[45]|o[134]|chatgpt)/, 128_000, undefined),
   gpt(/^grok/, 131_072, undefined),
+  gpt(/^text-embedding-3-small/, 8_191, price(0.02, 0.02, 0)),
+  gpt(/^text-embedding-3-large/, 8_191, price(0.13, 0.13, 0)),
 ];
 
 /** A compatible server's model, of which nothing is known but that the API lets images through. */

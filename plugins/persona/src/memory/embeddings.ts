@@ -1,4 +1,4 @@
-import type { Clock, Llm, Logger } from '@cinnabar/sdk';
+import { BudgetExceededError, type Charge, type Clock, type Llm, type Logger } from '@cinnabar/sdk';
 import type { MemoryFile, MemoryFiles } from './memory-files.js';
 import { decodeVector, encodeVector, isStanding } from './memory-index.js';
 import type { Embed, Place } from './types.js';
@@ -19,20 +19,21 @@ export function createEmbedding(parts: {
   const running = new Map<MemoryFile, Promise<void>>();
   const stopping = new AbortController();
 
-  const vectorsOf = async (texts: readonly string[], signal: AbortSignal | undefined) => {
+  const vectorsOf = async (texts: readonly string[], charge: Charge, signal: AbortSignal | undefined) => {
     if (embed === undefined || clock.now() < restsUntil) return undefined;
     try {
-      const vectors = await embed(texts, signal);
+      const vectors = await embed(texts, charge, signal);
       return vectors?.length === texts.length ? vectors : undefined;
     } catch (error) {
-      if (signal?.aborted === true) return undefined;
+      // A budget of one guild says nothing about the provider.
+      if (signal?.aborted === true || error instanceof BudgetExceededError) return undefined;
       restsUntil = clock.now() + REST_MS;
       log.warn('no embeddings were made; words alone decide', { error, texts: texts.length });
       return undefined;
     }
   };
 
-  const fill = async (file: MemoryFile) => {
+  const fill = async (file: MemoryFile, charge: Charge) => {
     for (;;) {
       const lacking = [...file.index.all()]
         .filter((memory) => isStanding(memory) && file.index.vector(memory.id) === undefined)
@@ -40,6 +41,7 @@ export function createEmbedding(parts: {
       if (lacking.length === 0) return;
       const vectors = await vectorsOf(
         lacking.map(({ text }) => text),
+        charge,
         stopping.signal,
       );
       if (vectors === undefined || stopping.signal.aborted) return;
@@ -58,16 +60,16 @@ export function createEmbedding(parts: {
 
   return {
     /** Of a query; `undefined` when there is none to be had. */
-    async of(query: string, signal: AbortSignal | undefined): Promise<Int8Array | undefined> {
-      const [vector] = (await vectorsOf([query], signal)) ?? [];
+    async of(query: string, charge: Charge, signal: AbortSignal | undefined): Promise<Int8Array | undefined> {
+      const [vector] = (await vectorsOf([query], charge, signal)) ?? [];
       return vector === undefined ? undefined : decodeVector(encodeVector(vector));
     },
     /** Makes the vectors that standing memories of the file lack, in the background. */
-    follow(file: MemoryFile, place: Place): void {
+    follow(file: MemoryFile, place: Place, charge: Charge): void {
       if (embed === undefined || running.has(file) || stopping.signal.aborted) return;
       // In use until it is done: a file that is let go meanwhile would be written to beside the one that is loaded after it.
       const work = files
-        .use(place, fill)
+        .use(place, (used) => fill(used, charge))
         .catch((error: unknown) => log.error('embeddings could not be stored', { error }))
         .finally(() => running.delete(file));
       running.set(file, work);
@@ -82,8 +84,8 @@ export function createEmbedding(parts: {
 
 /** Vectors from the host's language models, where one for embeddings is configured. */
 export function embedWith(llm: Pick<Llm, 'embed'>): Embed {
-  return async (texts, signal) => {
-    const embeddings = await llm.embed(texts, signal === undefined ? {} : { signal });
+  return async (texts, charge, signal) => {
+    const embeddings = await llm.embed(texts, { charge, ...(signal === undefined ? {} : { signal }) });
     return embeddings?.vectors.map((vector) => [...vector]);
   };
 }

@@ -1,4 +1,4 @@
-import { openJournal, type Random } from '@cinnabar/sdk';
+import { type Charge, openJournal, type Random } from '@cinnabar/sdk';
 import { createEmbedding } from './embeddings.js';
 import { createMemoryFiles, type FileOptions, type MemoryFile } from './memory-files.js';
 import { byTime, type Change, isStanding } from './memory-index.js';
@@ -41,6 +41,14 @@ export function createMemories(options: MemoryOptions): Memories {
   const embedding = createEmbedding({ embed: options.embed, files, clock, log });
   const sources = createSourceChanges(files);
 
+  const chargeFor = ({ guildId, channelId, mind }: Place, trigger: string): Charge => ({
+    actor: { guildId, channelId, userId: options.self?.() ?? mind },
+    responder: 'persona',
+    trigger,
+  });
+  const indexingOf = (place: Place) => chargeFor(place, 'I prepared memories for search by meaning');
+  const searchIn = (place: Place) => chargeFor(place, 'I searched my memories');
+
   /** Within `run` of the file. */
   async function addTo(file: MemoryFile, given: NewMemory): Promise<Added> {
     const { index } = file;
@@ -52,7 +60,7 @@ export function createMemories(options: MemoryOptions): Memories {
     await file.commit(change);
     const tooMuch = forgetLeast(index, capacity, clock.now());
     if (tooMuch !== undefined) await file.commit(tooMuch);
-    embedding.follow(file, given.place);
+    embedding.follow(file, given.place, indexingOf(given.place));
     const { duplicateOf } = index.get(memory.id) ?? memory;
     return {
       outcome,
@@ -136,7 +144,7 @@ export function createMemories(options: MemoryOptions): Memories {
             (insight) => reflectionOf({ index, place, insight, speaker, id: random.id(), now: clock.now() }) ?? [],
           );
           await file.commit({ put, reflected: freshAt(index, place).map(({ id }) => id) });
-          embedding.follow(file, place);
+          embedding.follow(file, place, indexingOf(place));
           return put;
         }),
       ),
@@ -148,9 +156,9 @@ export function createMemories(options: MemoryOptions): Memories {
   };
 
   async function recalledFrom(file: MemoryFile, recall: Recall) {
-    const { place, query = '', limit = LIMIT, signal } = recall;
-    embedding.follow(file, place);
-    const vector = query.trim() === '' ? undefined : await embedding.of(query, signal);
+    const { place, query = '', limit = LIMIT, charge = searchIn(place), signal } = recall;
+    embedding.follow(file, place, indexingOf(place));
+    const vector = query.trim() === '' ? undefined : await embedding.of(query, charge, signal);
     const now = clock.now();
     const found = rank({ ...recall, ...file, vector, now, limit: clamp(limit) });
     file.recalled(

@@ -1,3 +1,4 @@
+import type { Charge } from '@cinnabar/sdk';
 import type { MayRead } from '../personal-data.js';
 
 /** Who may be told: everybody in the guild, those in the one channel, or the person of the one direct message. */
@@ -97,6 +98,8 @@ export interface Recall {
   readonly people?: readonly Person[] | undefined;
   /** By default 5, at most 50. */
   readonly limit?: number | undefined;
+  /** Who pays when the query is embedded; without it, the bot. */
+  readonly charge?: Charge | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -196,6 +199,7 @@ export interface Memories {
 /** Turns texts into vectors of one length, in their order; `undefined` where no provider does. */
 export type Embed = (
   texts: readonly string[],
+  charge: Charge,
   signal?: AbortSignal,
 ) => Promise<readonly (readonly number[])[] | undefined>;
 

@@ -1,15 +1,7 @@
-import { type Actor, billFor } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
 import { foldWhenLong } from '../conversation/chapters.js';
 import type { ActiveRun } from './run.js';
 import type { RunContext } from './run-context.js';
-import { reasonFor } from './trigger-context.js';
-
-/** In whose name it is counted: where nobody asked, in the bot's own. */
-export function payerOf({ run }: RunContext): Actor {
-  const { actor, place, botId } = run;
-  return actor ?? { ...place, userId: botId };
-}
 
 /** Keeps what came of a run: the minutes, the receipt, the trace. What fails is logged; what was said stays said. */
 export async function afterRun(active: ActiveRun, persona: PersonaContext): Promise<void> {
@@ -64,26 +56,13 @@ function* userIdsIn({ run, recalled }: RunContext): Iterable<string> {
 }
 
 async function keepReceipt(
-  { context, bounds, sender, completed, events }: ActiveRun,
-  persona: PersonaContext,
+  { context, sender, completed, events }: ActiveRun,
+  { calls, llm }: PersonaContext,
 ): Promise<void> {
-  const { accounts, llm, clock } = persona;
-  const { run } = context;
-  const tools = persona.calls.take(run.sessionId);
-  const [first] = bounds.completions;
-  if (accounts === undefined || llm === undefined || first === undefined) return;
-  const priceFor = async (model: string) => (await llm.traits(model).catch(() => undefined))?.price;
-  await accounts.record({
-    ...(await billFor(bounds.completions, priceFor)),
-    id: run.sessionId,
-    at: clock.now(),
-    mind: 'persona',
-    actor: payerOf(context),
+  const { run, charge } = context;
+  const tools = calls.take(run.sessionId);
+  await llm?.finishWork(charge, {
     messageIds: sender.messageIds,
-    trigger: reasonFor(run.trigger),
-    model: first.model,
-    provider: first.provider,
-    mode: first.mode,
     tools,
     details: [
       `Actions: ${completed.map(({ action }) => action).join(', ') || 'none'}`,

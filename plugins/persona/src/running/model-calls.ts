@@ -37,7 +37,7 @@ export type Ask = <S extends z.ZodObject>(question: Question<S>) => Promise<Answ
 const SITUATION = 'Situation';
 
 /** Asks for structured output, within the run's bounds; an answer that does not fit may be repaired once. */
-export function createAsk({ run, settings }: RunContext, bounds: Bounds, llm: Llm): Ask {
+export function createAsk({ run, charge, settings }: RunContext, bounds: Bounds, llm: Llm): Ask {
   const { self, signal } = run;
   // Under its own name, it would be what the persona itself has said.
   const participant = likenessOf(self) === likenessOf(SITUATION) ? 'Scene' : SITUATION;
@@ -57,7 +57,7 @@ export function createAsk({ run, settings }: RunContext, bounds: Bounds, llm: Ll
     };
     bounds.countCall();
     try {
-      const completion = await llm.complete(request);
+      const completion = await llm.complete({ ...request, charge });
       bounds.spend(completion);
       const parsed = question.schema.safeParse(completion.structured);
       return parsed.success

@@ -9,6 +9,7 @@ import {
   type PersonaPlace,
   readTextFile,
   sanitizeName,
+  type WorkCharge,
   withoutNotes,
   withoutNoticeMark,
 } from '@cinnabar/sdk';
@@ -32,6 +33,8 @@ import { speakerIn, type TriggerContext, withNamesOf } from './trigger-context.j
 
 /** What holds for a whole run. */
 export interface RunContext {
+  /** Who pays for the run. */
+  readonly charge: WorkCharge;
   readonly settings: PersonaSettings;
   readonly place: PersonaPlace;
   /** What was said before the lines, in short: oldest first. */
@@ -56,12 +59,13 @@ const LATEST = 6;
 /** Reads the conversation, the state and the memories. */
 export async function readRunContext(
   triggered: TriggerContext,
+  charge: WorkCharge,
   signal: AbortSignal,
   persona: PersonaContext,
 ): Promise<RunContext> {
   const { trigger, channel, guildId, actor, tools, reflection } = triggered;
   const { client, conversations, store } = persona;
-  const sessionId = persona.random.id();
+  const sessionId = charge.work;
   const place = { guildId, channelId: channel.id };
   const settings = await persona.settingsFor(guildId);
   const messageId = 'messageId' in trigger ? trigger.messageId : null;
@@ -77,11 +81,13 @@ export async function readRunContext(
   const origin = { channelId: channel.id, messageId, isPrivate: visibility === 'channel' };
   const people = [...names].map(([userId, name]) => ({ userId, names: [name] }));
   const query = trigger.content.slice(0, MOST_QUERY);
+  const about = { place: memoryPlace, query, askedBy: speaker?.userId, people, charge, signal };
   return {
+    charge,
     settings,
     place,
     earlier: textsOf(chapters),
-    recalled: await recall({ place: memoryPlace, query, askedBy: speaker?.userId, people, signal }, persona),
+    recalled: await recall(about, persona),
     attachments: await readAttachments(triggered.message, settings.model, signal, persona),
     lore: await loreFor(place, [...lines.slice(-LATEST).map(({ text }) => text), trigger.content], signal, persona),
     run: {

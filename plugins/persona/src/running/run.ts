@@ -1,18 +1,18 @@
 import {
-  budgetRefusal,
+  assertWithinBudgets,
   type CompletedAction,
   createDeadline,
   type Deadline,
   type Llm,
-  mostOf,
   type PersonaTrigger,
   sentenceOf,
   type Turn,
   UserError,
+  type WorkCharge,
 } from '@cinnabar/sdk';
 import type { TurnRun } from '../actions/action.js';
 import type { PersonaContext } from '../context.js';
-import { afterRun, payerOf } from './after-run.js';
+import { afterRun } from './after-run.js';
 import { createRunEvents, type RunEvents } from './event-emitter.js';
 import { isCancelled } from './execute-action.js';
 import { executePlan } from './execute-plan.js';
@@ -90,11 +90,15 @@ export async function runPersona(triggered: TriggerContext, persona: PersonaCont
   return runs.run(triggered.channel.id, async () => {
     const { maxSeconds } = await persona.settingsFor(triggered.guildId);
     const deadline = createDeadline(clock, maxSeconds * 1_000, [triggered.signal, signal]);
+    const charge = chargeFor(triggered, persona);
     try {
-      const context = await readRunContext(triggered, deadline.signal, persona);
+      await assertWithinBudgets(persona.accounts, charge.actor);
+      const context = await readRunContext(triggered, charge, deadline.signal, persona);
       return await runWith(context, triggered, llm, deadline, persona);
     } finally {
       deadline.end();
+      // Of a run that broke off before its end, too, no reservation stays.
+      await llm.finishWork(charge);
     }
   });
 }
@@ -108,7 +112,6 @@ async function runWith(
 ): Promise<RunEnd> {
   const active = start(context, triggered, llm, persona);
   const { events, bounds, completed, sender } = active;
-  const release = await reserve(active, llm, persona);
   events.system('started', reasonFor(context.run.trigger));
   try {
     const refusal = await executePlan(active);
@@ -120,7 +123,7 @@ async function runWith(
   } finally {
     const actions = `${completed.length} ${completed.length === 1 ? 'action' : 'actions'}`;
     events.system('finished', `${actions}, ${bounds.calls} ${bounds.calls === 1 ? 'call' : 'calls'}`);
-    await afterRun(active, persona).finally(release);
+    await afterRun(active, persona);
   }
 }
 
@@ -178,18 +181,15 @@ function brokenOff(
   return { spoke, refusal: undefined };
 }
 
-/** Reserves a part of the budgets. @throws UserError when there is not enough left @returns gives it back */
-async function reserve(
-  { context, system, prompt }: ActiveRun,
-  llm: Llm,
-  { accounts }: PersonaContext,
-): Promise<() => Promise<void>> {
-  if (accounts === undefined) return async () => undefined;
-  const { maxTokens, maxCalls, maxReplyTokens, model } = context.settings;
-  const { price } = await llm.traits(model);
-  const length = system.length + (await prompt('')).length;
-  const prompts = Math.min(maxTokens, Math.ceil(length / 3) * maxCalls);
-  const { decision, release } = await accounts.reserve(payerOf(context), mostOf(prompts, maxReplyTokens, price));
-  if (!decision.allowed) throw new UserError(budgetRefusal(decision));
-  return release;
+/** A run is one piece of work. Where nobody asked, the bot itself is charged. */
+function chargeFor(
+  { actor, channel, guildId, trigger }: TriggerContext,
+  { client, random }: Pick<PersonaContext, 'client' | 'random'>,
+): WorkCharge {
+  return {
+    actor: actor ?? { guildId, channelId: channel.id, userId: client.user?.id ?? '' },
+    responder: 'persona',
+    trigger: reasonFor(trigger),
+    work: random.id(),
+  };
 }

@@ -1,15 +1,14 @@
 import {
   addUsage,
-  billFor,
-  budgetRefusal,
+  BudgetExceededError,
+  type ChargedRequest,
   CinnabarError,
   type Llm,
   type LlmCompletion,
   type LlmRequest,
-  mostOf,
   sentenceOf,
 } from '@cinnabar/sdk';
-import { estimateTokens, messagesOf, systemPrompt } from '../context/prompt.js';
+import { messagesOf, systemPrompt } from '../context/prompt.js';
 import { redactForModel } from '../context/redaction.js';
 import type { Rules } from '../settings.js';
 import { actorOf, type Call, type Step, type Task } from '../task.js';
@@ -18,35 +17,27 @@ import { controlTools } from './control-calls.js';
 import { beginCall, isToolCall, START_TOOL } from './execute-step.js';
 import { countFailure } from './loop-detector.js';
 import { pause, type RunControl, type RunParts, until } from './run-control.js';
-import { receiptOf, say } from './speech.js';
+import { chargeFor, say, workDetailsOf } from './speech.js';
 
-/** The longest answer that a reservation of money reckons with. */
-const ANSWER_TOKENS = 4_096;
 const FIRST_RETRY_MS = 2_000;
 const NO_MODEL = 'No language model is set up. The owner of the bot can load the `llm` plugin and configure one.';
 
 /** Asks the model for the next step, and writes what it has answered before anything follows from it. */
 export async function requestStep(parts: RunParts, control: RunControl, id: string, rules: Rules): Promise<void> {
-  const { journal, llm, accounts } = parts;
+  const { journal, llm } = parts;
   if (llm === undefined) return finish(parts, id, 'error', { kind: 'failed', text: NO_MODEL });
   const task = await journal.move(id, 'thinking', (draft) => {
     delete draft.waitsSince;
     delete draft.reminded;
   });
   const request = await promptOf(parts, task, rules);
-  const traits = await llm.traits().catch(() => undefined);
-  const most = mostOf(estimateTokens(task.entries), ANSWER_TOKENS, traits?.price);
-  const hold = await accounts?.reserve(actorOf(task), most);
-  if (hold?.decision.allowed === false) {
-    return finish(parts, id, 'completed', { kind: 'limit', text: budgetRefusal(hold.decision) });
-  }
+  const charge = chargeFor(task);
   const endTyping = parts.showTyping(task);
   try {
-    const completion = await completionOf(llm, request, control);
+    // Its receipt is written first: when the process dies in between, the request is repeated and takes its place.
+    const completion = await completionOf(llm, { ...request, charge }, control);
     endTyping();
-    const bill = await billFor([completion], async (model) => (await llm.traits(model).catch(() => undefined))?.price);
-    // Recorded first: when the process dies in between, the request is repeated and takes its place.
-    await accounts?.record(receiptOf(task, completion, bill, parts.clock.now()));
+    const { cost = null } = (await llm.finishWork(charge, workDetailsOf(task, completion))) ?? {};
     if (control.stopped.aborted) return;
     const step = { text: textOf(completion), calls: questionFirst(callsOf(completion)) };
     // A tool with which the step begins is begun in the same write.
@@ -55,17 +46,20 @@ export async function requestStep(parts: RunParts, control: RunControl, id: stri
     await journal.move(id, first === undefined ? 'running' : 'tool_executing', (draft) => {
       draft.stepCount += 1;
       draft.usage = addUsage(draft.usage, completion.usage);
-      draft.cost = draft.cost === null || bill.cost === null ? null : draft.cost + bill.cost;
+      draft.cost = draft.cost === null || cost === null ? null : draft.cost + cost;
       draft.circles.failures = 0;
       delete draft.outage;
       draft.step = { n: draft.stepCount, ...step };
       if (first !== undefined) beginCall(first.id)(draft);
     });
   } catch (error) {
+    if (error instanceof BudgetExceededError) {
+      return await finish(parts, id, 'completed', { kind: 'limit', text: error.message });
+    }
     await onFailure(parts, control, id, error);
   } finally {
     endTyping();
-    await hold?.release();
+    await llm.finishWork(charge);
   }
 }
 
@@ -85,7 +79,7 @@ async function promptOf({ tools, provenance, selfName }: RunParts, task: Task, r
   };
 }
 
-async function completionOf(llm: Llm, request: LlmRequest, control: RunControl): Promise<LlmCompletion> {
+async function completionOf(llm: Llm, request: ChargedRequest, control: RunControl): Promise<LlmCompletion> {
   if (control.interrupted.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
   return until(llm.complete({ ...request, signal: control.interrupted }), control.interrupted);
 }

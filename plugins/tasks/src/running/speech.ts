@@ -1,4 +1,4 @@
-import type { Accounts, Bill, LlmCompletion, Receipt, TaskMessage } from '@cinnabar/sdk';
+import type { Accounts, LlmCompletion, TaskMessage, WorkCharge, WorkDetails } from '@cinnabar/sdk';
 import type { Saying } from '../discord/message-sender.js';
 import { actorOf, labelOf, type Task } from '../task.js';
 
@@ -19,23 +19,21 @@ export async function attachMessages(
   await accounts?.record({ ...receipt, messageIds: [...new Set([...receipt.messageIds, ...ids])] });
 }
 
-/** What a step cost, for `!why` and `!cost`. Repeated after a crash it has the same id. */
-export function receiptOf(task: Task, completion: LlmCompletion, bill: Bill, at: number): Receipt {
+/** The next step of a task: repeated after a crash it has the same receipt. */
+export function chargeFor(task: Task): WorkCharge {
   const n = task.stepCount + 1;
   return {
-    ...bill,
-    id: idOf(task, n),
-    at,
-    mind: 'tasks',
     actor: actorOf(task),
-    messageIds: [],
+    responder: 'tasks',
     trigger: `I worked on the task ${labelOf(task)}, step ${n}`,
-    model: completion.model,
-    provider: completion.provider,
-    mode: completion.mode,
-    tools: completion.content.flatMap((block) =>
-      block.type === 'text' ? [] : [{ name: block.name, outcome: 'asked for' }],
-    ),
+    work: idOf(task, n),
+  };
+}
+
+/** What `!why` says of a step, beside what it cost. */
+export function workDetailsOf(task: Task, { content }: LlmCompletion): WorkDetails {
+  return {
+    tools: content.flatMap((block) => (block.type === 'text' ? [] : [{ name: block.name, outcome: 'asked for' }])),
     details: [`Task: ${task.prompt.slice(0, 200)}`],
   };
 }

@@ -37,6 +37,7 @@ function spokenLlm() {
           price: undefined,
         }),
         embed: async () => undefined,
+        finishWork: async () => undefined,
         render: async () => ({ provider: 'spoken', model: 'spoken', mode: 'chat', body: null }),
       });
     },

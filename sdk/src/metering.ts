@@ -1,0 +1,241 @@
+import type { Actor } from './access.js';
+import {
+  type Accounts,
+  type Amount,
+  billFor,
+  budgetRefusal,
+  formatCount,
+  mostOf,
+  type Receipt,
+  type Reservation,
+  tokensOf,
+} from './accounts.js';
+import type { Clock, Random } from './clock.js';
+import { UserError } from './errors.js';
+import type { Embeddings, EmbedRequest, Llm, LlmCompletion, LlmRequest, ModelPrice, Usage } from './llm.js';
+
+/**
+ * For whom and why a model is asked. Budgets are checked for it before the request, and a receipt is written after it.
+ * @example { actor: turn.actor, responder: 'chat', trigger: 'I was mentioned', work: turnId }
+ */
+export interface Charge {
+  /** The member, channel and guild that it counts for. Where no member asked, the user is the bot. */
+  readonly actor: Actor;
+  /** The responder or plugin that asks; `Receipt.mind`. */
+  readonly responder: string;
+  /** Why, in the first person, plain text: "I was mentioned". */
+  readonly trigger: string;
+  /**
+   * Id of the piece of work that the request belongs to, unique for the responder in the channel: its requests share one receipt, and once the
+   * budgets have admitted the first, the others are let through. Ends with `Llm.finishWork`. Without it, the request is a piece of work of its own.
+   */
+  readonly work?: string;
+}
+
+/** The charge of a piece of work of several requests. */
+export type WorkCharge = Charge & { readonly work: string };
+
+/** What a piece of work adds to its receipt, beside what its requests cost. */
+export type WorkDetails = Partial<
+  Pick<Receipt, 'messageIds' | 'tools' | 'details' | 'missCause' | 'configured' | 'notes'>
+>;
+
+/** A budget of guild, channel or member is used up. The message says which, and until when. */
+export class BudgetExceededError extends UserError {}
+
+/**
+ * For a caller that has costly work before its first request; the request itself is refused in any case.
+ * @throws BudgetExceededError
+ */
+export async function assertWithinBudgets(accounts: Pick<Accounts, 'check'> | undefined, actor: Actor): Promise<void> {
+  const decision = await accounts?.check(actor);
+  if (decision?.allowed === false) throw new BudgetExceededError(budgetRefusal(decision));
+}
+
+/** What one request to a model has used. */
+export interface ModelUse {
+  readonly kind: 'completion' | 'embedding';
+  readonly model: string;
+  readonly provider: string;
+  readonly mode?: LlmCompletion['mode'];
+  readonly usage: Usage;
+  /** `undefined` when it is not known. */
+  readonly price: ModelPrice | undefined;
+}
+
+/** Called once for each answer that the provider charges for, also when the answer turns out to be unusable. */
+export type OnUse = (use: ModelUse) => void;
+
+/** Models without metering: what a plugin that provides `Llm` hands to `meterLlm`. */
+export interface UnmeteredLlm extends Pick<Llm, 'traits' | 'render' | 'current'> {
+  complete(request: LlmRequest, onUse: OnUse): Promise<LlmCompletion>;
+  /** Which model makes the embeddings; `undefined` where none does. */
+  embeddingModel(model?: string): Promise<Pick<ModelUse, 'model' | 'price'> | undefined>;
+  embed(texts: readonly string[], request: EmbedRequest, onUse: OnUse): Promise<Embeddings | undefined>;
+}
+
+export interface MeteringParts {
+  /** Without them nothing is limited, and no receipt is kept. */
+  readonly accounts: Pick<Accounts, 'reserve' | 'record'> | undefined;
+  readonly clock: Clock;
+  readonly random: Pick<Random, 'id'>;
+}
+
+/** The longest answer that is reckoned with when a request does not limit it. */
+const ANSWER_TOKENS = 4_096;
+
+/** `Llm` with metering: every request is admitted by the budgets first, and what it used is recorded before its answer is returned. */
+export function meterLlm(models: UnmeteredLlm, parts: MeteringParts): Llm {
+  const metering = createMetering(parts);
+  return {
+    get current() {
+      return models.current;
+    },
+    traits: models.traits,
+    render: models.render,
+    async complete({ charge, ...request }) {
+      const { price } = (await models.traits(request.model).catch(() => undefined)) ?? {};
+      const most = mostOf(estimatePromptTokens(request), request.maxTokens ?? ANSWER_TOKENS, price);
+      return metering.run(charge, most, (onUse) => models.complete(request, onUse));
+    },
+    async embed(texts, request) {
+      const route = await models.embeddingModel(request.model);
+      if (route === undefined) return undefined;
+      const most = mostOf(estimateTokens(texts), 0, route.price);
+      return metering.run(request.charge, most, (onUse) => models.embed(texts, request, onUse));
+    },
+    finishWork: metering.finish,
+  };
+}
+
+/** How long an unfinished piece of work is remembered, after its last request. */
+const UNFINISHED_MS = 15 * 60_000;
+
+interface Work {
+  readonly id: string;
+  readonly charge: Charge;
+  readonly admitted: Promise<Reservation | undefined>;
+  readonly uses: ModelUse[];
+  details: WorkDetails;
+  /** The last write; the next one waits for it, so that sums never go back. */
+  written: Promise<unknown>;
+  until: number;
+}
+
+function createMetering({ accounts, clock, random }: MeteringParts) {
+  const unfinished = new Map<string, Work>();
+
+  const begin = (charge: Charge, most: Amount): Work => ({
+    id: charge.work ?? random.id(),
+    charge,
+    admitted: Promise.resolve(accounts?.reserve(charge.actor, most)),
+    uses: [],
+    details: {},
+    written: Promise.resolve(),
+    until: clock.now() + UNFINISHED_MS,
+  });
+
+  const workFor = (charge: Charge, most: Amount): Work => {
+    for (const [key, { until }] of unfinished) if (until <= clock.now()) unfinished.delete(key);
+    if (charge.work === undefined) return begin(charge, most);
+    const key = keyOf(charge);
+    const work = unfinished.get(key) ?? begin(charge, most);
+    work.until = clock.now() + UNFINISHED_MS;
+    unfinished.set(key, work);
+    return work;
+  };
+
+  const record = (work: Work): Promise<Receipt | undefined> => {
+    const writing = work.written.then(async () => {
+      const receipt = receiptOf(work, clock.now());
+      if (receipt !== undefined) await accounts?.record(receipt);
+      return receipt;
+    });
+    work.written = writing.catch(() => undefined);
+    return writing;
+  };
+
+  return {
+    /** @throws BudgetExceededError */
+    async run<T>(charge: Charge, most: Amount, request: (onUse: OnUse) => Promise<T>): Promise<T> {
+      const work = workFor(charge, most);
+      const reservation = await work.admitted;
+      if (reservation?.decision.allowed === false) {
+        unfinished.delete(keyOf(charge));
+        throw new BudgetExceededError(budgetRefusal(reservation.decision));
+      }
+      const before = work.uses.length;
+      try {
+        return await request((use) => void work.uses.push(use));
+      } finally {
+        try {
+          if (work.uses.length > before) await record(work);
+        } finally {
+          if (charge.work === undefined) await reservation?.release();
+        }
+      }
+    },
+
+    async finish(charge: WorkCharge, details: WorkDetails = {}): Promise<Receipt | undefined> {
+      const work = unfinished.get(keyOf(charge));
+      if (work === undefined) return undefined;
+      unfinished.delete(keyOf(charge));
+      work.details = details;
+      return record(work).finally(async () => (await work.admitted)?.release());
+    },
+  };
+}
+
+const keyOf = ({ actor, responder, work = '' }: Charge) => `${actor.channelId} ${responder} ${work}`;
+
+/** `undefined` when no model has answered. */
+function receiptOf({ id, charge, uses, details }: Work, at: number): Receipt | undefined {
+  const completions = uses.filter(({ kind }) => kind === 'completion');
+  const embeddings = uses.filter(({ kind }) => kind === 'embedding');
+  const [first] = completions.length > 0 ? completions : embeddings;
+  if (first === undefined) return undefined;
+  const { model, provider, mode } = first;
+  return {
+    ...billFor(uses),
+    id,
+    at,
+    mind: charge.responder,
+    actor: charge.actor,
+    messageIds: details.messageIds ?? [],
+    trigger: charge.trigger,
+    model,
+    provider,
+    mode,
+    calls: completions.length > 0 ? completions.length : embeddings.length,
+    tools: details.tools ?? [],
+    details: [...(details.details ?? []), ...(completions.length > 0 ? embeddingDetails(embeddings) : [])],
+    missCause: details.missCause,
+    configured: details.configured,
+    notes: details.notes,
+  };
+}
+
+function embeddingDetails(embeddings: readonly ModelUse[]): readonly string[] {
+  const [first] = embeddings;
+  if (first === undefined) return [];
+  const tokens = embeddings.reduce((sum, { usage }) => sum + tokensOf(usage), 0);
+  return [`Embeddings: ${formatCount(tokens)} tokens by ${first.model}`];
+}
+
+const BYTES_PER_TOKEN = 4;
+
+/** About how many tokens a request's prompt has; images are left out. */
+export function estimatePromptTokens({ system = '', messages, tools = [] }: LlmRequest): number {
+  const blocks = messages.flatMap(({ content }) => content);
+  return estimateTokens([
+    system,
+    ...blocks.map((block) =>
+      block.type === 'text' ? block.text : block.type === 'image' ? '' : JSON.stringify(block),
+    ),
+    ...tools.map((tool) => JSON.stringify(tool)),
+  ]);
+}
+
+function estimateTokens(texts: readonly string[]): number {
+  return Math.ceil(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / BYTES_PER_TOKEN);
+}
