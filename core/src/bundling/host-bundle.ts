@@ -114,8 +114,9 @@ const ownPlaces: BundlerPlugin = {
   name: 'own-places',
   setup: ({ onLoad }) =>
     onLoad({ filter: /\.m?js$/ }, ({ path }) => {
-      const code = readFileSync(path, 'utf8');
-      if (!code.includes('import.meta')) return undefined;
+      const text = readFileSync(path, 'utf8');
+      const code = path.includes('node_modules') ? text : withConstants(text);
+      if (code === text && !code.includes('import.meta')) return undefined;
       const place = `__launcher.urlOf(${JSON.stringify(relative(BUNDLE_DIR, path))})`;
       const contents = code
         .replace(/\bcreateRequire\(import\.meta\.url\)\((?='[\w@])/g, 'require(')
@@ -124,6 +125,18 @@ const ownPlaces: BundlerPlugin = {
       return { contents, loader: 'js' };
     }),
 };
+
+/**
+ * Names that are imported from Node or discord.js become constants. The bundler would look each of them up by a getter whenever it is used, which
+ * costs a message more than all that is done with it.
+ */
+function withConstants(code: string): string {
+  let count = 0;
+  return code.replace(/^import \{ ([^}]+) \} from '(node:[^']+|discord\.js)';/gm, (_, names: string, from: string) => {
+    count += 1;
+    return `import __all${count} from '${from}'; const { ${names.replaceAll(' as ', ': ')} } = __all${count};`;
+  });
+}
 
 /** Of packages that are installed twice in the same version, one copy. */
 function oneCopyEach(): BundlerPlugin {
