@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Plugin as BundlerPlugin, Metafile } from 'esbuild';
 import { build } from '../plugins/build/build.js';
 import { asAscii } from '../plugins/build/interop.js';
-import { createDiscovery } from '../plugins/discovery/discovery.js';
+import { createDiscovery } from '../plugins/discovery.js';
 import { HOST_VERSION } from '../version.js';
 import { BUNDLE_DIR, type Built, CORE, markOf, PARAMETERS, RECORD, WATCHED, WORKSPACE } from './built.js';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { operatorSentenceOf, type Plugin, replaceFile, z } from '@cinnabar/sdk';
 import { ceilingsSchema } from '../config/ceilings.js';
 import { type HostConfig, hostPartSchema } from '../config/host-config.js';
-import { createDiscovery, type Discover } from '../plugins/discovery/discovery.js';
+import { createDiscovery, type Discover } from '../plugins/discovery.js';
 import { createLoader } from '../plugins/loader.js';
 import { HOST_VERSION } from '../version.js';
 

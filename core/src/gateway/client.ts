@@ -5,10 +5,10 @@ import {
   type Logger,
   linkSignals,
   type OwnerAlert,
+  operatorSentenceOf,
   type Random,
 } from '@cinnabar/sdk';
 import type { WebSocketManager } from '@discordjs/ws';
-// From discord.js, since a module of our own would be a second copy of all that it needs, in the other module format.
 import {
   Client,
   type ClientOptions,
@@ -23,13 +23,19 @@ import {
 } from 'discord.js';
 import { cacheOptions, sweepDirectMessages } from './caches.js';
 import { adviceFor } from './close-codes.js';
-import { createDiscordFailures, type DiscordFailures } from './discord-failures.js';
-import { createFairRequests, REQUESTS_PER_SECOND } from './fair-requests.js';
 import { createIdentifyLimits } from './identify-limits.js';
 import { createGatewayInformation } from './information.js';
+import {
+  createDiscordFailures,
+  createFairRequests,
+  type DiscordFailures,
+  makeWebhookPostsOnce,
+  REQUESTS_PER_SECOND,
+} from './rest.js';
 import { createSharding, type Sharding } from './sharding.js';
 import { createGatewayStatus, type GatewayStatus } from './status.js';
-import { makeWebhookPostsOnce } from './webhook-posts.js';
+
+// From discord.js, since a module of our own would be a second copy of all that it needs, in the other module format.
 
 export interface GatewayClient {
   readonly client: Client;
@@ -253,4 +259,30 @@ function restOptions(
     ),
     globalRequestsPerSecond: Number.MAX_SAFE_INTEGER,
   };
+}
+
+/**
+ * Logs in and resolves once the client is ready. While Discord is away it waits and tries again.
+ * @throws CinnabarError CINNABAR_GATEWAY_LOGIN for what waiting cannot mend, saying what to change; and when the client is closed meanwhile
+ */
+export async function login({ client, ended }: GatewayClient, token: string): Promise<void> {
+  const ready = new Promise<void>((resolve) => client.once('clientReady', () => resolve()));
+  const connect = async () => {
+    try {
+      await client.login(token);
+    } catch (error) {
+      throw explain(error);
+    }
+    await ready;
+  };
+  const error = await Promise.race([connect(), ended]);
+  if (error !== undefined) throw error;
+}
+
+function explain(error: unknown): CinnabarError {
+  if (error instanceof CinnabarError) return error;
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  const advice = code === 'TokenInvalid' ? adviceFor(GatewayCloseCodes.AuthenticationFailed, []) : undefined;
+  const detail = advice ?? operatorSentenceOf(error) ?? (error instanceof Error ? error.message : String(error));
+  return new CinnabarError('CINNABAR_GATEWAY_LOGIN', { detail }, { cause: error });
 }

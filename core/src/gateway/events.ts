@@ -1,8 +1,6 @@
 import type { Disposer, Logger } from '@cinnabar/sdk';
-import type { Client, ClientEvents, Interaction, Message } from 'discord.js';
-import type { Boundary, EnabledIn, Events, GuildStates } from '../contracts.js';
-import { createAudience, type Listener } from './audience.js';
-import { guildIdOf } from './guild-of.js';
+import { type Client, type ClientEvents, Collection, Guild, type Interaction, type Message } from 'discord.js';
+import type { Boundary, EnabledIn, Events, GuildState, GuildStates, Owner } from '../contracts.js';
 
 type EventName = keyof ClientEvents;
 interface Parts {
@@ -108,4 +106,66 @@ export function createEvents({
       return dispose;
     },
   };
+}
+
+interface Listener {
+  readonly owner: Owner;
+  readonly label: string;
+  readonly call: (args: readonly unknown[]) => unknown;
+}
+
+type Listeners = readonly Listener[];
+
+interface Known {
+  readonly of: Listeners;
+  readonly enabled: Listeners;
+}
+
+/**
+ * Which listeners of an event belong to plugins that are enabled in a guild. Worked out once for each state of the guild and each set of
+ * listeners, since it is asked with every message; what is known of a state goes when the state does.
+ */
+function createAudience(states: Pick<GuildStates, 'peek'>, enabledIn: EnabledIn) {
+  const known = new WeakMap<GuildState, Map<keyof ClientEvents, Known>>();
+  const enabledOf = (guildId: string | null, listeners: Listeners) =>
+    listeners.filter(({ owner }) => enabledIn(guildId, owner.plugin));
+
+  return (event: keyof ClientEvents, guildId: string | null, listeners: Listeners): Listeners => {
+    const state = guildId === null ? undefined : states.peek(guildId);
+    if (state === undefined) return enabledOf(guildId, listeners);
+    let ofState = known.get(state);
+    if (ofState === undefined) {
+      ofState = new Map();
+      known.set(state, ofState);
+    }
+    let found = ofState.get(event);
+    if (found?.of !== listeners) {
+      found = { of: listeners, enabled: enabledOf(guildId, listeners) };
+      ofState.set(event, found);
+    }
+    return found.enabled;
+  };
+}
+
+/** Events whose first argument does not tell the guild, and which one does. */
+const TELLING_ARGUMENT: { readonly [K in keyof ClientEvents]?: number } = {
+  messageDeleteBulk: 1,
+  threadMembersUpdate: 2,
+  presenceUpdate: 1,
+  guildAuditLogEntryCreate: 1,
+};
+
+/** The guild that an event happened in; `null` for direct messages and for events of no guild. */
+function guildIdOf(event: keyof ClientEvents, args: readonly unknown[]): string | null {
+  return guildIdOfValue(args[TELLING_ARGUMENT[event] ?? 0]);
+}
+
+function guildIdOfValue(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  if (value instanceof Guild) return value.id;
+  if (value instanceof Collection) return guildIdOfValue(value.first());
+  if ('guildId' in value && typeof value.guildId === 'string') return value.guildId;
+  if ('guild' in value) return guildIdOfValue(value.guild);
+  if ('message' in value) return guildIdOfValue(value.message);
+  return null;
 }

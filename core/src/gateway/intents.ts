@@ -1,5 +1,5 @@
-import type { Plugin } from '@cinnabar/sdk';
-import type { GatewayIntentsString } from 'discord.js';
+import type { Manifest, Plugin } from '@cinnabar/sdk';
+import type { ClientEvents, GatewayIntentsString } from 'discord.js';
 
 /** What prefix commands need to be heard. */
 const FOR_PREFIX_COMMANDS: readonly GatewayIntentsString[] = ['GuildMessages', 'DirectMessages', 'MessageContent'];
@@ -10,4 +10,88 @@ export function unionOfIntents(plugins: Iterable<Plugin>, prefixCommands: boolea
   if (prefixCommands) for (const intent of FOR_PREFIX_COMMANDS) union.add(intent);
   for (const plugin of plugins) for (const intent of plugin.manifest.intents ?? []) union.add(intent);
   return [...union].sort();
+}
+
+type Intents = readonly GatewayIntentsString[];
+
+const MESSAGES: Intents = ['GuildMessages', 'DirectMessages'];
+const REACTIONS: Intents = ['GuildMessageReactions', 'DirectMessageReactions'];
+const POLLS: Intents = ['GuildMessagePolls', 'DirectMessagePolls'];
+
+/** Which intents bring an event: any one of them does. Events that need none are left out. (https://docs.discord.com/developers/events/gateway#gateway-intents) */
+const BRINGING: Partial<Readonly<Record<keyof ClientEvents, Intents>>> = {
+  ...of(['Guilds'], 'guildCreate', 'guildUpdate', 'guildDelete', 'roleCreate', 'roleUpdate', 'roleDelete'),
+  ...of(['Guilds'], 'channelCreate', 'channelUpdate', 'channelDelete', 'threadCreate', 'threadUpdate', 'threadDelete'),
+  ...of(
+    ['Guilds'],
+    'threadListSync',
+    'threadMemberUpdate',
+    'stageInstanceCreate',
+    'stageInstanceUpdate',
+    'stageInstanceDelete',
+  ),
+  ...of(['Guilds', 'DirectMessages'], 'channelPinsUpdate'),
+  ...of(['Guilds', 'GuildMembers'], 'threadMembersUpdate'),
+  ...of(['GuildMembers'], 'guildMemberAdd', 'guildMemberUpdate', 'guildMemberRemove'),
+  ...of(['GuildModeration'], 'guildBanAdd', 'guildBanRemove', 'guildAuditLogEntryCreate'),
+  ...of(
+    ['GuildExpressions'],
+    'emojiCreate',
+    'emojiUpdate',
+    'emojiDelete',
+    'stickerCreate',
+    'stickerUpdate',
+    'stickerDelete',
+  ),
+  ...of(['GuildIntegrations'], 'guildIntegrationsUpdate'),
+  ...of(['GuildWebhooks'], 'webhooksUpdate'),
+  ...of(['GuildInvites'], 'inviteCreate', 'inviteDelete'),
+  ...of(['GuildVoiceStates'], 'voiceStateUpdate'),
+  ...of(['GuildPresences'], 'presenceUpdate'),
+  ...of(MESSAGES, 'messageCreate', 'messageUpdate', 'messageDelete'),
+  ...of(['GuildMessages'], 'messageDeleteBulk'),
+  ...of(
+    REACTIONS,
+    'messageReactionAdd',
+    'messageReactionRemove',
+    'messageReactionRemoveAll',
+    'messageReactionRemoveEmoji',
+  ),
+  ...of(['GuildMessageTyping', 'DirectMessageTyping'], 'typingStart'),
+  ...of(
+    ['GuildScheduledEvents'],
+    'guildScheduledEventCreate',
+    'guildScheduledEventUpdate',
+    'guildScheduledEventDelete',
+    'guildScheduledEventUserAdd',
+    'guildScheduledEventUserRemove',
+  ),
+  ...of(
+    ['AutoModerationConfiguration'],
+    'autoModerationRuleCreate',
+    'autoModerationRuleUpdate',
+    'autoModerationRuleDelete',
+  ),
+  ...of(['AutoModerationExecution'], 'autoModerationActionExecution'),
+  ...of(POLLS, 'messagePollVoteAdd', 'messagePollVoteRemove'),
+};
+
+function of<K extends keyof ClientEvents>(intents: Intents, ...events: readonly K[]) {
+  return Object.fromEntries(events.map((event) => [event, intents]));
+}
+
+/**
+ * What is missing in a manifest for a listener to hear anything, for its author; `undefined` when nothing is.
+ * @example missingIntent('guildMemberAdd', {…}) // 'it listens to guildMemberAdd, which Discord sends … : add to its manifest intents: ["Guilds", "GuildMembers"]'
+ */
+export function missingIntent(
+  event: keyof ClientEvents,
+  { intents = [], optionalIntents = [] }: Pick<Manifest, 'intents' | 'optionalIntents'>,
+): string | undefined {
+  const bringing = BRINGING[event];
+  const [first] = bringing ?? [];
+  if (bringing === undefined || first === undefined) return undefined;
+  if (bringing.some((intent) => intents.includes(intent) || optionalIntents.includes(intent))) return undefined;
+  const line = `intents: [${[...intents, first].map((intent) => `'${intent}'`).join(', ')}]`;
+  return `it listens to ${event}, which Discord sends only with the intent ${bringing.join(' or ')}: its manifest needs ${line}`;
 }

@@ -1,6 +1,6 @@
 import type { MetricReading, Metrics, Plugins, Tools } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { InFlight } from '../gateway/in-flight.js';
+import type { InFlight } from '../gateway/boundary.js';
 import type { GatewayStatus } from '../gateway/status.js';
 
 interface Parts {

@@ -4,7 +4,7 @@ import { build } from './build/build.js';
 import { readCacheFile } from './build/cache-file.js';
 import { evaluate } from './build/evaluate.js';
 import { sharedModule } from './build/shared-modules.js';
-import type { DiscoveredPlugin } from './discovery/discovery.js';
+import type { DiscoveredPlugin } from './discovery.js';
 import { validatePlugin } from './validate.js';
 
 /** Turns a folder into a validated plugin definition. */

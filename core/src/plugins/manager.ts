@@ -1,19 +1,27 @@
 import { setMaxListeners } from 'node:events';
-import { CinnabarError, type Plugin, type PluginInfo, type Plugins } from '@cinnabar/sdk';
-import type { Owner } from '../contracts.js';
+import {
+  CinnabarError,
+  type Clock,
+  type ErasedContext,
+  type Logger,
+  type Plugin,
+  type PluginInfo,
+  type Plugins,
+} from '@cinnabar/sdk';
+import type { Boundary, GuildStates, Owner } from '../contracts.js';
+import type { Discover } from './discovery.js';
+import { createGuardBook, type GuardStore } from './guard-registry.js';
 import { type BootReport, boot } from './lifecycle/boot.js';
-import { createChangeQueue } from './lifecycle/change-queue.js';
-import { lastStartedFirst } from './lifecycle/dependents.js';
+import { createChangeQueue, type PluginChange } from './lifecycle/changes.js';
 import { createEnabling } from './lifecycle/enabling.js';
-import { createFinder } from './lifecycle/find.js';
-import { createGuardBook } from './lifecycle/guard-book.js';
-import { infoOf } from './lifecycle/info.js';
-import { load, unload } from './lifecycle/load-unload.js';
+import { createFinder, load, unload } from './lifecycle/load.js';
+import { watchServices } from './lifecycle/reconcile.js';
+import { infoOf, type LifecycleContext, lastStartedFirst } from './lifecycle/records.js';
 import { reload } from './lifecycle/reload.js';
-import type { LifecycleContext } from './lifecycle/room.js';
-import { stopAll } from './lifecycle/stop.js';
-import { watchServices } from './lifecycle/watch-services.js';
-import type { PluginManagerOptions } from './manager-options.js';
+import { stopAll } from './lifecycle/start-stop.js';
+import type { PluginLoader } from './loader.js';
+import type { PluginServices } from './services.js';
+import type { SetupNeeds } from './setup-needs.js';
 
 /** The `Plugins` service, and what only the host may do. */
 export interface PluginManager extends Plugins {
@@ -106,4 +114,31 @@ function createRoom(options: PluginManagerOptions, ending: AbortSignal): Lifecyc
     touched: new Set(),
     nextSequence: () => ++runs,
   };
+}
+
+/** What the manager works with: `host.ts` composes them. */
+interface PluginManagerOptions {
+  /** `createDiscovery({ … })` */
+  readonly discover: Discover;
+  /** `createLoader({ … })` */
+  readonly loader: PluginLoader;
+  /** `createServices(container)` */
+  readonly services: PluginServices;
+  /** What `setup` of one run is handed. May throw (an environment variable is missing, …). */
+  readonly createContext: (owner: Owner) => ErasedContext | Promise<ErasedContext>;
+  readonly boundary: Pick<Boundary, 'drained'>;
+  readonly guildStates: GuildStates;
+  readonly setupNeeds: Pick<SetupNeeds, 'of'>;
+  /** `createGuardStore(storage)` */
+  readonly guardStore: GuardStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ids that `boot` does not start. */
+  readonly disabled?: readonly string[];
+  /** Called once after each operation that started or stopped a plugin or changed where it is enabled. Errors are logged. */
+  readonly onChange?: (change: PluginChange) => unknown;
+  /** How long a plugin may take to load, and to set up; 30 s by default. */
+  readonly startTimeoutMs?: number;
+  /** How long a plugin that stops may go on with what it has begun; 10 s by default. */
+  readonly drainTimeoutMs?: number;
 }

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { inspectFolder } from '@cinnabar/core/internal/plugins/discovery/inspect';
+import { inspectFolder } from '@cinnabar/core/internal/plugins/discovery';
 import { createLoader } from '@cinnabar/core/internal/plugins/loader';
 
 export type TechniqueName = 'ours' | 'import';

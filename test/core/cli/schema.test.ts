@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { loadAll, printSchema, schemaText } from '@cinnabar/core/internal/cli/schema';
 import { loadConfig } from '@cinnabar/core/internal/config/load';
-import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery/discovery';
+import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery';
 import { definePlugin, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';

@@ -1,6 +1,5 @@
-import { watchBlockage } from '@cinnabar/core/internal/gateway/blockage';
-import { createBoundary } from '@cinnabar/core/internal/gateway/boundary';
-import { createInFlight } from '@cinnabar/core/internal/gateway/in-flight';
+import { createBoundary, createInFlight } from '@cinnabar/core/internal/gateway/boundary';
+import { watchBlockage } from '@cinnabar/core/internal/gateway/event-loop-lag';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';

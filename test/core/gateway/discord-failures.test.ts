@@ -1,5 +1,4 @@
-import { createDiscordFailures } from '@cinnabar/core/internal/gateway/discord-failures';
-import { createFairRequests } from '@cinnabar/core/internal/gateway/fair-requests';
+import { createDiscordFailures, createFairRequests } from '@cinnabar/core/internal/gateway/rest';
 import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createFairRequests } from '@cinnabar/core/internal/gateway/fair-requests';
+import { createFairRequests } from '@cinnabar/core/internal/gateway/rest';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 

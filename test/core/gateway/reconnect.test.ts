@@ -1,6 +1,5 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
-import { createGatewayClient } from '@cinnabar/core/internal/gateway/client';
-import { login } from '@cinnabar/core/internal/gateway/login';
+import { createGatewayClient, login } from '@cinnabar/core/internal/gateway/client';
 import { createTestHost, type TestHost, type TestWorld } from '@cinnabar/core/testing';
 import { type PrivilegedIntent, startLocalDiscord } from '@cinnabar/local-discord';
 import { definePlugin } from '@cinnabar/sdk';

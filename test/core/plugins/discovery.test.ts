@@ -1,5 +1,5 @@
 import { symlink } from 'node:fs/promises';
-import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery/discovery';
+import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery';
 import { expect } from 'chai';
 import { useFolder } from './support/folder.js';
 

@@ -1,4 +1,4 @@
-import { missingIntent } from '@cinnabar/core/internal/gateway/needed-intents';
+import { missingIntent } from '@cinnabar/core/internal/gateway/intents';
 import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin } from '@cinnabar/sdk';
 import { expect } from 'chai';

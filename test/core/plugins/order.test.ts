@@ -1,4 +1,4 @@
-import { type Dependent, orderPlugins } from '@cinnabar/core/internal/plugins/order';
+import { type Dependent, orderPlugins } from '@cinnabar/core/internal/plugins/start-order';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

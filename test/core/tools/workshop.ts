@@ -1,8 +1,7 @@
 import type { ProvenanceService } from '@cinnabar/core/internal/access/provenance';
 import type { AccessService, Owner } from '@cinnabar/core/internal/contracts';
-import { createBoundary } from '@cinnabar/core/internal/gateway/boundary';
+import { createBoundary, createInFlight } from '@cinnabar/core/internal/gateway/boundary';
 import { createEnabledIn } from '@cinnabar/core/internal/gateway/guild-states';
-import { createInFlight } from '@cinnabar/core/internal/gateway/in-flight';
 import { createScope } from '@cinnabar/core/internal/plugins/scope';
 import type { Driver } from '@cinnabar/core/internal/storage/driver';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';

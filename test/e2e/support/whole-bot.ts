@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { bundledFolders } from '@cinnabar/core/internal/plugins/discovery/bundled';
+import { bundledFolders } from '@cinnabar/core/internal/plugins/discovery';
 import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
 import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import type { Plugin } from '@cinnabar/sdk';

@@ -7,7 +7,7 @@ import { parseDocument, stringify } from 'yaml';
 import { shownPath } from '../../config/files.js';
 import { type HostConfig, isSnowflake } from '../../config/host-config.js';
 import { loadConfig } from '../../config/load.js';
-import { createDiscovery } from '../../plugins/discovery/discovery.js';
+import { createDiscovery } from '../../plugins/discovery.js';
 import type { Arguments } from '../arguments.js';
 import { loadAll } from '../schema.js';
 import { convertFile, type KnownKeys } from './convert.js';

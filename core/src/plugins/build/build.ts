@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { z } from '@cinnabar/sdk';
 import { keepSourceMap } from '../../bundling/source-maps.js';
-import type { DiscoveredPlugin } from '../discovery/discovery.js';
+import type { DiscoveredPlugin } from '../discovery.js';
 import { bundle } from './bundle.js';
 import { type CachedBundle, readCacheFile, writeCacheFile } from './cache-file.js';
 import { fingerprint, isUnchanged, sha256 } from './fingerprint.js';

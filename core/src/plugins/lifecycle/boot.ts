@@ -1,10 +1,7 @@
 import { CinnabarError, type ErrorCode } from '@cinnabar/sdk';
-import type { Finder } from './find.js';
-import { problemOf } from './info.js';
-import { loadDefinition, noteFailure, takeIn } from './load.js';
-import { type PluginRecord, release, stateOf } from './records.js';
-import type { LifecycleContext } from './room.js';
-import { settle } from './settle.js';
+import { type Finder, loadDefinition, takeIn } from './load.js';
+import { settle } from './reconcile.js';
+import { type LifecycleContext, noteFailure, type PluginRecord, problemOf, release, stateOf } from './records.js';
 
 export interface BootReport {
   readonly running: readonly string[];

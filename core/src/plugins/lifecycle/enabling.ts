@@ -1,7 +1,6 @@
 import { CinnabarError, type Manifest } from '@cinnabar/sdk';
 import type { GuildStates } from '../../contracts.js';
-import { assertNotRequired } from './required.js';
-import type { LifecycleContext } from './room.js';
+import { assertNotRequired, type LifecycleContext } from './records.js';
 
 /** Where plugins are switched on. */
 export interface Enabling {

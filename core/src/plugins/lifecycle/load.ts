@@ -1,6 +1,80 @@
-import { CinnabarError, type Plugin, withinLimit } from '@cinnabar/sdk';
-import { adopt, failureError, failureOf, type PluginRecord } from './records.js';
-import type { LifecycleContext } from './room.js';
+import { realpath } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { CinnabarError, type Plugin, type UnloadReport, withinLimit } from '@cinnabar/sdk';
+import { type Discover, type DiscoveredPlugin, inspectFolder } from '../discovery.js';
+import type { PluginLoader } from '../loader.js';
+import { arrangement } from '../start-order.js';
+import { settle } from './reconcile.js';
+import {
+  adopt,
+  assertNoneRequired,
+  assertNotRequired,
+  failureError,
+  failureOf,
+  type LifecycleContext,
+  type Origin,
+  type PluginRecord,
+  release,
+  stateOf,
+  unseen,
+} from './records.js';
+import { stopWithDependents } from './start-stop.js';
+
+/**
+ * Loads a plugin that is not loaded, and starts it unless something that it needs is missing.
+ * @throws CINNABAR_PLUGIN_UNKNOWN, CINNABAR_PLUGIN_STATE, or why it does not load or start
+ */
+export async function load(room: LifecycleContext, finder: Finder, idOrFolder: string): Promise<PluginRecord> {
+  const broken = await finder.refresh();
+  const record = finder.find(idOrFolder);
+  if (record === undefined) throw explain(idOrFolder, broken);
+  const state = stateOf(record);
+  if (state === 'running' || state === 'waiting') {
+    const params = {
+      plugin: record.id,
+      state: state === 'running' ? 'already running' : 'already loaded, and waiting',
+    };
+    throw new CinnabarError('CINNABAR_PLUGIN_STATE', params);
+  }
+  const loaded = await loadAnew(room, record);
+  await settle(room);
+  if (loaded.failure !== undefined) throw failureError(loaded.failure);
+  return loaded;
+}
+
+async function loadAnew(room: LifecycleContext, record: PluginRecord): Promise<PluginRecord> {
+  try {
+    return await takeIn(room, record, await loadDefinition(room, record, true));
+  } catch (error) {
+    record.failure = failureOf(record.id, error);
+    throw error;
+  }
+}
+
+/** The report on a folder of that name, if there is one: it says more than that the plugin is unknown. */
+function explain(wanted: string, broken: readonly CinnabarError[]): CinnabarError {
+  const report = broken.find(({ params }) => {
+    const place = String(params.place ?? '');
+    return place === wanted || place.endsWith(`/${wanted}`);
+  });
+  return report ?? new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: wanted });
+}
+
+/**
+ * Stops a plugin and forgets its code. Those that need it stop first, and wait.
+ * @throws CINNABAR_PLUGIN_STATE, CINNABAR_PLUGIN_REQUIRED
+ */
+export async function unload(room: LifecycleContext, record: PluginRecord): Promise<UnloadReport> {
+  if (stateOf(record) === 'stopped') {
+    throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: 'not loaded' });
+  }
+  assertNotRequired(record);
+  assertNoneRequired(room, record.id, arrangement(room, { id: record.id, by: undefined }).hindered);
+  const leftovers = await stopWithDependents(room, record);
+  release(record);
+  await settle(room);
+  return { leftovers };
+}
 
 /**
  * Evaluates a plugin's newest version, within the room's start time. Changes nothing.
@@ -30,12 +104,6 @@ export async function takeIn(room: LifecycleContext, record: PluginRecord, defin
   return named;
 }
 
-/** Notes why a plugin could not be loaded or started. */
-export function noteFailure(room: LifecycleContext, record: PluginRecord, error: unknown): void {
-  record.failure = failureOf(record.id, error);
-  room.log.error(failureError(record.failure).message, { plugin: record.id, error });
-}
-
 function renamed({ records }: LifecycleContext, record: PluginRecord, id: string): PluginRecord {
   if (record.id === id) return record;
   const other = records.get(id);
@@ -47,4 +115,78 @@ function renamed({ records }: LifecycleContext, record: PluginRecord, id: string
   const named = { ...record, id };
   records.set(id, named);
   return named;
+}
+
+export interface Finder {
+  /** Looks at the disk, and makes records of what is new. Returns what cannot be used. */
+  refresh(): Promise<readonly CinnabarError[]>;
+  /** Makes a record of an in-memory plugin, or gives the one that is there its next version. */
+  add(plugin: Plugin, path: string): PluginRecord;
+  /** Makes a record of a plugin's folder, wherever it is. @throws CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_DUPLICATE */
+  include(folder: string): Promise<PluginRecord | undefined>;
+  /** A record by id, or by the folder that it is in. */
+  find(idOrFolder: string): PluginRecord | undefined;
+}
+
+interface Parts {
+  readonly room: LifecycleContext;
+  readonly discover: Discover;
+  readonly loader: PluginLoader;
+}
+
+/** Builds what keeps the records in line with what there is. */
+export function createFinder({ room, discover, loader }: Parts): Finder {
+  const { records } = room;
+
+  const onDisk = ({ source, path }: DiscoveredPlugin): Origin => ({
+    source,
+    path,
+    // The package may name another entry by now.
+    load: async (verify) => loader.load(await inspectFolder(path, source), { verify }),
+  });
+
+  const note = async (found: DiscoveredPlugin) => {
+    const known = [...records.values()].find(({ origin }) => origin.path === found.path);
+    if (known !== undefined) return undefined;
+    const other = records.get(found.id);
+    if (other !== undefined) {
+      const params = { plugin: found.id, first: other.origin.path, second: found.path };
+      return new CinnabarError('CINNABAR_PLUGIN_DUPLICATE', params);
+    }
+    const { version, description, guard } = found;
+    const record = unseen(found.id, onDisk(found), { version, description, guard });
+    records.set(record.id, record);
+    if (guard) await room.guards.note(record.manifest);
+    return undefined;
+  };
+
+  const find = (idOrFolder: string) => {
+    const path = resolve(idOrFolder);
+    const inFolder = ({ origin }: PluginRecord) => origin.path === path || basename(origin.path) === idOrFolder;
+    return records.get(idOrFolder) ?? [...records.values()].find(inFolder);
+  };
+
+  return {
+    async include(folder) {
+      const problem = await note(await inspectFolder(await realpath(folder), 'folder'));
+      if (problem !== undefined) throw problem;
+      return find(await realpath(folder));
+    },
+    async refresh() {
+      const { plugins, problems } = await discover();
+      const noted: (CinnabarError | undefined)[] = [];
+      for (const found of plugins) noted.push(await note(found));
+      return [...problems, ...noted.filter((problem) => problem !== undefined)];
+    },
+    add(plugin, path) {
+      const { id } = plugin.manifest;
+      const origin: Origin = { source: 'folder', path, load: () => Promise.resolve(plugin) };
+      const record = records.get(id) ?? unseen(id, origin, plugin.manifest);
+      if (stateOf(record) === 'stopped') record.manifest = plugin.manifest;
+      record.origin = origin;
+      records.set(id, record);
+      return record;
+    },
+    find,
+  };
 }

@@ -1,13 +1,20 @@
-import type { PluginInfo, PluginState } from '@cinnabar/sdk';
 import {
   CinnabarError,
+  type Clock,
+  type ErasedContext,
   type ErrorCode,
   type ErrorParams,
+  type Logger,
   type Manifest,
   operatorSentenceOf,
   type Plugin,
+  type PluginInfo,
+  type PluginState,
 } from '@cinnabar/sdk';
-import type { Owner } from '../../contracts.js';
+import type { Boundary, Owner } from '../../contracts.js';
+import type { GuardBook } from '../guard-registry.js';
+import type { PluginServices } from '../services.js';
+import { arrangement, type Hindrance, hindranceError, injectedTokens } from '../start-order.js';
 
 /** The path of plugins that the program itself has made. */
 export const IN_MEMORY = '(memory)';
@@ -32,7 +39,7 @@ export interface Run {
 }
 
 /** A coded error without its causes and stack, which would keep the code of the plugin that they come from. */
-export interface Failure {
+interface Failure {
   readonly code: ErrorCode;
   readonly params: ErrorParams;
 }
@@ -97,3 +104,147 @@ function copyOf(manifest: Manifest): Manifest {
     ...(manifest.permissions && { permissions: [...manifest.permissions] }),
   };
 }
+
+/** What the steps of the lifecycle share. */
+export interface LifecycleContext {
+  readonly records: Map<string, PluginRecord>;
+  readonly services: PluginServices;
+  readonly createContext: (owner: Owner) => ErasedContext | Promise<ErasedContext>;
+  readonly boundary: Pick<Boundary, 'drained'>;
+  readonly guards: GuardBook;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly startTimeoutMs: number;
+  readonly drainTimeoutMs: number;
+  /** Aborts when the host stops: nothing starts any more, and what is being waited for is not waited for longer. */
+  readonly ending: AbortSignal;
+  /** Ids of the plugins that started or stopped since the last announcement. */
+  readonly touched: Set<string>;
+  /** Counts the runs of this host. */
+  nextSequence(): number;
+}
+
+/** A plugin as `Plugins.list` shows it. */
+export function infoOf(room: LifecycleContext, record: PluginRecord): PluginInfo {
+  const { id, manifest, origin, definition, run } = record;
+  const { needs, likes } = definition === undefined ? { needs: [], likes: [] } : injectedTokens(definition);
+  const problem = problemOf(room, record);
+  return {
+    id,
+    manifest,
+    state: stateOf(record),
+    source: origin.source,
+    path: origin.path,
+    ...(problem === undefined ? {} : { problem }),
+    env: Object.keys(definition?.env?.shape ?? {}),
+    provides: definition?.provides.map((token) => token.id) ?? [],
+    injects: [...needs, ...likes],
+    effects: run?.owner.scope.effects ?? [],
+  };
+}
+
+/** Why it failed, or what it waits for; `undefined` when it runs or is not loaded. */
+export function problemOf(room: LifecycleContext, record: PluginRecord): string | undefined {
+  const state = stateOf(record);
+  if (state === 'waiting') return waitingFor(room, record);
+  return record.failure === undefined || state === 'running' ? undefined : failureError(record.failure).message;
+}
+
+type Runs = Pick<LifecycleContext, 'records' | 'services'>;
+
+/** Those that run with a service that the token names now, the last started first. */
+export function usersOf({ records, services }: Runs, tokenId: string): readonly PluginRecord[] {
+  const provision = services.provision(tokenId);
+  if (provision === undefined) return [];
+  return lastStartedFirst([...records.values()].filter(({ run }) => run?.injected.get(tokenId) === provision));
+}
+
+/** Those that run with a service of this plugin's, directly or through others, the last started first. */
+export function dependentRuns(runs: Runs, record: PluginRecord): readonly PluginRecord[] {
+  const found = new Set<PluginRecord>();
+  const visit = (provider: PluginRecord) => {
+    for (const { id } of provider.definition?.provides ?? []) {
+      if (runs.services.providerOf(id) !== provider.id) continue;
+      for (const user of usersOf(runs, id)) {
+        if (user === record || found.has(user)) continue;
+        found.add(user);
+        visit(user);
+      }
+    }
+  };
+  visit(record);
+  return lastStartedFirst([...found]);
+}
+
+/** Whether what a plugin runs with is no longer what the tokens name: it has to start anew. */
+export function isStale(runs: Runs, record: PluginRecord): boolean {
+  const { run } = record;
+  if (run === undefined) return false;
+  return [...run.injected].some(([tokenId, was]) => {
+    if (runs.services.provision(tokenId) === was) return false;
+    return was !== undefined || !comesFromDependent(runs, record, tokenId);
+  });
+}
+
+/** An optional service whose provider is built upon this very plugin can never be had: to restart for it would never end. */
+function comesFromDependent(runs: Runs, record: PluginRecord, tokenId: string): boolean {
+  const provider = runs.services.providerOf(tokenId);
+  return provider === record.id || dependentRuns(runs, record).some(({ id }) => id === provider);
+}
+
+export function lastStartedFirst(records: readonly PluginRecord[]): readonly PluginRecord[] {
+  return [...records].sort((a, b) => (b.run?.sequence ?? 0) - (a.run?.sequence ?? 0));
+}
+
+/** @throws CINNABAR_PLUGIN_REQUIRED when nobody could get back in without the plugin */
+export function assertNotRequired({ id, manifest }: PluginRecord): void {
+  if (manifest.required !== true) return;
+  throw new CinnabarError('CINNABAR_PLUGIN_REQUIRED', {
+    plugin: id,
+    detail: 'without it nobody could switch it on again.',
+  });
+}
+
+/**
+ * @param hindered who could not run after a change of the plugin `id`
+ * @throws CINNABAR_PLUGIN_REQUIRED when one that is required and runs would be among them
+ */
+export function assertNoneRequired(
+  { records }: Pick<LifecycleContext, 'records'>,
+  id: string,
+  hindered: ReadonlyMap<string, Hindrance>,
+): void {
+  for (const dependent of hindered.keys()) {
+    const record = records.get(dependent);
+    if (record?.run === undefined || record.manifest.required !== true) continue;
+    throw new CinnabarError('CINNABAR_PLUGIN_REQUIRED', { plugin: id, detail: `"${dependent}" needs it.` });
+  }
+}
+
+/** Tokens that a plugin needs and that name nothing at the moment. */
+export function unmetTokens({ services }: Room, { definition }: PluginRecord): readonly string[] {
+  const needs = definition === undefined ? [] : injectedTokens(definition).needs;
+  return needs.filter((token) => services.provision(token) === undefined);
+}
+
+/** One sentence on what a plugin waits for. */
+function waitingFor(room: Room, record: PluginRecord): string {
+  const hindrance = arrangement(room).hindered.get(record.id);
+  if (hindrance?.kind === 'circular') return hindranceError(record.id, hindrance).message;
+  const token = hindrance?.token ?? unmetTokens(room, record)[0] ?? '';
+  const provider = [...room.records.values()].find(
+    ({ id, definition }) => id !== record.id && definition?.provides.some((provided) => provided.id === token),
+  );
+  if (provider === undefined) return hindranceError(record.id, { kind: 'missing', token }).message;
+  const state = stateOf(provider);
+  const why = state === 'running' ? 'has not offered it yet' : `is ${state}`;
+  return `It waits for ${token}, which "${provider.id}" provides; that plugin ${why}.`;
+}
+
+/** Notes why a plugin could not be loaded or started. */
+export function noteFailure(room: LifecycleContext, record: PluginRecord, error: unknown): void {
+  record.failure = failureOf(record.id, error);
+  room.log.error(failureError(record.failure).message, { plugin: record.id, error });
+}
+
+type Room = Pick<LifecycleContext, 'records' | 'services'>;

@@ -1,13 +1,18 @@
 import { CinnabarError, type Plugin, type ReloadReport } from '@cinnabar/sdk';
-import { arrangement, hindranceError } from './arrangement.js';
+import { arrangement, hindranceError } from '../start-order.js';
 import { changesBetween } from './changes.js';
-import { loadDefinition, noteFailure } from './load.js';
-import { adopt, failureError, type PluginRecord, stateOf } from './records.js';
-import { assertNoneRequired } from './required.js';
-import type { LifecycleContext } from './room.js';
-import { settle } from './settle.js';
-import { startRun } from './start.js';
-import { stopDependents, stopRun } from './stop.js';
+import { loadDefinition } from './load.js';
+import { settle } from './reconcile.js';
+import {
+  adopt,
+  assertNoneRequired,
+  failureError,
+  type LifecycleContext,
+  noteFailure,
+  type PluginRecord,
+  stateOf,
+} from './records.js';
+import { startRun, stopDependents, stopRun } from './start-stop.js';
 
 /**
  * Replaces a plugin by its newest version. One that runs goes on, or runs again, when anything is wrong with the new one.

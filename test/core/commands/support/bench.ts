@@ -1,9 +1,8 @@
 import { createCommands } from '@cinnabar/core/internal/commands/commands';
 import { createComponents } from '@cinnabar/core/internal/components/components';
 import type { Boundary, CommandService, ComponentService, Owner } from '@cinnabar/core/internal/contracts';
-import { watchBlockage } from '@cinnabar/core/internal/gateway/blockage';
-import { createBoundary } from '@cinnabar/core/internal/gateway/boundary';
-import { createInFlight } from '@cinnabar/core/internal/gateway/in-flight';
+import { createBoundary, createInFlight } from '@cinnabar/core/internal/gateway/boundary';
+import { watchBlockage } from '@cinnabar/core/internal/gateway/event-loop-lag';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import {
   type LocalApplication,

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import type { Owner } from '@cinnabar/core/internal/contracts';
-import type { Discover } from '@cinnabar/core/internal/plugins/discovery/discovery';
-import type { KnownGuard } from '@cinnabar/core/internal/plugins/guards';
-import type { PluginChange } from '@cinnabar/core/internal/plugins/lifecycle/change-queue';
+import type { Discover } from '@cinnabar/core/internal/plugins/discovery';
+import type { KnownGuard } from '@cinnabar/core/internal/plugins/guard-registry';
+import type { PluginChange } from '@cinnabar/core/internal/plugins/lifecycle/changes';
 import type { PluginLoader } from '@cinnabar/core/internal/plugins/loader';
 import { createPluginManager, type PluginManager } from '@cinnabar/core/internal/plugins/manager';
 import { createServices, type PluginServices } from '@cinnabar/core/internal/plugins/services';

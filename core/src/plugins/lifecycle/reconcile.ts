@@ -1,12 +1,17 @@
 import { CinnabarError } from '@cinnabar/sdk';
-import { arrangement } from './arrangement.js';
-import { isStale } from './dependents.js';
-import { noteFailure } from './load.js';
-import { type PluginRecord, stateOf } from './records.js';
-import type { LifecycleContext } from './room.js';
-import { startRun } from './start.js';
-import { stopWithDependents } from './stop.js';
-import { unmetTokens } from './waiting.js';
+import type { ServiceObserver } from '../services.js';
+import { arrangement } from '../start-order.js';
+import type { ChangeQueue } from './changes.js';
+import {
+  isStale,
+  type LifecycleContext,
+  noteFailure,
+  type PluginRecord,
+  stateOf,
+  unmetTokens,
+  usersOf,
+} from './records.js';
+import { startRun, stopWithDependents } from './start-stop.js';
 
 /** How often a plugin may restart for one change before it is stopped: services that are offered anew by each restart never end. */
 const MOST_RESTARTS = 5;
@@ -49,4 +54,41 @@ async function tryStart(room: LifecycleContext, record: PluginRecord): Promise<v
   } catch (error) {
     noteFailure(room, record, error);
   }
+}
+
+/**
+ * Follows services that plugins offer or withdraw while they run. What happens within a change of the lifecycle itself finds the
+ * dependents stopped already, and is settled at its end.
+ */
+export function watchServices(room: LifecycleContext, queue: ChangeQueue): ServiceObserver {
+  let settling = false;
+  const settleSoon = () => {
+    if (settling || queue.ended) return;
+    settling = true;
+    const change = async () => {
+      settling = false;
+      await settle(room);
+    };
+    queue.run(change).catch((error: unknown) => {
+      if (!queue.ended) room.log.error('plugins could not be settled', { error });
+    });
+  };
+
+  return {
+    async withdraw(tokenId, remove) {
+      if (usersOf(room, tokenId).length === 0) {
+        remove();
+        settleSoon();
+        return;
+      }
+      await queue.run(async () => {
+        for (let [user] = usersOf(room, tokenId); user !== undefined; [user] = usersOf(room, tokenId)) {
+          await stopWithDependents(room, user);
+        }
+        remove();
+        await settle(room);
+      });
+    },
+    offered: settleSoon,
+  };
 }

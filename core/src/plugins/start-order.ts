@@ -1,3 +1,6 @@
+import { CinnabarError, type Injection, type Plugin } from '@cinnabar/sdk';
+import type { LifecycleContext } from './lifecycle/records.js';
+
 /** What matters of a plugin for the order in which plugins start; tokens by id. */
 export interface Dependent {
   readonly id: string;
@@ -17,7 +20,7 @@ export type Hindrance =
   /** It waits for itself: each needs the next, and the last is the first. */
   | { readonly kind: 'circular'; readonly cycle: readonly string[] };
 
-export interface StartOrder {
+interface StartOrder {
   /** Those that can start, each after all that it needs, and after what it likes unless that closes a circle. */
   readonly order: readonly string[];
   readonly hindered: ReadonlyMap<string, Hindrance>;
@@ -114,4 +117,46 @@ function inDepth(plugins: readonly Dependent[], before: Edges): readonly string[
   };
   for (const { id } of plugins) visit(id);
   return [...order];
+}
+
+/**
+ * The order of the loaded plugins; those that failed do not count.
+ * @param change a plugin to think of as replaced by another version, or as gone
+ */
+export function arrangement(
+  { records, services }: Pick<LifecycleContext, 'records' | 'services'>,
+  change?: { readonly id: string; readonly by: Plugin | undefined },
+): StartOrder {
+  const plugins = [...records.values()].flatMap(({ id, definition, failure }) => {
+    if (id === change?.id) return change.by ?? [];
+    return failure === undefined ? (definition ?? []) : [];
+  });
+  return orderPlugins(plugins.map(asDependent), services.ofHost);
+}
+
+/** Why a plugin cannot start, as a coded error. */
+export function hindranceError(plugin: string, hindrance: Hindrance): CinnabarError {
+  return hindrance.kind === 'circular'
+    ? new CinnabarError('CINNABAR_DEPENDENCY_CIRCULAR', { cycle: hindrance.cycle.join(' → ') })
+    : new CinnabarError('CINNABAR_DEPENDENCY_MISSING', { plugin, token: hindrance.token });
+}
+
+/** Ids of the tokens that a plugin injects. */
+export function injectedTokens({ inject }: Plugin): {
+  readonly needs: readonly string[];
+  readonly likes: readonly string[];
+} {
+  const injections = Object.values(inject);
+  const ids = (kind: Injection['kind']) =>
+    injections.flatMap((injection) => (injection.kind === kind ? [idOf(injection)] : []));
+  return { needs: ids('token'), likes: ids('optional') };
+}
+
+/** The plugin as the order of starting sees it. */
+function asDependent(plugin: Plugin): Dependent {
+  return { id: plugin.manifest.id, ...injectedTokens(plugin), provides: plugin.provides.map(({ id }) => id) };
+}
+
+function idOf(injection: Injection): string {
+  return injection.kind === 'optional' ? injection.token.id : injection.id;
 }

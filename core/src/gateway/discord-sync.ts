@@ -1,6 +1,6 @@
 import type { Logger } from '@cinnabar/sdk';
 import type { CommandService, GuildStates } from '../contracts.js';
-import type { PluginChange } from '../plugins/lifecycle/change-queue.js';
+import type { PluginChange } from '../plugins/lifecycle/changes.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { GatewayClient } from './client.js';
 import { unionOfIntents } from './intents.js';

@@ -1,5 +1,5 @@
-import type { Clock } from '@cinnabar/sdk';
-import type { RESTOptions } from 'discord.js';
+import { type Clock, isTransient } from '@cinnabar/sdk';
+import { DiscordAPIError, HTTPError, type RESTOptions } from 'discord.js';
 
 type MakeRequest = RESTOptions['makeRequest'];
 
@@ -78,4 +78,57 @@ export function createFairRequests(clock: Clock, perSecond: number, makeRequest:
 function placeOf(url: string): string | undefined {
   const [, kind = '', id = '', token] = /\/v\d+\/([^/?]+)(?:\/(\d+)(?:\/([^/?]+))?)?/.exec(url) ?? [];
   return kind === 'interactions' || (kind === 'webhooks' && token !== undefined) ? undefined : `${kind}/${id}`;
+}
+
+
+/** Tells errors of Discord and of the way to it from those of code that fails by itself. */
+export interface DiscordFailures {
+  /** For discord.js' requests, their waiting included: remembers which errors they ended with. */
+  watch(makeRequest: MakeRequest): MakeRequest;
+  /** A 5xx of Discord, or a request to it that got no answer; also as the cause of another error. */
+  isOne(error: unknown): boolean;
+}
+
+/** A network error alone does not say whose request it was: plugins speak to other servers, too. */
+export function createDiscordFailures(): DiscordFailures {
+  const unanswered = new WeakSet<Error>();
+  return {
+    watch: (makeRequest) => async (url, init) => {
+      try {
+        return await makeRequest(url, init);
+      } catch (error) {
+        if (error instanceof Error) unanswered.add(error);
+        throw error;
+      }
+    },
+    isOne(error) {
+      for (let one = error; one instanceof Error; one = one.cause) {
+        if (unanswered.has(one)) return true;
+        if ((one instanceof HTTPError || one instanceof DiscordAPIError) && isTransient(one)) return true;
+      }
+      return false;
+    },
+  };
+}
+
+
+/** A message by a webhook, or a further answer to an interaction: `POST /webhooks/{id}/{token}`. */
+const WEBHOOK_POST = /\/webhooks\/\d+\/[^/?]+(?:\?.*)?$/;
+
+/**
+ * Lets discord.js make each message by a webhook once: it repeats whatever Discord failed at, and for webhooks Discord compares no nonces, so
+ * a message that was there already would be there several times. The caller gets the failure, and decides after a look at the channel.
+ */
+export function makeWebhookPostsOnce(makeRequest: MakeRequest): MakeRequest {
+  return async (url, init) => {
+    if (init.method !== 'POST' || !WEBHOOK_POST.test(url)) return makeRequest(url, init);
+    const fail = (status: number, text: string, cause?: unknown) =>
+      Object.assign(new HTTPError(status, text, 'POST', url, { body: undefined, files: undefined }), { cause });
+    const response = await makeRequest(url, init).catch((error: unknown) => {
+      // discord.js repeats after a timeout and a lost connection, but after no error of this class.
+      throw fail(504, 'No answer came', error);
+    });
+    if (response.status >= 500) throw fail(response.status, response.statusText);
+    return response;
+  };
 }

@@ -1,5 +1,5 @@
-import type { Logger, Manifest } from '@cinnabar/sdk';
-import type { GuardStore, KnownGuard } from '../guards.js';
+import { type Logger, type Manifest, z } from '@cinnabar/sdk';
+import type { StorageService } from '../contracts.js';
 
 /** The plugins that are known to guard tools, whether or not they can be loaded now. */
 export interface GuardBook {
@@ -38,4 +38,28 @@ export function createGuardBook(store: GuardStore, log: Logger): GuardBook {
     get: (id) => known.get(id),
     all: () => [...known.values()],
   };
+}
+
+const schema = z.object({ guards: z.array(z.object({ id: z.string(), enabledByDefault: z.boolean() })).default([]) });
+
+/** Keeps the known guards in the host's own storage. */
+export function createGuardStore(storage: StorageService): GuardStore {
+  const document = storage.collection('guards', { scope: 'global', version: 1, schema }).of('known');
+  return {
+    read: async () => (await document.get()).guards,
+    async write(guards) {
+      await document.set({ guards: guards.map((guard) => ({ ...guard })) });
+    },
+  };
+}
+
+/** What must survive a restart of a plugin that guards tools, so that a broken one still fails closed. */
+export interface KnownGuard {
+  readonly id: string;
+  readonly enabledByDefault: boolean;
+}
+
+export interface GuardStore {
+  read(): Promise<readonly KnownGuard[]>;
+  write(guards: readonly KnownGuard[]): Promise<void>;
 }

@@ -1,0 +1,249 @@
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CinnabarError, z } from '@cinnabar/sdk';
+import { exportedFiles, findPackage } from './build/resolve-package.js';
+
+/** A plugin's place on disk, before anything of it has run. */
+export interface DiscoveredPlugin {
+  /** From the package or folder name; the manifest has the last word once it is loaded. */
+  readonly id: string;
+  readonly source: 'bundled' | 'folder' | 'package';
+  /** Its folder, symbolic links resolved. */
+  readonly path: string;
+  /** The file that exports it. */
+  readonly entry: string;
+  readonly version: string;
+  readonly description: string;
+  /** `"cinnabar": { "guard": true }` in its package.json: a guard even when it has never been built. */
+  readonly guard: boolean;
+}
+
+interface Discovery {
+  readonly plugins: readonly DiscoveredPlugin[];
+  /** Entries that cannot be used, and ids that are there twice (the first is kept). */
+  readonly problems: readonly CinnabarError[];
+}
+
+/** Looks at the disk anew each time. Never rejects. */
+export type Discover = () => Promise<Discovery>;
+
+interface DiscoveryOptions {
+  /** Folders of the plugins that come with the host; by default those beside core. */
+  readonly bundled?: readonly string[];
+  /** Folders whose subfolders are plugins. */
+  readonly folders: readonly string[];
+  /** Folders with a package.json whose dependencies are looked at: the working directory, `<dataDir>/plugins`. */
+  readonly packageRoots: readonly string[];
+}
+
+interface Candidate {
+  readonly folder: string;
+  readonly source: DiscoveredPlugin['source'];
+}
+
+/** Builds the search for plugins: bundled ones first, then configured folders, then installed packages. */
+export function createDiscovery({ bundled, folders, packageRoots }: DiscoveryOptions): Discover {
+  return async () => {
+    const problems: CinnabarError[] = [];
+    const report = (error: CinnabarError) => void problems.push(error);
+    const candidates = [
+      ...asCandidates('bundled', bundled ?? (await bundledFolders())),
+      ...asCandidates('folder', (await Promise.all(folders.map((folder) => subfolders(folder, report)))).flat()),
+      ...asCandidates('package', (await Promise.all(packageRoots.map(installedPlugins))).flat()),
+    ];
+    const inspected = await Promise.all(candidates.map((candidate) => inspect(candidate, report)));
+    const plugins = withoutDuplicates(
+      inspected.filter((plugin) => plugin !== undefined),
+      report,
+    );
+    return { plugins, problems };
+  };
+}
+
+function asCandidates(source: DiscoveredPlugin['source'], folders: readonly string[]): readonly Candidate[] {
+  return folders.map((folder) => ({ folder, source }));
+}
+
+async function subfolders(folder: string, report: (error: CinnabarError) => void): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    const visible = entries.filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules');
+    return visible
+      .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+      .map(({ name }) => join(folder, name))
+      .sort();
+  } catch (error) {
+    report(unusable(folder, error));
+    return [];
+  }
+}
+
+async function inspect(
+  { folder, source }: Candidate,
+  report: (error: CinnabarError) => void,
+): Promise<DiscoveredPlugin | undefined> {
+  try {
+    return await inspectFolder(await realpath(folder), source);
+  } catch (error) {
+    report(unusable(folder, error));
+    return undefined;
+  }
+}
+
+function withoutDuplicates(
+  found: readonly DiscoveredPlugin[],
+  report: (error: CinnabarError) => void,
+): readonly DiscoveredPlugin[] {
+  const byId = new Map<string, DiscoveredPlugin>();
+  for (const plugin of found) {
+    const first = byId.get(plugin.id);
+    if (first === undefined) byId.set(plugin.id, plugin);
+    else if (first.path !== plugin.path) {
+      const params = { plugin: plugin.id, first: first.path, second: plugin.path };
+      report(new CinnabarError('CINNABAR_PLUGIN_DUPLICATE', params));
+    }
+  }
+  return [...byId.values()];
+}
+
+function unusable(place: string, error: unknown): CinnabarError {
+  if (error instanceof CinnabarError) return error;
+  const detail = error instanceof Error ? error.message : String(error);
+  return new CinnabarError('CINNABAR_PLUGIN_INVALID', { place, detail }, { cause: error });
+}
+
+const INDEX_FILES = ['index.ts', 'index.mts', 'index.js', 'index.mjs', 'index.cts', 'index.cjs'];
+/** `@cinnabar/plugin-party`, `cinnabar-plugin-weather`, `@someone/cinnabar-plugin-weather`: the id is what follows. */
+const PACKAGE_PREFIX = /^(@[^/]+\/)?(cinnabar-)?(plugin-|example-)?/;
+
+/**
+ * Reads what a folder says of itself.
+ * @param folder its path, symbolic links resolved
+ * @throws CINNABAR_PLUGIN_INVALID when it is no plugin
+ */
+export async function inspectFolder(folder: string, source: DiscoveredPlugin['source']): Promise<DiscoveredPlugin> {
+  const file = await readPackageFile(folder);
+  return {
+    id: (file?.name ?? basename(folder)).replace(PACKAGE_PREFIX, '').toLowerCase() || basename(folder),
+    source,
+    path: folder,
+    entry: await findEntry(folder, file),
+    version: file?.version ?? '0.0.0',
+    description: file?.description ?? '',
+    guard: file?.cinnabar?.guard ?? false,
+  };
+}
+
+async function findEntry(folder: string, file: PackageFile | undefined): Promise<string> {
+  const exported = file === undefined ? [] : exportedFiles({ ...file, name: file.name ?? '' }, '.');
+  const declared = exported[0] ?? file?.main;
+  for (const name of declared === undefined ? INDEX_FILES : [declared]) {
+    const entry = join(folder, name);
+    if (await isFile(entry)) return withinFolder(folder, entry);
+  }
+  const detail =
+    declared === undefined
+      ? 'it has neither an index file (index.ts, index.js, …) nor a package.json that names one'
+      : `its package.json names ${declared}, which is not there`;
+  throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: folder, detail });
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
+}
+
+async function withinFolder(folder: string, entry: string): Promise<string> {
+  const real = await realpath(entry);
+  if (!relative(folder, real).startsWith('..')) return real;
+  const detail = `its entry file ${entry} is outside of its folder`;
+  throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: folder, detail });
+}
+
+const names = z.record(z.string(), z.unknown()).default({});
+const packageSchema = z.object({
+  name: z.string().optional(),
+  version: z.string().default('0.0.0'),
+  description: z.string().default(''),
+  main: z.string().optional(),
+  exports: z.unknown().optional(),
+  keywords: z.array(z.string()).default([]),
+  dependencies: names,
+  optionalDependencies: names,
+  cinnabar: z.object({ guard: z.boolean().default(false) }).optional(),
+});
+type PackageFile = z.output<typeof packageSchema>;
+
+/**
+ * Reads a folder's package.json; `undefined` when it has none.
+ * @throws Error in plain words when it cannot be read or is malformed
+ */
+async function readPackageFile(folder: string): Promise<PackageFile | undefined> {
+  const text = await readFile(join(folder, 'package.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const parsed = packageSchema.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Error(`its package.json is not right: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`its package.json is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const KEYWORD = 'cinnabar-plugin';
+
+/**
+ * The folders of plugins among the direct dependencies of a project. Nothing else of `node_modules` is looked at.
+ * @param root a folder with a package.json; one without has no plugins
+ */
+async function installedPlugins(root: string): Promise<readonly string[]> {
+  const project = await readPackageFile(root).catch(() => undefined);
+  if (project === undefined) return [];
+  const names = Object.keys({ ...project.dependencies, ...project.optionalDependencies });
+  const folders = await Promise.all(names.map((name) => pluginFolder(name, root)));
+  return folders.filter((folder) => folder !== undefined);
+}
+
+async function pluginFolder(name: string, root: string): Promise<string | undefined> {
+  const folder = findPackage(name, root);
+  if (folder === undefined) return undefined;
+  const file = await readPackageFile(folder).catch(() => undefined);
+  return file?.keywords.includes(KEYWORD) ? folder : undefined;
+}
+
+/**
+ * The folders of the plugins that come with the host: `plugins/*` beside core in the source tree, and the packages
+ * `@cinnabar/plugin-*` beside core where it is installed.
+ */
+export async function bundledFolders(): Promise<readonly string[]> {
+  const core = await packageFolder(dirname(fileURLToPath(import.meta.url)));
+  const beside = dirname(core);
+  const [inTree, installed] = await Promise.all([folderNames(join(beside, 'plugins')), folderNames(beside)]);
+  return [
+    ...inTree.map((name) => join(beside, 'plugins', name)),
+    ...installed.filter((name) => name.startsWith('plugin-')).map((name) => join(beside, name)),
+  ];
+}
+
+async function packageFolder(folder: string): Promise<string> {
+  if ((await readPackageFile(folder).catch(() => undefined))?.name === '@cinnabar/core') return folder;
+  const parent = dirname(folder);
+  if (parent === folder) throw new Error('core cannot find its own package.json');
+  return packageFolder(parent);
+}
+
+async function folderNames(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+    .sort();
+}
