@@ -80,7 +80,6 @@ function placeOf(url: string): string | undefined {
   return kind === 'interactions' || (kind === 'webhooks' && token !== undefined) ? undefined : `${kind}/${id}`;
 }
 
-
 /** Tells errors of Discord and of the way to it from those of code that fails by itself. */
 export interface DiscordFailures {
   /** For discord.js' requests, their waiting included: remembers which errors they ended with. */
@@ -110,7 +109,6 @@ export function createDiscordFailures(): DiscordFailures {
     },
   };
 }
-
 
 /** A message by a webhook, or a further answer to an interaction: `POST /webhooks/{id}/{token}`. */
 const WEBHOOK_POST = /\/webhooks\/\d+\/[^/?]+(?:\?.*)?$/;

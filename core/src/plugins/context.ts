@@ -42,51 +42,51 @@ export interface HostServices {
  * Binds every registration function to one run of a plugin: what its `setup` is handed.
  * @throws CinnabarError CINNABAR_CONFIG_INVALID, naming the environment variable that is wrong
  */
-export function createContext(owner: Owner, rooms: HostServices): ErasedContext {
+export function createContext(owner: Owner, host: HostServices): ErasedContext {
   const { plugin, scope, log } = owner;
-  const { settings, collections, onChange } = rooms.storage.open(plugin);
-  scope.add('settings and collections', () => rooms.storage.close(plugin));
+  const { settings, collections, onChange } = host.storage.open(plugin);
+  scope.add('settings and collections', () => host.storage.close(plugin));
   if (plugin.configuration !== undefined) {
-    scope.add('keys of the configuration', rooms.configuration.declare(plugin.configuration));
+    scope.add('keys of the configuration', host.configuration.declare(plugin.configuration));
   }
   const warned = new Set<string>();
   return {
-    command: (definition) => rooms.commands.command(owner, definition),
-    group: (definition) => rooms.commands.group(owner, definition),
-    component: (definition) => rooms.components.component(owner, definition),
+    command: (definition) => host.commands.command(owner, definition),
+    group: (definition) => host.commands.group(owner, definition),
+    component: (definition) => host.components.component(owner, definition),
     on(event, handler) {
       const missing = missingIntent(event, plugin.manifest);
       if (missing !== undefined && !warned.has(missing)) {
         warned.add(missing);
         log.warn(`${plugin.manifest.id} may hear nothing: ${missing}`, { event });
       }
-      return rooms.events.listen(owner, event, handler);
+      return host.events.listen(owner, event, handler);
     },
-    ready: (handler) => rooms.events.ready(owner, handler),
-    tool: (definition) => rooms.tools.tool(owner, definition),
-    responder: (definition) => rooms.responders.responder(owner, definition),
-    intercept: (interceptor) => rooms.tools.intercept(owner, interceptor),
-    provide: (token, service) => rooms.services.provide(owner, token, service),
-    personalData: (data) => rooms.personalData.register(owner, data),
-    needsSetup: (check) => rooms.setupNeeds.register(owner, check),
+    ready: (handler) => host.events.ready(owner, handler),
+    tool: (definition) => host.tools.tool(owner, definition),
+    responder: (definition) => host.responders.responder(owner, definition),
+    intercept: (interceptor) => host.tools.intercept(owner, interceptor),
+    provide: (token, service) => host.services.provide(owner, token, service),
+    personalData: (data) => host.personalData.register(owner, data),
+    needsSetup: (check) => host.setupNeeds.register(owner, check),
     settingsChanged: (handler) =>
       scope.add(
         'listener of its settings',
         onChange((change) =>
-          rooms.boundary.run(owner, change.scope === 'guild' ? change.of : null, 'settings', () => handler(change)),
+          host.boundary.run(owner, change.scope === 'guild' ? change.of : null, 'settings', () => handler(change)),
         ),
       ),
-    every: (intervalMs, task) => every(owner, rooms, intervalMs, task),
-    after: (delayMs, task) => after(owner, rooms, delayMs, task),
-    worker: (url) => rooms.workers.module(owner, url),
-    metrics: rooms.metrics.of(owner),
+    every: (intervalMs, task) => every(owner, host, intervalMs, task),
+    after: (delayMs, task) => after(owner, host, delayMs, task),
+    worker: (url) => host.workers.module(owner, url),
+    metrics: host.metrics.of(owner),
     defer: (cleanup) => scope.add('cleanup', cleanup),
     signal: scope.signal,
     settings,
     collections,
-    services: bound(rooms.services.resolve(plugin.inject), owner, rooms.tools),
-    env: readEnvironment(owner, rooms.environment),
-    client: rooms.client,
+    services: bound(host.services.resolve(plugin.inject), owner, host.tools),
+    env: readEnvironment(owner, host.environment),
+    client: host.client,
     log,
   };
 }

@@ -56,14 +56,14 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
   const ending = new AbortController();
   // Every plugin that loads listens to it, all at once.
   setMaxListeners(0, ending.signal);
-  const room = createRoom(options, ending.signal);
-  const finder = createFinder({ room, discover: options.discover, loader: options.loader });
-  const enabling = createEnabling(room, options.guildStates);
-  const queue = createChangeQueue({ touched: room.touched, onChange: options.onChange, log: options.log });
-  options.services.observe(watchServices(room, queue));
+  const lifecycle = createRoom(options, ending.signal);
+  const finder = createFinder({ lifecycle, discover: options.discover, loader: options.loader });
+  const enabling = createEnabling(lifecycle, options.guildStates);
+  const queue = createChangeQueue({ touched: lifecycle.touched, onChange: options.onChange, log: options.log });
+  options.services.observe(watchServices(lifecycle, queue));
 
   const known = (id: string) => {
-    const record = room.records.get(id);
+    const record = lifecycle.records.get(id);
     if (record === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id });
     return record;
   };
@@ -73,23 +73,23 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
   };
 
   return {
-    boot: ({ only } = {}) => queue.run(() => boot(room, finder, { only, disabled: options.disabled ?? [] })),
-    add: (plugin, { path }) => infoOf(room, finder.add(plugin, path)),
+    boot: ({ only } = {}) => queue.run(() => boot(lifecycle, finder, { only, disabled: options.disabled ?? [] })),
+    add: (plugin, { path }) => infoOf(lifecycle, finder.add(plugin, path)),
     cancel() {
       ending.abort();
-      for (const { run } of lastStartedFirst([...room.records.values()])) run?.owner.scope.cancel();
+      for (const { run } of lastStartedFirst([...lifecycle.records.values()])) run?.owner.scope.cancel();
     },
-    stop: ({ drainTimeoutMs = 0 } = {}) => queue.last(() => stopAll(room, drainTimeoutMs)),
-    list: () => [...room.records.values()].map((record) => infoOf(room, record)),
-    load: (idOrFolder) => queue.run(async () => infoOf(room, await load(room, finder, idOrFolder))),
-    unload: (id) => queue.run(async () => unload(room, known(id))),
-    reload: (id) => queue.run(async () => reload(room, known(id))),
+    stop: ({ drainTimeoutMs = 0 } = {}) => queue.last(() => stopAll(lifecycle, drainTimeoutMs)),
+    list: () => [...lifecycle.records.values()].map((record) => infoOf(lifecycle, record)),
+    load: (idOrFolder) => queue.run(async () => infoOf(lifecycle, await load(lifecycle, finder, idOrFolder))),
+    unload: (id) => queue.run(async () => unload(lifecycle, known(id))),
+    reload: (id) => queue.run(async () => reload(lifecycle, known(id))),
     enabledIn: enabling.enabledIn,
     setupNeed: options.setupNeeds.of,
     enable: (guildId, id) => enable(guildId, id, true),
     disable: (guildId, id) => enable(guildId, id, false),
     owners: () =>
-      [...room.records.values()]
+      [...lifecycle.records.values()]
         .flatMap(({ run }) => run ?? [])
         .sort((a, b) => a.sequence - b.sequence)
         .map(({ owner }) => owner),

@@ -17,33 +17,33 @@ interface BootOptions {
 
 /** Finds, loads and starts what is to run. Never rejects for a plugin's sake. */
 export async function boot(
-  room: LifecycleContext,
+  lifecycle: LifecycleContext,
   finder: Finder,
   { only, disabled }: BootOptions,
 ): Promise<BootReport> {
-  await room.guards.open();
+  await lifecycle.guards.open();
   const broken = await finder.refresh();
   // Who asks for certain plugins does not ask about the others.
   const unusable = only === undefined ? broken : [];
-  for (const { message } of unusable) room.log.warn(message);
-  const chosen = only === undefined ? [...room.records.values()] : await chosenRecords(finder, only);
+  for (const { message } of unusable) lifecycle.log.warn(message);
+  const chosen = only === undefined ? [...lifecycle.records.values()] : await chosenRecords(finder, only);
   const wanted = chosen.filter(({ id }) => !disabled.includes(id));
   // Whoever starts the host without a guard, by name, does without it. One that merely fails goes on guarding.
-  for (const { id, manifest } of [...room.records.values()].filter((record) => !wanted.includes(record))) {
-    if (disabled.includes(id) && room.guards.get(id) !== undefined) {
-      room.log.warn(`${id} is switched off by the configuration, so tools run without it`, { plugin: id });
+  for (const { id, manifest } of [...lifecycle.records.values()].filter((record) => !wanted.includes(record))) {
+    if (disabled.includes(id) && lifecycle.guards.get(id) !== undefined) {
+      lifecycle.log.warn(`${id} is switched off by the configuration, so tools run without it`, { plugin: id });
     }
-    await room.guards.note({ ...manifest, guard: false });
+    await lifecycle.guards.note({ ...manifest, guard: false });
   }
-  const loaded = await Promise.all(wanted.map((record) => attempt(room, record)));
+  const loaded = await Promise.all(wanted.map((record) => attempt(lifecycle, record)));
   // Taken in one after another, so that of two plugins with one id the first found is kept whatever takes longer to build.
-  for (const { record, result } of loaded) await takeInOrNote(room, record, result);
+  for (const { record, result } of loaded) await takeInOrNote(lifecycle, record, result);
   for (const id of disabled) {
-    const record = room.records.get(id);
+    const record = lifecycle.records.get(id);
     if (record !== undefined) release(record);
   }
-  await settle(room);
-  return report(room, unusable);
+  await settle(lifecycle);
+  return report(lifecycle, unusable);
 }
 
 async function chosenRecords(finder: Finder, only: readonly string[]): Promise<readonly PluginRecord[]> {
@@ -56,28 +56,28 @@ async function chosenRecords(finder: Finder, only: readonly string[]): Promise<r
   return chosen;
 }
 
-async function attempt(room: LifecycleContext, record: PluginRecord) {
-  const result = await loadDefinition(room, record, false).catch((error: unknown) => ({ error }));
+async function attempt(lifecycle: LifecycleContext, record: PluginRecord) {
+  const result = await loadDefinition(lifecycle, record, false).catch((error: unknown) => ({ error }));
   return { record, result };
 }
 
 async function takeInOrNote(
-  room: LifecycleContext,
+  lifecycle: LifecycleContext,
   record: PluginRecord,
   result: Awaited<ReturnType<typeof attempt>>['result'],
 ): Promise<void> {
-  if ('error' in result) return noteFailure(room, record, result.error);
+  if ('error' in result) return noteFailure(lifecycle, record, result.error);
   try {
-    await takeIn(room, record, result);
+    await takeIn(lifecycle, record, result);
   } catch (error) {
-    noteFailure(room, record, error);
+    noteFailure(lifecycle, record, error);
   }
 }
 
-function report(room: LifecycleContext, broken: readonly CinnabarError[]): BootReport {
-  const records = [...room.records.values()];
+function report(lifecycle: LifecycleContext, broken: readonly CinnabarError[]): BootReport {
+  const records = [...lifecycle.records.values()];
   const failed = records.flatMap((record) => {
-    const problem = problemOf(room, record);
+    const problem = problemOf(lifecycle, record);
     if (problem === undefined) return [];
     const { id, failure } = record;
     return [failure === undefined ? { plugin: id, problem } : { plugin: id, problem, code: failure.code }];

@@ -24,7 +24,7 @@ import { stopWithDependents } from './start-stop.js';
  * Loads a plugin that is not loaded, and starts it unless something that it needs is missing.
  * @throws CINNABAR_PLUGIN_UNKNOWN, CINNABAR_PLUGIN_STATE, or why it does not load or start
  */
-export async function load(room: LifecycleContext, finder: Finder, idOrFolder: string): Promise<PluginRecord> {
+export async function load(lifecycle: LifecycleContext, finder: Finder, idOrFolder: string): Promise<PluginRecord> {
   const broken = await finder.refresh();
   const record = finder.find(idOrFolder);
   if (record === undefined) throw explain(idOrFolder, broken);
@@ -36,15 +36,15 @@ export async function load(room: LifecycleContext, finder: Finder, idOrFolder: s
     };
     throw new CinnabarError('CINNABAR_PLUGIN_STATE', params);
   }
-  const loaded = await loadAnew(room, record);
-  await settle(room);
+  const loaded = await loadAnew(lifecycle, record);
+  await settle(lifecycle);
   if (loaded.failure !== undefined) throw failureError(loaded.failure);
   return loaded;
 }
 
-async function loadAnew(room: LifecycleContext, record: PluginRecord): Promise<PluginRecord> {
+async function loadAnew(lifecycle: LifecycleContext, record: PluginRecord): Promise<PluginRecord> {
   try {
-    return await takeIn(room, record, await loadDefinition(room, record, true));
+    return await takeIn(lifecycle, record, await loadDefinition(lifecycle, record, true));
   } catch (error) {
     record.failure = failureOf(record.id, error);
     throw error;
@@ -64,20 +64,20 @@ function explain(wanted: string, broken: readonly CinnabarError[]): CinnabarErro
  * Stops a plugin and forgets its code. Those that need it stop first, and wait.
  * @throws CINNABAR_PLUGIN_STATE, CINNABAR_PLUGIN_REQUIRED
  */
-export async function unload(room: LifecycleContext, record: PluginRecord): Promise<UnloadReport> {
+export async function unload(lifecycle: LifecycleContext, record: PluginRecord): Promise<UnloadReport> {
   if (stateOf(record) === 'stopped') {
     throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: 'not loaded' });
   }
   assertNotRequired(record);
-  assertNoneRequired(room, record.id, arrangement(room, { id: record.id, by: undefined }).hindered);
-  const leftovers = await stopWithDependents(room, record);
+  assertNoneRequired(lifecycle, record.id, arrangement(lifecycle, { id: record.id, by: undefined }).hindered);
+  const leftovers = await stopWithDependents(lifecycle, record);
   release(record);
-  await settle(room);
+  await settle(lifecycle);
   return { leftovers };
 }
 
 /**
- * Evaluates a plugin's newest version, within the room's start time. Changes nothing.
+ * Evaluates a plugin's newest version, within the lifecycle's start time. Changes nothing.
  * @throws what `Origin.load` throws, or CINNABAR_PLUGIN_TIMEOUT
  */
 export async function loadDefinition(
@@ -95,11 +95,15 @@ export async function loadDefinition(
  * Makes a loaded definition, or the failure to load one, part of the record. The id that the manifest names holds from now on.
  * @throws CINNABAR_PLUGIN_DUPLICATE when another plugin has that id
  */
-export async function takeIn(room: LifecycleContext, record: PluginRecord, definition: Plugin): Promise<PluginRecord> {
-  const named = renamed(room, record, definition.manifest.id);
+export async function takeIn(
+  lifecycle: LifecycleContext,
+  record: PluginRecord,
+  definition: Plugin,
+): Promise<PluginRecord> {
+  const named = renamed(lifecycle, record, definition.manifest.id);
   // What guarded under the name of its folder guards under its own from now on.
-  if (named !== record) await room.guards.note({ ...record.manifest, guard: false });
-  await room.guards.note(definition.manifest);
+  if (named !== record) await lifecycle.guards.note({ ...record.manifest, guard: false });
+  await lifecycle.guards.note(definition.manifest);
   adopt(named, definition);
   return named;
 }
@@ -129,14 +133,14 @@ export interface Finder {
 }
 
 interface Parts {
-  readonly room: LifecycleContext;
+  readonly lifecycle: LifecycleContext;
   readonly discover: Discover;
   readonly loader: PluginLoader;
 }
 
 /** Builds what keeps the records in line with what there is. */
-export function createFinder({ room, discover, loader }: Parts): Finder {
-  const { records } = room;
+export function createFinder({ lifecycle, discover, loader }: Parts): Finder {
+  const { records } = lifecycle;
 
   const onDisk = ({ source, path }: DiscoveredPlugin): Origin => ({
     source,
@@ -156,7 +160,7 @@ export function createFinder({ room, discover, loader }: Parts): Finder {
     const { version, description, guard } = found;
     const record = unseen(found.id, onDisk(found), { version, description, guard });
     records.set(record.id, record);
-    if (guard) await room.guards.note(record.manifest);
+    if (guard) await lifecycle.guards.note(record.manifest);
     return undefined;
   };
 

@@ -125,10 +125,10 @@ export interface LifecycleContext {
 }
 
 /** A plugin as `Plugins.list` shows it. */
-export function infoOf(room: LifecycleContext, record: PluginRecord): PluginInfo {
+export function infoOf(lifecycle: LifecycleContext, record: PluginRecord): PluginInfo {
   const { id, manifest, origin, definition, run } = record;
   const { needs, likes } = definition === undefined ? { needs: [], likes: [] } : injectedTokens(definition);
-  const problem = problemOf(room, record);
+  const problem = problemOf(lifecycle, record);
   return {
     id,
     manifest,
@@ -144,9 +144,9 @@ export function infoOf(room: LifecycleContext, record: PluginRecord): PluginInfo
 }
 
 /** Why it failed, or what it waits for; `undefined` when it runs or is not loaded. */
-export function problemOf(room: LifecycleContext, record: PluginRecord): string | undefined {
+export function problemOf(lifecycle: LifecycleContext, record: PluginRecord): string | undefined {
   const state = stateOf(record);
-  if (state === 'waiting') return waitingFor(room, record);
+  if (state === 'waiting') return waitingFor(lifecycle, record);
   return record.failure === undefined || state === 'running' ? undefined : failureError(record.failure).message;
 }
 
@@ -222,17 +222,17 @@ export function assertNoneRequired(
 }
 
 /** Tokens that a plugin needs and that name nothing at the moment. */
-export function unmetTokens({ services }: Room, { definition }: PluginRecord): readonly string[] {
+export function unmetTokens({ services }: RunState, { definition }: PluginRecord): readonly string[] {
   const needs = definition === undefined ? [] : injectedTokens(definition).needs;
   return needs.filter((token) => services.provision(token) === undefined);
 }
 
 /** One sentence on what a plugin waits for. */
-function waitingFor(room: Room, record: PluginRecord): string {
-  const hindrance = arrangement(room).hindered.get(record.id);
+function waitingFor(lifecycle: RunState, record: PluginRecord): string {
+  const hindrance = arrangement(lifecycle).hindered.get(record.id);
   if (hindrance?.kind === 'circular') return hindranceError(record.id, hindrance).message;
-  const token = hindrance?.token ?? unmetTokens(room, record)[0] ?? '';
-  const provider = [...room.records.values()].find(
+  const token = hindrance?.token ?? unmetTokens(lifecycle, record)[0] ?? '';
+  const provider = [...lifecycle.records.values()].find(
     ({ id, definition }) => id !== record.id && definition?.provides.some((provided) => provided.id === token),
   );
   if (provider === undefined) return hindranceError(record.id, { kind: 'missing', token }).message;
@@ -242,9 +242,9 @@ function waitingFor(room: Room, record: PluginRecord): string {
 }
 
 /** Notes why a plugin could not be loaded or started. */
-export function noteFailure(room: LifecycleContext, record: PluginRecord, error: unknown): void {
+export function noteFailure(lifecycle: LifecycleContext, record: PluginRecord, error: unknown): void {
   record.failure = failureOf(record.id, error);
-  room.log.error(failureError(record.failure).message, { plugin: record.id, error });
+  lifecycle.log.error(failureError(record.failure).message, { plugin: record.id, error });
 }
 
-type Room = Pick<LifecycleContext, 'records' | 'services'>;
+type RunState = Pick<LifecycleContext, 'records' | 'services'>;

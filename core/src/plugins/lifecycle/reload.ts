@@ -18,29 +18,29 @@ import { startRun, stopDependents, stopRun } from './start-stop.js';
  * Replaces a plugin by its newest version. One that runs goes on, or runs again, when anything is wrong with the new one.
  * @throws CINNABAR_PLUGIN_RELOAD, saying why, when the old version runs; otherwise the cause itself
  */
-export async function reload(room: LifecycleContext, record: PluginRecord): Promise<ReloadReport> {
+export async function reload(lifecycle: LifecycleContext, record: PluginRecord): Promise<ReloadReport> {
   const state = stateOf(record);
   if (state === 'stopped') throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: 'not loaded' });
   const from = record.manifest.version;
-  const changes = state === 'running' ? await replace(room, record) : await retry(room, record);
+  const changes = state === 'running' ? await replace(lifecycle, record) : await retry(lifecycle, record);
   return { id: record.id, from, to: record.manifest.version, changes };
 }
 
-async function replace(room: LifecycleContext, record: PluginRecord): Promise<readonly string[]> {
+async function replace(lifecycle: LifecycleContext, record: PluginRecord): Promise<readonly string[]> {
   const { definition, run } = record;
   if (definition === undefined || run === undefined) return [];
   const before = { definition, registered: run.registered };
   try {
-    const next = await candidate(room, record);
-    assertFits(room, record.id, next);
-    await stopDependents(room, record);
-    await stopRun(room, record);
-    await takeOver(room, record, before.definition, next);
+    const next = await candidate(lifecycle, record);
+    assertFits(lifecycle, record.id, next);
+    await stopDependents(lifecycle, record);
+    await stopRun(lifecycle, record);
+    await takeOver(lifecycle, record, before.definition, next);
   } catch (error) {
-    await settle(room);
+    await settle(lifecycle);
     throw record.run === undefined ? error : notReloaded(record, error);
   }
-  await settle(room);
+  await settle(lifecycle);
   return changesBetween(before, {
     definition: record.definition ?? definition,
     registered: record.run?.registered ?? [],
@@ -48,52 +48,57 @@ async function replace(room: LifecycleContext, record: PluginRecord): Promise<re
 }
 
 /** Starts the new version; when that fails, the old one again. */
-async function takeOver(room: LifecycleContext, record: PluginRecord, old: Plugin, next: Plugin): Promise<void> {
+async function takeOver(lifecycle: LifecycleContext, record: PluginRecord, old: Plugin, next: Plugin): Promise<void> {
   try {
-    await room.guards.note(next.manifest);
-    record.run = await startRun(room, next);
+    await lifecycle.guards.note(next.manifest);
+    record.run = await startRun(lifecycle, next);
     adopt(record, next);
   } catch (error) {
-    await room.guards.note(old.manifest);
-    await startAgain(room, record, old, error);
+    await lifecycle.guards.note(old.manifest);
+    await startAgain(lifecycle, record, old, error);
     throw error;
   }
 }
 
-async function startAgain(room: LifecycleContext, record: PluginRecord, old: Plugin, cause: unknown): Promise<void> {
+async function startAgain(
+  lifecycle: LifecycleContext,
+  record: PluginRecord,
+  old: Plugin,
+  cause: unknown,
+): Promise<void> {
   try {
-    record.run = await startRun(room, old);
+    record.run = await startRun(lifecycle, old);
   } catch (error) {
     const detail = `${sentence(cause)} Version ${old.manifest.version} did not start again either: ${sentence(error)}`;
     const failure = new CinnabarError('CINNABAR_PLUGIN_SETUP', { plugin: record.id, detail }, { cause: error });
-    noteFailure(room, record, failure);
+    noteFailure(lifecycle, record, failure);
     throw failure;
   }
 }
 
 /** A plugin that does not run has nothing to lose. */
-async function retry(room: LifecycleContext, record: PluginRecord): Promise<readonly string[]> {
-  const next = await candidate(room, record);
-  await room.guards.note(next.manifest);
+async function retry(lifecycle: LifecycleContext, record: PluginRecord): Promise<readonly string[]> {
+  const next = await candidate(lifecycle, record);
+  await lifecycle.guards.note(next.manifest);
   adopt(record, next);
-  await settle(room);
+  await settle(lifecycle);
   if (record.failure !== undefined) throw failureError(record.failure);
   return [];
 }
 
-async function candidate(room: LifecycleContext, record: PluginRecord): Promise<Plugin> {
-  const next = await loadDefinition(room, record, true);
+async function candidate(lifecycle: LifecycleContext, record: PluginRecord): Promise<Plugin> {
+  const next = await loadDefinition(lifecycle, record, true);
   if (next.manifest.id === record.id) return next;
   const detail = `its id was "${record.id}" and is now "${next.manifest.id}": unload the one and load the other`;
   throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: record.origin.path, detail });
 }
 
 /** The new version must be able to start, and must not take away what a required plugin needs. */
-function assertFits(room: LifecycleContext, id: string, next: Plugin): void {
-  const { hindered } = arrangement(room, { id, by: next });
+function assertFits(lifecycle: LifecycleContext, id: string, next: Plugin): void {
+  const { hindered } = arrangement(lifecycle, { id, by: next });
   const hindrance = hindered.get(id);
   if (hindrance !== undefined) throw hindranceError(id, hindrance);
-  assertNoneRequired(room, id, hindered);
+  assertNoneRequired(lifecycle, id, hindered);
 }
 
 function notReloaded({ id, manifest }: PluginRecord, error: unknown): CinnabarError {

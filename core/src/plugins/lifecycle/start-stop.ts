@@ -16,29 +16,29 @@ import {
 } from './records.js';
 
 /**
- * Runs a plugin's `setup`, for at most the room's start time. When it fails, nothing of it is left.
+ * Runs a plugin's `setup`, for at most the lifecycle's start time. When it fails, nothing of it is left.
  * @throws CINNABAR_PLUGIN_SETUP, CINNABAR_PLUGIN_TIMEOUT
  */
-export async function startRun(room: LifecycleContext, plugin: Plugin): Promise<Run> {
+export async function startRun(lifecycle: LifecycleContext, plugin: Plugin): Promise<Run> {
   const { id, version } = plugin.manifest;
-  const scope = createScope({ plugin: id, clock: room.clock });
-  const entrusted = isForeign(room, id) ? { entrusted: createEntrusted(room.clock) } : {};
-  const owner: Owner = { id, plugin, scope, log: room.log.child({ plugin: id }), ...entrusted };
+  const scope = createScope({ plugin: id, clock: lifecycle.clock });
+  const entrusted = isForeign(lifecycle, id) ? { entrusted: createEntrusted(lifecycle.clock) } : {};
+  const owner: Owner = { id, plugin, scope, log: lifecycle.log.child({ plugin: id }), ...entrusted };
   const { needs, likes } = injectedTokens(plugin);
-  const injected = new Map([...needs, ...likes].map((token) => [token, room.services.provision(token)]));
+  const injected = new Map([...needs, ...likes].map((token) => [token, lifecycle.services.provision(token)]));
   timersOf(plugin)?.open();
   doing.change = `the setup of ${id}`;
   try {
-    await setUp(room, owner);
+    await setUp(lifecycle, owner);
   } catch (error) {
-    await closeScope(room, scope, plugin);
+    await closeScope(lifecycle, scope, plugin);
     throw asStartError(id, error);
   } finally {
     doing.change = '';
   }
-  room.touched.add(id);
-  room.log.info(`${id} ${version} started`, { plugin: id });
-  return { owner, sequence: room.nextSequence(), injected, registered: scope.effects };
+  lifecycle.touched.add(id);
+  lifecycle.log.info(`${id} ${version} started`, { plugin: id });
+  return { owner, sequence: lifecycle.nextSequence(), injected, registered: scope.effects };
 }
 
 /** Whether it neither comes with the host nor was handed to it by the program that runs it. */
@@ -47,17 +47,17 @@ function isForeign({ records }: LifecycleContext, id: string): boolean {
   return origin !== undefined && origin.source !== 'bundled' && origin.path !== IN_MEMORY;
 }
 
-async function setUp(room: LifecycleContext, owner: Owner): Promise<void> {
+async function setUp(lifecycle: LifecycleContext, owner: Owner): Promise<void> {
   const work = async () => {
-    const context = await room.createContext(owner);
+    const context = await lifecycle.createContext(owner);
     // The context may have come too late: then the scope is closed, and the plugin need not learn it the hard way.
     if (!owner.scope.signal.aborted) await runAs(owner.id, 'setup', () => owner.plugin.setup(context));
   };
-  assertNotEnding(room, owner.id);
-  const { inTime } = await withinLimit(room.clock, room.startTimeoutMs, work(), room.ending);
+  assertNotEnding(lifecycle, owner.id);
+  const { inTime } = await withinLimit(lifecycle.clock, lifecycle.startTimeoutMs, work(), lifecycle.ending);
   if (inTime) return;
-  assertNotEnding(room, owner.id);
-  const seconds = room.startTimeoutMs / 1000;
+  assertNotEnding(lifecycle, owner.id);
+  const seconds = lifecycle.startTimeoutMs / 1000;
   throw new CinnabarError('CINNABAR_PLUGIN_TIMEOUT', { plugin: owner.id, seconds, step: 'start' });
 }
 
@@ -78,22 +78,22 @@ function asStartError(plugin: string, error: unknown): CinnabarError {
  * @returns what it had left running by itself, for people
  */
 export async function stopRun(
-  room: LifecycleContext,
+  lifecycle: LifecycleContext,
   record: PluginRecord,
-  drainTimeoutMs = room.drainTimeoutMs,
+  drainTimeoutMs = lifecycle.drainTimeoutMs,
 ): Promise<readonly string[]> {
   const { id, run } = record;
   if (run === undefined) return [];
-  if (drainTimeoutMs > 0 && !(await drained(room, drainTimeoutMs, id))) {
-    room.log.warn(`${id} was still busy after ${drainTimeoutMs / 1000} s; what it was doing is cancelled`, {
+  if (drainTimeoutMs > 0 && !(await drained(lifecycle, drainTimeoutMs, id))) {
+    lifecycle.log.warn(`${id} was still busy after ${drainTimeoutMs / 1000} s; what it was doing is cancelled`, {
       plugin: id,
     });
   }
   // From here on it does not count as running, for a guard above all: half of it may be gone.
   record.run = undefined;
-  room.touched.add(id);
-  const left = await closeScope(room, run.owner.scope, run.owner.plugin);
-  room.log.info(`${id} stopped`, { plugin: id });
+  lifecycle.touched.add(id);
+  const left = await closeScope(lifecycle, run.owner.scope, run.owner.plugin);
+  lifecycle.log.info(`${id} stopped`, { plugin: id });
   return left;
 }
 
@@ -103,19 +103,23 @@ async function drained({ boundary, clock, ending }: LifecycleContext, timeoutMs:
 }
 
 /** Stops a plugin, and before it those that use its services, the last started first. */
-export async function stopWithDependents(room: LifecycleContext, record: PluginRecord): Promise<readonly string[]> {
-  await stopDependents(room, record);
-  return stopRun(room, record);
+export async function stopWithDependents(
+  lifecycle: LifecycleContext,
+  record: PluginRecord,
+): Promise<readonly string[]> {
+  await stopDependents(lifecycle, record);
+  return stopRun(lifecycle, record);
 }
 
 /** Stops those that use a plugin's services, directly or through others. They start again when the services return. */
-export async function stopDependents(room: LifecycleContext, record: PluginRecord): Promise<void> {
-  for (const dependent of dependentRuns(room, record)) await stopRun(room, dependent);
+export async function stopDependents(lifecycle: LifecycleContext, record: PluginRecord): Promise<void> {
+  for (const dependent of dependentRuns(lifecycle, record)) await stopRun(lifecycle, dependent);
 }
 
 /** Stops everything, the last started first. */
-export async function stopAll(room: LifecycleContext, drainTimeoutMs: number): Promise<void> {
-  for (const record of lastStartedFirst([...room.records.values()])) await stopRun(room, record, drainTimeoutMs);
+export async function stopAll(lifecycle: LifecycleContext, drainTimeoutMs: number): Promise<void> {
+  for (const record of lastStartedFirst([...lifecycle.records.values()]))
+    await stopRun(lifecycle, record, drainTimeoutMs);
 }
 
 /** While the host stops, one that hangs must not take the time that the others need. */
