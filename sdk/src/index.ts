@@ -67,7 +67,7 @@ export {
   speakerId,
 } from './discord/own-messages.js';
 export { permissionName } from './discord/permission-name.js';
-export { findPlace } from './discord/place.js';
+export { findPlace, findSendable } from './discord/place.js';
 export { profileName } from './discord/profile-name.js';
 export { replyPrivately, textFile } from './discord/reply-privately.js';
 export { doublingPauses, type RetryOptions, retryDiscord } from './discord/retry.js';

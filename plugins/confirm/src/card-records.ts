@@ -1,7 +1,4 @@
-import { CinnabarError, type Collections, type Logger, type PersonalData, z } from '@cinnabar/sdk';
-import type { Expiry } from './expiry.js';
-import type { Grants } from './grants.js';
-import type { Board } from './pending-cards.js';
+import { CinnabarError, type Collections, type Logger, z } from '@cinnabar/sdk';
 
 export const collections = {
   /**
@@ -33,20 +30,14 @@ export const collections = {
 
 export type CardRecord = z.output<(typeof collections)['cards']['schema']>;
 
-export interface Records {
-  save(callId: string, record: CardRecord): Promise<void>;
-  /** Changes a record that is still there. */
-  change(callId: string, change: Partial<CardRecord>): Promise<void>;
-  delete(callId: string): Promise<void>;
-  all(): AsyncIterable<readonly [callId: string, record: CardRecord]>;
-}
-
-export function createRecords({ cards }: Collections<typeof collections>): Records {
+/** The stored cards. */
+export function createCardRecords({ cards }: Collections<typeof collections>) {
   return {
-    async save(callId, record) {
+    async save(callId: string, record: CardRecord): Promise<void> {
       await cards.of(callId).set(record);
     },
-    async change(callId, change) {
+    /** Changes a record that is still there. */
+    async change(callId: string, change: Partial<CardRecord>): Promise<void> {
       try {
         await cards.of(callId).update((record) => Object.assign(record, change));
       } catch (error) {
@@ -54,36 +45,40 @@ export function createRecords({ cards }: Collections<typeof collections>): Recor
         if (!(error instanceof CinnabarError && error.code === 'CINNABAR_DOCUMENT_MISSING')) throw error;
       }
     },
-    delete: (callId) => cards.of(callId).delete(),
-    all: () => cards.entries(),
+    delete: (callId: string): Promise<void> => cards.of(callId).delete(),
+    all: (): AsyncIterable<readonly [callId: string, record: CardRecord]> => cards.entries(),
+    async of(userId: string) {
+      const theirs: (readonly [callId: string, record: CardRecord])[] = [];
+      for await (const [callId, record] of cards.entries()) {
+        if (record.userId === userId) theirs.push([callId, record]);
+      }
+      return theirs;
+    },
   };
 }
+
+export type CardRecords = ReturnType<typeof createCardRecords>;
+
+/** Beyond this the oldest waits for the next start. */
+const MOST_KEPT = 1_000;
 
 /**
  * What a member still has to be shown of a call. Its record stays until the work is done, so that the next process finds what this one
  * could not show; until then it is tried again with every `flush`.
  */
-export interface Outbox {
-  /** Does the work now. Never rejects: work that fails is kept, and a later one for the same call takes its place. */
-  put(callId: string, work: () => Promise<void>): Promise<void>;
-  /** The same, but not before the next `flush`. */
-  later(callId: string, work: () => Promise<void>): void;
-  /** Tries once more what has failed, one after another. */
-  flush(): Promise<void>;
-}
-
-/** Beyond this the oldest waits for the next start. */
-const MOST_KEPT = 1_000;
-
-export function createOutbox({ log, signal }: { readonly log: Logger; readonly signal: AbortSignal }): Outbox {
+export function createOutbox({ log, signal }: { readonly log: Logger; readonly signal: AbortSignal }) {
   const kept = new Map<string, () => Promise<void>>();
-  const later: Outbox['later'] = (callId, work) => {
+
+  /** Keeps the work for the next `flush`. */
+  function later(callId: string, work: () => Promise<void>): void {
     kept.delete(callId);
     kept.set(callId, work);
     const [oldest] = kept.keys();
     if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
-  };
-  const put: Outbox['put'] = async (callId, work) => {
+  }
+
+  /** Does the work now. Never rejects: work that fails is kept, and a later one for the same call takes its place. */
+  async function put(callId: string, work: () => Promise<void>): Promise<void> {
     kept.delete(callId);
     try {
       await work();
@@ -91,11 +86,13 @@ export function createOutbox({ log, signal }: { readonly log: Logger; readonly s
       log.warn('what became of a call could not be shown yet', { callId, error });
       later(callId, work);
     }
-  };
+  }
+
   return {
     put,
     later,
-    async flush() {
+    /** Tries once more what has failed, one after another. */
+    async flush(): Promise<void> {
       for (const [callId, work] of [...kept]) {
         if (signal.aborted) return;
         if (kept.get(callId) === work) await put(callId, work);
@@ -104,23 +101,4 @@ export function createOutbox({ log, signal }: { readonly log: Logger; readonly s
   };
 }
 
-/** The cards of a member's open requests, and what they have allowed for tasks. */
-export function personalCards(parts: { board: Board; records: Records; expiry: Expiry; grants: Grants }): PersonalData {
-  const { board, records, expiry, grants } = parts;
-  const recordsOf = async (userId: string) => {
-    const theirs: [callId: string, record: CardRecord][] = [];
-    for await (const [callId, record] of records.all()) if (record.userId === userId) theirs.push([callId, record]);
-    return theirs;
-  };
-  return {
-    export: async (userId) => ({
-      waiting: (await recordsOf(userId)).map(([callId, record]) => ({ callId, ...record })),
-      allowed: await grants.exportFor(userId),
-    }),
-    async forget(userId) {
-      for (const card of [...(board.of(userId) ?? [])]) await expiry.expire(card, 'forgotten');
-      for (const [callId] of await recordsOf(userId)) await records.delete(callId);
-      await grants.forget(userId);
-    },
-  };
-}
+export type Outbox = ReturnType<typeof createOutbox>;

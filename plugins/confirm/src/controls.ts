@@ -1,12 +1,13 @@
-import { type Actor, type ComponentHandle, permissionName, type ToolCall, type ToolSession } from '@cinnabar/sdk';
+import { type Actor, permissionName, type ToolCall, type ToolSession } from '@cinnabar/sdk';
 import type {
   APIActionRowComponent,
   APIButtonComponentWithCustomId,
   APIComponentInMessageActionRow,
   PermissionsString,
 } from 'discord.js';
+import type { ConfirmContext } from './context.js';
 import type { Allowance } from './grants.js';
-import type { Question } from './posting.js';
+import type { Question } from './pending-cards.js';
 import { type Drawing, drawCard, drawTogether, fitsTogether, inert, shorten } from './render.js';
 import type { Rules, Style } from './settings.js';
 
@@ -25,7 +26,7 @@ export function choiceOf({ id, name }: { readonly id: string | null; readonly na
 
 /** What a button on a card stands for. */
 type Choice = 'approve' | 'here' | 'refuse' | 'reason' | 'task' | 'like' | 'about';
-export interface DecideHandle {
+interface DecideHandle {
   customId(choice: Choice): string;
 }
 type Row = APIActionRowComponent<APIButtonComponentWithCustomId>;
@@ -170,34 +171,28 @@ export interface CardState {
 export const FRESH: CardState = { excluded: new Set(), reactionsRefused: false };
 
 /** What a card says and is decided with. */
-export interface Face extends Drawing {
+export interface CardFace extends Drawing {
   readonly components: readonly FaceRow[];
-}
-
-interface FaceParts {
-  readonly style: Style;
-  readonly controls: Controls;
-  readonly buttons: DecideHandle;
-  /** The menu of what to leave out. */
-  readonly exclusions: Pick<ComponentHandle, 'customId'>;
 }
 
 /** Builds the face of a card for these calls. */
 export function faceOf(
   questions: readonly [Question, ...Question[]],
-  { style, controls, buttons, exclusions }: FaceParts,
-): (state: CardState) => Face {
+  style: Style,
+  controls: Controls,
+  { decide, exclude }: ConfirmContext['components'],
+): (state: CardState) => CardFace {
   const [{ call }] = questions;
   return (state) => {
     const { reactionsRefused, excluded } = state;
     const notes = reactionsRefused ? [...controls.notes, REACTIONS_REFUSED] : controls.notes;
     const row =
-      controls.buttons || reactionsRefused ? controls.row(buttons, reactionsRefused || undefined) : markRow(buttons);
+      controls.buttons || reactionsRefused ? controls.row(decide, reactionsRefused || undefined) : markRow(decide);
     if (questions.length === 1) return { ...drawCard(style, call.card, call.card.arguments, notes), components: [row] };
     const left = questions.flatMap((question, index) => (excluded.has(question.call.id) ? [index] : []));
     const together = { cards: questions.map((question) => question.call.card), excluded: new Set(left), notes };
     const content = drawTogether(style, together);
-    return { content, file: undefined, components: [row, menuRow(questions, excluded, exclusions.customId())] };
+    return { content, file: undefined, components: [row, menuRow(questions, excluded, exclude.customId())] };
   };
 }
 

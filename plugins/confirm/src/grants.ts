@@ -1,6 +1,5 @@
 import {
   type Approval,
-  type Approvals,
   type Clock,
   type Collections,
   type Random,
@@ -30,7 +29,7 @@ const grantSchema = z.object({
   /** In which the calls take effect. */
   guildId: z.string().nullable(),
   identity: z.string().nullable(),
-  /** Who asked, and allowed it: nobody else may decide their cards. */
+  /** The requester, who allowed it: only they may decide their cards. */
   userId: z.string(),
   pattern: patternSchema,
   at: z.number(),
@@ -43,26 +42,16 @@ export const collections = {
   approvals: { scope: 'global', version: 1, schema: z.object({ grants: z.array(grantSchema).default([]) }) },
 } as const;
 
-/** More than anybody clicks in one task; beyond that the oldest is asked about again. */
+/** More than a member clicks in one task; beyond that the oldest is asked about again. */
 const MOST_PER_SESSION = 50;
 /** A task that was never said to be over is over by then. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
-export interface Grants extends Approvals {
-  /** Written before it resolves. Throws when what would be kept is not what was shown. */
-  add(call: ToolCall, pattern: Pattern): Promise<void>;
-  /** What lets this call through, if anything does. */
-  covering(call: ToolCall, allowance: Allowance): Promise<Approval | undefined>;
-  exportFor(userId: string): Promise<readonly unknown[]>;
-  forget(userId: string): Promise<void>;
-  /** Removes those of sessions that nobody has ended. */
-  removeOld(): Promise<void>;
-}
-
+/** What members have allowed for the rest of a task, by session. */
 export function createGrants(
   { approvals }: Collections<typeof collections>,
   { clock, random }: { readonly clock: Clock; readonly random: Random },
-): Grants {
+) {
   const of = async (sessionId: string) => (await approvals.of(sessionId).find())?.grants ?? [];
   /** Resolves with whether there was anything to remove. */
   const keep = async (sessionId: string, isKept: (grant: Grant) => boolean): Promise<boolean> => {
@@ -74,7 +63,8 @@ export function createGrants(
   };
 
   return {
-    async add(call, pattern) {
+    /** Written before it resolves. Throws when what would be kept is not what was shown. */
+    async add(call: ToolCall, pattern: Pattern): Promise<void> {
       const { session } = call;
       if (session === undefined || call.signal.aborted) return;
       const grant = { ...keyOf(call), id: random.id(), pattern: patternSchema.parse(pattern), at: clock.now() };
@@ -85,7 +75,8 @@ export function createGrants(
         draft.grants = [...draft.grants, grant].slice(-MOST_PER_SESSION);
       });
     },
-    async covering(call, allowance) {
+    /** The approval that covers this call, if there is one. */
+    async covering(call: ToolCall, allowance: Allowance): Promise<Approval | undefined> {
       const { session } = call;
       if (session === undefined || !allowance.like) return undefined;
       const key = keyOf(call);
@@ -95,25 +86,28 @@ export function createGrants(
       );
       return grant === undefined ? undefined : approvalOf(grant);
     },
-    list: async (sessionId) => (await of(sessionId)).map(approvalOf),
-    revoke: (sessionId, approvalId) => keep(sessionId, ({ id }) => id !== approvalId),
-    end: (sessionId) => approvals.of(sessionId).delete(),
-    async exportFor(userId) {
+    list: async (sessionId: string) => (await of(sessionId)).map(approvalOf),
+    revoke: (sessionId: string, approvalId: string) => keep(sessionId, ({ id }) => id !== approvalId),
+    end: (sessionId: string) => approvals.of(sessionId).delete(),
+    async exportFor(userId: string): Promise<readonly unknown[]> {
       const found: unknown[] = [];
       for await (const [session, { grants }] of approvals.entries())
         found.push(...grants.filter((grant) => grant.userId === userId).map((grant) => ({ session, ...grant })));
       return found;
     },
-    async forget(userId) {
+    async forget(userId: string): Promise<void> {
       for await (const [session] of approvals.entries()) await keep(session, (grant) => grant.userId !== userId);
     },
-    async removeOld() {
+    /** Removes those of sessions that were never ended. */
+    async removeOld(): Promise<void> {
       const since = clock.now() - KEPT_MS;
       for await (const [session, { grants }] of approvals.entries())
         if (grants.every(({ at }) => at <= since)) await approvals.of(session).delete();
     },
   };
 }
+
+export type Grants = ReturnType<typeof createGrants>;
 
 function keyOf({ origin, tool, actor, at }: Pick<ToolCall, 'origin' | 'tool' | 'actor' | 'at'>) {
   const { userId, identity = null } = actor;

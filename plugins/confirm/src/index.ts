@@ -1,6 +1,7 @@
 import {
   Approvals,
   Clock,
+  type CommandContext,
   definePlugin,
   Ledger,
   type MessageOrigin,
@@ -9,23 +10,29 @@ import {
   subcommand,
   ToolPolicies,
 } from '@cinnabar/sdk';
-import { createOutbox, createRecords, personalCards, collections as waitingCollections } from './card-records.js';
-import { markRow } from './controls.js';
-import { createDecide } from './decisions.js';
-import { createExpiry, stopWaiting, watchConnection } from './expiry.js';
-import { createGrants, collections as sessionCollections } from './grants.js';
-import { onButton, onLeaveOut, onReaction, onReason, takeMissed } from './interactions.js';
+import { createCardRecords, createOutbox, collections as recordCollections } from './card-records.js';
+import type { ConfirmContext } from './context.js';
+import { expireAll, expireCard, expireDeleted, expireOverdue, expireTaskCards, watchOutages } from './expiry.js';
+import { createGrants, collections as grantCollections } from './grants.js';
+import {
+  decideMissed,
+  onAllowPattern,
+  onButton,
+  onExclude,
+  onPatternMenu,
+  onReaction,
+  onReason,
+} from './interactions.js';
 import { createInterceptor } from './interceptor.js';
-import { createPatternChooser, onAllow, onMenu } from './pattern-screen.js';
-import { createBoard, createDeliveries } from './pending-cards.js';
-import { listPending } from './pending-command.js';
-import { createRecovery } from './recovery.js';
+import { createPendingCards, type PendingCard } from './pending-cards.js';
+import { recoverCards } from './recovery.js';
+import { inert } from './render.js';
 import { settings } from './settings.js';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** How often it is tried again to show what Discord has not taken. */
+/** How often changes that Discord has not taken are tried again. */
 const OUTBOX_MS = 60_000;
-/** How often the cards of tasks are looked through for those whose time is over. */
+/** How often the cards of tasks are checked for those whose time is over. */
 const TASK_CARDS_MS = 60_000;
 
 export default definePlugin({
@@ -50,68 +57,53 @@ export default definePlugin({
     administrative: true,
   },
   settings,
-  collections: { ...waitingCollections, ...sessionCollections },
+  collections: { ...recordCollections, ...grantCollections },
   inject: { clock: Clock, ledger: Ledger, origins: MessageOrigins, policies: ToolPolicies, random: Random },
   provides: [Approvals],
-  setup(context) {
-    const { client, log, signal, on, component, services } = context;
-    const board = createBoard();
-    const deliveries = createDeliveries();
-    const records = createRecords(context.collections);
-    const grants = createGrants(context.collections, services);
-    const outbox = createOutbox({ log, signal });
-    const shared = { ...services, client, log, signal, board, deliveries, records, grants, outbox };
-    const recovery = createRecovery(shared);
-    const connection = watchConnection(on, services.clock, () => takeMissed(deciding));
-    const expiry = createExpiry({ ...shared, recovery, connection });
-    const deciding = {
-      ...shared,
-      expiry,
-      recovery,
-      decide: createDecide({ ...shared, recovery, mark: () => [markRow(buttons)] }),
+  setup(plugin) {
+    const { client, log, signal, on, component, services } = plugin;
+    const cards = createPendingCards();
+    const grants = createGrants(plugin.collections, services);
+    const context: ConfirmContext = {
+      ...services,
+      client,
+      log,
+      signal,
+      guildSettings: plugin.settings.guild,
+      cards,
+      grants,
+      records: createCardRecords(plugin.collections),
+      outbox: createOutbox({ log, signal }),
+      outages: watchOutages(on, services.clock, () => decideMissed(context)),
+      components: {
+        decide: component({ name: 'decide', run: (interaction, [choice]) => onButton(context, interaction, choice) }),
+        exclude: component({ name: 'leave-out', run: (interaction) => onExclude(context, interaction) }),
+        reason: component({ name: 'reason', run: (interaction) => onReason(context, interaction) }),
+        patternMenu: component({
+          name: 'pattern',
+          run: (interaction, [messageId]) => onPatternMenu(context, interaction, messageId),
+        }),
+        allowPattern: component({
+          name: 'allow',
+          run: (interaction, [messageId, mask]) => onAllowPattern(context, interaction, messageId, mask),
+        }),
+      },
     };
-    const reasons = component({ name: 'reason', run: onReason(deciding) });
-    const allow = component({ name: 'allow', run: onAllow(deciding) });
-    const menu = component({ name: 'pattern', run: onMenu(deciding, allow) });
-    const patterns = createPatternChooser({ menu, allow });
-    const buttons = component({
-      name: 'decide',
-      run: onButton({ ...deciding, reasons, patterns }),
-    });
-    const exclusions = component({ name: 'leave-out', run: onLeaveOut(deciding) });
-    context.provide(Approvals, grants);
-    const originOf = (messageId: string): MessageOrigin | undefined => {
-      const userId = board.on(messageId)?.userId ?? board.deciderOf(messageId);
-      return userId === undefined ? undefined : { kind: 'card', userId, open: board.on(messageId) !== undefined };
-    };
-    context.defer(
-      services.origins.add(
-        async (_channelId, ids) =>
-          new Map(
-            ids.flatMap((id) => {
-              const origin = originOf(id);
-              return origin === undefined ? [] : [[id, origin] as const];
-            }),
-          ),
-      ),
-    );
-    context.every(DAY_MS, () => grants.removeOld());
-    context.every(OUTBOX_MS, () => outbox.flush());
-    context.every(TASK_CARDS_MS, () => expiry.expireTaskCards());
 
-    context.intercept(createInterceptor({ ...deciding, buttons, exclusions, guildSettings: context.settings.guild }));
-    on('messageReactionAdd', onReaction(deciding));
-    // Every message of every member passes here: one look-up unless something of theirs waits.
+    plugin.provide(Approvals, grants);
+    plugin.intercept(createInterceptor(context));
+    plugin.defer(services.origins.add(async (_channelId, ids) => originsOf(context, ids)));
+    on('messageReactionAdd', (reaction, user) => onReaction(context, reaction, user));
+    // Every message of every member passes here: one look-up unless a card of theirs waits.
     on('messageCreate', ({ author }) =>
-      board.of(author.id) === undefined ? undefined : expiry.expireOverdue(author.id),
+      cards.of(author.id).length === 0 ? undefined : expireOverdue(context, author.id),
     );
-    const gone = async (messageId: string) => {
-      const card = board.on(messageId);
-      if (card !== undefined) await expiry.expireGone(card);
-    };
-    on('messageDelete', ({ id }) => gone(id));
-    on('messageDeleteBulk', (messages) => Promise.all(messages.map(({ id }) => gone(id))));
-    context.group({
+    on('messageDelete', ({ id }) => expireDeleted(context, id));
+    on('messageDeleteBulk', (messages) => Promise.all(messages.map(({ id }) => expireDeleted(context, id))));
+    plugin.every(DAY_MS, () => grants.removeOld());
+    plugin.every(OUTBOX_MS, () => context.outbox.flush());
+    plugin.every(TASK_CARDS_MS, () => expireTaskCards(context));
+    plugin.group({
       name: 'confirm',
       description: 'Requests that wait for a confirmation',
       commands: [
@@ -119,12 +111,46 @@ export default definePlugin({
           name: 'pending',
           description: 'Your own requests that wait for your 👍 or 👎',
           ephemeral: true,
-          run: (ctx) => listPending(deciding, ctx),
+          run: (ctx) => listPending(context, ctx),
         }),
       ],
     });
-    context.personalData(personalCards(deciding));
-    context.ready(() => Promise.all([recovery.all(), grants.removeOld()]));
-    context.defer(() => stopWaiting(deciding));
+    plugin.personalData({
+      export: async (userId) => ({
+        waiting: (await context.records.of(userId)).map(([callId, record]) => ({ callId, ...record })),
+        allowed: await grants.exportFor(userId),
+      }),
+      async forget(userId) {
+        for (const card of cards.of(userId)) await expireCard(context, card, 'forgotten');
+        for (const [callId] of await context.records.of(userId)) await context.records.delete(callId);
+        await grants.forget(userId);
+      },
+    });
+    plugin.ready(() => Promise.all([recoverCards(context), grants.removeOld()]));
+    plugin.defer(() => expireAll(context));
   },
 });
+
+/** Which messages are cards of a member, open or decided. */
+function originsOf({ cards }: ConfirmContext, messageIds: readonly string[]): ReadonlyMap<string, MessageOrigin> {
+  const origins = new Map<string, MessageOrigin>();
+  for (const id of messageIds) {
+    const open = cards.on(id);
+    const userId = open?.userId ?? cards.deciderOf(id);
+    if (userId !== undefined) origins.set(id, { kind: 'card', userId, open: open !== undefined });
+  }
+  return origins;
+}
+
+/** `!confirm pending`: the caller's own open requests, with links. */
+async function listPending(context: ConfirmContext, ctx: CommandContext) {
+  await expireOverdue(context, ctx.user.id);
+  const cards = context.cards.of(ctx.user.id);
+  if (cards.length === 0) return ctx.reply('Nothing is waiting for your confirmation.');
+  return ctx.reply(['Waiting for your 👍 or 👎:', ...cards.map(pendingLine)].join('\n'));
+}
+
+function pendingLine({ sentence, guildId, channelId, messageId, expiresAt }: PendingCard): string {
+  const link = `https://discord.com/channels/${guildId ?? '@me'}/${channelId}/${messageId}`;
+  return `• ${inert(sentence)}: ${link} (until <t:${Math.floor(expiresAt / 1000)}:T>)`;
+}

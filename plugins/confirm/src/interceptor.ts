@@ -1,119 +1,119 @@
 import {
   createKeyedMutex,
+  findSendable,
   type Interceptor,
   type Outcome,
-  type Settings,
   type SettledOutcome,
   type ToolCall,
-  type ToolPolicies,
   type ToolStep,
 } from '@cinnabar/sdk';
-import { answerOf } from './decisions.js';
-import { REASONS } from './expiry.js';
-import { allowanceFor, type Grants } from './grants.js';
-import { channelOf, give } from './messages.js';
-import { requestsOf } from './pending-cards.js';
-import { type AskingParts, ask, type Question } from './posting.js';
-import { type Rules, rulesIn, type settings } from './settings.js';
+import type { ConfirmContext } from './context.js';
+import { expireCard, expireOverdue, isOverdue } from './expiry.js';
+import { allowanceFor } from './grants.js';
+import { sendAnswer } from './messages.js';
+import { answerOf, REASONS } from './outcomes.js';
+import type { Question } from './pending-cards.js';
+import { postCards } from './posting.js';
+import type { Rules } from './settings.js';
 
-interface Parts extends AskingParts {
-  readonly guildSettings: Settings<typeof settings>['guild'];
-  readonly policies: ToolPolicies;
-  readonly grants: Grants;
-}
-
-/** In one guild: some requesters are never heard of again, and their cards must not fill the memory. */
+/** In one guild: some requesters never return, and their cards must not fill the memory. */
 const MOST_WAITING = 1000;
 
 /** Holds calls until their requester has confirmed them. */
-export function createInterceptor(parts: Parts): Interceptor {
-  const cards = createKeyedMutex();
-  const steps = new WeakMap<ToolStep, { readonly questions: Question[]; readonly asked: ReturnType<typeof ask> }>();
+export function createInterceptor(context: ConfirmContext): Interceptor {
+  const { cards, grants, log, policies, signal, guildSettings } = context;
+  const posting = createKeyedMutex();
+  const steps = new WeakMap<ToolStep, { questions: Question[]; posted: ReturnType<typeof postCards> }>();
   /** Calls by member that will have a card, but have none yet. */
-  const asking = new Map<string, number>();
-
-  /** Only overdue cards make room: a decision that can still be made is never taken away. */
-  const makeRoom = async ({ actor }: ToolCall) => {
-    const there = parts.board.at(actor);
-    if (there.size < MOST_WAITING) return;
-    const { expiry } = parts;
-    await Promise.all([...there].filter(expiry.isOverdue).map((card) => expiry.expire(card, 'timedOut')));
-  };
-  /** Counts a card that is to come, or says why there may be none. */
-  const reserve = ({ actor }: ToolCall, { maxOpen }: Rules): string | undefined => {
-    const coming = asking.get(actor.userId) ?? 0;
-    const waiting = [...(parts.board.of(actor.userId) ?? [])].map((card) => requestsOf(card).length);
-    const open = waiting.reduce((sum, calls) => sum + calls, coming);
-    if (open >= maxOpen) {
-      return `${open} requests of this member wait for a decision already: they have to be decided first`;
-    }
-    if (parts.board.at(actor).size >= MOST_WAITING) return 'too many requests are waiting here';
-    asking.set(actor.userId, coming + 1);
-    return undefined;
-  };
-  /** Several calls may come at once; their cards appear one after another. */
-  const askAll = (questions: readonly [Question, ...Question[]]) =>
-    cards.run(questions[0].call.actor.channelId, () => ask(parts, questions));
-  const askInStep = async (question: Question, step: ToolStep) => {
-    const group = steps.get(step);
-    if (group !== undefined) {
-      group.questions.push(question);
-      await step.rest();
-      return group.asked;
-    }
-    const questions: [Question, ...Question[]] = [question];
-    const asked = step.rest().then(() => askAll(questions));
-    steps.set(step, { questions, asked });
-    return asked;
-  };
-  const askFor = async (question: Question): Promise<Outcome> => {
-    const { call } = question;
-    const { userId } = call.actor;
-    try {
-      const step = isDecidedWithOthers(call) ? call.step : undefined;
-      const outcomes = await (step === undefined ? askAll([question]) : askInStep(question, step));
-      return outcomes.get(call.id) ?? { status: 'expired', callId: call.id, reason: REASONS.undelivered };
-    } finally {
-      const left = (asking.get(userId) ?? 1) - 1;
-      if (left === 0) asking.delete(userId);
-      else asking.set(userId, left);
-    }
-  };
+  const coming = new Map<string, number>();
 
   return {
     name: 'confirm',
     order: 100,
     async handle(call, next) {
-      const rules = await rulesIn(parts.guildSettings, (call.at ?? call.actor).guildId);
+      const rules = await guildSettings((call.at ?? call.actor).guildId).get();
       if (!needsConfirmation(call, rules)) return next();
-      if (readsForTask(call, rules)) return readForTask(parts, call, next);
-      const allowance = await allowanceFor(call, rules, parts.policies);
-      // What was allowed for a task does not say that others may be told what it reads.
-      const approval = call.reading === 'private' ? undefined : await parts.grants.covering(call, allowance);
+      if (readsForTask(call, rules)) return readForTask(context, call, next);
+      const allowance = await allowanceFor(call, rules, policies);
+      // What was allowed for a task does not mean that others may see what it reads.
+      const approval = call.reading === 'private' ? undefined : await grants.covering(call, allowance);
       await call.hold();
       if (approval !== undefined) {
         // On record as their decision: the host looks at their rights once more before it runs.
         await call.approve(approval.byUserId);
-        parts.log.info('a call was let through by what was allowed for its task', {
+        log.info('a call was let through by what was allowed for its task', {
           callId: call.id,
           session: call.session?.id,
           approval: approval.id,
         });
         return next();
       }
-      await parts.expiry.expireOverdue(call.actor.userId);
-      if (parts.signal.aborted) return { status: 'expired', callId: call.id, reason: REASONS.restarted };
+      await expireOverdue(context, call.actor.userId);
+      if (signal.aborted) return { status: 'expired', callId: call.id, reason: REASONS.restarted };
       await makeRoom(call);
       const reason = reserve(call, rules);
       if (reason !== undefined) return { status: 'denied', callId: call.id, reason: `Not run: ${reason}.` };
-      return askFor({ call, run: next, rules, allowance });
+      return ask({ call, run: next, rules, allowance });
     },
   };
+
+  /** Only overdue cards make room: a decision that can still be made is never taken away. */
+  async function makeRoom({ actor }: ToolCall): Promise<void> {
+    const there = cards.at(actor);
+    if (there.size < MOST_WAITING) return;
+    const overdue = [...there].filter((card) => isOverdue(context, card));
+    await Promise.all(overdue.map((card) => expireCard(context, card, 'timedOut')));
+  }
+
+  /** Counts a call whose card is to come, or returns why it may have none. */
+  function reserve({ actor }: ToolCall, { maxOpen }: Rules): string | undefined {
+    const ahead = coming.get(actor.userId) ?? 0;
+    const open = cards.of(actor.userId).reduce((sum, { requests }) => sum + requests.length, ahead);
+    if (open >= maxOpen) {
+      return `${open} requests of this member wait for a decision already: they have to be decided first`;
+    }
+    if (cards.at(actor).size >= MOST_WAITING) return 'too many requests are waiting here';
+    coming.set(actor.userId, ahead + 1);
+    return undefined;
+  }
+
+  async function ask(question: Question): Promise<Outcome> {
+    const { call } = question;
+    const { userId } = call.actor;
+    try {
+      const step = isDecidedWithOthers(call) ? call.step : undefined;
+      const outcomes = await (step === undefined ? post([question]) : postWithStep(question, step));
+      return outcomes.get(call.id) ?? { status: 'expired', callId: call.id, reason: REASONS.undelivered };
+    } finally {
+      const left = (coming.get(userId) ?? 1) - 1;
+      if (left === 0) coming.delete(userId);
+      else coming.set(userId, left);
+    }
+  }
+
+  /** The first call of a step waits for the others, and posts the card for all of them. */
+  async function postWithStep(question: Question, step: ToolStep) {
+    const group = steps.get(step);
+    if (group !== undefined) {
+      group.questions.push(question);
+      await step.rest();
+      return group.posted;
+    }
+    const questions: [Question, ...Question[]] = [question];
+    const posted = step.rest().then(() => post(questions));
+    steps.set(step, { questions, posted });
+    return posted;
+  }
+
+  /** Several calls may come at once; their cards appear one after another. */
+  function post(questions: readonly [Question, ...Question[]]) {
+    return posting.run(questions[0].call.actor.channelId, () => postCards(context, questions));
+  }
 }
 
 /**
- * A task works while its member is away, and reading changes nothing. What an admin or an agent's grant wants confirmed is asked about all the
- * same; so is what not everybody in the task's channel may read, where the member chooses who gets the result.
+ * A task works while its member is away, and reading changes nothing. A call that admins or an agent's grant want confirmed needs a decision all
+ * the same; so does one whose result not everybody in the task's channel may read, because the member chooses who gets it.
  */
 function readsForTask({ session, tool, policy, reading }: ToolCall, { readsInTasks }: Rules): boolean {
   return readsInTasks && session !== undefined && tool.risk === 'read' && policy === undefined && reading !== 'private';
@@ -121,7 +121,7 @@ function readsForTask({ session, tool, policy, reading }: ToolCall, { readsInTas
 
 /** Runs it; a result that turns out to be more private than the task's channel goes to the member alone. */
 async function readForTask(
-  { client, clock, signal, log }: Parts,
+  context: ConfirmContext,
   call: ToolCall,
   next: () => Promise<SettledOutcome>,
 ): Promise<SettledOutcome> {
@@ -130,17 +130,17 @@ async function readForTask(
   if (outcome.status !== 'done' || outcome.audience === undefined) return outcome;
   const { id: callId, actor } = call;
   try {
-    const channel = await channelOf(client, actor.channelId);
+    const channel = await findSendable(context.client, actor.channelId);
     if (channel !== undefined) {
-      await give({ client, clock, signal }, channel, { callId, userId: actor.userId }, answerOf(outcome));
+      await sendAnswer(context, channel, answerOf(outcome), { callId, userId: actor.userId });
     }
   } catch (error) {
-    log.warn('a member could not be given the result of a call', { callId, error });
+    context.log.warn('a member could not be given the result of a call', { callId, error });
   }
   return outcome;
 }
 
-/** A call of a task has decisions of its own, and so has one whose result may not be for all. */
+/** A call of a task has a card of its own, and so has one whose result may not be for all. */
 function isDecidedWithOthers({ session, reading }: ToolCall): boolean {
   return session === undefined && (reading === 'nothing' || reading === 'open');
 }

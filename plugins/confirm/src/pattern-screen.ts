@@ -1,64 +1,54 @@
-import { type ComponentHandle, type ComponentInteraction, visible } from '@cinnabar/sdk';
+import { visible } from '@cinnabar/sdk';
 import type {
   APIActionRowComponent,
   APIButtonComponentWithCustomId,
   APIStringSelectComponent,
   ButtonInteraction,
+  StringSelectMenuInteraction,
 } from 'discord.js';
+import type { ConfirmContext } from './context.js';
 import { permits } from './grants.js';
-import { type ButtonParts, openCard } from './interactions.js';
 import { briefPatternWords, choicesOf, type Pattern, patternLike, usuallyFixed } from './patterns.js';
-import type { Request, WaitingCard } from './pending-cards.js';
+import type { PendingCard } from './pending-cards.js';
 import { inert, literalOf } from './render.js';
 
-/** Lets a member say which arguments have to stay the same, and shows what that allows. */
-export interface PatternChooser {
-  show(interaction: ButtonInteraction, card: WaitingCard, request: Request): Promise<void>;
-}
-interface Handles {
-  /** The menu of arguments, and the button below it. */
-  readonly menu: ComponentHandle;
-  readonly allow: ComponentHandle;
-}
-
-export function createPatternChooser(handles: Handles): PatternChooser {
-  return {
-    async show(interaction, card, { call, allowance }) {
-      const fixed = allowance.loosen ? usuallyFixed(call.input) : new Set(choicesOf(call.input));
-      const { messageId } = card;
-      const shown = { menuId: handles.menu.customId(messageId), allow: handles.allow, messageId };
-      await interaction.reply({ ...patternScreen(shown, { call, allowance }, fixed), flags: 'Ephemeral' });
-    },
-  };
+/** Lets a member choose which arguments have to stay the same, and shows what that allows. */
+export async function showPatternScreen(
+  context: ConfirmContext,
+  interaction: ButtonInteraction,
+  card: PendingCard,
+): Promise<void> {
+  const { call, allowance } = card.requests[0];
+  const fixed = allowance.loosen ? usuallyFixed(call.input) : new Set(choicesOf(call.input));
+  await interaction.reply({ ...patternScreen(context, card, fixed), flags: 'Ephemeral' });
 }
 
 /** Another choice of arguments: the screen shows what that would allow. */
-export function onMenu(parts: ButtonParts, allow: ComponentHandle) {
-  return async function choose(interaction: ComponentInteraction, [messageId = '']: readonly string[]): Promise<void> {
-    if (!interaction.isStringSelectMenu()) return;
-    const open = await openCard(parts, interaction, messageId);
-    if (open === undefined) return;
-    const shown = { menuId: interaction.customId, allow, messageId };
-    await interaction.update(patternScreen(shown, open.request, new Set(interaction.values)));
-  };
+export async function changePatternScreen(
+  context: ConfirmContext,
+  interaction: StringSelectMenuInteraction,
+  card: PendingCard,
+): Promise<void> {
+  await interaction.update(patternScreen(context, card, new Set(interaction.values)));
 }
 
-/** What the screen shows is allowed: the button itself carries the choice, so that an older screen allows what it shows. */
-export function onAllow(parts: ButtonParts) {
-  return async function allow(interaction: ComponentInteraction, [messageId = '', mask = '']: readonly string[]) {
-    if (!interaction.isButton()) return;
-    const open = await openCard(parts, interaction, messageId);
-    if (open === undefined) return;
-    const { card, request } = open;
-    const { call, allowance } = request;
-    const pattern = patternLike(call, unmask(choicesOf(call.input), mask));
-    const words = told(call.tool.name, pattern);
-    if (words === undefined || !permits(allowance, pattern)) return;
-    await interaction
-      .update({ content: `✅ For the rest of this task: ${words}.`, components: [] })
-      .catch((error: unknown) => parts.log.debug('a click could not be acknowledged', { callId: card.callId, error }));
-    await parts.decide(card, { approved: true, pattern });
-  };
+/**
+ * What the screen shows, where it may be allowed; the screen then says so. The button itself carries the choice, so that an older screen allows
+ * what it shows.
+ */
+export async function acceptPattern(
+  { log }: ConfirmContext,
+  interaction: ButtonInteraction,
+  { callId, requests: [{ call, allowance }] }: PendingCard,
+  mask: string,
+): Promise<Pattern | undefined> {
+  const pattern = patternLike(call, unmask(choicesOf(call.input), mask));
+  const words = shownWords(call.tool.name, pattern);
+  if (words === undefined || !permits(allowance, pattern)) return undefined;
+  await interaction
+    .update({ content: `✅ For the rest of this task: ${words}.`, components: [] })
+    .catch((error: unknown) => log.debug('a click could not be acknowledged', { callId, error }));
+  return pattern;
 }
 
 type Rows = [APIActionRowComponent<APIStringSelectComponent>, APIActionRowComponent<APIButtonComponentWithCustomId>];
@@ -69,17 +59,10 @@ const LONGEST_WORDS = 1_700;
 const LONGEST_DESCRIPTION = 100;
 const TOO_MUCH = 'That is more than I can show. Please let fewer arguments change.';
 
-/** Which menu and which card the screen belongs to. */
-interface Shown {
-  readonly menuId: string;
-  readonly allow: ComponentHandle;
-  readonly messageId: string;
-}
-
-/** What a choice of arguments would allow, with the means to change and to take it. */
+/** What a choice of arguments would allow, with the components to change it and to accept it. */
 function patternScreen(
-  { menuId, allow, messageId }: Shown,
-  { call, allowance }: Pick<Request, 'call' | 'allowance'>,
+  { components: { patternMenu, allowPattern } }: ConfirmContext,
+  { messageId, requests: [{ call, allowance }] }: PendingCard,
   fixed: ReadonlySet<string>,
 ) {
   const choices = choicesOf(call.input);
@@ -90,7 +73,7 @@ function patternScreen(
       components: [
         {
           type: 3,
-          custom_id: menuId,
+          custom_id: patternMenu.customId(messageId),
           placeholder: 'Nothing has to stay the same',
           min_values: 0,
           max_values: choices.length,
@@ -110,13 +93,13 @@ function patternScreen(
           type: 2,
           style: 3,
           label: 'Allow exactly this',
-          custom_id: allow.customId(messageId, maskOf(choices, fixed)),
+          custom_id: allowPattern.customId(messageId, maskOf(choices, fixed)),
         },
       ],
     },
   ];
   const hasMenu = allowance.loosen && choices.length > 0;
-  const words = told(call.tool.name, pattern);
+  const words = shownWords(call.tool.name, pattern);
   return {
     content: [
       ...(words === undefined
@@ -130,7 +113,7 @@ function patternScreen(
 }
 
 /** `undefined` when it cannot be said in one message. */
-function told(tool: string, pattern: Pattern): string | undefined {
+function shownWords(tool: string, pattern: Pattern): string | undefined {
   const words = briefPatternWords(tool, pattern, (text) => inert(text).length <= LONGEST_WORDS);
   return words === undefined ? undefined : inert(words);
 }

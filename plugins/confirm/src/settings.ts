@@ -1,4 +1,4 @@
-import { type Settings, type ToolCall, z } from '@cinnabar/sdk';
+import { z } from '@cinnabar/sdk';
 
 const rules = z.object({
   style: z.enum(['plain', 'cyberpunk', 'terminal']).default('plain').describe('How confirmation cards look'),
@@ -38,18 +38,6 @@ const rules = z.object({
 
 export const settings = { guild: rules };
 
-/** How cards are asked in one place. */
+/** How calls are confirmed in a guild; in a direct message the defaults apply. */
 export type Rules = z.output<typeof rules>;
 export type Style = Rules['style'];
-
-/** In a direct message the defaults apply. */
-export function rulesIn(guildSettings: Settings<typeof settings>['guild'], guildId: string | null): Promise<Rules> {
-  return guildSettings(guildId).get();
-}
-
-const LONGEST_MS = 7 * 24 * 3_600_000;
-
-/** A task says how long it can wait for its member; in a conversation the guild's setting holds. */
-export function decideWithinMs({ session }: Pick<ToolCall, 'session'>, { timeLimit }: Rules): number {
-  return Math.min(session?.decideWithinMs ?? timeLimit * 1_000, LONGEST_MS);
-}

@@ -1,4 +1,4 @@
-import { watchConnection } from '@cinnabar/plugin-confirm/expiry';
+import { watchOutages } from '@cinnabar/plugin-confirm/expiry';
 import type { Registrar } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
@@ -28,7 +28,7 @@ describe('the outages of shards', () => {
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const clock = createManualClock();
         const { on, emit } = emitter();
-        const connection = watchConnection(on, clock, () => undefined);
+        const connection = watchOutages(on, clock, () => undefined);
         const down = new Set<number>();
         const moments: { readonly at: number; readonly down: ReadonlySet<number> }[] = [];
         for (const { shard, event, afterMs } of steps) {
