@@ -17,7 +17,7 @@ export type Take = (arrival: Arrival) => Promise<boolean>;
  * answered, or with `false`; it never rejects.
  */
 export function createIntake(
-  { services, settings, every, log }: AiContext,
+  { services, settings, log }: AiContext,
   queue: ChannelQueue,
   answer: (turns: readonly [Turn]) => Promise<void>,
   deletedMessages: DeletedMessages,
@@ -25,7 +25,6 @@ export function createIntake(
   const { clock, random, responders } = services;
   const rateLimiter = createRateLimiter(clock, MINUTE_MS);
   const admissions = createKeyedMutex();
-  every(MINUTE_MS, rateLimiter.sweep);
 
   /** A sentence when the turn is refused; empty to refuse it without a word. */
   const refusalOf = async (turn: Turn): Promise<string | undefined> => {

@@ -7,28 +7,29 @@ export interface RateLimiter {
    * @param limit 0 for none
    */
   take(key: string, limit: number): { readonly waitMs: number; readonly isFirst: boolean } | undefined;
-  /** Forgets the keys without a use in the window. Call it now and then where keys are many. */
-  sweep(): void;
 }
 
-/** A sliding window for each key. */
-export function createRateLimiter(clock: Clock, windowMs: number): RateLimiter {
+/** A sliding window for each key. @param maxKeys when there are more, the key that was unused for longest starts anew */
+export function createRateLimiter(clock: Clock, windowMs: number, maxKeys = 10_000): RateLimiter {
   const used = new Map<string, { readonly at: readonly number[]; readonly isRefused: boolean }>();
-  const recent = (key: string) => (used.get(key)?.at ?? []).filter((at) => at > clock.now() - windowMs);
+  const keep = (key: string, at: readonly number[], isRefused: boolean) => {
+    used.delete(key);
+    used.set(key, { at, isRefused });
+    const [oldest] = used.keys();
+    if (used.size > maxKeys && oldest !== undefined) used.delete(oldest);
+  };
   return {
     take(key, limit) {
       if (limit === 0) return undefined;
-      const at = recent(key);
+      const now = clock.now();
+      const known = used.get(key);
+      const at = (known?.at ?? []).filter((one) => one > now - windowMs);
       if (at.length < limit) {
-        used.set(key, { at: [...at, clock.now()], isRefused: false });
+        keep(key, [...at, now], false);
         return undefined;
       }
-      const isFirst = used.get(key)?.isRefused !== true;
-      used.set(key, { at, isRefused: true });
-      return { waitMs: (at[at.length - limit] ?? clock.now()) + windowMs - clock.now(), isFirst };
-    },
-    sweep() {
-      for (const key of [...used.keys()]) if (recent(key).length === 0) used.delete(key);
+      keep(key, at, true);
+      return { waitMs: (at[at.length - limit] ?? now) + windowMs - now, isFirst: known?.isRefused !== true };
     },
   };
 }

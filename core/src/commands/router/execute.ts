@@ -7,12 +7,13 @@ import {
   CinnabarError,
   type Clock,
   type CommandContext,
+  createRateLimiter,
   type Random,
+  type RateLimiter,
   sentenceOf,
   TIERS,
 } from '@cinnabar/sdk';
 import type { Channel, GuildMember, Message } from 'discord.js';
-import { LRUCache } from 'lru-cache';
 import { untilInterrupted } from '../../process/phases.js';
 import { type Answers, asNoticeBody, denial, explain, type Failed, isReadByOperator } from '../answers/answers.js';
 import { AnswerLost, type LostAnswers } from '../answers/slash.js';
@@ -202,29 +203,18 @@ interface Cooldowns {
   use(entry: CommandEntry, actor: Actor): void;
 }
 
-/** Sliding windows of use, kept for as long as the command itself. */
+/** Kept for as long as the command itself. */
 export function createCooldowns(clock: Clock): Cooldowns {
-  const windows = new WeakMap<CommandEntry, LRUCache<string, readonly number[]>>();
-
-  const windowOf = (entry: CommandEntry) => {
-    const window = windows.get(entry) ?? new LRUCache<string, readonly number[]>({ max: REMEMBERED });
-    windows.set(entry, window);
-    return window;
-  };
-
+  const limiters = new WeakMap<CommandEntry, RateLimiter>();
   return {
     use(entry, actor) {
       if (entry.cooldown === undefined) return;
       const { uses, perMs, by = 'user' } = entry.cooldown;
-      const window = windowOf(entry);
-      const key = keyOf(by, actor);
-      const now = clock.now();
-      const recent = (window.get(key) ?? []).filter((at) => at + perMs > now);
-      const [oldest] = recent;
-      if (oldest !== undefined && recent.length >= uses) {
-        throw new CinnabarError('CINNABAR_COOLDOWN', { seconds: Math.ceil((oldest + perMs - now) / 1000) });
-      }
-      window.set(key, [...recent, now]);
+      const limiter = limiters.get(entry) ?? createRateLimiter(clock, perMs, REMEMBERED);
+      limiters.set(entry, limiter);
+      const excess = limiter.take(keyOf(by, actor), uses);
+      if (excess !== undefined)
+        throw new CinnabarError('CINNABAR_COOLDOWN', { seconds: Math.ceil(excess.waitMs / 1000) });
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { CacheControl, LlmRequest, ParticipantMessage } from '@cinnabar/sdk';
+import { type CacheControl, compareIds, type LlmRequest, type ParticipantMessage } from '@cinnabar/sdk';
 import type { HistoryMessage } from '../history/types.js';
 import { isCacheable, type LaidBreakpoint, layBreakpoints, type PrefixEnd } from './caching/breakpoints.js';
 import {
@@ -10,7 +10,7 @@ import {
   isConversationHeld,
 } from './caching/cache-state.js';
 import { describeLayout, describeWindow, mostGrowth } from './caching/cache-strategy.js';
-import { countMessages, indexOfMessage, isLater } from './reading/transcript.js';
+import { countMessages, indexOfMessage } from './reading/transcript.js';
 import { continueDraft, freshDraft, looseQuestion, type Scene, setScene } from './scene.js';
 import {
   type Frame,
@@ -45,7 +45,7 @@ async function goOn(scene: Scene, frame: Frame, gaps: Gaps): Promise<Past> {
   const { anchorId, previousTailId } = memory;
   const from = anchorId === undefined ? -1 : indexOfMessage(scene.entries, anchorId);
   if (from < 0) return { kind: 'none' };
-  const isNew = ({ id }: HistoryMessage) => previousTailId === undefined || isLater(id, previousTailId);
+  const isNew = ({ id }: HistoryMessage) => previousTailId === undefined || compareIds(id, previousTailId) > 0;
   const draft = await continueDraft(scene, from, isNew);
   if ('tooMany' in draft) return { kind: 'attachments', what: draft.tooMany };
   const shape = shapeOf(scene, frame, gaps, draft);
@@ -99,7 +99,7 @@ function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, past: Pa
     textFiles: [...shape.draft.textFiles.keys()],
   };
   const rolled =
-    input.memory.anchorId !== undefined && anchorId !== undefined && isLater(anchorId, input.memory.anchorId);
+    input.memory.anchorId !== undefined && anchorId !== undefined && compareIds(anchorId, input.memory.anchorId) > 0;
   const facts: ContextFacts = {
     messages: countShown(shape.draft),
     hidden: scene.hidden,

@@ -1,8 +1,9 @@
+import { compareIds } from '@cinnabar/sdk';
 import { type Before, hashBefore, type PrefixEnd, prefixEnds } from './caching/breakpoints.js';
 import { type CacheState, heldPrefix, lastGaps } from './caching/cache-state.js';
 import { type Layout, planWindow } from './caching/cache-strategy.js';
 import { modeInForce } from './mode.js';
-import { countMessages, isLater, type Line } from './reading/transcript.js';
+import { countMessages, type Line } from './reading/transcript.js';
 import type { Draft, Scene } from './scene.js';
 import type { ContextInput } from './types.js';
 import { estimateText, estimateTools, type TokenLimits, tokenLimits } from './window.js';
@@ -63,7 +64,7 @@ export function frameOf({ system, tools, config, traits, question }: ContextInpu
 export function observeGap({ input: { memory, now }, entries }: Scene): Gaps {
   const { lastActivationAt, previousTailId, gapsMs, gapsMessages } = memory;
   if (lastActivationAt === undefined || previousTailId === undefined) return { gapsMs, gapsMessages };
-  const messages = countMessages(entries.filter(({ lastId }) => isLater(lastId, previousTailId)));
+  const messages = countMessages(entries.filter(({ lastId }) => compareIds(lastId, previousTailId) > 0));
   return {
     gapsMs: lastGaps(gapsMs, Math.max(0, now - lastActivationAt)),
     gapsMessages: lastGaps(gapsMessages, messages),

@@ -1,12 +1,5 @@
-import type { Access, Actor, Clock, Logger } from '@cinnabar/sdk';
-import {
-  ChannelType,
-  DiscordAPIError,
-  type Guild,
-  type GuildMember,
-  PermissionFlagsBits,
-  type SendableChannels,
-} from 'discord.js';
+import { type Access, type Actor, type Clock, isUnknown, type Logger } from '@cinnabar/sdk';
+import { ChannelType, type Guild, type GuildMember, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import type { Ask } from './ask.js';
 
@@ -42,8 +35,6 @@ export interface Members {
 
 const REMEMBERED = 5_000;
 const ABSENCE_MS = 10 * 60_000;
-/** What Discord says of an unknown member or user. */
-const UNKNOWN: ReadonlySet<number | string> = new Set([10007, 10013]);
 
 export function createMembers(clock: Clock, log: Logger): Members {
   const perf = { now: () => clock.now() };
@@ -58,7 +49,7 @@ export function createMembers(clock: Clock, log: Logger): Members {
       try {
         return await ask(() => guild.members.fetch({ user: userId, force: true }));
       } catch (error) {
-        if (error instanceof DiscordAPIError && UNKNOWN.has(error.code)) absent.set(key, true);
+        if (isUnknown(error)) absent.set(key, true);
         else log.warn('a member could not be looked up', { error, guildId: guild.id, userId });
         return undefined;
       }

@@ -1,4 +1,4 @@
-import type { Access, Clock } from '@cinnabar/sdk';
+import { type Access, type Clock, compareIds, idAfter, idBefore, OLDEST_ID, olderId } from '@cinnabar/sdk';
 import type { Guild, Message, MessageReaction, SendableChannels } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import { type Members, refusalFor } from './access.js';
@@ -6,7 +6,6 @@ import type { Ask } from './ask.js';
 import { isHistory, toHeld } from './convert.js';
 import { findCommand, HIDDEN } from './history-command.js';
 import { hasGap } from './resync.js';
-import { compareIds, idAfter, idBefore, OLDEST, olderId } from './snowflake.js';
 import type { ChannelLog, LogPlace } from './store/channel-log.js';
 import type { Held } from './store/held-message.js';
 import type { Logs } from './store/logs.js';
@@ -205,7 +204,7 @@ interface Taken {
 /** The newest messages of a place, as many as wanted and known. */
 function take(
   stretch: MessageRange,
-  { upTo, downTo = OLDEST }: { readonly upTo: string | undefined; readonly downTo: string | undefined },
+  { upTo, downTo = OLDEST_ID }: { readonly upTo: string | undefined; readonly downTo: string | undefined },
   { count, from, most }: Want,
 ): Taken {
   const all = between(stretch.messages, downTo, upTo);
@@ -233,7 +232,7 @@ async function fetchPage(
   limit: number,
   ask: Ask,
 ): Promise<void> {
-  if (before === undefined) log.heardOf(channel.lastMessageId ?? OLDEST);
+  if (before === undefined) log.heardOf(channel.lastMessageId ?? OLDEST_ID);
   for (let attempt = 1; ; attempt += 1) {
     const { epoch } = log;
     const journal = log.openJournal();
@@ -244,7 +243,7 @@ async function fetchPage(
       const listed = [...fetched.values()].sort((a, b) => compareIds(a.id, b.id));
       const page = listed.filter(isHistory).map((message) => toHeld(message, reactionsOn(message)));
       if (log.epoch !== epoch || (journal.contradicts(page) && attempt < MOST_ATTEMPTS)) continue;
-      const from = listed.length < limit ? OLDEST : (listed[0]?.id ?? OLDEST);
+      const from = listed.length < limit ? OLDEST_ID : (listed[0]?.id ?? OLDEST_ID);
       const to = before === undefined ? undefined : idBefore(before);
       log.add({ from, to, messages: ordered(journal.apply(page), from, to), trusted: true });
       return;

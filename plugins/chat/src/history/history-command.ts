@@ -1,9 +1,8 @@
-import type { Access } from '@cinnabar/sdk';
+import { type Access, compareIds, idBefore, olderId } from '@cinnabar/sdk';
 import { type GuildMember, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { type Members, refusalFor } from './access.js';
 import type { Ask } from './ask.js';
 import type { Channels, Place, Trip } from './fetch.js';
-import { compareIds, idBefore, olderId } from './snowflake.js';
 import type { Held } from './store/held-message.js';
 import type { HistoryMessage } from './types.js';
 

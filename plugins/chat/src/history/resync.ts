@@ -1,8 +1,7 @@
-import type { Clock, Registrar } from '@cinnabar/sdk';
+import { type Clock, compareIds, OLDEST_ID, type Registrar } from '@cinnabar/sdk';
 import type { Client, MessageReaction, PartialMessageReaction, PartialUser, SendableChannels, User } from 'discord.js';
 import { mayBotRead } from './access.js';
 import { emojiKey, isHistory, toHeld } from './convert.js';
-import { compareIds, OLDEST } from './snowflake.js';
 import type { Change } from './store/change-buffer.js';
 import type { ChannelLog } from './store/channel-log.js';
 import type { Logs } from './store/logs.js';
@@ -115,7 +114,7 @@ export function watchLosses(on: Registrar['on'], client: Client, clock: Clock, l
  */
 export function hasGap(log: ChannelLog, channel: SendableChannels): boolean {
   const isNews = (id: string) => compareIds(id, log.newest) > 0;
-  if (isNews(channel.lastMessageId ?? OLDEST)) return true;
+  if (isNews(channel.lastMessageId ?? OLDEST_ID)) return true;
   const botId = channel.client.user.id;
   return channel.messages.cache.some(({ id, partial, author }) => isNews(id) && !partial && author.id !== botId);
 }

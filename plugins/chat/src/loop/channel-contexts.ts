@@ -1,9 +1,17 @@
-import type { Access, ChannelContext, ChannelContexts, Clock, Llm, MessageOrigins, Prefixes } from '@cinnabar/sdk';
+import {
+  type Access,
+  type ChannelContext,
+  type ChannelContexts,
+  type Clock,
+  compareIds,
+  type Llm,
+  type MessageOrigins,
+  type Prefixes,
+} from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import { EMPTY_CACHE_STATE } from '../context/caching/cache-state.js';
 import { selfName } from '../context/reading/names.js';
 import { freshDraft, setScene } from '../context/scene.js';
-import { compareIds } from '../history/snowflake.js';
 import type { ChannelHistory, HistoryMessage, Images, TextFiles } from '../history/types.js';
 import type { ConfigSource } from './config-source.js';
 import { commandRemover, mentionNames } from './request.js';

@@ -1,6 +1,7 @@
 import {
   type Access,
   assertWithinBudgets,
+  compareIds,
   isNotice,
   type ModelTool,
   type ModelTraits,
@@ -13,7 +14,6 @@ import type { BotConfig, EffectiveConfig } from '../config/schema.js';
 import { selfName } from '../context/reading/names.js';
 import type { BuiltContext, MentionNames, Question } from '../context/types.js';
 import { toHeld } from '../history/convert.js';
-import { compareIds } from '../history/snowflake.js';
 import type { HistoryMessage, HistoryWindow } from '../history/types.js';
 import type { AnswerParts } from './respond.js';
 import { attributed } from './sent-for.js';

@@ -1,4 +1,13 @@
-import type { Clock, DeferredOutcome, Outcome, SettledOutcome, ToolContent, ToolProgress, Tools } from '@cinnabar/sdk';
+import {
+  type Clock,
+  type DeferredOutcome,
+  type Outcome,
+  type SettledOutcome,
+  type ToolContent,
+  type ToolProgress,
+  type Tools,
+  withinLimit,
+} from '@cinnabar/sdk';
 import { type CallToolResult, ErrorCode, McpError, type ProgressToken } from '@modelcontextprotocol/sdk/types.js';
 import type { Caller } from '../tokens/tokens.js';
 
@@ -48,17 +57,9 @@ export function mayUse({ tools }: Caller, name: string): boolean {
 }
 
 /** How the call ended, or that it has not when the time is up or nobody waits any more. */
-function settledWithin(outcome: DeferredOutcome, { clock, waitMs, signal }: Parts): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const stopWaiting = () => resolve(outcome);
-    const cancel = clock.after(waitMs, stopWaiting);
-    signal.addEventListener('abort', stopWaiting, { once: true });
-    void outcome.settled.then((settled) => {
-      cancel();
-      signal.removeEventListener('abort', stopWaiting);
-      resolve(settled);
-    });
-  });
+async function settledWithin(outcome: DeferredOutcome, { clock, waitMs, signal }: Parts): Promise<Outcome> {
+  const end = await withinLimit(clock, waitMs, outcome.settled, signal);
+  return end.inTime ? end.value : outcome;
 }
 
 function beat(clock: Clock, task: () => void): () => void {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type Clock, isAllowedSource, type ListenAddress, type Logger, urlOf } from '@cinnabar/sdk';
+import { createRateLimiter, isAllowedSource, type ListenAddress, type Logger, urlOf } from '@cinnabar/sdk';
 import type { Verify } from '../tokens/tokens.js';
 import { createSessions, type SessionParts } from './sessions.js';
 
@@ -26,12 +26,15 @@ export interface Endpoint {
 const PATH = '/mcp';
 /** Guesses at tokens, of all callers together. */
 const FAILURES_PER_MINUTE = 60;
+const MINUTE_MS = 60_000;
+/** The tokens whose requests are counted. */
+const MAX_KEYS = 1_000;
 
 /** Serves the host's tools over streamable HTTP. Resolves when it listens. */
 export async function startEndpoint(parts: Parts): Promise<Endpoint> {
   const { address, verify, log } = parts;
   const sessions = createSessions(parts);
-  const limit = createRateLimit(parts.clock);
+  const limit = createRateLimiter(parts.clock, MINUTE_MS, MAX_KEYS);
   const allowed = { hosts: [...parts.hosts, address.host], origins: parts.origins };
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
@@ -41,13 +44,13 @@ export async function startEndpoint(parts: Parts): Promise<Endpoint> {
     const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
     const caller = bearer === undefined ? undefined : await verify(bearer);
     if (caller === undefined) {
-      const wait = limit('', FAILURES_PER_MINUTE);
-      if (wait !== undefined) return tooMany(response, wait);
+      const wait = limit.take('', FAILURES_PER_MINUTE);
+      if (wait !== undefined) return tooMany(response, wait.waitMs);
       const challenge = bearer === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
       return refuse(response, 401, 'A valid bearer token is needed', { 'www-authenticate': challenge });
     }
-    const wait = limit(caller.id, parts.requestsPerMinute);
-    if (wait !== undefined) return tooMany(response, wait);
+    const wait = limit.take(caller.id, parts.requestsPerMinute);
+    if (wait !== undefined) return tooMany(response, wait.waitMs);
     await sessions.handle(request, response, caller);
   };
 
@@ -87,25 +90,4 @@ function refuse(response: ServerResponse, status: number, message: string, heade
 
 function tooMany(response: ServerResponse, waitMs: number): void {
   refuse(response, 429, 'Too many requests', { 'retry-after': String(Math.ceil(waitMs / 1000)) });
-}
-
-/** `undefined` when one more is within the limit, else how long to wait. */
-export type RateLimit = (key: string, perMinute: number) => number | undefined;
-
-const MINUTE_MS = 60_000;
-const MOST_KEYS = 1_000;
-
-/** Counts what each key does in a minute: a bucket that fills up again steadily. */
-export function createRateLimit(clock: Clock): RateLimit {
-  const buckets = new Map<string, { left: number; readonly at: number }>();
-  return (key, perMinute) => {
-    const now = clock.now();
-    const known = buckets.get(key) ?? { left: perMinute, at: now };
-    const left = Math.min(perMinute, known.left + ((now - known.at) / MINUTE_MS) * perMinute);
-    buckets.delete(key);
-    buckets.set(key, { left: left >= 1 ? left - 1 : left, at: now });
-    const [oldest] = buckets.keys();
-    if (buckets.size > MOST_KEYS && oldest !== undefined) buckets.delete(oldest);
-    return left >= 1 ? undefined : Math.ceil(((1 - left) / perMinute) * MINUTE_MS);
-  };
 }

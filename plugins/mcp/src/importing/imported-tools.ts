@@ -1,6 +1,7 @@
 import {
   CinnabarError,
   type Clock,
+  createDeadline,
   type Disposer,
   type Logger,
   type Registrar,
@@ -14,7 +15,7 @@ import {
 } from '@cinnabar/sdk';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { type Connection, createDeadline } from '../servers/connection.js';
+import type { Connection } from '../servers/connection.js';
 import type { ServerSettings } from '../settings.js';
 import { importedNames, type ListedTool } from './listing.js';
 import { type ImportedResult, readResult } from './result.js';
@@ -151,8 +152,8 @@ async function callTool(
   parts: CallParts,
 ): Promise<ImportedResult> {
   const { server, tool, clock } = parts;
-  const longest = createDeadline(clock, LONGEST_MS, context.signal);
-  const limit = createDeadline(clock, parts.timeoutMs, longest.signal);
+  const longest = createDeadline(clock, LONGEST_MS, [context.signal]);
+  const limit = createDeadline(clock, parts.timeoutMs, [longest.signal]);
   try {
     const result = await connection.client.request(
       { method: 'tools/call', params: { name: tool, arguments: { ...input } } },
@@ -175,16 +176,16 @@ async function callTool(
     if (error instanceof UserError) throw error;
     if (context.signal.aborted)
       throw new UserError(`The call was cancelled, and the MCP server "${server}" was told so.`);
-    if (limit.passed() || longest.passed()) {
-      const seconds = (longest.passed() ? LONGEST_MS : parts.timeoutMs) / 1000;
+    if (limit.isUp || longest.isUp) {
+      const seconds = (longest.isUp ? LONGEST_MS : parts.timeoutMs) / 1000;
       throw new UserError(
         `The MCP server "${server}" did not answer within ${seconds} s. It was told to stop; whether it has is not known.`,
       );
     }
     throw explain(error, connection, parts);
   } finally {
-    limit.clear();
-    longest.clear();
+    limit.end();
+    longest.end();
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, type Logger, UserError, z } from '@cinnabar/sdk';
+import { type Clock, createDeadline, type Logger, UserError, z } from '@cinnabar/sdk';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import {
   CreateMessageRequestSchema,
@@ -91,18 +91,17 @@ export async function connect(parts: Parts): Promise<Connection> {
   };
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => parts.onToolsChanged());
 
-  const deadline = createDeadline(clock, START_MS, parts.signal);
+  const deadline = createDeadline(clock, START_MS, [parts.signal]);
   try {
     await client.connect(wire.transport, { signal: deadline.signal, timeout: FOREVER_MS });
   } catch (error) {
     over = true;
     await client.close().catch(() => undefined);
     await wire.transport.close().catch(() => undefined);
-    const why =
-      lost ?? (deadline.passed() ? `it took longer than ${START_MS / 1000} s to start` : reasonOf(error, stderr));
+    const why = lost ?? (deadline.isUp ? `it took longer than ${START_MS / 1000} s to start` : reasonOf(error, stderr));
     throw new UserError(why, { cause: error });
   } finally {
-    deadline.clear();
+    deadline.end();
   }
   client.onclose = () => lose(stderr.length === 0 ? 'it stopped' : `it stopped, saying: ${stderr.join(' ⏎ ')}`);
 
@@ -114,13 +113,13 @@ export async function connect(parts: Parts): Promise<Connection> {
       const found: Tool[] = [];
       let cursor: string | undefined;
       for (let page = 0; page < MOST_PAGES && found.length < MOST_TOOLS; page += 1) {
-        const limit = createDeadline(clock, LIST_MS);
+        const limit = createDeadline(clock, LIST_MS, []);
         const listed = await client
           .request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, LISTED, {
             signal: limit.signal,
             timeout: FOREVER_MS,
           })
-          .finally(limit.clear);
+          .finally(limit.end);
         found.push(...listed.tools.slice(0, MOST_TOOLS).flatMap((tool) => ToolSchema.safeParse(tool).data ?? []));
         cursor = listed.nextCursor;
         if (cursor === undefined) break;
@@ -183,44 +182,5 @@ function refuseRequests(client: Client): void {
       default:
         throw new McpError(ErrorCode.MethodNotFound, `This client does not answer ${method}`);
     }
-  };
-}
-
-interface Deadline {
-  /** Aborts when the time is up, or with the signal it was linked to. */
-  readonly signal: AbortSignal;
-  /** Whether the time was up, rather than the other signal aborted. */
-  passed(): boolean;
-  /** Starts the time again, as after a sign of life. */
-  restart(): void;
-  /** Call it when the work is over: the other signal lives long. */
-  clear(): void;
-}
-
-/** A time limit on the host's clock, joined with a signal. */
-export function createDeadline(clock: Clock, limitMs: number, other?: AbortSignal): Deadline {
-  const controller = new AbortController();
-  let passed = false;
-  const begin = () =>
-    clock.after(limitMs, () => {
-      passed = true;
-      controller.abort(new Error('the time is up'));
-    });
-  let cancel = begin();
-  const onAbort = () => controller.abort(other?.reason);
-  if (other?.aborted === true) onAbort();
-  other?.addEventListener('abort', onAbort, { once: true });
-  return {
-    signal: controller.signal,
-    passed: () => passed,
-    restart() {
-      if (controller.signal.aborted) return;
-      cancel();
-      cancel = begin();
-    },
-    clear() {
-      cancel();
-      other?.removeEventListener('abort', onAbort);
-    },
   };
 }

@@ -1,5 +1,6 @@
 import {
   type ContentBlock,
+  compareIds,
   inNote,
   isUnfinishedPart,
   type ParticipantMessage,
@@ -208,12 +209,7 @@ export function countMessages(entries: readonly Entry[]): number {
 /** Index of the entry that starts with this message, else of the first later one; -1 when there is none. */
 export function indexOfMessage(entries: readonly Entry[], id: string): number {
   const exact = entries.findIndex(({ messages }) => messages.some((message) => message.id === id));
-  return exact >= 0 ? exact : entries.findIndex(({ messages }) => isLater(messages[0].id, id));
-}
-
-/** Orders snowflakes: a longer number is a later one. */
-export function isLater(id: string, than: string): boolean {
-  return id.length === than.length ? id > than : id.length > than.length;
+  return exact >= 0 ? exact : entries.findIndex(({ messages }) => compareIds(messages[0].id, id) > 0);
 }
 
 /** A very long result would push the conversation out. */
@@ -233,7 +229,7 @@ function placeRecords(
   for (const [index, { messages }] of entries.entries()) for (const { id } of messages) indexOf.set(id, index);
   for (const record of records) {
     const after = record.afterMessageId;
-    const index = indexOf.get(after) ?? entries.findLastIndex(({ messages }) => !isLater(messages[0].id, after));
+    const index = indexOf.get(after) ?? entries.findLastIndex(({ messages }) => compareIds(messages[0].id, after) <= 0);
     if (index < 0) continue;
     const there = placed.get(index);
     if (there === undefined) placed.set(index, [record]);

@@ -1,4 +1,4 @@
-import { compareIds, idAfter, newerId, OLDEST } from '../snowflake.js';
+import { compareIds, idAfter, newerId, OLDEST_ID } from '@cinnabar/sdk';
 import { applyReaction, type Change, type ChangeBuffer, createChangeBuffer } from './change-buffer.js';
 import { edited, type Held } from './held-message.js';
 import { confirms, covers, join, type MessageRange, positionOf, touch, without } from './message-range.js';
@@ -57,7 +57,7 @@ interface Open extends MessageRange {
 
 export function createChannelLog(place: LogPlace): ChannelLog {
   let stretches: Open[] = [];
-  let newest = OLDEST;
+  let newest = OLDEST_ID;
   let epoch = 0;
   let journal: ChangeBuffer | undefined;
   /** Counted along, since it is asked for with every message. */

@@ -1,9 +1,9 @@
-import { compareIds, idAfter, idBefore, newerId, olderId } from '../snowflake.js';
+import { compareIds, idAfter, idBefore, newerId, olderId } from '@cinnabar/sdk';
 import { type Held, isSame } from './held-message.js';
 
 /** A part of a channel's history without gaps. */
 export interface MessageRange {
-  /** Everything from this id on is here; `OLDEST` when nothing older exists. */
+  /** Everything from this id on is here; `OLDEST_ID` when nothing older exists. */
   readonly from: string;
   /** Up to this id; `undefined`: up to now, kept by events. */
   readonly to: string | undefined;

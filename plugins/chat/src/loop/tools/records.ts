@@ -1,6 +1,7 @@
 import {
   type Actor,
   type Collection,
+  compareIds,
   FOR_REQUESTER_ALONE,
   type Ledger,
   type LedgerEntry,
@@ -10,7 +11,6 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { ToolRecord } from '../../context/types.js';
-import { compareIds } from '../../history/snowflake.js';
 import type { HistoryWindow } from '../../history/types.js';
 
 interface RecordParts {
