@@ -1,6 +1,6 @@
 export { LocalDiscordError } from './errors.js';
 export type { Faults } from './faults/faults.js';
-export type { OptionValue } from './people/slash-options.js';
+export type { ApplicationInit, UserInit } from './people/create.js';
 export { REST_EXCHANGES, type RestExchange } from './rest/exchange.js';
 export type { LoggedRequest } from './rest/request-log.js';
 export { type PermissionName, type PermissionSet, permissionBits } from './rules/permission-names.js';
@@ -8,13 +8,12 @@ export { type LocalDiscord, type LocalDiscordOptions, startLocalDiscord } from '
 export type { LocalApplication, PrivilegedIntent } from './state/application.js';
 export type { LocalAttachment, UploadedFile } from './state/attachment.js';
 export type { LocalChannel } from './state/channel.js';
-export type { ApplicationInit, UserInit } from './state/create.js';
 export type { LocalGuild } from './state/guild.js';
 export type { LocalInteraction } from './state/interaction.js';
 export type { LocalMember } from './state/member.js';
 export type { LocalMessage, LocalReaction } from './state/message.js';
 export type { LocalRole } from './state/role.js';
-export type { LocalUser, MessageAuthor, SayOptions } from './state/user.js';
+export type { LocalUser, MessageAuthor, OptionValue, SayOptions } from './state/user.js';
 export type { LocalWebhook } from './state/webhook.js';
 export type { LocalEvent, LocalEventType } from './watch/events.js';
 export type { ExpectedMessage } from './watch/expect-message.js';

@@ -1,22 +1,12 @@
 import { ChannelType } from 'discord-api-types/v10';
 import { broadcast } from '../gateway/dispatch.js';
 import { guildChannelPayload } from '../payload/channel.js';
-import { type PermissionSet, permissionBits } from '../rules/permission-names.js';
-import { type ForumTag, LocalChannel } from '../state/channel.js';
-import type { LocalGuild } from '../state/guild.js';
+import { permissionBits } from '../rules/permission-names.js';
+import { LocalChannel } from '../state/channel.js';
+import type { ChannelInit, ChannelKind, LocalGuild, OverwriteInit } from '../state/guild.js';
 import type { Overwrite } from '../state/overwrite.js';
 import { LocalRole } from '../state/role.js';
-import type { LocalUser } from '../state/user.js';
 import type { World } from '../state/world.js';
-
-/** What a channel grants or denies to a role or a person. */
-export interface OverwriteInit {
-  for: LocalRole | LocalUser;
-  allow?: PermissionSet;
-  deny?: PermissionSet;
-}
-
-export type ChannelKind = 'text' | 'voice' | 'category' | 'announcement' | 'stage' | 'forum';
 
 const KINDS: Readonly<Record<ChannelKind, ChannelType>> = {
   text: ChannelType.GuildText,
@@ -26,20 +16,6 @@ const KINDS: Readonly<Record<ChannelKind, ChannelType>> = {
   stage: ChannelType.GuildStageVoice,
   forum: ChannelType.GuildForum,
 };
-
-export interface ChannelInit {
-  name: string;
-  /** `'text'` unless told. */
-  type?: ChannelKind | ChannelType | undefined;
-  parent?: LocalChannel | undefined;
-  topic?: string | null | undefined;
-  nsfw?: boolean | undefined;
-  position?: number | undefined;
-  slowmodeSeconds?: number | undefined;
-  userLimit?: number | undefined;
-  overwrites?: readonly (OverwriteInit | Overwrite)[] | undefined;
-  availableTags?: readonly Omit<ForumTag, 'id'>[] | undefined;
-}
 
 /** Makes a channel and tells everybody who sees it. Overwrites are the category's unless given. */
 export function createChannel(world: World, guild: LocalGuild, init: ChannelInit): LocalChannel {

@@ -2,17 +2,12 @@ import { audience, broadcast } from '../gateway/dispatch.js';
 import { memberPayload } from '../payload/member.js';
 import { userPayload } from '../payload/user.js';
 import type { LocalApplication } from '../state/application.js';
-import type { LocalGuild } from '../state/guild.js';
+import type { JoinOptions, LocalGuild } from '../state/guild.js';
 import type { LocalMember } from '../state/member.js';
 import type { LocalRole } from '../state/role.js';
 import type { LocalUser } from '../state/user.js';
 import type { World } from '../state/world.js';
 import { announceGuild, announceLoss } from './guild-events.js';
-
-export interface JoinOptions {
-  roles?: readonly LocalRole[];
-  nick?: string;
-}
 
 /** Makes a user a member; somebody who is one already stays as they are. */
 export function addMember(world: World, guild: LocalGuild, user: LocalUser, options: JoinOptions = {}): LocalMember {

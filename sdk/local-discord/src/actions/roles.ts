@@ -1,21 +1,9 @@
 import { broadcast } from '../gateway/dispatch.js';
 import { rolePayload } from '../payload/role.js';
-import { type PermissionSet, permissionBits } from '../rules/permission-names.js';
-import type { LocalGuild } from '../state/guild.js';
+import { permissionBits } from '../rules/permission-names.js';
+import type { LocalGuild, RoleInit } from '../state/guild.js';
 import { LocalRole } from '../state/role.js';
 import type { World } from '../state/world.js';
-
-export interface RoleInit {
-  name?: string | undefined;
-  /** None unless told. */
-  permissions?: PermissionSet | undefined;
-  color?: number | undefined;
-  hoist?: boolean | undefined;
-  mentionable?: boolean | undefined;
-  /** Above all present roles unless told; @everyone is 0. */
-  position?: number | undefined;
-  botId?: string | undefined;
-}
 
 export function createRole(world: World, guild: LocalGuild, init: RoleInit): LocalRole {
   const role = new LocalRole(guild, world.nextId(), init.name ?? 'new role', permissionBits(init.permissions ?? 0n));

@@ -3,23 +3,11 @@ import { discordError } from '../errors.js';
 import { requireInChannel } from '../rules/permissions.js';
 import { LocalChannel } from '../state/channel.js';
 import type { LocalMessage } from '../state/message.js';
-import type { LocalUser } from '../state/user.js';
+import type { LocalUser, StartThreadOptions } from '../state/user.js';
 import type { World } from '../state/world.js';
 import type { MessageDraft } from './message-draft.js';
 import { sendMessage } from './send-message.js';
 import { createThread } from './threads.js';
-
-export interface StartThreadOptions {
-  private?: boolean | undefined;
-  /** The first message; a forum post must have one. */
-  content?: string | undefined;
-  /** The same with everything a message may have. */
-  message?: MessageDraft | undefined;
-  appliedTags?: readonly string[] | undefined;
-  autoArchiveMinutes?: number | undefined;
-  invitable?: boolean | undefined;
-  slowmodeSeconds?: number | undefined;
-}
 
 /** Starts a thread as a user or bot would. @throws 50001, 50006, 50013, 50024, 160004 */
 export function startThread(
@@ -27,7 +15,7 @@ export function startThread(
   user: LocalUser,
   where: LocalChannel | LocalMessage,
   name: string,
-  options: StartThreadOptions,
+  options: StartThreadOptions & { readonly message?: MessageDraft | undefined },
 ): LocalChannel {
   const channel = where instanceof LocalChannel ? where : where.channel;
   const { content, message = content === undefined ? undefined : { content }, private: secret, ...rest } = options;

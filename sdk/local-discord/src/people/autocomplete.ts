@@ -10,10 +10,10 @@ import { interactionBase } from '../payload/interaction.js';
 import { nothingReferred } from '../payload/resolved.js';
 import type { LocalChannel } from '../state/channel.js';
 import type { LocalInteraction } from '../state/interaction.js';
-import type { LocalUser } from '../state/user.js';
+import type { LocalUser, OptionValue } from '../state/user.js';
 import type { World } from '../state/world.js';
 import { findCommand, optionsAt } from './find-command.js';
-import { fillOptions, type OptionValue } from './slash-options.js';
+import { fillOptions } from './slash-options.js';
 
 type Option = APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommandAutocomplete>;
 

@@ -12,16 +12,11 @@ import { nothingReferred, type Referred, resolvedPayload, resolvedUsers } from '
 import { type AnyComponent, isClickable, isSelect, walkComponents } from '../rules/components.js';
 import { fullViewer } from '../rules/message-content.js';
 import { requireInChannel } from '../rules/permissions.js';
-import type { LocalChannel } from '../state/channel.js';
 import type { LocalInteraction } from '../state/interaction.js';
 import type { LocalMessage } from '../state/message.js';
-import type { LocalRole } from '../state/role.js';
-import type { LocalUser } from '../state/user.js';
+import type { LocalUser, SelectValue } from '../state/user.js';
 import type { World } from '../state/world.js';
 import { isRole, isUser } from './kinds.js';
-
-/** What a person chooses from a menu. */
-export type SelectValue = string | LocalUser | LocalRole | LocalChannel;
 
 /** Presses a button. Throws a plain Error when there is none of that name or it is disabled. */
 export function clickButton(world: World, user: LocalUser, message: LocalMessage, name: string): LocalInteraction {

@@ -13,9 +13,9 @@ import { nothingReferred, type Referred, resolvedPayload } from '../payload/reso
 import { type AnyComponent, isSelect, walkComponents } from '../rules/components.js';
 import { fullViewer } from '../rules/message-content.js';
 import type { LocalInteraction } from '../state/interaction.js';
-import type { LocalUser } from '../state/user.js';
+import type { LocalUser, SelectValue } from '../state/user.js';
 import type { World } from '../state/world.js';
-import { choose, type SelectValue } from './components.js';
+import { choose } from './components.js';
 
 type Fields = Readonly<Record<string, string | readonly SelectValue[]>>;
 

@@ -6,15 +6,10 @@ import {
 } from 'discord-api-types/v10';
 import { storeFile } from '../actions/files.js';
 import type { Referred } from '../payload/resolved.js';
-import type { UploadedFile } from '../state/attachment.js';
 import { LocalChannel } from '../state/channel.js';
-import type { LocalRole } from '../state/role.js';
-import type { LocalUser } from '../state/user.js';
+import type { OptionValue } from '../state/user.js';
 import type { World } from '../state/world.js';
 import { isRole, isUser } from './kinds.js';
-
-/** What a person can give to an option. */
-export type OptionValue = string | number | boolean | LocalUser | LocalRole | LocalChannel | UploadedFile;
 
 export type BasicOption = APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>;
 

@@ -7,18 +7,12 @@ import {
 import { sendInteraction, startInteraction } from '../actions/interactions.js';
 import { interactionBase } from '../payload/interaction.js';
 import { nothingReferred, resolvedPayload } from '../payload/resolved.js';
-import type { LocalApplication } from '../state/application.js';
 import type { LocalChannel } from '../state/channel.js';
 import type { LocalInteraction } from '../state/interaction.js';
-import type { LocalUser } from '../state/user.js';
+import type { LocalUser, OptionValue, SlashOptions } from '../state/user.js';
 import type { World } from '../state/world.js';
 import { findCommand, optionsAt } from './find-command.js';
-import { type BasicOption, fillOptions, type OptionValue } from './slash-options.js';
-
-export interface SlashOptions {
-  /** Which bot, when several have a command of that name. */
-  application?: LocalApplication;
-}
+import { type BasicOption, fillOptions } from './slash-options.js';
 
 /** `/command`, `/command sub` or `/command group sub`. */
 export function useSlashCommand(

@@ -1,141 +1,101 @@
-import {
-  announceChannel,
-  type ChannelInit,
-  createChannel,
-  deleteChannel,
-  type OverwriteInit,
-  toOverwrite,
-} from '../actions/channels.js';
-import { announceEmojis } from '../actions/guild-events.js';
-import { addBot, addMember, announceMember, type JoinOptions, removeMember } from '../actions/members.js';
-import { announceRole, createRole, deleteRole, type RoleInit } from '../actions/roles.js';
-import {
-  BOT_PERMISSIONS,
-  EVERYONE_PERMISSIONS,
-  type PermissionSet,
-  permissionBits,
-} from '../rules/permission-names.js';
+import type { ChannelType } from 'discord-api-types/v10';
+import type { PermissionSet } from '../rules/permission-names.js';
 import type { LocalApplication } from './application.js';
-import type { LocalChannel } from './channel.js';
+import type { ForumTag, LocalChannel } from './channel.js';
 import type { LocalEmoji } from './emoji.js';
 import type { LocalMember } from './member.js';
-import { LocalRole } from './role.js';
+import type { Overwrite } from './overwrite.js';
+import type { LocalRole } from './role.js';
 import type { LocalUser } from './user.js';
-import type { World } from './world.js';
+
+export interface JoinOptions {
+  roles?: readonly LocalRole[];
+  nick?: string;
+}
+
+export interface RoleInit {
+  name?: string | undefined;
+  /** None unless told. */
+  permissions?: PermissionSet | undefined;
+  color?: number | undefined;
+  hoist?: boolean | undefined;
+  mentionable?: boolean | undefined;
+  /** Above all present roles unless told; @everyone is 0. */
+  position?: number | undefined;
+  botId?: string | undefined;
+}
+
+/** What a channel grants or denies to a role or a person. */
+export interface OverwriteInit {
+  for: LocalRole | LocalUser;
+  allow?: PermissionSet;
+  deny?: PermissionSet;
+}
+
+export type ChannelKind = 'text' | 'voice' | 'category' | 'announcement' | 'stage' | 'forum';
+
+export interface ChannelInit {
+  name: string;
+  /** `'text'` unless told. */
+  type?: ChannelKind | ChannelType | undefined;
+  parent?: LocalChannel | undefined;
+  topic?: string | null | undefined;
+  nsfw?: boolean | undefined;
+  position?: number | undefined;
+  slowmodeSeconds?: number | undefined;
+  userLimit?: number | undefined;
+  overwrites?: readonly (OverwriteInit | Overwrite)[] | undefined;
+  availableTags?: readonly Omit<ForumTag, 'id'>[] | undefined;
+}
 
 /** A server. What its methods do asks for no permissions: they are the hand of Discord, not of a member. */
-export class LocalGuild {
+export interface LocalGuild {
   readonly id: string;
   name: string;
   ownerId: string;
-  description: string | null = null;
+  description: string | null;
   readonly everyone: LocalRole;
-  readonly roles = new Map<string, LocalRole>();
-  readonly members = new Map<string, LocalMember>();
+  readonly roles: Map<string, LocalRole>;
+  readonly members: Map<string, LocalMember>;
   /** Threads are in `threads`. */
-  readonly channels = new Map<string, LocalChannel>();
-  readonly threads = new Map<string, LocalChannel>();
-  readonly emojis = new Map<string, LocalEmoji>();
+  readonly channels: Map<string, LocalChannel>;
+  readonly threads: Map<string, LocalChannel>;
+  readonly emojis: Map<string, LocalEmoji>;
   /** Who is banned, and why. */
-  readonly bans = new Map<string, { user: LocalUser; reason: string | null }>();
+  readonly bans: Map<string, { user: LocalUser; reason: string | null }>;
   readonly createdAt: number;
 
-  readonly #world: World;
-
-  constructor(world: World, name: string, owner: LocalUser) {
-    this.#world = world;
-    this.id = world.nextId();
-    this.name = name;
-    this.ownerId = owner.id;
-    this.createdAt = world.clock.now();
-    this.everyone = new LocalRole(this, this.id, '@everyone', EVERYONE_PERMISSIONS);
-    this.roles.set(this.id, this.everyone);
-  }
-
   /** Makes somebody a member; `roles` and `nick` may be given. */
-  join(user: LocalUser, options: JoinOptions = {}): LocalMember {
-    return addMember(this.#world, this, user, options);
-  }
+  join(user: LocalUser, options?: JoinOptions): LocalMember;
 
   /** Lets a bot in, with a role of its own that carries the permissions: a moderator's, unless told otherwise. */
-  invite(application: LocalApplication, options: { permissions?: PermissionSet } = {}): LocalMember {
-    const present = this.members.get(application.id);
-    if (present) return present;
-    const permissions = permissionBits(options.permissions ?? BOT_PERMISSIONS);
-    const role = createRole(this.#world, this, { name: application.name, permissions, botId: application.id });
-    return addBot(this.#world, this, application, [role]);
-  }
+  invite(application: LocalApplication, options?: { permissions?: PermissionSet }): LocalMember;
 
   /** Somebody leaves, or is made to. */
-  remove(user: LocalUser): void {
-    removeMember(this.#world, this.memberOf(user));
-  }
+  remove(user: LocalUser): void;
 
-  createRole(init: RoleInit): LocalRole {
-    return createRole(this.#world, this, init);
-  }
+  createRole(init: RoleInit): LocalRole;
 
   /** Changes a role and tells everybody. */
   editRole(
     role: LocalRole,
     changes: { name?: string; permissions?: PermissionSet; mentionable?: boolean; position?: number },
-  ): void {
-    if (changes.name !== undefined) role.name = changes.name;
-    if (changes.permissions !== undefined) role.permissions = permissionBits(changes.permissions);
-    if (changes.mentionable !== undefined) role.mentionable = changes.mentionable;
-    if (changes.position !== undefined) role.position = changes.position;
-    announceRole(this.#world, role);
-  }
-
-  deleteRole(role: LocalRole): void {
-    deleteRole(this.#world, role);
-  }
-
-  giveRole(user: LocalUser, role: LocalRole): void {
-    const member = this.memberOf(user);
-    member.roles.add(role);
-    announceMember(this.#world, member);
-  }
-
-  takeRole(user: LocalUser, role: LocalRole): void {
-    const member = this.memberOf(user);
-    member.roles.delete(role);
-    announceMember(this.#world, member);
-  }
-
-  rename(user: LocalUser, nick: string | null): void {
-    const member = this.memberOf(user);
-    member.nick = nick;
-    announceMember(this.#world, member);
-  }
+  ): void;
+  deleteRole(role: LocalRole): void;
+  giveRole(user: LocalUser, role: LocalRole): void;
+  takeRole(user: LocalUser, role: LocalRole): void;
+  rename(user: LocalUser, nick: string | null): void;
 
   /** Text unless `type` says otherwise. */
-  createChannel(init: ChannelInit): LocalChannel {
-    return createChannel(this.#world, this, init);
-  }
+  createChannel(init: ChannelInit): LocalChannel;
 
   /** Sets what a channel grants and denies to a role or a person, instead of what it did before. */
-  overwrite(channel: LocalChannel, init: OverwriteInit): void {
-    const overwrite = toOverwrite(init);
-    channel.overwrites.set(overwrite.id, overwrite);
-    announceChannel(this.#world, channel);
-  }
+  overwrite(channel: LocalChannel, init: OverwriteInit): void;
 
-  deleteChannel(channel: LocalChannel): void {
-    deleteChannel(this.#world, channel);
-  }
+  deleteChannel(channel: LocalChannel): void;
 
-  addEmoji(name: string, options: { animated?: boolean } = {}): LocalEmoji {
-    const emoji: LocalEmoji = { id: this.#world.nextId(), name, animated: options.animated ?? false };
-    this.emojis.set(emoji.id, emoji);
-    announceEmojis(this.#world, this);
-    return emoji;
-  }
+  addEmoji(name: string, options?: { animated?: boolean }): LocalEmoji;
 
   /** The membership of a user; throws when there is none. */
-  memberOf(user: LocalUser): LocalMember {
-    const member = this.members.get(user.id);
-    if (!member) throw new Error(`${user.username} is not a member of ${this.name}.`);
-    return member;
-  }
+  memberOf(user: LocalUser): LocalMember;
 }

@@ -1,8 +1,10 @@
+import { Guild } from '../actions/guild.js';
 import { addMember } from '../actions/members.js';
-import type { LocalApplication, LocalTeam, PrivilegedIntent } from './application.js';
-import { LocalGuild } from './guild.js';
-import { LocalUser } from './user.js';
-import type { World } from './world.js';
+import type { LocalApplication, LocalTeam, PrivilegedIntent } from '../state/application.js';
+import type { LocalGuild } from '../state/guild.js';
+import type { LocalUser } from '../state/user.js';
+import type { World } from '../state/world.js';
+import { Account } from './account.js';
 
 export interface UserInit {
   name: string;
@@ -22,7 +24,7 @@ export interface ApplicationInit {
 
 /** Somebody with an account; not yet in any guild. */
 export function createUser(world: World, init: UserInit): LocalUser {
-  const user = new LocalUser(world, init.name, false);
+  const user = new Account(world, init.name, false);
   user.globalName = init.displayName ?? null;
   world.users.set(user.id, user);
   return user;
@@ -30,7 +32,7 @@ export function createUser(world: World, init: UserInit): LocalUser {
 
 /** A bot with its application; not yet in any guild. */
 export function createApplication(world: World, init: ApplicationInit): LocalApplication {
-  const user = new LocalUser(world, init.name, true);
+  const user = new Account(world, init.name, true);
   const { id } = user;
   const team: LocalTeam | undefined = init.team && { id: world.nextId(), ...init.team };
   const application: LocalApplication = {
@@ -53,7 +55,7 @@ export function createApplication(world: World, init: ApplicationInit): LocalApp
 
 /** A guild with its owner in it, and no channels. */
 export function createGuild(world: World, init: { name: string; owner: LocalUser }): LocalGuild {
-  const guild = new LocalGuild(world, init.name, init.owner);
+  const guild = new Guild(world, init.name, init.owner);
   world.guilds.set(guild.id, guild);
   addMember(world, guild, init.owner);
   return guild;
