@@ -1,19 +1,28 @@
 export { LocalDiscordError } from './errors.js';
-export type { Faults } from './faults/faults.js';
-export type { ApplicationInit, UserInit } from './people/create.js';
-export { REST_EXCHANGES, type RestExchange } from './rest/exchange.js';
+export type { ExpectedMessage } from './expect-message.js';
+export type { Faults } from './faults.js';
+export type { ApplicationInit, UserInit } from './people/account.js';
 export type { LoggedRequest } from './rest/request-log.js';
+export { REST_EXCHANGES, type RestExchange } from './rest/request-log.js';
 export { type PermissionName, type PermissionSet, permissionBits } from './rules/permission-names.js';
 export { type LocalDiscord, type LocalDiscordOptions, startLocalDiscord } from './start.js';
-export type { LocalApplication, PrivilegedIntent } from './state/application.js';
-export type { LocalAttachment, UploadedFile } from './state/attachment.js';
-export type { LocalChannel } from './state/channel.js';
-export type { LocalGuild } from './state/guild.js';
-export type { LocalInteraction } from './state/interaction.js';
-export type { LocalMember } from './state/member.js';
-export type { LocalMessage, LocalReaction } from './state/message.js';
-export type { LocalRole } from './state/role.js';
-export type { LocalUser, MessageAuthor, OptionValue, SayOptions } from './state/user.js';
-export type { LocalWebhook } from './state/webhook.js';
-export type { LocalEvent, LocalEventType } from './watch/events.js';
-export type { ExpectedMessage } from './watch/expect-message.js';
+export type {
+  LocalApplication,
+  LocalAttachment,
+  LocalChannel,
+  LocalEvent,
+  LocalEventType,
+  LocalGuild,
+  LocalInteraction,
+  LocalMember,
+  LocalMessage,
+  LocalReaction,
+  LocalRole,
+  LocalUser,
+  LocalWebhook,
+  MessageAuthor,
+  OptionValue,
+  PrivilegedIntent,
+  SayOptions,
+  UploadedFile,
+} from './state.js';

@@ -1,24 +1,17 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Clock } from './clock.js';
-import { createFaults, type Faults } from './faults/faults.js';
+import { createExpectMessage, createObservers, type ExpectMessage, type Observers } from './expect-message.js';
+import { createFaults, type Faults } from './faults.js';
 import { type ConnectionLog, createConnectionLog } from './gateway/connection-log.js';
 import { createGateway } from './gateway/server.js';
-import { type ApplicationInit, createApplication, createGuild, createUser, type UserInit } from './people/create.js';
-import { serveFile } from './rest/cdn.js';
+import { type ApplicationInit, createApplication, createGuild, createUser, type UserInit } from './people/account.js';
+import { serveFile } from './resources/attachments.js';
 import { createRateLimits, type RateLimitMode, type RateLimits } from './rest/rate-limits.js';
 import { RequestLog } from './rest/request-log.js';
 import { createRestHandler } from './rest/server.js';
-import { createTraffic } from './rest/traffic.js';
-import type { LocalApplication } from './state/application.js';
-import type { LocalGuild } from './state/guild.js';
-import type { LocalUser } from './state/user.js';
-import type { LocalWebhook } from './state/webhook.js';
-import { createWorld } from './state/world.js';
-import { createExpectMessage, type ExpectMessage } from './watch/expect-message.js';
-import { createObservers, type Observers } from './watch/observers.js';
-import { watchOwnRequests } from './watch/own-requests.js';
-import { heartbeats, settled } from './watch/settled.js';
+import { createTraffic, heartbeats, settled, watchOwnRequests } from './settled.js';
+import type { Clock, LocalApplication, LocalGuild, LocalUser, LocalWebhook } from './state.js';
+import { createWorld } from './world.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,14 +1,11 @@
 import type { Clock } from '@cinnabar/sdk';
-import { systemClock } from './clock.js';
-import type { LettaFaults } from './http/faults.js';
-import type { LettaRequestRecord } from './http/recording.js';
+import { type AddedAgent, addAgent, type LettaAgentInit } from './agents.js';
+import type { LettaFaults } from './faults.js';
+import type { LettaRequestRecord } from './http/request.js';
 import { serve } from './http/server.js';
-import { type AddedAgent, addAgent, type LettaAgentInit } from './people/add-agent.js';
-import { type LettaRunView, viewRun } from './people/view-run.js';
-import { idle, started } from './people/waiting.js';
-import { crash } from './runs/crash.js';
+import { type LettaRunView, viewRun } from './run-view.js';
 import type { AgentScript } from './script.js';
-import { createWorld } from './state/world.js';
+import { createWorld, type World } from './state.js';
 
 export interface LettaStandInOptions {
   /** When given, requests with another key, or none, get 401. */
@@ -101,4 +98,50 @@ export async function startLettaStandIn(options: LettaStandInOptions = {}): Prom
       await http.close();
     },
   };
+}
+
+/** Time as everybody else has it. */
+const systemClock: Clock = {
+  now: () => Date.now(),
+  after(delayMs, task) {
+    const timer = setTimeout(task, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves with the `count`-th run as soon as it has begun. */
+function started(world: World, count: number): Promise<LettaRunView> {
+  return when(world, () => {
+    const run = [...world.runs.values()][count - 1];
+    return run === undefined ? undefined : viewRun(run);
+  });
+}
+
+/** Resolves when no run is under way. */
+async function idle(world: World): Promise<void> {
+  await when(world, () => (world.active.size === 0 ? true : undefined));
+}
+
+function when<T>(world: World, look: () => T | undefined): Promise<T> {
+  return new Promise((resolve) => {
+    const check = () => {
+      const found = look();
+      if (found === undefined) return;
+      world.watchers.delete(check);
+      resolve(found);
+    };
+    world.watchers.add(check);
+    check();
+  });
+}
+
+/** What a killed server leaves: runs that nobody works on, which the database shows as they were. What had been stored stays. */
+function crash(world: World): void {
+  for (const run of [...world.active]) {
+    run.dead = true;
+    world.active.delete(run);
+    for (const tell of [...run.listeners]) tell('cut');
+    run.stopped.abort();
+  }
+  for (const watch of [...world.watchers]) watch();
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { PromptView } from './prompt.js';
+import type { PromptView } from './steps.js';
 
 /** How the exchange ended: with a complete answer, with a connection that the stand-in cut, or because the client went away. */
 export type Ending = 'answered' | 'cut' | 'aborted';

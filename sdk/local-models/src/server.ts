@@ -1,13 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { answer, answerFailure, type Exchange } from './answer.js';
-import { createEmbedding } from './embed-exchange.js';
-import type { EmbeddingOptions, EmbeddingWire } from './embedding.js';
-import { createHeld } from './held.js';
-import { createStepQueue, type ScriptOptions } from './prompt.js';
-import { createRecording, keyOf, type RecordedRequest, withoutKeys } from './recording.js';
-import { type FailStep, fail, type ModelStep } from './steps.js';
-import type { Rejection, Wire } from './wire.js';
+import { type EmbeddingOptions, type EmbeddingWire, wordVector } from './embedding.js';
+import { createHeld, type Held } from './held.js';
+import { createRecording, keyOf, type RecordedRequest, type Recording, withoutKeys } from './recording.js';
+import { createStepQueue, type FailStep, fail, type ModelStep, type ReplyStep, type ScriptOptions } from './steps.js';
+import type { Frame, Rejection, Wire } from './wire.js';
 
 export interface StandInOptions extends ScriptOptions, EmbeddingOptions {
   /** When given, requests with another key, or none, are answered with 401. */
@@ -144,4 +141,141 @@ function rejectSampling(body: unknown): Rejection | undefined {
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
+}
+
+const SERVER_SENT_EVENTS = 'text/event-stream; charset=utf-8';
+
+/** One exchange under way. */
+interface Exchange {
+  readonly wire: Wire;
+  readonly response: ServerResponse;
+  readonly model: string;
+  readonly streamed: boolean;
+  readonly serial: number;
+  /** Resolves `true` on release, `false` when the client has gone. */
+  released(): Promise<boolean>;
+  /** Ends the connection without an answer. */
+  cut(): void;
+}
+
+/** Carries a step out on the wire. */
+async function answer(exchange: Exchange, step: ModelStep): Promise<void> {
+  if (step.kind === 'hang') {
+    if (await exchange.released()) await answer(exchange, step.then);
+  } else if (step.kind === 'fail') {
+    answerFailure(exchange, step);
+  } else if (exchange.streamed) {
+    await answerStreamed(exchange, step);
+  } else {
+    await answerWhole(exchange, step);
+  }
+}
+
+/** Sends an error as the provider does. */
+function answerFailure({ wire, response, streamed }: Exchange, step: FailStep): void {
+  if (step.midway === true && streamed) {
+    response.writeHead(200, { 'content-type': wire.streamType ?? SERVER_SENT_EVENTS });
+    response.end(wire.failureFrame(step));
+    return;
+  }
+  const retryAfter = step.retryAfterSeconds === undefined ? {} : { 'retry-after': String(step.retryAfterSeconds) };
+  const more = wire.failureHeaders?.(step) ?? {};
+  response.writeHead(step.status, { 'content-type': 'application/json', ...retryAfter, ...more });
+  response.end(JSON.stringify(wire.failure(step)));
+}
+
+async function answerStreamed(exchange: Exchange, step: ReplyStep): Promise<void> {
+  const { wire, response, model, serial } = exchange;
+  const frames = wire.frames(step, model, serial);
+  const half = Math.ceil(frames.length / 2);
+  response.writeHead(200, { 'content-type': wire.streamType ?? SERVER_SENT_EVENTS, 'cache-control': 'no-cache' });
+  // A comment in front, and frames torn apart in the middle of a line: a client has to cope with both.
+  const comment = wire.streamType === undefined ? [': stand-in\n\n'] : [];
+  await writeTorn(response, [...comment, ...frames.slice(0, half)]);
+  if (step.midway === 'cut') return exchange.cut();
+  if (step.midway === 'hang' && !(await exchange.released())) return;
+  if (step.midway !== 'end') await writeTorn(response, frames.slice(half));
+  response.end();
+}
+
+async function answerWhole(exchange: Exchange, step: ReplyStep): Promise<void> {
+  const { wire, response, model, serial } = exchange;
+  const body = Buffer.from(JSON.stringify(wire.reply(step, model, serial)));
+  const half = Math.ceil(body.length / 2);
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
+  await write(response, body.subarray(0, half));
+  if (step.midway === 'cut' || step.midway === 'end') return exchange.cut();
+  if (step.midway === 'hang' && !(await exchange.released())) return;
+  response.end(body.subarray(half));
+}
+
+async function writeTorn(response: ServerResponse, frames: readonly Frame[]): Promise<void> {
+  const bytes = Buffer.concat(frames.map((frame) => Buffer.from(frame)));
+  const size = Math.max(1, Math.ceil(bytes.length / 7));
+  for (let at = 0; at < bytes.length; at += size) await write(response, bytes.subarray(at, at + size));
+}
+
+/** Resolves when the piece has been handed to the network, or the client has gone. */
+function write(response: ServerResponse, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    response.write(bytes, () => setImmediate(resolve));
+  });
+}
+
+interface Parts {
+  readonly options: EmbeddingOptions & { readonly key?: string };
+  readonly recording: Recording;
+  readonly held: Held;
+  /** The body of an error. */
+  failure(step: FailStep): unknown;
+}
+
+interface Incoming {
+  readonly path: string;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: unknown;
+}
+
+/** Answers requests for embeddings. Resolves with whether it was one. */
+function createEmbedding(wire: EmbeddingWire | undefined, { options, recording, held, failure }: Parts) {
+  const steps = [...(options.embedSteps ?? [])];
+
+  return async function embed({ path, request, response, body }: Incoming): Promise<boolean> {
+    const asked = request.method === 'POST' ? wire?.match(path, body) : undefined;
+    if (wire === undefined || asked === undefined) return false;
+    const { model, texts } = asked;
+    const key = keyOf(request.headers);
+    const prompt = { model, system: '', text: (texts ?? []).join('\n'), tools: [], results: [] };
+    const end = recording.add({ path, headers: withoutKeys(request.headers), hasKey: key !== undefined, body, prompt });
+    response.on('close', () => end(response.writableFinished ? 'answered' : 'aborted'));
+    const send = (status: number, answer: unknown, headers: Readonly<Record<string, string>> = {}) => {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers });
+      response.end(JSON.stringify(answer));
+    };
+    const failWith = (step: FailStep) => {
+      const { status, retryAfterSeconds: seconds } = step;
+      send(status, failure(step), seconds === undefined ? {} : { 'retry-after': String(seconds) });
+      return true;
+    };
+
+    if (options.key !== undefined && key !== options.key) {
+      return failWith(fail(401, { message: `invalid key: ${key ?? 'none'}` }));
+    }
+    if (texts === undefined) return failWith(fail(400, { message: 'This input cannot be embedded.' }));
+    const step = steps.shift();
+    if (step?.kind === 'hang' && !(await hold(response))) return true;
+    const failed = step?.kind === 'hang' ? step.then : step;
+    if (failed?.kind === 'fail') return failWith(failed);
+    send(200, wire.reply(texts.map(options.embed ?? wordVector), asked));
+    return true;
+  };
+
+  /** Resolves with whether the client is still there. */
+  function hold(response: ServerResponse): Promise<boolean> {
+    return held.hold((gone) => {
+      response.once('close', gone);
+      return () => response.off('close', gone);
+    });
+  }
 }

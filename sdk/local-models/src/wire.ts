@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { PromptView } from './prompt.js';
-import type { FailStep, ReplyStep } from './steps.js';
+import type { FailStep, PromptView, ReplyStep } from './steps.js';
 
 /** Why a request is refused, as the real API would refuse it. */
 export interface Rejection {

@@ -1,7 +1,6 @@
-import { GatewayOpcodes } from 'discord-api-types/v10';
+import { type GatewayDispatchPayload, GatewayOpcodes } from 'discord-api-types/v10';
 import type { WebSocket } from 'ws';
-import type { LocalApplication } from '../state/application.js';
-import type { DispatchName } from './events.js';
+import type { LocalApplication } from '../state.js';
 
 /** Dispatches kept for RESUME; a client that missed more must identify anew. */
 const REPLAY_LIMIT = 1_000;
@@ -47,3 +46,8 @@ export class GatewaySession {
     this.socket?.send(`{"op":${GatewayOpcodes.Heartbeat},"d":null}`);
   }
 }
+
+/** Gateway events by name, each with its payload: `Dispatches['MESSAGE_CREATE']`. */
+export type Dispatches = { [P in GatewayDispatchPayload as `${P['t']}`]: P['d'] };
+
+export type DispatchName = keyof Dispatches;

@@ -1,34 +1,35 @@
-import { deleteOwnMessage } from '../actions/delete-message.js';
-import { openDm } from '../actions/dms.js';
-import { editOwnMessage } from '../actions/edit-message.js';
-import { messageHistory } from '../actions/history.js';
-import { pinMessage, unpinMessage } from '../actions/pins.js';
-import { addReaction, clearReactions, removeReaction } from '../actions/reactions.js';
-import { sendMessage } from '../actions/send-message.js';
-import { startThread } from '../actions/start-thread.js';
-import { startTyping } from '../actions/typing.js';
-import { parseEmoji } from '../rules/emoji.js';
-import type { LocalApplication } from '../state/application.js';
-import type { LocalChannel } from '../state/channel.js';
-import type { LocalInteraction } from '../state/interaction.js';
-import type { LocalMessage } from '../state/message.js';
+import { Guild } from '../resources/guilds.js';
+import { addMember } from '../resources/members.js';
+import { deleteOwnMessage, editOwnMessage } from '../resources/message-changes.js';
+import { messageHistory, startTyping } from '../resources/message-routes.js';
+import { sendMessage } from '../resources/messages.js';
+import { pinMessage, unpinMessage } from '../resources/pins.js';
+import { addReaction, clearReactions, removeReaction } from '../resources/reactions.js';
+import { startThread } from '../resources/thread-routes.js';
+import { openDm } from '../resources/users.js';
+import { parseEmoji } from '../rules/messages.js';
 import type {
+  LocalApplication,
+  LocalChannel,
+  LocalGuild,
+  LocalInteraction,
+  LocalMessage,
+  LocalTeam,
   LocalUser,
   OptionValue,
+  PrivilegedIntent,
   SayOptions,
   SelectValue,
   SlashOptions,
   StartThreadOptions,
-} from '../state/user.js';
-import type { World } from '../state/world.js';
-import { autocomplete } from './autocomplete.js';
+} from '../state.js';
+import type { World } from '../world.js';
+import { autocomplete, useContextMenu, useSlashCommand } from './commands.js';
 import { clickButton, selectValues } from './components.js';
-import { useContextMenu } from './context-menu.js';
 import { submitModal } from './modal.js';
-import { useSlashCommand } from './slash.js';
 
 /** What people do, in terms of the actions. */
-export class Account implements LocalUser {
+class Account implements LocalUser {
   readonly id: string;
   readonly bot: boolean;
   username: string;
@@ -151,4 +152,59 @@ export class Account implements LocalUser {
     const toMe = [...channel.messagesById.values()].filter((message) => message.visibleTo === this);
     return [...visible, ...toMe].sort((a, b) => a.createdAt - b.createdAt || (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
   }
+}
+
+export interface UserInit {
+  name: string;
+  /** What people see instead of the name. */
+  displayName?: string;
+}
+
+export interface ApplicationInit {
+  name: string;
+  owner: LocalUser;
+  /** Owns the application together; its first member is the owner that Discord names. */
+  team?: { name: string; members: readonly LocalUser[] };
+  description?: string;
+  /** Which privileged intents the developer portal allows; all unless told. */
+  privilegedIntents?: readonly PrivilegedIntent[];
+}
+
+/** Somebody with an account; not yet in any guild. */
+export function createUser(world: World, init: UserInit): LocalUser {
+  const user = new Account(world, init.name, false);
+  user.globalName = init.displayName ?? null;
+  world.users.set(user.id, user);
+  return user;
+}
+
+/** A bot with its application; not yet in any guild. */
+export function createApplication(world: World, init: ApplicationInit): LocalApplication {
+  const user = new Account(world, init.name, true);
+  const { id } = user;
+  const team: LocalTeam | undefined = init.team && { id: world.nextId(), ...init.team };
+  const application: LocalApplication = {
+    id,
+    name: init.name,
+    user,
+    owner: init.owner,
+    team,
+    token: `${Buffer.from(id).toString('base64url')}.local0.${Buffer.from(`token of ${init.name}`).toString('base64url')}`,
+    description: init.description ?? '',
+    privilegedIntents: new Set(init.privilegedIntents ?? ['GuildMembers', 'GuildPresences', 'MessageContent']),
+    globalCommands: new Map(),
+    guildCommands: new Map(),
+    commandCreations: new Map(),
+  };
+  world.users.set(id, user);
+  world.applications.set(id, application);
+  return application;
+}
+
+/** A guild with its owner in it, and no channels. */
+export function createGuild(world: World, init: { name: string; owner: LocalUser }): LocalGuild {
+  const guild = new Guild(world, init.name, init.owner);
+  world.guilds.set(guild.id, guild);
+  addMember(world, guild, init.owner);
+  return guild;
 }

@@ -4,19 +4,28 @@ import {
   ComponentType,
   InteractionType,
 } from 'discord-api-types/v10';
-import { sendInteraction, startInteraction } from '../actions/interactions.js';
 import { discordError } from '../errors.js';
-import { interactionBase } from '../payload/interaction.js';
-import { messagePayload } from '../payload/message.js';
-import { nothingReferred, type Referred, resolvedPayload, resolvedUsers } from '../payload/resolved.js';
+import {
+  interactionBase,
+  nothingReferred,
+  type Referred,
+  resolvedPayload,
+  resolvedUsers,
+} from '../payload/interactions.js';
+import { messagePayload } from '../payload/messages.js';
+import { sendInteraction, startInteraction } from '../resources/interactions.js';
 import { type AnyComponent, isClickable, isSelect, walkComponents } from '../rules/components.js';
-import { fullViewer } from '../rules/message-content.js';
+import { fullViewer } from '../rules/messages.js';
 import { requireInChannel } from '../rules/permissions.js';
-import type { LocalInteraction } from '../state/interaction.js';
-import type { LocalMessage } from '../state/message.js';
-import type { LocalUser, SelectValue } from '../state/user.js';
-import type { World } from '../state/world.js';
-import { isRole, isUser } from './kinds.js';
+import {
+  isRole,
+  isUser,
+  type LocalInteraction,
+  type LocalMessage,
+  type LocalUser,
+  type SelectValue,
+} from '../state.js';
+import type { World } from '../world.js';
 
 /** Presses a button. Throws a plain Error when there is none of that name or it is disabled. */
 export function clickButton(world: World, user: LocalUser, message: LocalMessage, name: string): LocalInteraction {

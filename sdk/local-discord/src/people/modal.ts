@@ -5,16 +5,13 @@ import {
   InteractionType,
   type ModalSubmitComponent,
 } from 'discord-api-types/v10';
-import { pressedMessage } from '../actions/answer-interaction.js';
-import { sendInteraction, startInteraction } from '../actions/interactions.js';
-import { interactionBase } from '../payload/interaction.js';
-import { messagePayload } from '../payload/message.js';
-import { nothingReferred, type Referred, resolvedPayload } from '../payload/resolved.js';
+import { interactionBase, nothingReferred, type Referred, resolvedPayload } from '../payload/interactions.js';
+import { messagePayload } from '../payload/messages.js';
+import { pressedMessage, sendInteraction, startInteraction } from '../resources/interactions.js';
 import { type AnyComponent, isSelect, walkComponents } from '../rules/components.js';
-import { fullViewer } from '../rules/message-content.js';
-import type { LocalInteraction } from '../state/interaction.js';
-import type { LocalUser, SelectValue } from '../state/user.js';
-import type { World } from '../state/world.js';
+import { fullViewer } from '../rules/messages.js';
+import type { LocalInteraction, LocalUser, SelectValue } from '../state.js';
+import type { World } from '../world.js';
 import { choose } from './components.js';
 
 type Fields = Readonly<Record<string, string | readonly SelectValue[]>>;

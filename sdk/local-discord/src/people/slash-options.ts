@@ -4,12 +4,10 @@ import {
   type InteractionType,
   ApplicationCommandOptionType as T,
 } from 'discord-api-types/v10';
-import { storeFile } from '../actions/files.js';
-import type { Referred } from '../payload/resolved.js';
-import { LocalChannel } from '../state/channel.js';
-import type { OptionValue } from '../state/user.js';
-import type { World } from '../state/world.js';
-import { isRole, isUser } from './kinds.js';
+import type { Referred } from '../payload/interactions.js';
+import { storeFile } from '../resources/attachments.js';
+import { isRole, isUser, LocalChannel, type OptionValue } from '../state.js';
+import type { World } from '../world.js';
 
 export type BasicOption = APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>;
 

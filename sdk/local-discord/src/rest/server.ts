@@ -1,19 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import Router from 'find-my-way';
 import { discordError, LocalDiscordError } from '../errors.js';
-import type { RestFault, RestFaults } from '../faults/rest-faults.js';
-import type { LocalApplication } from '../state/application.js';
-import type { World } from '../state/world.js';
-import { realDelay } from '../watch/waiters.js';
-import { type RequestBody, readBody } from './body.js';
-import { createContext } from './context.js';
-import { publishExchange } from './exchange.js';
+import type { RestFault, RestFaults } from '../faults.js';
+import { applicationRoutes, gatewayRoutes } from '../resources/applications.js';
+import { attachmentRoutes } from '../resources/attachments.js';
+import { channelRoutes } from '../resources/channels.js';
+import { commandRoutes } from '../resources/commands.js';
+import { guildRoutes } from '../resources/guilds.js';
+import { interactionRoutes } from '../resources/interactions.js';
+import { banRoutes, memberRoutes } from '../resources/members.js';
+import { messageRoutes } from '../resources/message-routes.js';
+import { pinRoutes } from '../resources/pins.js';
+import { reactionRoutes } from '../resources/reactions.js';
+import { roleRoutes } from '../resources/roles.js';
+import { threadRoutes } from '../resources/thread-routes.js';
+import { userRoutes } from '../resources/users.js';
+import { webhookMessageRoutes, webhookRoutes } from '../resources/webhooks.js';
+import type { Traffic } from '../settled.js';
+import type { LocalApplication } from '../state.js';
+import { realDelay } from '../waiters.js';
+import type { World } from '../world.js';
 import type { RateLimits } from './rate-limits.js';
-import type { RequestLog } from './request-log.js';
-import { Created } from './route.js';
-import { createRouter, type MatchedRoute } from './router.js';
-import type { Traffic } from './traffic.js';
+import { Created, createContext, type RequestBody, type Route, readBody } from './request.js';
+import { publishExchange, type RequestLog } from './request-log.js';
 
-export interface RestServices {
+interface RestServices {
   world: World;
   faults: RestFaults;
   limits: RateLimits;
@@ -168,3 +179,51 @@ function send(response: ServerResponse, { status, body, headers }: Answer): void
   response.writeHead(status, { ...(json === undefined ? {} : { 'content-type': 'application/json' }), ...headers });
   response.end(json);
 }
+
+interface MatchedRoute {
+  route: Route;
+  params: Readonly<Record<string, string | undefined>>;
+}
+
+/** Finds the route of a method and a path (without `/api/v10`). */
+type FindRoute = (method: string, path: string) => MatchedRoute | undefined;
+
+/** All routes of the API in one radix tree. */
+function createRouter(): FindRoute {
+  const tree = Router({ maxParamLength: 1_000, ignoreTrailingSlash: true });
+  for (const route of routes) tree.on(route.method, route.path, unused, route);
+  return (method, path) => {
+    if (!isMethod(method)) return undefined;
+    const found = tree.find(method, path);
+    if (!found) return undefined;
+    const route: Route = found.store;
+    return { route, params: found.params };
+  };
+}
+
+function unused(): void {}
+
+function isMethod(method: string): method is Route['method'] {
+  return ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method);
+}
+
+/** Everything that the REST API answers, resource by resource. */
+const routes: readonly Route[] = [
+  ...applicationRoutes,
+  ...attachmentRoutes,
+  ...banRoutes,
+  ...channelRoutes,
+  ...commandRoutes,
+  ...gatewayRoutes,
+  ...guildRoutes,
+  ...interactionRoutes,
+  ...memberRoutes,
+  ...messageRoutes,
+  ...pinRoutes,
+  ...reactionRoutes,
+  ...roleRoutes,
+  ...threadRoutes,
+  ...userRoutes,
+  ...webhookMessageRoutes,
+  ...webhookRoutes,
+];

@@ -1,9 +1,6 @@
 import { ChannelType, PermissionFlagsBits } from 'discord-api-types/v10';
 import { discordError } from '../errors.js';
-import type { LocalChannel } from '../state/channel.js';
-import type { LocalGuild } from '../state/guild.js';
-import type { LocalMember } from '../state/member.js';
-import type { LocalUser } from '../state/user.js';
+import type { LocalChannel, LocalGuild, LocalMember, LocalRole, LocalUser } from '../state.js';
 import { ALL_PERMISSIONS, type PermissionName } from './permission-names.js';
 
 const { Administrator, ReadMessageHistory, SendMessages, SendMessagesInThreads, ViewChannel } = PermissionFlagsBits;
@@ -68,7 +65,7 @@ function applyOverwrites(base: bigint, channel: LocalChannel, member: LocalMembe
   return own ? (bits & ~own.deny) | own.allow : bits;
 }
 
-export function isTimedOut(member: LocalMember, now: number): boolean {
+function isTimedOut(member: LocalMember, now: number): boolean {
   return member.timedOutUntil !== null && member.timedOutUntil > now;
 }
 
@@ -108,7 +105,7 @@ export function requireInChannel(
 }
 
 /** The user's membership; throws 10004 for somebody who is not in the guild (Discord hides it from them). */
-export function memberOf(guild: LocalGuild, user: LocalUser): LocalMember {
+function memberOf(guild: LocalGuild, user: LocalUser): LocalMember {
   const member = guild.members.get(user.id);
   if (!member) throw discordError('unknownGuild');
   return member;
@@ -127,4 +124,29 @@ export function requireInGuild(
     if (!(bits & PermissionFlagsBits[name])) throw discordError('missingPermissions');
   }
   return member;
+}
+
+/** Which role wins: the higher position, then the older id. */
+function compareRoles(a: LocalRole, b: LocalRole): number {
+  return a.position - b.position || Number(BigInt(b.id) - BigInt(a.id));
+}
+
+/** The highest role of a member; @everyone when they have none. */
+function highestRole(member: LocalMember): LocalRole {
+  let highest = member.guild.everyone;
+  for (const role of member.roles) if (compareRoles(role, highest) > 0) highest = role;
+  return highest;
+}
+
+/** Throws 50013 unless the actor stands above the role (or owns the guild). */
+export function requireAboveRole(actor: LocalMember, role: LocalRole): void {
+  if (actor.guild.ownerId === actor.user.id) return;
+  if (compareRoles(highestRole(actor), role) <= 0) throw discordError('missingPermissions');
+}
+
+/** Throws 50013 unless the actor may kick, ban, rename or time out the target. Nobody outranks the guild's owner. */
+export function requireAbove(actor: LocalMember, target: LocalMember): void {
+  if (actor === target) return;
+  if (actor.guild.ownerId === target.user.id) throw discordError('missingPermissions');
+  requireAboveRole(actor, highestRole(target));
 }

@@ -1,15 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import Router from 'find-my-way';
-import { routes } from '../routes/index.js';
-import type { World } from '../state/world.js';
-import { createFaults, type LettaFaults, type Strike } from './faults.js';
-import type { LettaRequestRecord } from './recording.js';
-import { Refusal } from './refusal.js';
-import type { Route } from './route.js';
-import { sendRun } from './send-run.js';
+import { createFaults, type LettaFaults, type Strike } from '../faults.js';
+import { agents, conversations, tools } from '../routes/agents.js';
+import { mcpServers } from '../routes/mcp-servers.js';
+import { messages } from '../routes/messages.js';
+import { runs } from '../routes/runs.js';
+import type { LettaRun, World } from '../state.js';
+import { type LettaRequestRecord, Refusal, type Route, route } from './request.js';
 
-export interface LettaHttp {
+interface LettaHttp {
   readonly baseUrl: string;
   readonly requests: readonly LettaRequestRecord[];
   readonly faults: LettaFaults;
@@ -98,3 +98,43 @@ function parse(body: string): unknown {
 function isMethod(method: string): method is Route['method'] {
   return ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method);
 }
+
+/** Sends a run's frames, those there and those to come, until it is over, the client goes, or a script cuts it off. */
+function sendRun(response: ServerResponse, run: LettaRun, after: number): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  response.flushHeaders();
+  let sent = after;
+  return new Promise((resolve) => {
+    const end = () => {
+      run.listeners.delete(listen);
+      response.off('close', end);
+      resolve();
+    };
+    const listen = (event: 'more' | 'cut') => {
+      if (event === 'cut') {
+        // What has been said is on the wire before the connection goes.
+        response.write('', () => response.destroy());
+        return end();
+      }
+      for (const frame of run.frames.slice(sent)) response.write(frame);
+      sent = Math.max(sent, run.frames.length);
+      if (!run.over || !run.frames.at(-1)?.includes('[DONE]')) return;
+      response.end();
+      end();
+    };
+    run.listeners.add(listen);
+    response.on('close', end);
+    listen('more');
+  });
+}
+
+/** Every endpoint. */
+const routes: readonly Route[] = [
+  route('GET', '/v1/health', (_, { version }) => ({ json: { version, status: 'ok' } })),
+  ...agents,
+  ...conversations,
+  ...messages,
+  ...runs,
+  ...tools,
+  ...mcpServers,
+];

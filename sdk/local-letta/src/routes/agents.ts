@@ -1,11 +1,17 @@
-import { agentChange, agentRequest, read } from '../http/body.js';
-import { page } from '../http/page.js';
-import { Refusal } from '../http/refusal.js';
-import { type LettaRequest, type Route, route } from '../http/route.js';
-import { agentState } from '../payload/agent.js';
-import { toolState } from '../payload/tool.js';
-import { createAgent } from '../state/create-agent.js';
-import { agentOf, toolOf } from './find.js';
+import type { Conversation } from '@letta-ai/letta-client/resources/conversations/conversations';
+import {
+  agentChange,
+  agentRequest,
+  type LettaRequest,
+  page,
+  Refusal,
+  type Route,
+  read,
+  route,
+} from '../http/request.js';
+import { agentState, toolState } from '../payload.js';
+import { createAgent, createThread, type LettaAgent, type Thread } from '../state.js';
+import { agentIn, agentOf, conversationOf, toolOf } from './find.js';
 
 export const agents: readonly Route[] = [
   route('POST', '/v1/agents', ({ body }, world) => {
@@ -57,4 +63,31 @@ export const agents: readonly Route[] = [
 
 function included({ query }: LettaRequest): readonly string[] {
   return [...query.getAll('include'), ...query.getAll('include[]')];
+}
+
+export const tools: readonly Route[] = [
+  route('GET', '/v1/tools', (request, world) => {
+    const name = request.query.get('name');
+    const all = [...world.tools.values()].filter((tool) => name === null || tool.name === name);
+    return { json: page(all, request).map(toolState) };
+  }),
+  route('GET', '/v1/tools/:toolId', (request, world) => ({ json: toolState(toolOf(world, request)) })),
+];
+
+export const conversations: readonly Route[] = [
+  route('POST', '/v1/conversations', ({ query, body }, world) => {
+    if (!world.conversations) throw new Refusal(404, 'Not Found');
+    const agent = world.agents.get(query.get('agent_id') ?? agentIn(body));
+    if (agent === undefined) throw new Refusal(404, 'Agent not found');
+    const thread = createThread(world.id('conv'));
+    agent.conversations.set(thread.conversationId ?? '', thread);
+    return { json: conversationState(agent, thread) };
+  }),
+  route('GET', '/v1/conversations/:conversationId', (request, world) => ({
+    json: conversationState(...conversationOf(world, request)),
+  })),
+];
+
+function conversationState(agent: LettaAgent, thread: Thread): Conversation {
+  return { id: thread.conversationId ?? 'default', agent_id: agent.id } satisfies Conversation;
 }

@@ -1,11 +1,14 @@
-import { Refusal } from '../http/refusal.js';
-import type { LettaRequest } from '../http/route.js';
-import type { LettaAgent, Thread } from '../state/agent.js';
-import { type IdPrefix, isId } from '../state/ids.js';
-import type { McpServer } from '../state/mcp-server.js';
-import type { LettaRun } from '../state/run.js';
-import type { StandInTool } from '../state/tool.js';
-import type { World } from '../state/world.js';
+import { type LettaRequest, Refusal } from '../http/request.js';
+import {
+  type IdPrefix,
+  isId,
+  type LettaAgent,
+  type LettaRun,
+  type McpServer,
+  type StandInTool,
+  type Thread,
+  type World,
+} from '../state.js';
 
 function idIn({ params }: LettaRequest, name: string, prefix: IdPrefix): string {
   const id = params[name] ?? '';

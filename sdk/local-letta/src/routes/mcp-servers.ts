@@ -1,11 +1,7 @@
 import { z } from 'zod';
-import { read, serverChange, serverRequest } from '../http/body.js';
-import { Refusal } from '../http/refusal.js';
-import { type Route, route } from '../http/route.js';
-import { mcpServerState } from '../payload/mcp-server.js';
-import { toolState } from '../payload/tool.js';
-import { callMcpTool } from '../runs/call-mcp.js';
-import { forgetTools, syncTools, toolsOf } from '../runs/sync-tools.js';
+import { Refusal, type Route, read, route, serverChange, serverRequest } from '../http/request.js';
+import { mcpServerState, toolState } from '../payload.js';
+import { callMcpTool, forgetTools, syncTools, toolsOf } from '../runs/mcp.js';
 import { serverOf, toolOf } from './find.js';
 
 const runRequest = z.object({ args: z.record(z.string(), z.unknown()).nullish() });

@@ -1,14 +1,18 @@
 import type { Message } from '@letta-ai/letta-client/resources/agents/messages';
-import { messageRequest, read } from '../http/body.js';
-import { messagePage } from '../http/page.js';
-import { Refusal } from '../http/refusal.js';
-import { type Answer, type LettaRequest, type Route, route } from '../http/route.js';
-import { wholeResponse } from '../payload/run.js';
-import { cancelRun } from '../runs/cancel.js';
-import { over } from '../runs/over.js';
+import {
+  type Answer,
+  type LettaRequest,
+  messagePage,
+  messageRequest,
+  Refusal,
+  type Route,
+  read,
+  route,
+} from '../http/request.js';
+import { wholeResponse } from '../payload.js';
 import { receive } from '../runs/receive.js';
-import type { LettaAgent, Thread } from '../state/agent.js';
-import type { World } from '../state/world.js';
+import { cancelRun, over } from '../runs/stream.js';
+import type { LettaAgent, Thread, World } from '../state.js';
 import { agentOf, conversationOf } from './find.js';
 
 export const messages: readonly Route[] = [

@@ -1,10 +1,7 @@
 import type { UsageRetrieveResponse } from '@letta-ai/letta-client/resources/runs/usage';
 import { z } from 'zod';
-import { read } from '../http/body.js';
-import { messagePage, page } from '../http/page.js';
-import { Refusal } from '../http/refusal.js';
-import { type Route, route } from '../http/route.js';
-import { runState } from '../payload/run.js';
+import { messagePage, page, Refusal, type Route, read, route } from '../http/request.js';
+import { runState } from '../payload.js';
 import { runOf } from './find.js';
 
 const streamRequest = z.object({ starting_after: z.number().int().nullish() });

@@ -1,16 +1,63 @@
-import type { Message } from '@letta-ai/letta-client/resources/agents/messages';
-import { assistant, hiddenReasoning, ping, reasoning, type SaidMessage, userMessage } from '../payload/chunks.js';
-import type { AgentTurn } from '../script.js';
-import type { LettaRun } from '../state/run.js';
-import { RunEnded } from './errors.js';
+import type { ApprovalResponseMessage, Message, ToolCall } from '@letta-ai/letta-client/resources/agents/messages';
+import type { StopReasonType } from '@letta-ai/letta-client/resources/runs/runs';
+import {
+  approvalRequest,
+  approvalResponse,
+  assistant,
+  type Calls,
+  hiddenReasoning,
+  ping,
+  type Returned,
+  reasoning,
+  type SaidMessage,
+  tokensOf,
+  toolCall,
+  toolReturns,
+  userMessage,
+} from '../payload.js';
+import type { AgentTurn, ToolOutcome } from '../script.js';
+import type { Decision, LettaAgent, LettaRun, RunFailure, Thread, World } from '../state.js';
+import { callMcpTool } from './mcp.js';
 import { pause } from './pause.js';
-import type { Performance } from './perform.js';
-import { emit } from './stream.js';
-import { tokensOf } from './text.js';
-import { createToolCalls } from './tool-calls.js';
+import { emit, finish } from './stream.js';
+
+/** Who answers what. */
+interface Performance {
+  readonly world: World;
+  readonly agent: LettaAgent;
+  readonly thread: Thread;
+  readonly prompt: { readonly text: string; readonly otid: string | null };
+}
+
+/**
+ * Plays the agent's script. What was sent and said is stored at the end of each step, as the server does: a run that fails before its first
+ * step has ended leaves nothing behind.
+ */
+export function perform(performance: Performance, first: LettaRun, input: readonly Message[]): void {
+  const { world, agent } = performance;
+  const { turn, current, store, wait } = createTurn(performance, first, input);
+  const play = async () => {
+    const script = agent.script ?? world.script ?? (({ prompt, say }) => say(`I have read: ${prompt}`));
+    // Whoever asked is listening by then, as with a server that has to ask a model first.
+    if (world.latencyMs === 0) await new Promise(setImmediate);
+    else await wait(world.latencyMs);
+    const said = await script(turn);
+    if (typeof said === 'string') turn.say(said);
+    store();
+    finish(world, current(), 'end_turn');
+  };
+  play().catch((error: unknown) => {
+    if (!(error instanceof RunEnded)) {
+      const message = `The script threw: ${String(error)}`;
+      return finish(world, current(), 'error', { type: 'internal_error', message, detail: message });
+    }
+    if (error.failure === undefined && error.reason !== 'cancelled') store();
+    finish(world, current(), error.reason, error.failure);
+  });
+}
 
 /** The verbs of a script, and what whoever plays it needs besides. */
-export interface PlayedTurn {
+interface PlayedTurn {
   readonly turn: AgentTurn;
   /** The run as it is now. */
   current(): LettaRun;
@@ -23,7 +70,7 @@ export interface PlayedTurn {
  * What an agent says or calls ends a step; what it thinks, and the time that it lets pass before, belong to that step. A run that was
  * cancelled meanwhile ends after the step: what is said in it is stored, and not streamed any more.
  */
-export function createTurn(performance: Performance, first: LettaRun, input: readonly Message[]): PlayedTurn {
+function createTurn(performance: Performance, first: LettaRun, input: readonly Message[]): PlayedTurn {
   const { world, agent, thread, prompt } = performance;
   let run = first;
   let unsaved: Message[] = [...input];
@@ -128,4 +175,112 @@ export function createTurn(performance: Performance, first: LettaRun, input: rea
     },
   };
   return { turn, current: () => run, store, wait };
+}
+
+interface Parts extends Performance {
+  step(): void;
+  think(): void;
+  tell(message: SaidMessage, text?: string): void;
+  store(): void;
+  current(): LettaRun;
+  /** The run that goes on after a decision, with the message that says what was decided. */
+  becomes(run: LettaRun, answer: ApprovalResponseMessage): void;
+}
+
+interface Made extends Returned {
+  readonly status: ToolOutcome['status'];
+}
+
+/** A script's tool calls, those of one step together: told, approved where they have to be, made, and told of again in one message. */
+function createToolCalls(parts: Parts): AgentTurn['callTools'] {
+  const { world, agent } = parts;
+  return async (wanted) => {
+    parts.step();
+    const asked = wanted.map(({ name, input = {}, approval = agent.approvals.has(name) }) => ({
+      input,
+      approval,
+      call: { tool_call_id: world.id('call'), name, arguments: JSON.stringify(input) },
+    }));
+    const free = asked.filter(({ approval }) => !approval).map(({ call }) => call);
+    const held = asked.filter(({ approval }) => approval).map(({ call }) => call);
+    if (isSome(free)) parts.tell(toolCall(world, parts.current(), free), textOf(free));
+    const decisions = isSome(held) ? await askFirst(parts, held) : [];
+    const decided = new Map(held.map(({ tool_call_id }, index) => [tool_call_id, decisions[index]]));
+    const made: Made[] = [];
+    for (const { call, input } of asked) made.push(await carryOut(parts, call, input, decided.get(call.tool_call_id)));
+    if (parts.current().dead) throw new RunEnded('cancelled');
+    parts.tell(toolReturns(world, parts.current(), made));
+    parts.store();
+    return made.map(({ status, outcome: { text } }) => ({ status, text }));
+  };
+}
+
+async function carryOut(
+  parts: Parts,
+  call: ToolCall,
+  input: Readonly<Record<string, unknown>>,
+  decision: Decision | undefined,
+): Promise<Made> {
+  if (decision?.approve === false) {
+    const text = `Error: request to call tool denied. User reason: ${decision.reason ?? 'None'}`;
+    return { call, status: 'denied', outcome: { status: 'error', text } };
+  }
+  const outcome = await make(parts, call.name, input);
+  return { call, status: outcome.status, outcome };
+}
+
+/** The run ends with the request. Whoever decides begins another one. */
+async function askFirst(parts: Parts, calls: Calls): Promise<readonly Decision[]> {
+  const { world, thread } = parts;
+  const request = approvalRequest(world, parts.current(), calls);
+  parts.tell(request, textOf(calls));
+  parts.store();
+  const decided = new Promise<readonly [runId: string, decisions: readonly Decision[] | null]>((resolve) => {
+    thread.pending = { messageId: request.id, calls, resume: (...decided) => resolve(decided) };
+  });
+  finish(world, parts.current(), 'requires_approval');
+  const [runId, decisions] = await decided;
+  const next = world.runs.get(runId);
+  if (decisions === null || next === undefined) throw new RunEnded('cancelled');
+  parts.becomes(next, approvalResponse(world, next, calls, decisions));
+  parts.think();
+  return decisions;
+}
+
+async function make(
+  { world, agent, current }: Parts,
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+): Promise<ToolOutcome & { readonly status: 'success' | 'error' }> {
+  const tool = agent.tools.find((tool) => tool.name === name);
+  if (tool === undefined) return { status: 'error', text: `Tool ${name} not found` };
+  try {
+    if (typeof tool.home === 'function') return { status: 'success', text: await tool.home(input) };
+    const server = world.servers.get(tool.home.serverId);
+    if (server === undefined) return { status: 'error', text: `The MCP server ${tool.home.serverName} is gone` };
+    return await callMcpTool(server, name, input, anySignal(world, current()), agent.secrets);
+  } catch (error) {
+    return {
+      status: 'error',
+      text: `Error calling tool ${name}: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+}
+
+function anySignal(world: World, run: LettaRun): AbortSignal {
+  return AbortSignal.any([run.stopped.signal, world.closing.signal]);
+}
+
+const isSome = (calls: readonly ToolCall[]): calls is Calls => calls.length > 0;
+
+const textOf = (calls: Calls): string => calls.map((call) => call.arguments).join('');
+
+/** Thrown inside of a script to end its run. */
+class RunEnded extends Error {
+  constructor(
+    readonly reason: StopReasonType,
+    readonly failure?: RunFailure,
+  ) {
+    super(`The run has ended: ${reason}.`);
+  }
 }

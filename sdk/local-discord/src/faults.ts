@@ -1,0 +1,202 @@
+import { GatewayOpcodes } from 'discord-api-types/v10';
+import type { ConnectionLog } from './gateway/connection-log.js';
+import type { InteractionFaults, World } from './world.js';
+
+/** What can go wrong on purpose. */
+export interface Faults {
+  readonly rest: RestFaults;
+  readonly gateway: GatewayFaults;
+  /** Ends all of it. */
+  clear(): void;
+}
+
+export function createFaults(world: World, connections: ConnectionLog): Faults {
+  const rest = new RestFaults();
+  const gateway = new GatewayFaults(world, connections);
+  return {
+    rest,
+    gateway,
+    clear: () => {
+      rest.clear();
+      gateway.clear();
+    },
+  };
+}
+
+/** Which requests a fault hits, and how often. */
+interface RestFaultMatch {
+  /** All methods unless told. */
+  method?: string;
+  /** A route as Discord documents it (`/channels/:channelId/messages`), or a pattern for the path; all unless told. */
+  route?: string | RegExp;
+  /** How many requests; 1 unless told. `Infinity` until cleared. */
+  times?: number;
+}
+
+/** What happens to a request that is hit. */
+export type RestFault =
+  | { kind: 'status'; status: number; body: object; headers: Record<string, string>; afterEffect: boolean }
+  | { kind: 'drop'; afterEffect: boolean }
+  | { kind: 'hold'; until: Promise<void> };
+
+interface Armed {
+  match: RestFaultMatch;
+  left: number;
+  fault: RestFault;
+}
+
+/** Makes the REST API misbehave, a number of requests at a time. */
+export class RestFaults {
+  /** Added to every answer, in real milliseconds. */
+  latencyMs = 0;
+  readonly #armed: Armed[] = [];
+
+  /**
+   * Answers with a status such as 500, 502 or 503.
+   * With `afterEffect` the request is carried out first: what a proxy that fails on the way back looks like.
+   */
+  fail(status: number, match: RestFaultMatch & { afterEffect?: boolean; body?: object } = {}): void {
+    const body = match.body ?? { message: `${status}: Injected fault`, code: 0 };
+    this.#arm(match, { kind: 'status', status, body, headers: {}, afterEffect: match.afterEffect ?? false });
+  }
+
+  /** Answers 429, for the route or for everything. */
+  rateLimit(match: RestFaultMatch & { retryAfterMs?: number; global?: boolean } = {}): void {
+    const seconds = (match.retryAfterMs ?? 10) / 1_000;
+    const global = match.global ?? false;
+    const headers = {
+      'retry-after': String(seconds),
+      'x-ratelimit-scope': global ? 'global' : 'user',
+      ...(global ? { 'x-ratelimit-global': 'true' } : {}),
+    };
+    const body = { message: 'You are being rate limited.', retry_after: seconds, global };
+    this.#arm(match, { kind: 'status', status: 429, body, headers, afterEffect: false });
+  }
+
+  /** Cuts the connection without an answer; with `afterEffect` when the request has been carried out. */
+  drop(match: RestFaultMatch & { afterEffect?: boolean } = {}): void {
+    this.#arm(match, { kind: 'drop', afterEffect: match.afterEffect ?? false });
+  }
+
+  /** Answers nothing until the returned function is called; then the request goes on as usual. `settled()` does not wait for it. */
+  hold(match: RestFaultMatch = {}): () => void {
+    let release: () => void = () => undefined;
+    const until = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.#arm(match, { kind: 'hold', until });
+    return release;
+  }
+
+  /** Ends all faults and the latency. */
+  clear(): void {
+    this.#armed.length = 0;
+    this.latencyMs = 0;
+  }
+
+  /** The fault for a request, if one is armed; called by the server. */
+  take(method: string, route: string, path: string): RestFault | undefined {
+    const armed = this.#armed.find((one) => matches(one.match, method, route, path));
+    if (!armed) return undefined;
+    armed.left -= 1;
+    if (armed.left <= 0) this.#armed.splice(this.#armed.indexOf(armed), 1);
+    return armed.fault;
+  }
+
+  #arm(match: RestFaultMatch, fault: RestFault): void {
+    this.#armed.push({ match, left: match.times ?? 1, fault });
+  }
+}
+
+function matches(match: RestFaultMatch, method: string, route: string, path: string): boolean {
+  if (match.method !== undefined && match.method !== method) return false;
+  if (match.route === undefined) return true;
+  return typeof match.route === 'string' ? match.route === route : match.route.test(path);
+}
+
+/** Makes the gateway misbehave. Counts go down with each connection that is hit; `Infinity` is until `clear()`. */
+export class GatewayFaults {
+  /** Refuse this many connections (HTTP 503 instead of a WebSocket). */
+  refuseConnections = 0;
+  /** Cut this many connections before they become WebSockets. */
+  cutConnections = 0;
+  /** Accept this many connections and never answer them. */
+  hangConnections = 0;
+  /** Close the next connections at once with this code. */
+  closeOnConnect: { code: number; times: number; reason?: string } | undefined;
+  /** Send no HELLO on this many connections. */
+  withholdHello = 0;
+  /** Leave this many IDENTIFYs and RESUMEs without an answer. */
+  withholdReady = 0;
+  /** Stop acknowledging heartbeats: a zombie connection. */
+  muteHeartbeatAcks = false;
+  /** Answer every RESUME with INVALID_SESSION (`resumable: false`). */
+  refuseResume = false;
+  /** Oddities of interactions. */
+  readonly interactions: InteractionFaults;
+  readonly #world: World;
+  readonly #connections: ConnectionLog;
+
+  constructor(world: World, connections: ConnectionLog) {
+    this.#world = world;
+    this.interactions = world.interactionFaults;
+    this.#connections = connections;
+  }
+
+  /** Cuts all sockets without a close frame. The sessions stay resumable. */
+  dropSockets(): void {
+    for (const socket of this.#connections.open) socket.terminate();
+  }
+
+  /** Closes all sockets with a code, or those of one shard. */
+  closeSockets(code: number, { reason, shard }: { reason?: string; shard?: number } = {}): void {
+    for (const session of this.#world.sessions) {
+      if (shard === undefined || session.shard[0] === shard) session.socket?.close(code, reason);
+    }
+  }
+
+  /** Op 7: asks all clients to reconnect and resume. */
+  requestReconnect(): void {
+    this.#send({ op: GatewayOpcodes.Reconnect, d: null });
+  }
+
+  /** Op 9. With `resumable: false` the sessions are gone. */
+  invalidateSessions(resumable: boolean): void {
+    this.#send({ op: GatewayOpcodes.InvalidSession, d: resumable });
+    if (!resumable) for (const session of [...this.#world.sessions]) this.#world.sessions.delete(session);
+  }
+
+  /** Whether the next one is hit; called by the server. */
+  take(what: 'refuseConnections' | 'cutConnections' | 'hangConnections' | 'withholdHello' | 'withholdReady'): boolean {
+    if (this[what] <= 0) return false;
+    this[what] -= 1;
+    return true;
+  }
+
+  /** How the next connection is closed at once, if it is; called by the server. */
+  takeClose(): { code: number; reason?: string } | undefined {
+    const fault = this.closeOnConnect;
+    if (fault === undefined || fault.times <= 0) return undefined;
+    fault.times -= 1;
+    return fault;
+  }
+
+  /** Ends what goes on by itself. */
+  clear(): void {
+    this.refuseConnections = 0;
+    this.cutConnections = 0;
+    this.hangConnections = 0;
+    this.closeOnConnect = undefined;
+    this.withholdHello = 0;
+    this.withholdReady = 0;
+    this.muteHeartbeatAcks = false;
+    this.refuseResume = false;
+    this.interactions.repeat = false;
+    this.interactions.omitChannel = false;
+  }
+
+  #send(payload: object): void {
+    const frame = JSON.stringify(payload);
+    for (const { socket } of this.#world.sessions) socket?.send(frame);
+  }
+}

@@ -1,0 +1,152 @@
+import { GatewayCloseCodes, GatewayIntentBits, GatewayOpcodes } from 'discord-api-types/v10';
+import type { WebSocket } from 'ws';
+import { z } from 'zod';
+import type { GatewayFaults } from '../faults.js';
+import { applicationFlags } from '../payload/applications.js';
+import { ownUserPayload } from '../payload/users.js';
+import type { LocalApplication, PrivilegedIntent } from '../state.js';
+import type { World } from '../world.js';
+import { ALL_INTENTS, ownsShard, sendGuild } from './dispatch.js';
+import { GatewaySession } from './session.js';
+
+const ids = z.union([z.string().transform((id) => [id]), z.array(z.string())]);
+
+const identifyData = z.object({
+  token: z.string(),
+  intents: z.number(),
+  shard: z.tuple([z.number().int(), z.number().int()]).optional(),
+});
+const resumeData = z.object({ token: z.string(), session_id: z.string(), seq: z.number().int() });
+const membersData = z.object({
+  guild_id: ids.transform((list) => list[0] ?? ''),
+  query: z.string().optional(),
+  limit: z.number().int().optional(),
+  presences: z.boolean().optional(),
+  user_ids: ids.optional(),
+  nonce: z.string().optional(),
+});
+
+type IdentifyData = z.infer<typeof identifyData>;
+type ResumeData = z.infer<typeof resumeData>;
+export type RequestMembersData = z.infer<typeof membersData>;
+
+const command = z.discriminatedUnion('op', [
+  z.object({ op: z.literal(GatewayOpcodes.Heartbeat), d: z.number().nullish() }),
+  z.object({ op: z.literal(GatewayOpcodes.Identify), d: identifyData }),
+  z.object({ op: z.literal(GatewayOpcodes.Resume), d: resumeData }),
+  z.object({ op: z.literal(GatewayOpcodes.RequestGuildMembers), d: membersData }),
+  z.object({ op: z.literal(GatewayOpcodes.PresenceUpdate), d: z.unknown().optional() }),
+  z.object({ op: z.literal(GatewayOpcodes.VoiceStateUpdate), d: z.unknown().optional() }),
+]);
+
+export type GatewayCommand = z.infer<typeof command>;
+
+/** What a client may send; `undefined` for everything else. */
+export function readCommand(text: string): GatewayCommand | undefined {
+  try {
+    return command.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+const PRIVILEGED: Readonly<Record<PrivilegedIntent, number>> = {
+  GuildMembers: GatewayIntentBits.GuildMembers,
+  GuildPresences: GatewayIntentBits.GuildPresences,
+  MessageContent: GatewayIntentBits.MessageContent,
+};
+
+/** Opens a session: READY, then a GUILD_CREATE for each guild of the shard. Closes 4004, 4010, 4013 or 4014 instead when it must. */
+export function identify(world: World, socket: WebSocket, data: IdentifyData): GatewaySession | undefined {
+  const application = applicationByToken(world, data.token);
+  const shard = data.shard ?? [0, 1];
+  const refusal = refuse(application, data.intents, shard);
+  if (!application || refusal !== undefined) {
+    socket.close(refusal);
+    return undefined;
+  }
+  forgetStale(world, application, shard);
+  const session = new GatewaySession(`session-${world.nextId()}`, application, data.intents, shard);
+  session.socket = socket;
+  world.sessions.add(session);
+  const guilds = [...world.guilds.values()].filter(
+    (guild) => guild.members.has(application.id) && ownsShard(session, guild),
+  );
+  const ready = {
+    v: 10,
+    user: ownUserPayload(application.user),
+    guilds: guilds.map((guild) => ({ id: guild.id, unavailable: true })),
+    session_id: session.id,
+    resume_gateway_url: world.addresses.gateway,
+    shard,
+    application: { id: application.id, flags: applicationFlags(application) },
+  };
+  session.dispatch('READY', JSON.stringify(ready));
+  if (session.intents & GatewayIntentBits.Guilds) for (const guild of guilds) sendGuild(session, guild);
+  world.notify({ type: 'connect', application, shard: shard[0] });
+  return session;
+}
+
+/** Also with the `Bot ` that some clients put before it. */
+function applicationByToken(world: World, token: string): LocalApplication | undefined {
+  const bare = token.replace(/^Bot /, '');
+  return [...world.applications.values()].find((application) => application.token === bare);
+}
+
+function refuse(
+  application: LocalApplication | undefined,
+  intents: number,
+  shard: readonly [number, number],
+): GatewayCloseCodes | undefined {
+  if (!application) return GatewayCloseCodes.AuthenticationFailed;
+  const [index, count] = shard;
+  if (index < 0 || index >= count) return GatewayCloseCodes.InvalidShard;
+  if (!Number.isInteger(intents) || intents < 0 || (intents & ~ALL_INTENTS) !== 0)
+    return GatewayCloseCodes.InvalidIntents;
+  for (const name of ['GuildMembers', 'GuildPresences', 'MessageContent'] as const) {
+    if (intents & PRIVILEGED[name] && !application.privilegedIntents.has(name))
+      return GatewayCloseCodes.DisallowedIntents;
+  }
+  return undefined;
+}
+
+/** A shard that identifies anew gives up what it could have resumed. */
+function forgetStale(world: World, application: LocalApplication, [index]: readonly [number, number]): void {
+  for (const session of [...world.sessions]) {
+    if (session.application === application && session.shard[0] === index && !session.socket)
+      world.sessions.delete(session);
+  }
+}
+
+/** Takes a session up again: what was missed, then RESUMED. Op 9 when it is unknown or too much was missed, 4007 from the future. */
+export function resume(
+  world: World,
+  faults: GatewayFaults,
+  socket: WebSocket,
+  data: ResumeData,
+): GatewaySession | undefined {
+  const application = applicationByToken(world, data.token);
+  if (!application) {
+    socket.close(GatewayCloseCodes.AuthenticationFailed);
+    return undefined;
+  }
+  const session = [...world.sessions].find((one) => one.id === data.session_id && one.application === application);
+  if (!session || faults.refuseResume) return invalid(socket);
+  if (data.seq > session.sequence) {
+    socket.close(GatewayCloseCodes.InvalidSeq);
+    return undefined;
+  }
+  session.socket?.terminate();
+  session.socket = socket;
+  if (!session.replay(data.seq)) {
+    world.sessions.delete(session);
+    return invalid(socket);
+  }
+  session.dispatch('RESUMED', '{}');
+  world.notify({ type: 'connect', application, shard: session.shard[0] });
+  return session;
+}
+
+function invalid(socket: WebSocket): undefined {
+  socket.send(JSON.stringify({ op: GatewayOpcodes.InvalidSession, d: false }));
+}

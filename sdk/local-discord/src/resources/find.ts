@@ -1,0 +1,45 @@
+import { discordError } from '../errors.js';
+import { canView } from '../rules/permissions.js';
+import type { LocalChannel, LocalGuild, LocalMember, LocalMessage, LocalRole, LocalUser } from '../state.js';
+import type { World } from '../world.js';
+
+/** Lookups that answer as Discord does: unknown things by their own code, hidden channels with 50001. */
+
+export function findChannel(world: World, id: string, viewer: LocalUser): LocalChannel {
+  const channel = world.channels.get(id);
+  if (!channel) throw discordError('unknownChannel');
+  if (!canView(channel, viewer, world.clock.now())) throw discordError('missingAccess');
+  return channel;
+}
+
+export function findGuild(world: World, id: string, viewer: LocalUser): LocalGuild {
+  const guild = world.guilds.get(id);
+  if (!guild) throw discordError('unknownGuild');
+  if (!guild.members.has(viewer.id)) throw discordError('missingAccess');
+  return guild;
+}
+
+/** An ephemeral message is unknown to everything but its interaction's token. */
+export function findMessage(channel: LocalChannel, id: string): LocalMessage {
+  const message = channel.messagesById.get(id);
+  if (!message || message.ephemeral) throw discordError('unknownMessage');
+  return message;
+}
+
+export function findMember(guild: LocalGuild, userId: string): LocalMember {
+  const member = guild.members.get(userId);
+  if (!member) throw discordError('unknownMember');
+  return member;
+}
+
+export function findUser(world: World, id: string): LocalUser {
+  const user = world.users.get(id);
+  if (!user) throw discordError('unknownUser');
+  return user;
+}
+
+export function findRole(guild: LocalGuild, id: string): LocalRole {
+  const role = guild.roles.get(id);
+  if (!role) throw discordError('unknownRole');
+  return role;
+}

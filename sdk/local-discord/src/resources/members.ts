@@ -1,0 +1,263 @@
+import { z } from 'zod';
+import { discordError, invalidForm } from '../errors.js';
+import { announceGuild, announceLoss, audience, broadcast } from '../gateway/dispatch.js';
+import { byName } from '../gateway/server.js';
+import { memberPayload, userPayload } from '../payload/users.js';
+import { snowflake } from '../rest/message-form.js';
+import { numberIn, type RestContext, route } from '../rest/request.js';
+import type { PermissionName } from '../rules/permission-names.js';
+import { requireAbove, requireAboveRole, requireInGuild } from '../rules/permissions.js';
+import { compareIds } from '../snowflakes.js';
+import type { JoinOptions, LocalApplication, LocalGuild, LocalMember, LocalRole, LocalUser } from '../state.js';
+import type { World } from '../world.js';
+import { findGuild, findMember, findRole, findUser } from './find.js';
+import { deleteMessage } from './message-changes.js';
+
+/** Makes a user a member; somebody who is one already stays as they are. */
+export function addMember(world: World, guild: LocalGuild, user: LocalUser, options: JoinOptions = {}): LocalMember {
+  const present = guild.members.get(user.id);
+  if (present) return present;
+  const member: LocalMember = {
+    user,
+    guild,
+    nick: options.nick ?? null,
+    roles: new Set(options.roles ?? []),
+    joinedAt: world.clock.now(),
+    timedOutUntil: null,
+    deaf: false,
+    mute: false,
+  };
+  guild.members.set(user.id, member);
+  broadcast(world, 'GUILD_MEMBER_ADD', { guild }, { ...memberPayload(member), guild_id: guild.id });
+  world.notify({ type: 'memberJoin', guild, user });
+  return member;
+}
+
+/** Makes a bot a member: its sessions get the whole guild. */
+export function addBot(
+  world: World,
+  guild: LocalGuild,
+  application: LocalApplication,
+  roles: readonly LocalRole[],
+): LocalMember {
+  const member = addMember(world, guild, application.user, { roles });
+  announceGuild(world, guild, application);
+  return member;
+}
+
+/** Takes a member out (left, kicked or banned); a bot's sessions lose the guild. */
+export function removeMember(world: World, member: LocalMember): void {
+  const { guild, user } = member;
+  guild.members.delete(user.id);
+  for (const thread of guild.threads.values()) thread.thread?.members.delete(user.id);
+  broadcast(world, 'GUILD_MEMBER_REMOVE', { guild }, { guild_id: guild.id, user: userPayload(user) });
+  const application = world.applications.get(user.id);
+  if (application) {
+    application.guildCommands.delete(guild.id);
+    announceLoss(world, guild, application);
+  }
+  world.notify({ type: 'memberLeave', guild, user });
+}
+
+/** GUILD_MEMBER_UPDATE, after a member was changed. A bot hears of changes to itself whatever its intents. */
+export function announceMember(world: World, member: LocalMember): void {
+  const { guild, user } = member;
+  const payload = JSON.stringify({ ...memberPayload(member), guild_id: guild.id });
+  const heard = new Set(audience(world, 'GUILD_MEMBER_UPDATE', { guild }));
+  const application = world.applications.get(user.id);
+  if (application) for (const own of audience(world, 'USER_UPDATE', { application, guild })) heard.add(own);
+  for (const session of heard) session.dispatch('GUILD_MEMBER_UPDATE', payload);
+  world.notify({ type: 'memberEdit', guild, user });
+}
+
+const LONGEST_TIMEOUT_MS = 28 * 24 * 60 * 60_000;
+
+interface MemberChanges {
+  nick?: string | null | undefined;
+  roles?: readonly LocalRole[] | undefined;
+  /** Milliseconds since 1970; null ends it. */
+  timedOutUntil?: number | null | undefined;
+  mute?: boolean | undefined;
+  deaf?: boolean | undefined;
+}
+
+/** Changes a member, with the permission and the rank that each change needs. @throws 50013, 50035 */
+function editMember(world: World, actor: LocalUser, member: LocalMember, changes: MemberChanges): void {
+  const { guild } = member;
+  const own = member.user === actor;
+  const need = (name: PermissionName) => requireInGuild(guild, actor, world.clock.now(), name);
+  if (changes.nick !== undefined) {
+    const by = need(own ? 'ChangeNickname' : 'ManageNicknames');
+    requireAbove(by, member);
+  }
+  if (changes.timedOutUntil !== undefined) {
+    requireAbove(need('ModerateMembers'), member);
+    checkTimeout(world, changes.timedOutUntil);
+  }
+  if (changes.mute !== undefined) need('MuteMembers');
+  if (changes.deaf !== undefined) need('DeafenMembers');
+  if (changes.roles) {
+    const by = need('ManageRoles');
+    const before = member.roles;
+    const after = new Set(changes.roles);
+    for (const role of [...before, ...after]) if (before.has(role) !== after.has(role)) requireAboveRole(by, role);
+    member.roles.clear();
+    for (const role of after) member.roles.add(role);
+  }
+  if (changes.nick !== undefined) member.nick = changes.nick || null;
+  if (changes.timedOutUntil !== undefined) member.timedOutUntil = changes.timedOutUntil;
+  member.mute = changes.mute ?? member.mute;
+  member.deaf = changes.deaf ?? member.deaf;
+  announceMember(world, member);
+}
+
+function checkTimeout(world: World, until: number | null): void {
+  if (until === null || until - world.clock.now() <= LONGEST_TIMEOUT_MS) return;
+  throw invalidForm({
+    path: ['communication_disabled_until'],
+    code: 'COMMUNICATION_DISABLED_UNTIL_TOO_LONG',
+    message: 'Communication cannot be disabled for more than 28 days',
+  });
+}
+
+function kickMember(world: World, actor: LocalUser, member: LocalMember): void {
+  requireAbove(requireInGuild(member.guild, actor, world.clock.now(), 'KickMembers'), member);
+  removeMember(world, member);
+}
+
+/** Bans a user, member or not, and deletes what they wrote in the last seconds. @throws 50013 */
+function banUser(
+  world: World,
+  actor: LocalUser,
+  guild: LocalGuild,
+  user: LocalUser,
+  reason: string | null,
+  deleteSeconds: number,
+): void {
+  const by = requireInGuild(guild, actor, world.clock.now(), 'BanMembers');
+  const member = guild.members.get(user.id);
+  if (member) {
+    requireAbove(by, member);
+    removeMember(world, member);
+  }
+  guild.bans.set(user.id, { user, reason });
+  broadcast(world, 'GUILD_BAN_ADD', { guild }, { guild_id: guild.id, user: userPayload(user) });
+  const since = world.clock.now() - deleteSeconds * 1_000;
+  for (const channel of [...guild.channels.values(), ...guild.threads.values()]) {
+    for (const message of channel.messages) {
+      if (deleteSeconds > 0 && message.author === user && message.createdAt >= since) deleteMessage(world, message);
+    }
+  }
+}
+
+/** @throws 50013, 10026 */
+function unbanUser(world: World, actor: LocalUser, guild: LocalGuild, userId: string): void {
+  requireInGuild(guild, actor, world.clock.now(), 'BanMembers');
+  const ban = guild.bans.get(userId);
+  if (!ban) throw discordError('unknownBan');
+  guild.bans.delete(userId);
+  broadcast(world, 'GUILD_BAN_REMOVE', { guild }, { guild_id: guild.id, user: userPayload(ban.user) });
+}
+
+const memberForm = z.object({
+  nick: z.string().max(32).nullish(),
+  roles: z.array(snowflake).nullish(),
+  communication_disabled_until: z.string().nullish(),
+  mute: z.boolean().nullish(),
+  deaf: z.boolean().nullish(),
+});
+const ownForm = z.object({ nick: z.string().max(32).nullish() });
+
+function guildOf({ world, user, param }: RestContext) {
+  return findGuild(world, param('guildId'), user);
+}
+
+function memberOf(context: RestContext) {
+  return findMember(guildOf(context), context.param('userId'));
+}
+
+function changeRole(context: RestContext, change: 'add' | 'delete'): undefined {
+  const guild = guildOf(context);
+  const actor = requireInGuild(guild, context.user, context.world.clock.now(), 'ManageRoles');
+  const role = findRole(guild, context.param('roleId'));
+  requireAboveRole(actor, role);
+  const member = memberOf(context);
+  member.roles[change](role);
+  announceMember(context.world, member);
+}
+
+export const memberRoutes = [
+  route('GET', '/guilds/:guildId/members', (context) => {
+    const after = context.query.get('after') ?? '0';
+    const limit = numberIn(context.query, 'limit', 1, 1_000, 1);
+    return [...guildOf(context).members.values()]
+      .filter((member) => compareIds(member.user.id, after) > 0)
+      .sort((a, b) => compareIds(a.user.id, b.user.id))
+      .slice(0, limit)
+      .map(memberPayload);
+  }),
+  route('GET', '/guilds/:guildId/members/search', (context) => {
+    const limit = numberIn(context.query, 'limit', 1, 1_000, 1);
+    return byName([...guildOf(context).members.values()], context.query.get('query') ?? '', limit).map(memberPayload);
+  }),
+  route('GET', '/guilds/:guildId/members/:userId', (context) => memberPayload(memberOf(context))),
+  route('PATCH', '/guilds/:guildId/members/@me', (context) => {
+    const { nick } = context.form(ownForm);
+    const member = findMember(guildOf(context), context.user.id);
+    editMember(context.world, context.user, member, { nick });
+    return memberPayload(member);
+  }),
+  route('PATCH', '/guilds/:guildId/members/:userId', (context) => {
+    const member = memberOf(context);
+    const form = context.form(memberForm);
+    const until = form.communication_disabled_until;
+    editMember(context.world, context.user, member, {
+      nick: form.nick,
+      roles: form.roles?.map((id) => findRole(member.guild, id)),
+      timedOutUntil: until === undefined || until === null ? until : Date.parse(until),
+      mute: form.mute ?? undefined,
+      deaf: form.deaf ?? undefined,
+    });
+    return memberPayload(member);
+  }),
+  route('PUT', '/guilds/:guildId/members/:userId/roles/:roleId', (context) => changeRole(context, 'add')),
+  route('DELETE', '/guilds/:guildId/members/:userId/roles/:roleId', (context) => changeRole(context, 'delete')),
+  route('DELETE', '/guilds/:guildId/members/:userId', (context) => {
+    kickMember(context.world, context.user, memberOf(context));
+    return undefined;
+  }),
+];
+
+const banForm = z.object({ delete_message_seconds: z.number().int().min(0).max(604_800).nullish() });
+
+export const banRoutes = [
+  route('GET', '/guilds/:guildId/bans', (context) => {
+    const guild = guildOf(context);
+    requireInGuild(guild, context.user, context.world.clock.now(), 'BanMembers');
+    return [...guild.bans.values()].map(({ user, reason }) => ({ user: userPayload(user), reason }));
+  }),
+  route('GET', '/guilds/:guildId/bans/:userId', (context) => {
+    const guild = guildOf(context);
+    requireInGuild(guild, context.user, context.world.clock.now(), 'BanMembers');
+    const ban = guild.bans.get(context.param('userId'));
+    if (!ban) throw discordError('unknownBan');
+    return { user: userPayload(ban.user), reason: ban.reason };
+  }),
+  route('PUT', '/guilds/:guildId/bans/:userId', (context) => {
+    const { world, user, param, reason } = context;
+    const { delete_message_seconds } = context.form(banForm);
+    banUser(
+      world,
+      user,
+      guildOf(context),
+      findUser(world, param('userId')),
+      reason ?? null,
+      delete_message_seconds ?? 0,
+    );
+    return undefined;
+  }),
+  route('DELETE', '/guilds/:guildId/bans/:userId', (context) => {
+    unbanUser(context.world, context.user, guildOf(context), context.param('userId'));
+    return undefined;
+  }),
+];

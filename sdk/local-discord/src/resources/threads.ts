@@ -1,0 +1,136 @@
+import { ChannelType, GatewayIntentBits } from 'discord-api-types/v10';
+import { discordError } from '../errors.js';
+import { audience, broadcastEach } from '../gateway/dispatch.js';
+import type { GatewaySession } from '../gateway/session.js';
+import { isThreadType, threadMemberPayload, threadPayload } from '../payload/channels.js';
+import { memberPayload } from '../payload/users.js';
+import { LocalChannel, type LocalMessage, type LocalUser } from '../state.js';
+import type { World } from '../world.js';
+import { announceEdit } from './message-events.js';
+
+interface ThreadOptions {
+  name: string;
+  type?: ChannelType | undefined;
+  autoArchiveMinutes?: number | undefined;
+  invitable?: boolean | undefined;
+  slowmodeSeconds?: number | undefined;
+  appliedTags?: readonly string[] | undefined;
+  /** Makes the thread hang on this message, whose id it then has. */
+  from?: LocalMessage | undefined;
+}
+
+/** Starts a thread and tells everybody. It does not ask whether the owner may. @throws 50024, 160004 */
+export function createThread(
+  world: World,
+  parent: LocalChannel,
+  owner: LocalUser,
+  options: ThreadOptions,
+): LocalChannel {
+  const { guild } = parent;
+  if (!guild || parent.isThread) throw discordError('wrongChannelType');
+  if (options.from?.thread) throw discordError('threadAlreadyExists');
+  const now = world.clock.now();
+  const thread = new LocalChannel(options.from?.id ?? world.nextId(), threadType(parent, options), options.name, guild);
+  thread.parent = parent;
+  thread.slowmodeSeconds = options.slowmodeSeconds ?? 0;
+  thread.thread = {
+    owner,
+    members: new Map([[owner.id, now]]),
+    createdAt: now,
+    archived: false,
+    archivedAt: now,
+    autoArchiveMinutes: options.autoArchiveMinutes ?? 4_320,
+    locked: false,
+    invitable: options.invitable ?? true,
+    appliedTags: [...(options.appliedTags ?? [])],
+  };
+  guild.threads.set(thread.id, thread);
+  world.channels.set(thread.id, thread);
+  broadcastEach(world, 'THREAD_CREATE', { channel: thread }, (application) => ({
+    ...threadPayload(thread, isThreadType(thread.type) ? thread.type : ChannelType.PublicThread, application.id),
+    newly_created: true,
+  }));
+  world.notify({ type: 'channelCreate', channel: thread });
+  if (options.from) {
+    options.from.thread = thread;
+    announceEdit(world, options.from, false);
+  }
+  return thread;
+}
+
+function threadType(parent: LocalChannel, options: ThreadOptions): ChannelType {
+  if (parent.type === ChannelType.GuildAnnouncement) return ChannelType.AnnouncementThread;
+  if (options.from || parent.type === ChannelType.GuildForum) return ChannelType.PublicThread;
+  return options.type ?? ChannelType.PrivateThread;
+}
+
+/** A message in an archived thread opens it again. */
+export function wakeThread(world: World, channel: LocalChannel): void {
+  if (!channel.thread?.archived) return;
+  channel.thread.archived = false;
+  channel.thread.archivedAt = world.clock.now();
+  announceThread(world, channel);
+}
+
+export function addThreadMember(world: World, thread: LocalChannel, user: LocalUser): void {
+  if (!thread.thread) throw discordError('wrongChannelType');
+  if (!thread.guild?.members.has(user.id)) throw discordError('unknownMember');
+  if (thread.thread.archived) throw discordError('threadArchived');
+  if (thread.thread.members.has(user.id)) return;
+  thread.thread.members.set(user.id, world.clock.now());
+  announceThreadMember(world, thread, { added: user });
+}
+
+export function removeThreadMember(world: World, thread: LocalChannel, user: LocalUser): void {
+  if (!thread.thread) throw discordError('wrongChannelType');
+  if (thread.thread.archived) throw discordError('threadArchived');
+  if (!thread.thread.members.has(user.id)) throw discordError('unknownMember');
+  const heard = audience(world, 'THREAD_MEMBERS_UPDATE', { channel: thread });
+  thread.thread.members.delete(user.id);
+  announceThreadMember(world, thread, { removed: user }, heard);
+}
+
+export function announceThread(world: World, thread: LocalChannel): void {
+  broadcastEach(world, 'THREAD_UPDATE', { channel: thread }, (application) =>
+    threadPayload(thread, isThreadType(thread.type) ? thread.type : ChannelType.PublicThread, application.id),
+  );
+  world.notify({ type: 'channelEdit', channel: thread });
+}
+
+/**
+ * THREAD_MEMBERS_UPDATE; a bot that loses sight of the thread by it must still hear, so the caller may name who hears. Without the intent for
+ * members a bot only hears of itself: https://docs.discord.com/developers/events/gateway-events#thread-members-update
+ */
+function announceThreadMember(
+  world: World,
+  thread: LocalChannel,
+  change: { added?: LocalUser; removed?: LocalUser },
+  heard: GatewaySession[] = audience(world, 'THREAD_MEMBERS_UPDATE', { channel: thread }),
+): void {
+  const { guild } = thread;
+  if (!guild || !thread.thread) return;
+  const member = change.added && guild.members.get(change.added.id);
+  const payload = {
+    id: thread.id,
+    guild_id: guild.id,
+    member_count: thread.thread.members.size,
+    ...(member
+      ? {
+          added_members: [
+            {
+              ...threadMemberPayload(thread, member.user.id, world.clock.now()),
+              member: memberPayload(member),
+              presence: null,
+            },
+          ],
+        }
+      : {}),
+    ...(change.removed ? { removed_member_ids: [change.removed.id] } : {}),
+  };
+  const json = JSON.stringify(payload);
+  const changed = change.added ?? change.removed;
+  for (const session of heard) {
+    const hearsOfAll = (session.intents & GatewayIntentBits.GuildMembers) !== 0;
+    if (hearsOfAll || session.application.user === changed) session.dispatch('THREAD_MEMBERS_UPDATE', json);
+  }
+}

@@ -1,0 +1,230 @@
+import {
+  type APIEmbed,
+  type APIMessageTopLevelComponent,
+  GatewayIntentBits,
+  MessageFlags,
+  PermissionFlagsBits,
+} from 'discord-api-types/v10';
+import { discordError, type FormIssue, invalidForm } from '../errors.js';
+import type { GatewaySession } from '../gateway/session.js';
+import type { MessageViewer } from '../payload/messages.js';
+import type {
+  EmojiRef,
+  LocalApplication,
+  LocalChannel,
+  LocalMessage,
+  LocalRole,
+  LocalUser,
+  Mentions,
+  UploadedFile,
+} from '../state.js';
+
+import type { World } from '../world.js';
+
+/** Without MessageContent a bot reads its own messages, DMs, and messages that mention it; of others only that they exist. */
+function concerns(message: LocalMessage, application: LocalApplication): boolean {
+  return (
+    message.channel.isDm ||
+    message.author.id === application.id ||
+    message.applicationId === application.id ||
+    message.mentions.users.includes(application.user)
+  );
+}
+
+/** How a bot reads messages over REST: its application's switch decides. */
+export function restViewer(application: LocalApplication): MessageViewer {
+  const all = application.privilegedIntents.has('MessageContent');
+  return { userId: application.id, content: (message) => all || concerns(message, application) };
+}
+
+/** How a session reads messages from the gateway: its intents decide. */
+export function sessionViewer(session: GatewaySession): MessageViewer {
+  const all = (session.intents & GatewayIntentBits.MessageContent) !== 0;
+  return { userId: session.application.id, content: (message) => all || concerns(message, session.application) };
+}
+
+/** For what an application is shown of its own doing (webhooks, interactions): everything. */
+export function fullViewer(userId: string): MessageViewer {
+  return { userId, content: () => true };
+}
+
+const MAX_CONTENT = 2_000;
+const MAX_FILES = 10;
+const MAX_EMBED_TEXT = 6_000;
+
+/** Throws 50035 with Discord's tree when something is too long or too many. */
+export function checkLimits(draft: MessageDraft | MessageEdit): void {
+  const issues: FormIssue[] = [];
+  if ((draft.content?.length ?? 0) > MAX_CONTENT) {
+    issues.push({
+      path: ['content'],
+      code: 'BASE_TYPE_MAX_LENGTH',
+      message: `Must be ${MAX_CONTENT} or fewer in length.`,
+    });
+  }
+  if ((draft.embeds?.length ?? 0) > 10) issues.push(tooMany('embeds', 10));
+  if ((draft.files?.length ?? 0) > MAX_FILES) issues.push(tooMany('attachments', MAX_FILES));
+  if (embedText(draft) > MAX_EMBED_TEXT) {
+    issues.push({
+      path: ['embeds'],
+      code: 'MAX_EMBED_SIZE_EXCEEDED',
+      message: `Embed size exceeds maximum size of ${MAX_EMBED_TEXT}`,
+    });
+  }
+  if (issues.length > 0) throw invalidForm(...issues);
+}
+
+/** Throws 50006 when nothing would be shown. */
+export function checkNotEmpty(draft: MessageDraft): void {
+  const filled =
+    (draft.content ?? '').trim() !== '' ||
+    (draft.embeds?.length ?? 0) > 0 ||
+    (draft.files?.length ?? 0) > 0 ||
+    (draft.components?.length ?? 0) > 0;
+  if (!filled) throw discordError('emptyMessage');
+}
+
+/** Throws 50035 when a message of the new components also carries content or embeds, as Discord does. */
+export function checkComponentsV2(flags: number, draft: MessageDraft | MessageEdit): void {
+  if (!(flags & MessageFlags.IsComponentsV2)) return;
+  for (const field of ['content', 'embeds'] as const) {
+    if ((draft[field]?.length ?? 0) > 0) {
+      throw invalidForm({
+        path: [field],
+        code: 'MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2',
+        message: `The '${field}' field cannot be used when using MessageFlags.IS_COMPONENTS_V2`,
+      });
+    }
+  }
+}
+
+function tooMany(field: string, max: number): FormIssue {
+  return { path: [field], code: 'BASE_TYPE_MAX_LENGTH', message: `Must be ${max} or fewer in length.` };
+}
+
+function embedText(draft: MessageDraft | MessageEdit): number {
+  let length = 0;
+  for (const embed of draft.embeds ?? []) {
+    const texts = [embed.title, embed.description, embed.footer?.text, embed.author?.name];
+    for (const field of embed.fields ?? []) texts.push(field.name, field.value);
+    for (const text of texts) length += text?.length ?? 0;
+  }
+  return length;
+}
+
+/** `allowed_mentions` as it comes with a message. See https://discord.com/developers/docs/resources/message#allowed-mentions-object */
+interface AllowedMentions {
+  parse?: readonly string[] | undefined;
+  users?: readonly string[] | undefined;
+  roles?: readonly string[] | undefined;
+  replied_user?: boolean | undefined;
+}
+
+const CODE = /```[\s\S]*?```|`[^`\n]*`/g;
+const USER = /<@!?(\d{1,20})>/g;
+const ROLE = /<@&(\d{1,20})>/g;
+const EVERYONE = /@(?:everyone|here)\b/;
+
+/** Whom the content pings. Mentions in code are text; the sender's permissions (as bits) decide about @everyone and roles. */
+export function findMentions(
+  world: World,
+  channel: LocalChannel,
+  content: string,
+  permissions: bigint,
+  allowed: AllowedMentions | undefined,
+): Mentions {
+  if (!content.includes('@')) return { everyone: false, users: [], roles: [] };
+  const text = content.includes('`') ? content.replace(CODE, '') : content;
+  const mayPingAll = Boolean(permissions & PermissionFlagsBits.MentionEveryone);
+  const all = (kind: string) => !allowed || (allowed.parse?.includes(kind) ?? false);
+  return {
+    everyone: EVERYONE.test(text) && mayPingAll && channel.guild !== undefined && all('everyone'),
+    users: mentionedUsers(world, text).filter((user) => all('users') || allowed?.users?.includes(user.id)),
+    roles: mentionedRoles(channel, text).filter(
+      (role) => (role.mentionable || mayPingAll) && (all('roles') || allowed?.roles?.includes(role.id)),
+    ),
+  };
+}
+
+/** Throws 50035 when a list and its `parse` keyword exclude each other, as Discord does. */
+export function validateAllowedMentions(allowed: AllowedMentions | undefined): void {
+  for (const kind of ['users', 'roles'] as const) {
+    const list = allowed?.[kind] ?? [];
+    if (list.length > 0 && allowed?.parse?.includes(kind)) {
+      throw invalidForm({
+        path: ['allowed_mentions'],
+        code: 'MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE',
+        message: `parse:["${kind}"] and ${kind}: [ids...] are mutually exclusive.`,
+      });
+    }
+    if (list.length > 100) {
+      throw invalidForm({
+        path: ['allowed_mentions', kind],
+        code: 'BASE_TYPE_BAD_LENGTH',
+        message: 'Must be between 0 and 100 in length.',
+      });
+    }
+  }
+}
+
+function mentionedUsers(world: World, text: string): LocalUser[] {
+  return unique(text, USER).flatMap((id) => world.users.get(id) ?? []);
+}
+
+function mentionedRoles(channel: LocalChannel, text: string): LocalRole[] {
+  return unique(text, ROLE).flatMap((id) => channel.guild?.roles.get(id) ?? []);
+}
+
+function unique(text: string, pattern: RegExp): string[] {
+  return [...new Set([...text.matchAll(pattern)].flatMap((match) => match[1] ?? []))];
+}
+
+const FLAG = /^\p{RI}{2}$/u;
+const KEYCAP = /^[#*0-9]\uFE0F?\u20E3$/u;
+/** Pictographs, skin tones, joiners, variation selectors and tag characters, beginning with a pictograph. */
+const PICTOGRAPH =
+  /^\p{Extended_Pictographic}(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\uFE0F|\u200D|[\u{E0020}-\u{E007F}])*$/u;
+const CUSTOM = /^(?:<a?:)?(\w{2,32}):(\d{1,20})>?$/;
+
+/** Reads an emoji as URLs and people write it: `👍`, `name:id` or `<:name:id>`. @throws 10014 for anything else */
+export function parseEmoji(world: World, text: string): EmojiRef {
+  const custom = CUSTOM.exec(text);
+  if (!custom) {
+    if (FLAG.test(text) || KEYCAP.test(text) || PICTOGRAPH.test(text)) return { id: null, name: text };
+    throw discordError('unknownEmoji');
+  }
+  const id = custom[2] ?? '';
+  for (const guild of world.guilds.values()) {
+    const emoji = guild.emojis.get(id);
+    if (emoji) return { id, name: emoji.name, ...(emoji.animated ? { animated: true } : {}) };
+  }
+  throw discordError('unknownEmoji');
+}
+
+/** A message before it is one; shared by REST, webhooks, interaction answers and the user side. */
+export interface MessageDraft {
+  /** A new one unless told. The first message of a forum post has the id of its thread. */
+  id?: string | undefined;
+  content?: string | undefined;
+  embeds?: APIEmbed[] | undefined;
+  components?: APIMessageTopLevelComponent[] | undefined;
+  files?: readonly UploadedFile[] | undefined;
+  flags?: number | undefined;
+  tts?: boolean | undefined;
+  nonce?: string | number | undefined;
+  enforceNonce?: boolean | undefined;
+  allowedMentions?: AllowedMentions | undefined;
+  replyTo?: { messageId: string; failIfMissing: boolean } | undefined;
+}
+
+/** What an edit changes; what is missing stays. */
+export interface MessageEdit {
+  content?: string | null | undefined;
+  embeds?: APIEmbed[] | null | undefined;
+  components?: APIMessageTopLevelComponent[] | null | undefined;
+  files?: readonly UploadedFile[] | undefined;
+  /** Ids of the attachments that stay. */
+  keepAttachments?: readonly string[] | undefined;
+  flags?: number | undefined;
+  allowedMentions?: AllowedMentions | undefined;
+}

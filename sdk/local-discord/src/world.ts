@@ -1,0 +1,87 @@
+import type { GatewaySession } from './gateway/session.js';
+import { createSnowflakes } from './snowflakes.js';
+import {
+  type Clock,
+  type LocalApplication,
+  type LocalAttachment,
+  type LocalChannel,
+  type LocalEvent,
+  type LocalGuild,
+  type LocalInteraction,
+  type LocalMessage,
+  type LocalUser,
+  type LocalWebhook,
+  systemClock,
+} from './state.js';
+
+/** Where the servers listen, without a trailing slash. */
+export interface Addresses {
+  api: string;
+  cdn: string;
+  gateway: string;
+}
+
+/** How interactions are sent. */
+export interface InteractionFaults {
+  /** Twice, the second time as an event of its own. */
+  repeat: boolean;
+  /** Without their `channel`: `channel_id` is there. */
+  omitChannel: boolean;
+}
+
+/** All state of one local Discord, in one place. Everything else is a function of it. */
+export interface World {
+  readonly clock: Clock;
+  readonly nextId: () => string;
+  readonly addresses: Addresses;
+  /** Messages kept per channel; the oldest fall away. */
+  readonly keepMessages: number;
+  readonly users: Map<string, LocalUser>;
+  readonly applications: Map<string, LocalApplication>;
+  readonly guilds: Map<string, LocalGuild>;
+  /** Of every guild, threads and DMs included. */
+  readonly channels: Map<string, LocalChannel>;
+  readonly webhooks: Map<string, LocalWebhook>;
+  /** By interaction id. */
+  readonly interactions: Map<string, LocalInteraction>;
+  /** The latest message of each author and nonce of the last minutes, the oldest first. */
+  readonly nonces: Map<string, LocalMessage>;
+  /** By the path on the CDN. */
+  readonly files: Map<string, LocalAttachment>;
+  readonly sessions: Set<GatewaySession>;
+  /** How many shards clients are recommended to run. */
+  readonly shards: number;
+  readonly interactionFaults: InteractionFaults;
+  /** Tells whoever observes, in server order. */
+  readonly notify: (event: LocalEvent) => void;
+}
+
+export interface WorldInit {
+  clock?: Clock;
+  keepMessages?: number;
+  shards?: number;
+  notify: World['notify'];
+}
+
+/** An empty one. */
+export function createWorld(options: WorldInit): World {
+  const clock = options.clock ?? systemClock;
+  return {
+    clock,
+    nextId: createSnowflakes(clock),
+    addresses: { api: '', cdn: '', gateway: '' },
+    keepMessages: options.keepMessages ?? 10_000,
+    users: new Map(),
+    applications: new Map(),
+    guilds: new Map(),
+    channels: new Map(),
+    webhooks: new Map(),
+    interactions: new Map(),
+    nonces: new Map(),
+    files: new Map(),
+    sessions: new Set(),
+    shards: options.shards ?? 1,
+    interactionFaults: { repeat: false, omitChannel: false },
+    notify: options.notify,
+  };
+}

@@ -1,0 +1,95 @@
+import type { Message } from '@letta-ai/letta-client/resources/agents/messages';
+import { approvalRequest, approvalResponse, textOf, toolReturns } from './payload.js';
+import { createRun } from './runs/receive.js';
+import { finish } from './runs/stream.js';
+import type { AgentScript } from './script.js';
+import { createAgent, type LettaAgent, type LocalTool, type World } from './state.js';
+
+export interface LettaAgentInit {
+  readonly name?: string;
+  readonly script?: AgentScript;
+  /** Tools that the stand-in runs itself, as Letta's own are. */
+  readonly tools?: Readonly<Record<string, LocalTool>>;
+  /** Names of tools that wait for somebody's approval. */
+  readonly approvals?: readonly string[];
+}
+
+export interface AddedAgent {
+  readonly id: string;
+  readonly name: string;
+  /** Names of the tools that it has now. */
+  readonly tools: readonly string[];
+  /** Whether it waits for an approval, and so takes no message. */
+  readonly pending: boolean;
+  /** Every message that is stored, as `kind: text`, oldest first. */
+  readonly history: readonly string[];
+  /** Leaves a request for approval behind that nobody has heard of. */
+  orphanApproval(tool: string, input?: Readonly<Record<string, unknown>>): void;
+}
+
+export function addAgent(world: World, init: LettaAgentInit): AddedAgent {
+  const tools = Object.entries(init.tools ?? {}).map(([name, home]) => {
+    const tool = { id: world.id('tool'), name, description: name, inputSchema: { type: 'object' }, home };
+    world.tools.set(tool.id, tool);
+    return tool;
+  });
+  const agent = createAgent(world, { name: init.name ?? 'agent', tools, script: init.script });
+  for (const name of init.approvals ?? []) agent.approvals.add(name);
+  return {
+    id: agent.id,
+    name: agent.name,
+    get tools() {
+      return agent.tools.map(({ name }) => name);
+    },
+    get pending() {
+      return agent.own.pending !== undefined;
+    },
+    get history() {
+      return agent.own.messages.map(line);
+    },
+    orphanApproval: (tool, input = {}) => leaveOrphan(world, agent, tool, input),
+  };
+}
+
+function line(message: Message): string {
+  switch (message.message_type) {
+    case 'user_message':
+    case 'assistant_message':
+      return `${message.message_type}: ${textOf(message.content)}`;
+    case 'tool_call_message':
+    case 'approval_request_message':
+      return `${message.message_type}: ${message.tool_call.name}`;
+    case 'tool_return_message':
+      return `${message.message_type}: ${message.tool_return}`;
+    default:
+      return message.message_type ?? 'message';
+  }
+}
+
+/** Leaves the agent as a client does that went away when it was asked for an approval. Once decided, nothing else happens. */
+function leaveOrphan(world: World, agent: LettaAgent, name: string, input: Readonly<Record<string, unknown>>): void {
+  const thread = agent.own;
+  const run = createRun(world, agent, thread, { background: false, pings: false, maxSteps: 50, otids: [] }, null);
+  const call = { tool_call_id: world.id('call'), name, arguments: JSON.stringify(input) };
+  const request = approvalRequest(world, run, [call]);
+  thread.messages.push(request);
+  thread.pending = {
+    messageId: request.id,
+    calls: [call],
+    resume(runId, decisions) {
+      const next = world.runs.get(runId);
+      const [decision] = decisions ?? [];
+      if (next === undefined || decision === undefined) return;
+      const outcome = decision.approve
+        ? ({ status: 'success', text: 'Done.' } as const)
+        : ({
+            status: 'error',
+            text: `Error: request to call tool denied. User reason: ${decision.reason ?? 'None'}`,
+          } as const);
+      thread.messages.push(approvalResponse(world, next, [call], [decision]));
+      thread.messages.push(toolReturns(world, next, [{ call, outcome }]));
+      finish(world, next, 'end_turn');
+    },
+  };
+  finish(world, run, 'requires_approval');
+}

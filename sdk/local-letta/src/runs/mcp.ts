@@ -1,0 +1,131 @@
+import { textOf } from '../payload.js';
+import type { McpServer, StandInTool, World } from '../state.js';
+
+/** The server's own tools, asked for now. @throws when it cannot be reached, or refuses the bearer */
+async function listMcpTools(server: McpServer, signal: AbortSignal): Promise<readonly Omit<StandInTool, 'id'>[]> {
+  return withClient(server, {}, signal, async (client) => {
+    const found: Omit<StandInTool, 'id'>[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.listTools(cursor === undefined ? {} : { cursor }, { signal });
+      for (const { name, description = '', inputSchema } of page.tools) {
+        found.push({ name, description, inputSchema, home: { serverId: server.id, serverName: server.name } });
+      }
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return found;
+  });
+}
+
+/** Calls a tool at its server: a session for each call, as the real one does. */
+export async function callMcpTool(
+  server: McpServer,
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+  secrets: Readonly<Record<string, string>> = {},
+): Promise<{ readonly status: 'success' | 'error'; readonly text: string }> {
+  return withClient(server, secrets, signal, async (client) => {
+    const result = await client.callTool({ name, arguments: { ...input } }, undefined, { signal });
+    return { status: result.isError === true ? 'error' : 'success', text: textOf(result.content) };
+  });
+}
+
+type McpClient = InstanceType<typeof import('@modelcontextprotocol/sdk/client/index.js')['Client']>;
+
+async function withClient<T>(
+  server: McpServer,
+  secrets: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+  use: (client: McpClient) => Promise<T>,
+): Promise<T> {
+  const [{ Client }, { StreamableHTTPClientTransport }] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'),
+    import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+  ]);
+  signal.throwIfAborted();
+  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+    requestInit: { headers: headersOf(server, secrets) },
+  });
+  const client = new Client({ name: 'letta', version: '0.16.8' });
+  // The client leaves a request open whose connection is lost, until its time limit, which goes by the wall clock.
+  const lost = new Promise<never>((_, reject) => {
+    client.onerror = (error) => /disconnected/.test(error.message) && reject(error);
+  });
+  lost.catch(() => undefined);
+  try {
+    await client.connect(transport, { signal });
+    return await Promise.race([use(client), lost]);
+  } finally {
+    await transport.terminateSession().catch(() => undefined);
+    await client.close();
+  }
+}
+
+function headersOf(
+  { authHeader, authToken, customHeaders }: McpServer,
+  secrets: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const headers = Object.entries(customHeaders).map(([name, value]) => [name, filled(value, secrets)]);
+  // Where there are headers of one's own, the token is left out.
+  if (headers.length > 0 || authToken === null) return Object.fromEntries(headers);
+  // Whoever registers may or may not write the scheme: it is there once.
+  return { [authHeader ?? 'Authorization']: `Bearer ${filled(authToken.replace(/^Bearer\s+/i, ''), secrets)}` };
+}
+
+/** Puts the calling agent's secrets in place of `{{ NAME }}` and `{{ NAME | default }}`. As long as one is missing, all stay as they are. */
+function filled(value: string, secrets: Readonly<Record<string, string>>): string {
+  const template = /\{\{\s*([A-Z_][A-Z0-9_]*)\s*(?:\|\s*([^}]+?)\s*)?\}\}/g;
+  const result = value.replace(
+    template,
+    (whole, name: string, fallback: string | undefined) => secrets[name] ?? fallback ?? whole,
+  );
+  return new RegExp(template.source).test(result) ? value : result;
+}
+
+/** What has changed, by name. */
+interface SyncedTools {
+  readonly added: readonly string[];
+  readonly updated: readonly string[];
+  readonly deleted: readonly string[];
+}
+
+/** Asks the server for its tools; those that it no longer has are taken from the agents, too. @throws when it cannot be asked */
+export async function syncTools(world: World, server: McpServer): Promise<SyncedTools> {
+  const listed = await listMcpTools(server, world.closing.signal);
+  const known = toolsOf(world, server);
+  const gone = known.filter(({ name }) => !listed.some((tool) => tool.name === name));
+  forgetTools(world, gone);
+  const added = listed.filter(({ name }) => !known.some((tool) => tool.name === name));
+  for (const tool of listed) upsert(world, tool);
+  const updated = listed.filter((tool) => !added.includes(tool));
+  return { added: names(added), updated: names(updated), deleted: names(gone) };
+}
+
+/** There is one tool of a name for everybody: the server that lists it last takes it over, also for the agents that have it. */
+function upsert(world: World, tool: Omit<StandInTool, 'id'>): void {
+  const known = [...world.tools.values()].find(({ name }) => name === tool.name);
+  if (known !== undefined) Object.assign(known, tool);
+  else {
+    const id = world.id('tool');
+    world.tools.set(id, { ...tool, id });
+  }
+}
+
+export function toolsOf(world: World, server: McpServer): readonly StandInTool[] {
+  return [...world.tools.values()].filter(({ home }) => typeof home !== 'function' && home.serverId === server.id);
+}
+
+export function forgetTools(world: World, tools: readonly StandInTool[]): void {
+  for (const tool of tools) {
+    world.tools.delete(tool.id);
+    for (const agent of world.agents.values()) {
+      const at = agent.tools.indexOf(tool);
+      if (at >= 0) agent.tools.splice(at, 1);
+    }
+  }
+}
+
+function names(tools: readonly { readonly name: string }[]): readonly string[] {
+  return tools.map(({ name }) => name);
+}

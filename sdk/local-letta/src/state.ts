@@ -1,0 +1,206 @@
+import type { Clock } from '@cinnabar/sdk';
+import type { Message, Run, ToolCall } from '@letta-ai/letta-client/resources/agents/messages';
+import type { StopReasonType } from '@letta-ai/letta-client/resources/runs/runs';
+import { createStanding, type Standing } from './runs/pause.js';
+import type { AgentScript } from './script.js';
+
+/** What somebody has decided about a call. */
+export interface Decision {
+  readonly approve: boolean;
+  readonly reason: string | null;
+}
+
+/** Calls that nobody has decided about yet: the agent takes no other message until then. */
+interface PendingApproval {
+  /** Id of the `approval_request_message`. */
+  readonly messageId: string;
+  /** Those of one step, which are decided together. */
+  readonly calls: readonly ToolCall[];
+  /** Lets the script go on, in a run of its own, with a decision for each call. `null`: it was cancelled. */
+  readonly resume: (runId: string, decisions: readonly Decision[] | null) => void;
+}
+
+/** Where messages follow one another: an agent's own, or a conversation with it. */
+export interface Thread {
+  /** Of the conversation; `null` for the agent's own. */
+  readonly conversationId: string | null;
+  /** Oldest first. */
+  readonly messages: Message[];
+  pending: PendingApproval | undefined;
+  /** Ids of the calls that were decided last. */
+  decided: readonly string[];
+}
+
+export interface LettaAgent {
+  readonly id: string;
+  name: string;
+  readonly createdAt: string;
+  readonly tools: StandInTool[];
+  /** Names of tools that wait for somebody's approval. */
+  readonly approvals: Set<string>;
+  /** What stands for `{{ NAME }}` where servers of tools are registered. */
+  secrets: Readonly<Record<string, string>>;
+  readonly own: Thread;
+  readonly conversations: Map<string, Thread>;
+  script: AgentScript | undefined;
+}
+
+/** An agent that has been told nothing yet. */
+export function createAgent(
+  world: World,
+  init: { readonly name: string; readonly tools?: readonly StandInTool[]; readonly script?: AgentScript | undefined },
+): LettaAgent {
+  const agent: LettaAgent = {
+    id: world.id('agent'),
+    name: init.name,
+    createdAt: timestamp(world),
+    tools: [...(init.tools ?? [])],
+    approvals: new Set(),
+    secrets: {},
+    own: createThread(null),
+    conversations: new Map(),
+    script: init.script,
+  };
+  world.agents.set(agent.id, agent);
+  return agent;
+}
+
+export function createThread(conversationId: string | null): Thread {
+  return { conversationId, messages: [], pending: undefined, decided: [] };
+}
+
+/** A tool that agents can have. */
+export interface StandInTool {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Where it runs: at a server that was registered, or here. */
+  readonly home: { readonly serverId: string; readonly serverName: string } | LocalTool;
+}
+
+/** A tool that the stand-in runs itself, as Letta's own are. Returns what the agent is told. */
+export type LocalTool = (input: Readonly<Record<string, unknown>>) => string | Promise<string>;
+
+/** A server of tools that somebody has registered. */
+export interface McpServer {
+  readonly id: string;
+  name: string;
+  url: string;
+  /** Name of the header that carries the token. */
+  authHeader: string | null;
+  authToken: string | null;
+  customHeaders: Readonly<Record<string, string>>;
+}
+
+/** Why a run failed, as its stream and its metadata tell it. */
+export interface RunFailure {
+  readonly type: string;
+  readonly message: string;
+  readonly detail: string;
+}
+
+/** One answer of an agent under way, or over. */
+export interface LettaRun {
+  readonly id: string;
+  readonly agentId: string;
+  readonly conversationId: string | null;
+  readonly background: boolean;
+  readonly maxSteps: number;
+  /** What the agent was told; `null` where it goes on after an approval. */
+  readonly prompt: string | null;
+  /** Of the messages that it answers. */
+  readonly otids: readonly string[];
+  readonly createdAt: string;
+  /** `cancelled` as soon as it is cancelled: its step goes on to the end all the same. */
+  status: NonNullable<Run['status']>;
+  stopReason: StopReasonType | null;
+  completedAt: string | null;
+  readonly usage: { steps: number; promptTokens: number; completionTokens: number };
+  /** As they go over the wire, in order; the first has sequence number 1. */
+  readonly frames: string[];
+  /** What it has said, whether or not it is stored yet. */
+  readonly said: Message[];
+  error: RunFailure | undefined;
+  /** Whether nothing more comes. */
+  over: boolean;
+  /** The server that it ran in was killed: it shows as it was for ever, and nothing more comes of it. */
+  dead: boolean;
+  /** Aborts when the server that it runs in goes down. */
+  readonly stopped: AbortController;
+  /** Called after each frame, at the end, and when whoever listens is to be cut off. */
+  readonly listeners: Set<(event: 'more' | 'cut') => void>;
+}
+
+/** What the id of a thing begins with. */
+export type IdPrefix = 'agent' | 'message' | 'run' | 'step' | 'tool' | 'call' | 'mcp_server' | 'conv' | 'ping';
+
+/** Ids in Letta's form, `agent-00000000-0000-4000-8000-000000000001`: version 4 by looks, counted so that tests repeat. */
+function createIds(): (prefix: IdPrefix) => string {
+  let last = 0;
+  return (prefix) => {
+    last += 1;
+    return `${prefix}-00000000-0000-4000-8000-${last.toString(16).padStart(12, '0')}`;
+  };
+}
+
+/** Whether the server takes the text for the id of such a thing at all; it answers 422 where not. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return (
+    text.startsWith(`${prefix}-`) && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text.slice(prefix.length + 1))
+  );
+}
+
+/** Everything that the server knows. */
+export interface World {
+  readonly clock: Clock;
+  readonly id: (prefix: IdPrefix) => string;
+  readonly agents: Map<string, LettaAgent>;
+  readonly runs: Map<string, LettaRun>;
+  readonly tools: Map<string, StandInTool>;
+  readonly servers: Map<string, McpServer>;
+  /** What agents without a script of their own do. */
+  readonly script: AgentScript | undefined;
+  /** What a model would take before it begins to answer. */
+  readonly latencyMs: number;
+  /** Without it there are no background runs, as with a self-hosted server that has no Redis. */
+  readonly background: boolean;
+  /** Whether there are routes for conversations, of which `default` is the agent's own: older servers have none. */
+  readonly conversations: boolean;
+  /** Whether a message is told of an approval that waits in the stream, as servers of one's own do, or by 409. */
+  readonly conflict: 'refused' | 'streamed';
+  readonly version: string;
+  /** Runs that are not over, those that were cancelled included. */
+  readonly active: Set<LettaRun>;
+  /** Scripts that hang. */
+  readonly standing: Standing;
+  /** Called whenever a run begins or ends. */
+  readonly watchers: Set<() => void>;
+  /** Ends calls of tools when the server closes. */
+  readonly closing: AbortController;
+}
+
+type WorldOptions = Pick<
+  World,
+  'clock' | 'script' | 'latencyMs' | 'background' | 'conversations' | 'conflict' | 'version'
+>;
+
+export function createWorld(options: WorldOptions): World {
+  return {
+    ...options,
+    id: createIds(),
+    agents: new Map(),
+    runs: new Map(),
+    tools: new Map(),
+    servers: new Map(),
+    active: new Set(),
+    standing: createStanding(),
+    watchers: new Set(),
+    closing: new AbortController(),
+  };
+}
+
+/** ISO 8601, as the server writes times. */
+export function timestamp(world: World): string {
+  return new Date(world.clock.now()).toISOString();
+}
