@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { listenOnLoopback } from '@cinnabar/local-http';
 import { createExpectMessage, createObservers, type ExpectMessage, type Observers } from './expect-message.js';
 import { createFaults, type Faults } from './faults.js';
 import { type ConnectionLog, createConnectionLog } from './gateway/connection-log.js';
@@ -57,7 +57,7 @@ export interface LocalDiscord extends AsyncDisposable {
   readonly expectMessage: ExpectMessage;
   /** Calls the function for everything that happens, in server order; returns how to stop it. */
   readonly observe: Observers['observe'];
-  /** Resolves when every client has received everything and nobody is asking anything. Rejects after `timeoutMs` (10,000) of real time. */
+  /** Resolves when every client has received every event and no request is under way. Rejects after `timeoutMs` (10,000) of real time. */
   settled(timeoutMs?: number): Promise<void>;
   /** Asks every client for a heartbeat, as Discord may at any time; resolves when each has sent one. Rejects after `timeoutMs` (10,000) of real time. */
   heartbeats(timeoutMs?: number): Promise<void>;
@@ -89,19 +89,22 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
     heartbeatIntervalMs: options.heartbeatIntervalMs ?? DAY_MS,
   });
   const rest = createRestHandler({ world, faults: faults.rest, limits: rateLimits, log: requests, traffic });
-  const server = createServer((request, response) => {
+  const {
+    server,
+    url,
+    port,
+    close: closeServer,
+  } = await listenOnLoopback((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (fromBrowser(request)) response.writeHead(403).end('This is no place for web pages.');
     else if (url.pathname.startsWith('/cdn/')) serveFile(world, response, url);
     else rest(request, response, url);
-  });
+  }, options.port);
   server.on('upgrade', (request, socket, head) => {
     if (fromBrowser(request)) socket.destroy();
     else gateway.handleUpgrade(request, socket, head);
   });
   server.on('connection', () => traffic.touch());
-  const port = await listen(server, options.port ?? 0);
-  const url = `http://127.0.0.1:${port}`;
   const gatewayUrl = `ws://${options.gatewayHost ?? '127.0.0.1'}:${port}/gateway`;
   Object.assign(world.addresses, { api: `${url}/api`, cdn: `${url}/cdn`, gateway: gatewayUrl });
 
@@ -110,8 +113,7 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
   const close = async () => {
     own.stop();
     gateway.close();
-    server.closeAllConnections();
-    await new Promise<void>((resolve) => server.close(() => resolve()));
+    await closeServer();
   };
   return {
     ...world.addresses,
@@ -134,17 +136,7 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
   };
 }
 
-/** A page in somebody's browser can reach loopback, too; bots send no Origin. */
+/** A page in a browser can reach loopback, too; bots send no Origin. */
 function fromBrowser(request: IncomingMessage): boolean {
   return request.headers.origin !== undefined;
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      const address: AddressInfo | string | null = server.address();
-      resolve(typeof address === 'object' && address ? address.port : port);
-    });
-  });
 }

@@ -90,7 +90,7 @@ export interface LocalUser extends MessageAuthor {
   /** `'👍'`, or a custom emoji as `name:id`. */
   react(message: LocalMessage, emoji: string): void;
 
-  /** Takes the own reaction back, or with `of` somebody else's (needs ManageMessages). */
+  /** Takes the own reaction back, or with `of` another user's (needs ManageMessages). */
   unreact(message: LocalMessage, emoji: string, of?: LocalUser): void;
 
   /** Takes all reactions away, or all with one emoji. */
@@ -228,18 +228,18 @@ export interface LocalGuild {
   readonly bans: Map<string, { user: LocalUser; reason: string | null }>;
   readonly createdAt: number;
 
-  /** Makes somebody a member; `roles` and `nick` may be given. */
+  /** Makes a user a member; `roles` and `nick` may be given. */
   join(user: LocalUser, options?: JoinOptions): LocalMember;
 
   /** Lets a bot in, with a role of its own that carries the permissions: a moderator's, unless told otherwise. */
   invite(application: LocalApplication, options?: { permissions?: PermissionSet }): LocalMember;
 
-  /** Somebody leaves, or is made to. */
+  /** Removes a member. */
   remove(user: LocalUser): void;
 
   createRole(init: RoleInit): LocalRole;
 
-  /** Changes a role and tells everybody. */
+  /** Changes a role and announces it. */
   editRole(
     role: LocalRole,
     changes: { name?: string; permissions?: PermissionSet; mentionable?: boolean; position?: number },
@@ -649,7 +649,7 @@ function describeSource(source: InteractionSource): string {
 export type LocalCommand = APIApplicationCommand;
 
 /**
- * What happened, for whoever watches (a console, a test): in server order, told before the request that caused it is answered.
+ * What happened, for observers (a console, a test): in server order, published before the request that caused it is answered.
  * An ephemeral message arrives as `messageCreate` with `message.visibleTo` set; a deferred answer as `interactionDefer`, then,
  * once it has something to show, as `messageCreate`.
  */

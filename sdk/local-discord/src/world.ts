@@ -52,7 +52,7 @@ export interface World {
   /** How many shards clients are recommended to run. */
   readonly shards: number;
   readonly interactionFaults: InteractionFaults;
-  /** Tells whoever observes, in server order. */
+  /** Calls the observers, in server order. */
   readonly notify: (event: LocalEvent) => void;
 }
 

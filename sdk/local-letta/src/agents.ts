@@ -10,7 +10,7 @@ export interface LettaAgentInit {
   readonly script?: AgentScript;
   /** Tools that the stand-in runs itself, as Letta's own are. */
   readonly tools?: Readonly<Record<string, LocalTool>>;
-  /** Names of tools that wait for somebody's approval. */
+  /** Names of tools that wait for approval. */
   readonly approvals?: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export interface AddedAgent {
   readonly pending: boolean;
   /** Every message that is stored, as `kind: text`, oldest first. */
   readonly history: readonly string[];
-  /** Leaves a request for approval behind that nobody has heard of. */
+  /** Leaves a request for approval behind that no client knows. */
   orphanApproval(tool: string, input?: Readonly<Record<string, unknown>>): void;
 }
 

@@ -1,4 +1,4 @@
-import type { Method } from './http/request.js';
+import type { Method } from '@cinnabar/local-http';
 
 /** Which requests a fault hits. By default the next one, whatever it is. */
 export interface FaultTarget {
@@ -25,27 +25,27 @@ export interface LettaFaults {
   clear(): void;
 }
 
-/** A fault that has struck; `null` for the status is a connection that is cut. */
-export interface Strike extends Omit<FailureFault, 'times'> {
+/** A fault that a request has triggered; `null` for the status is a connection that is cut. */
+export interface TriggeredFault extends Omit<FailureFault, 'times'> {
   readonly status: number | null;
 }
 
-export function createFaults(): LettaFaults & { strike(method: string, route: string): Strike | undefined } {
-  const waiting: { readonly strike: Strike; times: number }[] = [];
+export function createFaults(): LettaFaults & { take(method: string, route: string): TriggeredFault | undefined } {
+  const waiting: { readonly fault: TriggeredFault; times: number }[] = [];
   const add = (status: number | null, { times = 1, ...options }: FailureFault = {}) => {
-    waiting.push({ strike: { ...options, status }, times });
+    waiting.push({ fault: { ...options, status }, times });
   };
   return {
     fail: add,
     drop: (options) => add(null, options),
     clear: () => void waiting.splice(0),
-    strike(method, route) {
+    take(method, route) {
       const hit = waiting.find(
-        ({ strike, times }) => times > 0 && (strike.method ?? method) === method && (strike.route ?? route) === route,
+        ({ fault, times }) => times > 0 && (fault.method ?? method) === method && (fault.route ?? route) === route,
       );
       if (hit === undefined) return undefined;
       hit.times -= 1;
-      return hit.strike;
+      return hit.fault;
     },
   };
 }

@@ -50,7 +50,7 @@ export interface AgentTurn {
   wait(ms: number): Promise<void>;
   /** Stands still until `release()`, or until the server goes down. To be cancelled does not end it. */
   hang(): Promise<void>;
-  /** Cuts the connections of whoever listens to the run, which itself goes on. */
+  /** Cuts the connections that read the run, which itself goes on. */
   cut(): void;
   /** Ends the run with an error in the middle of the stream. `detail` is what a provider or the server said itself. */
   fail(type: string, message: string, detail?: string): never;

@@ -135,7 +135,7 @@ function when<T>(world: World, look: () => T | undefined): Promise<T> {
   });
 }
 
-/** What a killed server leaves: runs that nobody works on, which the database shows as they were. What had been stored stays. */
+/** What a killed server leaves: runs that no process works on, which the database shows as they were. What had been stored stays. */
 function crash(world: World): void {
   for (const run of [...world.active]) {
     run.dead = true;

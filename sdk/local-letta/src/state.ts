@@ -4,13 +4,13 @@ import type { StopReasonType } from '@letta-ai/letta-client/resources/runs/runs'
 import { createStanding, type Standing } from './runs/pause.js';
 import type { AgentScript } from './script.js';
 
-/** What somebody has decided about a call. */
+/** The decision about a call. */
 export interface Decision {
   readonly approve: boolean;
   readonly reason: string | null;
 }
 
-/** Calls that nobody has decided about yet: the agent takes no other message until then. */
+/** Calls without a decision yet: the agent takes no other message until then. */
 interface PendingApproval {
   /** Id of the `approval_request_message`. */
   readonly messageId: string;
@@ -36,7 +36,7 @@ export interface LettaAgent {
   name: string;
   readonly createdAt: string;
   readonly tools: StandInTool[];
-  /** Names of tools that wait for somebody's approval. */
+  /** Names of tools that wait for approval. */
   readonly approvals: Set<string>;
   /** What stands for `{{ NAME }}` where servers of tools are registered. */
   secrets: Readonly<Record<string, string>>;
@@ -82,7 +82,7 @@ export interface StandInTool {
 /** A tool that the stand-in runs itself, as Letta's own are. Returns what the agent is told. */
 export type LocalTool = (input: Readonly<Record<string, unknown>>) => string | Promise<string>;
 
-/** A server of tools that somebody has registered. */
+/** A registered server of tools. */
 export interface McpServer {
   readonly id: string;
   name: string;
@@ -128,7 +128,7 @@ export interface LettaRun {
   dead: boolean;
   /** Aborts when the server that it runs in goes down. */
   readonly stopped: AbortController;
-  /** Called after each frame, at the end, and when whoever listens is to be cut off. */
+  /** Called after each frame, at the end, and when the readers are to be cut off. */
   readonly listeners: Set<(event: 'more' | 'cut') => void>;
 }
 

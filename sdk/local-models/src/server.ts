@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { listenOnLoopback, sendJson } from '@cinnabar/local-http';
 import { type EmbeddingOptions, type EmbeddingWire, wordVector } from './embedding.js';
 import { createHeld, type Held } from './held.js';
 import { createRecording, keyOf, type RecordedRequest, type Recording, withoutKeys } from './recording.js';
@@ -95,31 +96,20 @@ export async function startStandIn(
     await answer(exchange, step ?? fail(400, { message: 'The stand-in has no step left.' }));
   };
 
-  const server = createServer((request, response) => {
+  const { url, close } = await listenOnLoopback((request, response) => {
     handle(request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else sendJson(response, 400, { error: { type: 'script_error', message: `The script threw: ${String(error)}` } });
     });
   });
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
   return {
-    baseUrl: `http://127.0.0.1:${port}${basePath}`,
+    baseUrl: `${url}${basePath}`,
     requests: recording.requests,
     arrived: recording.arrived,
     push: queue.push,
     hanging: held.hanging,
     release: held.release,
-    async [Symbol.asyncDispose]() {
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 
@@ -136,11 +126,6 @@ function rejectSampling(body: unknown): Rejection | undefined {
   const param = ['temperature', 'top_p', 'topP'].find((name) => options !== null && name in options);
   if (param === undefined) return undefined;
   return { status: 400, message: `Unsupported parameter: '${param}' is not supported with this model.`, param };
-}
-
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(body));
 }
 
 const SERVER_SENT_EVENTS = 'text/event-stream; charset=utf-8';

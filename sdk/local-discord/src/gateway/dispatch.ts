@@ -6,26 +6,26 @@ import type { LocalApplication, LocalChannel, LocalGuild } from '../state.js';
 import type { World } from '../world.js';
 import type { Dispatches, DispatchName, GatewaySession } from './session.js';
 
-/** Where an event happens, which decides who hears of it. */
-export type Scene =
+/** Where an event happens, which decides which sessions receive it. */
+export type EventScope =
   | { guild: LocalGuild }
   | { channel: LocalChannel }
   | { application: LocalApplication; guild?: LocalGuild };
 
-/** The sessions that hear of an event there: right bot, right shard, right intents, and the channel visible to it. */
-export function audience(world: World, event: DispatchName, scene: Scene): GatewaySession[] {
-  const heard: GatewaySession[] = [];
-  for (const session of world.sessions) if (hears(world, session, event, scene)) heard.push(session);
-  return heard;
+/** The sessions that receive an event there: right bot, right shard, right intents, and the channel visible to it. */
+export function receivingSessions(world: World, event: DispatchName, scope: EventScope): GatewaySession[] {
+  const receiving: GatewaySession[] = [];
+  for (const session of world.sessions) if (receives(world, session, event, scope)) receiving.push(session);
+  return receiving;
 }
 
-function hears(world: World, session: GatewaySession, event: DispatchName, scene: Scene): boolean {
-  const guild = 'channel' in scene ? scene.channel.guild : scene.guild;
+function receives(world: World, session: GatewaySession, event: DispatchName, scope: EventScope): boolean {
+  const guild = 'channel' in scope ? scope.channel.guild : scope.guild;
   if (!ownsShard(session, guild) || !intentsAdmit(session.intents, event, guild !== undefined)) return false;
-  if ('application' in scene) return session.application === scene.application;
+  if ('application' in scope) return session.application === scope.application;
   const { user } = session.application;
-  if ('channel' in scene) return canView(scene.channel, user, world.clock.now());
-  return scene.guild.members.has(user.id);
+  if ('channel' in scope) return canView(scope.channel, user, world.clock.now());
+  return scope.guild.members.has(user.id);
 }
 
 /** `(guild_id >> 22) % count`; everything without a guild goes to shard 0. */
@@ -36,10 +36,15 @@ export function ownsShard(session: GatewaySession, guild: LocalGuild | undefined
   return Number((BigInt(guild.id) >> 22n) % BigInt(count)) === index;
 }
 
-/** Sends one payload to everybody who hears of it. */
-export function broadcast<T extends DispatchName>(world: World, event: T, scene: Scene, payload: Dispatches[T]): void {
+/** Sends one payload to everybody which sessions receive it. */
+export function broadcast<T extends DispatchName>(
+  world: World,
+  event: T,
+  scope: EventScope,
+  payload: Dispatches[T],
+): void {
   let json: string | undefined;
-  for (const session of audience(world, event, scene)) {
+  for (const session of receivingSessions(world, event, scope)) {
     json ??= JSON.stringify(payload);
     session.dispatch(event, json);
   }
@@ -49,10 +54,10 @@ export function broadcast<T extends DispatchName>(world: World, event: T, scene:
 export function broadcastEach<T extends DispatchName>(
   world: World,
   event: T,
-  scene: Scene,
+  scope: EventScope,
   payloadFor: (application: LocalApplication) => Dispatches[T],
 ): void {
-  for (const session of audience(world, event, scene)) {
+  for (const session of receivingSessions(world, event, scope)) {
     session.dispatch(event, JSON.stringify(payloadFor(session.application)));
   }
 }
@@ -120,7 +125,7 @@ export const ALL_INTENTS: number = Object.values(I).reduce<number>(
 
 /** Sends GUILD_CREATE to the bot's sessions. */
 export function announceGuild(world: World, guild: LocalGuild, application: LocalApplication): void {
-  for (const session of audience(world, 'GUILD_CREATE', { application, guild })) sendGuild(session, guild);
+  for (const session of receivingSessions(world, 'GUILD_CREATE', { application, guild })) sendGuild(session, guild);
 }
 
 /** GUILD_CREATE: without GuildPresences the only member in it is the bot itself. */
@@ -140,5 +145,6 @@ export function announceEmojis(world: World, guild: LocalGuild): void {
 /** GUILD_DELETE to a bot that is no member any more; without `unavailable`, which would mean an outage. */
 export function announceLoss(world: World, guild: LocalGuild, application: LocalApplication): void {
   const json = JSON.stringify({ id: guild.id });
-  for (const session of audience(world, 'GUILD_DELETE', { application, guild })) session.dispatch('GUILD_DELETE', json);
+  for (const session of receivingSessions(world, 'GUILD_DELETE', { application, guild }))
+    session.dispatch('GUILD_DELETE', json);
 }

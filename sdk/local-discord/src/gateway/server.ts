@@ -4,7 +4,7 @@ import { GatewayCloseCodes, GatewayIntentBits, GatewayOpcodes } from 'discord-ap
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { GatewayFaults } from '../faults.js';
 import { memberPayload } from '../payload/users.js';
-import type { LocalMember } from '../state.js';
+import { byName } from '../resources/members.js';
 import type { World } from '../world.js';
 import type { ConnectionAttempt, ConnectionRecorder } from './connection-log.js';
 import { type GatewayCommand, identify, type RequestMembersData, readCommand, resume } from './handshake.js';
@@ -87,7 +87,7 @@ function acceptConnection(
   socket.on('message', (data) => {
     const command = readCommand(text(data));
     if (!command) socket.close(GatewayCloseCodes.DecodeError);
-    else session = obey(world, faults, socket, session, command, attempt);
+    else session = execute(world, faults, socket, session, command, attempt);
   });
   socket.on('error', () => socket.terminate());
   socket.on('close', (code) => leave(world, socket, session, code));
@@ -96,7 +96,7 @@ function acceptConnection(
 }
 
 /** Carries out a client's command; returns the session that the socket then belongs to. */
-function obey(
+function execute(
   world: World,
   faults: GatewayFaults,
   socket: WebSocket,
@@ -176,13 +176,4 @@ function sendMemberChunks(world: World, session: GatewaySession, request: Reques
     };
     session.dispatch('GUILD_MEMBERS_CHUNK', JSON.stringify(payload));
   }
-}
-
-/** Members whose name or nickname begins with the text; `limit` 0 is all. */
-export function byName(members: readonly LocalMember[], query: string, limit: number): LocalMember[] {
-  const start = query.toLowerCase();
-  const found = members.filter(({ user, nick }) =>
-    [user.username, user.globalName, nick].some((name) => name?.toLowerCase().startsWith(start)),
-  );
-  return limit > 0 ? found.slice(0, limit) : found;
 }

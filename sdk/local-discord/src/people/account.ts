@@ -170,7 +170,7 @@ export interface ApplicationInit {
   privilegedIntents?: readonly PrivilegedIntent[];
 }
 
-/** Somebody with an account; not yet in any guild. */
+/** Creates an account; it is not yet in any guild. */
 export function createUser(world: World, init: UserInit): LocalUser {
   const user = new Account(world, init.name, false);
   user.globalName = init.displayName ?? null;

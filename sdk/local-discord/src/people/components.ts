@@ -55,7 +55,7 @@ function useComponent(
 ): LocalInteraction {
   checkSees(world, user, message);
   const application = world.applications.get(message.applicationId ?? message.author.id);
-  if (!application) throw new Error('Nobody listens to the components of this message.');
+  if (!application) throw new Error('No application listens to the components of this message.');
   const source = { kind: 'component', message, customId: data.custom_id } as const;
   const interaction = startInteraction(world, application, user, message.channel, source);
   const payload: APIInteraction = {

@@ -30,7 +30,7 @@ const KINDS: Readonly<Record<ChannelKind, ChannelType>> = {
   forum: ChannelType.GuildForum,
 };
 
-/** Makes a channel and tells everybody who sees it. Overwrites are the category's unless given. */
+/** Makes a channel and announces it to the bots that see it. Overwrites are the category's unless given. */
 export function createChannel(world: World, guild: LocalGuild, init: ChannelInit): LocalChannel {
   const type = typeof init.type === 'number' ? init.type : KINDS[init.type ?? 'text'];
   const channel = new LocalChannel(world.nextId(), type, init.name, guild);

@@ -61,9 +61,9 @@ export function sendInteraction(
   const { application, channel } = interaction;
   const { repeat, omitChannel } = world.interactionFaults;
   if (omitChannel) delete payload.channel;
-  const scene = { application, ...(channel.guild ? { guild: channel.guild } : {}) };
+  const scope = { application, ...(channel.guild ? { guild: channel.guild } : {}) };
   world.notify({ type: 'interactionCreate', interaction });
-  for (let times = repeat ? 2 : 1; times > 0; times -= 1) broadcast(world, 'INTERACTION_CREATE', scene, payload);
+  for (let times = repeat ? 2 : 1; times > 0; times -= 1) broadcast(world, 'INTERACTION_CREATE', scope, payload);
   return interaction;
 }
 

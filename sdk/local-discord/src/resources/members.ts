@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { discordError, invalidForm } from '../errors.js';
-import { announceGuild, announceLoss, audience, broadcast } from '../gateway/dispatch.js';
-import { byName } from '../gateway/server.js';
+import { announceGuild, announceLoss, broadcast, receivingSessions } from '../gateway/dispatch.js';
 import { memberPayload, userPayload } from '../payload/users.js';
 import { snowflake } from '../rest/message-form.js';
 import { numberIn, type RestContext, route } from '../rest/request.js';
@@ -13,7 +12,7 @@ import type { World } from '../world.js';
 import { findGuild, findMember, findRole, findUser } from './find.js';
 import { deleteMessage } from './message-changes.js';
 
-/** Makes a user a member; somebody who is one already stays as they are. */
+/** Makes a user a member; a user who is one already is left unchanged. */
 export function addMember(world: World, guild: LocalGuild, user: LocalUser, options: JoinOptions = {}): LocalMember {
   const present = guild.members.get(user.id);
   if (present) return present;
@@ -63,10 +62,11 @@ export function removeMember(world: World, member: LocalMember): void {
 export function announceMember(world: World, member: LocalMember): void {
   const { guild, user } = member;
   const payload = JSON.stringify({ ...memberPayload(member), guild_id: guild.id });
-  const heard = new Set(audience(world, 'GUILD_MEMBER_UPDATE', { guild }));
+  const receiving = new Set(receivingSessions(world, 'GUILD_MEMBER_UPDATE', { guild }));
   const application = world.applications.get(user.id);
-  if (application) for (const own of audience(world, 'USER_UPDATE', { application, guild })) heard.add(own);
-  for (const session of heard) session.dispatch('GUILD_MEMBER_UPDATE', payload);
+  if (application)
+    for (const own of receivingSessions(world, 'USER_UPDATE', { application, guild })) receiving.add(own);
+  for (const session of receiving) session.dispatch('GUILD_MEMBER_UPDATE', payload);
   world.notify({ type: 'memberEdit', guild, user });
 }
 
@@ -261,3 +261,12 @@ export const banRoutes = [
     return undefined;
   }),
 ];
+
+/** Members whose name or nickname begins with the text; `limit` 0 is all. */
+export function byName(members: readonly LocalMember[], query: string, limit: number): LocalMember[] {
+  const start = query.toLowerCase();
+  const found = members.filter(({ user, nick }) =>
+    [user.username, user.globalName, nick].some((name) => name?.toLowerCase().startsWith(start)),
+  );
+  return limit > 0 ? found.slice(0, limit) : found;
+}

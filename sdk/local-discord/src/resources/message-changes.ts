@@ -1,6 +1,6 @@
 import { MessageFlags, MessageType } from 'discord-api-types/v10';
 import { discordError, invalidForm } from '../errors.js';
-import { broadcast, type Scene } from '../gateway/dispatch.js';
+import { broadcast, type EventScope } from '../gateway/dispatch.js';
 import { checkComponentsV2, checkLimits, checkNotEmpty, findMentions, type MessageEdit } from '../rules/messages.js';
 import { channelPermissions, hasChannelPermission, requireInChannel } from '../rules/permissions.js';
 import { snowflakeAt } from '../snowflakes.js';
@@ -27,7 +27,7 @@ function isOnlySuppression(edit: MessageEdit): boolean {
   );
 }
 
-/** Applies an edit and tells everybody. @throws 50006, 50035 */
+/** Applies an edit and announces it. @throws 50006, 50035 */
 export function editMessage(world: World, message: LocalMessage, permissions: bigint, edit: MessageEdit): void {
   checkLimits(edit);
   checkComponentsV2(message.flags | (edit.flags ?? 0), edit);
@@ -73,13 +73,13 @@ export function deleteOwnMessage(world: World, user: LocalUser, message: LocalMe
   deleteMessage(world, message);
 }
 
-/** Deletes and tells everybody. */
+/** Deletes and announces it. */
 export function deleteMessage(world: World, message: LocalMessage): void {
   const { channel, interaction } = message;
   forget(message);
-  const scene: Scene = message.ephemeral && interaction ? { application: interaction.application } : { channel };
+  const scope: EventScope = message.ephemeral && interaction ? { application: interaction.application } : { channel };
   const guild = message.ephemeral ? undefined : channel.guild;
-  broadcast(world, 'MESSAGE_DELETE', scene, {
+  broadcast(world, 'MESSAGE_DELETE', scope, {
     id: message.id,
     channel_id: channel.id,
     ...(guild ? { guild_id: guild.id } : {}),

@@ -20,7 +20,7 @@ import {
 import type { World } from '../world.js';
 import { attachFiles } from './attachments.js';
 import { announceMessage } from './message-events.js';
-import { wakeThread } from './threads.js';
+import { unarchiveThread } from './threads.js';
 
 /**
  * Sends as a user or a bot would: with every permission that the message needs.
@@ -97,7 +97,7 @@ const KEPT_FLAGS =
   MessageFlags.SuppressEmbeds | MessageFlags.SuppressNotifications | MessageFlags.IsComponentsV2 | MessageFlags.Loading;
 
 /**
- * Puts a message into a channel and tells everybody. It does not ask whether the sender may: see `sendMessage`.
+ * Puts a message into a channel and announces it. It does not ask whether the sender may: see `sendMessage`.
  * @throws 50006, 50035
  */
 export function postMessage(world: World, channel: LocalChannel, sender: Sender, draft: MessageDraft): LocalMessage {
@@ -126,7 +126,7 @@ export function postMessage(world: World, channel: LocalChannel, sender: Sender,
   if (reply) linkReply(message, reply, draft);
   attachFiles(world, message, draft.files ?? [], draft.embeds ?? []);
   keep(world, channel, message);
-  wakeThread(world, channel);
+  unarchiveThread(world, channel);
   announceMessage(world, message);
   return message;
 }

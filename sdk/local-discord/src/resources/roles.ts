@@ -57,7 +57,7 @@ function manager(context: RestContext, guild: LocalGuild): LocalMember {
   return requireInGuild(guild, context.user, context.world.clock.now(), 'ManageRoles');
 }
 
-/** Nobody hands out what they do not have. @throws 50013 */
+/** A role can only be given permissions that its editor has. @throws 50013 */
 function checkGrantable(context: RestContext, member: LocalMember, permissions: bigint): void {
   const own = guildPermissions(member, context.world.clock.now());
   if (!(own & PermissionFlagsBits.Administrator) && permissions & ~own) throw discordError('missingPermissions');

@@ -1,6 +1,6 @@
 import { ChannelType, GatewayIntentBits } from 'discord-api-types/v10';
 import { discordError } from '../errors.js';
-import { audience, broadcastEach } from '../gateway/dispatch.js';
+import { broadcastEach, receivingSessions } from '../gateway/dispatch.js';
 import type { GatewaySession } from '../gateway/session.js';
 import { isThreadType, threadMemberPayload, threadPayload } from '../payload/channels.js';
 import { memberPayload } from '../payload/users.js';
@@ -19,7 +19,7 @@ interface ThreadOptions {
   from?: LocalMessage | undefined;
 }
 
-/** Starts a thread and tells everybody. It does not ask whether the owner may. @throws 50024, 160004 */
+/** Starts a thread and announces it. It does not ask whether the owner may. @throws 50024, 160004 */
 export function createThread(
   world: World,
   parent: LocalChannel,
@@ -65,7 +65,7 @@ function threadType(parent: LocalChannel, options: ThreadOptions): ChannelType {
 }
 
 /** A message in an archived thread opens it again. */
-export function wakeThread(world: World, channel: LocalChannel): void {
+export function unarchiveThread(world: World, channel: LocalChannel): void {
   if (!channel.thread?.archived) return;
   channel.thread.archived = false;
   channel.thread.archivedAt = world.clock.now();
@@ -85,9 +85,9 @@ export function removeThreadMember(world: World, thread: LocalChannel, user: Loc
   if (!thread.thread) throw discordError('wrongChannelType');
   if (thread.thread.archived) throw discordError('threadArchived');
   if (!thread.thread.members.has(user.id)) throw discordError('unknownMember');
-  const heard = audience(world, 'THREAD_MEMBERS_UPDATE', { channel: thread });
+  const receiving = receivingSessions(world, 'THREAD_MEMBERS_UPDATE', { channel: thread });
   thread.thread.members.delete(user.id);
-  announceThreadMember(world, thread, { removed: user }, heard);
+  announceThreadMember(world, thread, { removed: user }, receiving);
 }
 
 export function announceThread(world: World, thread: LocalChannel): void {
@@ -105,7 +105,7 @@ function announceThreadMember(
   world: World,
   thread: LocalChannel,
   change: { added?: LocalUser; removed?: LocalUser },
-  heard: GatewaySession[] = audience(world, 'THREAD_MEMBERS_UPDATE', { channel: thread }),
+  receiving: GatewaySession[] = receivingSessions(world, 'THREAD_MEMBERS_UPDATE', { channel: thread }),
 ): void {
   const { guild } = thread;
   if (!guild || !thread.thread) return;
@@ -129,7 +129,7 @@ function announceThreadMember(
   };
   const json = JSON.stringify(payload);
   const changed = change.added ?? change.removed;
-  for (const session of heard) {
+  for (const session of receiving) {
     const hearsOfAll = (session.intents & GatewayIntentBits.GuildMembers) !== 0;
     if (hearsOfAll || session.application.user === changed) session.dispatch('THREAD_MEMBERS_UPDATE', json);
   }

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import type { Method } from '@cinnabar/local-http';
 import { Busboy } from '@fastify/busboy';
 import type { ZodType } from 'zod';
 import type { $ZodIssue } from 'zod/v4/core';
 import { discordError, type FormIssue, invalidForm } from '../errors.js';
 import type { LocalApplication, LocalUser, UploadedFile } from '../state.js';
 import type { World } from '../world.js';
-
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** What a route answers: `undefined` is 204, an object 200, and `created()` 201. */
 type RouteResult = object | undefined;

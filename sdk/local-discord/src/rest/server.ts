@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import Router from 'find-my-way';
+import { createRouter, type MatchedRoute, sendJson } from '@cinnabar/local-http';
 import { discordError, LocalDiscordError } from '../errors.js';
 import type { RestFault, RestFaults } from '../faults.js';
 import { applicationRoutes, gatewayRoutes } from '../resources/applications.js';
@@ -42,7 +42,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) =>
 
 /** The REST API: finds the route, lets faults and rate limits have their say, and answers. */
 export function createRestHandler(services: RestServices): Handler {
-  const findRoute = createRouter();
+  const findRoute = createRouter(routes);
   return (request, response, url) => {
     services.traffic.begin();
     serve(services, findRoute, request, response, url)
@@ -53,7 +53,7 @@ export function createRestHandler(services: RestServices): Handler {
 
 async function serve(
   services: RestServices,
-  findRoute: (method: string, path: string) => MatchedRoute | undefined,
+  findRoute: (method: string, path: string) => MatchedRoute<Route> | undefined,
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
@@ -95,7 +95,7 @@ async function serve(
 interface Incoming {
   method: string;
   url: URL;
-  match: MatchedRoute | undefined;
+  match: MatchedRoute<Route> | undefined;
   body: unknown;
   version: string | undefined;
   fault: RestFault | undefined;
@@ -175,36 +175,7 @@ function answerError(error: unknown): Answer {
 
 function send(response: ServerResponse, { status, body, headers }: Answer): void {
   if (response.destroyed || response.headersSent) return;
-  const json = body === undefined ? undefined : JSON.stringify(body);
-  response.writeHead(status, { ...(json === undefined ? {} : { 'content-type': 'application/json' }), ...headers });
-  response.end(json);
-}
-
-interface MatchedRoute {
-  route: Route;
-  params: Readonly<Record<string, string | undefined>>;
-}
-
-/** Finds the route of a method and a path (without `/api/v10`). */
-type FindRoute = (method: string, path: string) => MatchedRoute | undefined;
-
-/** All routes of the API in one radix tree. */
-function createRouter(): FindRoute {
-  const tree = Router({ maxParamLength: 1_000, ignoreTrailingSlash: true });
-  for (const route of routes) tree.on(route.method, route.path, unused, route);
-  return (method, path) => {
-    if (!isMethod(method)) return undefined;
-    const found = tree.find(method, path);
-    if (!found) return undefined;
-    const route: Route = found.store;
-    return { route, params: found.params };
-  };
-}
-
-function unused(): void {}
-
-function isMethod(method: string): method is Route['method'] {
-  return ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method);
+  sendJson(response, status, body, headers);
 }
 
 /** Everything that the REST API answers, resource by resource. */

@@ -5,7 +5,7 @@ import { ALL_PERMISSIONS, type PermissionName } from './permission-names.js';
 
 const { Administrator, ReadMessageHistory, SendMessages, SendMessagesInThreads, ViewChannel } = PermissionFlagsBits;
 const WHILE_TIMED_OUT = ViewChannel | ReadMessageHistory;
-/** Of no use to somebody who cannot send. */
+/** Without effect for a user who cannot send. */
 const NEEDS_SENDING =
   PermissionFlagsBits.MentionEveryone |
   PermissionFlagsBits.SendTTSMessages |
@@ -33,7 +33,7 @@ export function guildPermissions(member: LocalMember, now: number): bigint {
   return isTimedOut(member, now) ? bits & WHILE_TIMED_OUT : bits;
 }
 
-/** What a user may do in a channel; 0 for somebody who is not there at all. */
+/** What a user may do in a channel; 0 when the user is not a member. */
 export function channelPermissions(channel: LocalChannel, user: LocalUser, now: number): bigint {
   if (!channel.guild) return channel.recipients.includes(user) ? DM_PERMISSIONS : 0n;
   const member = channel.guild.members.get(user.id);
@@ -104,7 +104,7 @@ export function requireInChannel(
   }
 }
 
-/** The user's membership; throws 10004 for somebody who is not in the guild (Discord hides it from them). */
+/** The user's membership; throws 10004 for a user who is not in the guild (Discord hides it from them). */
 function memberOf(guild: LocalGuild, user: LocalUser): LocalMember {
   const member = guild.members.get(user.id);
   if (!member) throw discordError('unknownGuild');
@@ -144,7 +144,7 @@ export function requireAboveRole(actor: LocalMember, role: LocalRole): void {
   if (compareRoles(highestRole(actor), role) <= 0) throw discordError('missingPermissions');
 }
 
-/** Throws 50013 unless the actor may kick, ban, rename or time out the target. Nobody outranks the guild's owner. */
+/** Throws 50013 unless the actor may kick, ban, rename or time out the target. No one outranks the guild's owner. */
 export function requireAbove(actor: LocalMember, target: LocalMember): void {
   if (actor === target) return;
   if (actor.guild.ownerId === target.user.id) throw discordError('missingPermissions');

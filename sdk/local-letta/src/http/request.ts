@@ -1,7 +1,6 @@
+import type { Method } from '@cinnabar/local-http';
 import { z } from 'zod';
 import type { LettaRun, World } from '../state.js';
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A request that has found its route. */
 export interface LettaRequest {
@@ -40,7 +39,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What the server answers to a message while a call waits for somebody's approval. */
+/** What the server answers to a message while a call waits for approval. */
 export function pendingApproval(messageId: string): Refusal {
   return new Refusal(409, { code: 'PENDING_APPROVAL', message: PENDING, pending_request_id: messageId });
 }

@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import Router from 'find-my-way';
-import { createFaults, type LettaFaults, type Strike } from '../faults.js';
+import { createRouter, listenOnLoopback, sendJson } from '@cinnabar/local-http';
+import { createFaults, type LettaFaults, type TriggeredFault } from '../faults.js';
 import { agents, conversations, tools } from '../routes/agents.js';
 import { mcpServers } from '../routes/mcp-servers.js';
 import { messages } from '../routes/messages.js';
@@ -18,8 +18,7 @@ interface LettaHttp {
 
 /** Serves the world on a free port of the loopback interface. @param key when given, requests without it get 401 */
 export async function serve(world: World, key: string | undefined): Promise<LettaHttp> {
-  const tree = Router({ maxParamLength: 500, ignoreTrailingSlash: true });
-  for (const route of routes) tree.on(route.method, route.path, () => undefined, route);
+  const findRoute = createRouter(routes);
   const requests: LettaRequestRecord[] = [];
   const faults = createFaults();
 
@@ -27,63 +26,43 @@ export async function serve(world: World, key: string | undefined): Promise<Lett
     const url = new URL(request.url ?? '/', 'http://localhost');
     const method = request.method ?? 'GET';
     const body = parse(await text(request));
-    const found = isMethod(method) ? tree.find(method, url.pathname) : null;
-    const route: Route | undefined = found?.store;
+    const found = findRoute(method, url.pathname);
     const given = request.headers.authorization?.replace(/^Bearer\s+/i, '');
     requests.push({
       method,
       path: url.pathname,
-      route: route?.path,
+      route: found?.route.path,
       hasKey: given !== undefined,
       query: Object.fromEntries(url.searchParams),
       body,
       at: world.clock.now(),
     });
     if (key !== undefined && given !== key) throw new Refusal(401, 'Unauthorized');
-    if (route === undefined || found === null) throw new Refusal(404, 'Not Found');
-    const strike = faults.strike(method, route.path);
-    if (strike !== undefined && strike.afterEffect !== true) return refuse(response, strike);
-    const answer = await route.handle({ params: found.params, query: url.searchParams, body }, world);
-    if (strike !== undefined) return refuse(response, strike);
+    if (found === undefined) throw new Refusal(404, 'Not Found');
+    const { route, params } = found;
+    const fault = faults.take(method, route.path);
+    if (fault !== undefined && fault.afterEffect !== true) return refuse(response, fault);
+    const answer = await route.handle({ params, query: url.searchParams, body }, world);
+    if (fault !== undefined) return refuse(response, fault);
     if ('stream' in answer) return sendRun(response, answer.stream, answer.after);
-    if ('nothing' in answer) return void response.writeHead(204).end();
+    if ('nothing' in answer) return sendJson(response, 204);
     sendJson(response, 200, answer.json);
   };
 
-  const server = createServer((request, response) => {
+  const { url: baseUrl, close } = await listenOnLoopback((request, response) => {
     handle(request, response).catch((error: unknown) => {
       if (response.headersSent) return response.destroy();
       if (error instanceof Refusal) return sendJson(response, error.status, { detail: error.detail, ...error.more });
       return sendJson(response, 500, { detail: `The stand-in failed: ${String(error)}` });
     });
   });
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
-  return {
-    baseUrl: `http://127.0.0.1:${port}`,
-    requests,
-    faults,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { baseUrl, requests, faults, close };
 }
 
-function refuse(response: ServerResponse, { status, detail, retryAfterSeconds }: Strike): void {
+function refuse(response: ServerResponse, { status, detail, retryAfterSeconds }: TriggeredFault): void {
   if (status === null) return void response.destroy();
   const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
   sendJson(response, status, { detail: detail ?? 'An internal server error occurred' }, headers);
-}
-
-function sendJson(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify(body));
 }
 
 function parse(body: string): unknown {
@@ -93,10 +72,6 @@ function parse(body: string): unknown {
   } catch {
     throw new Refusal(422, 'JSON decode error');
   }
-}
-
-function isMethod(method: string): method is Route['method'] {
-  return ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method);
 }
 
 /** Sends a run's frames, those there and those to come, until it is over, the client goes, or a script cuts it off. */

@@ -69,7 +69,7 @@ function headersOf(
   const headers = Object.entries(customHeaders).map(([name, value]) => [name, filled(value, secrets)]);
   // Where there are headers of one's own, the token is left out.
   if (headers.length > 0 || authToken === null) return Object.fromEntries(headers);
-  // Whoever registers may or may not write the scheme: it is there once.
+  // The registered token may or may not begin with the scheme: it is sent once.
   return { [authHeader ?? 'Authorization']: `Bearer ${filled(authToken.replace(/^Bearer\s+/i, ''), secrets)}` };
 }
 

@@ -70,7 +70,7 @@ function messagesOf({ messages, input }: MessageRequest): readonly SentMessage[]
   return input === null || input === undefined ? [] : [{ role: 'user', content: input }];
 }
 
-/** Whoever's it is: the server knows a message by its ids alone. */
+/** Of any sender: the server knows a message by its ids alone. */
 function answering(world: World, otids: readonly string[]): LettaRun | undefined {
   const since = world.clock.now() - REMEMBERED_MS;
   return [...world.runs.values()].find(

@@ -38,7 +38,7 @@ export function perform(performance: Performance, first: LettaRun, input: readon
   const { turn, current, store, wait } = createTurn(performance, first, input);
   const play = async () => {
     const script = agent.script ?? world.script ?? (({ prompt, say }) => say(`I have read: ${prompt}`));
-    // Whoever asked is listening by then, as with a server that has to ask a model first.
+    // The client listens by then, as with a server that has to ask a model first.
     if (world.latencyMs === 0) await new Promise(setImmediate);
     else await wait(world.latencyMs);
     const said = await script(turn);
@@ -56,7 +56,7 @@ export function perform(performance: Performance, first: LettaRun, input: readon
   });
 }
 
-/** The verbs of a script, and what whoever plays it needs besides. */
+/** The verbs of a script, and what its runner needs besides. */
 interface PlayedTurn {
   readonly turn: AgentTurn;
   /** The run as it is now. */
@@ -229,7 +229,7 @@ async function carryOut(
   return { call, status: outcome.status, outcome };
 }
 
-/** The run ends with the request. Whoever decides begins another one. */
+/** The run ends with the request. A decision begins another one. */
 async function askFirst(parts: Parts, calls: Calls): Promise<readonly Decision[]> {
   const { world, thread } = parts;
   const request = approvalRequest(world, parts.current(), calls);
