@@ -31,7 +31,7 @@ export interface TurnRun extends PersonaRun {
   readonly names: ReadonlyMap<string, string>;
   /** For those who are not in the conversation. */
   readonly findMember: FindMember;
-  /** What may be used for whoever asked. */
+  /** What may be used for the member who asked. */
   readonly tools: readonly ToolInfo[];
   readonly memoryPlace: Place;
   /** Decides what of the state may be known there. */

@@ -92,7 +92,7 @@ export const MOST_FILE_BYTES = 8 * 1024 * 1024;
 const MOST_CARD_BYTES = 2 * 1024 * 1024;
 
 /**
- * Reads a character card: JSON, or a PNG image that carries it. Everything in it is somebody's text, and stays that.
+ * Reads a character card: JSON, or a PNG image that carries it. Everything in it is its author's text, never an instruction.
  * @throws UserError saying what is wrong with it
  */
 export function readCard(bytes: Buffer): Card {

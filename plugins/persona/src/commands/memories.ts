@@ -39,7 +39,7 @@ async function mine({ actor }: CommandContext, { store, memories }: PersonaConte
   });
 }
 
-/** Moderators may delete every memory that may be told here, others what is theirs. */
+/** Moderators may delete every memory that may be known here, others their own. */
 async function forget(ctx: CommandContext, id: string | undefined, persona: PersonaContext): Promise<string> {
   if (id === undefined) throw new UserError('Which one? Its id stands in front of it; `all` deletes all of yours.');
   const place = await persona.store.memoryPlace(placeOf(ctx));

@@ -50,7 +50,7 @@ export function authorOf({ actor }: Pick<CommandContext, 'actor'>, { random }: P
   return { sessionId: random.id(), userId: actor.userId, channelId: null };
 }
 
-/** Somebody's or a model's text on one line, none of it taken for markup. */
+/** A member's or a model's text on one line, escaped. */
 export function shown(text: string, most = 300): string {
   const cut = text.length <= most ? text : `${text.slice(0, most)}…`;
   return plainText(visible(cut));

@@ -126,7 +126,7 @@ async function everyConversation(place: PersonaPlace, persona: PersonaContext): 
   return channelsOf(place, await persona.conversations.channels(), persona);
 }
 
-/** Those in which the same persona lives, as far as Discord tells of them: not of threads that are archived. */
+/** Those in which the same persona lives, as far as they are in the cache: archived threads are not. */
 async function channelsOf(
   place: PersonaPlace,
   channelIds: readonly string[],

@@ -26,7 +26,7 @@ export const traceCommand = (persona: PersonaContext) =>
     },
   });
 
-/** Whether nobody else sees the answer. */
+/** Whether the answer is visible to the caller only. */
 function isPrivate({ source, actor }: CommandContext): boolean {
   return source === 'slash' || actor.guildId === null;
 }

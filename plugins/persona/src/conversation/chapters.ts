@@ -10,7 +10,7 @@ const FAN_IN = 5;
 /** More ids than that are not kept: the stretch of time counts then. */
 const MOST_IDS = 600;
 
-/** What is told of earlier talk, oldest first; where a chapter has to be written anew, what is left of what it was made from. */
+/** The summaries of earlier talk, oldest first; where a chapter has to be written anew, what is left of what it was made from. */
 export function textsOf(chapters: readonly Chapter[]): readonly string[] {
   return chapters
     .flatMap(({ text, parts }) => (text === '' ? parts.map((part) => part.text) : [text]))

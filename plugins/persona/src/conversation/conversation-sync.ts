@@ -126,7 +126,7 @@ async function mayRead(channel: SendableChannels, reader: Actor | undefined, acc
   return reader === undefined || access.mayEnter(reader, at, ['ReadMessageHistory']);
 }
 
-/** What a person said to whoever is there; `undefined` for what is no conversation: bots, commands, asides that start with a full stop. */
+/** What a person said to the channel; `undefined` for what is no conversation: bots, commands, asides that start with a full stop. */
 function spokenText(
   message: Message,
   prefixes: readonly string[],
@@ -157,7 +157,7 @@ export function extrasOf({ attachments, reference, type }: Message): Pick<Line, 
   return { ...(files.length === 0 ? {} : { files }), ...(replyTo === undefined ? {} : { replyTo }) };
 }
 
-/** Whoever mentions the bot calls it; what is said comes after that. */
+/** Without the mention that calls the bot. */
 function withoutCall(content: string, botId: string): string {
   return content.replace(new RegExp(`^\\s*<@!?${botId}>\\s*[,:;]?|<@!?${botId}>\\s*$`), '').trim();
 }

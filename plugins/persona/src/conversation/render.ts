@@ -21,7 +21,7 @@ export function withNames(text: string, names: ReadonlyMap<string, string>): str
  * The lines as the model reads them, numbered from 1, a JSON object each; calls that had to wait, with how they stand now.
  * @param names of people and of the persona itself, by id
  * @param now by the clock in ms: each line says how long ago it was
- * @param statusOf how a call stands now, as far as it may be told here
+ * @param statusOf the state of a call now, as far as it may be known here
  */
 export async function renderLines(
   lines: readonly Line[],

@@ -9,10 +9,10 @@ import { createSourceChanges } from './source-changes.js';
 import {
   type Added,
   type Embed,
+  isVisible,
   type Listing,
   type Memories,
   type Memory,
-  mayTell,
   type NewMemory,
   type Place,
   type Recall,
@@ -94,7 +94,7 @@ export function createMemories(options: MemoryOptions): Memories {
     list: (place, which = {}) =>
       files.use(place, async ({ index }) =>
         [...index.all()]
-          .filter((memory) => mayTell(memory, place) && fits(memory, which))
+          .filter((memory) => isVisible(memory, place) && fits(memory, which))
           .sort(byTime)
           .reverse(),
       ),
@@ -173,7 +173,7 @@ const clamp = (limit: number) => Math.min(MOST_LIMIT, Math.max(1, Math.trunc(lim
 
 function visible({ index }: MemoryFile, place: Place, id: string): Memory | undefined {
   const memory = index.get(id);
-  return memory !== undefined && mayTell(memory, place) ? memory : undefined;
+  return memory !== undefined && isVisible(memory, place) ? memory : undefined;
 }
 
 function fits(memory: Memory, { about, by, of, all }: Listing): boolean {

@@ -60,7 +60,7 @@ export interface MemoryFile {
   maintain(): Promise<void>;
   /** Forgets everything and deletes the files. Within `run`. */
   wipe(): Promise<void>;
-  /** Deletes copies of a damaged file that speak of somebody. Within `run`. */
+  /** Deletes copies of a damaged file in which the text stands. Within `run`. */
   removeCopies(text: string): Promise<void>;
   /** Lets go of the file; the next change opens it again. */
   release(): Promise<void>;

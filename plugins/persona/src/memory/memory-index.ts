@@ -58,7 +58,7 @@ export class MemoryIndex {
   /** Learned from the message, or resting on what was. */
   from = (messageId: string): readonly Memory[] => this.#group(`message ${messageId}`);
   about = (subject: string): readonly Memory[] => this.#group(`subject ${subject}`);
-  /** How many are about somebody or from them, roughly: most are both. */
+  /** How many are about or from a person, roughly: most are both. */
   countOf = (person: string): number =>
     Math.max(this.#groups.get(`subject ${person}`)?.size ?? 0, this.#groups.get(`speaker ${person}`)?.size ?? 0);
   /** In the same words as the text. */

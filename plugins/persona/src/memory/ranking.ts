@@ -1,7 +1,7 @@
 import { timesIn } from './dates.js';
 import { cosine, isLater, isStanding, type MemoryIndex, wordingOf } from './memory-index.js';
 import type { Search } from './search.js';
-import { type Memory, mayTell, type Recall, type Recalled } from './types.js';
+import { isVisible, type Memory, type Recall, type Recalled } from './types.js';
 import { recencyOf } from './updates.js';
 import { namedIn, People } from './words.js';
 
@@ -28,11 +28,11 @@ const CHOICE = 5;
 /** How much the meaning counts beside the words, where a provider makes embeddings. */
 const MEANING = 0.25;
 
-/** The best first, of what stands and may be told in the place. */
+/** The best first, of what stands and may be known in the place. */
 export function rank(wanted: Wanted): readonly Recalled[] {
   const { index, place, query = '', about, now, limit } = wanted;
   const isWanted = (memory: Memory) =>
-    isStanding(memory) && mayTell(memory, place) && (about === undefined || about.includes(memory.subject));
+    isStanding(memory) && isVisible(memory, place) && (about === undefined || about.includes(memory.subject));
   const isQuestion = query.trim() !== '';
   const weights = isQuestion ? TIE_BREAKERS : WITHOUT_QUESTION;
   const best: Recalled[] = [];

@@ -3,8 +3,8 @@ import {
   commonAudience,
   type Insight,
   isMember,
+  isVisible,
   type Memory,
-  mayTell,
   type Place,
   type ReflectionState,
 } from './types.js';
@@ -15,7 +15,7 @@ const DUE = 150;
 const MOST_EVIDENCE = 100;
 const INSIGHT_IMPORTANCE = 7;
 
-/** What has come since the last reflection and may be told in the place. */
+/** The facts since the last reflection that may be known in the place. */
 export function reflectionState(index: MemoryIndex, place: Place): ReflectionState {
   const fresh = freshAt(index, place);
   const sum = fresh.reduce((total, { importance }) => total + importance, 0);
@@ -23,7 +23,7 @@ export function reflectionState(index: MemoryIndex, place: Place): ReflectionSta
 }
 
 export function freshAt(index: MemoryIndex, place: Place): readonly Memory[] {
-  return index.pending().filter((memory) => isStanding(memory) && mayTell(memory, place));
+  return index.pending().filter((memory) => isStanding(memory) && isVisible(memory, place));
 }
 
 interface Reflecting {
@@ -36,11 +36,11 @@ interface Reflecting {
   readonly now: number;
 }
 
-/** A reflection as a memory; `undefined` without evidence. Whoever may be told it may be told all that it rests on. */
+/** A reflection as a memory; `undefined` without evidence. Its audience may know all of its evidence. */
 export function reflectionOf({ index, place, insight, speaker, id, now }: Reflecting): Memory | undefined {
   const evidence = insight.evidence
     .flatMap((each) => index.get(each) ?? [])
-    .filter((memory) => memory.setAsideAt === null && mayTell(memory, place));
+    .filter((memory) => memory.setAsideAt === null && isVisible(memory, place));
   const audience = commonAudience(evidence);
   const text = tidy(insight.text, 2_000);
   if (audience === undefined || text === '') return undefined;

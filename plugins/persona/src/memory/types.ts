@@ -1,7 +1,7 @@
 import type { Charge } from '@cinnabar/sdk';
 import type { MayRead } from '../personal-data.js';
 
-/** Who may be told: everybody in the guild, those in the one channel, or the person of the one direct message. */
+/** Who may know: everyone in the guild, those in the one channel, or the person of the one direct message. */
 export type Visibility = 'guild' | 'channel' | 'dm';
 
 /** Where something is said, asked or remembered. Nothing that is remembered of one mind, guild or direct message is known in another. */
@@ -17,12 +17,12 @@ export interface Place {
 
 export interface Memory {
   readonly id: string;
-  /** What somebody said of somebody or something; or what the persona made of several of those. */
+  /** What a person said of someone or something; or what the persona concluded from several facts. */
   readonly kind: 'fact' | 'reflection';
   readonly text: string;
   /** Whom it is about: a member's id; or a topic in plain words, such as `pizza friday`. */
   readonly subject: string;
-  /** Names by which the subject and the speaker are asked for. They count as theirs alone while nobody else bears them. */
+  /** Names by which the subject and the speaker are asked for. */
   readonly subjectName: string | null;
   readonly speakerName: string | null;
   /** Who said it: a member's id; the bot's own for its reflections. */
@@ -159,9 +159,9 @@ export interface PersonalMemories {
 /** What personas remember. All writes are on the disk before they resolve, in the order in which they were asked for. */
 export interface Memories {
   add(memory: NewMemory): Promise<Added>;
-  /** Of what may be told in that place, the best first: relevance × importance × recency (0.995 an hour), the latter two slightly where something is asked. */
+  /** Of what may be known in that place, the best first: relevance × importance × recency (0.995 an hour), the latter two slightly where something is asked. */
   retrieve(recall: Recall): Promise<readonly Recalled[]>;
-  /** What may be told in that place, the newest first. */
+  /** What may be known in that place, the newest first. */
   list(place: Place, which?: Listing): Promise<readonly Memory[]>;
   find(place: Place, id: string): Promise<Memory | undefined>;
   /** Puts a memory out of mind; it may be restored. What it took the place of does not come back. Says whether there was one. */
@@ -179,7 +179,7 @@ export interface Memories {
   /** Deletes what was learned from a message, as though it had never been said. Returns how many memories went. */
   messageDeleted(message: MessageRef | readonly MessageRef[]): Promise<number>;
   /**
-   * A message reads otherwise: what was learned from it is changed where that can be told from the words alone, and forgotten where it cannot
+   * A message was edited: what was learned from it is changed where the words alone show how, and forgotten otherwise
    * (see `revised`), with speaker, time and visibility as before. Returns how many memories came of the message.
    * @param before what the message said, where that is known
    */
@@ -209,21 +209,21 @@ export const isMember = (subject: string): boolean => /^\d{1,20}$/.test(subject)
 type Told = Pick<Memory, 'visibility' | 'channelId'>;
 
 /**
- * Whether a memory of the place's own mind may be told there. Other personas, guilds and direct messages have other files. What everybody could read
- * when it was said is told elsewhere only as long as they still can.
+ * Whether a memory of the place's own file may be known there; other personas, guilds and direct messages have other files. What everyone could
+ * read when it was said is known elsewhere only as long as they still can.
  */
-export function mayTell({ visibility, channelId }: Told, place: Pick<Place, 'channelId' | 'isOpen'>): boolean {
+export function isVisible({ visibility, channelId }: Told, place: Pick<Place, 'channelId' | 'isOpen'>): boolean {
   return channelId === place.channelId || (visibility === 'guild' && place.isOpen?.(channelId) !== false);
 }
 
-/** Whether everybody who may be told the other may be told the one. */
+/** Whether everyone who may know the other may know the one. */
 export function covers(one: Told, other: Told): boolean {
   return one.visibility === 'guild' || (other.visibility !== 'guild' && one.channelId === other.channelId);
 }
 
 export const sameAudience = (one: Told, other: Told): boolean => covers(one, other) && covers(other, one);
 
-/** The widest audience that may be told all of them; `undefined` when nobody may. */
+/** The widest audience that may know all of them; `undefined` when there is none. */
 export function commonAudience(all: readonly Told[]): Told | undefined {
   const narrow = all.filter(({ visibility }) => visibility !== 'guild');
   const [first, ...others] = narrow;

@@ -4,8 +4,8 @@ import {
   covers,
   type Evidence,
   isMember,
+  isVisible,
   type Memory,
-  mayTell,
   type NewMemory,
   sameAudience,
   visibilityAt,
@@ -75,14 +75,14 @@ interface Addition extends Change {
 }
 
 /**
- * Adds a memory in the place of those that it supersedes, as far as those who may be told them may be told it, and except that a member's own
+ * Adds a memory in the place of those that it supersedes, as far as its audience covers theirs, and except that a member's own
  * word stands against what others say. What is known word for word, from the same speaker to the same audience, is kept as its further source.
  */
 export function planAdd(index: MemoryIndex, memory: Memory, supersedes: readonly string[] = []): Addition {
   const replaced = supersedes
     .flatMap((id) => index.get(id) ?? [])
     .filter((other) => other.kind === 'fact' && other.supersededBy === null && other.duplicateOf === null)
-    .filter((other) => mayTell(other, memory) && covers(memory, other) && isLater(memory, other))
+    .filter((other) => isVisible(other, memory) && covers(memory, other) && isLater(memory, other))
     .filter((other) => other.speaker !== other.subject || memory.speaker === other.speaker);
   const put = [memory, ...replaced.map((other) => ({ ...other, supersededBy: memory.id }))];
   if (replaced.length > 0) return { outcome: 'updated', put, replaced };

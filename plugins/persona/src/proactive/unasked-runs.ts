@@ -8,13 +8,13 @@ import { runPersona } from '../running/run.js';
 import type { PersonaSettings } from '../settings.js';
 import type { Watcher } from './watchers.js';
 
-/** Whether a persona answers in a channel, and may therefore act there of its own accord. */
+/** Whether a persona answers in a channel, and may therefore act there unasked. */
 export async function livesIn(channel: SendableChannels, { frontDoor }: PersonaContext): Promise<boolean> {
   if (frontDoor === undefined || channel.isDMBased()) return false;
   return (await frontDoor.responderIn(channel.guild.id, channel.id)) === 'persona';
 }
 
-/** Runs a persona that nobody has asked: it has no tools, pings nobody, and what goes wrong is for the log alone. */
+/** Runs a persona unasked: without tools and pings; errors only go to the log. */
 export async function runUnasked(
   trigger: PersonaTrigger,
   channel: SendableChannels,
@@ -40,7 +40,7 @@ interface Watchers {
   readonly callsByName: Watcher;
 }
 
-/** How often it is looked whether a persona has something to do of its own accord. */
+/** How often timers and reflections are checked. */
 export const TICK_MS = 60_000;
 
 /** In how many guilds at a time. */

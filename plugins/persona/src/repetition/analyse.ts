@@ -152,7 +152,7 @@ export interface RepetitionInput {
     readonly context?: string | undefined;
     readonly text?: string | undefined;
   };
-  /** What the turn answers; empty when nobody said anything. */
+  /** What the turn answers; empty when no one said anything. */
   readonly trigger: string;
   /** What the persona said in this run, and lately to the person it answers; oldest first, the last twenty count. */
   readonly said: readonly string[];
@@ -185,7 +185,7 @@ type AnalyseRepetition = (input: RepetitionInput) => RepetitionAnalysis;
 const REPEATED_AS_ASKED = 2;
 
 /**
- * Looks at an action before it is carried out, and once more, with its words, before they are said. What somebody asked to hear again, and
+ * Looks at an action before it is carried out, and once more, with its words, before they are said. What a member asked to hear again, and
  * short acknowledgements, are never stopped.
  */
 export const analyseRepetition: AnalyseRepetition = ({ completed, proposed, trigger, said }) => {
@@ -288,7 +288,7 @@ const shortened = (text: string): string => {
 const AGAIN =
   /\b(?:again|repeat\w*|once more|one more time|another time|say (?:that|it|what)|come again|encore|pardon|(?:did|do)n['’]?t (?:hear|catch|get|understand|see|read)|what did you (?:just )?say|what was that|(?:noch ?mal|nochmals|wiederhol\w*|répèt\w*|otra vez|repite|de novo|ancora))\b|^\s*(?:sorry|what|huh|eh|hm+)\s*\?+\s*$/iu;
 
-/** Whether somebody asks for what was said before. */
+/** Whether a member asks for what was said before. */
 const asksForRepeat = (trigger: string): boolean => AGAIN.test(trigger.slice(0, 2_000));
 
 const ACKNOWLEDGING: ReadonlySet<string> = new Set(

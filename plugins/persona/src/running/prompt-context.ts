@@ -155,7 +155,7 @@ export function createPromptContext(
 ): (question: string) => Promise<string> {
   const { self, names, lines, trigger, botId, reflection } = run;
   const withSelf = new Map([...names, [botId, self]]);
-  // Of its own accord it says what everyone there may read.
+  // Unasked, it says what everyone there may read.
   const mayShow = async (sources: readonly ToolSource[] | undefined) =>
     actor === undefined ? provenance.mayTell(sources, place) : provenance.mayShow(sources, [actor]);
   const statusOf = async (callId: string) => outcomeText(await ledger.get(callId), mayShow);

@@ -153,7 +153,7 @@ export function selfName(own: string, channel: SendableChannels): string {
   return sanitizeName(own) || sanitizeName(bot ?? channel.client.user.displayName) || 'the bot';
 }
 
-/** What everybody in the guild may read, everybody in the guild may be told. */
+/** What is said where every member may read is for the guild. */
 function visibilityOf(channel: SendableChannels): Visibility {
   if (channel.isDMBased()) return 'dm';
   const { ViewChannel, ReadMessageHistory, Connect } = PermissionFlagsBits;

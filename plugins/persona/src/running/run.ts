@@ -63,7 +63,7 @@ export async function respond(turn: Turn, persona: PersonaContext): Promise<void
   const trigger: PersonaTrigger = userInput(turn, clock.now());
   await conversations.add(channel.id, [lineOfTurn(turn, clock.now())]);
   const { guildId } = actor;
-  // A bot's words move nobody's rights: people may be speaking through it.
+  // A bot gets no tools: people may be speaking through it.
   const offered = user.bot ? [] : await tools.offered(actor);
   const triggered = { trigger, channel, guildId, actor, tools: offered, send: answer(turn), limits, message, signal };
   const { spoke, refusal } = await runPersona(triggered, persona);

@@ -20,7 +20,7 @@ export interface TriggerContext {
   readonly trigger: PersonaTrigger;
   readonly channel: SendableChannels;
   readonly guildId: string | null;
-  /** For whom tools are used; `undefined` where the persona acts of its own accord. */
+  /** For whom tools are used; `undefined` where the persona acts unasked. */
   readonly actor: Actor | undefined;
   readonly tools: readonly ToolInfo[];
   readonly send: SendText;

@@ -30,7 +30,7 @@ export interface Author {
   /** Changes of one session are undone together. */
   readonly sessionId: string;
   readonly userId: string | null;
-  /** The channel that alone may be told of it; `null`: every channel. */
+  /** The only channel that may know of it; `null`: every channel. */
   readonly channelId: string | null;
   /** The message that led to it; `undefined` for a command. */
   readonly messageId?: string | null;
@@ -95,7 +95,7 @@ export function createPersonaStore(
       draft.version += 1;
     });
 
-  /** Takes back what a revision did to the memories and conversations. Resolves with what it was, as far as it may be told there. */
+  /** Takes back what a revision did to the memories and conversations. Resolves with what it was, as far as it may be known there. */
   const undoMemories = async (place: PersonaPlace, latest: Revision | undefined): Promise<readonly string[]> => {
     const what: string[] = [];
     // Memories first: taking one back twice does no harm, forgetting to would.

@@ -7,7 +7,7 @@ const origin = z.object({
   channelId: z.string(),
   /** When it is deleted or edited, what came of it goes. */
   messageId: z.string().nullable(),
-  /** Not everybody may read that channel: it is told there alone. */
+  /** Not everyone may read that channel: it is known there alone. */
   isPrivate: z.boolean(),
 });
 /** Where a persona came by something in talk. */
@@ -22,7 +22,7 @@ const item = z.object({
 });
 export type Item = z.output<typeof item>;
 
-/** What somebody wrote of the persona beforehand, as character cards have it. */
+/** What the author of the persona wrote beforehand, as in character cards. */
 const profile = z.object({
   personality: z.string(),
   scenario: z.string(),
@@ -112,9 +112,9 @@ const revision = z.object({
   at: z.number(),
   /** What one run changes is taken back together. */
   sessionId: z.string(),
-  /** The member who changed it by command, or whose words the persona answered; `null`: nobody's. */
+  /** The member who changed it by command, or whose words the persona answered; `null`: no one's. */
   userId: z.string().nullable(),
-  /** The channel that alone may be told of it; `null`: every channel. */
+  /** The only channel that may know of it; `null`: every channel. */
   channelId: z.string().nullable().default(null),
   /** Where it was changed; `null`: before this was kept. */
   changedIn: z.string().nullable().default(null),
@@ -136,7 +136,7 @@ export const storedPersona = z.object({
 });
 export type StoredPersona = z.output<typeof storedPersona>;
 
-/** Control and format characters that nobody sees, line feeds and tabs excepted. */
+/** Invisible control and format characters, without line feeds and tabs. */
 const HIDDEN = /(?![\n\t\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu;
 
 /** What a model or a person wrote, fit to be kept: nothing invisible, no white space around it, not too long. */

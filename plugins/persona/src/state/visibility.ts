@@ -30,14 +30,14 @@ interface Given {
   readonly origin?: Origin;
 }
 
-/** A place where a state is told. */
+/** The readers of a channel, for whom a state is shown. */
 export interface Audience {
   readonly channelId: string;
   /** Whether everybody who reads here may read that channel now. */
   isOpen(channelId: string): boolean;
 }
 
-/** Those that may be told there: what came of talk elsewhere only as long as everybody here may read where that was. */
+/** The items that the audience may know: what came of talk elsewhere only as long as everyone here may read that channel. */
 export function visibleTo(items: readonly Item[], { channelId, isOpen }: Audience): readonly Item[] {
   return items.filter(
     ({ origin }) =>
@@ -86,7 +86,7 @@ export function itemsIn({ state, history }: StoredPersona): readonly Item[] {
   ]);
 }
 
-/** Takes some out for good: from what holds, from what can be brought back, and from what the history tells of. */
+/** Deletes items for good: from the state, from what can be undone, and from the texts of the history. */
 export function dropItems(draft: StoredPersona, isGone: (item: Item) => boolean): void {
   const texts = itemsIn(draft)
     .filter(isGone)
