@@ -15,6 +15,9 @@ const PAUSE_MS = 10 * 60_000;
 const MAX_QUERY = 2_000;
 /** Of a longer query, the rarest terms. */
 const MOST_TERMS = 200;
+/** Terms of more memories than that, and than that share of all, are left out where the query has others. */
+const COMMON = 100;
+const COMMON_SHARE = 1 / 8;
 const NONE = -1;
 
 /** Where a term stands: slot, count, slot, count … */
@@ -125,10 +128,13 @@ export function createSearch(index: MemoryIndex) {
     near[slot] = (near[slot] ?? 0) + weight;
   };
 
-  const rarest = (terms: readonly string[]): readonly string[] => {
-    const count = (term: string) => (texts.get(term)?.length ?? 0) + (labels.get(term)?.length ?? 0);
+  /** The terms that tell memories apart: what is almost everywhere costs most and says least. */
+  const telling = (terms: readonly string[]): readonly string[] => {
+    const count = (term: string) => ((texts.get(term)?.length ?? 0) + (labels.get(term)?.length ?? 0)) / 2;
     const known = terms.filter((term) => count(term) > 0);
-    return known.length <= MOST_TERMS ? known : known.sort((a, b) => count(a) - count(b)).slice(0, MOST_TERMS);
+    const most = Math.max(COMMON, slots.size * COMMON_SHARE);
+    const rare = known.filter((term) => count(term) <= most);
+    return [...(rare.length > 0 ? rare : known)].sort((a, b) => count(a) - count(b)).slice(0, MOST_TERMS);
   };
 
   /** Raises what has the term, and its neighbours; returns their slots. */
@@ -185,7 +191,7 @@ export function createSearch(index: MemoryIndex) {
       prepare();
       const wanted = memories.map((memory) => memory !== undefined && isWanted(memory));
       const scores = new Float64Array(memories.length);
-      for (const term of rarest([...new Set(termsOf(query.slice(0, MAX_QUERY)))])) addScores(term, wanted, scores);
+      for (const term of telling([...new Set(termsOf(query.slice(0, MAX_QUERY)))])) addScores(term, wanted, scores);
       const found = new Map<Memory, number>();
       for (const [slot, memory] of memories.entries()) {
         const score = scores[slot] ?? 0;
