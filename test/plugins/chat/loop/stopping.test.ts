@@ -60,7 +60,8 @@ describe('chat: an answer that I do not want any more', () => {
     host.alice.say(host.general, '!m stop');
     await host.settled();
     expect(isCut(0)).to.equal(true);
-    expect(seen).to.match(/^Once upon/);
+    // How much of it could be seen depends on how many chunks came before the first message was sent.
+    expect(seen).to.match(/^Once/);
     expect(texts().slice(-2)).to.deep.equal([seen, 'Stopped.']);
   });
 
