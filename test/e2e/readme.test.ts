@@ -117,3 +117,16 @@ describe('the README', function () {
     expect(missing).to.deep.equal([]);
   });
 });
+
+describe('CONTRIBUTING', () => {
+  it('names files and folders that are there', async () => {
+    const paths = [
+      ...(await readFile(at('CONTRIBUTING.md'), 'utf8')).matchAll(/`((?:core|sdk|plugins|test|config)\/[\w./-]+)`/g),
+    ];
+    const missing = paths
+      .map(([, path = '']) => path)
+      .filter((path) => !path.startsWith('core/dist') && !existsSync(at(path)));
+    expect(paths).to.not.be.empty;
+    expect(missing).to.deep.equal([]);
+  });
+});
