@@ -12,14 +12,12 @@ import {
   type Tier,
   type z,
 } from '@cinnabar/sdk';
-import { type CeilingService, type Ceilings, NO_CEILINGS } from '../config/ceilings.js';
+import { belowCeilings, type CeilingService, type Ceilings, NO_CEILINGS } from '../config/ceilings.js';
 import type { PluginStorage, StorageService } from '../contracts.js';
 import { createCatalog } from './catalog/catalog.js';
 import { fieldsOf, hideSecrets, type SecretKeys, secretKeysOf } from './catalog/fields.js';
-import { belowCeilings } from './documents/ceilings.js';
 import { openCollection } from './documents/collection.js';
-import { createDocumentStore, type DocumentStore, type StorageProblem } from './documents/document-store.js';
-import { invalid } from './documents/entry.js';
+import { createDocumentStore, type DocumentStore, invalid, type StorageProblem } from './documents/document-store.js';
 import { collectionPath, keyFor, settingsPath } from './documents/paths.js';
 import { openSettings, unknownSetting } from './documents/settings.js';
 import type { Driver } from './driver.js';

@@ -11,7 +11,7 @@ import {
   TIERS,
   type Tier,
 } from '@cinnabar/sdk';
-import { ceilingOf } from '../documents/ceilings.js';
+import { ceilingOf } from '../../config/ceilings.js';
 import { unknownSetting } from '../documents/settings.js';
 import type { AnySettings, OpenedPlugin } from '../storage.js';
 import { type Field, fieldsOf, shownValue } from './fields.js';

@@ -1,5 +1,5 @@
 import { type Actor, CinnabarError, parseDuration } from '@cinnabar/sdk';
-import { plainIssue } from '../documents/entry.js';
+import { plainIssue } from '../documents/document-store.js';
 import { nearest } from '../nearest.js';
 import { type Field, type FieldType, inWords, type Mention } from './fields.js';
 

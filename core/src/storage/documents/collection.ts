@@ -8,8 +8,14 @@ import {
   type z,
 } from '@cinnabar/sdk';
 import type { DocumentPath, Stored } from '../driver.js';
-import type { DocumentStore } from './document-store.js';
-import { createEntries, type Entry, InvalidDocument, invalid, type Shape } from './entry.js';
+import {
+  createEntries,
+  type DocumentStore,
+  type Entry,
+  InvalidDocument,
+  invalid,
+  type Shape,
+} from './document-store.js';
 import { keyFor, nameOf } from './paths.js';
 
 /**

@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { CinnabarError, type SettingsDocument, type z } from '@cinnabar/sdk';
 import type { DocumentPath, Stored } from '../driver.js';
 import { nearest } from '../nearest.js';
-import type { DocumentStore } from './document-store.js';
-import { createEntries, InvalidDocument, invalid, type Shape } from './entry.js';
+import { createEntries, type DocumentStore, InvalidDocument, invalid, type Shape } from './document-store.js';
 
 /** Settings have no migrations: a key that changes its meaning gets a new name. */
 const VERSION = 1;
