@@ -2,7 +2,9 @@ import type { LlmRequest, Logger } from '@cinnabar/sdk';
 import type { Bodies } from './bodies.js';
 import { type Candidate, type Learned, planCall, type Refusal, type Setup, whyChat } from './candidate.js';
 import type { Attempt, Failure, Mode, ProviderCall } from './providers/provider.js';
+import { PROVIDERS } from './providers/registry.js';
 import { type Bounds, CANCELLED, type Interruption, within } from './retry.js';
+import type { Source } from './vendors/source.js';
 
 /** What an attempt needs besides the request and the model. */
 export interface AttemptParts {
@@ -70,11 +72,9 @@ function wasAsked(refused: Refusal, { mode, request, temperature, topP }: Provid
 
 const failed = (failure: Failure): Attempt => ({ ok: false, failure });
 
-const TO_ONE: ReadonlySet<string> = new Set(['anthropic', 'bedrock']);
-
 /** A temperature that the provider does not have: said as such, never quietly another. */
-function outOfRange({ temperature }: ProviderCall, provider: string): Failure | undefined {
-  const most = TO_ONE.has(provider) ? 1 : 2;
+function outOfRange({ temperature }: ProviderCall, provider: Source['provider']): Failure | undefined {
+  const most = PROVIDERS[provider].mostTemperature;
   if (temperature === undefined || (temperature >= 0 && temperature <= most)) return undefined;
   const detail = `the temperature ${temperature} is out of range: ${provider} takes 0 to ${most}`;
   return { code: 'CINNABAR_LLM_REFUSED', params: { detail }, retry: false };

@@ -1,30 +1,19 @@
 import type { ModelTraits } from '@cinnabar/sdk';
 import { z } from 'zod';
-import { CLAUDE, claudeOnBedrock, LIKE_CLAUDE } from './anthropic.js';
-import { type Family, familyOf, NO_CACHE } from './family.js';
-import { GEMINI, LIKE_GEMINI } from './google.js';
-import { GPT, LIKE_GPT } from './openai.js';
-
-const OFFLINE: Family = {
-  names: /^/,
-  contextTokens: 1_000_000,
-  images: false,
-  cache: NO_CACHE,
-  price: { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
-  prefill: false,
-};
+import { PROVIDERS } from '../providers/registry.js';
+import type { Source } from '../vendors/source.js';
 
 /**
  * What is known of a model, the admin's corrections on top.
  * @param refusesPrefill whether the model has been seen to refuse it
  */
 export function traitsOf(
-  provider: string,
+  provider: Source['provider'],
   model: string,
   corrections: ModelCorrections = {},
   refusesPrefill = false,
 ): ModelTraits {
-  const family = knownFamily(provider, model);
+  const family = PROVIDERS[provider].familyOf(model);
   const { cache, price, modes, ...plain } = correctionFor(corrections, model);
   const known: ModelTraits = {
     provider,
@@ -41,21 +30,6 @@ export function traitsOf(
     ...(modes === undefined ? {} : { modes: refusesPrefill ? ['chat'] : modes }),
     ...(price === undefined ? {} : { price: { ...price, ...cachePrices(price) } }),
   };
-}
-
-function knownFamily(provider: string, model: string): Family {
-  switch (provider) {
-    case 'bedrock':
-      return claudeOnBedrock(familyOf(CLAUDE, model) ?? LIKE_CLAUDE, model);
-    case 'anthropic':
-      return familyOf(CLAUDE, model) ?? LIKE_CLAUDE;
-    case 'google':
-      return familyOf(GEMINI, model) ?? LIKE_GEMINI;
-    case 'openai':
-      return familyOf(GPT, model) ?? LIKE_GPT;
-    default:
-      return OFFLINE;
-  }
 }
 
 /** Where only input and output are given, the cache is taken to be free of charge and of use. */

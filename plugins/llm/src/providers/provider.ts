@@ -9,6 +9,8 @@ import type {
   Usage,
 } from '@cinnabar/sdk';
 import type { Refusal } from '../candidate.js';
+import type { Source } from '../vendors/source.js';
+import type { Family } from './model-family.js';
 
 /** How a conversation is put to a model: as roles, or as one text that the model continues. */
 export type Mode = 'chat' | 'prefill';
@@ -68,6 +70,14 @@ export type Attempt<R = ProviderReply> =
   | { readonly ok: true; readonly reply: R }
   | { readonly ok: false; readonly failure: Failure };
 
+/** What a provider is to the rest of the plugin: everything about it lies in its folder, and `registry.ts` lists it. */
+export interface ProviderDefinition {
+  /** What is known of a model that it serves. */
+  familyOf(model: string): Family;
+  /** The highest temperature that its API takes. */
+  readonly mostTemperature: number;
+}
+
 /** One request for embeddings. */
 export interface EmbedCall {
   readonly model: string;
@@ -78,7 +88,7 @@ export interface EmbedCall {
 
 /** A source of completions. It transforms the normalized request into its own format and the answer back. */
 export interface Provider {
-  readonly name: string;
+  readonly name: Source['provider'];
   readonly modes: readonly Mode[];
   /** One attempt. What the provider says is wrong comes back as a failure; only defects of ours are thrown. */
   send(call: ProviderCall): Promise<Attempt>;

@@ -1,12 +1,12 @@
 import type { Clock, Random } from '@cinnabar/sdk';
 import type { Source } from '../vendors/source.js';
-import { type AnthropicSdk, createAnthropicProvider } from './anthropic/provider.js';
-import { type BedrockSdk, createBedrockProvider } from './bedrock/provider.js';
-import { createGoogleProvider, type GoogleSdk } from './google/provider.js';
-import { createOfflineProvider } from './offline/provider.js';
+import { ANTHROPIC, type AnthropicSdk, createAnthropicProvider } from './anthropic/provider.js';
+import { BEDROCK, type BedrockSdk, createBedrockProvider } from './bedrock/provider.js';
+import { createGoogleProvider, GOOGLE, type GoogleSdk } from './google/provider.js';
+import { createOfflineProvider, OFFLINE } from './offline/provider.js';
 import { once } from './once.js';
-import { createOpenAiProvider, type OpenAiSdk } from './openai/provider.js';
-import type { Provider } from './provider.js';
+import { createOpenAiProvider, OPENAI, type OpenAiSdk } from './openai/provider.js';
+import type { Provider, ProviderDefinition } from './provider.js';
 
 /** How the vendors' SDKs are loaded: with the first request that needs one, and then never again. */
 export interface SdkLoaders {
@@ -28,6 +28,15 @@ export const SDK_LOADERS: SdkLoaders = {
   },
   google: () => import('@google/genai'),
 };
+
+/** Every provider, by the name that settings use. */
+export const PROVIDERS = {
+  openai: OPENAI,
+  anthropic: ANTHROPIC,
+  google: GOOGLE,
+  bedrock: BEDROCK,
+  offline: OFFLINE,
+} satisfies Readonly<Record<Source['provider'], ProviderDefinition>>;
 
 /** More sources than anybody sets up: older ones are those of settings that have changed since. */
 const MOST_KEPT = 50;

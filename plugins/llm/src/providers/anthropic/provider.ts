@@ -2,8 +2,10 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { APIError } from '@anthropic-ai/sdk';
 import type { Clock } from '@cinnabar/sdk';
 import { failedAttempt, type HttpProblem, type Vendor } from '../errors.js';
-import type { Provider } from '../provider.js';
+import { familyOf } from '../model-family.js';
+import type { Provider, ProviderDefinition } from '../provider.js';
 import { renderMessages, sendMessages } from './messages.js';
+import { CLAUDE, LIKE_CLAUDE } from './models.js';
 
 /** Anthropic's Messages API. The SDK is loaded with the first request. */
 export function createAnthropicProvider(
@@ -76,3 +78,8 @@ export function problemOf(error: APIError): HttpProblem {
     headers: error.headers,
   };
 }
+
+export const ANTHROPIC: ProviderDefinition = {
+  familyOf: (model) => familyOf(CLAUDE, model) ?? LIKE_CLAUDE,
+  mostTemperature: 1,
+};

@@ -2,10 +2,12 @@ import type { AnthropicBedrock } from '@anthropic-ai/bedrock-sdk';
 import type { Clock } from '@cinnabar/sdk';
 import type { BedrockSource } from '../../vendors/source.js';
 import { sendMessages } from '../anthropic/messages.js';
+import { CLAUDE, claudeOnBedrock, LIKE_CLAUDE } from '../anthropic/models.js';
 import { type AnthropicSdk, problemOf } from '../anthropic/provider.js';
 import { failedAttempt, type Vendor } from '../errors.js';
+import { familyOf } from '../model-family.js';
 import { once } from '../once.js';
-import type { Provider, ProviderCall } from '../provider.js';
+import type { Provider, ProviderCall, ProviderDefinition } from '../provider.js';
 
 /** Anthropic's models through Amazon Bedrock: the same messages, other addresses, signatures and framing. The SDK is loaded with the first request. */
 export function createBedrockProvider(source: BedrockSource, load: () => Promise<BedrockSdk>, clock: Clock): Provider {
@@ -91,3 +93,8 @@ function createClient(
 function isAmazon(host: string): boolean {
   return /(^|\.)(amazonaws\.com(\.cn)?|api\.aws)$/.test(host);
 }
+
+export const BEDROCK: ProviderDefinition = {
+  familyOf: (model) => claudeOnBedrock(familyOf(CLAUDE, model) ?? LIKE_CLAUDE, model),
+  mostTemperature: 1,
+};

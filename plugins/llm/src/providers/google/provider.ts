@@ -3,9 +3,12 @@ import type { ApiError, GenerateContentParameters, GoogleGenAI } from '@google/g
 import { z } from 'zod';
 import { bounded } from '../../streaming.js';
 import { CONNECTION_LOST, type HttpProblem, isConnectionLost, toFailure, unreadable, type Vendor } from '../errors.js';
+import { familyOf } from '../model-family.js';
 import { once } from '../once.js';
+import type { ProviderDefinition } from '../provider.js';
 import { type Attempt, type EmbedCall, type Provider, type ProviderCall, toVector } from '../provider.js';
 import { collect, type GeminiAnswer, textsOf, toReply } from './answer.js';
+import { GEMINI, LIKE_GEMINI } from './models.js';
 import { type GeminiBody, toGeminiBody } from './request.js';
 
 /** The API's own limit. */
@@ -160,3 +163,8 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
+
+export const GOOGLE: ProviderDefinition = {
+  familyOf: (model) => familyOf(GEMINI, model) ?? LIKE_GEMINI,
+  mostTemperature: 2,
+};

@@ -6,7 +6,8 @@ import {
   type ParticipantMessage,
   type Random,
 } from '@cinnabar/sdk';
-import type { Provider, ProviderReply } from '../provider.js';
+import { type Family, NO_CACHE } from '../model-family.js';
+import type { Provider, ProviderDefinition, ProviderReply } from '../provider.js';
 import { type Doubt, type Match, needsId, readable, readUtterance } from './match.js';
 
 /**
@@ -110,3 +111,17 @@ function shorten(description: string): string {
   const sentence = description.split(/(?<=[.!?])\s/)[0] ?? description;
   return sentence.replace(/[.!?]$/, '');
 }
+
+const OFFLINE_MODEL: Family = {
+  names: /^/,
+  contextTokens: 1_000_000,
+  images: false,
+  cache: NO_CACHE,
+  price: { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
+  prefill: false,
+};
+
+export const OFFLINE: ProviderDefinition = {
+  familyOf: () => OFFLINE_MODEL,
+  mostTemperature: 2,
+};

@@ -3,8 +3,11 @@ import type OpenAI from 'openai';
 import type { APIError } from 'openai';
 import type { OpenAiSource } from '../../vendors/source.js';
 import { failedAttempt, type HttpProblem, toFailure, unreadable, type Vendor } from '../errors.js';
+import { familyOf } from '../model-family.js';
+import type { ProviderDefinition } from '../provider.js';
 import { type Attempt, type EmbedCall, type Provider, toVector } from '../provider.js';
 import { renderChat, sendChat } from './chat-completions.js';
+import { GPT, LIKE_GPT } from './models.js';
 import { renderResponses, sendResponses } from './responses.js';
 
 /** OpenAI takes more; with long texts that would be too many tokens for one request. */
@@ -109,3 +112,8 @@ function problemOf(error: APIError): HttpProblem {
     headers: error.headers,
   };
 }
+
+export const OPENAI: ProviderDefinition = {
+  familyOf: (model) => familyOf(GPT, model) ?? LIKE_GPT,
+  mostTemperature: 2,
+};

@@ -1,5 +1,5 @@
 import type { ModelPrice, ModelTraits } from '@cinnabar/sdk';
-import { type Family, NO_CACHE } from './family.js';
+import { type Family, NO_CACHE } from '../model-family.js';
 
 /** Prefixes from 1,024 tokens on are cached in steps of 128 without being asked. */
 const AUTOMATIC: ModelTraits['cache'] = {

@@ -1,5 +1,5 @@
 import type { ModelPrice, ModelTraits } from '@cinnabar/sdk';
-import { type Family, NO_CACHE } from './family.js';
+import { type Family, NO_CACHE } from '../model-family.js';
 
 /** Google's models, with the vendor's prices of November 2026 for prompts of up to 200,000 tokens. */
 export const GEMINI: readonly Family[] = [

@@ -1,5 +1,5 @@
 import type { ModelPrice, ModelTraits } from '@cinnabar/sdk';
-import type { Family } from './family.js';
+import type { Family } from '../model-family.js';
 
 const MILLION = 1_000_000;
 const OLDER = 200_000;
