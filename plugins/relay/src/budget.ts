@@ -1,5 +1,6 @@
-import { type Clock, type Collection, localDay, z } from '@cinnabar/sdk';
-import { type RelaySettings, rulesIn } from './settings.js';
+import { localDay, z } from '@cinnabar/sdk';
+import type { RelayContext } from './context.js';
+import { rulesIn } from './settings.js';
 
 /** What a guild's agents have used in a day. */
 export const days = {
@@ -14,35 +15,23 @@ export const days = {
 } as const;
 type Day = z.output<typeof days.schema>;
 
+export type Budget = ReturnType<typeof createBudget>;
+
 /** A guild's budgets for a day, by its own time zone. Direct messages have none. */
-export interface Budget {
-  today(guildId: string): Promise<Day>;
-  /** A sentence when there is nothing left. */
-  refusal(guildId: string | null): Promise<string | undefined>;
-  spend(guildId: string | null, tokens: number): Promise<void>;
-  /** Counts a wake-up; `false` when there were enough today. */
-  takeWake(guildId: string): Promise<boolean>;
-}
-
-interface BudgetParts {
-  readonly days: Collection<Day, 'guild'>;
-  readonly settings: RelaySettings;
-  readonly clock: Clock;
-}
-
-export function createBudget({ days: kept, settings, clock }: BudgetParts): Budget {
+export function createBudget({ collections: { days: stored }, settings, services: { clock } }: RelayContext) {
   const dayIn = async (guildId: string) => localDay(clock.now(), (await rulesIn(settings, guildId)).timeZone);
-  const fresh = (draft: Day, day: string) => {
+  const startDay = (draft: Day, day: string) => {
     if (draft.day !== day) Object.assign(draft, { day, turns: 0, tokens: 0, wakes: 0 });
   };
   const today = async (guildId: string): Promise<Day> => {
     const day = await dayIn(guildId);
-    const known = await kept.of(guildId).get();
+    const known = await stored.of(guildId).get();
     return known.day === day ? known : { day, turns: 0, tokens: 0, wakes: 0 };
   };
   return {
     today,
-    async refusal(guildId) {
+    /** A sentence when there is nothing left. */
+    async refusal(guildId: string | null): Promise<string | undefined> {
       if (guildId === null) return undefined;
       const { dayTurns, dayTokens } = await rulesIn(settings, guildId);
       if (dayTurns === 0 && dayTokens === 0) return undefined;
@@ -50,21 +39,22 @@ export function createBudget({ days: kept, settings, clock }: BudgetParts): Budg
       if (dayTurns > 0 && turns >= dayTurns) return spent(`${dayTurns} messages`);
       return dayTokens > 0 && tokens >= dayTokens ? spent(`${dayTokens} tokens`) : undefined;
     },
-    async spend(guildId, tokens) {
+    async spend(guildId: string | null, tokens: number): Promise<void> {
       if (guildId === null) return;
       const day = await dayIn(guildId);
-      await kept.of(guildId).update((draft) => {
-        fresh(draft, day);
+      await stored.of(guildId).update((draft) => {
+        startDay(draft, day);
         draft.turns += 1;
         draft.tokens += tokens;
       });
     },
-    async takeWake(guildId) {
+    /** Counts a wake-up; `false` when there were enough today. */
+    async takeWake(guildId: string): Promise<boolean> {
       const { wakesPerDay } = await rulesIn(settings, guildId);
       const day = await dayIn(guildId);
       let taken = false;
-      await kept.of(guildId).update((draft) => {
-        fresh(draft, day);
+      await stored.of(guildId).update((draft) => {
+        startDay(draft, day);
         taken = draft.wakes < wakesPerDay;
         if (taken) draft.wakes += 1;
       });

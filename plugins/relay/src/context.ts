@@ -11,13 +11,40 @@ import {
   optional,
   type PluginContext,
   Random,
+  type Services,
   SettingsCatalog,
   ToolPolicies,
   Tools,
   z,
 } from '@cinnabar/sdk';
-import type { collections } from './collections.js';
+import { type DmAgents, directs } from './agents/dm-agents.js';
+import { type MessageAuthors, posts } from './agents/message-authors.js';
+import type { AgentPermissions } from './agents/permissions.js';
+import { type Rosters, rosters } from './agents/roster.js';
+import { type Budget, days } from './budget.js';
+import type { OutageNotices } from './delivery/notices.js';
+import { type ErrorLog, errorCollections } from './error-log.js';
+import type { LettaServers } from './letta/agents.js';
+import { lettaCollections } from './letta/sent-prompts.js';
+import { digests } from './presence/digests.js';
+import { type OwnThreads, startedThreads } from './presence/messages.js';
+import { wakes } from './presence/wakes.js';
+import type { Breakers } from './queue/breakers.js';
+import type { RelayQueue } from './queue/queue.js';
 import type { settings } from './settings.js';
+
+/** What the relay stores, beside the journal of its queue. */
+export const collections = {
+  rosters,
+  directs,
+  days,
+  digests,
+  posts,
+  startedThreads,
+  wakes,
+  ...errorCollections,
+  ...lettaCollections,
+};
 
 export const inject = {
   access: Access,
@@ -47,5 +74,28 @@ export const env = z.object({
     .describe('Address of a Letta server of your own'),
 });
 
-/** What the relay is handed by the host. */
+/** What the host hands to the relay. */
 export type RelayContext = PluginContext<typeof settings, typeof collections, typeof inject, typeof env>;
+
+/** The host's context and services, and the relay's own stores. */
+export interface RelayStores extends RelayContext, Services<typeof inject> {
+  readonly rosters: Rosters;
+  readonly dmAgents: DmAgents;
+  readonly authors: MessageAuthors;
+  readonly ownThreads: OwnThreads;
+  readonly budget: Budget;
+  readonly breakers: Breakers;
+  readonly errors: ErrorLog;
+}
+
+/** What a delivery works with. */
+export interface RelayCore extends RelayStores {
+  readonly letta: LettaServers;
+  readonly permissions: AgentPermissions;
+}
+
+/** The same with the queue, for what adds events to it or looks into it. */
+export interface Relay extends RelayCore {
+  readonly queue: RelayQueue;
+  readonly outages: OutageNotices;
+}

@@ -1,6 +1,5 @@
 import { definePlugin } from '@cinnabar/sdk';
-import { collections } from './collections.js';
-import { env, inject } from './context.js';
+import { collections, env, inject } from './context.js';
 import { settings } from './settings.js';
 import { start } from './start.js';
 

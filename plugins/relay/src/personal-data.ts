@@ -1,16 +1,9 @@
-import type { Collection, PersonalData } from '@cinnabar/sdk';
-import type { LettaServers } from './letta/agents.js';
-import type { Wakes } from './presence/wakes.js';
-import type { RelayEvent, RelayQueue } from './types.js';
+import type { PersonalData } from '@cinnabar/sdk';
+import type { Relay } from './context.js';
+import type { RelayEvent } from './types.js';
 
-interface PersonalParts {
-  readonly queue: RelayQueue;
-  readonly letta: Pick<LettaServers, 'agents'>;
-  readonly wakes: Collection<Wakes, 'guild'>;
-}
-
-/** What is kept of people beside their own settings: their messages while they wait, what was sent to agents, what they have planned. */
-export function personalData({ queue, letta, wakes }: PersonalParts): PersonalData {
+/** What is stored of people beside their own settings: queued messages, prompts that were sent, wake-ups that they planned. */
+export function personalData({ queue, letta, collections: { wakes } }: Relay): PersonalData {
   // Without an address there is no server to which anything could have been sent.
   const server = () => letta.agents().catch(() => undefined);
   return {
@@ -36,18 +29,18 @@ export function personalData({ queue, letta, wakes }: PersonalParts): PersonalDa
   };
 }
 
-/** Whether the event holds this person's words, or is about something that they did. */
-export function wroteIn({ userId, facts }: RelayEvent, person: string): boolean {
+/** Whether an event holds a person's words, or is about something that they did. */
+export function concerns({ userId, facts }: RelayEvent, person: string): boolean {
   const isTheirs = ({ authorId }: { readonly authorId: string }) => authorId === person;
   if (userId === person || facts.author?.id === person) return true;
   return facts.chain.some(isTheirs) || facts.lines?.some(isTheirs) === true;
 }
 
-/** The event without that person: of their own nothing is left, another's loses their part of what it tells. */
+/** The event without a person's words: `undefined` when it is theirs; another member's event loses their lines and messages. */
 export function without(event: RelayEvent, person: string): RelayEvent | undefined {
   const { userId, facts } = event;
   if (userId === person || facts.author?.id === person) return undefined;
-  if (!wroteIn(event, person)) return event;
+  if (!concerns(event, person)) return event;
   const chain = facts.chain.filter(({ authorId }) => authorId !== person);
   const lines = facts.lines?.filter(({ authorId }) => authorId !== person);
   return { ...event, facts: { ...facts, chain, ...(lines === undefined ? {} : { lines }) } };

@@ -1,114 +1,125 @@
 import type { SetupNeed } from '@cinnabar/sdk';
-import { approveTool, createAsking } from './agents/approval-card.js';
-import { createDirects } from './agents/dm-agents.js';
-import { agentKeyOf, PLUGIN } from './agents/grants.js';
-import { createPosts, createWatch } from './agents/message-authors.js';
-import { CHECK_MS, createStanding, cutOff, cutOffWhatMayNot } from './agents/permissions.js';
-import { createProfiles, openRosters, type Rosters } from './agents/roster.js';
+import { approveTool, createApprovalCards } from './agents/approval-card.js';
+import { createDmAgents } from './agents/dm-agents.js';
+import { PLUGIN } from './agents/grants.js';
+import { createMessageAuthors } from './agents/message-authors.js';
+import { cancelForbidden, createAgentPermissions } from './agents/permissions.js';
+import { createProfiles, openRosters } from './agents/roster.js';
 import { createBudget } from './budget.js';
-import { registerCommands } from './commands/register.js';
-import type { RelayContext } from './context.js';
+import { agentCommands } from './commands/agents.js';
+import { configCommand, switchCommands } from './commands/config.js';
+import { directCommands } from './commands/direct.js';
+import { grantCommands } from './commands/grants.js';
+import { setupCommand } from './commands/setup.js';
+import { contextCommand, statusCommands } from './commands/status.js';
+import { wakeCommand } from './commands/wake.js';
+import type { Relay, RelayContext, RelayCore, RelayStores } from './context.js';
 import { createOutageNotices } from './delivery/notices.js';
 import { openQueue } from './delivery/open-queue.js';
 import { createErrorLog } from './error-log.js';
-import { isShut, onConsent } from './intake/consent.js';
-import { offer, respond } from './intake/respond.js';
-import { createAgents, createLettaServers } from './letta/agents.js';
-import { publishMetrics } from './metrics.js';
+import { onConsent } from './intake/consent.js';
+import { respond } from './intake/respond.js';
+import { createLettaServers } from './letta/agents.js';
 import { personalData } from './personal-data.js';
-import { createOwnThreads } from './presence/messages.js';
-import { startPresence } from './presence/start.js';
+import { openDigests } from './presence/digests.js';
+import { createOwnThreads, listenForMessages } from './presence/messages.js';
+import { listenForReactions } from './presence/reactions.js';
+import { wakeDue } from './presence/wakes.js';
 import { createBreakers } from './queue/breakers.js';
 
-/** Puts the rooms together: what happens is taken (`taking`, `presence`), waits (`queue`), and is told (`telling`). */
+/** How often running deliveries are checked against the switches and rights that allow them. */
+const PERMISSION_CHECK_MS = 2_000;
+/** How often due digests and wake-ups are looked for. */
+const PRESENCE_CHECK_MS = 30_000;
+
+/** Puts the relay together: events come in (`intake`, `presence`), wait (`queue`), and are brought to agents (`delivery`). */
 export async function start(context: RelayContext): Promise<void> {
-  const { collections, settings, services, env, client, log } = context;
-  const { clock, frontDoor, tools } = services;
-  const rosters = await openRosters(collections.rosters);
-  const directs = createDirects(collections.directs, settings);
-  const posts = createPosts(collections.posts);
-  const watch = createWatch(posts, agentKeyOf);
-  const ask = createAsking({ ...services, rosters });
-  const letta = createLettaServers({
-    settings,
-    baseUrl: env.LETTA_BASE_URL,
-    make: (baseUrl) =>
-      createAgents({
-        address: { baseUrl, apiKey: env.LETTA_API_KEY },
-        store: collections,
-        ask,
-        clock,
-        log,
-      }),
-    log,
-  });
-  const shared = {
+  const { collections, services, client, log } = context;
+  const { clock, identities, notices } = services;
+  const stores: RelayStores = {
     ...context,
     ...services,
-    rosters,
-    directs,
-    posts,
+    rosters: await openRosters(collections.rosters),
+    dmAgents: createDmAgents(context),
+    authors: createMessageAuthors(collections.posts),
     ownThreads: createOwnThreads(collections.startedThreads, client),
-    watch,
-    letta,
-    wakes: collections.wakes,
-    budget: createBudget({ days: collections.days, settings, clock }),
+    budget: createBudget(context),
+    errors: createErrorLog(collections.errors, clock),
     breakers: createBreakers(clock, log, (agent) => {
-      void outages.opened(agent);
-      return services.notices.alert({
+      void relay.outages.breakerOpened(agent);
+      notices.alert({
         kind: 'agent-resting',
         text: `The Letta agent ${agent} failed five times in a row and was left alone for half a minute.`,
         remedy: '`!relay status` and `!relay errors` show how it is doing; if it stays so, look at the Letta server.',
       });
     }),
-    errors: createErrorLog(collections.errors, clock),
   };
-
-  const standing = createStanding({ ...shared, isShut: (userId) => isShut(userId, shared) });
-  context.defer(services.identities.object(PLUGIN, standing.objection));
-  context.defer(services.identities.giveProfiles(PLUGIN, createProfiles(shared)));
+  const core: RelayCore = {
+    ...stores,
+    letta: createLettaServers(context, createApprovalCards(stores)),
+    permissions: createAgentPermissions(stores),
+  };
+  context.defer(identities.object(PLUGIN, core.permissions.objection));
+  context.defer(identities.giveProfiles(PLUGIN, createProfiles(core)));
   context.tool(approveTool);
-  context.defer(tools.onSettled(watch.settled));
-  const queue = await openQueue({ ...shared, standing });
-  const cutting = { ...services, standing, queue };
-  const cut = (guildId: string | null) => cutOff(guildId, cutting);
-  context.every(CHECK_MS, () => cutOffWhatMayNot(cutting));
+  context.defer(services.tools.onSettled(core.authors.onToolCall));
+  const queue = await openQueue(core);
   context.defer(() => queue.stop());
-  publishMetrics(context.metrics, queue, shared.breakers);
-  const outages = createOutageNotices({
-    ...shared,
-    worldName: letta.worldName,
-    pending: () => [null, ...[...rosters.all()].map(([guildId]) => guildId)].flatMap(queue.pending),
+  const relay: Relay = { ...core, queue, outages: createOutageNotices(core, queue) };
+
+  publishMetrics(relay);
+  context.every(PERMISSION_CHECK_MS, async () => {
+    for (const guildId of queue.busyGuilds()) await cancelForbidden(guildId, relay);
   });
-  const parts = {
-    ...shared,
-    outages,
-    queue,
-    cutOff: cut,
-    offer: (event: Parameters<typeof offer>[0]) => offer(event, { ...shared, outages, queue }),
-  };
-  const button = context.component({
-    name: 'consent',
-    run: onConsent({ settings, frontDoor, onRefused: () => cut(null) }),
-  });
-  const consent = { directs, rosters, settings, client, button };
+  const consentButton = context.component({ name: 'consent', run: onConsent(relay) });
   context.responder({
-    name: 'relay',
+    name: PLUGIN,
     description: 'Brings it to a Letta agent that lives here, which answers with tools',
     typesItself: true,
     queues: true,
-    respond: (turn) => respond(turn, { ...parts, consent }),
+    respond: (turn) => respond(turn, consentButton, relay),
   });
-  context.needsSetup((guildId) => needIn(guildId, rosters));
-  await startPresence(parts);
-  registerCommands(context, parts);
-  context.personalData(personalData(parts));
-  // What an earlier run has left open is answered as soon as possible, not with the next message.
-  context.ready(() => letta.agents().catch((error: unknown) => log.info('no Letta server yet', { error })));
+  context.needsSetup((guildId) => needIn(guildId, relay));
+  await startPresence(relay);
+  registerCommands(relay);
+  context.personalData(personalData(relay));
+  // Approval requests that an earlier process left open are denied at once, not with the next message.
+  context.ready(() => core.letta.agents().catch((error: unknown) => log.info('no Letta server yet', { error })));
+}
+
+/** What reaches agents without being addressed to them. */
+async function startPresence(relay: Relay): Promise<void> {
+  const digests = await openDigests(relay);
+  if (relay.frontDoor !== undefined) listenForMessages(relay, relay.frontDoor, digests);
+  listenForReactions(relay);
+  relay.every(PRESENCE_CHECK_MS, async () => {
+    await digests.sendDue();
+    await wakeDue(relay);
+  });
+}
+
+/** `!relay …`, with its slash twins. */
+function registerCommands(relay: Relay): void {
+  relay.group({
+    name: 'relay',
+    description: 'Letta agents that live here',
+    help: 'Set one up in five steps: `relay agent <id>`, `relay enable`, `ai use relay`, `relay setup`, and say something to me.',
+    commands: [
+      ...agentCommands(relay),
+      setupCommand(relay),
+      ...switchCommands(relay),
+      ...grantCommands(relay),
+      directCommands(relay),
+      configCommand(relay),
+      ...statusCommands(relay),
+      contextCommand(relay),
+      wakeCommand(relay),
+    ],
+  });
 }
 
 /** What keeps agents from answering in a guild. In direct messages, each member says for themselves whether one does. */
-function needIn(guildId: string | null, rosters: Pick<Rosters, 'of'>): SetupNeed | undefined {
+function needIn(guildId: string | null, { rosters }: Relay): SetupNeed | undefined {
   if (guildId === null) return undefined;
   const roster = rosters.of(guildId);
   if (roster === undefined || Object.keys(roster.agents).length === 0) {
@@ -119,4 +130,23 @@ function needIn(guildId: string | null, rosters: Pick<Rosters, 'of'>): SetupNeed
   return roster.enabled
     ? undefined
     : { problem: 'The agents of this server are switched off.', remedy: 'Use `relay enable`.' };
+}
+
+function publishMetrics({ metrics, queue, breakers }: Relay): void {
+  metrics.gauge({
+    name: 'queue_events',
+    help: 'Events that agents have not been told of yet, those on their way included.',
+    read: () => queue.totals().events,
+  });
+  metrics.gauge({
+    name: 'queue_sending',
+    help: 'Channels whose agent is at work.',
+    read: () => queue.totals().sending,
+  });
+  metrics.gauge({
+    name: 'breaker_open',
+    help: 'Whether the circuit breaker of an agent keeps prompts from it (1) or not (0).',
+    labels: ['agent'],
+    read: () => breakers.list().map(([agent, { state }]) => [{ agent }, state === 'closed' ? 0 : 1]),
+  });
 }

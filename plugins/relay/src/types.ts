@@ -88,71 +88,8 @@ export type Delivery =
       readonly posted?: boolean;
     };
 
-/** Tells an agent. Everything that can go wrong is a delivery. */
-export interface Delivering {
-  /**
-   * @param key the same at every attempt for the same batch: the server, too, gets it, so that the agent never answers twice
-   */
-  deliver(batch: Batch, key: string, signal: AbortSignal): Promise<Delivery>;
-}
-
 /** The reason with which an attempt is aborted whose agent may not act any more: its run is cancelled at the server, and not taken up again. */
 export const SWITCHED_OFF = new Error('the agent was switched off');
-
-/** What may hold back a channel's or a guild's events. Read anew for each decision, so that a change of a setting holds at once. */
-export interface QueueRules {
-  /** Least time between two batches of a channel. */
-  readonly rateLimitMs: number;
-  /** Of a guild, or of one person's direct messages. */
-  readonly maxQueueSize: number;
-  readonly whenFull: 'refuse-newest' | 'drop-oldest';
-  readonly paused: boolean;
-  /** How long one attempt may take before it is ended from outside. */
-  readonly attemptLimitMs?: number;
-}
-
-export type Offer =
-  | { readonly status: 'taken'; readonly ahead: number }
-  | { readonly status: 'duplicate' }
-  | { readonly status: 'refused'; readonly reason: 'full' };
-
-/** Events on their way to agents: durable, in order within a channel, channels side by side. */
-export interface RelayQueue {
-  /** Written before it resolves. */
-  offer(event: RelayEvent): Promise<Offer>;
-  /** Where a guild (or a person's direct messages, by channel) stands. */
-  status(guildId: string | null): Promise<QueueStatus>;
-  /** Over all guilds and direct messages: events that are not told yet, and channels in which some are being told. */
-  totals(): { readonly events: number; readonly sending: number };
-  /**
-   * Drops what waits; what is being told goes on, and an event whose `offer` has not resolved may be taken afterwards. Returns how many, once that
-   * is on the disk.
-   */
-  clear(guildId: string | null): Promise<number>;
-  /** Everything of a guild (`null`: of direct messages) that has not ended: waiting, or being told. */
-  pending(guildId: string | null): readonly RelayEvent[];
-  /** The guilds (`null`: direct messages) in which something is being told. */
-  busyGuilds(): ReadonlySet<string | null>;
-  /**
-   * Gives up what waits in a channel for an agent, and aborts what the agent is being told there with `reason`. Members who asked get `sentence`.
-   * @returns how many events
-   */
-  cut(channelId: string, agent: string, sentence: string, reason: Error): Promise<number>;
-  /** A setting of the guild has changed: what was held back may go now. */
-  wake(): void;
-  /** Everything of one person: for their export and deletion. */
-  of(userId: string): Promise<readonly RelayEvent[]>;
-  forget(userId: string): Promise<void>;
-  /** Aborts what is being told; it is told again, with the same key, by the next process. */
-  stop(): Promise<void>;
-}
-
-export interface QueueStatus {
-  readonly waiting: readonly { readonly channelId: string; readonly events: number; readonly oldestAt: number }[];
-  readonly sending: readonly { readonly channelId: string; readonly agent: string; readonly since: number }[];
-  /** Refused or given up because too many waited, since the bot was started. */
-  readonly dropped: number;
-}
 
 /** Whether somebody has said it to the agent, and so waits for an answer, or for why there is none. */
 export function needsReply({ kind }: RelayEvent): boolean {

@@ -1,7 +1,7 @@
 import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
-import { createJournal } from '@cinnabar/plugin-relay/queue/journal';
-import { createBook, type QueueRecord } from '@cinnabar/plugin-relay/queue/state';
+import { createQueueJournal } from '@cinnabar/plugin-relay/queue/journal';
+import { createQueueState, type QueueRecord } from '@cinnabar/plugin-relay/queue/state';
 import { z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { opener } from '../../core/storage/fixture.js';
@@ -16,19 +16,19 @@ const WAITING = 20;
 /** What it costs to write down that an event was taken, sent and done, each on the disk before the next, in milliseconds. */
 export async function journalMs(): Promise<number> {
   using folder = makeFolder();
-  const book = createBook();
-  const journal = createJournal(folder.path, createManualClock(), recordingLogger());
-  await journal.load(book.snapshot);
+  const state = createQueueState();
+  const journal = createQueueJournal(folder.path, createManualClock(), recordingLogger());
+  await journal.load(state.snapshot);
   const write = (record: QueueRecord) => {
-    book.apply(record);
+    state.apply(record);
     return journal.append(record);
   };
   const all = events(ROUNDS + WAITING);
-  const waiting = all.slice(0, WAITING).map((event) => write({ is: 'taken', n: book.next(), at: 0, event }));
+  const waiting = all.slice(0, WAITING).map((event) => write({ is: 'taken', n: state.next(), at: 0, event }));
   await Promise.all(waiting);
   const startedAt = performance.now();
   for (const event of all.slice(WAITING)) {
-    const n = book.next();
+    const n = state.next();
     await write({ is: 'taken', n, at: 0, event });
     await write({ is: 'sent', key: event.id, of: [n], attempt: 1, failures: 0 });
     await write({ is: 'ended', key: event.id });

@@ -6,8 +6,8 @@
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { createBreakers } from '@cinnabar/plugin-relay/queue/breakers';
-import { createJournal } from '@cinnabar/plugin-relay/queue/journal';
-import { createRelayQueue } from '@cinnabar/plugin-relay/queue/queue';
+import { createQueueJournal } from '@cinnabar/plugin-relay/queue/journal';
+import { openRelayQueue } from '@cinnabar/plugin-relay/queue/queue';
 import type { Batch, Delivery } from '@cinnabar/plugin-relay/types';
 import { event } from '../../plugins/relay/queue/town.js';
 import { createFastClock } from './fast-clock.js';
@@ -41,11 +41,11 @@ async function deliver(batch: Batch, key: string, signal: AbortSignal): Promise<
 }
 
 let keys = 0;
-const queue = await createRelayQueue({
-  store: createJournal(folder, clock, log),
+const queue = await openRelayQueue({
+  store: createQueueJournal(folder, clock, log),
   rulesFor: async () => ({ rateLimitMs: 500, maxQueueSize: 1_000, whenFull: 'refuse-newest', paused: false }),
   agentFor: async () => 'aurora',
-  delivering: { deliver },
+  deliver,
   breakers: createBreakers(clock, log),
   clock,
   random: { next: Math.random, id: () => `${process.pid}-${Date.now()}-${++keys}` },
@@ -65,7 +65,7 @@ process.stdin.resume().once('end', async () => {
 const offers = ids.map(async (id, n) => {
   // Some while the first are being told already.
   await setTimeout(Math.floor(n / 10) * 3);
-  await queue.offer(event(id, placeOf(id)));
+  await queue.enqueue(event(id, placeOf(id)));
   say(`taken ${id}`);
 });
 await Promise.all(offers);

@@ -1,44 +1,24 @@
-import {
-  type Actor,
-  type Clock,
-  type Identities,
-  linkSignals,
-  type SettingsCatalog,
-  type SettledOutcome,
-  type ToolDefinition,
-  type Tools,
-  unlessAborted,
-  z,
-} from '@cinnabar/sdk';
+import { type Actor, linkSignals, type SettledOutcome, type ToolDefinition, withinLimit, z } from '@cinnabar/sdk';
+import type { RelayStores } from '../context.js';
 import type { ApprovalDecision, ApprovalRequest, AskApproval } from '../letta/runs/prompt-context.js';
 import { grantOf, guildIdentity, PLUGIN } from './grants.js';
-import type { Rosters } from './roster.js';
-
-interface AskParts {
-  readonly tools: Tools;
-  readonly rosters: Rosters;
-  readonly identities: Identities;
-  readonly catalog: SettingsCatalog;
-  readonly clock: Clock;
-}
 
 const read = z.record(z.string(), z.unknown());
 
 /**
- * Asks the member whose message the agent works on whether it may use a tool of its own, by a card where that message is; where nobody has
- * caused it, whoever let the agent in. Asked for once for each call, also after a restart.
+ * Asks for a decision about an approval request by a card in the channel of the prompt: the member whose message the agent works on, or, for an
+ * event without a member, the admin who let the agent in. Asked once for each call, also after a restart.
  */
-export function createAsking(parts: AskParts): AskApproval {
+export function createApprovalCards(stores: RelayStores): AskApproval {
   return async (request, signal) => {
-    const actor = await actorOf(request, parts);
+    const actor = await actorOf(request, stores);
     if (actor === undefined) return { approve: false, reason: 'There is nobody who could approve it.' };
-    const patience = await patienceFor(actor, parts);
+    const limitMs = await timeLimitFor(actor, stores);
     const late = new AbortController();
     const either = linkSignals(signal, late.signal);
-    const stopTimer = parts.clock.after(patience, () => late.abort());
-    const asking = parts.tools.invoke({
+    const asking = stores.tools.invoke({
       name: APPROVE,
-      arguments: { agent: nameOf(request, parts.rosters), tool: request.tool, arguments: argumentsOf(request.input) },
+      arguments: { agent: nameOf(request, stores), tool: request.tool, arguments: argumentsOf(request.input) },
       actor,
       origin: PLUGIN,
       key: `${PLUGIN}:${request.key}:${request.callId}`,
@@ -47,17 +27,19 @@ export function createAsking(parts: AskParts): AskApproval {
     const decided = asking
       .then((outcome) => (outcome.status === 'deferred' ? outcome.settled : outcome))
       .finally(either.release);
-    // However long it takes to post the card, or to take it away: the agent, and whatever else waits for it, does not wait for that.
-    const end = await unlessAborted(decided, late.signal).finally(stopTimer);
-    return end.inTime ? decisionOf(end.value) : { approve: false, reason: 'Nobody decided in time.' };
+    // The agent does not wait for requests to Discord that post the card or delete it.
+    const result = await withinLimit(stores.clock, limitMs, decided);
+    if (result.inTime) return decisionOf(result.value);
+    late.abort();
+    return { approve: false, reason: 'Nobody decided in time.' };
   };
 }
 
 const SLACK_MS = 2_000;
 const USUAL_SECONDS = 60;
 
-/** How long a person has to decide, and a little: a card that has run out is only taken away when its member is heard of again. */
-async function patienceFor(actor: Actor, { catalog }: AskParts): Promise<number> {
+/** The time limit of `confirm` for the member, and a little more. */
+async function timeLimitFor(actor: Actor, { catalog }: RelayStores): Promise<number> {
   const rules = await catalog.describe('confirm', actor).catch(() => []);
   const limit = rules.find(({ key }) => key === 'timeLimit')?.value;
   return (typeof limit === 'number' ? limit : USUAL_SECONDS) * 1000 + SLACK_MS;
@@ -70,22 +52,22 @@ function decisionOf(outcome: SettledOutcome): ApprovalDecision {
 
 async function actorOf(
   { agentId, place }: ApprovalRequest,
-  { rosters, identities }: AskParts,
+  { rosters, identities }: RelayStores,
 ): Promise<Actor | undefined> {
   const { guildId, channelId } = place;
   if (place.userId !== null) return { userId: place.userId, guildId, channelId };
-  const key = guildId === null ? undefined : keyOf(guildId, agentId, rosters);
+  const key = guildId === null ? undefined : keyOf(guildId, agentId, { rosters });
   if (guildId === null || key === undefined) return undefined;
   const grant = await grantOf(identities, guildIdentity(guildId, key), guildId);
   return grant === undefined ? undefined : { userId: grant.userId, guildId, channelId };
 }
 
-function keyOf(guildId: string, agentId: string, rosters: Rosters): string | undefined {
+function keyOf(guildId: string, agentId: string, { rosters }: Pick<RelayStores, 'rosters'>): string | undefined {
   return Object.entries(rosters.of(guildId)?.agents ?? {}).find(([, agent]) => agent.agentId === agentId)?.[0];
 }
 
-function nameOf({ agentId, place: { guildId } }: ApprovalRequest, rosters: Rosters): string {
-  const key = guildId === null ? undefined : keyOf(guildId, agentId, rosters);
+function nameOf({ agentId, place: { guildId } }: ApprovalRequest, { rosters }: Pick<RelayStores, 'rosters'>): string {
+  const key = guildId === null ? undefined : keyOf(guildId, agentId, { rosters });
   return guildId === null || key === undefined ? agentId : (rosters.of(guildId)?.agents[key]?.name ?? agentId);
 }
 
@@ -109,8 +91,8 @@ const input = z.object({
 });
 
 /**
- * What an agent at the Letta server has to ask for before it does it. Running it means nothing but that somebody said yes: the call itself
- * is the server's. So the card, its time limit and the record of who decided are those of every other tool.
+ * Stands for a tool call of an agent that the Letta server holds for approval. Running it has no effect but to record the approval: the call itself
+ * is the server's. So the card, its time limit and the record of the decision are those of every other tool.
  */
 export const approveTool: ToolDefinition<typeof input, { readonly approved: true }> = {
   name: APPROVE,

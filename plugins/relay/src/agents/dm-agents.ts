@@ -1,81 +1,63 @@
-import { type Collection, z } from '@cinnabar/sdk';
-import type { RelaySettings } from '../settings.js';
+import { z } from '@cinnabar/sdk';
+import type { RelayContext, RelayStores } from '../context.js';
 import { directIdentity, directKey } from './grants.js';
-import type { Rosters } from './roster.js';
 
-/** One person's direct messages. */
+/** What is stored of a person's direct messages. */
 export const directs = {
   scope: 'user',
   version: 1,
   schema: z.object({
-    /** Their own agent, which the owner of the bot has given them. */
+    /** Their own agent, assigned by the owner of the bot. */
     agentId: z.string().optional(),
-    /** Whether they have been asked if an agent may read what they write. */
+    /** Whether they have been asked for their consent. */
     asked: z.boolean().default(false),
   }),
 } as const;
-type Direct = z.output<typeof directs.schema>;
+export type DmAgents = ReturnType<typeof createDmAgents>;
 
-interface DirectAgent {
-  readonly agentId: string;
-  /** The key by which events name it. */
-  readonly key: string;
-  readonly identity: string;
-}
-
-export interface Directs {
-  /** Who answers somebody's direct messages; `undefined`: nobody does. */
-  agentOf(userId: string): Promise<DirectAgent | undefined>;
-  /** Gives somebody an agent of their own, or takes it back. */
-  give(userId: string, agentId: string | undefined): Promise<void>;
-  /** `true` the first time. */
-  ask(userId: string): Promise<boolean>;
-  /** Whose own agent it is. */
-  ownerOf(agentId: string): Promise<string | undefined>;
-}
-
-export function createDirects(kept: Collection<Direct, 'user'>, settings: RelaySettings): Directs {
+/** Which agent answers the direct messages of a person: their own, or the one for everybody. */
+export function createDmAgents({ collections: { directs: stored }, settings }: RelayContext) {
   return {
-    async agentOf(userId) {
-      const { agentId } = await kept.of(userId).get();
+    /** @returns the agent with the key by which events name it; `undefined` when there is none */
+    async agentOf(userId: string) {
+      const { agentId } = await stored.of(userId).get();
       if (agentId !== undefined) return { agentId, key: directKey(userId), identity: directIdentity(userId) };
       const { dmAgent } = await settings.global.get();
-      return dmAgent === undefined
-        ? undefined
-        : { agentId: dmAgent, key: directKey(undefined), identity: directIdentity(undefined) };
+      if (dmAgent === undefined) return undefined;
+      return { agentId: dmAgent, key: directKey(undefined), identity: directIdentity(undefined) };
     },
-    async give(userId, agentId) {
-      await kept.of(userId).update((draft) => {
+    /** Gives a person an agent of their own, or with `undefined` takes it back. */
+    async assign(userId: string, agentId: string | undefined): Promise<void> {
+      await stored.of(userId).update((draft) => {
         if (agentId === undefined) delete draft.agentId;
         else draft.agentId = agentId;
       });
     },
-    async ask(userId) {
+    /** Notes that a person is asked for consent. @returns `true` the first time */
+    async noteAsked(userId: string): Promise<boolean> {
       let first = false;
-      await kept.of(userId).update((draft) => {
+      await stored.of(userId).update((draft) => {
         first = !draft.asked;
         draft.asked = true;
       });
       return first;
     },
-    async ownerOf(agentId) {
-      for await (const [userId, direct] of kept.entries()) if (direct.agentId === agentId) return userId;
+    /** Whose own agent it is. */
+    async ownerOf(agentId: string): Promise<string | undefined> {
+      for await (const [userId, direct] of stored.entries()) if (direct.agentId === agentId) return userId;
       return undefined;
     },
   };
 }
 
 /**
- * Where an agent lives already. It lives in one place: what it learns in a server is told in no other one, nor out of a direct message.
- * @returns a clause for people, `undefined` when it is free
+ * The home that an agent has already. It has one home only: what it learns in a server must not be told in another, nor what it learns in direct
+ * messages.
+ * @returns a clause for people, `undefined` when it has none
  */
-export async function residenceOf(
+export async function homeOf(
   agentId: string,
-  {
-    rosters,
-    directs,
-    settings,
-  }: { readonly rosters: Rosters; readonly directs: Directs; readonly settings: RelaySettings },
+  { rosters, dmAgents, settings }: RelayStores,
   except: { readonly guildId: string; readonly key: string } | undefined,
 ): Promise<string | undefined> {
   for (const [guildId, { agents }] of rosters.all()) {
@@ -85,5 +67,5 @@ export async function residenceOf(
     }
   }
   if ((await settings.global.get()).dmAgent === agentId) return 'answers direct messages';
-  return (await directs.ownerOf(agentId)) === undefined ? undefined : "answers somebody's direct messages";
+  return (await dmAgents.ownerOf(agentId)) === undefined ? undefined : "answers somebody's direct messages";
 }

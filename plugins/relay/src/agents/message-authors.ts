@@ -1,7 +1,7 @@
-import { type Collection, type SettledCall, z } from '@cinnabar/sdk';
-import { SnowflakeUtil } from 'discord.js';
+import { type Collection, createdAt, type SettledCall, z } from '@cinnabar/sdk';
+import { agentKeyOf } from './grants.js';
 
-/** Which agent has written the latest messages of a channel: for reactions, and for those that reply to one. */
+/** Which agent wrote the latest messages of a channel: for reactions, and for replies to them. */
 export const posts = {
   scope: 'channel',
   version: 1,
@@ -10,28 +10,53 @@ export const posts = {
 
 const REMEMBERED = 200;
 
-export interface Posts {
-  note(channelId: string, agent: string, messageIds: readonly string[]): Promise<void>;
-  /** The agent that wrote a message, by its key in the roster. */
-  agentOf(channelId: string, messageId: string): Promise<string | undefined>;
-  /** Whether an agent has written in a channel since a time, in milliseconds since the Unix epoch. */
-  hasWritten(channelId: string, agent: string, since: number): Promise<boolean>;
+export type MessageAuthors = ReturnType<typeof createMessageAuthors>;
+
+interface Recording {
+  readonly identity: string;
+  readonly channelId: string;
+  messageIds: readonly string[];
 }
 
-export function createPosts(kept: Collection<z.output<typeof posts.schema>, 'channel'>): Posts {
+/** Knows the messages that agents write: in the past by channel, and those of a run while it is recorded. */
+export function createMessageAuthors(stored: Collection<z.output<typeof posts.schema>, 'channel'>) {
+  const recordings = new Set<Recording>();
+
+  const note = async (channelId: string, agent: string, messageIds: readonly string[]): Promise<void> => {
+    if (messageIds.length === 0) return;
+    await stored.of(channelId).update((draft) => {
+      draft.latest = [...draft.latest, ...messageIds.map((id) => ({ id, agent }))].slice(-REMEMBERED);
+    });
+  };
+
   return {
-    async note(channelId, agent, messageIds) {
-      if (messageIds.length === 0) return;
-      await kept.of(channelId).update((draft) => {
-        draft.latest = [...draft.latest, ...messageIds.map((id) => ({ id, agent }))].slice(-REMEMBERED);
-      });
+    note,
+    /** The agent that wrote a message, by its key in the roster. */
+    async agentOf(channelId: string, messageId: string): Promise<string | undefined> {
+      return (await stored.of(channelId).get()).latest.find(({ id }) => id === messageId)?.agent;
     },
-    async agentOf(channelId, messageId) {
-      return (await kept.of(channelId).get()).latest.find(({ id }) => id === messageId)?.agent;
+    /** Whether an agent has written in a channel since a time, in milliseconds since the Unix epoch. */
+    async hasWritten(channelId: string, agent: string, since: number): Promise<boolean> {
+      const { latest } = await stored.of(channelId).get();
+      return latest.some((post) => post.agent === agent && createdAt(post.id) >= since);
     },
-    async hasWritten(channelId, agent, since) {
-      const { latest } = await kept.of(channelId).get();
-      return latest.some((post) => post.agent === agent && SnowflakeUtil.timestampFrom(post.id) >= since);
+    /** For `Tools.onSettled`: every tool call that has ended. */
+    async onToolCall(call: SettledCall): Promise<void> {
+      const { identity } = call.actor;
+      const agent = identity === undefined ? undefined : agentKeyOf(identity);
+      const written = agent === undefined ? undefined : writtenBy(call);
+      if (agent === undefined || written === undefined) return;
+      for (const recording of recordings) {
+        if (recording.identity === identity && recording.channelId === written.channelId)
+          recording.messageIds = [...recording.messageIds, ...written.messageIds];
+      }
+      await note(written.channelId, agent, written.messageIds);
+    },
+    /** Records what an identity writes in a channel, until `end`. */
+    record(identity: string, channelId: string) {
+      const recording: Recording = { identity, channelId, messageIds: [] };
+      recordings.add(recording);
+      return { messageIds: () => recording.messageIds, end: () => recordings.delete(recording) };
     },
   };
 }
@@ -42,7 +67,7 @@ const written = z.object({
   messageIds: z.array(z.string()).optional(),
 });
 
-/** The messages that a call has written, where, by what its tool tells of it; `undefined` when it wrote none. */
+/** The messages that a call has written, and where, as its output says; `undefined` when it wrote none. */
 function writtenBy({ outcome, input }: SettledCall): { channelId: string; messageIds: readonly string[] } | undefined {
   if (outcome.status !== 'done') return undefined;
   const output = written.safeParse(outcome.output);
@@ -51,48 +76,4 @@ function writtenBy({ outcome, input }: SettledCall): { channelId: string; messag
   const { messageId, messageIds = messageId === undefined ? [] : [messageId] } = output.data;
   const channelId = output.data.channelId ?? (asked.success ? asked.data.channelId : undefined);
   return channelId === undefined || messageIds.length === 0 ? undefined : { channelId, messageIds };
-}
-
-/** What agents write, while they are at work and otherwise. */
-export interface Watch {
-  /** To be told of every call that is over. */
-  settled(call: SettledCall): Promise<void>;
-  /** Looks out for what an identity writes in a channel, until `end`. */
-  during(identity: string, channelId: string): Looking;
-}
-
-/** A look-out for what is written. */
-interface Looking {
-  posted(): boolean;
-  messageIds(): readonly string[];
-  end(): void;
-}
-
-interface Run {
-  readonly identity: string;
-  readonly channelId: string;
-  messageIds: readonly string[];
-}
-
-/** @param keyOf an agent's key in its roster, by its identity; `undefined` for identities of others */
-export function createWatch(posts: Posts, keyOf: (identity: string) => string | undefined): Watch {
-  const runs = new Set<Run>();
-  return {
-    async settled(call) {
-      const { identity } = call.actor;
-      const key = identity === undefined ? undefined : keyOf(identity);
-      const written = key === undefined ? undefined : writtenBy(call);
-      if (key === undefined || written === undefined) return;
-      for (const run of runs) {
-        if (run.identity === identity && run.channelId === written.channelId)
-          run.messageIds = [...run.messageIds, ...written.messageIds];
-      }
-      await posts.note(written.channelId, key, written.messageIds);
-    },
-    during(identity, channelId) {
-      const run: Run = { identity, channelId, messageIds: [] };
-      runs.add(run);
-      return { posted: () => run.messageIds.length > 0, messageIds: () => run.messageIds, end: () => runs.delete(run) };
-    },
-  };
 }

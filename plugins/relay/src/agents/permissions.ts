@@ -1,40 +1,20 @@
-import {
-  type Access,
-  type FrontDoor,
-  type Identities,
-  type IdentityObjection,
-  isUnknown,
-  type McpEndpoint,
-  type ToolPolicies,
-  type Tools,
-} from '@cinnabar/sdk';
+import { type IdentityObjection, isUnknown } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { RelaySettings } from '../settings.js';
-import { type RelayEvent, type RelayQueue, SWITCHED_OFF } from '../types.js';
-import type { Directs } from './dm-agents.js';
+import type { Relay, RelayStores } from '../context.js';
+import { rulesIn } from '../settings.js';
+import { type RelayEvent, SWITCHED_OFF } from '../types.js';
 import { agentKeyOf, grantOf, guildIdentity, LISTER, PLUGIN } from './grants.js';
-import type { Rosters } from './roster.js';
-
-interface StandingParts {
-  readonly rosters: Rosters;
-  readonly directs: Directs;
-  readonly settings: RelaySettings;
-  readonly identities: Identities;
-  readonly frontDoor: FrontDoor | undefined;
-  /** Whether all servers that someone shares with the bot have switched direct messages off. */
-  readonly isShut: (userId: string) => Promise<boolean>;
-}
 
 /** Whether agents may act at the moment: what the switches of the guild, and the consent of the member, say now. */
-export interface AgentStanding {
+export interface AgentPermissions {
   /** For every call under an identity of the relay. */
   readonly objection: IdentityObjection;
-  /** Why the agent of an event may not be told of it, as a clause for people; `undefined` while it may. */
-  of(event: RelayEvent): Promise<string | undefined>;
+  /** Why an event must not be delivered to its agent, as a clause for people; `undefined` when it may be. */
+  objectionTo(event: RelayEvent): Promise<string | undefined>;
 }
 
-export function createStanding(parts: StandingParts): AgentStanding {
-  const { rosters, directs, settings, identities, frontDoor, isShut } = parts;
+export function createAgentPermissions(stores: RelayStores): AgentPermissions {
+  const { rosters, dmAgents, settings, identities, frontDoor } = stores;
 
   const inGuild = (guildId: string, key: string | undefined): string | undefined => {
     const roster = rosters.enabled(guildId);
@@ -44,9 +24,10 @@ export function createStanding(parts: StandingParts): AgentStanding {
 
   const inDirect = async (userId: string, channelId: string, key: string | undefined) => {
     if ((await settings.user(userId).get()).dm !== 'on') return 'agents are switched off in these direct messages';
-    if ((await directs.agentOf(userId))?.key !== key)
+    if ((await dmAgents.agentOf(userId))?.key !== key)
       return 'this agent does not answer these direct messages any more';
-    if (await isShut(userId)) return 'the servers shared with this member have switched off answers to direct messages';
+    if (await directMessagesOff(userId, stores))
+      return 'the servers shared with this member have switched off answers to direct messages';
     const responder = await frontDoor?.responderIn(null, channelId);
     return responder === undefined || responder === PLUGIN ? undefined : `${responder} answers these direct messages`;
   };
@@ -59,7 +40,7 @@ export function createStanding(parts: StandingParts): AgentStanding {
       const grant = grants.find((one) => one.guildId === null);
       return grant === undefined ? undefined : inDirect(grant.userId, grant.channelId, agentKeyOf(id));
     },
-    async of({ guildId, userId, channelId, agent }) {
+    async objectionTo({ guildId, userId, channelId, agent }) {
       if (guildId !== null)
         return inGuild(guildId, agent) ?? identities.standing(guildIdentity(guildId, agent), guildId);
       return userId === null ? 'this agent is let into no direct messages' : inDirect(userId, channelId, agent);
@@ -67,22 +48,30 @@ export function createStanding(parts: StandingParts): AgentStanding {
   };
 }
 
-const POST_TOOL = 'discord_send';
-
-export interface MuteParts {
-  readonly access: Pick<Access, 'decide'>;
-  readonly identities: Identities;
-  readonly policies: Pick<ToolPolicies, 'get'>;
-  readonly tools: Pick<Tools, 'list'>;
-  readonly client: Client;
+/** Whether all servers with agents that a person shares with the bot have switched answers to direct messages off. */
+export async function directMessagesOff(
+  userId: string,
+  { rosters, settings, client }: Pick<RelayStores, 'rosters' | 'settings' | 'client'>,
+): Promise<boolean> {
+  let shared = 0;
+  for (const [guildId, { enabled }] of rosters.all()) {
+    const guild = enabled ? client.guilds.cache.get(guildId) : undefined;
+    const member = await guild?.members.fetch(userId).catch(() => undefined);
+    if (member === undefined) continue;
+    if ((await rulesIn(settings, guildId)).enable_dm_responses) return false;
+    shared += 1;
+  }
+  return shared > 0;
 }
 
-export interface Mute {
+const POST_TOOL = 'discord_send';
+
+export interface PostingProblem {
   /** For members, as a clause. */
   readonly text: string;
   /** What an admin can do about it. */
   readonly todo: string;
-  /** It was not granted the tool. It may be meant to answer with others, and is told what is said to it. */
+  /** It was not granted the tool. It may be meant to answer with others, so events are delivered to it. */
   readonly isUngranted?: true;
 }
 
@@ -90,12 +79,12 @@ export interface Mute {
  * Why an agent of a guild cannot post in a channel at the moment, although it was let in: its rights are those of the member who let it in, under
  * the policies of the server. `undefined` while it can.
  */
-export async function muteIn(
+export async function postingProblem(
   guildId: string,
   { key, name }: { readonly key: string; readonly name: string },
   channelId: string,
-  { access, identities, policies, tools, client }: MuteParts,
-): Promise<Mute | undefined> {
+  { access, identities, policies, tools, client }: RelayStores,
+): Promise<PostingProblem | undefined> {
   const identity = guildIdentity(guildId, key);
   const grant = await grantOf(identities, identity, guildId);
   const again = `An admin who may post lets it in again: \`relay agent\` with its id and the name \`${name}\`.`;
@@ -139,41 +128,28 @@ async function hasLeft(client: Client, guildId: string, userId: string): Promise
   }
 }
 
-interface CutOffParts {
-  readonly identities: Identities;
-  readonly endpoint: McpEndpoint | undefined;
-  readonly standing: AgentStanding;
-  readonly queue: RelayQueue;
-}
-
 export const noAnswer = (objection: string) => `There will be no answer: ${objection}.`;
 
 /**
- * Ends what is under way for agents that may not act any more in a guild, or in direct messages (`null`): their sessions with the calls in them,
- * their runs at the Letta server, and what waits for them. Members who asked get a word. Called after a switch was changed; what is changed past
- * the relay's own commands is found by looking again and again.
- * @returns how many events were cut off
+ * Cancels what is under way for agents that may not act any more in a guild, or in direct messages (`null`): their MCP sessions with the calls in
+ * them, their runs at the Letta server, and their queued events. Members who asked get a message. Called after a command has changed a switch,
+ * and periodically for changes that are made elsewhere.
+ * @returns how many events were cancelled
  */
-export async function cutOff(
+export async function cancelForbidden(
   guildId: string | null,
-  { identities, endpoint, standing, queue }: CutOffParts,
+  { identities, endpoint, permissions, queue }: Relay,
 ): Promise<number> {
   for (const { id, plugin } of await identities.list(guildId)) {
     if (plugin === PLUGIN && (await identities.standing(id, guildId)) !== undefined) await endpoint?.cut(id);
   }
-  let cut = 0;
-  // One of each channel and agent stands for the others.
+  let cancelled = 0;
+  // One event of each channel and agent stands for the others.
   const pending = new Map(queue.pending(guildId).map((event) => [`${event.channelId} ${event.agent}`, event]));
   for (const event of pending.values()) {
-    const objection = await standing.of(event);
+    const objection = await permissions.objectionTo(event);
     if (objection !== undefined)
-      cut += await queue.cut(event.channelId, event.agent, noAnswer(objection), SWITCHED_OFF);
+      cancelled += await queue.cancel(event.channelId, event.agent, noAnswer(objection), SWITCHED_OFF);
   }
-  return cut;
-}
-
-/** Looks every two seconds, while something is under way, whether it still may be. */
-export const CHECK_MS = 2_000;
-export async function cutOffWhatMayNot(parts: CutOffParts): Promise<void> {
-  for (const guildId of parts.queue.busyGuilds()) await cutOff(guildId, parts);
+  return cancelled;
 }

@@ -1,6 +1,5 @@
 import { type Collection, type IdentityProfiles, z } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
-import type { RelaySettings } from '../settings.js';
+import type { RelayStores } from '../context.js';
 import { agentKeyOf, guildIdentity } from './grants.js';
 
 /** What reaches the agents from a channel: everything, what is said to them, that and digests, or nothing. */
@@ -46,9 +45,9 @@ export interface Rosters {
   all(): Iterable<readonly [guildId: string, roster: Roster]>;
 }
 
-export async function openRosters(kept: Collection<Roster, 'guild'>): Promise<Rosters> {
+export async function openRosters(stored: Collection<Roster, 'guild'>): Promise<Rosters> {
   const known = new Map<string, Roster>();
-  for await (const [guildId, roster] of kept.entries()) known.set(guildId, roster);
+  for await (const [guildId, roster] of stored.entries()) known.set(guildId, roster);
   return {
     of: (guildId) => known.get(guildId),
     enabled(guildId) {
@@ -56,7 +55,7 @@ export async function openRosters(kept: Collection<Roster, 'guild'>): Promise<Ro
       return roster?.enabled === true ? roster : undefined;
     },
     async update(guildId, change) {
-      const roster = await kept.of(guildId).update(change);
+      const roster = await stored.of(guildId).update(change);
       known.set(guildId, roster);
       return roster;
     },
@@ -132,14 +131,8 @@ function asAddress(name: string, isForBot: boolean): RegExp {
   return address;
 }
 
-interface ProfileParts {
-  readonly rosters: Pick<Rosters, 'enabled'>;
-  readonly settings: Pick<RelaySettings, 'guild'>;
-  readonly client: Client;
-}
-
 /** Under which name and picture a guild's agents post: their own, where members have several to tell apart, or as the guild has set. */
-export function createProfiles({ rosters, settings, client }: ProfileParts): IdentityProfiles {
+export function createProfiles({ rosters, settings, client }: RelayStores): IdentityProfiles {
   return async ({ id }, guildId) => {
     const roster = rosters.enabled(guildId);
     const chosen = roster && byKey(roster, agentKeyOf(id));

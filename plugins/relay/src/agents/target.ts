@@ -1,11 +1,10 @@
 import type { Identities, IdentityGrant } from '@cinnabar/sdk';
-import type { RelaySettings } from '../settings.js';
+import type { RelayStores } from '../context.js';
 import type { RelayEvent } from '../types.js';
-import type { Directs } from './dm-agents.js';
 import { directGrant, grantOf, guildIdentity, saveGrant } from './grants.js';
-import { byKey, type Rosters } from './roster.js';
+import { byKey } from './roster.js';
 
-/** The agent that an event is for, as things are now. */
+/** The agent that an event is for, by the settings of this moment. */
 export interface Target {
   readonly agentId: string;
   /** As whom it acts. */
@@ -20,19 +19,15 @@ export interface Target {
   readonly granted: ReadonlySet<string>;
 }
 
-export interface TargetParts {
-  readonly rosters: Rosters;
-  readonly directs: Directs;
-  readonly identities: Identities;
-  readonly settings: RelaySettings;
+/**
+ * The agent of an event. Looked up at the delivery, so that a change of the settings also holds for what is queued.
+ * @returns `undefined` when the agent was removed or switched off
+ */
+export async function targetOf(event: RelayEvent, stores: RelayStores): Promise<Target | undefined> {
+  return event.guildId === null ? directTarget(event, stores) : guildTarget(event, event.guildId, stores);
 }
 
-/** Looked up when the agent is told, so that a change also holds for what waits. `undefined`: there is nobody to tell any more. */
-export async function targetOf(event: RelayEvent, parts: TargetParts): Promise<Target | undefined> {
-  return event.guildId === null ? directTarget(event, parts) : guildTarget(event, event.guildId, parts);
-}
-
-async function guildTarget(event: RelayEvent, guildId: string, { rosters, identities }: TargetParts) {
+async function guildTarget(event: RelayEvent, guildId: string, { rosters, identities }: RelayStores) {
   const roster = rosters.enabled(guildId);
   const chosen = roster === undefined ? undefined : byKey(roster, event.agent);
   if (chosen === undefined) return undefined;
@@ -48,17 +43,17 @@ async function guildTarget(event: RelayEvent, guildId: string, { rosters, identi
   };
 }
 
-async function directTarget({ userId, channelId }: RelayEvent, { directs, settings }: TargetParts) {
+async function directTarget({ userId, channelId }: RelayEvent, { dmAgents, settings }: RelayStores) {
   if (userId === null || (await settings.user(userId).get()).dm !== 'on') return undefined;
-  const agent = await directs.agentOf(userId);
+  const agent = await dmAgents.agentOf(userId);
   if (agent === undefined) return undefined;
   const { channels, tools } = directGrant(userId, channelId);
   const granted = new Set(Object.keys(tools));
   return { agentId: agent.agentId, identity: agent.identity, name: 'agent', userId, channels, granted };
 }
 
-/** Lets the agent of direct messages into the conversation that it is told of, and into no other one any more. */
-export async function letIntoDirect(
+/** Grants the agent of direct messages the conversation of an event, and no other one. */
+export async function grantConversation(
   identities: Identities,
   { identity, name }: Target,
   event: RelayEvent,

@@ -1,5 +1,4 @@
 import {
-  type Collection,
   type CommandContext,
   type IdentityGrant,
   option,
@@ -9,11 +8,12 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { GuildBasedChannel } from 'discord.js';
-import { residenceOf } from '../agents/dm-agents.js';
+import { homeOf } from '../agents/dm-agents.js';
 import { firstTools, grantOf, guildIdentity, saveGrant } from '../agents/grants.js';
+import { cancelForbidden } from '../agents/permissions.js';
 import type { GuildAgent, Roster } from '../agents/roster.js';
-import type { Wakes } from '../presence/wakes.js';
-import { ADMIN, agentNamed, agentOption, type Desk, guildOf } from './desk.js';
+import type { Relay } from '../context.js';
+import { ADMIN, agentNamed, agentOption, guildOf } from './options.js';
 
 /** As Letta makes them, and whatever a server of one's own may make. */
 export const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
@@ -21,17 +21,8 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
 const DEFAULT_NAME = 'agent';
 const MOST_AGENTS = 20;
 
-export interface AgentDesk extends Desk {
-  readonly wakes: Collection<Wakes, 'guild'>;
-  /** Voids the bearer of an identity that is gone. */
-  readonly revoke: (identity: string) => Promise<unknown>;
-  readonly hasBearer: (identity: string) => Promise<boolean>;
-  /** What the Letta server calls an agent; `undefined` when it does not say. */
-  readonly nameOf: (agentId: string) => Promise<string | undefined>;
-}
-
 /** `!relay agent`, `remove` and `show`. */
-export function agentCommands(desk: AgentDesk): readonly Subcommand[] {
+export function agentCommands(relay: Relay): readonly Subcommand[] {
   return [
     subcommand({
       name: 'agent',
@@ -51,14 +42,14 @@ export function agentCommands(desk: AgentDesk): readonly Subcommand[] {
         channel: option.channel().optional().describe('Where it answers before the default agent'),
       },
       examples: ['relay agent agent-1234', 'relay agent agent-1234 aurora', 'relay agent agent-5678 scout #maps'],
-      run: (ctx, { id, name, channel }) => letIn(desk, ctx, { agentId: id, name, channel }),
+      run: (ctx, { id, name, channel }) => letIn(relay, ctx, { agentId: id, name, channel }),
     }),
     subcommand({
       name: 'remove',
       description: 'Send an agent away: it may do nothing here any more',
       access: ADMIN,
       options: { agent: z.string().describe('Its name here') },
-      run: (ctx, { agent }) => sendAway(desk, ctx, agent),
+      run: (ctx, { agent }) => sendAway(relay, ctx, agent),
     }),
     subcommand({
       name: 'default',
@@ -67,8 +58,8 @@ export function agentCommands(desk: AgentDesk): readonly Subcommand[] {
       options: { agent: z.string().describe('Its name here') },
       async run(ctx, { agent: name }) {
         const guildId = guildOf(ctx);
-        const { key, agent } = agentNamed(desk.rosters.of(guildId), name);
-        await desk.rosters.update(guildId, (draft) => {
+        const { key, agent } = agentNamed(relay.rosters.of(guildId), name);
+        await relay.rosters.update(guildId, (draft) => {
           draft.defaultAgent = key;
         });
         return ctx.reply(`\`${agent.name}\` is the default agent now: it answers where no other does.`);
@@ -83,7 +74,7 @@ export function agentCommands(desk: AgentDesk): readonly Subcommand[] {
         channel: option.channel().optional().describe('Where it answers from now on; this channel when left out'),
       },
       examples: ['relay move scout #maps'],
-      run: (ctx, { agent, channel }) => move(desk, ctx, agent, channel?.id ?? ctx.channel.id),
+      run: (ctx, { agent, channel }) => move(relay, ctx, agent, channel?.id ?? ctx.channel.id),
     }),
     subcommand({
       name: 'rename',
@@ -93,7 +84,7 @@ export function agentCommands(desk: AgentDesk): readonly Subcommand[] {
         agent: z.string().describe('Its name here'),
         name: z.string().regex(NAME, 'expected letters, digits, - and _, at most 32').describe('Its new name'),
       },
-      run: (ctx, { agent, name }) => rename(desk, ctx, agent, name),
+      run: (ctx, { agent, name }) => rename(relay, ctx, agent, name),
     }),
     subcommand({
       name: 'avatar',
@@ -108,34 +99,34 @@ export function agentCommands(desk: AgentDesk): readonly Subcommand[] {
           .describe('Address of the picture; left out, it has that of the bot'),
       },
       examples: ['relay avatar scout https://example.org/scout.png'],
-      run: (ctx, { agent, picture }) => portray(desk, ctx, agent, picture),
+      run: (ctx, { agent, picture }) => portray(relay, ctx, agent, picture),
     }),
     subcommand({
       name: 'show',
       description: 'The agents of this server, and what they may do',
       access: ADMIN,
-      options: { agent: agentOption(desk.rosters) },
-      run: async (ctx, { agent }) => ctx.reply(await showAgents(desk, guildOf(ctx), agent)),
+      options: { agent: agentOption(relay.rosters) },
+      run: async (ctx, { agent }) => ctx.reply(await showAgents(relay, guildOf(ctx), agent)),
     }),
   ];
 }
 
-interface Newcomer {
+interface NewAgent {
   readonly agentId: string;
   readonly name: string | undefined;
   readonly channel: GuildBasedChannel | undefined;
 }
 
-async function letIn(desk: AgentDesk, ctx: CommandContext, { agentId, name: given, channel }: Newcomer) {
-  const { rosters, identities, tools } = desk;
+async function letIn(relay: Relay, ctx: CommandContext, { agentId, name: given, channel }: NewAgent) {
+  const { rosters, identities, tools } = relay;
   const guildId = guildOf(ctx);
   const known = rosters.of(guildId);
   const there = Object.values(known?.agents ?? {}).find((agent) => agent.agentId === agentId);
-  const name = given ?? there?.name ?? (await desk.nameOf(agentId)) ?? DEFAULT_NAME;
+  const name = given ?? there?.name ?? (await nameAtServer(agentId, relay)) ?? DEFAULT_NAME;
   const key = keyFor(name, known?.agents ?? {});
-  const residence = await residenceOf(agentId, desk, { guildId, key });
-  if (residence !== undefined)
-    throw new UserError(`This agent ${residence}. An agent lives in one place: make another one for here.`);
+  const home = await homeOf(agentId, relay, { guildId, key });
+  if (home !== undefined)
+    throw new UserError(`This agent ${home}. An agent lives in one place: make another one for here.`);
   const before = known?.agents[key];
   if (before === undefined && Object.keys(known?.agents ?? {}).length >= MOST_AGENTS) {
     throw new UserError(`There are ${MOST_AGENTS} agents here already. \`relay remove\` sends one away.`);
@@ -153,7 +144,7 @@ async function letIn(desk: AgentDesk, ctx: CommandContext, { agentId, name: give
     tools: grant?.tools ?? firstTools(tools),
   });
   // A bearer that another agent has had is of no use to this one.
-  if (before !== undefined && before.agentId !== agentId) await desk.revoke(identity);
+  if (before !== undefined && before.agentId !== agentId) await relay.endpoint?.revoke(identity);
   await rosters.update(guildId, (draft) => {
     const { channels: own = [], avatar } = draft.agents[key] ?? {};
     draft.agents[key] = {
@@ -173,6 +164,19 @@ async function letIn(desk: AgentDesk, ctx: CommandContext, { agentId, name: give
   );
 }
 
+/** What the Letta server calls an agent, in the characters that a name here has; `undefined` when it does not say. */
+async function nameAtServer(agentId: string, { letta }: Relay): Promise<string | undefined> {
+  const info = await letta
+    .agents()
+    .then((agents) => agents.find(agentId))
+    .catch(() => undefined);
+  const plain = info?.name
+    .replace(/[^A-Za-z0-9_-]+/gu, '-')
+    .slice(0, 32)
+    .replace(/^[-_]+|-+$/gu, '');
+  return plain === '' ? undefined : plain;
+}
+
 /** The agent of that name stays the same one; a key that another name has taken is not used twice. */
 function keyFor(name: string, agents: Roster['agents']): string {
   const wanted = name.toLowerCase();
@@ -184,7 +188,7 @@ function keyFor(name: string, agents: Roster['agents']): string {
   }
 }
 
-async function move({ rosters, identities }: AgentDesk, ctx: CommandContext, name: string, channelId: string) {
+async function move({ rosters, identities }: Relay, ctx: CommandContext, name: string, channelId: string) {
   const guildId = guildOf(ctx);
   const { key, agent } = agentNamed(rosters.of(guildId), name);
   const identity = guildIdentity(guildId, key);
@@ -207,7 +211,7 @@ async function move({ rosters, identities }: AgentDesk, ctx: CommandContext, nam
   );
 }
 
-async function rename({ rosters, identities }: AgentDesk, ctx: CommandContext, old: string, name: string) {
+async function rename({ rosters, identities }: Relay, ctx: CommandContext, old: string, name: string) {
   const guildId = guildOf(ctx);
   const { key, agent } = agentNamed(rosters.of(guildId), old);
   const isTaken = Object.entries(rosters.of(guildId)?.agents ?? {}).some(
@@ -224,7 +228,7 @@ async function rename({ rosters, identities }: AgentDesk, ctx: CommandContext, o
   return ctx.reply(`\`${agent.name}\` is called \`${name}\` here now.`);
 }
 
-async function portray({ rosters }: AgentDesk, ctx: CommandContext, name: string, picture: string | undefined) {
+async function portray({ rosters }: Relay, ctx: CommandContext, name: string, picture: string | undefined) {
   const guildId = guildOf(ctx);
   const { key, agent } = agentNamed(rosters.of(guildId), name);
   await rosters.update(guildId, (draft) => {
@@ -239,42 +243,41 @@ async function portray({ rosters }: AgentDesk, ctx: CommandContext, name: string
   );
 }
 
-async function sendAway(desk: AgentDesk, ctx: CommandContext, name: string) {
+async function sendAway(relay: Relay, ctx: CommandContext, name: string) {
   const guildId = guildOf(ctx);
-  const { key, agent } = agentNamed(desk.rosters.of(guildId), name);
+  const { key, agent } = agentNamed(relay.rosters.of(guildId), name);
   const identity = guildIdentity(guildId, key);
   // First its rights, so that a failure leaves it with less, never with more.
-  await desk.identities.remove(identity);
-  await desk.revoke(identity);
-  await desk.rosters.update(guildId, (draft) => {
+  await relay.identities.remove(identity);
+  await relay.endpoint?.revoke(identity);
+  await relay.rosters.update(guildId, (draft) => {
     delete draft.agents[key];
     if (draft.defaultAgent !== key) return;
     const [next] = Object.keys(draft.agents);
     if (next === undefined) delete draft.defaultAgent;
     else draft.defaultAgent = next;
   });
-  await desk.wakes.of(guildId).update((draft) => {
+  await relay.collections.wakes.of(guildId).update((draft) => {
     draft.planned = draft.planned.filter((one) => one.agent !== key);
   });
-  await desk.cutOff(guildId);
+  await cancelForbidden(guildId, relay);
   return ctx.reply(`\`${agent.name}\` is sent away: its rights here are void, and its wake-ups are taken back.`);
 }
 
 /** What there is to say of a guild's agents, or of one. */
-async function showAgents(desk: AgentDesk, guildId: string, name: string | undefined): Promise<string> {
-  const roster = desk.rosters.of(guildId);
+async function showAgents(relay: Relay, guildId: string, name: string | undefined): Promise<string> {
+  const roster = relay.rosters.of(guildId);
   const one = agentNamed(roster, name);
   const chosen = name === undefined ? Object.entries(roster?.agents ?? {}) : ([[one.key, one.agent]] as const);
-  const blocks = chosen.map(([key, agent]) => showOne(desk, guildId, key, agent, key === roster?.defaultAgent));
+  const blocks = chosen.map(([key, agent]) => showOne(relay, guildId, key, agent, key === roster?.defaultAgent));
   return (await Promise.all(blocks)).join('\n\n');
 }
 
-async function showOne(desk: AgentDesk, guildId: string, key: string, agent: GuildAgent, isDefault: boolean) {
+async function showOne(relay: Relay, guildId: string, key: string, agent: GuildAgent, isDefault: boolean) {
   const identity = guildIdentity(guildId, key);
-  const grant = await grantOf(desk.identities, identity, guildId);
-  const bearer = (await desk.hasBearer(identity))
-    ? 'it has a bearer for the tools'
-    : 'it has no bearer for the tools yet (`relay setup`)';
+  const grant = await grantOf(relay.identities, identity, guildId);
+  const hasBearer = (await relay.endpoint?.has(identity)) === true;
+  const bearer = hasBearer ? 'it has a bearer for the tools' : 'it has no bearer for the tools yet (`relay setup`)';
   return [
     `**${agent.name}**${isDefault ? ' (the default)' : ''}: agent \`${agent.agentId}\`, acts as \`${identity}\`; ${bearer}`,
     ...(agent.channels.length === 0 ? [] : [`• answers in ${channelList(agent.channels)}`]),

@@ -8,11 +8,14 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { PLUGIN } from '../agents/grants.js';
+import { cancelForbidden } from '../agents/permissions.js';
 import { CHANNEL_MODES, type ChannelMode } from '../agents/roster.js';
-import { ADMIN, type Desk, guildOf } from './desk.js';
+import type { Relay } from '../context.js';
+import { ADMIN, guildOf } from './options.js';
 
 /** `!relay enable`, `disable`, `pause`, `resume` and `mode`. */
-export function switchCommands({ rosters, queue, cutOff }: Desk): readonly Subcommand[] {
+export function switchCommands(relay: Relay): readonly Subcommand[] {
+  const { rosters, queue } = relay;
   return [
     subcommand({
       name: 'enable',
@@ -35,9 +38,9 @@ export function switchCommands({ rosters, queue, cutOff }: Desk): readonly Subco
         await rosters.update(guildId, (draft) => {
           draft.enabled = false;
         });
-        const cut = await cutOff(guildId);
+        const cancelled = await cancelForbidden(guildId, relay);
         return ctx.reply(
-          `The agents of this server are switched off: they read and post nothing more. ${cutText(cut)}`,
+          `The agents of this server are switched off: they read and post nothing more. ${cancelledText(cancelled)}`,
         );
       },
     }),
@@ -88,9 +91,9 @@ export function switchCommands({ rosters, queue, cutOff }: Desk): readonly Subco
   ];
 }
 
-function cutText(cut: number): string {
-  if (cut === 0) return 'Nothing was under way.';
-  return `${cut} ${cut === 1 ? 'message that was under way is' : 'messages that were under way are'} cut off.`;
+function cancelledText(cancelled: number): string {
+  if (cancelled === 0) return 'Nothing was under way.';
+  return `${cancelled} ${cancelled === 1 ? 'message that was under way is' : 'messages that were under way are'} cut off.`;
 }
 
 export function droppedText(dropped: number): string {
@@ -115,7 +118,7 @@ function modesText(modes: Readonly<Record<string, ChannelMode>>): string {
 export const RESET = 'default';
 
 /** `!relay config`: the settings of this server. */
-export function configCommand(desk: Desk): Subcommand {
+export function configCommand(relay: Relay): Subcommand {
   return subcommand({
     name: 'config',
     description: 'See and change the settings of this server',
@@ -124,7 +127,7 @@ export function configCommand(desk: Desk): Subcommand {
     options: {
       key: option
         .suggested(async (typed, { guildId, userId }) => {
-          const all = guildId === null ? [] : await ofGuild(desk, { guildId, userId, channelId: '' });
+          const all = guildId === null ? [] : await ofGuild(relay, { guildId, userId, channelId: '' });
           return all
             .filter(({ key }) => key.toLowerCase().includes(typed.toLowerCase()))
             .map(({ key }) => ({ name: key, value: key }));
@@ -135,26 +138,25 @@ export function configCommand(desk: Desk): Subcommand {
     },
     examples: ['relay config', 'relay config agent_timeout 120', 'relay config quietHours 22:00-07:00'],
     async run(ctx, { key, value }) {
-      const all = await ofGuild(desk, ctx.actor);
+      const all = await ofGuild(relay, ctx.actor);
       if (key === undefined) return ctx.reply(all.map(settingLine).join('\n'));
       const known = all.find((info) => info.key === key);
       if (known === undefined)
         throw new UserError(`There is no setting "${key}". There are ${all.map((info) => info.key).join(', ')}.`);
       if (value === undefined) return ctx.reply(settingLine(known));
-      await changeSetting(desk, ctx, key, value);
-      // What was held back by the old value may go now.
-      desk.queue.wake();
-      const now = (await ofGuild(desk, ctx.actor)).find((info) => info.key === key) ?? known;
+      await changeSetting(relay, ctx, key, value);
+      relay.queue.wake();
+      const now = (await ofGuild(relay, ctx.actor)).find((info) => info.key === key) ?? known;
       return ctx.reply(`\`${key}\` is ${shown(now.value)} now: ${now.description}.`);
     },
   });
 }
 
-async function ofGuild({ catalog }: Desk, actor: CommandContext['actor']): Promise<readonly SettingInfo[]> {
+async function ofGuild({ catalog }: Relay, actor: CommandContext['actor']): Promise<readonly SettingInfo[]> {
   return (await catalog.describe(PLUGIN, actor)).filter(({ scope }) => scope === 'guild');
 }
 
-export function changeSetting({ catalog }: Desk, ctx: CommandContext, key: string, value: string): Promise<unknown> {
+export function changeSetting({ catalog }: Relay, ctx: CommandContext, key: string, value: string): Promise<unknown> {
   return value.trim() === RESET ? catalog.reset(PLUGIN, key, ctx.actor) : catalog.set(PLUGIN, key, value, ctx.actor);
 }
 

@@ -8,20 +8,23 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
-import { residenceOf } from '../agents/dm-agents.js';
+import { homeOf } from '../agents/dm-agents.js';
 import { directIdentity } from '../agents/grants.js';
+import { cancelForbidden } from '../agents/permissions.js';
+import type { Relay } from '../context.js';
+import { OFF, ON } from '../intake/consent.js';
 import { rulesIn } from '../settings.js';
 import { AGENT_ID } from './agents.js';
 import { changeSetting, RESET } from './config.js';
-import { report, type SetupDesk } from './setup.js';
+import { report } from './setup.js';
 
 const NOBODY = 'none';
 /** What a person sets for their own direct messages. */
 const OWN_KEYS = ['agent_timeout', 'whenSilent', 'enable_typing_indicator', 'reply_thread_depth'] as const;
 
 /** `!relay dm`: consent to an agent in one's direct messages, and which agent that is. */
-export function directCommands(desk: SetupDesk): Subgroup {
-  const { settings, directs, cutOff } = desk;
+export function directCommands(relay: Relay): Subgroup {
+  const { settings, dmAgents, identities, endpoint } = relay;
   return subgroup({
     name: 'dm',
     description: 'An agent in direct messages',
@@ -32,7 +35,7 @@ export function directCommands(desk: SetupDesk): Subgroup {
         ephemeral: true,
         async run(ctx) {
           await settings.user(ctx.user.id).set({ dm: 'on' });
-          const there = (await directs.agentOf(ctx.user.id)) !== undefined;
+          const there = (await dmAgents.agentOf(ctx.user.id)) !== undefined;
           return ctx.reply(`${ON}${there ? '' : ' There is no agent for it yet: the owner of the bot chooses one.'}`);
         },
       }),
@@ -42,7 +45,7 @@ export function directCommands(desk: SetupDesk): Subgroup {
         ephemeral: true,
         async run(ctx) {
           await settings.user(ctx.user.id).set({ dm: 'off' });
-          await cutOff(null);
+          await cancelForbidden(null, relay);
           return ctx.reply(OFF);
         },
       }),
@@ -57,7 +60,7 @@ export function directCommands(desk: SetupDesk): Subgroup {
         },
         examples: ['relay dm config', 'relay dm config agent_timeout 30', 'relay dm config whenSilent post'],
         async run(ctx, { key, value }) {
-          if (key !== undefined && value !== undefined) await changeOwn(desk, ctx, key, value);
+          if (key !== undefined && value !== undefined) await changeOwn(relay, ctx, key, value);
           const rules = await rulesIn(settings, null, ctx.user.id);
           const shown = key === undefined ? OWN_KEYS : [key];
           const lines = shown.map((one) => `• \`${one}\` = \`${String(rules[one])}\``);
@@ -81,18 +84,18 @@ export function directCommands(desk: SetupDesk): Subgroup {
         async run(ctx, { id, user }) {
           const agentId = id === NOBODY ? undefined : id;
           if (agentId !== undefined) {
-            const residence = await residenceOf(agentId, desk, undefined);
-            if (residence !== undefined)
+            const home = await homeOf(agentId, relay, undefined);
+            if (home !== undefined)
               throw new UserError(
-                `This agent ${residence}. An agent lives in one place: make another one for direct messages.`,
+                `This agent ${home}. An agent lives in one place: make another one for direct messages.`,
               );
           }
-          await desk.revoke(directIdentity(user?.id));
-          await desk.identities.remove(directIdentity(user?.id));
-          if (user !== undefined) await directs.give(user.id, agentId);
+          await endpoint?.revoke(directIdentity(user?.id));
+          await identities.remove(directIdentity(user?.id));
+          if (user !== undefined) await dmAgents.assign(user.id, agentId);
           else if (agentId === undefined) await settings.global.reset('dmAgent');
           else await settings.global.set({ dmAgent: agentId });
-          await cutOff(null);
+          await cancelForbidden(null, relay);
           const whose = user === undefined ? 'direct messages' : `the direct messages of ${user}`;
           if (agentId === undefined) return ctx.reply(`No agent answers ${whose} any more.`);
           return ctx.reply(
@@ -109,10 +112,10 @@ export function directCommands(desk: SetupDesk): Subgroup {
           if ((await settings.user(ctx.user.id).get()).dm !== 'on') {
             throw new UserError('Say `relay dm on` first: an agent acts in the direct messages of those who want it.');
           }
-          const agent = await directs.agentOf(user?.id ?? ctx.user.id);
+          const agent = await dmAgents.agentOf(user?.id ?? ctx.user.id);
           if (agent === undefined) throw new UserError('No agent has been chosen yet: `relay dm agent <id>`.');
           const place = { ...agent, guildId: null, userId: ctx.user.id, name: 'agent' };
-          return report(desk, ctx, place);
+          return report(relay, ctx, place);
         },
       }),
     ],
@@ -122,14 +125,10 @@ export function directCommands(desk: SetupDesk): Subgroup {
 const BOUNDED = 'The owner of the bot sets the bounds of this.';
 
 /** Members know the setting by the name that it has for everybody's direct messages. */
-async function changeOwn(desk: SetupDesk, ctx: CommandContext, key: string, value: string): Promise<void> {
-  await changeSetting(desk, ctx, `own_${key}`, value).catch((error: unknown) => {
+async function changeOwn(relay: Relay, ctx: CommandContext, key: string, value: string): Promise<void> {
+  await changeSetting(relay, ctx, `own_${key}`, value).catch((error: unknown) => {
     const sentence = sentenceOf(error);
     if (sentence === undefined) throw error;
     throw new UserError(sentence.replaceAll(`own_${key}`, key), { cause: error });
   });
 }
-
-export const ON =
-  'An agent answers your direct messages from now on, where `relay` does (`ai use relay`). What you write is sent to the Letta server. `relay dm off` ends it.';
-export const OFF = 'No agent reads your direct messages. `relay dm on` changes that.';

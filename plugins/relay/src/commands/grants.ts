@@ -9,23 +9,24 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { grantOf, guildIdentity, saveGrant } from '../agents/grants.js';
-import { ADMIN, agentNamed, agentOption, type Desk, guildOf } from './desk.js';
+import type { Relay } from '../context.js';
+import { ADMIN, agentNamed, agentOption, guildOf } from './options.js';
 
 type Change = (grant: IdentityGrant, name: string) => { readonly grant: IdentityGrant; readonly said: string };
 
 /** `!relay grant` and `!relay ungrant`: how far an agent may go. A change holds for its next call. */
-export function grantCommands(desk: Desk): readonly Subgroup[] {
-  const agent = agentOption(desk.rosters);
+export function grantCommands(relay: Relay): readonly Subgroup[] {
+  const agent = agentOption(relay.rosters);
   const toolName = option
     .suggested((typed) =>
-      desk.tools
+      relay.tools
         .list()
         .filter(({ name }) => name.startsWith(typed))
         .map(({ name }) => ({ name, value: name })),
     )
     .describe('The tool');
   const channel = option.channel().describe('The channel, with its threads, or a category with its channels');
-  const change = (ctx: CommandContext, name: string | undefined, by: Change) => changeGrant(desk, ctx, name, by);
+  const change = (ctx: CommandContext, name: string | undefined, by: Change) => changeGrant(relay, ctx, name, by);
   return [
     subgroup({
       name: 'grant',
@@ -54,7 +55,7 @@ export function grantCommands(desk: Desk): readonly Subgroup[] {
           },
           examples: ['relay grant tool discord_create_forum_post', 'relay grant tool discord_delete_message confirm'],
           run: (ctx, { tool, policy, agent }) => {
-            if (!desk.tools.list().some(({ name }) => name === tool))
+            if (!relay.tools.list().some(({ name }) => name === tool))
               throw new UserError(`There is no tool called "${tool}".`);
             return change(ctx, agent, setTool(tool, policy));
           },
@@ -89,7 +90,7 @@ export function grantCommands(desk: Desk): readonly Subgroup[] {
   ];
 }
 
-async function changeGrant({ rosters, identities }: Desk, ctx: CommandContext, name: string | undefined, by: Change) {
+async function changeGrant({ rosters, identities }: Relay, ctx: CommandContext, name: string | undefined, by: Change) {
   const guildId = guildOf(ctx);
   const { key, agent } = agentNamed(rosters.of(guildId), name);
   const id = guildIdentity(guildId, key);

@@ -3,33 +3,32 @@ import {
   createKeyedMutex,
   type McpEndpoint,
   plainText,
-  type Random,
   type Subcommand,
+  sentenceOf,
   subcommand,
   visible,
 } from '@cinnabar/sdk';
 import type { Channel } from 'discord.js';
 import { directGrant, grantOf, guildIdentity, isLetInto, PLUGIN, saveGrant } from '../agents/grants.js';
-import type { Watch } from '../agents/message-authors.js';
-import type { Agents } from '../letta/agents.js';
+import type { Relay } from '../context.js';
 import { isOlder, isPrivateAddress, REFUSES_PRIVATE_SINCE, TRIED } from '../letta/client.js';
-import type { AgentDesk } from './agents.js';
-import { ADMIN, agentNamed, agentOption, guildOf } from './desk.js';
+import { troubleOf } from '../letta/errors.js';
+import { ADMIN, agentNamed, agentOption, guildOf } from './options.js';
 import { othersWith, whileListing } from './tool-listing.js';
 
 /** `!relay setup`: connects an agent to the bot's tools, and finds out whether it can post. */
-export function setupCommand(desk: SetupDesk): Subcommand {
+export function setupCommand(relay: Relay): Subcommand {
   return subcommand({
     name: 'setup',
     description: 'Give an agent its tools at the Letta server, and try whether it can post here',
     help: 'Each step is reported. What it had as a bearer before is void.',
     access: ADMIN,
-    options: { agent: agentOption(desk.rosters) },
+    options: { agent: agentOption(relay.rosters) },
     async run(ctx, { agent: name }) {
       const guildId = guildOf(ctx);
-      const { key, agent } = agentNamed(desk.rosters.of(guildId), name);
+      const { key, agent } = agentNamed(relay.rosters.of(guildId), name);
       const identity = guildIdentity(guildId, key);
-      return report(desk, ctx, {
+      return report(relay, ctx, {
         guildId,
         userId: ctx.user.id,
         key,
@@ -45,11 +44,11 @@ export function setupCommand(desk: SetupDesk): Subcommand {
 const settingUp = createKeyedMutex();
 
 /** Carries the steps out and says what came of each. */
-export async function report(desk: SetupDesk, ctx: CommandContext, place: Place): Promise<unknown> {
+export async function report(relay: Relay, ctx: CommandContext, place: Place): Promise<unknown> {
   await ctx.defer();
   const lines: string[] = [];
   await settingUp.run('', async () => {
-    for await (const step of setUp(desk, place, ctx.channel, ctx.signal)) lines.push(lineOf(step));
+    for await (const step of setUp(relay, place, ctx.channel, ctx.signal)) lines.push(lineOf(step));
   });
   return ctx.reply(lines.join('\n'));
 }
@@ -58,7 +57,7 @@ function lineOf({ ok, text, todo }: Step): string {
   return `${ok ? '✓' : '✗'} ${plainText(visible(text))}${todo === undefined ? '' : ` ${todo}`}`;
 }
 
-/** An agent where it lives. */
+/** An agent in its home. */
 interface Place {
   /** `null`: in direct messages. */
   readonly guildId: string | null;
@@ -70,20 +69,6 @@ interface Place {
   readonly identity: string;
 }
 
-export interface SetupDesk extends AgentDesk {
-  readonly agents: () => Promise<Agents>;
-  readonly endpoint: McpEndpoint | undefined;
-  /** The address of the tools as the Letta server reaches them; `undefined` while they are not offered. */
-  readonly toolsUrl: () => Promise<string | undefined>;
-  readonly responderIn: (guildId: string | null, channelId: string) => Promise<string>;
-  /** Asks the agent to post a line in a channel. `undefined` when it has; else what came instead. */
-  readonly tryToPost: (place: Place, channelId: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** What the tools are called at the Letta server: one registration for all agents of this bot. */
-  readonly serverName: () => string;
-  /** A sentence for what went wrong at the Letta server. */
-  readonly troubleOf: (error: unknown) => string;
-}
-
 interface Step {
   readonly ok: boolean;
   /** Plain text. */
@@ -93,14 +78,14 @@ interface Step {
 }
 
 /** Ends with the first step without which the next one cannot be. */
-async function* setUp(desk: SetupDesk, place: Place, channel: Channel, signal: AbortSignal): AsyncGenerator<Step> {
-  if (place.guildId !== null) yield switchedOn(desk, place.guildId);
-  yield await answersHere(desk, place, channel);
-  const found = await findAgent(desk, place);
+async function* setUp(relay: Relay, place: Place, channel: Channel, signal: AbortSignal): AsyncGenerator<Step> {
+  if (place.guildId !== null) yield switchedOn(relay, place.guildId);
+  yield await answersHere(relay, place, channel);
+  const found = await findAgent(relay, place);
   yield found;
   if (!found.ok) return;
-  const { endpoint } = desk;
-  const url = await desk.toolsUrl();
+  const { endpoint } = relay;
+  const url = endpoint?.url === undefined ? undefined : ((await relay.settings.global.get()).mcpUrl ?? endpoint.url);
   if (endpoint === undefined || url === undefined) {
     yield {
       ok: false,
@@ -110,37 +95,37 @@ async function* setUp(desk: SetupDesk, place: Place, channel: Channel, signal: A
     return;
   }
   yield { ok: true, text: `The tools are offered at ${url}.` };
-  const version = await serverVersion(desk, url);
+  const version = await serverVersion(relay, url);
   if (version !== undefined) yield version;
   if (place.guildId === null)
-    await saveGrant(desk.identities, place.identity, place.name, directGrant(place.userId, channel.id));
-  const access = await mayWriteHere(desk, place, channel);
+    await saveGrant(relay.identities, place.identity, place.name, directGrant(place.userId, channel.id));
+  const access = await mayWriteHere(relay, place, channel);
   yield access;
-  const connected = await connect(desk, endpoint, url, place, channel.id);
+  const connected = await connect(relay, endpoint, url, place, channel.id);
   yield connected;
-  const dropped = await othersOf(desk, place, connected.dropped ?? []);
+  const dropped = await othersOf(relay, place, connected.dropped ?? []);
   if (dropped !== undefined) yield dropped;
   if (!connected.ok || !access.ok) return;
-  yield await trial(desk, place, channel.id, signal);
+  yield await testConnection(relay, place, channel.id, signal);
 }
 
-function switchedOn({ rosters }: SetupDesk, guildId: string): Step {
+function switchedOn({ rosters }: Relay, guildId: string): Step {
   const ok = rosters.enabled(guildId) !== undefined;
   return ok
     ? { ok, text: 'The agents of this server are switched on.' }
     : { ok, text: 'The agents of this server are switched off.', todo: 'Use `relay enable`.' };
 }
 
-async function answersHere({ responderIn }: SetupDesk, { guildId }: Place, { id }: Channel): Promise<Step> {
-  const responder = await responderIn(guildId, id);
+async function answersHere({ frontDoor }: Relay, { guildId }: Place, { id }: Channel): Promise<Step> {
+  const responder = (await frontDoor?.responderIn(guildId, id)) ?? 'nobody';
   if (responder === PLUGIN) return { ok: true, text: 'What is said to me here goes to the agent.' };
   const todo = 'Use `ai use relay`, or `ai use relay --here` for this channel alone.';
   return { ok: false, text: `What is said to me here goes to ${responder}.`, todo };
 }
 
-async function findAgent({ agents, troubleOf }: SetupDesk, { agentId }: Place): Promise<Step> {
+async function findAgent({ letta }: Relay, { agentId }: Place): Promise<Step> {
   try {
-    const info = await (await agents()).find(agentId);
+    const info = await (await letta.agents()).find(agentId);
     if (info !== undefined) return { ok: true, text: `The Letta server knows the agent: ${info.name}.` };
     return {
       ok: false,
@@ -150,15 +135,15 @@ async function findAgent({ agents, troubleOf }: SetupDesk, { agentId }: Place): 
   } catch (error) {
     return {
       ok: false,
-      text: troubleOf(error),
+      text: sentenceFor(error),
       todo: 'The owner of the bot compares the address (`set relay baseUrl`) and the key of the Letta server.',
     };
   }
 }
 
 /** What there is to know of this version before anything is registered. `undefined` when the server does not say which it is. */
-async function serverVersion({ agents }: SetupDesk, url: string): Promise<Step | undefined> {
-  const version = await (await agents()).version().catch(() => undefined);
+async function serverVersion({ letta }: Relay, url: string): Promise<Step | undefined> {
+  const version = await (await letta.agents()).version().catch(() => undefined);
   if (version === undefined) return undefined;
   const notes: string[] = [];
   if (isOlder(version, TRIED)) {
@@ -179,7 +164,7 @@ async function serverVersion({ agents }: SetupDesk, url: string): Promise<Step |
 }
 
 async function mayWriteHere(
-  { identities }: SetupDesk,
+  { identities }: Relay,
   { identity, guildId, name }: Place,
   channel: Channel,
 ): Promise<Step> {
@@ -198,23 +183,25 @@ interface Connected extends Step {
 }
 
 async function connect(
-  desk: SetupDesk,
+  relay: Relay,
   endpoint: McpEndpoint,
   url: string,
   place: Place,
   channelId: string,
 ): Promise<Connected> {
-  const { agents, identities, tools, serverName, troubleOf } = desk;
+  const { letta, identities, tools, client } = relay;
   const { agentId, identity, guildId, userId } = place;
   try {
     const granted = (await grantOf(identities, identity, guildId))?.tools ?? {};
     const offered = new Set(tools.list().flatMap(({ name }) => (Object.hasOwn(granted, name) ? [name] : [])));
     const { bearer } = await endpoint.issue(identity);
-    const known = await agents();
-    const host = { agentId, serverName: serverName(), url, bearer, offered };
+    const agents = await letta.agents();
+    const host = { agentId, serverName: `cinnabar-${client.user?.id ?? ''}`, url, bearer, offered };
     const { attached, missing, dropped } = await whileListing(
-      { ...desk, endpoint, at: { guildId, userId, channelId } },
-      (lister) => known.register({ ...host, lister }),
+      relay,
+      endpoint,
+      { guildId, userId, channelId },
+      (lister) => agents.register({ ...host, lister }),
     );
     if (missing.length > 0)
       return {
@@ -225,14 +212,19 @@ async function connect(
       };
     return { ok: true, text: `It has ${attached.length} tools: ${attached.join(', ')}.`, dropped };
   } catch (error) {
-    return { ok: false, text: `It could not be given its tools. ${troubleOf(error)}`, todo: REACH };
+    return { ok: false, text: `It could not be given its tools. ${sentenceFor(error)}`, todo: REACH };
   }
 }
 
+/** For people, of what went wrong at the Letta server. */
+function sentenceFor(error: unknown): string {
+  return sentenceOf(error) ?? troubleOf(error).sentence;
+}
+
 /** The server keeps one list of the tools for all agents: what it drops from it, it takes from all of them. */
-async function othersOf(desk: SetupDesk, place: Place, dropped: readonly string[]): Promise<Step | undefined> {
+async function othersOf(relay: Relay, place: Place, dropped: readonly string[]): Promise<Step | undefined> {
   if (dropped.length === 0) return undefined;
-  const { here, elsewhere } = await othersWith(dropped, { ...desk, ...place });
+  const { here, elsewhere } = await othersWith(dropped, relay, place);
   if (here.length === 0 && !elsewhere) return undefined;
   const again = here.map((name) => `\`relay setup ${name}\``).join(', ');
   return {
@@ -248,38 +240,37 @@ async function othersOf(desk: SetupDesk, place: Place, dropped: readonly string[
 const REACH =
   'The Letta server has to reach the address above. Where it is another one from there, the owner of the bot sets `mcpUrl`: `set relay mcpUrl https://…`.';
 
-async function trial({ tryToPost }: SetupDesk, place: Place, channelId: string, signal: AbortSignal): Promise<Step> {
-  const problem = await tryToPost(place, channelId, signal);
+const TEST_TIMEOUT_MS = 60_000;
+
+/** The connection test: asks the agent to post a line in a channel. */
+async function testConnection(relay: Relay, place: Place, channelId: string, signal: AbortSignal): Promise<Step> {
+  const problem = await postingTest(relay, place, channelId, signal);
   if (problem === undefined) return { ok: true, text: 'It has posted here.' };
   return { ok: false, text: `It has not posted here. ${problem}`, todo: '`relay errors` and the log say more.' };
 }
 
-const TIMEOUT_MS = 60_000;
-
-interface TrialParts {
-  readonly agents: () => Promise<Agents>;
-  readonly watch: Watch;
-  readonly random: Random;
-}
-
-/** Asks an agent to post a line in a channel, and looks whether it does. @returns `undefined` when it has, else what came instead */
-export function createTrial({ agents, watch, random }: TrialParts) {
-  return async ({ agentId, identity, guildId, userId }: Place, channelId: string, signal: AbortSignal) => {
-    const looking = watch.during(identity, channelId);
-    try {
-      const text = [
-        'This is a test of your connection to Discord.',
-        `Use the tool discord_send once, with the channelId ${channelId} and the message "I am connected.", and do nothing else.`,
-      ].join('\n');
-      const place = { guildId, channelId, userId };
-      const key = `setup-${random.id()}`;
-      const end = await (await agents()).converse({ agentId, text, key, timeoutMs: TIMEOUT_MS, place }, signal);
-      if (looking.posted()) return undefined;
-      if (end.status === 'failed') return end.sentence;
-      const used = end.tools.map(({ name, ok }) => `${name}${ok === false ? ' (failed)' : ''}`);
-      return used.length === 0 ? 'It used no tool.' : `It used ${used.join(', ')}.`;
-    } finally {
-      looking.end();
-    }
-  };
+/** @returns `undefined` when it has posted, else what it did instead */
+async function postingTest(
+  { letta, authors, random }: Relay,
+  { agentId, identity, guildId, userId }: Place,
+  channelId: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const recording = authors.record(identity, channelId);
+  try {
+    const text = [
+      'This is a test of your connection to Discord.',
+      `Use the tool discord_send once, with the channelId ${channelId} and the message "I am connected.", and do nothing else.`,
+    ].join('\n');
+    const place = { guildId, channelId, userId };
+    const key = `setup-${random.id()}`;
+    const agents = await letta.agents();
+    const end = await agents.converse({ agentId, text, key, timeoutMs: TEST_TIMEOUT_MS, place }, signal);
+    if (recording.messageIds().length > 0) return undefined;
+    if (end.status === 'failed') return end.sentence;
+    const used = end.tools.map(({ name, ok }) => `${name}${ok === false ? ' (failed)' : ''}`);
+    return used.length === 0 ? 'It used no tool.' : `It used ${used.join(', ')}.`;
+  } finally {
+    recording.end();
+  }
 }

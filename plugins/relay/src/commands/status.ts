@@ -1,53 +1,38 @@
 import {
-  type Access,
+  type CircuitBreaker,
   type CommandContext,
   isQuiet,
-  type Logger,
-  plainText,
   type Subcommand,
   subcommand,
   UserError,
-  visible,
   z,
 } from '@cinnabar/sdk';
 import { AttachmentBuilder, type Message } from 'discord.js';
-import { grantOf, guildIdentity, placesOf } from '../agents/grants.js';
-import { type MuteParts, muteIn } from '../agents/permissions.js';
+import { grantOf, guildIdentity, PLUGIN, placesOf } from '../agents/grants.js';
+import { postingProblem } from '../agents/permissions.js';
 import { byKey, chooseAgent } from '../agents/roster.js';
-import type { Budget } from '../budget.js';
-import type { ErrorLog } from '../error-log.js';
+import { targetOf } from '../agents/target.js';
+import type { Relay } from '../context.js';
+import { promptFor } from '../delivery/deliver.js';
 import { messageEvent } from '../events/message-event.js';
-import type { Agents } from '../letta/agents.js';
-import type { Breakers } from '../queue/breakers.js';
+import type { RelayQueue } from '../queue/queue.js';
 import { rulesIn } from '../settings.js';
-import type { EventKind, QueueStatus, RelayEvent } from '../types.js';
+import type { EventKind, RelayEvent } from '../types.js';
 import { droppedText } from './config.js';
-import { ADMIN, type Desk, guildOf } from './desk.js';
-
-export interface StatusDesk extends Desk {
-  readonly budget: Budget;
-  readonly breakers: Breakers;
-  readonly errors: ErrorLog;
-  /** What names an agent in the whole world. */
-  readonly agentWorldName: (agentId: string) => Promise<string>;
-  readonly responderIn: (guildId: string, channelId: string) => Promise<string>;
-  readonly access: MuteParts['access'];
-  readonly policies: MuteParts['policies'];
-  readonly agents: () => Promise<Pick<Agents, 'find'>>;
-}
+import { ADMIN, guildOf, inert, timestamp } from './options.js';
 
 const SHOWN = 10;
 
 /** `!relay status`, `queue` and `errors`. */
-export function statusCommands(desk: StatusDesk): readonly Subcommand[] {
-  const { queue, errors } = desk;
+export function statusCommands(relay: Relay): readonly Subcommand[] {
+  const { queue, errors } = relay;
   return [
     subcommand({
       name: 'status',
       description: 'How the agents of this server are doing',
       access: ADMIN,
       async run(ctx) {
-        return ctx.reply((await statusLines(desk, guildOf(ctx), ctx.channel.id)).join('\n'));
+        return ctx.reply((await statusLines(relay, guildOf(ctx), ctx.channel.id)).join('\n'));
       },
     }),
     subcommand({
@@ -73,7 +58,7 @@ export function statusCommands(desk: StatusDesk): readonly Subcommand[] {
           .slice(0, SHOWN)
           .map(
             ({ at, channelId, agent, sentence, kind }) =>
-              `• ${stamp(at, 'f')} <#${channelId}> \`${agent}\`: ${inert(sentence)} (${inert(kind)})`,
+              `• ${timestamp(at, 'f')} <#${channelId}> \`${agent}\`: ${inert(sentence)} (${inert(kind)})`,
           );
         const more = recent.length > SHOWN ? [`… and ${recent.length - SHOWN} before. The log has the details.`] : [];
         return ctx.reply([...lines, ...more].join('\n'));
@@ -82,26 +67,26 @@ export function statusCommands(desk: StatusDesk): readonly Subcommand[] {
   ];
 }
 
-async function statusLines(desk: StatusDesk, guildId: string, channelId: string): Promise<readonly string[]> {
-  const { rosters, settings, budget, breakers, queue, clock, responderIn, agentWorldName } = desk;
+async function statusLines(relay: Relay, guildId: string, channelId: string): Promise<readonly string[]> {
+  const { rosters, settings, budget, breakers, queue, clock, letta, frontDoor } = relay;
   const roster = rosters.of(guildId);
   const rules = await rulesIn(settings, guildId);
   const day = await budget.today(guildId);
-  const responder = await responderIn(guildId, channelId);
+  const responder = (await frontDoor?.responderIn(guildId, channelId)) ?? 'nobody';
   const agents = Object.entries(roster?.agents ?? {}).map(async ([key, { name, agentId, channels }]) => {
-    const { state } = breakers.for(await agentWorldName(agentId));
-    const home = (await grantOf(desk.identities, guildIdentity(guildId, key), guildId))?.channelId;
-    const mute = await muteIn(guildId, { key, name }, channels[0] ?? home ?? channelId, desk);
-    const isGone = await isGoneAtServer(agentId, desk);
+    const state = stateOf(breakers.for(await letta.globalName(agentId)), clock.now());
+    const home = (await grantOf(relay.identities, guildIdentity(guildId, key), guildId))?.channelId;
+    const problem = await postingProblem(guildId, { key, name }, channels[0] ?? home ?? channelId, relay);
+    const isGone = await isGoneAtServer(agentId, relay);
     return [
       `• \`${name}\`${key === roster?.defaultAgent ? ' (the default)' : ''} ${isGone ? `is gone: the Letta server knows no agent \`${agentId}\`. \`relay agent\` lets another one in.` : state}`,
-      ...(mute === undefined ? [] : [`  ⚠️ It cannot post: ${mute.text}. ${mute.todo}`]),
+      ...(problem === undefined ? [] : [`  ⚠️ It cannot post: ${problem.text}. ${problem.todo}`]),
     ].join('\n');
   });
   const limit = (most: number) => (most === 0 ? '' : ` of ${most}`);
   return [
     `The agents of this server are switched ${roster?.enabled === true ? 'on' : 'off (`relay enable`)'}${roster?.paused === true ? ', and paused (`relay resume`)' : ''}.`,
-    responder === 'relay'
+    responder === PLUGIN
       ? 'They answer in this channel.'
       : `\`${responder}\` answers in this channel; \`ai use relay\` lets them answer.`,
     ...(agents.length === 0 ? ['There is no agent yet: `relay agent <id>`.'] : await Promise.all(agents)),
@@ -111,21 +96,29 @@ async function statusLines(desk: StatusDesk, guildId: string, channelId: string)
   ];
 }
 
-/** A server that does not answer says nothing of that. */
-async function isGoneAtServer(agentId: string, { agents }: StatusDesk): Promise<boolean> {
+function stateOf({ state, admitsAt }: CircuitBreaker, now: number): string {
+  if (state === 'closed') return 'answers';
+  if (state === 'half-open') return 'is being tried again';
+  return admitsAt > now
+    ? `did not answer, is tried again in ${Math.ceil((admitsAt - now) / 1000)} s`
+    : 'did not answer, is tried with the next message';
+}
+
+/** `false` also when the server does not answer. */
+async function isGoneAtServer(agentId: string, { letta }: Relay): Promise<boolean> {
   try {
-    return (await (await agents()).find(agentId)) === undefined;
+    return (await (await letta.agents()).find(agentId)) === undefined;
   } catch {
     return false;
   }
 }
 
-function queueLines({ waiting, sending, dropped }: QueueStatus): readonly string[] {
+function queueLines({ waiting, sending, dropped }: Awaited<ReturnType<RelayQueue['status']>>): readonly string[] {
   return [
-    ...sending.map(({ channelId, since }) => `• <#${channelId}>: an agent is at work since ${stamp(since, 'R')}`),
+    ...sending.map(({ channelId, since }) => `• <#${channelId}>: an agent is at work since ${timestamp(since, 'R')}`),
     ...waiting.map(
       ({ channelId, events, oldestAt }) =>
-        `• <#${channelId}>: ${events} waiting, the oldest since ${stamp(oldestAt, 'R')}`,
+        `• <#${channelId}>: ${events} waiting, the oldest since ${timestamp(oldestAt, 'R')}`,
     ),
     ...(waiting.length + sending.length === 0 ? ['Nothing waits.'] : []),
     ...(dropped > 0
@@ -134,25 +127,10 @@ function queueLines({ waiting, sending, dropped }: QueueStatus): readonly string
   ];
 }
 
-function stamp(at: number, style: 'f' | 'R'): string {
-  return `<t:${Math.floor(at / 1000)}:${style}>`;
-}
-
-function inert(text: string): string {
-  return plainText(visible(text));
-}
-
-export interface ContextDesk extends Desk {
-  readonly access: Pick<Access, 'mayEnter'>;
-  readonly log: Logger;
-  /** The prompt exactly as the event's agent would get it. */
-  readonly promptFor: (event: RelayEvent) => Promise<string>;
-}
-
 const LINK = /^<?https?:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d+)\/(\d+)\/(\d+)>?$/u;
 
 /** `!relay context`: what an agent is told of a message. */
-export function contextCommand(desk: ContextDesk): Subcommand {
+export function contextCommand(relay: Relay): Subcommand {
   return subcommand({
     name: 'context',
     description: 'Show the exact prompt that an agent would get for a message',
@@ -160,17 +138,17 @@ export function contextCommand(desk: ContextDesk): Subcommand {
     ephemeral: true,
     options: { message: z.string().describe('Link to the message') },
     async run(ctx, options) {
-      const message = await messageAt(options.message, ctx, desk);
-      const roster = desk.rosters.of(guildOf(ctx));
+      const message = await messageAt(options.message, ctx, relay);
+      const roster = relay.rosters.of(guildOf(ctx));
       const chosen =
         roster === undefined
           ? undefined
           : (chooseAgent(roster, placesOf(message.channel), message.content) ?? byKey(roster, roster.defaultAgent));
       if (chosen === undefined)
         throw new UserError('There is no agent here yet. Let one in with `relay agent <id> [name]`.');
-      const { reply_thread_depth: depth } = await rulesIn(desk.settings, message.guildId);
-      const event = await messageEvent(message, { kind: kindOf(message), agent: chosen.key, depth, log: desk.log });
-      const prompt = await desk.promptFor(event);
+      const { reply_thread_depth: depth } = await rulesIn(relay.settings, message.guildId);
+      const event = await messageEvent(message, { kind: kindOf(message), agent: chosen.key, depth, log: relay.log });
+      const prompt = await promptOf(event, relay);
       return ctx.reply({
         content: `This is what \`${chosen.agent.name}\` would be told of ${message.url}:`,
         files: [new AttachmentBuilder(Buffer.from(prompt), { name: 'prompt.txt' })],
@@ -179,8 +157,16 @@ export function contextCommand(desk: ContextDesk): Subcommand {
   });
 }
 
+/** The prompt exactly as the event's agent would get it. */
+async function promptOf(event: RelayEvent, relay: Relay): Promise<string> {
+  const target = await targetOf(event, relay);
+  if (target === undefined) throw new UserError('The agents of this server are switched off: `relay enable`.');
+  const rules = await rulesIn(relay.settings, event.guildId, event.userId);
+  return promptFor([event], target, rules, await relay.letta.agents());
+}
+
 /** @throws UserError also when the admin could not read it themselves */
-async function messageAt(link: string, ctx: CommandContext, { access, client }: ContextDesk): Promise<Message> {
+async function messageAt(link: string, ctx: CommandContext, { access, client }: Relay): Promise<Message> {
   const [, guildId, channelId, messageId] = LINK.exec(link.trim()) ?? [];
   if (guildId === undefined || channelId === undefined || messageId === undefined) {
     throw new UserError('Give the link of a message: "Copy Message Link" in its menu.');

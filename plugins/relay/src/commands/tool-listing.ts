@@ -1,26 +1,22 @@
-import type { Identities, IdentityGrant, McpEndpoint } from '@cinnabar/sdk';
+import type { IdentityGrant, McpEndpoint } from '@cinnabar/sdk';
 import { LISTER, PLUGIN } from '../agents/grants.js';
-import type { Rosters } from '../agents/roster.js';
-
-export interface ListingParts {
-  readonly endpoint: McpEndpoint;
-  readonly identities: Identities;
-  readonly rosters: Rosters;
-  /** Who sets an agent up, and where. */
-  readonly at: Pick<IdentityGrant, 'guildId' | 'userId' | 'channelId'>;
-}
+import type { Relay } from '../context.js';
 
 /**
- * Lends a bearer that sees every tool that any agent of the relay has. The Letta server keeps one list for all of them, and what is missing
- * from it is taken from all: so it must not be made with the eyes of one agent. It is in no channel, what it called would wait for a 👍,
- * and it is void as soon as `task` has ended.
+ * Runs a task with a temporary bearer that sees every tool of every agent of the relay. The Letta server keeps one list of tools for all of them,
+ * and removes a tool that is missing from it from all: so one agent's bearer must not be used for it. The bearer's identity is in no channel, its
+ * calls would wait for a 👍, and it is revoked when `task` has ended.
+ * @param at who sets an agent up, and where
  */
 export async function whileListing<T>(
-  { endpoint, identities, rosters, at }: ListingParts,
+  relay: Relay,
+  endpoint: McpEndpoint,
+  at: Pick<IdentityGrant, 'guildId' | 'userId' | 'channelId'>,
   task: (bearer: string) => Promise<T>,
 ): Promise<T> {
+  const { identities } = relay;
   const tools: Record<string, 'confirm'> = {};
-  for (const { grants } of await agentsEverywhere(identities, rosters)) {
+  for (const { grants } of await agentsEverywhere(relay)) {
     for (const grant of grants) for (const name of Object.keys(grant.tools)) tools[name] = 'confirm';
   }
   await identities.save({
@@ -38,21 +34,14 @@ export async function whileListing<T>(
   }
 }
 
-/** The names of other agents here that have one of these tools, and whether there are such agents elsewhere. */
+/** The names of other agents in the same home that have one of these tools, and whether there are such agents elsewhere. */
 export async function othersWith(
   tools: readonly string[],
-  {
-    identities,
-    rosters,
-    identity,
-    guildId,
-  }: Pick<ListingParts, 'identities' | 'rosters'> & {
-    readonly identity: string;
-    readonly guildId: string | null;
-  },
+  relay: Relay,
+  { identity, guildId }: { readonly identity: string; readonly guildId: string | null },
 ): Promise<{ readonly here: readonly string[]; readonly elsewhere: boolean }> {
   const has = ({ tools: granted }: IdentityGrant) => tools.some((name) => Object.hasOwn(granted, name));
-  const others = (await agentsEverywhere(identities, rosters)).filter(({ id }) => id !== identity && id !== LISTER);
+  const others = (await agentsEverywhere(relay)).filter(({ id }) => id !== identity && id !== LISTER);
   const concerned = others.filter(({ grants }) => grants.some(has));
   const isHere = ({ grants }: (typeof others)[number]) => grants.some((grant) => grant.guildId === guildId);
   return {
@@ -61,7 +50,7 @@ export async function othersWith(
   };
 }
 
-async function agentsEverywhere(identities: Identities, rosters: Rosters) {
+async function agentsEverywhere({ identities, rosters }: Relay) {
   const places = [null, ...[...rosters.all()].map(([guildId]) => guildId)];
   const all = await Promise.all(places.map((guildId) => identities.list(guildId)));
   return all.flat().filter(({ plugin }) => plugin === PLUGIN);

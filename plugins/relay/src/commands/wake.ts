@@ -1,33 +1,17 @@
-import {
-  type Access,
-  type Collection,
-  type CommandContext,
-  option,
-  plainText,
-  type Subcommand,
-  subcommand,
-  UserError,
-  visible,
-  z,
-} from '@cinnabar/sdk';
+import { type CommandContext, option, type Subcommand, subcommand, UserError, z } from '@cinnabar/sdk';
 import { assertLetIn, placesOf } from '../agents/grants.js';
 import { chooseAgent } from '../agents/roster.js';
+import type { Relay } from '../context.js';
 import { readPlan } from '../presence/schedule-parser.js';
-import type { Wakes } from '../presence/wakes.js';
 import { rulesIn } from '../settings.js';
-import { ADMIN, type Desk, guildOf } from './desk.js';
-
-export interface WakeDesk extends Desk {
-  readonly wakes: Collection<Wakes, 'guild'>;
-  readonly access: Pick<Access, 'mayEnter'>;
-}
+import { ADMIN, guildOf, inert, timestamp } from './options.js';
 
 const REMOVE = 'remove';
 const MOST = 25;
 const LONGEST = 2_000;
 
 /** `!relay wake`: what is planned for the agents. */
-export function wakeCommand(desk: WakeDesk): Subcommand {
+export function wakeCommand(relay: Relay): Subcommand {
   return subcommand({
     name: 'wake',
     description: 'Wake an agent again and again, in this channel',
@@ -46,14 +30,14 @@ export function wakeCommand(desk: WakeDesk): Subcommand {
       'relay wake',
     ],
     run(ctx, { when, text }) {
-      if (when === undefined) return list(desk, ctx);
-      return when === REMOVE ? remove(desk, ctx, Number(text)) : plan(desk, ctx, when, text);
+      if (when === undefined) return list(relay, ctx);
+      return when === REMOVE ? remove(relay, ctx, Number(text)) : plan(relay, ctx, when, text);
     },
   });
 }
 
 async function plan(
-  { wakes, rosters, identities, settings, clock }: WakeDesk,
+  { collections: { wakes }, rosters, identities, settings, clock }: Relay,
   ctx: CommandContext,
   when: string,
   text: string | undefined,
@@ -82,10 +66,12 @@ async function plan(
       dueAt,
     });
   });
-  return ctx.reply(`Wake-up ${last}: \`${chosen.agent.name}\` is woken here ${inert(when)}, next at ${stamp(dueAt)}.`);
+  return ctx.reply(
+    `Wake-up ${last}: \`${chosen.agent.name}\` is woken here ${inert(when)}, next at ${timestamp(dueAt, 'f')}.`,
+  );
 }
 
-async function remove({ wakes }: WakeDesk, ctx: CommandContext, id: number) {
+async function remove({ collections: { wakes } }: Relay, ctx: CommandContext, id: number) {
   const document = wakes.of(guildOf(ctx));
   const known = await document.get();
   if (!known.planned.some((one) => one.id === id))
@@ -96,25 +82,17 @@ async function remove({ wakes }: WakeDesk, ctx: CommandContext, id: number) {
   return ctx.reply(`Wake-up ${id} is taken back.`);
 }
 
-async function list({ wakes, access }: WakeDesk, ctx: CommandContext) {
+async function list({ collections: { wakes }, access }: Relay, ctx: CommandContext) {
   const { planned } = await wakes.of(guildOf(ctx)).get();
   if (planned.length === 0)
     return ctx.reply('No wake-up is planned. `relay wake "every day 9:00" Say good morning` plans one.');
   const guildId = guildOf(ctx);
   const lines = await Promise.all(
     planned.map(async ({ id, when, agent, channelId, text, dueAt }) => {
-      const line = `${id}: \`${agent}\` in <#${channelId}> ${inert(when)}, next at ${stamp(dueAt)}`;
+      const line = `${id}: \`${agent}\` in <#${channelId}> ${inert(when)}, next at ${timestamp(dueAt, 'f')}`;
       // What is told in a channel is for those who can see it.
       return (await access.mayEnter(ctx.actor, { guildId, channelId })) ? `${line}: ${inert(text)}` : line;
     }),
   );
   return ctx.reply(lines.join('\n'));
-}
-
-function stamp(at: number): string {
-  return `<t:${Math.floor(at / 1000)}:f>`;
-}
-
-function inert(text: string): string {
-  return plainText(visible(text));
 }

@@ -1,33 +1,20 @@
-import { asNotice, type Clock, type Identities, type Logger, OperatorError, type OwnerNotices } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
+import { asNotice, OperatorError } from '@cinnabar/sdk';
 import { grantOf, guildIdentity } from '../agents/grants.js';
-import { byKey, type Rosters } from '../agents/roster.js';
-import { type TargetParts, targetOf } from '../agents/target.js';
-import type { ErrorLog } from '../error-log.js';
+import { byKey } from '../agents/roster.js';
+import { targetOf } from '../agents/target.js';
+import type { RelayCore } from '../context.js';
 import { troubleOf } from '../letta/errors.js';
-import type { Breakers } from '../queue/breakers.js';
+import type { Failure } from '../queue/attempts.js';
 import type { Drop } from '../queue/enqueue.js';
-import type { Failure } from '../queue/queue.js';
+import type { RelayQueue } from '../queue/queue.js';
 import { needsReply, type RelayEvent } from '../types.js';
-import { sayAt } from './post.js';
+import { postAt } from './post.js';
 
-export interface FailureParts {
-  readonly clock: Clock;
-  readonly client: Client;
-  readonly errors: ErrorLog;
-  readonly rosters: Rosters;
-  readonly identities: Identities;
-  readonly notices: Pick<OwnerNotices, 'alert'>;
-  readonly log: Logger;
-}
-
-/** Keeps it for `relay errors`; where the agent has posted nothing, tells each member who has asked, once, that there will be no answer. */
-export async function onFailed(
-  { events, sentence, error, posted }: Failure,
-  { client, errors, notices, log, clock }: FailureParts,
-): Promise<void> {
+/** Keeps a failure for `relay errors`; where the agent has posted nothing, each member who waits for a reply gets a notice, once. */
+export async function onFailed({ events, sentence, error, posted }: Failure, core: RelayCore): Promise<void> {
+  const { client, errors, notices, log, clock } = core;
   const [{ guildId, channelId, agent }] = events;
-  log.warn('an agent could not be told', { guildId, channelId, agent, events: events.map(({ id }) => id), error });
+  log.warn('a delivery to an agent failed', { guildId, channelId, agent, events: events.map(({ id }) => id), error });
   if (guildId !== null) await errors.record(guildId, { channelId, agent, sentence }, error);
   const reason = reasonForOwner(error);
   if (reason !== undefined) {
@@ -40,24 +27,22 @@ export async function onFailed(
   if (posted) return;
   const newest = new Map(events.filter(needsReply).map((event) => [event.userId, event]));
   for (const event of newest.values()) {
-    await sayAt(event, sentence, `failed:${event.id}`, { client, clock, notice: true }).catch((problem: unknown) =>
-      log.info('it could not be said that an agent was not told', { channelId, error: problem }),
+    await postAt(event, sentence, `failed:${event.id}`, { client, clock, notice: true }).catch((problem: unknown) =>
+      log.info('a notice of a failed delivery could not be posted', { channelId, error: problem }),
     );
   }
 }
 
-/** What only the owner of the bot can mend, and members are told in plainer words. */
+/** What only the owner of the bot can mend; members get a plainer sentence. */
 function reasonForOwner(error: unknown): string | undefined {
   if (error instanceof OperatorError) return error.message;
   const isRefused = troubleOf(error).kind === 'unauthorised';
   return isRefused ? 'The Letta server did not accept the key in LETTA_API_KEY.' : undefined;
 }
 
-/** Tells the admins of a guild that messages were given up: where its default agent was let in. */
-export async function onDropped(
-  { guildId, channelId, count }: Drop,
-  { client, rosters, identities, log }: FailureParts,
-) {
+/** Tells the admins of a guild that messages were dropped, in the channel in which its default agent was let in. */
+export async function onDropped({ guildId, channelId, count }: Drop, core: RelayCore): Promise<void> {
+  const { client, rosters, identities, log } = core;
   log.warn('messages for an agent were given up: too many waited', { guildId, channelId, count });
   const roster = guildId === null ? undefined : rosters.of(guildId);
   const chosen = roster === undefined ? undefined : byKey(roster, roster.defaultAgent);
@@ -74,59 +59,46 @@ export async function onDropped(
   });
 }
 
-const AGAIN_MS = 10 * 60_000;
+const REPEAT_MS = 10 * 60_000;
 const MOST_MEMBERS = 10_000;
 
-interface OutageParts extends TargetParts {
-  readonly breakers: Breakers;
-  readonly worldName: (agentId: string) => Promise<string>;
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** All events that have not ended. */
-  readonly pending: () => readonly RelayEvent[];
-}
+export type OutageNotices = ReturnType<typeof createOutageNotices>;
 
 /** Tells members that their message waits for an agent that does not answer at the moment: each once in ten minutes. */
-export interface OutageNotices {
-  /** An event was taken. */
-  taken(event: RelayEvent): Promise<void>;
-  /** The breaker of an agent has opened: what waits for it waits longer. @param agent what names it in the whole world */
-  opened(agent: string): Promise<void>;
-}
+export function createOutageNotices(core: RelayCore, queue: RelayQueue) {
+  const { breakers, letta, rosters, clock, log } = core;
+  const notified = new Map<string, number>();
 
-export function createOutageNotices(parts: OutageParts): OutageNotices {
-  const { breakers, worldName, clock, log, pending } = parts;
-  const told = new Map<string, number>();
-
-  /** Noted before it is said, so that several messages at once get one word. */
+  /** Noted before the notice is posted, so that several messages at once get one. */
   const isDue = (userId: string): boolean => {
-    const at = told.get(userId);
-    if (at !== undefined && clock.now() - at < AGAIN_MS) return false;
-    told.delete(userId);
-    told.set(userId, clock.now());
-    const [oldest] = told.keys();
-    if (told.size > MOST_MEMBERS && oldest !== undefined) told.delete(oldest);
+    const at = notified.get(userId);
+    if (at !== undefined && clock.now() - at < REPEAT_MS) return false;
+    notified.delete(userId);
+    notified.set(userId, clock.now());
+    const [oldest] = notified.keys();
+    if (notified.size > MOST_MEMBERS && oldest !== undefined) notified.delete(oldest);
     return true;
   };
 
-  const tell = async (event: RelayEvent, isOpen: (agent: string) => boolean): Promise<void> => {
+  const notify = async (event: RelayEvent, isOpen: (agent: string) => boolean): Promise<void> => {
     const { userId } = event;
     if (userId === null || !needsReply(event)) return;
     try {
-      const target = await targetOf(event, parts);
-      if (target === undefined || !isOpen(await worldName(target.agentId)) || !isDue(userId)) return;
+      const target = await targetOf(event, core);
+      if (target === undefined || !isOpen(await letta.globalName(target.agentId)) || !isDue(userId)) return;
       const sentence = `\`${target.name}\` does not answer at the moment. Your message is kept and tried again for ten minutes; you get a word if nothing comes of it.`;
-      await sayAt(event, sentence, `outage:${event.id}`, parts);
+      await postAt(event, sentence, `outage:${event.id}`, core);
     } catch (error) {
-      log.info('a member could not be told of an outage', { channelId: event.channelId, error });
+      log.info('a notice of an outage could not be posted', { channelId: event.channelId, error });
     }
   };
 
   return {
-    taken: (event) => tell(event, (agent) => breakers.for(agent).admitsAt > clock.now()),
-    async opened(opened) {
-      for (const event of pending()) await tell(event, (agent) => agent === opened);
+    eventQueued: (event: RelayEvent) => notify(event, (agent) => breakers.for(agent).admitsAt > clock.now()),
+    /** @param opened the global name of the agent */
+    async breakerOpened(opened: string): Promise<void> {
+      const guildIds = [null, ...[...rosters.all()].map(([guildId]) => guildId)];
+      for (const event of guildIds.flatMap(queue.pending)) await notify(event, (agent) => agent === opened);
     },
   };
 }

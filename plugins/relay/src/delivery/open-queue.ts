@@ -1,36 +1,23 @@
 import { join } from 'node:path';
-import type { Clock, Files, Logger, OwnerNotices, Random, Registrar } from '@cinnabar/sdk';
 import { targetOf } from '../agents/target.js';
-import type { LettaServers } from '../letta/agents.js';
-import type { Breakers } from '../queue/breakers.js';
-import { createJournal } from '../queue/journal.js';
-import { createRelayQueue } from '../queue/queue.js';
+import type { RelayCore } from '../context.js';
+import { createQueueJournal } from '../queue/journal.js';
+import { openRelayQueue, type QueueRules, type RelayQueue } from '../queue/queue.js';
 import { rulesIn } from '../settings.js';
-import type { QueueRules, RelayQueue } from '../types.js';
-import { createDelivering, type DeliverParts } from './deliver.js';
-import { type FailureParts, onDropped, onFailed } from './notices.js';
+import { createDeliver } from './deliver.js';
+import { onDropped, onFailed } from './notices.js';
 
-interface OpenQueueParts extends Omit<DeliverParts, 'connected'>, FailureParts, Pick<Registrar, 'ready' | 'signal'> {
-  readonly letta: LettaServers;
-  readonly breakers: Breakers;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly files: Files;
-  readonly notices: OwnerNotices;
-  readonly log: Logger;
-}
-
-/** An attempt takes its own time at most, and that of those before it at the same agent; and people need time for what they decide. */
-const LANE = 10;
+/** An attempt may take its own time, that of as many attempts before it at the same agent, and the time that people take for decisions. */
+const MOST_AHEAD = 10;
 const DECISIONS_MS = 15 * 60_000;
-/** In how many channels agents are told at a time. */
-const BOUND = { total: 64, perGuild: 16 };
+/** How many channels are served at the same time. */
+const BOUNDS = { total: 64, perGuild: 16 };
 
-/** Opens the queue with what an earlier run has left in it. Nothing is told before the bot is connected. */
-export async function openQueue(parts: OpenQueueParts): Promise<RelayQueue> {
-  const { settings, rosters, letta, files, notices, clock, log, ready, signal } = parts;
+/** Opens the queue with what an earlier process left in it. Nothing is delivered before the bot is connected. */
+export async function openQueue(core: RelayCore): Promise<RelayQueue> {
+  const { settings, rosters, letta, files, notices, clock, log, signal } = core;
   const connected = new Promise<void>((resolve) => {
-    ready(resolve);
+    core.ready(resolve);
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   const rulesFor = async (guildId: string | null): Promise<QueueRules> => {
@@ -39,19 +26,22 @@ export async function openQueue(parts: OpenQueueParts): Promise<RelayQueue> {
       rateLimitMs: rules.rate_limit_seconds * 1000,
       maxQueueSize: rules.max_queue_size,
       whenFull: rules.whenFull,
-      attemptLimitMs: LANE * rules.agent_timeout * 1000 + DECISIONS_MS,
+      attemptLimitMs: MOST_AHEAD * rules.agent_timeout * 1000 + DECISIONS_MS,
       paused: guildId !== null && rosters.of(guildId)?.paused === true,
     };
   };
-  return createRelayQueue({
-    ...parts,
-    store: createJournal(join(await files.folder('relay'), 'queue'), clock, log, files),
+  return openRelayQueue({
+    store: createQueueJournal(join(await files.folder('relay'), 'queue'), clock, log, files),
     rulesFor,
-    agentFor: async (event) => letta.worldName((await targetOf(event, parts))?.agentId ?? 'nobody'),
-    delivering: createDelivering({ ...parts, connected }),
-    bound: () => BOUND,
-    onDropped: (drop) => onDropped(drop, parts),
-    onFailed: (failure) => onFailed(failure, parts),
+    agentFor: async (event) => letta.globalName((await targetOf(event, core))?.agentId ?? 'nobody'),
+    deliver: createDeliver(core, connected),
+    breakers: core.breakers,
+    clock,
+    random: core.random,
+    log,
+    bound: () => BOUNDS,
+    onDropped: (drop) => onDropped(drop, core),
+    onFailed: (failure) => onFailed(failure, core),
     onStall: ({ channelId, problem }) =>
       notices.alert({
         kind: 'relay-queue-stalled',

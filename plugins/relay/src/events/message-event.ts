@@ -176,10 +176,10 @@ function mayReadHistory({ channel }: Message): boolean {
 }
 
 /**
- * A message event as the message reads by now: `undefined` when it has been deleted, or edited into a dot message, while it waited. Looked up when the agent is told, so it
- * holds for what was waiting over a restart, too. Where Discord does not say, the event stays as it was.
+ * The event of a message with the message's current text: `undefined` when it was deleted, or edited into a dot message, while it was queued. Read
+ * at the delivery, so that it also works for what was queued over a restart. When the message cannot be read, the event stays as it was.
  */
-export async function asItIsNow(event: RelayEvent, client: Client, log: Logger): Promise<RelayEvent | undefined> {
+export async function currentEvent(event: RelayEvent, client: Client, log: Logger): Promise<RelayEvent | undefined> {
   const { messageId } = event.facts;
   if (messageId === null || event.kind === 'reaction') return event;
   const message = await lookUp(event.channelId, messageId, client, log);

@@ -1,61 +1,52 @@
-import { type Clock, type Identities, type Logger, type Turn, UserError } from '@cinnabar/sdk';
-import type { Directs } from '../agents/dm-agents.js';
+import { type ComponentHandle, type Turn, UserError } from '@cinnabar/sdk';
 import { assertLetIn, grantOf, guildIdentity, isLetInto, placesOf } from '../agents/grants.js';
-import type { Posts } from '../agents/message-authors.js';
-import {
-  byKey,
-  type Chosen,
-  chooseAgent,
-  type GuildAgent,
-  modeOf,
-  namedIn,
-  type Roster,
-  type Rosters,
-} from '../agents/roster.js';
-import type { Budget } from '../budget.js';
-import type { OutageNotices } from '../delivery/notices.js';
+import { byKey, type Chosen, chooseAgent, type GuildAgent, modeOf, namedIn, type Roster } from '../agents/roster.js';
+import type { Relay } from '../context.js';
 import { turnEvent } from '../events/message-event.js';
-import type { OwnThreads } from '../presence/messages.js';
-import { type RelaySettings, rulesIn } from '../settings.js';
-import type { RelayEvent, RelayQueue } from '../types.js';
-import { type Consent, consentTo } from './consent.js';
+import { rulesIn } from '../settings.js';
+import type { RelayEvent } from '../types.js';
+import { consentTo } from './consent.js';
 
-interface RespondParts {
-  readonly rosters: Rosters;
-  readonly directs: Directs;
-  readonly identities: Identities;
-  readonly ownThreads: Pick<OwnThreads, 'wasFirst'>;
-  readonly posts: Posts;
-  readonly settings: RelaySettings;
-  readonly consent: Consent;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly offer: (event: RelayEvent) => Promise<unknown>;
-}
-
-/** Takes a turn for an agent: resolves once it is written down. @throws UserError when no agent will be told of it, with why */
-export async function respond(turn: Turn, parts: RespondParts): Promise<void> {
-  const { settings, clock, log, offer } = parts;
+/**
+ * Takes a turn for an agent: resolves once it is in the queue's journal.
+ * @throws UserError when no agent will receive it, with the reason
+ */
+export async function respond(turn: Turn, consentButton: ComponentHandle, relay: Relay): Promise<void> {
+  const { settings, ownThreads, clock, log } = relay;
   const { guildId } = turn.actor;
-  const agent = guildId === null ? await directAgent(turn, parts) : await guildAgent(turn, guildId, parts);
+  const agent =
+    guildId === null ? await directAgent(turn, consentButton, relay) : await guildAgent(turn, guildId, relay);
   if (agent === undefined) return;
   const { reply_thread_depth: depth } = await rulesIn(settings, guildId, turn.user.id);
-  const opensThread = turn.message !== null && (await parts.ownThreads.wasFirst(turn.message));
-  await offer(await turnEvent(turn, { agent, opensThread, depth, clock, log }));
+  const opensThread = turn.message !== null && (await ownThreads.wasFirst(turn.message));
+  await enqueue(await turnEvent(turn, { agent, opensThread, depth, clock, log }), relay);
 }
 
-/** `undefined` when the person is asked first: their message comes in again once they agree. */
-async function directAgent(turn: Turn, parts: RespondParts): Promise<string | undefined> {
-  const agent = await parts.directs.agentOf(turn.user.id);
+/**
+ * Adds an event to the queue, within the guild's budget.
+ * @throws UserError when it is refused
+ */
+export async function enqueue(event: RelayEvent, { queue, budget, outages }: Relay): Promise<void> {
+  const refusal = await budget.refusal(event.guildId);
+  if (refusal !== undefined) throw new UserError(refusal);
+  const { status } = await queue.enqueue(event);
+  if (status === 'refused') {
+    throw new UserError('Too many messages are waiting for the agent already. Please try again in a while.');
+  }
+  if (status === 'taken') await outages.eventQueued(event);
+}
+
+/** `undefined` when the person is asked for consent: their message comes in again once they agree. */
+async function directAgent(turn: Turn, consentButton: ComponentHandle, relay: Relay): Promise<string | undefined> {
+  const agent = await relay.dmAgents.agentOf(turn.user.id);
   if (agent === undefined)
     throw new UserError('No agent answers direct messages here: the owner of the bot has chosen none.');
-  return (await consentTo(turn, parts.consent)) ? agent.key : undefined;
+  return (await consentTo(turn, consentButton, relay)) ? agent.key : undefined;
 }
 
-async function guildAgent(turn: Turn, guildId: string, parts: RespondParts): Promise<string> {
-  const { rosters } = parts;
+async function guildAgent(turn: Turn, guildId: string, relay: Relay): Promise<string> {
   const { channel, trigger } = turn;
-  const roster = rosters.enabled(guildId);
+  const roster = relay.rosters.enabled(guildId);
   if (roster === undefined)
     throw new UserError('The agents of this server are switched off. An admin can switch them on with `relay enable`.');
   if (modeOf(roster, placesOf(channel)) === 'off') {
@@ -63,59 +54,37 @@ async function guildAgent(turn: Turn, guildId: string, parts: RespondParts): Pro
       'Nothing reaches the agents from this channel: its mode is `off`. An admin can change that with `relay mode`.',
     );
   }
-  const chosen = await chosenFor(turn, await rosterOf(roster, guildId, channel, parts), parts);
+  const chosen = await chosenFor(turn, await grantedIn(channel, guildId, roster, relay), relay);
   if (chosen === undefined)
     throw new UserError('No agent answers here yet. An admin can let one in with `relay agent <id>`.');
-  await assertLetIn(parts.identities, guildId, chosen, channel);
-  parts.log.debug('a turn is for an agent', { turnId: turn.id, trigger, agent: chosen.key });
+  await assertLetIn(relay.identities, guildId, chosen, channel);
+  relay.log.debug('a turn is for an agent', { turnId: turn.id, trigger, agent: chosen.key });
   return chosen.key;
 }
 
-/** Where the default agent has not been let in. */
-function onlyOf(roster: Roster): Chosen | undefined {
-  const [key, ...others] = Object.keys(roster.agents);
-  return others.length === 0 ? byKey(roster, key) : undefined;
-}
-
-/** The guild's agents that have been let into a channel; all of them where none has, so that the reason can be said. */
-async function rosterOf(roster: Roster, guildId: string, channel: Turn['channel'], { identities }: RespondParts) {
-  const own: [string, GuildAgent][] = [];
+/** The agents with a grant for a channel; all of them where none has one, so that the error can name an agent. */
+async function grantedIn(channel: Turn['channel'], guildId: string, roster: Roster, { identities }: Relay) {
+  const granted: [string, GuildAgent][] = [];
   for (const [key, agent] of Object.entries(roster.agents)) {
     const grant = await grantOf(identities, guildIdentity(guildId, key), guildId);
-    if (grant !== undefined && isLetInto(grant.channels, channel)) own.push([key, agent]);
+    if (grant !== undefined && isLetInto(grant.channels, channel)) granted.push([key, agent]);
   }
-  return own.length === 0 ? roster : { ...roster, agents: Object.fromEntries(own) };
+  return granted.length === 0 ? roster : { ...roster, agents: Object.fromEntries(granted) };
 }
 
-/** The one that is named, else the one that wrote what is replied to, else the channel's, else the default. */
+/** The agent that the text names, else the author of the message that is replied to, else the channel's, else the default, else the only one. */
 async function chosenFor(
   { text, channel, message }: Turn,
   roster: Roster,
-  { posts }: RespondParts,
+  { authors }: Relay,
 ): Promise<Chosen | undefined> {
   const repliedTo = message?.reference?.messageId;
-  const author = repliedTo === undefined ? undefined : await posts.agentOf(channel.id, repliedTo);
+  const author = repliedTo === undefined ? undefined : await authors.agentOf(channel.id, repliedTo);
+  const [only, ...others] = Object.keys(roster.agents);
   return (
-    namedIn(roster, text) ?? byKey(roster, author) ?? chooseAgent(roster, placesOf(channel), text) ?? onlyOf(roster)
+    namedIn(roster, text) ??
+    byKey(roster, author) ??
+    chooseAgent(roster, placesOf(channel), text) ??
+    (others.length === 0 ? byKey(roster, only) : undefined)
   );
-}
-
-interface OfferParts {
-  readonly queue: RelayQueue;
-  readonly budget: Budget;
-  readonly outages: Pick<OutageNotices, 'taken'>;
-}
-
-/**
- * Offers an event to the queue, within the guild's budget.
- * @throws UserError when it is not taken
- */
-export async function offer(event: RelayEvent, { queue, budget, outages }: OfferParts): Promise<void> {
-  const refusal = await budget.refusal(event.guildId);
-  if (refusal !== undefined) throw new UserError(refusal);
-  const { status } = await queue.offer(event);
-  if (status === 'refused') {
-    throw new UserError('Too many messages are waiting for the agent already. Please try again in a while.');
-  }
-  if (status === 'taken') await outages.taken(event);
 }

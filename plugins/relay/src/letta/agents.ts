@@ -1,41 +1,36 @@
-import { createKeyedMutex, type Logger } from '@cinnabar/sdk';
-import type { RelaySettings } from '../settings.js';
+import { createKeyedMutex } from '@cinnabar/sdk';
+import type { RelayContext } from '../context.js';
 import { recoverApprovals } from './approvals.js';
 import { type Connect, createConnect, createKnownTools, type ServerAddress, toolsAt, versionOf } from './client.js';
 import { troubleOf } from './errors.js';
 import { type HostRegistration, type RegisteredHost, registerHost, unregisterHost } from './hosting.js';
 import { converse } from './runs/converse.js';
-import type { AgentEvent, Conversed, Prompt, TalkParts } from './runs/prompt-context.js';
+import type { AgentEvent, AskApproval, Conversed, Prompt, TalkParts } from './runs/prompt-context.js';
 import { nothingFound } from './runs/requests.js';
 import { createPruning, forgetKept, keptOf } from './sent-prompts.js';
 
-/** The Letta server that the settings, or else the environment, name. */
+/** The Letta server whose address is in the settings, or else in the environment. */
 export interface LettaServers {
   /** Its agents. @throws UserError when the address or the key cannot be right */
   agents(): Promise<Agents>;
-  /** What names an agent in the whole world. */
-  worldName(agentId: string): Promise<string>;
-}
-
-interface LettaServersParts {
-  readonly settings: RelaySettings;
-  /** Of the environment. */
-  readonly baseUrl: string | undefined;
-  readonly make: (baseUrl: string | undefined) => Agents;
-  readonly log: Logger;
+  /** Identifies an agent across servers: its server's address and its id. */
+  globalName(agentId: string): Promise<string>;
 }
 
 /** Follows the setting: another address is another server, from the next message on. */
-export function createLettaServers({ settings, baseUrl, make, log }: LettaServersParts): LettaServers {
+export function createLettaServers(context: RelayContext, ask: AskApproval): LettaServers {
+  const { settings, env, collections: store, services, log } = context;
   const servers = new Map<string | undefined, { readonly agents: Agents; recovered: Promise<unknown> | undefined }>();
-  const address = async () => (await settings.global.get()).baseUrl ?? baseUrl;
+  const address = async () => (await settings.global.get()).baseUrl ?? env.LETTA_BASE_URL;
+  const make = (baseUrl: string | undefined) =>
+    createAgents({ address: { baseUrl, apiKey: env.LETTA_API_KEY }, store, ask, clock: services.clock, log });
 
   return {
     async agents() {
       const url = await address();
       const server = servers.get(url) ?? { agents: make(url), recovered: undefined };
       servers.set(url, server);
-      // Agents must not be left waiting for an answer that an earlier process cannot give any more.
+      // An agent that waits for a decision that an earlier process asked for takes no other message.
       server.recovered ??= server.agents.recover().catch((error: unknown) => {
         server.recovered = undefined;
         log.info('requests of agents that an earlier run left open could not be answered yet', { error });
@@ -43,7 +38,7 @@ export function createLettaServers({ settings, baseUrl, make, log }: LettaServer
       await server.recovered;
       return server.agents;
     },
-    worldName: async (agentId) => `${(await address()) ?? 'cloud'} ${agentId}`,
+    globalName: async (agentId) => `${(await address()) ?? 'cloud'} ${agentId}`,
   };
 }
 
@@ -63,14 +58,14 @@ export function createAgents({ address, ...rest }: AgentsParts): Agents {
   const connect: Connect = createConnect(address);
   const parts: TalkParts = { ...rest, server: nothingFound() };
   const { store, clock, log } = parts;
-  // A server promises nothing for two messages to an agent at once.
+  // A server makes no promise about two messages to one agent at the same time.
   const agentMutex = createKeyedMutex();
   const prune = createPruning(store, clock, log);
   const knownTools = createKnownTools(connect, clock, log);
 
   return {
     async converse(prompt, signal, onEvent) {
-      const tell = (event: AgentEvent) => {
+      const emit = (event: AgentEvent) => {
         try {
           onEvent?.(event);
         } catch (error) {
@@ -79,12 +74,12 @@ export function createAgents({ address, ...rest }: AgentsParts): Agents {
       };
       try {
         const client = await connect();
-        const work = async () => {
+        const task = async () => {
           await prune();
-          return converse(parts, client, prompt, signal, tell);
+          return converse(parts, client, prompt, signal, emit);
         };
-        const said = await agentMutex.run(prompt.agentId, work, signal);
-        return said ?? notSent(new Error('the relay was stopped'));
+        const outcome = await agentMutex.run(prompt.agentId, task, signal);
+        return outcome ?? notSent(new Error('the relay was stopped'));
       } catch (error) {
         return notSent(error);
       }

@@ -1,72 +1,50 @@
-import {
-  type Clock,
-  type Collection,
-  compareIds,
-  isForPeopleOnly,
-  isOwnMessage,
-  isQuiet,
-  type Logger,
-  speakerId,
-  UserError,
-  z,
-} from '@cinnabar/sdk';
-import type { Client, GuildTextBasedChannel, Message } from 'discord.js';
+import { compareIds, isForPeopleOnly, isOwnMessage, isQuiet, speakerId, UserError, z } from '@cinnabar/sdk';
+import type { GuildTextBasedChannel, Message } from 'discord.js';
 import { placesOf } from '../agents/grants.js';
-import { chooseAgent, modeOf, type Rosters } from '../agents/roster.js';
+import { chooseAgent, modeOf } from '../agents/roster.js';
+import type { Relay } from '../context.js';
 import { namesOf, placeFacts } from '../events/facts.js';
 import { linkOf } from '../events/message-event.js';
-import { type RelaySettings, rulesIn } from '../settings.js';
+import { enqueue } from '../intake/respond.js';
+import { rulesIn } from '../settings.js';
 import type { RelayEvent } from '../types.js';
 
-/** Where something has happened that no digest has told of. */
+/** A channel with messages that no digest has covered. */
 export const digests = {
   scope: 'channel',
   version: 1,
   schema: z.object({
     guildId: z.string(),
-    /** The first message that no digest has told of, and when it came. */
+    /** The first message that no digest has covered, and when it came. */
     firstId: z.string(),
     at: z.number(),
   }),
 } as const;
-export type OpenDigest = z.output<typeof digests.schema>;
+export type StoredDigest = z.output<typeof digests.schema>;
 
-export interface Digests {
-  /** Something was said in a channel whose mode is `digest`. */
-  note(message: Message<true>): Promise<void>;
-  /** Sends the digests that have gathered for long enough. */
-  sendDue(): Promise<void>;
-}
-
-export interface DigestParts {
-  readonly digests: Collection<OpenDigest, 'channel'>;
-  readonly rosters: Rosters;
-  readonly settings: RelaySettings;
-  readonly clock: Clock;
-  readonly client: Client;
-  readonly log: Logger;
-  readonly offer: (event: RelayEvent) => Promise<unknown>;
-}
-
-interface Gathering extends OpenDigest {
-  /** Since this process knows of it. */
+interface Gathering extends StoredDigest {
+  /** Messages since this process knows of the digest. */
   count: number;
 }
 
 const SHOWN = 20;
 const MOST_READ = 100;
 
-export async function openDigests(parts: DigestParts): Promise<Digests> {
-  const { digests: kept, rosters, settings, clock, client, log, offer } = parts;
+export type Digests = Awaited<ReturnType<typeof openDigests>>;
+
+/** Gathers what is said in channels whose mode is `digest`, and sends the summaries. */
+export async function openDigests(relay: Relay) {
+  const { rosters, settings, clock, client, log } = relay;
+  const { digests: stored } = relay.collections;
   const gathering = new Map<string, Gathering>();
-  for await (const [channelId, open] of kept.entries()) gathering.set(channelId, { ...open, count: 0 });
+  for await (const [channelId, open] of stored.entries()) gathering.set(channelId, { ...open, count: 0 });
 
   const forget = async (channelId: string) => {
     gathering.delete(channelId);
-    await kept.of(channelId).delete();
+    await stored.of(channelId).delete();
   };
   const send = async (channelId: string, open: Gathering) => {
-    // Another process looks after the guild, or Discord has trouble with it.
+    // Another process handles the guild, or Discord has an outage in it.
     if (client.guilds.cache.get(open.guildId)?.available !== true) return;
     const roster = rosters.enabled(open.guildId);
     const channel = client.channels.cache.get(channelId);
@@ -78,8 +56,8 @@ export async function openDigests(parts: DigestParts): Promise<Digests> {
     // What is said from here on belongs to the next one.
     gathering.delete(channelId);
     const digest = chosen === undefined ? undefined : await digestOf(channel, chosen.key, open, clock.now());
-    // Taken by the queue first: it knows a digest that comes again after a crash.
-    if (digest !== undefined) await offer(digest);
+    // Queued before it is forgotten: the queue recognises a digest that is sent again after a crash.
+    if (digest !== undefined) await enqueue(digest, relay);
     // Where something was said meanwhile, the next one has been noted in its place.
     if (!gathering.has(channelId)) await forget(channelId);
   };
@@ -88,23 +66,25 @@ export async function openDigests(parts: DigestParts): Promise<Digests> {
       await send(channelId, open);
     } catch (error) {
       log.warn('a digest was not sent', { channelId, error });
-      // No budget, no room: that is as good as told. Everything else may pass.
+      // Over the budget, or the queue is full: the digest is given up. Other errors may pass.
       if (error instanceof UserError) await forget(channelId);
       else gathering.set(channelId, open);
     }
   };
 
   return {
-    async note({ channelId, guildId, id }) {
+    /** Notes a message of a channel whose mode is `digest`. */
+    async note({ channelId, guildId, id }: Message<true>): Promise<void> {
       const known = gathering.get(channelId);
       const open = known ?? { guildId, firstId: id, at: clock.now(), count: 0 };
       open.count += 1;
       gathering.set(channelId, open);
-      if (known === undefined) await kept.of(channelId).set({ guildId, firstId: id, at: open.at });
+      if (known === undefined) await stored.of(channelId).set({ guildId, firstId: id, at: open.at });
       const { digestMessages } = await rulesIn(settings, guildId);
       if (open.count >= digestMessages && gathering.get(channelId) === open) await trySend(channelId, open);
     },
-    async sendDue() {
+    /** Sends the digests that have gathered for long enough. */
+    async sendDue(): Promise<void> {
       for (const [channelId, open] of [...gathering]) {
         const { digestMinutes } = await rulesIn(settings, open.guildId);
         if (clock.now() - open.at >= digestMinutes * 60_000) await trySend(channelId, open);
@@ -117,7 +97,7 @@ export async function openDigests(parts: DigestParts): Promise<Digests> {
 async function digestOf(
   channel: GuildTextBasedChannel,
   agent: string,
-  open: OpenDigest,
+  open: StoredDigest,
   now: number,
 ): Promise<RelayEvent | undefined> {
   const read = await channel.messages.fetch({ limit: MOST_READ });

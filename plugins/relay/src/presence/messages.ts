@@ -1,36 +1,19 @@
-import {
-  type Clock,
-  type Collection,
-  type Commands,
-  type FrontDoor,
-  isDotMessage,
-  isQuiet,
-  type Registrar,
-  repliesToOwn,
-  z,
-} from '@cinnabar/sdk';
+import { type Collection, type FrontDoor, isDotMessage, isQuiet, repliesToOwn, z } from '@cinnabar/sdk';
 import { type Client, type Message, MessageType } from 'discord.js';
 import { PLUGIN, placesOf } from '../agents/grants.js';
-import { modeOf, namedIn, type Roster, type Rosters } from '../agents/roster.js';
-import { type RelaySettings, rulesIn } from '../settings.js';
+import { modeOf, namedIn, type Roster } from '../agents/roster.js';
+import type { Relay } from '../context.js';
+import { rulesIn } from '../settings.js';
 import type { Digests } from './digests.js';
 
-interface ListenParts extends Pick<Registrar, 'on'> {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly commands: Commands;
-  readonly frontDoor: FrontDoor;
-  readonly rosters: Rosters;
-  readonly settings: RelaySettings;
-  readonly digests: Digests;
-  readonly ownThreads: OwnThreads;
-}
+/**
+ * Hands messages in that are for an agent without being addressed to the bot: by mode, by its name, and the first in a thread of the bot. Where no
+ * agents are switched on, a message costs one look-up.
+ */
+export function listenForMessages(relay: Relay, frontDoor: FrontDoor, digests: Digests): void {
+  const { on, client, clock, commands, rosters, settings, ownThreads } = relay;
 
-/** Hands in what is for an agent though nobody has said it to the bot. Where no agents are switched on, a message costs one look-up. */
-export function listenForMore(parts: ListenParts): void {
-  const { on, client, clock, commands, frontDoor, rosters, settings, digests, ownThreads } = parts;
-
-  const judge = async (message: Message<true>, roster: Roster): Promise<unknown> => {
+  const route = async (message: Message<true>, roster: Roster): Promise<unknown> => {
     const mode = modeOf(roster, placesOf(message.channel));
     if (mode === 'off' || commands.matches(message)) return;
     if (await ownThreads.isFirst(message)) return handIn(message, 'random');
@@ -44,23 +27,22 @@ export function listenForMore(parts: ListenParts): void {
 
   on('messageCreate', (message) => {
     const roster = rosters.enabled(message.guildId);
-    if (roster === undefined || !message.inGuild() || !isSaid(message)) return undefined;
+    if (roster === undefined || !message.inGuild() || !isByMember(message)) return undefined;
     const botId = client.user?.id ?? '';
-    // These come by themselves.
+    // The front door hands these in.
     if (message.mentions.users.has(botId) || repliesToOwn(message)) return undefined;
-    const asks = mayAsk(message, roster, botId);
-    return asks ? judge(message, roster) : undefined;
+    return mayConcernAgents(message, roster, botId) ? route(message, roster) : undefined;
   });
 }
 
-/** By a person, and not past the bots. What the bot itself posts is never an event, nor what other bots and webhooks do. */
-function isSaid({ author, webhookId, type, content }: Message): boolean {
+/** Written by a person, and not as a dot message. Messages of bots, this one included, and of webhooks are never events. */
+function isByMember({ author, webhookId, type, content }: Message): boolean {
   if (author.bot || webhookId !== null || isDotMessage(content)) return false;
   return type === MessageType.Default || type === MessageType.Reply;
 }
 
-/** Whether anything can come of it, by what is in memory. */
-function mayAsk({ channel, content }: Message<true>, roster: Roster, botId: string): boolean {
+/** Whether the message can concern an agent, by what is in memory. */
+function mayConcernAgents({ channel, content }: Message<true>, roster: Roster, botId: string): boolean {
   const mode = modeOf(roster, placesOf(channel));
   if (mode === 'always' || mode === 'digest') return true;
   return (
@@ -69,7 +51,7 @@ function mayAsk({ channel, content }: Message<true>, roster: Roster, botId: stri
   );
 }
 
-/** Threads of the bot's in which somebody has written. */
+/** Threads of the bot in which a person has written. */
 export const startedThreads = {
   scope: 'channel',
   version: 1,
@@ -80,19 +62,14 @@ export const startedThreads = {
   }),
 } as const;
 
-export interface OwnThreads {
-  /** Whether a message is the first that a person writes in a thread that the bot has started. Says so once. */
-  isFirst(message: Message<true>): Promise<boolean>;
-  /** Whether that was said of the message. */
-  wasFirst(message: Message): Promise<boolean>;
-}
-
 const LOOKED_AT = 20;
 
+export type OwnThreads = ReturnType<typeof createOwnThreads>;
+
 export function createOwnThreads(
-  kept: Collection<z.output<typeof startedThreads.schema>, 'channel'>,
+  stored: Collection<z.output<typeof startedThreads.schema>, 'channel'>,
   client: Client,
-): OwnThreads {
+) {
   const judging = new Set<string>();
   const wasQuiet = async ({ channel, id }: Message<true>): Promise<boolean> => {
     // A thread may be older than the agents here.
@@ -100,20 +77,22 @@ export function createOwnThreads(
     return before.every(({ author, system }) => author.bot || system);
   };
   return {
-    async isFirst(message) {
+    /** Whether a message is the first that a person writes in a thread that the bot has started. `true` once a thread. */
+    async isFirst(message: Message<true>): Promise<boolean> {
       const { channel, channelId } = message;
       if (!channel.isThread() || channel.ownerId !== client.user?.id || judging.has(channelId)) return false;
       judging.add(channelId);
       try {
-        if ((await kept.of(channelId).find()) !== undefined) return false;
+        if ((await stored.of(channelId).find()) !== undefined) return false;
         const first = await wasQuiet(message);
-        await kept.of(channelId).set({ begun: true, ...(first ? { firstId: message.id } : {}) });
+        await stored.of(channelId).set({ begun: true, ...(first ? { firstId: message.id } : {}) });
         return first;
       } finally {
         judging.delete(channelId);
       }
     },
-    wasFirst: async ({ channel, channelId, id }) =>
-      channel.isThread() && (await kept.of(channelId).find())?.firstId === id,
+    /** Whether `isFirst` was true of the message. */
+    wasFirst: async ({ channel, channelId, id }: Message): Promise<boolean> =>
+      channel.isThread() && (await stored.of(channelId).find())?.firstId === id,
   };
 }

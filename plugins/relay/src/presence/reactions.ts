@@ -1,43 +1,35 @@
-import { type Clock, isQuiet, type Logger, type Registrar } from '@cinnabar/sdk';
+import { isQuiet } from '@cinnabar/sdk';
 import type { MessageReaction, PartialMessageReaction, PartialUser, User } from 'discord.js';
 import { placesOf } from '../agents/grants.js';
-import type { Posts } from '../agents/message-authors.js';
-import { modeOf, type Rosters } from '../agents/roster.js';
+import { modeOf } from '../agents/roster.js';
+import type { Relay } from '../context.js';
 import { authorFacts, nameOr, namesOf, placeFacts } from '../events/facts.js';
 import { linkOf } from '../events/message-event.js';
-import { type RelaySettings, rulesIn } from '../settings.js';
+import { enqueue } from '../intake/respond.js';
+import { rulesIn } from '../settings.js';
 import type { RelayEvent } from '../types.js';
-
-export interface ReactionParts extends Pick<Registrar, 'on' | 'after'> {
-  readonly rosters: Rosters;
-  readonly settings: RelaySettings;
-  readonly posts: Posts;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly offer: (event: RelayEvent) => Promise<unknown>;
-}
 
 interface Gathered {
   readonly agent: string;
   readonly first: MessageReaction | PartialMessageReaction;
   readonly by: User | PartialUser;
-  /** By their text: who takes a reaction back and gives it again has reacted once. */
+  /** By their text: a reaction that is removed and added again counts once. */
   readonly lines: Map<string, { readonly authorId: string; readonly text: string }>;
 }
 
-/** Tells agents of reactions to their messages: all of a message within a while together. Others' messages cost a look-up or two. */
-export function listenForReactions(parts: ReactionParts): void {
-  const { on, after, rosters, settings, posts, clock, log, offer } = parts;
+/** Queues reactions to agents' messages: all to one message within the guild's `reactionSeconds` together. */
+export function listenForReactions(relay: Relay): void {
+  const { on, after, rosters, settings, authors, clock, log } = relay;
   const gathered = new Map<string, Gathered>();
 
-  const tell = async (messageId: string) => {
+  const flush = async (messageId: string) => {
     const all = gathered.get(messageId);
     gathered.delete(messageId);
     if (all === undefined) return;
     try {
-      await offer(await reactionEvent(all, clock.now()));
+      await enqueue(await reactionEvent(all, clock.now()), relay);
     } catch (error) {
-      log.info('an agent was not told of reactions', { messageId, error });
+      log.info('reactions were not queued for an agent', { messageId, error });
     }
   };
 
@@ -45,7 +37,7 @@ export function listenForReactions(parts: ReactionParts): void {
     const { id, guildId, channelId, channel } = reaction.message;
     const roster = rosters.enabled(guildId);
     if (roster === undefined || user.bot === true || modeOf(roster, placesOf(channel)) === 'off') return;
-    const agent = await posts.agentOf(channelId, id);
+    const agent = await authors.agentOf(channelId, id);
     if (agent === undefined) return;
     const rules = await rulesIn(settings, guildId);
     if (!rules.reactionEvents || isQuiet(clock.now(), rules)) return;
@@ -54,7 +46,7 @@ export function listenForReactions(parts: ReactionParts): void {
     if (known !== undefined) known.lines.set(line.text, line);
     else {
       gathered.set(id, { agent, first: reaction, by: user, lines: new Map([[line.text, line]]) });
-      after(rules.reactionSeconds * 1000, () => tell(id));
+      after(rules.reactionSeconds * 1000, () => flush(id));
     }
   });
 }

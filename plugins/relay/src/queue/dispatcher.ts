@@ -1,7 +1,7 @@
 import { type Clock, createFairScheduler, type FairBounds, type Logger } from '@cinnabar/sdk';
 
-/** What is to become of a channel that has been served. */
-export type Next =
+/** What a channel that has been served needs next. */
+export type ServeResult =
   | { readonly is: 'again' }
   /** An attempt was made; there may be more. */
   | { readonly is: 'attempted' }
@@ -10,65 +10,56 @@ export type Next =
   /** It has no events. */
   | { readonly is: 'idle' };
 
-/** Something that must not happen to a queue, and that the watchdog has put right. */
+/** A fault of the queue that the watchdog has put right. */
 export interface Stall {
   readonly channelId: string;
   readonly problem: 'no worker' | 'not woken' | 'attempt does not end';
-}
-
-/**
- * Serves the channels that have events: one attempt at a time for each, several channels side by side, guilds in turn.
- *
- * Its invariant: a channel with events has a slot, and its slot is due, is being served, or waits for a time or for a wake-up. It is checked
- * after each transition of the channel. The watchdog looks over all channels, puts right what is wrong, and reports it.
- */
-export interface Dispatcher {
-  /** Something has changed for the channel: it is served, now or as soon as it is not being served any more. */
-  wake(channelId: string): void;
-  /** The same for all that wait. */
-  wakeAll(): void;
-  /** Serves no channel from now on. Resolves when none is being served. */
-  stop(): Promise<void>;
 }
 
 export interface DispatcherOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly bound: () => FairBounds;
-  readonly serve: (channelId: string) => Promise<Next>;
+  readonly serve: (channelId: string) => Promise<ServeResult>;
   /** Whose share a channel with events is served on; `undefined` when it has none. */
   readonly guildOf: (channelId: string) => string | undefined;
   /** All channels with events. */
   readonly channels: () => Iterable<string>;
-  /** How long a channel may be served at once; asked when the watchdog looks. */
+  /** How long a channel may be served at once; asked when the watchdog checks. */
   readonly limitMs: (channelId: string) => number;
   /** Ends the attempt that a channel is served with. */
   readonly interrupt: (channelId: string, reason: Error) => void;
   readonly onStall: (stall: Stall) => void;
 }
 
-interface Slot {
+interface WorkerSlot {
   readonly guild: string;
   state: 'due' | 'served' | 'waiting';
   /** Milliseconds since the Unix epoch. */
   since: number;
-  /** It was woken while it was being served. */
+  /** Woken while it was being served. */
   woken: boolean;
-  /** The watchdog has made it due, and nothing else. */
+  /** Only the watchdog has made it due. */
   rechecked: boolean;
   stopTimer: () => void;
 }
 
-/** What could not be served for a reason of the host's own, such as settings that cannot be read, is tried again after this. */
-const AFTER_TROUBLE_MS = 5_000;
-/** How often the watchdog looks; also the longest that a channel waits to be woken before it is served all the same. */
+/** When a channel is served again after an error of the host, such as settings that cannot be read. */
+const AFTER_ERROR_MS = 5_000;
+/** How often the watchdog checks; also the longest that a channel waits to be woken before it is served all the same. */
 const WATCH_MS = 60_000;
 const nothing = () => undefined;
 
-export function createDispatcher(options: DispatcherOptions): Dispatcher {
+/**
+ * Serves the channels that have events: one attempt at a time for each, several channels side by side, guilds in turn.
+ *
+ * Its invariant: a channel with events has a slot, and its slot is due, is being served, or waits for a time or for a wake-up. It is checked
+ * after each transition of the channel. The watchdog checks all channels, puts right what is wrong, and reports it.
+ */
+export function createDispatcher(options: DispatcherOptions) {
   const { clock, log, bound, serve, guildOf, channels, limitMs, interrupt, onStall } = options;
   const scheduler = createFairScheduler(bound);
-  const slots = new Map<string, Slot>();
+  const slots = new Map<string, WorkerSlot>();
   const running = new Set<Promise<void>>();
   let stopped = false;
   let stopWatch: (() => void) | undefined;
@@ -78,7 +69,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     onStall({ channelId, problem });
   };
 
-  const makeDue = (channelId: string, slot: Slot) => {
+  const makeDue = (channelId: string, slot: WorkerSlot) => {
     slot.stopTimer();
     slot.stopTimer = nothing;
     slot.state = 'due';
@@ -86,7 +77,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     scheduler.add({ id: channelId, guild: slot.guild });
   };
 
-  const waitUntil = (channelId: string, slot: Slot, until: number) => {
+  const waitUntil = (channelId: string, slot: WorkerSlot, until: number) => {
     slot.state = 'waiting';
     slot.since = clock.now();
     if (until === Number.POSITIVE_INFINITY) return;
@@ -96,7 +87,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     });
   };
 
-  const settle = (channelId: string, slot: Slot, next: Next) => {
+  const afterService = (channelId: string, slot: WorkerSlot, next: ServeResult) => {
     if (slot.rechecked && next.is === 'attempted') report(channelId, 'not woken');
     slot.rechecked = false;
     if (next.is === 'wait' && !slot.woken) return waitUntil(channelId, slot, next.until);
@@ -105,17 +96,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     ensureSlot(channelId);
   };
 
-  const serveOne = async (channelId: string, slot: Slot) => {
+  const serveOne = async (channelId: string, slot: WorkerSlot) => {
     slot.state = 'served';
     slot.since = clock.now();
     slot.woken = false;
-    const next = await serve(channelId).catch((error: unknown): Next => {
+    const next = await serve(channelId).catch((error: unknown): ServeResult => {
       log.error('a channel of the relay could not be served', { channelId, error });
-      return { is: 'wait', until: clock.now() + AFTER_TROUBLE_MS };
+      return { is: 'wait', until: clock.now() + AFTER_ERROR_MS };
     });
     scheduler.release(channelId);
     if (stopped) return;
-    settle(channelId, slot, next);
+    afterService(channelId, slot, next);
     dispatch();
   };
 
@@ -132,11 +123,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   };
 
   /** The invariant of one channel. @returns its slot, which is new where it had none; `undefined` when it needs none */
-  const ensureSlot = (channelId: string): Slot | undefined => {
+  const ensureSlot = (channelId: string): WorkerSlot | undefined => {
     const known = slots.get(channelId);
     const guild = guildOf(channelId);
     if (known !== undefined || guild === undefined) return known;
-    const slot: Slot = {
+    const slot: WorkerSlot = {
       guild,
       state: 'waiting',
       since: clock.now(),
@@ -150,7 +141,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return slot;
   };
 
-  const rouse = (channelId: string, slot: Slot) => {
+  const wakeSlot = (channelId: string, slot: WorkerSlot) => {
     slot.rechecked = false;
     if (slot.state === 'served') slot.woken = true;
     else if (slot.state === 'waiting') makeDue(channelId, slot);
@@ -186,18 +177,21 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   };
 
   return {
-    wake(channelId) {
+    /** Something has changed for the channel: it is served, now or as soon as it is not being served any more. */
+    wake(channelId: string): void {
       if (stopped) return;
       const slot = ensureSlot(channelId);
-      if (slot !== undefined) rouse(channelId, slot);
+      if (slot !== undefined) wakeSlot(channelId, slot);
       dispatch();
     },
-    wakeAll() {
+    /** The same for all that wait. */
+    wakeAll(): void {
       if (stopped) return;
-      for (const [channelId, slot] of slots) rouse(channelId, slot);
+      for (const [channelId, slot] of slots) wakeSlot(channelId, slot);
       dispatch();
     },
-    async stop() {
+    /** Serves no channel from now on. Resolves when none is being served. */
+    async stop(): Promise<void> {
       stopped = true;
       stopWatch?.();
       for (const { stopTimer } of slots.values()) stopTimer();

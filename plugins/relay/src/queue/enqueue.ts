@@ -1,129 +1,112 @@
-import type { Clock } from '@cinnabar/sdk';
-import type { Offer, RelayEvent } from '../types.js';
-import type { RelayQueueOptions, Write } from './queue.js';
-import type { Book, Line } from './state.js';
+import { type Clock, createKeyedMutex } from '@cinnabar/sdk';
+import type { RelayEvent } from '../types.js';
+import type { QueueContext } from './queue.js';
+import type { ChannelQueue } from './state.js';
 
-interface Desk {
-  readonly book: Book;
-  readonly write: Write;
-  readonly clock: Clock;
-  readonly rulesFor: RelayQueueOptions['rulesFor'];
-  readonly onDropped: (event: RelayEvent, count: number) => void;
-}
+export type EnqueueResult =
+  /** `ahead`: how many events of the channel come before it. */
+  | { readonly status: 'taken'; readonly ahead: number }
+  | { readonly status: 'duplicate' }
+  | { readonly status: 'refused'; readonly reason: 'full' };
 
-/** What was decided, and when it is written down. */
+/** What was decided, and when it is on the disk. */
 interface Decision {
-  readonly offer: Offer;
+  readonly result: EnqueueResult;
   readonly written: Promise<unknown>;
 }
 
-/**
- * Takes events in. Those of one channel are decided on one after the other, in the order of the calls, however long the settings take
- * to be read.
- */
-export function createOffers({ book, write, clock, rulesFor, onDropped }: Desk): (event: RelayEvent) => Promise<Offer> {
-  const latest = new Map<string, Promise<unknown>>();
+/** Adds events to the queue. Those of one channel are decided in the order of the calls, however long the settings take to be read. */
+export function createEnqueue(
+  { state, write, clock, rulesFor }: QueueContext,
+  drops: Pick<DropNotices, 'note'>,
+): (event: RelayEvent) => Promise<EnqueueResult> {
+  const channelMutex = createKeyedMutex();
 
   const decide = async (event: RelayEvent): Promise<Decision> => {
-    if (book.knows(event.id)) return settled({ status: 'duplicate' });
-    const rules = await rulesFor(event.guildId, event.channelId);
-    // From here on nothing is waited for. The same event may have come in by another channel's turn.
-    if (book.knows(event.id)) return settled({ status: 'duplicate' });
-    const group = [...book.lines()].filter((line) => groupOf(line) === groupOf(event));
-    const excess = count(group) + 1 - rules.maxQueueSize;
-    if (excess > 0) onDropped(event, rules.whenFull === 'drop-oldest' ? excess : 1);
-    if (excess > 0 && rules.whenFull === 'refuse-newest') return settled({ status: 'refused', reason: 'full' });
-    const oldest = excess > 0 ? oldestOf(group).slice(0, excess) : [];
-    return take(event, oldest);
+    const { guildId, channelId } = event;
+    if (state.knows(event.id)) return withoutWrite({ status: 'duplicate' });
+    const rules = await rulesFor(guildId, channelId);
+    // From here on nothing is awaited. The same event may have come in through another channel meanwhile.
+    if (state.knows(event.id)) return withoutWrite({ status: 'duplicate' });
+    const group = [...state.channels()].filter((channel) => groupOf(channel) === groupOf(event));
+    const excess = group.reduce((sum, { waiting }) => sum + waiting.length, 0) + 1 - rules.maxQueueSize;
+    if (excess > 0) drops.note(guildId, channelId, rules.whenFull === 'drop-oldest' ? excess : 1);
+    if (excess > 0 && rules.whenFull === 'refuse-newest') return withoutWrite({ status: 'refused', reason: 'full' });
+    return take(event, excess > 0 ? oldestOf(group).slice(0, excess) : []);
   };
 
-  const take = (event: RelayEvent, instead: readonly number[]): Decision => {
-    const room = instead.length > 0 ? [write({ is: 'dropped', of: [...instead] })] : [];
-    const line = book.line(event.channelId);
-    const ahead = line === undefined ? 0 : line.waiting.length + line.parcels.flatMap(({ entries }) => entries).length;
-    const n = book.next();
-    const taken = write({ is: 'taken', n, at: clock.now(), event });
-    const written = Promise.all([...room, taken]).catch((error: unknown) => {
-      book.withdraw(n);
+  const take = (event: RelayEvent, dropped: readonly number[]): Decision => {
+    const writes = dropped.length > 0 ? [write({ is: 'dropped', of: [...dropped] })] : [];
+    const channel = state.channel(event.channelId);
+    const ahead =
+      channel === undefined
+        ? 0
+        : channel.waiting.length + channel.inFlight.reduce((sum, { entries }) => sum + entries.length, 0);
+    const n = state.next();
+    writes.push(write({ is: 'taken', n, at: clock.now(), event }));
+    const written = Promise.all(writes).catch((error: unknown) => {
+      state.withdraw(n);
       throw error;
     });
-    return { offer: { status: 'taken', ahead }, written };
+    return { result: { status: 'taken', ahead }, written };
   };
 
   return async (event) => {
-    const before = latest.get(event.channelId);
-    const deciding = (async () => {
-      await before;
-      return decide(event);
-    })();
-    const done = deciding.then(nothing, nothing);
-    latest.set(event.channelId, done);
-    try {
-      const { offer, written } = await deciding;
-      await written;
-      return offer;
-    } finally {
-      if (latest.get(event.channelId) === done) latest.delete(event.channelId);
-    }
+    const { result, written } = await channelMutex.run(event.channelId, () => decide(event));
+    await written;
+    return result;
   };
 }
 
-const nothing = () => undefined;
-const settled = (offer: Offer): Decision => ({ offer, written: Promise.resolve() });
+const withoutWrite = (result: EnqueueResult): Decision => ({ result, written: Promise.resolve() });
 
-/** Whose queue it is that may be full: a guild's, or that of one person's direct messages. */
+/** Which events share `maxQueueSize`: those of a guild, or of one person's direct messages. */
 const groupOf = ({ guildId, channelId }: { readonly guildId: string | null; readonly channelId: string }) =>
   guildId ?? channelId;
 
-const count = (lines: readonly Line[]) => lines.reduce((sum, { waiting }) => sum + waiting.length, 0);
+const oldestOf = (channels: readonly ChannelQueue[]) =>
+  channels.flatMap(({ waiting }) => waiting.map(({ n }) => n)).sort((a, b) => a - b);
 
-const oldestOf = (lines: readonly Line[]) =>
-  lines.flatMap(({ waiting }) => waiting.map(({ n }) => n)).sort((a, b) => a - b);
-
-/** Events of a guild that were given up because too many waited. */
+/** Events of a guild that were dropped because too many waited. */
 export interface Drop {
   readonly guildId: string | null;
-  /** Where the latest of them happened. */
+  /** The channel of the latest of them. */
   readonly channelId: string;
-  /** How many since the last time that this was told. */
+  /** How many since the last notice. */
   readonly count: number;
 }
 
-interface Drops {
-  note(guildId: string | null, channelId: string, count: number): void;
-  /** Since this process started. */
-  total(guildId: string | null): number;
-  stop(): void;
-}
+export type DropNotices = ReturnType<typeof createDropNotices>;
 
-/** Tells of the first drop at once, and of those that follow together, once in `everyMs`. Each person's direct messages count by themselves. */
-export function createDrops(clock: Clock, everyMs: number, tell: (drop: Drop) => unknown): Drops {
+/** Calls `notify` for the first drop at once, and for those that follow together, once in `everyMs`. Each person's direct messages count separately. */
+export function createDropNotices(clock: Clock, everyMs: number, notify: (drop: Drop) => unknown) {
   const totals = new Map<string | null, number>();
-  /** Those of whom was told lately, with what has happened since. */
-  const quiet = new Map<string, { since: Drop | undefined; readonly stopTimer: () => void }>();
+  /** Groups with a notice in the last `everyMs`, and what was dropped since. */
+  const recent = new Map<string, { since: Drop | undefined; readonly stopTimer: () => void }>();
 
-  const say = (group: string, drop: Drop) => {
+  const send = (group: string, drop: Drop) => {
     const stopTimer = clock.after(everyMs, () => {
-      const since = quiet.get(group)?.since;
-      quiet.delete(group);
-      if (since !== undefined) say(group, since);
+      const since = recent.get(group)?.since;
+      recent.delete(group);
+      if (since !== undefined) send(group, since);
     });
-    quiet.set(group, { since: undefined, stopTimer });
-    tell(drop);
+    recent.set(group, { since: undefined, stopTimer });
+    notify(drop);
   };
 
   return {
-    note(guildId, channelId, count) {
+    note(guildId: string | null, channelId: string, count: number) {
       totals.set(guildId, (totals.get(guildId) ?? 0) + count);
-      const group = guildId ?? channelId;
-      const lately = quiet.get(group);
-      if (lately === undefined) say(group, { guildId, channelId, count });
-      else lately.since = { guildId, channelId, count: count + (lately.since?.count ?? 0) };
+      const group = groupOf({ guildId, channelId });
+      const last = recent.get(group);
+      if (last === undefined) send(group, { guildId, channelId, count });
+      else last.since = { guildId, channelId, count: count + (last.since?.count ?? 0) };
     },
-    total: (guildId) => totals.get(guildId) ?? 0,
+    /** Since this process started. */
+    total: (guildId: string | null) => totals.get(guildId) ?? 0,
     stop() {
-      for (const { stopTimer } of quiet.values()) stopTimer();
-      quiet.clear();
+      for (const { stopTimer } of recent.values()) stopTimer();
+      recent.clear();
     },
   };
 }

@@ -2,22 +2,22 @@ import { join } from 'node:path';
 import { type Clock, type Files, type Journal, type Logger, openJournal } from '@cinnabar/sdk';
 import { type QueueRecord, queueRecord } from './state.js';
 
-/** Where the queue is written down. */
+/** Where the queue's records are stored. */
 export interface QueueStore {
   /**
-   * Everything that was written, in its order. Comes before anything else.
-   * @param snapshot what all records, those handed over since included, add up to: asked for at each compaction
+   * Everything that was written, in its order. To be called before anything else.
+   * @param snapshot the records that give the state at the time of the call: asked for at each compaction
    */
   load(snapshot: () => readonly QueueRecord[]): Promise<readonly QueueRecord[]>;
   /** Resolves when the record is on the disk. In the order of the calls. */
   append(record: QueueRecord): Promise<void>;
   /** Writes the journal anew, so that nothing but what the queue holds is left on the disk. */
   compact(): Promise<void>;
-  /** Compacts, and lets go of the file. Nothing can be written after. */
+  /** Compacts, and closes the file. Nothing can be written after. */
   close(): Promise<void>;
 }
 
-/** Members' words are gone from the disk this long after they are done with. */
+/** Members' words are removed from the disk this long after their event has ended. */
 const COMPACT_AFTER_MS = 60_000;
 /** A journal that grows faster than that is compacted by size. */
 const COMPACT_AT_BYTES = 4_000_000;
@@ -35,7 +35,7 @@ interface Open {
  * a power cut, after which a batch that was sent could come back as unsent, and be sent under another key.
  * @param folder is made where it is missing
  */
-export function createJournal(
+export function createQueueJournal(
   folder: string,
   clock: Clock,
   log: Logger,
@@ -87,7 +87,7 @@ export function createJournal(
     append(record) {
       if (opened === undefined) return isNotOpen();
       if (record.is === 'ended' || record.is === 'dropped') compactLater();
-      // What is handed over is in the snapshot already.
+      // The record is in the snapshot already.
       if (opened.isStale || opened.journal.size > opened.compactAtBytes) return rewrite(opened);
       return opened.journal.append(record);
     },

@@ -1,182 +1,173 @@
 import type { Attempts } from './attempts.js';
-import type { Next } from './dispatcher.js';
-import type { RelayQueueOptions } from './queue.js';
-import type { Book, Entry, Line, Parcel } from './state.js';
+import type { ServeResult } from './dispatcher.js';
+import type { QueueContext } from './queue.js';
+import type { ChannelQueue, InFlightBatch, QueuedEvent } from './state.js';
 
-interface ServeParts extends Pick<RelayQueueOptions, 'rulesFor' | 'agentFor' | 'breakers' | 'clock'> {
-  readonly book: Book;
-  readonly attempts: Attempts;
-  readonly mostTogether: number;
-  readonly patienceMs: number;
-  readonly signal: AbortSignal;
-  /** There may be something to do for a channel that waits for an agent. */
-  readonly wake: (channelId: string) => void;
-}
-
-const NOBODY_WAKES_IT = { is: 'wait', until: Number.POSITIVE_INFINITY } as const;
-/** An attempt that takes longer than that, the time of people's decisions included, does not end by itself. */
+const MOST_TOGETHER = 10;
+const BREAKER_WAIT_MS = 10 * 60_000;
+/** The limit of an attempt without one in its rules; the time that people take for decisions is part of it. */
 const ATTEMPT_LIMIT_MS = 60 * 60_000;
+const UNTIL_WOKEN = { is: 'wait', until: Number.POSITIVE_INFINITY } as const;
 const NO_ANSWER = 'The agent has not answered for a while, so I have stopped trying. Please try again later.';
 
-/** Decides what a channel's agents are told next, and has it done: one attempt a call. */
-export function createTelling(tools: ServeParts): (channelId: string) => Promise<Next> {
-  const { book, attempts, rulesFor, agentFor, breakers, clock, signal } = tools;
-  const holds = createHolds(tools.patienceMs);
-  /** When a channel's last batch ended, and for whom: until its rate limit has passed. */
-  const rests = new Map<string, { readonly guildId: string | null; readonly at: number }>();
+/**
+ * Serves a channel: chooses its next batch, and makes one attempt a call.
+ * @param wake has another channel served, when the breaker of an agent that it waits for has changed
+ */
+export function createServeChannel(
+  context: QueueContext,
+  attempts: Attempts,
+  wake: (channelId: string) => void,
+): (channelId: string) => Promise<ServeResult> {
+  const { state, rulesFor, agentFor, breakers, clock, signal } = context;
+  const { mostTogether: most = MOST_TOGETHER, breakerWaitMs = BREAKER_WAIT_MS } = context;
+  const breakerWaits = createBreakerWaits(breakerWaitMs);
+  /** When a channel's last batch ended: until its rate limit has passed. */
+  const lastBatches = new Map<string, { readonly guildId: string | null; readonly at: number }>();
 
-  /** What the names of agents mean in this channel, as the settings are now. */
-  const readAgents = async (line: Line | undefined): Promise<ReadonlyMap<string, string>> => {
-    const events = new Map(entriesOf(line).map(({ event }) => [event.agent, event]));
+  /** The global names of the channel's agents, as the settings are now. */
+  const readAgents = async (channel: ChannelQueue | undefined): Promise<ReadonlyMap<string, string>> => {
+    const events = new Map(entriesOf(channel).map(({ event }) => [event.agent, event]));
     return new Map(await Promise.all([...events].map(async ([name, event]) => [name, await agentFor(event)] as const)));
   };
 
-  const tell = async (line: Line, agents: ReadonlyMap<string, string>, limitMs: number): Promise<Next> => {
-    const { channelId, guildId } = line;
+  const attemptNext = async (channel: ChannelQueue, agents: ReadonlyMap<string, string>, limitMs: number) => {
+    const { channelId, guildId } = channel;
     const now = clock.now();
     const breakerOf = (name: string) => breakers.for(agents.get(name) ?? name);
-    const silent = [...agents.keys()].filter((name) => breakerOf(name).admitsAt > 0);
-    holds.note(channelId, silent, now);
-    const expired = holds.expired(line, now);
-    if (expired !== undefined) {
-      await attempts.giveUp(expired.parcels, expired.entries, NO_ANSWER, new Error('the breaker stayed open'));
-      return { is: 'again' };
-    }
-    const choice = choose(line, {
+    breakerWaits.note(
+      channelId,
+      [...agents.keys()].filter((name) => breakerOf(name).admitsAt > 0),
       now,
-      most: tools.mostTogether,
-      readyAt: (name, parcel) => Math.max(breakerOf(name).admitsAt, parcel?.readyAt ?? 0),
+    );
+    const expired = breakerWaits.expired(channel, now);
+    if (expired !== undefined) {
+      await attempts.giveUp(expired.batches, expired.waiting, NO_ANSWER, new Error('the breaker stayed open'));
+      return { is: 'again' } as const;
+    }
+    const next = nextBatch(channel, {
+      now,
+      most,
+      readyAt: (name, batch) => Math.max(breakerOf(name).admitsAt, batch?.readyAt ?? 0),
     });
-    if (choice.is === 'none') return { is: 'wait', until: choice.until };
-    const breaker = breakerOf(choice.agent);
+    if (next.is === 'none') return { is: 'wait', until: next.until } as const;
+    const breaker = breakerOf(next.agent);
     const { admitsAt } = breaker;
-    const ended = await attempts.attempt(channelId, choice, breaker, limitMs);
-    if (ended) rests.set(channelId, { guildId, at: clock.now() });
-    // Those who waited for the outcome of this one go now, or know until when they wait.
-    if (breaker.admitsAt !== admitsAt) holds.channels().forEach(tools.wake);
-    return { is: 'attempted' };
+    const hasEnded = await attempts.attempt(channelId, next, breaker, limitMs);
+    if (hasEnded) lastBatches.set(channelId, { guildId, at: clock.now() });
+    if (breaker.admitsAt !== admitsAt) breakerWaits.channels().forEach(wake);
+    return { is: 'attempted' } as const;
   };
 
   return async (channelId) => {
-    const guildId = (book.line(channelId) ?? rests.get(channelId))?.guildId ?? null;
-    const [rules, agents] = await Promise.all([rulesFor(guildId, channelId), readAgents(book.line(channelId))]);
-    // From here to the start of an attempt nothing is waited for: what was read is still so.
+    const guildId = (state.channel(channelId) ?? lastBatches.get(channelId))?.guildId ?? null;
+    const [rules, agents] = await Promise.all([rulesFor(guildId, channelId), readAgents(state.channel(channelId))]);
+    // From here to the start of an attempt nothing is awaited: what was read is still true.
     if (signal.aborted || rules.paused) {
-      holds.note(channelId, [], clock.now());
-      return NOBODY_WAKES_IT;
+      breakerWaits.note(channelId, [], clock.now());
+      return UNTIL_WOKEN;
     }
-    const restsUntil = (rests.get(channelId)?.at ?? Number.NEGATIVE_INFINITY) + rules.rateLimitMs;
-    if (restsUntil > clock.now()) return { is: 'wait', until: restsUntil };
-    rests.delete(channelId);
-    const line = book.line(channelId);
-    if (line === undefined) {
-      holds.note(channelId, [], clock.now());
+    const limitedUntil = (lastBatches.get(channelId)?.at ?? Number.NEGATIVE_INFINITY) + rules.rateLimitMs;
+    if (limitedUntil > clock.now()) return { is: 'wait', until: limitedUntil };
+    lastBatches.delete(channelId);
+    const channel = state.channel(channelId);
+    if (channel === undefined) {
+      breakerWaits.note(channelId, [], clock.now());
       return { is: 'idle' };
     }
-    const isNew = entriesOf(line).some(({ event }) => !agents.has(event.agent));
-    return isNew ? { is: 'again' } : tell(line, agents, rules.attemptLimitMs ?? ATTEMPT_LIMIT_MS);
+    const hasNewAgent = entriesOf(channel).some(({ event }) => !agents.has(event.agent));
+    return hasNewAgent ? { is: 'again' } : attemptNext(channel, agents, rules.attemptLimitMs ?? ATTEMPT_LIMIT_MS);
   };
 }
 
-const entriesOf = (line: Line | undefined) =>
-  line === undefined ? [] : [...line.parcels.flatMap(({ entries }) => entries), ...line.waiting];
+const entriesOf = (channel: ChannelQueue | undefined) =>
+  channel === undefined ? [] : [...channel.inFlight.flatMap(({ entries }) => entries), ...channel.waiting];
 
-/** What a channel's next attempt is about. */
-export type Choice =
+/** What a channel's next attempt delivers. */
+export type NextBatch =
   /** The same once more. */
-  | { readonly is: 'parcel'; readonly agent: string; readonly parcel: Parcel }
-  | { readonly is: 'entries'; readonly agent: string; readonly entries: readonly Entry[] }
-  /** Nobody may be told of anything before this, in milliseconds since the Unix epoch. */
-  | { readonly is: 'none'; readonly until: number };
+  | { readonly is: 'retry'; readonly agent: string; readonly batch: InFlightBatch }
+  | { readonly is: 'new'; readonly agent: string; readonly entries: readonly QueuedEvent[] };
 
-interface ChoiceRules {
+interface NextBatchRules {
   readonly now: number;
-  /** From when the agent may be told, of this parcel if one is named. */
-  readonly readyAt: (agent: string, parcel: Parcel | undefined) => number;
-  /** How many events go together. */
+  /** From when the agent may get something, this batch if one is named. */
+  readonly readyAt: (agent: string, batch: InFlightBatch | undefined) => number;
+  /** How many events a batch has at most. */
   readonly most: number;
 }
 
-interface Unit {
+interface Candidate {
   readonly agent: string;
   readonly n: number;
-  readonly entry?: Entry;
-  readonly parcel?: Parcel;
+  readonly entry?: QueuedEvent;
+  readonly batch?: InFlightBatch;
 }
 
 /**
- * The oldest comes first, and with it what follows for the same agent, as far as nothing for another one lies between. Only an agent that
- * cannot be told yet is passed over, with all that is for it: so each agent hears of a channel in order, and none waits for another that
- * is broken.
+ * The oldest event comes first, and with it what follows for the same agent, up to the first event for another one. Only an agent that is not ready
+ * is passed over, with all its events: so each agent gets a channel's events in order, and none waits for another that does not answer.
+ * @returns `none` when nothing may be delivered before `until`, in milliseconds since the Unix epoch
  */
-function choose(line: Line, { now, readyAt, most }: ChoiceRules): Choice {
-  const held = new Set<string>();
-  const together: Entry[] = [];
+function nextBatch(
+  channel: ChannelQueue,
+  { now, readyAt, most }: NextBatchRules,
+): NextBatch | { readonly is: 'none'; readonly until: number } {
+  const notReady = new Set<string>();
+  const together: QueuedEvent[] = [];
   let agent: string | undefined;
   let until = Number.POSITIVE_INFINITY;
 
-  for (const unit of unitsOf(line)) {
-    if (held.has(unit.agent)) continue;
-    if (unit.agent !== agent) {
-      const at = readyAt(unit.agent, unit.parcel);
+  for (const candidate of candidatesOf(channel)) {
+    if (notReady.has(candidate.agent)) continue;
+    if (candidate.agent !== agent) {
+      const at = readyAt(candidate.agent, candidate.batch);
       if (at > now) {
-        held.add(unit.agent);
+        notReady.add(candidate.agent);
         until = Math.min(until, at);
         continue;
       }
       if (agent !== undefined) break;
-      agent = unit.agent;
+      agent = candidate.agent;
     }
-    if (unit.parcel !== undefined) return { is: 'parcel', agent, parcel: unit.parcel };
-    if (unit.entry !== undefined) together.push(unit.entry);
+    if (candidate.batch !== undefined) return { is: 'retry', agent, batch: candidate.batch };
+    if (candidate.entry !== undefined) together.push(candidate.entry);
     if (together.length >= most) break;
   }
-  return agent === undefined ? { is: 'none', until } : { is: 'entries', agent, entries: together };
+  return agent === undefined ? { is: 'none', until } : { is: 'new', agent, entries: together };
 }
 
-function unitsOf({ waiting, parcels }: Line): readonly Unit[] {
-  const sent = parcels.flatMap((parcel) =>
-    parcel.entries.slice(0, 1).map(({ n, event }): Unit => ({ agent: event.agent, n, parcel })),
+function candidatesOf({ waiting, inFlight }: ChannelQueue): readonly Candidate[] {
+  const batches = inFlight.flatMap((batch) =>
+    batch.entries.slice(0, 1).map(({ n, event }): Candidate => ({ agent: event.agent, n, batch })),
   );
-  return [...sent, ...waiting.map((entry): Unit => ({ agent: entry.event.agent, n: entry.n, entry }))].sort(
+  return [...batches, ...waiting.map((entry): Candidate => ({ agent: entry.event.agent, n: entry.n, entry }))].sort(
     (a, b) => a.n - b.n,
   );
 }
 
-/** What cannot be waited for any longer, of one agent in one channel. */
-interface Expired {
-  readonly parcels: readonly Parcel[];
-  readonly entries: readonly Entry[];
-}
-
-/** Which channels wait for agents that do not answer, and since when. */
-interface Holds {
-  /** Notes which of the channel's agents do not answer at the moment. */
-  note(channelId: string, agents: readonly string[], now: number): void;
-  /** What has waited for one of them for longer than anybody has patience. `undefined` when there is nothing. */
-  expired(line: Line, now: number): Expired | undefined;
-  channels(): readonly string[];
-}
-
-function createHolds(patienceMs: number): Holds {
-  const held = new Map<string, ReadonlyMap<string, number>>();
+/** Which channels wait for agents whose breaker is open, and since when. */
+function createBreakerWaits(limitMs: number) {
+  const waits = new Map<string, ReadonlyMap<string, number>>();
   return {
-    note(channelId, agents, now) {
-      const before = held.get(channelId);
-      if (agents.length === 0) held.delete(channelId);
-      else held.set(channelId, new Map(agents.map((agent) => [agent, before?.get(agent) ?? now])));
+    /** Notes which of a channel's agents do not answer at the moment. */
+    note(channelId: string, agents: readonly string[], now: number): void {
+      const before = waits.get(channelId);
+      if (agents.length === 0) waits.delete(channelId);
+      else waits.set(channelId, new Map(agents.map((agent) => [agent, before?.get(agent) ?? now])));
     },
-    expired({ channelId, parcels, waiting }, now) {
-      for (const [agent, since] of held.get(channelId) ?? []) {
-        const isOver = ({ at, event }: Entry) => event.agent === agent && Math.max(at, since) + patienceMs <= now;
+    /** What has waited for one of the agents for longer than `limitMs`; `undefined` when there is nothing. */
+    expired({ channelId, inFlight, waiting }: ChannelQueue, now: number) {
+      for (const [agent, since] of waits.get(channelId) ?? []) {
+        const isOver = ({ at, event }: QueuedEvent) => event.agent === agent && Math.max(at, since) + limitMs <= now;
         const over = {
-          parcels: parcels.filter(({ entries }) => entries.some(isOver)),
-          entries: waiting.filter(isOver),
+          batches: inFlight.filter(({ entries }) => entries.some(isOver)),
+          waiting: waiting.filter(isOver),
         };
-        if (over.parcels.length > 0 || over.entries.length > 0) return over;
+        if (over.batches.length > 0 || over.waiting.length > 0) return over;
       }
       return undefined;
     },
-    channels: () => [...held.keys()],
+    channels: () => [...waits.keys()],
   };
 }

@@ -1,200 +1,207 @@
 import type { Clock, FairBounds, Logger, Random } from '@cinnabar/sdk';
-import { without, wroteIn } from '../personal-data.js';
-import type { Batch, Delivering, QueueRules, QueueStatus, RelayEvent, RelayQueue } from '../types.js';
-import { createAttempts } from './attempts.js';
+import type { Deliver } from '../delivery/deliver.js';
+import { concerns, without } from '../personal-data.js';
+import type { RelayEvent } from '../types.js';
+import { createAttempts, type Failure } from './attempts.js';
 import type { Breakers } from './breakers.js';
 import { createDispatcher, type Stall } from './dispatcher.js';
-import { createDrops, createOffers, type Drop } from './enqueue.js';
+import { createDropNotices, createEnqueue, type Drop } from './enqueue.js';
 import type { QueueStore } from './journal.js';
-import { createTelling } from './next-batch.js';
-import { createBook, type Line, type QueueRecord } from './state.js';
+import { createServeChannel } from './next-batch.js';
+import { type ChannelQueue, createQueueState, type QueueRecord, type QueueState } from './state.js';
 
-/** Events that an agent was not told of, or not to the end, and will not be any more. */
-export interface Failure {
-  readonly events: Batch;
-  /** What to tell the members. */
-  readonly sentence: string;
-  /** For the log. */
-  readonly error: unknown;
-  /** Whether the agent has posted something all the same: then members need not be told. */
-  readonly posted: boolean;
+/** What may hold back a channel's or a guild's events. Read for each decision, so that a changed setting takes effect at once. */
+export interface QueueRules {
+  /** Least time between two batches of a channel. */
+  readonly rateLimitMs: number;
+  /** Of a guild, or of one person's direct messages. */
+  readonly maxQueueSize: number;
+  readonly whenFull: 'refuse-newest' | 'drop-oldest';
+  readonly paused: boolean;
+  /** How long one attempt may take before the watchdog aborts it. */
+  readonly attemptLimitMs?: number;
 }
 
 export interface RelayQueueOptions {
   readonly store: QueueStore;
   readonly rulesFor: (guildId: string | null, channelId: string) => Promise<QueueRules>;
-  /**
-   * What names the event's agent in the whole world: its server and its id there, as the settings are at this moment. Guilds that share
-   * an agent share its breaker.
-   */
+  /** The global name of the event's agent, by the settings of this moment. Guilds that share an agent share its breaker. */
   readonly agentFor: (event: RelayEvent) => Promise<string>;
-  readonly delivering: Delivering;
+  readonly deliver: Deliver;
   readonly breakers: Breakers;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** How many channels are served side by side; asked each time. */
+  /** How many channels are served at the same time; asked each time. */
   readonly bound: () => FairBounds;
-  /** How many events an agent is told of together. */
+  /** How many events a batch has at most. */
   readonly mostTogether?: number;
   /** How long events wait for an agent whose breaker is open, before they fail. */
-  readonly patienceMs?: number;
-  /** The queue stood still for a channel, and was put right. */
-  readonly onStall?: (stall: Stall) => unknown;
-  /** How often at most a guild's drops are told of. */
+  readonly breakerWaitMs?: number;
+  /** Least time between two calls of `onDropped` for a guild. */
   readonly dropsEveryMs?: number;
+  /** The watchdog found a channel that stood still, and has put it right. */
+  readonly onStall?: (stall: Stall) => unknown;
   readonly onDropped: (drop: Drop) => unknown;
-  /** Called before the failure is written down: of one that a crash interrupts, it is called again. */
+  /** Called before the failure is written: after a crash in between, it is called again. */
   readonly onFailed: (failure: Failure) => unknown;
 }
 
-/** Changes what the queue holds. It counts at once; nothing may follow from it before it is on the disk, when this resolves. */
-export type Write = (record: QueueRecord) => Promise<void>;
+/** What the parts of the queue work with. */
+export interface QueueContext extends RelayQueueOptions {
+  readonly state: QueueState;
+  /** Applies a record to the state at once. Resolves when it is on the disk; nothing may follow from it before. */
+  readonly write: (record: QueueRecord) => Promise<void>;
+  /** Aborts when the queue stops. */
+  readonly signal: AbortSignal;
+}
 
-const MOST_TOGETHER = 10;
-const PATIENCE_MS = 10 * 60_000;
 const DROPS_EVERY_MS = 15 * 60_000;
 /** Before an attempt only settings are read. */
 const SETTINGS_LIMIT_MS = 5 * 60_000;
 
 /** Direct messages share the turns of one guild. */
-const turnOf = (guildId: string | null) => guildId ?? 'direct messages';
+const fairGuild = (guildId: string | null) => guildId ?? 'direct messages';
+
+export type RelayQueue = Awaited<ReturnType<typeof openRelayQueue>>;
 
 /**
- * Opens the queue with what its store holds, and goes on where the last process ended: what it had sent without knowing the outcome is
- * sent again, the same events under the same key, before anything else of that agent in that channel.
+ * Events on their way to agents: durable, in order within a channel, channels in parallel. Opens with what its store holds, and goes on where the
+ * last process ended: a batch that was sent with unknown outcome is sent again, the same events under the same key, before anything else of that
+ * agent in that channel.
  */
-export async function createRelayQueue(options: RelayQueueOptions): Promise<RelayQueue> {
+export async function openRelayQueue(options: RelayQueueOptions) {
   const { store, clock, log } = options;
-  const book = createBook();
-  for (const record of await store.load(book.snapshot)) book.apply(record);
+  const state = createQueueState();
+  for (const record of await store.load(state.snapshot)) state.apply(record);
 
-  /** Resolves when everything handed over so far has been written, or has failed to be. */
+  /** Resolves when every record so far has been written, or has failed to be. */
   let lastWrite: Promise<unknown> = Promise.resolve();
-  const write: Write = (record) => {
-    book.apply(record);
+  const write: QueueContext['write'] = (record) => {
+    state.apply(record);
     const written = store.append(record);
     lastWrite = written.catch(() => undefined);
     return written;
   };
   const stopping = new AbortController();
   const { signal } = stopping;
-  const tellOfDrop = async (drop: Drop) => {
+  const context: QueueContext = { ...options, state, write, signal };
+  const drops = createDropNotices(clock, options.dropsEveryMs ?? DROPS_EVERY_MS, async (drop) => {
     try {
       await options.onDropped(drop);
     } catch (error) {
-      log.error('nobody could be told of what the relay dropped', { guildId: drop.guildId, error });
+      log.error('a notice of dropped events failed', { guildId: drop.guildId, error });
     }
-  };
-  const drops = createDrops(clock, options.dropsEveryMs ?? DROPS_EVERY_MS, tellOfDrop);
-  const attempts = createAttempts({ ...options, book, write, signal });
-  const wake = (channelId: string) => dispatcher.wake(channelId);
-  const serve = createTelling({
-    ...options,
-    mostTogether: options.mostTogether ?? MOST_TOGETHER,
-    patienceMs: options.patienceMs ?? PATIENCE_MS,
-    book,
-    attempts,
-    signal,
-    wake,
   });
+  const enqueue = createEnqueue(context, drops);
+  const attempts = createAttempts(context);
   const dispatcher = createDispatcher({
     clock,
     log,
     bound: options.bound,
-    serve,
+    serve: createServeChannel(context, attempts, (channelId) => dispatcher.wake(channelId)),
     guildOf(channelId) {
-      const line = book.line(channelId);
-      return line === undefined ? undefined : turnOf(line.guildId);
+      const channel = state.channel(channelId);
+      return channel === undefined ? undefined : fairGuild(channel.guildId);
     },
-    channels: () => [...book.lines()].map(({ channelId }) => channelId),
-    limitMs: (channelId) => attempts.flights.get(channelId)?.limitMs ?? SETTINGS_LIMIT_MS,
-    interrupt: attempts.interruptOne,
+    channels: () => [...state.channels()].map(({ channelId }) => channelId),
+    limitMs: (channelId) => attempts.running.get(channelId)?.limitMs ?? SETTINGS_LIMIT_MS,
+    interrupt: attempts.abort,
     onStall: (stall) => void options.onStall?.(stall),
   });
-  const offer = createOffers({
-    ...options,
-    book,
-    write,
-    onDropped: ({ guildId, channelId }, count) => drops.note(guildId, channelId, count),
-  });
 
-  /** Everything of a channel that is not being told at the moment. */
-  const idleOf = ({ channelId, waiting, parcels }: Line) => {
-    const flying = attempts.flights.get(channelId)?.key;
-    return [...parcels.filter(({ key }) => key !== flying).flatMap(({ entries }) => entries), ...waiting];
+  /** Everything of a channel that is not part of a running attempt. */
+  const idleOf = ({ channelId, waiting, inFlight }: ChannelQueue) => {
+    const running = attempts.running.get(channelId)?.key;
+    return [...inFlight.filter(({ key }) => key !== running).flatMap(({ entries }) => entries), ...waiting];
   };
-  const linesOf = (guildId: string | null) => [...book.lines()].filter((line) => line.guildId === guildId);
+  const channelsOf = (guildId: string | null) => [...state.channels()].filter((channel) => channel.guildId === guildId);
   const events = (): readonly RelayEvent[] =>
-    [...book.lines()]
-      .flatMap(({ parcels, waiting }) => [...parcels.flatMap(({ entries }) => entries), ...waiting])
+    [...state.channels()]
+      .flatMap(({ inFlight, waiting }) => [...inFlight.flatMap(({ entries }) => entries), ...waiting])
       .map(({ event }) => event);
 
-  for (const { channelId } of [...book.lines()]) wake(channelId);
+  for (const { channelId } of [...state.channels()]) dispatcher.wake(channelId);
 
   return {
-    async offer(event) {
+    /** Resolves when the event is on the disk, or refused. */
+    async enqueue(event: RelayEvent) {
       if (signal.aborted) throw new Error('the queue of the relay has been stopped');
-      const answer = await offer(event);
-      wake(event.channelId);
-      return answer;
+      const result = await enqueue(event);
+      dispatcher.wake(event.channelId);
+      return result;
     },
-    async status(guildId): Promise<QueueStatus> {
-      const lines = linesOf(guildId);
-      const waiting = lines.flatMap((line) => {
-        const [oldest, ...others] = idleOf(line);
+    /** What waits and what runs in a guild (`null`: in direct messages), by channel. */
+    async status(guildId: string | null) {
+      const channels = channelsOf(guildId);
+      const waiting = channels.flatMap((channel) => {
+        const [oldest, ...others] = idleOf(channel);
         if (oldest === undefined) return [];
-        return [{ channelId: line.channelId, events: 1 + others.length, oldestAt: oldest.at }];
+        return [{ channelId: channel.channelId, events: 1 + others.length, oldestAt: oldest.at }];
       });
-      const sending = lines.flatMap(({ channelId }) => {
-        const flight = attempts.flights.get(channelId);
-        return flight === undefined ? [] : [{ channelId, agent: flight.agent, since: flight.since }];
+      const sending = channels.flatMap(({ channelId }) => {
+        const running = attempts.running.get(channelId);
+        return running === undefined ? [] : [{ channelId, agent: running.agent, since: running.since }];
       });
+      /** Refused or given up because too many waited, since the bot was started. */
       const dropped = drops.total(guildId);
-      // What is told as waiting has to be there after a power cut.
+      // What is reported as waiting must be there after a power cut.
       await lastWrite;
       return { waiting, sending, dropped };
     },
-    totals: () => ({ events: events().length, sending: attempts.flights.size }),
-    async clear(guildId) {
-      const lines = linesOf(guildId);
-      const of = lines.flatMap(idleOf).map(({ n }) => n);
+    /** Over all guilds and direct messages: events in the queue, and channels with a running attempt. */
+    totals: () => ({ events: events().length, sending: attempts.running.size }),
+    /**
+     * Drops what waits; running attempts go on, and an event whose `enqueue` has not resolved may be taken afterwards.
+     * @returns how many, once that is on the disk
+     */
+    async clear(guildId: string | null): Promise<number> {
+      const channels = channelsOf(guildId);
+      const of = channels.flatMap(idleOf).map(({ n }) => n);
       if (of.length === 0) {
-        // What an earlier call drops may still be on its way to the disk, and must not come back after this answer.
+        // What an earlier call drops may not be on the disk yet, and must not come back after this answer.
         await lastWrite;
         return 0;
       }
       await write({ is: 'dropped', of });
-      for (const { channelId } of lines) dispatcher.wake(channelId);
+      for (const { channelId } of channels) dispatcher.wake(channelId);
       return of.length;
     },
-    pending: (guildId) => events().filter((event) => event.guildId === guildId),
-    busyGuilds: () =>
-      new Set([...attempts.flights.keys()].flatMap((channelId) => book.line(channelId)?.guildId ?? [null])),
-    async cut(channelId, agent, sentence, reason) {
-      const line = book.line(channelId);
-      if (line === undefined) return 0;
-      const flying = attempts.flights.get(channelId);
-      const isTheirs = ({ entries }: { readonly entries: Line['waiting'] }) => entries[0]?.event.agent === agent;
-      const parcels = line.parcels.filter(isTheirs);
-      const idle = parcels.filter(({ key }) => key !== flying?.key);
-      const waiting = line.waiting.filter(({ event }) => event.agent === agent);
-      // Its end is told and written down as that of every attempt.
-      if (flying?.agent === agent) attempts.interruptOne(channelId, reason);
+    /** Everything of a guild (`null`: of direct messages) that has not ended. */
+    pending: (guildId: string | null) => events().filter((event) => event.guildId === guildId),
+    /** The guilds (`null`: direct messages) with a running attempt. */
+    busyGuilds: (): ReadonlySet<string | null> =>
+      new Set([...attempts.running.keys()].flatMap((channelId) => state.channel(channelId)?.guildId ?? [null])),
+    /**
+     * Gives up what waits in a channel for an agent, and aborts a running attempt there with `reason`. Members who wait for a reply get `sentence`.
+     * @returns how many events
+     */
+    async cancel(channelId: string, agent: string, sentence: string, reason: Error): Promise<number> {
+      const channel = state.channel(channelId);
+      if (channel === undefined) return 0;
+      const running = attempts.running.get(channelId);
+      const batches = channel.inFlight.filter(({ entries }) => entries[0]?.event.agent === agent);
+      const idle = batches.filter(({ key }) => key !== running?.key);
+      const waiting = channel.waiting.filter(({ event }) => event.agent === agent);
+      // Its end is reported and written as that of every attempt.
+      if (running?.agent === agent) attempts.abort(channelId, reason);
       await attempts.giveUp(idle, waiting, sentence, reason);
       dispatcher.wake(channelId);
-      return waiting.length + parcels.flatMap(({ entries }) => entries).length;
+      return waiting.length + batches.flatMap(({ entries }) => entries).length;
     },
+    /** A setting has changed: channels that were held back are looked at again. */
     wake: () => dispatcher.wakeAll(),
-    of: async (userId) => events().filter((event) => wroteIn(event, userId)),
-    async forget(userId) {
-      book.edit((event) => without(event, userId));
+    /** Everything of one person, for their export. */
+    of: async (userId: string) => events().filter((event) => concerns(event, userId)),
+    async forget(userId: string): Promise<void> {
+      state.edit((event) => without(event, userId));
       await store.compact();
     },
-    async stop() {
+    /** Aborts running attempts; the next process repeats them under the same key. */
+    async stop(): Promise<void> {
       if (signal.aborted) return;
       stopping.abort();
-      attempts.interrupt(new Error('the relay stops'));
+      attempts.abortAll(new Error('the relay stops'));
       drops.stop();
       await dispatcher.stop();
       await store.close();

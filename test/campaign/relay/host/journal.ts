@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { createBook, queueRecord } from '@cinnabar/plugin-relay/queue/state';
+import { createQueueState, queueRecord } from '@cinnabar/plugin-relay/queue/state';
 import { openJournal } from '@cinnabar/sdk';
 
 /** What the queue's journal says at this moment. */
@@ -12,14 +12,14 @@ export interface JournalView {
 
 export async function readJournal(path: string): Promise<JournalView> {
   const { records } = await openJournal(path, queueRecord).read();
-  const book = createBook();
-  for (const record of records) book.apply(record);
+  const state = createQueueState();
+  for (const record of records) state.apply(record);
   const taken = records.flatMap((record) => {
     if (record.is === 'taken') return [record.event.id];
     return record.is === 'known' ? record.ids : [];
   });
-  const open = [...book.lines()].flatMap(({ parcels, waiting }) =>
-    [...parcels.flatMap(({ entries }) => entries), ...waiting].map(({ event }) => event.id),
+  const open = [...state.channels()].flatMap(({ inFlight, waiting }) =>
+    [...inFlight.flatMap(({ entries }) => entries), ...waiting].map(({ event }) => event.id),
   );
   return { taken, open };
 }

@@ -1,7 +1,7 @@
 import { openCollection } from '@cinnabar/core/internal/storage/documents/collection';
 import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/document-store';
 import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { posts as collection, createPosts } from '@cinnabar/plugin-relay/agents/message-authors';
+import { posts as collection, createMessageAuthors } from '@cinnabar/plugin-relay/agents/message-authors';
 import { expect } from 'chai';
 import { SnowflakeUtil } from 'discord.js';
 import { recordingLogger } from '../../../support/logs.js';
@@ -13,7 +13,7 @@ describe('relay: what agents have written', () => {
       log: recordingLogger(),
       onProblem: () => undefined,
     });
-    const posts = createPosts(openCollection(vault, collection, ['relay', 'posts']));
+    const posts = createMessageAuthors(openCollection(vault, collection, ['relay', 'posts']));
     const at = Date.UTC(2026, 0, 2);
     await posts.note('10', 'aurora', [SnowflakeUtil.generate({ timestamp: at }).toString()]);
     expect(await posts.hasWritten('10', 'aurora', at)).to.equal(true);

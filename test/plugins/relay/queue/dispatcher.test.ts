@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createDispatcher, type Next, type Stall } from '@cinnabar/plugin-relay/queue/dispatcher';
+import { createDispatcher, type ServeResult, type Stall } from '@cinnabar/plugin-relay/queue/dispatcher';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -14,7 +14,7 @@ function start(outcome: (channelId: string) => 'ends' | 'hangs' | 'throws' | 'wa
   const hanging = new Map<string, () => void>();
   const stalls: Stall[] = [];
   let [serving, most] = [0, 0];
-  const serve = async (channelId: string): Promise<Next> => {
+  const serve = async (channelId: string): Promise<ServeResult> => {
     serving += 1;
     most = Math.max(most, serving);
     try {

@@ -112,7 +112,7 @@ describe('a queue that is stopped', () => {
   it('takes nothing more', async () => {
     await using town = await openTown();
     await town.queue.stop();
-    const refusal = await town.queue.offer(event('m1')).catch((error: unknown) => error);
+    const refusal = await town.queue.enqueue(event('m1')).catch((error: unknown) => error);
     expect(refusal).to.be.instanceOf(Error);
     await town.crash();
     expect(town.journal).to.not.include('m1');
@@ -201,7 +201,7 @@ describe('a disk that does not take any more', () => {
   it('is not told of as taken, so that the event may be offered again', async () => {
     let isFull = true;
     await using town = await openTown({ queue: { store: failingStore(() => isFull) } });
-    const problem = await town.queue.offer(event('m1')).catch((error: unknown) => error);
+    const problem = await town.queue.enqueue(event('m1')).catch((error: unknown) => error);
     expect(problem).to.match(/no space left/);
     await town.pass(60_000);
     expect(town.told).to.deep.equal([]);

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createJournal } from '@cinnabar/plugin-relay/queue/journal';
+import { createQueueJournal } from '@cinnabar/plugin-relay/queue/journal';
 import type { QueueRecord } from '@cinnabar/plugin-relay/queue/state';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
@@ -16,7 +16,7 @@ const taken = (n: number, content = `text ${n}`): QueueRecord => {
 async function given(path: string) {
   const log = recordingLogger();
   const kept: QueueRecord[] = [];
-  const journal = createJournal(path, createManualClock(), log);
+  const journal = createQueueJournal(path, createManualClock(), log);
   const loaded = await journal.load(() => kept);
   return {
     log,
@@ -80,7 +80,7 @@ describe("the queue's journal", () => {
 
   it('takes nothing before it was loaded, nor after it was closed', async () => {
     using folder = makeFolder();
-    const journal = createJournal(folder.path, createManualClock(), recordingLogger());
+    const journal = createQueueJournal(folder.path, createManualClock(), recordingLogger());
     expect(await journal.append(taken(0)).catch((error: unknown) => error)).to.match(/not open/);
     await journal.load(() => []);
     await journal.close();

@@ -1,4 +1,4 @@
-import type { QueueRules } from '@cinnabar/plugin-relay/types';
+import type { QueueRules } from '@cinnabar/plugin-relay/queue/queue';
 import { expect } from 'chai';
 import { event, events, openTown } from './town.js';
 
@@ -102,7 +102,7 @@ describe('clearing a queue', () => {
 
   it('leaves a message that was on its way: it waits afterwards', async () => {
     await using town = await openTown({ rules: () => ({ paused: true }) });
-    const offered = town.queue.offer(event('m1'));
+    const offered = town.queue.enqueue(event('m1'));
     expect(await town.queue.clear('town')).to.equal(0);
     await offered;
     expect((await town.queue.status('town')).waiting).to.deep.include({

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Offer, RelayEvent } from '@cinnabar/plugin-relay/types';
+import type { EnqueueResult } from '@cinnabar/plugin-relay/queue/enqueue';
+import type { RelayEvent } from '@cinnabar/plugin-relay/types';
 import fc from 'fast-check';
 import { DONE, event, FAILED, openTown, type Town } from './town.js';
 
@@ -78,7 +79,7 @@ export async function play(script: readonly Step[]): Promise<Run> {
     ids += 1;
     return event(`m${ids}`, place, { agent, userId, facts: { ...event('').facts, author: null } });
   };
-  const note = (of: RelayEvent, { status }: Offer) => {
+  const note = (of: RelayEvent, { status }: EnqueueResult) => {
     if (status === 'taken') taken.push(of);
   };
   const toggle = <T>(set: Set<T>, value: T) => set.delete(value) || set.add(value);
@@ -118,7 +119,7 @@ export async function play(script: readonly Step[]): Promise<Run> {
         const made = step.of.map(make);
         let dead = false;
         for (const one of made) {
-          town.queue.offer(one).then(
+          town.queue.enqueue(one).then(
             (offer) => (dead ? undefined : note(one, offer)),
             () => undefined,
           );

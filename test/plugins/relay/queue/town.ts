@@ -1,10 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import type { Failure } from '@cinnabar/plugin-relay/queue/attempts';
 import { createBreakers } from '@cinnabar/plugin-relay/queue/breakers';
-import { createJournal, type QueueStore } from '@cinnabar/plugin-relay/queue/journal';
-import { createRelayQueue, type Failure, type RelayQueueOptions } from '@cinnabar/plugin-relay/queue/queue';
-import type { Batch, Delivery, Offer, QueueRules, RelayEvent, RelayQueue } from '@cinnabar/plugin-relay/types';
+import type { EnqueueResult } from '@cinnabar/plugin-relay/queue/enqueue';
+import { createQueueJournal, type QueueStore } from '@cinnabar/plugin-relay/queue/journal';
+import type { QueueRules, RelayQueue } from '@cinnabar/plugin-relay/queue/queue';
+import { openRelayQueue, type RelayQueueOptions } from '@cinnabar/plugin-relay/queue/queue';
+import type { Batch, Delivery, RelayEvent } from '@cinnabar/plugin-relay/types';
 import type { Clock, Random } from '@cinnabar/sdk';
 import { type Folder, makeFolder } from '../../../support/folder.js';
 import { recordingLogger } from '../../../support/logs.js';
@@ -45,7 +48,7 @@ export interface Town extends AsyncDisposable {
   readonly clock: SteppedClock;
   readonly queue: RelayQueue;
   /** Offers events one after the other, without waiting between them. */
-  offer(...events: readonly RelayEvent[]): Promise<readonly Offer[]>;
+  offer(...events: readonly RelayEvent[]): Promise<readonly EnqueueResult[]>;
   readonly told: readonly Told[];
   readonly failures: readonly Failure[];
   readonly drops: readonly { readonly guildId: string | null; readonly count: number }[];
@@ -120,9 +123,9 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
         });
       });
     const log = recordingLogger();
-    const journal = createJournal(folder.path, ownClock, log);
+    const journal = createQueueJournal(folder.path, ownClock, log);
     journals.push(journal);
-    const queue = await createRelayQueue({
+    const queue = await openRelayQueue({
       store: watched(journal, life),
       rulesFor: async (guildId, channelId) => ({ ...FREE, ...options.rules?.(guildId, channelId) }),
       agentFor: async ({ guildId, agent }) => `${guildId}/${agent}`,
@@ -135,13 +138,13 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
       onDropped: (drop) => drops.push(drop),
       onFailed: (failure) => failures.push(failure),
       ...options.queue,
-      delivering: { deliver },
+      deliver,
     });
-    const offer: RelayQueue['offer'] = (event) => {
+    const enqueue: RelayQueue['enqueue'] = (event) => {
       guilds.add(event.guildId);
-      return queue.offer(event);
+      return queue.enqueue(event);
     };
-    return Object.assign(life, { queue: { ...queue, offer } });
+    return Object.assign(life, { queue: { ...queue, enqueue } });
   };
 
   let life = await live();
@@ -178,7 +181,7 @@ export async function openTown(options: TownOptions = {}): Promise<Town> {
       return textIn(life.folder);
     },
     async offer(...events) {
-      const offers = await Promise.all(events.map((event) => life.queue.offer(event)));
+      const offers = await Promise.all(events.map((event) => life.queue.enqueue(event)));
       await quiet();
       return offers;
     },

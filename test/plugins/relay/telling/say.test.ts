@@ -1,4 +1,4 @@
-import { sayAt } from '@cinnabar/plugin-relay/delivery/post';
+import { postAt } from '@cinnabar/plugin-relay/delivery/post';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { nightCity } from '../../../sdk/local-discord/support.js';
@@ -13,7 +13,7 @@ describe('relay: what the bot says for an agent', () => {
       const known = event('message:1', 'a/1');
       const facts = { ...known.facts, messageId: asked.id, at: clock.now() };
       const answered = { ...known, channelId: city.general.id, userId: city.alice.id, facts };
-      const say = async () => sayAt(answered, 'Here I am.', 'batch-1', { client: await city.login(), clock });
+      const say = async () => postAt(answered, 'Here I am.', 'batch-1', { client: await city.login(), clock });
       const first = await say();
       clock.advance(10 * 60_000);
       expect(await say()).to.deep.equal(first);

@@ -1,32 +1,5 @@
-import {
-  type Clock,
-  type CommandContext,
-  type Identities,
-  option,
-  type SettingsCatalog,
-  type Tools,
-  UserError,
-} from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
-import type { Directs } from '../agents/dm-agents.js';
+import { type CommandContext, option, plainText, UserError, visible } from '@cinnabar/sdk';
 import { byKey, type Chosen, type Roster, type Rosters } from '../agents/roster.js';
-import type { RelaySettings } from '../settings.js';
-import type { RelayQueue } from '../types.js';
-
-/** What the commands work with. */
-export interface Desk {
-  readonly rosters: Rosters;
-  readonly directs: Directs;
-  readonly settings: RelaySettings;
-  readonly identities: Identities;
-  readonly tools: Tools;
-  readonly catalog: SettingsCatalog;
-  readonly queue: RelayQueue;
-  readonly client: Client;
-  readonly clock: Clock;
-  /** Ends what is under way for agents that may not act any more, in a guild or in direct messages. @returns how many events */
-  readonly cutOff: (guildId: string | null) => Promise<number>;
-}
 
 export const ADMIN = { tier: 'admin', where: 'guild' } as const;
 
@@ -67,4 +40,14 @@ export function agentOption(rosters: Rosters) {
     )
     .optional()
     .describe('Its name here; the default agent when left out');
+}
+
+/** A time that Discord shows in the reader's time zone: `f` in full, `R` relative. */
+export function timestamp(at: number, style: 'f' | 'R'): string {
+  return `<t:${Math.floor(at / 1000)}:${style}>`;
+}
+
+/** A text without effect as Markdown or as a mention, and with hidden characters shown. */
+export function inert(text: string): string {
+  return plainText(visible(text));
 }
