@@ -1,7 +1,5 @@
-import { isTimeZone, type Settings, z } from '@cinnabar/sdk';
+import { isTimeZone, QUIET_HOURS, type Settings, z } from '@cinnabar/sdk';
 
-const TIME = '(?:[01]?\\d|2[0-3]):[0-5]\\d';
-const HOURS = new RegExp(`^(?:${TIME}-${TIME})?$`);
 const whole = (min: number, max: number) => z.number().int().min(min).max(max);
 const whenSilent = z.enum(['silent', 'post']);
 const address = z.string().refine(isAddress, 'expected an address such as https://letta.example.org');
@@ -55,7 +53,7 @@ export const settings = {
       .describe('What becomes of the words of an agent that has ended without posting anything'),
     quietHours: z
       .string()
-      .refine((hours) => HOURS.test(hours), 'expected hours such as 22:00-07:00')
+      .refine((hours) => QUIET_HOURS.test(hours), 'expected hours such as 22:00-07:00')
       .default('')
       .describe('When only what is said to the agent reaches it: 22:00-07:00'),
     timeZone: z
