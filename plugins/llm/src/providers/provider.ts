@@ -104,3 +104,15 @@ export interface Provider {
 export function toVector(values: readonly unknown[] | undefined): Float32Array {
   return Float32Array.from(values ?? [], (value) => (typeof value === 'number' ? value : Number.NaN));
 }
+
+/** Loads something on first use and keeps it; tries again after a failure. */
+export function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | undefined;
+  return () => {
+    loaded ??= load().catch((error: unknown) => {
+      loaded = undefined;
+      throw error;
+    });
+    return loaded;
+  };
+}

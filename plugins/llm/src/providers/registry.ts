@@ -4,9 +4,8 @@ import { ANTHROPIC, type AnthropicSdk, createAnthropicProvider } from './anthrop
 import { BEDROCK, type BedrockSdk, createBedrockProvider } from './bedrock/provider.js';
 import { createGoogleProvider, GOOGLE, type GoogleSdk } from './google/provider.js';
 import { createOfflineProvider, OFFLINE } from './offline/provider.js';
-import { once } from './once.js';
 import { createOpenAiProvider, OPENAI, type OpenAiSdk } from './openai/provider.js';
-import type { Provider, ProviderDefinition } from './provider.js';
+import { once, type Provider, type ProviderDefinition } from './provider.js';
 
 /** How the vendors' SDKs are loaded: with the first request that needs one, and then never again. */
 export interface SdkLoaders {

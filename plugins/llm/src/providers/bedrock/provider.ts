@@ -6,8 +6,7 @@ import { CLAUDE, claudeOnBedrock, LIKE_CLAUDE } from '../anthropic/models.js';
 import { type AnthropicSdk, problemOf } from '../anthropic/provider.js';
 import { failedAttempt, type Vendor } from '../errors.js';
 import { familyOf } from '../model-family.js';
-import { once } from '../once.js';
-import type { Provider, ProviderCall, ProviderDefinition } from '../provider.js';
+import { once, type Provider, type ProviderCall, type ProviderDefinition } from '../provider.js';
 
 /** Anthropic's models through Amazon Bedrock: the same messages, other addresses, signatures and framing. The SDK is loaded with the first request. */
 export function createBedrockProvider(source: BedrockSource, load: () => Promise<BedrockSdk>, clock: Clock): Provider {

@@ -4,9 +4,15 @@ import { z } from 'zod';
 import { bounded } from '../../streaming.js';
 import { CONNECTION_LOST, type HttpProblem, isConnectionLost, toFailure, unreadable, type Vendor } from '../errors.js';
 import { familyOf } from '../model-family.js';
-import { once } from '../once.js';
-import type { ProviderDefinition } from '../provider.js';
-import { type Attempt, type EmbedCall, type Provider, type ProviderCall, toVector } from '../provider.js';
+import {
+  type Attempt,
+  type EmbedCall,
+  once,
+  type Provider,
+  type ProviderCall,
+  type ProviderDefinition,
+  toVector,
+} from '../provider.js';
 import { collect, type GeminiAnswer, textsOf, toReply } from './answer.js';
 import { GEMINI, LIKE_GEMINI } from './models.js';
 import { type GeminiBody, toGeminiBody } from './request.js';
