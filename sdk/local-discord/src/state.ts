@@ -62,6 +62,7 @@ export interface StartThreadOptions {
 /**
  * An account, with what people do in Discord. Everything happens at once and in order, and is refused as Discord would refuse it:
  * a `LocalDiscordError` with the code (50013 and so on) is thrown. A bot's account can be played by a test in the same way.
+ * An interface, as `LocalGuild` is, because the verbs are above the state that they change (`people/account.ts`, `resources/guilds.ts`).
  */
 export interface LocalUser extends MessageAuthor {
   readonly id: string;

@@ -28,7 +28,7 @@ import { autocomplete, useContextMenu, useSlashCommand } from './commands.js';
 import { clickButton, selectValues } from './components.js';
 import { submitModal } from './modal.js';
 
-/** What people do, in terms of the actions. */
+/** Each verb is an action of a resource. */
 class Account implements LocalUser {
   readonly id: string;
   readonly bot: boolean;

@@ -4,7 +4,7 @@ import { discordError } from '../errors.js';
 import { broadcast } from '../gateway/dispatch.js';
 import { channelPayload, guildChannelPayload } from '../payload/channels.js';
 import { messageForm, snowflake } from '../rest/message-form.js';
-import { type RestContext, route } from '../rest/request.js';
+import { route } from '../rest/request.js';
 import { permissionBits } from '../rules/permission-names.js';
 import { canView, channelPermissions, hasChannelPermission, requireInChannel } from '../rules/permissions.js';
 import {
@@ -18,7 +18,7 @@ import {
   type OverwriteInit,
 } from '../state.js';
 import type { World } from '../world.js';
-import { findChannel } from './find.js';
+import { channelOf } from './find.js';
 import { announceThread } from './threads.js';
 
 const KINDS: Readonly<Record<ChannelKind, ChannelType>> = {
@@ -223,10 +223,6 @@ export const threadForm = z.object({
   applied_tags: z.array(snowflake).nullish(),
   message: messageForm.nullish(),
 });
-
-function channelOf({ world, user, param }: RestContext) {
-  return findChannel(world, param('channelId'), user);
-}
 
 export const channelRoutes = [
   route('GET', '/channels/:channelId', (context) => channelPayload(channelOf(context), context.user.id)),

@@ -1,4 +1,5 @@
 import { discordError } from '../errors.js';
+import type { RestContext } from '../rest/request.js';
 import { canView } from '../rules/permissions.js';
 import type { LocalChannel, LocalGuild, LocalMember, LocalMessage, LocalRole, LocalUser } from '../state.js';
 import type { World } from '../world.js';
@@ -42,4 +43,26 @@ export function findRole(guild: LocalGuild, id: string): LocalRole {
   const role = guild.roles.get(id);
   if (!role) throw discordError('unknownRole');
   return role;
+}
+
+type Named = Pick<RestContext, 'world' | 'user' | 'param'>;
+
+/** The guild that the path names. */
+export function guildOf({ world, user, param }: Named): LocalGuild {
+  return findGuild(world, param('guildId'), user);
+}
+
+/** The channel that the path names. */
+export function channelOf({ world, user, param }: Named): LocalChannel {
+  return findChannel(world, param('channelId'), user);
+}
+
+/** The member that the path names, in its guild. */
+export function memberOf(context: Named): LocalMember {
+  return findMember(guildOf(context), context.param('userId'));
+}
+
+/** The message that the path names, in its channel. */
+export function messageOf(context: Named): LocalMessage {
+  return findMessage(channelOf(context), context.param('messageId'));
 }

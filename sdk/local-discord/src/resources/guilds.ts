@@ -3,7 +3,7 @@ import { announceEmojis, broadcast } from '../gateway/dispatch.js';
 import { channelPayload } from '../payload/channels.js';
 import { guildPayload } from '../payload/guilds.js';
 import { emojiPayload } from '../payload/users.js';
-import { Created, type RestContext, route } from '../rest/request.js';
+import { Created, route } from '../rest/request.js';
 import {
   BOT_PERMISSIONS,
   EVERYONE_PERMISSIONS,
@@ -26,7 +26,7 @@ import {
 } from '../state.js';
 import type { World } from '../world.js';
 import { announceChannel, channelForm, createChannel, deleteChannel, toOverwrite } from './channels.js';
-import { findGuild } from './find.js';
+import { guildOf } from './find.js';
 import { addBot, addMember, announceMember, removeMember } from './members.js';
 import { announceRole, createRole, deleteRole } from './roles.js';
 import { threadList } from './thread-routes.js';
@@ -143,10 +143,6 @@ const editForm = z.object({ name: z.string().min(2).max(100).optional(), descrip
 const positionsForm = z.array(
   z.object({ id: z.string(), position: z.number().int().nullish(), parent_id: z.string().nullish() }),
 );
-
-function guildOf({ world, user, param }: RestContext) {
-  return findGuild(world, param('guildId'), user);
-}
 
 export const guildRoutes = [
   route('GET', '/guilds/:guildId', (context) => {

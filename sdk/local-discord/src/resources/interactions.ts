@@ -77,7 +77,7 @@ function checkAnswerable(interaction: LocalInteraction): void {
 function answerWithMessage(world: World, interaction: LocalInteraction, draft: MessageDraft): LocalMessage {
   const message = post(world, interaction, draft, Boolean((draft.flags ?? 0) & MessageFlags.Ephemeral));
   interaction.response = message;
-  settle(world, interaction);
+  markAnswered(world, interaction);
   return message;
 }
 
@@ -94,7 +94,7 @@ function deferAnswer(world: World, interaction: LocalInteraction, ephemeral: boo
 /** Acknowledges a component without showing anything; `@original` is then the message that was pressed. */
 function acknowledgeComponent(world: World, interaction: LocalInteraction): void {
   interaction.response = pressedMessage(interaction);
-  settle(world, interaction);
+  markAnswered(world, interaction);
 }
 
 /** Edits the message that was pressed. */
@@ -102,7 +102,7 @@ function updatePressed(world: World, interaction: LocalInteraction, edit: Messag
   const message = pressedMessage(interaction);
   editMessage(world, message, botPermissions(world, interaction), edit);
   interaction.response = message;
-  settle(world, interaction);
+  markAnswered(world, interaction);
   return message;
 }
 
@@ -124,11 +124,11 @@ export function editAnswer(
   edit: MessageEdit,
 ): void {
   editMessage(world, message, botPermissions(world, interaction), edit);
-  if (interaction.deferred && message === interaction.response) settle(world, interaction);
+  if (interaction.deferred && message === interaction.response) markAnswered(world, interaction);
 }
 
-/** Marks it answered, with whatever the caller has put on it. */
-function settle(world: World, interaction: LocalInteraction): void {
+/** With the message that the caller has put on it. */
+function markAnswered(world: World, interaction: LocalInteraction): void {
   interaction.advance('answered');
   world.notify({ type: 'interactionAnswer', interaction });
 }
@@ -233,7 +233,7 @@ function answer(context: RestContext, interaction: LocalInteraction, type: T, da
       acknowledgeComponent(world, interaction);
       return undefined;
   }
-  settle(world, interaction);
+  markAnswered(world, interaction);
   return undefined;
 }
 

@@ -9,7 +9,7 @@ import { requireAbove, requireAboveRole, requireInGuild } from '../rules/permiss
 import { compareIds } from '../snowflakes.js';
 import type { JoinOptions, LocalApplication, LocalGuild, LocalMember, LocalRole, LocalUser } from '../state.js';
 import type { World } from '../world.js';
-import { findGuild, findMember, findRole, findUser } from './find.js';
+import { findMember, findRole, findUser, guildOf, memberOf } from './find.js';
 import { deleteMessage } from './message-changes.js';
 
 /** Makes a user a member; a user who is one already is left unchanged. */
@@ -167,14 +167,6 @@ const memberForm = z.object({
   deaf: z.boolean().nullish(),
 });
 const ownForm = z.object({ nick: z.string().max(32).nullish() });
-
-function guildOf({ world, user, param }: RestContext) {
-  return findGuild(world, param('guildId'), user);
-}
-
-function memberOf(context: RestContext) {
-  return findMember(guildOf(context), context.param('userId'));
-}
 
 function changeRole(context: RestContext, change: 'add' | 'delete'): undefined {
   const guild = guildOf(context);

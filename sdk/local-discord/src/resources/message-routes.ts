@@ -3,25 +3,17 @@ import { broadcast } from '../gateway/dispatch.js';
 import { createdMessagePayload, messagePayload } from '../payload/messages.js';
 import { memberPayload } from '../payload/users.js';
 import { messageEditForm, messageForm, toDraft, toEdit } from '../rest/message-form.js';
-import { numberIn, type RestContext, route } from '../rest/request.js';
+import { numberIn, route } from '../rest/request.js';
 import { restViewer } from '../rules/messages.js';
 import { hasChannelPermission, requireInChannel } from '../rules/permissions.js';
 import { compareIds } from '../snowflakes.js';
 import type { LocalChannel, LocalMessage, LocalUser } from '../state.js';
 import type { World } from '../world.js';
-import { findChannel, findMessage } from './find.js';
+import { channelOf, messageOf } from './find.js';
 import { bulkDelete, deleteOwnMessage, editOwnMessage } from './message-changes.js';
 import { sendMessage } from './messages.js';
 
 const bulkForm = z.object({ messages: z.array(z.string()) });
-
-function channelOf({ world, user, param }: RestContext) {
-  return findChannel(world, param('channelId'), user);
-}
-
-function messageOf(context: RestContext) {
-  return findMessage(channelOf(context), context.param('messageId'));
-}
 
 export const messageRoutes = [
   route('GET', '/channels/:channelId/messages', (context) => {

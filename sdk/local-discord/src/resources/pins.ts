@@ -8,7 +8,7 @@ import { restViewer } from '../rules/messages.js';
 import { channelPermissions, hasChannelPermission, requireInChannel } from '../rules/permissions.js';
 import type { LocalChannel, LocalMessage, LocalUser } from '../state.js';
 import type { World } from '../world.js';
-import { findChannel, findMessage } from './find.js';
+import { channelOf, findMessage } from './find.js';
 import { announceEdit } from './message-events.js';
 import { postMessage } from './messages.js';
 
@@ -79,10 +79,6 @@ function announcePins(world: World, message: LocalMessage): void {
 function postSystemMessage(world: World, sender: Parameters<typeof postMessage>[2], pinned: LocalMessage): void {
   const reply = { messageId: pinned.id, failIfMissing: false };
   postMessage(world, pinned.channel, sender, { replyTo: reply, allowedMentions: { parse: [] } });
-}
-
-function channelOf({ world, user, param }: RestContext) {
-  return findChannel(world, param('channelId'), user);
 }
 
 function pinsOf(context: RestContext) {

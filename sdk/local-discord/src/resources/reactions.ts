@@ -7,7 +7,7 @@ import { requireInChannel } from '../rules/permissions.js';
 import { compareIds } from '../snowflakes.js';
 import { type EmojiRef, emojiKey, type LocalMessage, type LocalUser } from '../state.js';
 import type { World } from '../world.js';
-import { findChannel, findMessage, findUser } from './find.js';
+import { findUser, messageOf } from './find.js';
 
 const MAX_EMOJIS = 20;
 
@@ -95,10 +95,6 @@ function eventFields(message: LocalMessage, user: LocalUser, emoji: EmojiRef) {
 }
 
 const BASE = '/channels/:channelId/messages/:messageId/reactions';
-
-function messageOf({ world, user, param }: RestContext) {
-  return findMessage(findChannel(world, param('channelId'), user), param('messageId'));
-}
 
 function emojiOf({ world, param }: RestContext) {
   return parseEmoji(world, param('emoji'));

@@ -8,7 +8,7 @@ import { permissionBits } from '../rules/permission-names.js';
 import { guildPermissions, requireAboveRole, requireInGuild } from '../rules/permissions.js';
 import { type LocalGuild, type LocalMember, LocalRole, type RoleInit } from '../state.js';
 import type { World } from '../world.js';
-import { findGuild, findRole } from './find.js';
+import { findRole, guildOf } from './find.js';
 
 export function createRole(world: World, guild: LocalGuild, init: RoleInit): LocalRole {
   const role = new LocalRole(guild, world.nextId(), init.name ?? 'new role', permissionBits(init.permissions ?? 0n));
@@ -48,10 +48,6 @@ const roleForm = z.object({
   mentionable: z.boolean().nullish(),
 });
 const positionsForm = z.array(z.object({ id: z.string(), position: z.number().int().nullish() }));
-
-function guildOf({ world, user, param }: RestContext): LocalGuild {
-  return findGuild(world, param('guildId'), user);
-}
 
 function manager(context: RestContext, guild: LocalGuild): LocalMember {
   return requireInGuild(guild, context.user, context.world.clock.now(), 'ManageRoles');

@@ -10,7 +10,7 @@ import { canView, requireInChannel } from '../rules/permissions.js';
 import { LocalChannel, type LocalMessage, type LocalUser, type StartThreadOptions } from '../state.js';
 import type { World } from '../world.js';
 import { threadForm } from './channels.js';
-import { findChannel, findMessage, findUser } from './find.js';
+import { channelOf, findMessage, findUser } from './find.js';
 import { sendMessage } from './messages.js';
 import { addThreadMember, createThread, removeThreadMember } from './threads.js';
 
@@ -36,10 +36,6 @@ export function startThread(
   });
   if (message) sendMessage(world, user, thread, isForum ? { ...message, id: thread.id } : message);
   return thread;
-}
-
-function channelOf({ world, user, param }: RestContext): LocalChannel {
-  return findChannel(world, param('channelId'), user);
 }
 
 function start(context: RestContext, where: Parameters<typeof startThread>[2]): Created {
