@@ -7,19 +7,14 @@ import { REST_EXCHANGES } from '@cinnabar/local-discord';
 import type { Context } from 'mocha';
 import { createExchangeCheck } from './exchange-check.js';
 
-/** The folders below `test` that are held to the description. */
-const HELD = /[\\/]dist[\\/](?:core|e2e|sdk|support)[\\/]/;
 /** How many violations are listed. */
 const LISTED = 20;
 
 const { collect, violations } = createExchangeCheck();
 let found: string[] = [];
-/** Whether the last test's file is held to the description. */
-let held = false;
 
 function compare(when: string): void {
-  const lines = violations();
-  if (held) found.push(...lines.map((line) => `${when}: ${line}`));
+  found.push(...violations().map((line) => `${when}: ${line}`));
 }
 
 export const mochaHooks = {
@@ -27,7 +22,6 @@ export const mochaHooks = {
     subscribe(REST_EXCHANGES, collect);
   },
   afterEach(this: Context) {
-    held = HELD.test(this.currentTest?.file ?? '');
     compare(this.currentTest?.fullTitle() ?? '');
   },
   afterAll() {
