@@ -97,7 +97,7 @@ describe('chat context: what the model reads', () => {
   });
 
   it('leaves out dot messages, but not one that is being processed', async () => {
-    const messages = [said('Alice', '.note to myself'), said('Bob', '...'), said('Alice', '.hm')];
+    const messages = [said('Alice', '.note to myself'), said('Bob', '..'), said('Alice', '.hm')];
     expect(asLines((await build(messages)).request)).to.deep.equal([]);
     const question = { messageId: idAt(2), speaker: { id: '101', displayName: 'Alice', username: 'a' }, text: 'x' };
     const { request, facts } = await build(messages, { question });

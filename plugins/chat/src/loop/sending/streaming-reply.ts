@@ -56,7 +56,8 @@ export function createLiveAnswer(voice: Voice, { clock, log, signal }: LiveOptio
   const pump = async () => {
     while (!isExact()) {
       const waitMs = lastAt + PACE_MS - clock.now();
-      if (waitMs > 0) await sleep(clock, waitMs, signal);
+      // Also without a wait, what arrives at the same moment is sent together.
+      await (waitMs > 0 ? sleep(clock, waitMs, signal) : undefined);
       lastAt = clock.now();
       await step();
     }
