@@ -5,8 +5,8 @@ import { type Connect, createConnect, createKnownTools, type ServerAddress, tool
 import { troubleOf } from './errors.js';
 import { type HostRegistration, type RegisteredHost, registerHost, unregisterHost } from './hosting.js';
 import { converse } from './runs/converse.js';
-import type { AgentEvent, AskApproval, Conversed, Prompt, TalkParts } from './runs/prompt-context.js';
-import { nothingFound } from './runs/requests.js';
+import type { AgentEvent, AskApproval, Conversed, Prompt, PromptServices } from './runs/prompt-context.js';
+import { createServerFindings } from './runs/requests.js';
 import { createPruning, forgetKept, keptOf } from './sent-prompts.js';
 
 /** The Letta server whose address is in the settings, or else in the environment. */
@@ -42,7 +42,7 @@ export function createLettaServers(context: RelayContext, ask: AskApproval): Let
   };
 }
 
-interface AgentsParts extends Omit<TalkParts, 'server'> {
+interface AgentsParts extends Omit<PromptServices, 'server'> {
   readonly address: ServerAddress;
 }
 
@@ -56,7 +56,7 @@ interface AgentsParts extends Omit<TalkParts, 'server'> {
  */
 export function createAgents({ address, ...rest }: AgentsParts): Agents {
   const connect: Connect = createConnect(address);
-  const parts: TalkParts = { ...rest, server: nothingFound() };
+  const parts: PromptServices = { ...rest, server: createServerFindings() };
   const { store, clock, log } = parts;
   // A server makes no promise about two messages to one agent at the same time.
   const agentMutex = createKeyedMutex();

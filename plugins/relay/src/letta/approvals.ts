@@ -3,14 +3,14 @@ import type { Letta } from '@letta-ai/letta-client';
 import type { ApprovalCreate } from '@letta-ai/letta-client/resources/agents/messages';
 import type { Connect } from './client.js';
 import { troubleOf } from './errors.js';
-import { hear, listen, nothingHeard, type WaitingCall } from './runs/consume-stream.js';
+import { applyChunk, consumeStream, createStreamState, type WaitingCall } from './runs/consume-stream.js';
 import {
   type ApprovalDecision,
   createDeadline,
-  keep,
   type Next,
-  type Talk,
-  type TalkParts,
+  type PromptContext,
+  type PromptServices,
+  saveRecord,
 } from './runs/prompt-context.js';
 import { messagesOf, openStream } from './runs/requests.js';
 import { waitForBlocker } from './runs/run-progress.js';
@@ -20,43 +20,43 @@ const MOST_LOSSES = 3;
 const NOT_ASKED: ApprovalDecision = { approve: false, reason: 'Nobody could be asked.' };
 
 /** Has the agent's requests decided, tells it, and hears it out. */
-export async function decide(talk: Talk, asked: boolean): Promise<Next> {
-  const { client, server, store, heard, prompt, deadline, decisions, clock } = talk;
-  const calls = heard.waiting;
+export async function decide(context: PromptContext, asked: boolean): Promise<Next> {
+  const { client, server, store, state, prompt, deadline, decisions, clock } = context;
+  const calls = state.waiting;
   for (const call of calls) {
     if (decisions.has(call.callId)) continue;
-    decisions.set(call.callId, asked ? await deadline.outside(() => askPeople(talk, call)) : RESTARTED);
+    decisions.set(call.callId, asked ? await deadline.outside(() => askPeople(context, call)) : RESTARTED);
     deadline.signal.throwIfAborted();
   }
-  if (calls.some(({ callId }) => decisions.get(callId)?.approve === true)) await keep(talk, { acted: true });
+  if (calls.some(({ callId }) => decisions.get(callId)?.approve === true)) await saveRecord(context, { acted: true });
   const answer = answerTo(calls, prompt.key, (callId) => decisions.get(callId) ?? NOT_ASKED);
   try {
     const stream = await openStream(client, server, prompt.agentId, answer, deadline.signal);
-    talk.aliveAt = clock.now();
+    context.aliveAt = clock.now();
     await Promise.all(calls.map(({ callId }) => store.lettaAsked.of(callId).delete()));
-    for (const { callId, name } of calls) heard.tools.set(callId, { callId, name, ok: undefined });
-    heard.waiting = [];
-    return await listen(talk, stream);
+    for (const { callId, name } of calls) state.tools.set(callId, { callId, name, ok: undefined });
+    state.waiting = [];
+    return await consumeStream(context, stream);
   } catch (error) {
     deadline.signal.throwIfAborted();
-    talk.losses += 1;
+    context.losses += 1;
     const { retry, kind, runId } = troubleOf(error);
-    if (kind === 'busy') await waitForBlocker(talk, runId);
+    if (kind === 'busy') await waitForBlocker(context, runId);
     // It may have got through, or somebody has decided elsewhere: the server knows.
     const mayBeThere = retry || kind === 'refused' || kind === 'nothing-pending';
-    return mayBeThere && talk.losses <= MOST_LOSSES ? { do: 'look' } : { do: 'fail', error };
+    return mayBeThere && context.losses <= MOST_LOSSES ? { do: 'recover' } : { do: 'fail', error };
   }
 }
 
 /** Written down before anybody is asked, and denied when they cannot be. */
-async function askPeople(talk: Talk, { callId, name, input }: WaitingCall): Promise<ApprovalDecision> {
-  const { store, prompt, clock, log, stopped } = talk;
+async function askPeople(context: PromptContext, { callId, name, input }: WaitingCall): Promise<ApprovalDecision> {
+  const { store, prompt, clock, log, stopped } = context;
   const { agentId, key, place } = prompt;
   const request = { agentId, key, callId, tool: name, input, place };
   await store.lettaAsked.of(callId).set({ ...request, at: clock.now() });
   const ended = linkSignals(stopped);
   try {
-    return await Promise.race([talk.ask(request, stopped), aborted(ended.signal)]);
+    return await Promise.race([context.ask(request, stopped), aborted(ended.signal)]);
   } catch (error) {
     log.warn('nobody could be asked for an approval', { agentId, tool: name, error });
     return NOT_ASKED;
@@ -77,7 +77,7 @@ function aborted(signal: AbortSignal): Promise<ApprovalDecision> {
 const PATIENCE_MS = 60_000;
 
 /** Denies what an earlier process has left open. What cannot be told now stays open: the agent's next prompt comes upon it. */
-export async function recoverApprovals(parts: TalkParts, connect: Connect): Promise<number> {
+export async function recoverApprovals(parts: PromptServices, connect: Connect): Promise<number> {
   const open = new Map<string, AskedApproval[]>();
   for await (const [, asked] of parts.store.lettaAsked.entries()) {
     const of = `${asked.agentId} ${asked.key}`;
@@ -89,7 +89,7 @@ export async function recoverApprovals(parts: TalkParts, connect: Connect): Prom
   return denied.reduce((sum, count) => sum + count, 0);
 }
 
-async function deny(parts: TalkParts, client: Letta, asked: readonly AskedApproval[]): Promise<number> {
+async function deny(parts: PromptServices, client: Letta, asked: readonly AskedApproval[]): Promise<number> {
   const { server, store, clock, log } = parts;
   const [first] = asked;
   if (first === undefined) return 0;
@@ -121,10 +121,10 @@ async function deny(parts: TalkParts, client: Letta, asked: readonly AskedApprov
 const MOST_RUNS = 20;
 
 /** Denies what an agent waits for although nobody is going to decide about it: each later message would be refused for it. */
-export async function denyOrphans(talk: Talk): Promise<void> {
-  const { client, server, store, log, deadline, prompt } = talk;
+export async function denyOrphans(context: PromptContext): Promise<void> {
+  const { client, server, store, log, deadline, prompt } = context;
   const { agentId } = prompt;
-  const calls = await waitingAt(talk);
+  const calls = await waitingAt(context);
   if (calls.length === 0) return;
   log.warn('denied what the agent was still waiting for', { agentId, tools: calls.map(({ name }) => name) });
   const known = await Promise.all(calls.map(({ callId }) => store.lettaAsked.of(callId).find()));
@@ -136,19 +136,19 @@ export async function denyOrphans(talk: Talk): Promise<void> {
 }
 
 /** The calls that an agent waits for: as the server says itself, or, where it does not, as the latest run that ended with a request. */
-async function waitingAt({ client, deadline, prompt }: Talk): Promise<readonly WaitingCall[]> {
+async function waitingAt({ client, deadline, prompt }: PromptContext): Promise<readonly WaitingCall[]> {
   const { signal } = deadline;
   const { agentId } = prompt;
-  const heard = nothingHeard();
+  const state = createStreamState();
   const agent = await client.agents.retrieve(agentId, { include: ['agent.pending_approval'] }, { signal });
   if (agent.pending_approval !== undefined && agent.pending_approval !== null) {
-    hear(heard, agent.pending_approval);
-    return heard.waiting;
+    applyChunk(state, agent.pending_approval);
+    return state.waiting;
   }
   const { items } = await client.runs.list({ agent_id: agentId, order: 'desc', limit: MOST_RUNS }, { signal });
   const run = items.find(({ stop_reason }) => stop_reason === 'requires_approval');
-  if (run !== undefined) for (const message of await messagesOf(client, run.id, signal)) hear(heard, message);
-  return heard.waiting;
+  if (run !== undefined) for (const message of await messagesOf(client, run.id, signal)) applyChunk(state, message);
+  return state.waiting;
 }
 
 /**

@@ -10,56 +10,70 @@ import type {
 } from '@letta-ai/letta-client/resources/agents/messages';
 import type { ToolReturnMessage } from '@letta-ai/letta-client/resources/tools';
 import { isFailure, isRunError, RunFailed, stoppedBy, troubleOf } from '../errors.js';
-import { type AgentEvent, hasActed, keep, type Next, type Talk, type ToolUse } from './prompt-context.js';
+import {
+  type AgentEvent,
+  hasActed,
+  type Next,
+  type PromptContext,
+  saveRecord,
+  type ToolUse,
+} from './prompt-context.js';
 
 /** Hears a run out. */
-export async function listen(talk: Talk, stream: AsyncIterable<LettaStreamingResponse>): Promise<Next> {
-  const { heard, deadline } = talk;
-  heard.stopReason = undefined;
+export async function consumeStream(
+  context: PromptContext,
+  stream: AsyncIterable<LettaStreamingResponse>,
+): Promise<Next> {
+  const { state, deadline } = context;
+  state.stopReason = undefined;
   try {
-    for await (const chunk of stream) await take(talk, chunk);
+    for await (const chunk of stream) await take(context, chunk);
   } catch (error) {
     deadline.signal.throwIfAborted();
-    if (!isRunError(error)) return lost(talk, error);
+    if (!isRunError(error)) return lost(context, error);
     const { kind } = troubleOf(error);
     if (kind === 'pending-approval' || kind === 'nothing-pending') throw error;
-    return failed(talk, error);
+    return failed(context, error);
   }
   // Whoever aborts a stream makes it end without an error.
   deadline.signal.throwIfAborted();
-  if (heard.stopReason === undefined) return lost(talk, new Error('the stream ended before the run did'));
-  if (heard.stopReason === 'requires_approval' && heard.waiting.length > 0) return { do: 'decide', asked: true };
-  if (heard.stopReason === 'cancelled') return givenUp(new Error('the run was cancelled at the server'));
-  if (isFailure(heard.stopReason)) return failed(talk, new RunFailed(heard.runId, { error_type: heard.stopReason }));
+  if (state.stopReason === undefined) return lost(context, new Error('the stream ended before the run did'));
+  if (state.stopReason === 'requires_approval' && state.waiting.length > 0) return { do: 'decide', asked: true };
+  if (state.stopReason === 'cancelled') return givenUp(new Error('the run was cancelled at the server'));
+  if (isFailure(state.stopReason)) return failed(context, new RunFailed(state.runId, { error_type: state.stopReason }));
   return { do: 'end' };
 }
 
-async function take(talk: Talk, chunk: LettaStreamingResponse): Promise<void> {
-  const { log, prompt } = talk;
-  for (const event of hear(talk.heard, chunk)) {
+async function take(context: PromptContext, chunk: LettaStreamingResponse): Promise<void> {
+  const { log, prompt } = context;
+  for (const event of applyChunk(context.state, chunk)) {
     if (event.kind === 'reasoning') log.debug('the agent reasons', { agentId: prompt.agentId, text: event.text });
     if (event.kind === 'assistant') log.debug('the agent says', { agentId: prompt.agentId, text: event.text });
     if (event.kind === 'tool-call') {
       log.info('the agent calls a tool', { agentId: prompt.agentId, tool: event.name });
-      if (!talk.record.acted) await keep(talk, { acted: true });
+      if (!context.record.acted) await saveRecord(context, { acted: true });
     }
     if (event.kind === 'tool-return' && !event.ok) {
       log.warn('a tool of the agent failed', { agentId: prompt.agentId, tool: event.name, text: event.text });
     }
-    talk.tell(event);
+    context.tell(event);
   }
 }
 
 /** The run goes on without a listener: with its id it can be found again. */
-function lost(talk: Talk, error: unknown): Next {
-  talk.losses += 1;
-  if (talk.losses > 3) return { do: 'fail', error };
-  talk.log.warn('lost the connection to the agent', { agentId: talk.prompt.agentId, runId: talk.heard.runId, error });
+function lost(context: PromptContext, error: unknown): Next {
+  context.losses += 1;
+  if (context.losses > 3) return { do: 'fail', error };
+  context.log.warn('lost the connection to the agent', {
+    agentId: context.prompt.agentId,
+    runId: context.state.runId,
+    error,
+  });
   return { do: 'reattach' };
 }
 
-function failed(talk: Talk, error: unknown): Next {
-  const isOver = hasActed(talk) || talk.heard.texts.length > 0;
+function failed(context: PromptContext, error: unknown): Next {
+  const isOver = hasActed(context) || context.state.texts.length > 0;
   return isOver ? givenUp(error) : { do: 'fail', error };
 }
 
@@ -76,7 +90,7 @@ export interface WaitingCall {
 }
 
 /** What was heard of an agent about one prompt, over all its runs. */
-export interface Heard {
+export interface StreamState {
   readonly texts: string[];
   /** By the call's id. */
   readonly tools: Map<string, ToolUse>;
@@ -90,7 +104,7 @@ export interface Heard {
   stopReason: string | undefined;
 }
 
-export function nothingHeard(): Heard {
+export function createStreamState(): StreamState {
   return {
     texts: [],
     tools: new Map(),
@@ -104,10 +118,10 @@ export function nothingHeard(): Heard {
 }
 
 /** Takes in a chunk of a stream, or a message of the history. @returns what happened; nothing for what is of no interest */
-export function hear(heard: Heard, chunk: LettaStreamingResponse | Message): readonly AgentEvent[] {
-  if ('run_id' in chunk && typeof chunk.run_id === 'string') begins(heard, chunk.run_id);
+export function applyChunk(state: StreamState, chunk: LettaStreamingResponse | Message): readonly AgentEvent[] {
+  if ('run_id' in chunk && typeof chunk.run_id === 'string') begins(state, chunk.run_id);
   if ('seq_id' in chunk && typeof chunk.seq_id === 'number')
-    heard.lastSequence = Math.max(heard.lastSequence, chunk.seq_id);
+    state.lastSequence = Math.max(state.lastSequence, chunk.seq_id);
   switch (chunk.message_type) {
     case 'reasoning_message':
       return [{ kind: 'reasoning', text: chunk.reasoning }];
@@ -115,39 +129,39 @@ export function hear(heard: Heard, chunk: LettaStreamingResponse | Message): rea
       return [{ kind: 'reasoning', text: null }];
     case 'tool_call_message':
       return callsIn(chunk).map((call) => {
-        heard.tools.set(call.callId, { callId: call.callId, name: call.name, ok: undefined });
+        state.tools.set(call.callId, { callId: call.callId, name: call.name, ok: undefined });
         return { kind: 'tool-call', ...call };
       });
     case 'tool_return_message':
-      return returnsIn(chunk).map((one) => returned(heard, one, chunk.name));
+      return returnsIn(chunk).map((one) => returned(state, one, chunk.name));
     case 'assistant_message': {
       const text = textOf(chunk.content);
-      heard.texts.push(text);
+      state.texts.push(text);
       return [{ kind: 'assistant', text }];
     }
     case 'approval_request_message':
-      heard.waiting = callsIn(chunk);
-      return heard.waiting.map(({ callId, name }) => ({ kind: 'approval', callId, name }));
+      state.waiting = callsIn(chunk);
+      return state.waiting.map(({ callId, name }) => ({ kind: 'approval', callId, name }));
     case 'ping':
       return [{ kind: 'ping' }];
     case 'usage_statistics':
-      heard.steps += chunk.step_count ?? 0;
-      heard.tokens += chunk.total_tokens ?? 0;
+      state.steps += chunk.step_count ?? 0;
+      state.tokens += chunk.total_tokens ?? 0;
       return [{ kind: 'usage', steps: chunk.step_count ?? 0, tokens: chunk.total_tokens ?? 0 }];
     case 'error_message':
       return [{ kind: 'error', type: chunk.error_type, message: chunk.message }];
     case 'stop_reason':
-      heard.stopReason = chunk.stop_reason;
+      state.stopReason = chunk.stop_reason;
       return [{ kind: 'stop', reason: chunk.stop_reason }];
     default:
       return [];
   }
 }
 
-function begins(heard: Heard, runId: string): void {
-  if (heard.runId === runId) return;
-  heard.runId = runId;
-  heard.lastSequence = 0;
+function begins(state: StreamState, runId: string): void {
+  if (state.runId === runId) return;
+  state.runId = runId;
+  state.lastSequence = 0;
 }
 
 interface Return {
@@ -175,17 +189,17 @@ function returnsIn(message: ToolReturnMessage): readonly Return[] {
 }
 
 function returned(
-  heard: Heard,
+  state: StreamState,
   { tool_call_id, status, text, stderr }: Return,
   name: string | null | undefined,
 ): AgentEvent {
   const ok = status === 'success';
   // Of a call that was approved, the request was the last that was heard.
   const known =
-    heard.tools.get(tool_call_id)?.name ?? heard.waiting.find(({ callId }) => callId === tool_call_id)?.name;
+    state.tools.get(tool_call_id)?.name ?? state.waiting.find(({ callId }) => callId === tool_call_id)?.name;
   const use = { callId: tool_call_id, name: known ?? name ?? 'unknown', ok };
-  heard.tools.set(tool_call_id, use);
-  heard.waiting = heard.waiting.filter(({ callId }) => callId !== tool_call_id);
+  state.tools.set(tool_call_id, use);
+  state.waiting = state.waiting.filter(({ callId }) => callId !== tool_call_id);
   return { kind: 'tool-return', ...use, text: ok || stderr === null || stderr.length === 0 ? text : stderr.join('\n') };
 }
 

@@ -2,22 +2,22 @@ import type { Letta } from '@letta-ai/letta-client';
 import { decide, denyOrphans } from '../approvals.js';
 import { isConnectionRefused, isRunError, stoppedBy, troubleOf } from '../errors.js';
 import type { SentPrompt } from '../sent-prompts.js';
-import { listen, nothingHeard } from './consume-stream.js';
+import { consumeStream, createStreamState } from './consume-stream.js';
 import {
   type AgentEvent,
   type Answered,
   type Conversed,
   createDeadline,
   hasActed,
-  keep,
   type Next,
   type Prompt,
-  renew,
-  type Talk,
-  type TalkParts,
+  type PromptContext,
+  type PromptServices,
+  renewOtid,
+  saveRecord,
   type Unanswered,
 } from './prompt-context.js';
-import { cancelAtServer, keptOfPrompt, look, reattach } from './recover-run.js';
+import { cancelAtServer, findRuns, reattach, recoverRun } from './recover-run.js';
 import { openStream } from './requests.js';
 import { isDead, waitForBlocker, waitForOthers } from './run-progress.js';
 
@@ -26,7 +26,7 @@ import { isDead, waitForBlocker, waitForOthers } from './run-progress.js';
  * server, and taken up wherever it stands.
  */
 export async function converse(
-  parts: TalkParts,
+  parts: PromptServices,
   client: Letta,
   prompt: Prompt,
   stopped: AbortSignal,
@@ -40,7 +40,7 @@ export async function converse(
   const isKnown = known?.agentId === agentId;
   const record = isKnown ? known : await document.set(fresh(agentId, place, key, parts.clock.now()));
   const deadline = createDeadline(parts.clock, prompt.timeoutMs, stopped);
-  const talk: Talk = {
+  const context: PromptContext = {
     ...parts,
     client,
     prompt,
@@ -48,7 +48,7 @@ export async function converse(
     stopped,
     tell,
     record,
-    heard: nothingHeard(),
+    state: createStreamState(),
     decisions: new Map(),
     aliveAt: record.at,
     losses: 0,
@@ -56,40 +56,40 @@ export async function converse(
     blocker: undefined,
   };
   try {
-    return await hearOut(talk, isKnown ? { do: 'look' } : { do: 'send' });
+    return await hearOut(context, isKnown ? { do: 'recover' } : { do: 'send' });
   } catch (error) {
     if (isConnectionRefused(error)) parts.server.refusedAt = parts.clock.now();
-    return deadline.signal.aborted ? await interrupted(talk) : await unanswered(talk, error);
+    return deadline.signal.aborted ? await interrupted(context) : await unanswered(context, error);
   } finally {
     deadline.end();
   }
 }
 
-async function hearOut(talk: Talk, first: Next): Promise<Conversed> {
+async function hearOut(context: PromptContext, first: Next): Promise<Conversed> {
   let next = first;
   for (;;) {
     switch (next.do) {
       case 'send':
-        next = await send(talk);
+        next = await send(context);
         break;
       case 'reattach':
-        next = await reattach(talk);
+        next = await reattach(context);
         break;
-      case 'look':
-        next = await look(talk);
+      case 'recover':
+        next = await recoverRun(context);
         break;
       case 'decide':
-        next = await decide(talk, next.asked);
+        next = await decide(context, next.asked);
         break;
       case 'end':
-        return answered(talk);
+        return answered(context);
       case 'fail':
-        if (isConnectionRefused(next.error)) talk.server.refusedAt = talk.clock.now();
-        return unanswered(talk, next.error);
+        if (isConnectionRefused(next.error)) context.server.refusedAt = context.clock.now();
+        return unanswered(context, next.error);
       case 'give-up':
-        return givenUp(talk, next.sentence, next.error);
+        return givenUp(context, next.sentence, next.error);
     }
-    talk.deadline.signal.throwIfAborted();
+    context.deadline.signal.throwIfAborted();
   }
 }
 
@@ -110,63 +110,63 @@ function withOk({ callId, name, ok }: { callId: string; name: string; ok?: boole
 const MOST_ORPHANS = 3;
 
 /** Sends the prompt, and hears the agent out. */
-async function send(talk: Talk): Promise<Next> {
-  const { client, server, prompt, deadline, clock } = talk;
-  const message = { role: 'user' as const, content: prompt.text, otid: talk.record.otid };
-  const unlocked = talk.blocker !== undefined && isDead(server, talk.blocker);
+async function send(context: PromptContext): Promise<Next> {
+  const { client, server, prompt, deadline, clock } = context;
+  const message = { role: 'user' as const, content: prompt.text, otid: context.record.otid };
+  const unlocked = context.blocker !== undefined && isDead(server, context.blocker);
   try {
-    await waitForOthers(talk);
+    await waitForOthers(context);
     const stream = await openStream(client, server, prompt.agentId, message, deadline.signal, unlocked);
-    talk.aliveAt = clock.now();
-    return await listen(talk, stream);
+    context.aliveAt = clock.now();
+    return await consumeStream(context, stream);
   } catch (error) {
     deadline.signal.throwIfAborted();
     const { kind, runId } = troubleOf(error);
     if (kind === 'busy') {
-      await waitForBlocker(talk, runId);
+      await waitForBlocker(context, runId);
       return { do: 'send' };
     }
-    if (kind !== 'pending-approval' || talk.orphans >= MOST_ORPHANS) return { do: 'fail', error };
-    talk.orphans += 1;
-    await denyOrphans(talk);
+    if (kind !== 'pending-approval' || context.orphans >= MOST_ORPHANS) return { do: 'fail', error };
+    context.orphans += 1;
+    await denyOrphans(context);
     // The server knows the refused message by its id, and would answer with the refusal again.
-    await renew(talk);
+    await renewOtid(context);
     return { do: 'send' };
   }
 }
 
 /** The agent has been heard out. */
-async function answered(talk: Talk): Promise<Answered> {
-  const { texts, tools, steps, tokens, stopReason = 'end_turn' } = talk.heard;
+async function answered(context: PromptContext): Promise<Answered> {
+  const { texts, tools, steps, tokens, stopReason = 'end_turn' } = context.state;
   const outcome = { status: 'done' as const, texts, tools: [...tools.values()], steps, tokens, stopReason };
-  await keep(talk, { outcome });
-  talk.log.info('the agent has ended', { ...outcome, texts: texts.length, agentId: talk.prompt.agentId });
+  await saveRecord(context, { outcome });
+  context.log.info('the agent has ended', { ...outcome, texts: texts.length, agentId: context.prompt.agentId });
   return outcome;
 }
 
 /** It cannot be tried again: kept, so that it is not. */
-async function givenUp(talk: Talk, sentence: string, error: unknown): Promise<Unanswered> {
-  const outcome = { status: 'failed' as const, sentence, tools: [...talk.heard.tools.values()] };
-  await keep(talk, { outcome });
+async function givenUp(context: PromptContext, sentence: string, error: unknown): Promise<Unanswered> {
+  const outcome = { status: 'failed' as const, sentence, tools: [...context.state.tools.values()] };
+  await saveRecord(context, { outcome });
   return { ...outcome, retry: false, error };
 }
 
 /** What an error comes to: another attempt, where the agent has done nothing and the error may pass. */
-async function unanswered(talk: Talk, error: unknown): Promise<Unanswered> {
+async function unanswered(context: PromptContext, error: unknown): Promise<Unanswered> {
   const { retry, retryAfterMs, sentence } = troubleOf(error);
   const isOver = isRunError(error);
-  if (hasActed(talk)) {
+  if (hasActed(context)) {
     // It may have been answered all the same: the next attempt looks.
-    if (retry && !isOver) return again(talk, sentence, error, retryAfterMs);
-    return givenUp(talk, isOver ? stoppedBy(error) : sentence, error);
+    if (retry && !isOver) return again(context, sentence, error, retryAfterMs);
+    return givenUp(context, isOver ? stoppedBy(error) : sentence, error);
   }
   if (!retry) {
-    await talk.store.lettaSent.of(talk.prompt.key).delete();
+    await context.store.lettaSent.of(context.prompt.key).delete();
     return { status: 'failed', retry: false, sentence, error, tools: [] };
   }
   // A server that knows the id of a run that came to nothing would hand it out again.
-  if (isOver && (await leftNothing(talk))) await renew(talk);
-  return again(talk, sentence, error, retryAfterMs);
+  if (isOver && (await leftNothing(context))) await renewOtid(context);
+  return again(context, sentence, error, retryAfterMs);
 }
 
 /**
@@ -174,24 +174,28 @@ async function unanswered(talk: Talk, error: unknown): Promise<Unanswered> {
  * when the bot stops
  * goes on: it could not be held up in the middle of a step, and the next process takes its run up.
  */
-async function interrupted(talk: Talk): Promise<Conversed> {
-  const { deadline, prompt } = talk;
+async function interrupted(context: PromptContext): Promise<Conversed> {
+  const { deadline, prompt } = context;
   if (deadline.reason === 'withdrawn') {
-    await cancelAtServer(talk);
-    return givenUp(talk, 'There will be no answer: the agent was switched off while it worked.', talk.stopped.reason);
+    await cancelAtServer(context);
+    return givenUp(
+      context,
+      'There will be no answer: the agent was switched off while it worked.',
+      context.stopped.reason,
+    );
   }
   if (deadline.reason !== 'timeout') {
-    return again(talk, 'I was stopped while the agent was working.', new Error('the relay was stopped'));
+    return again(context, 'I was stopped while the agent was working.', new Error('the relay was stopped'));
   }
-  await cancelAtServer(talk);
+  await cancelAtServer(context);
   const seconds = Math.round(prompt.timeoutMs / 1000);
-  return givenUp(talk, `The agent took longer than ${seconds} s.`, new Error('the agent timed out'));
+  return givenUp(context, `The agent took longer than ${seconds} s.`, new Error('the agent timed out'));
 }
 
 /** Whether the server has kept nothing of the prompt, so that it may be sent anew. */
-async function leftNothing(talk: Talk): Promise<boolean> {
+async function leftNothing(context: PromptContext): Promise<boolean> {
   try {
-    return (await keptOfPrompt(talk, AbortSignal.timeout(PATIENCE_MS))).runs.length === 0;
+    return (await findRuns(context, AbortSignal.timeout(PATIENCE_MS))).runs.length === 0;
   } catch {
     return false;
   }
@@ -199,7 +203,7 @@ async function leftNothing(talk: Talk): Promise<boolean> {
 
 const PATIENCE_MS = 5_000;
 
-function again(talk: Talk, sentence: string, error: unknown, retryAfterMs?: number): Unanswered {
+function again(context: PromptContext, sentence: string, error: unknown, retryAfterMs?: number): Unanswered {
   const patience = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return { status: 'failed', retry: true, ...patience, sentence, error, tools: [...talk.heard.tools.values()] };
+  return { status: 'failed', retry: true, ...patience, sentence, error, tools: [...context.state.tools.values()] };
 }

@@ -3,7 +3,7 @@ import type { Clock, Logger } from '@cinnabar/sdk';
 import type { Letta } from '@letta-ai/letta-client';
 import { SWITCHED_OFF } from '../../types.js';
 import type { LettaStore, SentPrompt } from '../sent-prompts.js';
-import type { Heard } from './consume-stream.js';
+import type { StreamState } from './consume-stream.js';
 import type { RunMark, ServerFindings } from './requests.js';
 
 /** Where a prompt comes from: for whoever is asked for an approval, and for personal data. */
@@ -102,8 +102,8 @@ export interface ApprovalDecision {
 /** Asks people. What it throws is a denial. Aborted when the plugin stops: the request is then denied by the next process. */
 export type AskApproval = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>;
 
-/** What all talks with agents of a server share. */
-export interface TalkParts {
+/** What all prompts to agents of a server share. */
+export interface PromptServices {
   readonly store: LettaStore;
   readonly ask: AskApproval;
   readonly clock: Clock;
@@ -112,7 +112,7 @@ export interface TalkParts {
 }
 
 /** One prompt, from when it is an agent's turn until its outcome is known. */
-export interface Talk extends TalkParts {
+export interface PromptContext extends PromptServices {
   readonly client: Letta;
   readonly prompt: Prompt;
   readonly deadline: Deadline;
@@ -120,7 +120,7 @@ export interface Talk extends TalkParts {
   readonly stopped: AbortSignal;
   readonly tell: (event: AgentEvent) => void;
   record: SentPrompt;
-  heard: Heard;
+  state: StreamState;
   /** What people have decided, by the call's id: asked once, however often it has to be sent. */
   readonly decisions: Map<string, ApprovalDecision>;
   /** When the prompt's run was last known to be alive: when the server took the prompt or a decision, or the run showed progress. */
@@ -133,13 +133,13 @@ export interface Talk extends TalkParts {
   blocker: RunMark | undefined;
 }
 
-/** What comes next in a talk. */
+/** The next step of a prompt. */
 export type Next =
   | { readonly do: 'send' }
   /** Read on from the run that was under way. */
   | { readonly do: 'reattach' }
   /** See what the server knows of it. */
-  | { readonly do: 'look' }
+  | { readonly do: 'recover' }
   /** Have its requests for approval decided; `asked` is false for those of which nobody knows any more. */
   | { readonly do: 'decide'; readonly asked: boolean }
   | { readonly do: 'end' }
@@ -148,20 +148,20 @@ export type Next =
   | { readonly do: 'give-up'; readonly error: unknown; readonly sentence: string };
 
 /** Whether the agent has done something that must not be done twice. */
-export function hasActed({ heard, record }: Talk): boolean {
-  return record.acted || heard.tools.size > 0;
+export function hasActed({ state, record }: PromptContext): boolean {
+  return record.acted || state.tools.size > 0;
 }
 
 /** Changes what is kept of the prompt, on the disk first. */
-export async function keep(talk: Talk, change: Partial<SentPrompt>): Promise<void> {
-  talk.record = await talk.store.lettaSent.of(talk.prompt.key).set({ ...talk.record, ...change });
+export async function saveRecord(context: PromptContext, change: Partial<SentPrompt>): Promise<void> {
+  context.record = await context.store.lettaSent.of(context.prompt.key).set({ ...context.record, ...change });
 }
 
 /** Gives the prompt another id at the server, once it is known that nothing came of the one before: `key`, `key-2`, `key-3` … */
-export async function renew(talk: Talk): Promise<void> {
-  const { key } = talk.prompt;
-  const last = Number(talk.record.otid.slice(key.length + 1)) || 1;
-  await keep(talk, { otid: `${key}-${last + 1}`, at: talk.clock.now() });
+export async function renewOtid(context: PromptContext): Promise<void> {
+  const { key } = context.prompt;
+  const last = Number(context.record.otid.slice(key.length + 1)) || 1;
+  await saveRecord(context, { otid: `${key}-${last + 1}`, at: context.clock.now() });
 }
 
 /** How long an agent may work. */

@@ -1,7 +1,7 @@
 import type { Message, Run } from '@letta-ai/letta-client/resources/agents/messages';
 import { RunFailed } from '../errors.js';
-import { givenUp, type Heard, hear, listen, nothingHeard } from './consume-stream.js';
-import { hasActed, keep, type Next, renew, type Talk } from './prompt-context.js';
+import { applyChunk, consumeStream, createStreamState, givenUp, type StreamState } from './consume-stream.js';
+import { hasActed, type Next, type PromptContext, renewOtid, saveRecord } from './prompt-context.js';
 import { countMessages, isOver, messagesOf, overRun, pause, restOf } from './requests.js';
 import { isDead, isDoubtful, watchRun } from './run-progress.js';
 
@@ -12,24 +12,24 @@ const REATTACH_MS = 500;
 const MOST_RUNS = 50;
 
 /** Reads on where the connection was lost; where that cannot be, waits until the run is over. */
-export async function reattach(talk: Talk): Promise<Next> {
-  const { client, clock, server, heard, deadline } = talk;
-  const { runId } = heard;
-  if (runId === undefined) return { do: 'look' };
-  await pause(clock, REATTACH_MS * (talk.losses - 1), deadline.signal);
-  if (isDead(server, { runId }) || isDoubtful(talk)) return { do: 'look' };
-  if (server.background && heard.lastSequence > 0) {
-    return listen(talk, await restOf(client, runId, heard.lastSequence, deadline.signal));
+export async function reattach(context: PromptContext): Promise<Next> {
+  const { client, clock, server, state, deadline } = context;
+  const { runId } = state;
+  if (runId === undefined) return { do: 'recover' };
+  await pause(clock, REATTACH_MS * (context.losses - 1), deadline.signal);
+  if (isDead(server, { runId }) || isDoubtful(context)) return { do: 'recover' };
+  if (server.background && state.lastSequence > 0) {
+    return consumeStream(context, await restOf(client, runId, state.lastSequence, deadline.signal));
   }
   await overRun(client, clock, runId, deadline.signal);
-  return { do: 'look' };
+  return { do: 'recover' };
 }
 
 /** What the server has kept of a prompt. */
-interface Kept {
+interface FoundRuns {
   /** Its runs, oldest first: the first answers the prompt, each other one a decision about the calls of the one before. */
   readonly runs: readonly Run[];
-  readonly heard: Heard;
+  readonly state: StreamState;
   /** Under way, and has left nothing yet: it may be this prompt's. */
   readonly unknown: Run | undefined;
 }
@@ -38,24 +38,24 @@ interface Kept {
  * Looks for a prompt among the agent's runs since it was sent. The runs say which messages are whose, and in which order: an agent's
  * history as a whole comes in an order that differs from server to server, with messages of the server's own between.
  */
-export async function keptOfPrompt(talk: Talk, signal: AbortSignal): Promise<Kept> {
-  const { client, prompt, record } = talk;
+export async function findRuns(context: PromptContext, signal: AbortSignal): Promise<FoundRuns> {
+  const { client, prompt, record } = context;
   const since = record.at - CLOCKS_APART_MS;
   const { items } = await client.runs.list({ agent_id: prompt.agentId, order: 'desc', limit: MOST_RUNS }, { signal });
   const recent = items.filter(({ created_at }) => Date.parse(created_at ?? '') >= since).sort(byAge);
   const runs: Run[] = [];
-  const heard = nothingHeard();
+  const state = createStreamState();
   let unknown: Run | undefined;
   for (const run of recent) {
     const messages = await messagesOf(client, run.id, signal);
     if (messages.length === 0 && !isOver(run)) unknown = run;
-    const isMine = runs.length === 0 ? messages.some((one) => isPrompt(one, record.otid)) : decides(heard, messages);
+    const isMine = runs.length === 0 ? messages.some((one) => isPrompt(one, record.otid)) : decides(state, messages);
     if (!isMine) continue;
     runs.push(run);
-    for (const message of messages) hear(heard, message);
-    heard.runId = run.id;
+    for (const message of messages) applyChunk(state, message);
+    state.runId = run.id;
   }
-  return { runs, heard, unknown };
+  return { runs, state, unknown };
 }
 
 const byAge = (a: Run, b: Run) => Date.parse(a.created_at ?? '') - Date.parse(b.created_at ?? '');
@@ -65,81 +65,81 @@ function isPrompt(message: Message, otid: string): boolean {
 }
 
 /** Whether messages begin with the answer to what waits. */
-function decides({ waiting }: Heard, messages: readonly Message[]): boolean {
-  const after = nothingHeard();
-  for (const message of messages) hear(after, message);
+function decides({ waiting }: StreamState, messages: readonly Message[]): boolean {
+  const after = createStreamState();
+  for (const message of messages) applyChunk(after, message);
   return waiting.some(({ callId }) => after.tools.has(callId));
 }
 
 /** Finds out what has become of a prompt that may have been sent: heard out, under way, waiting for an approval, or never arrived. */
-export async function look(talk: Talk): Promise<Next> {
-  const { server, deadline } = talk;
-  const { runs, heard, unknown } = await keptOfPrompt(talk, deadline.signal);
+export async function recoverRun(context: PromptContext): Promise<Next> {
+  const { server, deadline } = context;
+  const { runs, state, unknown } = await findRuns(context, deadline.signal);
   const last = runs.at(-1);
   const underWay =
-    last !== undefined && !isOver(last) ? last : heard.waiting.length > 0 || last === undefined ? unknown : undefined;
-  if (underWay !== undefined && !isDead(server, { runId: underWay.id })) return waitFor(talk, underWay.id);
-  if (last === undefined) return underWay === undefined ? notThere(talk) : afterDeath(talk, underWay.id);
-  talk.heard = { ...heard, steps: talk.heard.steps, tokens: talk.heard.tokens, runId: last.id };
-  if (underWay !== undefined) return afterDeath(talk, underWay.id);
-  return evaluate(talk, runs, last);
+    last !== undefined && !isOver(last) ? last : state.waiting.length > 0 || last === undefined ? unknown : undefined;
+  if (underWay !== undefined && !isDead(server, { runId: underWay.id })) return waitFor(context, underWay.id);
+  if (last === undefined) return underWay === undefined ? notThere(context) : afterDeath(context, underWay.id);
+  context.state = { ...state, steps: context.state.steps, tokens: context.state.tokens, runId: last.id };
+  if (underWay !== undefined) return afterDeath(context, underWay.id);
+  return evaluate(context, runs, last);
 }
 
 /** A server keeps messages at the end of a step: until then only the run shows that there is something. */
-async function waitFor(talk: Talk, runId: string): Promise<Next> {
-  const { client, clock, deadline } = talk;
-  talk.heard.runId = runId;
-  if (isDoubtful(talk)) {
+async function waitFor(context: PromptContext, runId: string): Promise<Next> {
+  const { client, clock, deadline } = context;
+  context.state.runId = runId;
+  if (isDoubtful(context)) {
     // Whether it is dead is not known before the agent's time is over: a run that lives has all of it yet.
-    const found = await deadline.outside(() => watchRun(talk, runId));
-    if (found !== 'dead') talk.aliveAt = clock.now();
+    const found = await deadline.outside(() => watchRun(context, runId));
+    if (found !== 'dead') context.aliveAt = clock.now();
   } else await overRun(client, clock, runId, deadline.signal);
-  return { do: 'look' };
+  return { do: 'recover' };
 }
 
-async function evaluate(talk: Talk, runs: readonly Run[], last: Run): Promise<Next> {
-  const { heard } = talk;
-  heard.stopReason = last.stop_reason ?? 'end_turn';
-  if (heard.waiting.length > 0) return { do: 'decide', asked: talk.decisions.size > 0 };
-  const failure = last.metadata?.error ?? { error_type: heard.stopReason };
+async function evaluate(context: PromptContext, runs: readonly Run[], last: Run): Promise<Next> {
+  const { state } = context;
+  state.stopReason = last.stop_reason ?? 'end_turn';
+  if (state.waiting.length > 0) return { do: 'decide', asked: context.decisions.size > 0 };
+  const failure = last.metadata?.error ?? { error_type: state.stopReason };
   if (last.status === 'failed') return { do: 'fail', error: new RunFailed(last.id, failure) };
   if (last.status === 'cancelled') return givenUp(new Error(`the run ${last.id} was cancelled at the server`));
-  await count(talk, runs);
+  await count(context, runs);
   return { do: 'end' };
 }
 
 /** The server knows nothing of it. An agent that was seen at work all the same is not made to do it twice. */
-async function notThere(talk: Talk): Promise<Next> {
-  if (talk.record.acted || (await hasWritten(talk))) {
+async function notThere(context: PromptContext): Promise<Next> {
+  if (context.record.acted || (await hasWritten(context))) {
     return givenUp(new Error('the agent was at work, but the server has not kept it'));
   }
-  await keep(talk, { at: talk.clock.now() });
+  await saveRecord(context, { at: context.clock.now() });
   return { do: 'send' };
 }
 
 /** The run is dead: it has ended with the server that it ran in. What had been done in it stays done. */
-async function afterDeath(talk: Talk, runId: string): Promise<Next> {
-  talk.heard.runId = runId;
-  await cancelAtServer(talk);
-  if (hasActed(talk) || talk.heard.texts.length > 0 || (await hasWritten(talk))) {
+async function afterDeath(context: PromptContext, runId: string): Promise<Next> {
+  context.state.runId = runId;
+  await cancelAtServer(context);
+  if (hasActed(context) || context.state.texts.length > 0 || (await hasWritten(context))) {
     return givenUp(new Error('the server went down under the run'));
   }
-  await renew(talk);
+  await renewOtid(context);
   return { do: 'send' };
 }
 
 /** What a tool did in the step in which the server went down is nowhere but where it was done. */
-async function hasWritten({ prompt, record }: Talk): Promise<boolean> {
+async function hasWritten({ prompt, record }: PromptContext): Promise<boolean> {
   return (await prompt.hasWritten?.(record.at)) === true;
 }
 
 /** What it has used, which its messages do not say. */
-async function count({ client, heard, deadline, log }: Talk, runs: readonly Run[]): Promise<void> {
-  if (heard.tokens > 0) return;
+async function count({ client, state, deadline, log }: PromptContext, runs: readonly Run[]): Promise<void> {
+  if (state.tokens > 0) return;
   for (const { id } of runs) {
     try {
       const usage = await client.runs.usage.retrieve(id, { signal: deadline.signal });
-      heard.tokens += usage.total_tokens ?? 0;
+      state.tokens += usage.total_tokens ?? 0;
     } catch (error) {
       deadline.signal.throwIfAborted();
       log.debug('a run does not say what it has used', { runId: id, error });
@@ -153,23 +153,23 @@ const PATIENCE = { timeout: 5_000 };
  * Cancels the prompt's run at the server, as far as it can be reached. Of a run that nobody has heard of it takes only one that can be no
  * other's. The server only marks it: the model's answer that is under way, and the tool call in it, still happen.
  */
-export async function cancelAtServer(talk: Talk): Promise<void> {
-  const { client, server, prompt, clock, log } = talk;
+export async function cancelAtServer(context: PromptContext): Promise<void> {
+  const { client, server, prompt, clock, log } = context;
   const { agentId } = prompt;
   try {
-    const runId = talk.heard.runId ?? (await onlyRun(talk));
+    const runId = context.state.runId ?? (await onlyRun(context));
     if (runId === undefined) return;
-    talk.heard.runId = runId;
+    context.state.runId = runId;
     // To cancel it is worth more than to know how far it had come.
     const messages = await countMessages(client, runId, AbortSignal.timeout(PATIENCE.timeout)).catch(() => 0);
-    server.cancelled.set(agentId, { runId, messages, at: clock.now(), since: talk.aliveAt });
+    server.cancelled.set(agentId, { runId, messages, at: clock.now(), since: context.aliveAt });
     await client.agents.messages.cancel(agentId, { run_ids: [runId] }, PATIENCE);
   } catch (error) {
-    log.warn("the agent's run could not be cancelled", { agentId, runId: talk.heard.runId, error });
+    log.warn("the agent's run could not be cancelled", { agentId, runId: context.state.runId, error });
   }
 }
 
-async function onlyRun({ client, prompt, record }: Talk): Promise<string | undefined> {
+async function onlyRun({ client, prompt, record }: PromptContext): Promise<string | undefined> {
   const { items } = await client.runs.list({ agent_id: prompt.agentId, active: true, limit: 20 }, PATIENCE);
   const [run, ...others] = items.filter((run) => !isOver(run) && Date.parse(run.created_at ?? '') >= record.at);
   return others.length === 0 ? run?.id : undefined;

@@ -137,7 +137,7 @@ interface CancelledRun extends RunMark {
   readonly since: number;
 }
 
-export function nothingFound(): ServerFindings {
+export function createServerFindings(): ServerFindings {
   return {
     background: true,
     conversations: true,
