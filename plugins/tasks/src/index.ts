@@ -124,8 +124,8 @@ export default definePlugin({
       tell: messages.tell,
       settle,
     };
-    const crew = createWorkerPool(runParts);
-    const ends = createEnds({ crew, journal });
+    const workers = createWorkerPool(runParts);
+    const ends = createEnds({ workers, journal });
     const nameOf = async ({ userId, guildId }: Actor) => {
       const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
       const member = guild?.members.cache.get(userId);
@@ -134,7 +134,7 @@ export default definePlugin({
     };
     const service = createTasks({
       ...runParts,
-      crew,
+      workers,
       ends,
       random,
       messages,
@@ -187,7 +187,7 @@ export default definePlugin({
     context.personalData(personalTasks({ journal, ends, provenance }));
     context.provide(Tasks, service);
 
-    const parts = { ...runParts, crew, ends };
+    const parts = { ...runParts, workers, ends };
     const takeOver = () => recover({ ...parts, runs, client, index });
     // Until it is known where this process is, nothing can be taken over.
     const whenReady = (task: () => unknown) => () => (client.isReady() ? task() : undefined);
@@ -196,7 +196,7 @@ export default definePlugin({
     every(WATCHDOG_MS, whenReady(createWatchdog(parts)));
     every(PRUNE_MS, async () => pruneEnded(journal, (await context.settings.global.get()).keepEnded));
     defer(async () => {
-      await Promise.all([crew.leave(), board.close()]);
+      await Promise.all([workers.leave(), board.close()]);
       await runs.end();
     });
   },

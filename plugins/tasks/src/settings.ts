@@ -51,11 +51,6 @@ const guild = z.object({
 
 export const settings = { global, guild };
 export type TaskSettings = Settings<typeof settings>;
-/** What holds for a task. */
+/** The settings of a guild; in a direct message the defaults apply. */
 export type Rules = z.output<typeof guild>;
 export type HostRules = z.output<typeof global>;
-
-/** In a direct message the defaults apply. */
-export function rulesIn(all: TaskSettings, guildId: string | null): Promise<Rules> {
-  return all.guild(guildId).get();
-}

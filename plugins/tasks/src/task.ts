@@ -8,6 +8,7 @@ import {
   toolSource,
   z,
 } from '@cinnabar/sdk';
+import type { Rules } from './settings.js';
 
 const text = z.string();
 const input = z.record(z.string(), z.unknown());
@@ -303,4 +304,9 @@ function hear(draft: Task, words: Words): void {
 export function linkTo({ actor, statusId }: Pick<Task, 'actor' | 'statusId'>): string | undefined {
   if (statusId === undefined) return undefined;
   return `https://discord.com/channels/${actor.guildId ?? '@me'}/${actor.channelId}/${statusId}`;
+}
+
+/** Whom a message in the task's thread pings. In a direct message every message notifies. */
+export function pingedIn({ actor }: Pick<Task, 'actor'>, { notify }: Pick<Rules, 'notify'>): string | undefined {
+  return notify === 'thread' && actor.guildId !== null ? actor.userId : undefined;
 }

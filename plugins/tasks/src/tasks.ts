@@ -18,12 +18,12 @@ import { type SettlePlace, unplaced } from './discord/task-thread.js';
 import { type Journal, Superseded } from './journal/journal.js';
 import { assertMay, assertMayStart, SUBJECT } from './running/permissions.js';
 import { type Ends, resumeTask, type Slots, type WorkerPool } from './running/worker-pool.js';
-import { rulesIn, type TaskSettings } from './settings.js';
+import type { TaskSettings } from './settings.js';
 import { type Background, goOnFrom, isFinal, labelOf, linkTo, newTask, type Task, type Words } from './task.js';
 
 interface TasksParts {
   readonly journal: Journal;
-  readonly crew: WorkerPool;
+  readonly workers: WorkerPool;
   readonly ends: Ends;
   readonly slots: Slots;
   readonly settle: SettlePlace;
@@ -48,7 +48,7 @@ const NO_MODEL = 'A task needs a language model, and none is connected: the offl
 
 /** The service: every surface, in Discord or elsewhere, acts on tasks through it. */
 export function createTasks(parts: TasksParts): Tasks {
-  const { journal, crew, ends, slots, settings, access, llm } = parts;
+  const { journal, workers, ends, slots, settings, access, llm } = parts;
   const info = (task: Task): TaskInfo => infoOf(task, slots.placeOf(task.id));
   const known = async (id: string): Promise<Task> => {
     const task = await journal.find(id);
@@ -57,7 +57,7 @@ export function createTasks(parts: TasksParts): Tasks {
   };
   const open = async (id: string, by: Actor, what: string, which: 'controlTier' | 'answerTier'): Promise<Task> => {
     const task = await known(id);
-    const rules = await rulesIn(settings, task.actor.guildId);
+    const rules = await settings.guild(task.actor.guildId).get();
     await assertMay(access, task, by, rules[which], what);
     if (isFinal(task.status)) throw new UserError(OVER);
     if (journal.peek(id) === undefined)
@@ -68,7 +68,7 @@ export function createTasks(parts: TasksParts): Tasks {
   const assertMayOpen = async (actor: Actor): Promise<void> => {
     if (!hasModel(llm)) throw new UserError(NO_MODEL);
     await assertMayStart(access, actor, SUBJECT);
-    const { maxOpen, maxOpenInGuild } = await rulesIn(settings, actor.guildId);
+    const { maxOpen, maxOpenInGuild } = await settings.guild(actor.guildId).get();
     const all = journal.live().filter(({ status }) => !isFinal(status));
     const theirs = all.filter((task) => task.actor.userId === actor.userId);
     if (theirs.length >= maxOpen) {
@@ -100,7 +100,7 @@ export function createTasks(parts: TasksParts): Tasks {
         draft.inbox = [...(draft.inbox ?? []), said].slice(-MOST_WORDS);
       }),
     );
-    crew.wake(id);
+    workers.wake(id);
     return info(await known(id));
   };
   const unlessOver = async <T>(act: Promise<T>): Promise<T> => {
@@ -131,7 +131,7 @@ export function createTasks(parts: TasksParts): Tasks {
         await journal.remove(task.id);
         throw unplaced(error);
       }
-      crew.launch(task.id, false);
+      workers.launch(task.id, false);
       return info(await known(task.id));
     },
     async stop(id, by) {
@@ -148,7 +148,7 @@ export function createTasks(parts: TasksParts): Tasks {
           draft.pausing = true;
         }),
       );
-      crew.hold(id);
+      workers.hold(id);
       return info(await known(id));
     },
     async resume(id, by) {
@@ -160,7 +160,7 @@ export function createTasks(parts: TasksParts): Tasks {
     async continue(id, words, by) {
       const task = await known(id);
       if (!isFinal(task.status)) return say(id, words, by);
-      const { answerTier } = await rulesIn(settings, task.actor.guildId);
+      const { answerTier } = await settings.guild(task.actor.guildId).get();
       await assertMay(access, task, by, answerTier, 'continue it');
       await assertMayOpen(task.actor);
       const said = await wordsBy(words, by);
@@ -169,7 +169,7 @@ export function createTasks(parts: TasksParts): Tasks {
         .catch((error: unknown) => {
           throw error instanceof Superseded ? new UserError(NOT_YET, { cause: error }) : error;
         });
-      crew.launch(id, true);
+      workers.launch(id, true);
       return info(await known(id));
     },
     async answer(id, text, by) {
@@ -183,7 +183,7 @@ export function createTasks(parts: TasksParts): Tasks {
           question.answer ??= { text, byUserId: by.userId, at: parts.clock.now() };
         }),
       );
-      crew.wake(id);
+      workers.wake(id);
       return info(await known(id));
     },
     async get(id) {

@@ -3,6 +3,7 @@ import {
   type Actor,
   type ChannelContexts,
   type ContextLine,
+  findSendable,
   isForPeopleOnly,
   type Logger,
   sanitizeName,
@@ -11,7 +12,6 @@ import {
 } from '@cinnabar/sdk';
 import type { Client, Message } from 'discord.js';
 import { wordsIn } from '../discord/answers.js';
-import { channelOf } from '../discord/channels.js';
 import type { Background } from '../task.js';
 
 export interface BackgroundParts {
@@ -66,7 +66,7 @@ async function askedIn(
   actor: Actor,
   messageId: string | undefined,
 ): Promise<Background['lines']> {
-  const channel = messageId === undefined ? undefined : await channelOf(client, actor.channelId);
+  const channel = messageId === undefined ? undefined : await findSendable(client, actor.channelId);
   if (channel === undefined || messageId === undefined) return [];
   const message = await channel.messages.fetch(messageId);
   const lines: Background['lines'] = [];

@@ -13,7 +13,7 @@ import {
 import { ComponentType, type Message, TextInputStyle } from 'discord.js';
 import type { Journal } from '../journal/journal.js';
 import { assertMay } from '../running/permissions.js';
-import { rulesIn, type TaskSettings } from '../settings.js';
+import type { TaskSettings } from '../settings.js';
 import type { Task } from '../task.js';
 import { actorIn } from './buttons.js';
 import type { Meaning } from './task-index.js';
@@ -44,7 +44,7 @@ export function answerButtons(parts: AnsweringParts, form: ComponentHandle): Com
       await tasks.answer(id, choice, actorIn(interaction));
       await interaction.deferUpdate();
     } else if (action === 'write' && task !== undefined && question !== undefined) {
-      const { answerTier } = await rulesIn(settings, task.actor.guildId);
+      const { answerTier } = await settings.guild(task.actor.guildId).get();
       await assertMay(access, task, actorIn(interaction), answerTier, 'answer its question');
       await interaction.showModal({
         custom_id: form.customId(id),

@@ -16,25 +16,19 @@ import {
 import { redactForPeople } from '../context/redaction.js';
 import type { Journal } from '../journal/journal.js';
 import { assertMay } from '../running/permissions.js';
-import { rulesIn, type TaskSettings } from '../settings.js';
+import type { TaskSettings } from '../settings.js';
 import { isFinal, type Task } from '../task.js';
 import { detailsOf } from './details.js';
 
 type Row = APIActionRowComponent<APIButtonComponentWithCustomId>;
 
-/** The buttons of tasks. */
-export interface TaskComponents {
-  statusRows(task: Task): Row[];
-  questionRows(taskId: string, choices: readonly string[]): Row[];
-}
-
 /** @param control what answers Stop, Pause, Resume, Details; @param reply what answers a question */
-export function createComponents(control: ComponentHandle, reply: ComponentHandle): TaskComponents {
+export function createComponents(control: ComponentHandle, reply: ComponentHandle) {
   const button = (label: string, style: APIButtonComponentWithCustomId['style'], custom_id: string) =>
     ({ type: ComponentType.Button, label, style, custom_id }) as const;
   const row = (components: APIButtonComponentWithCustomId[]): Row => ({ type: ComponentType.ActionRow, components });
   return {
-    statusRows({ id, status, pausing }) {
+    statusRows({ id, status, pausing }: Task): Row[] {
       const details = button('Details', ButtonStyle.Secondary, control.customId('details', id));
       if (isFinal(status)) return [row([details])];
       const held = status === 'paused' || pausing;
@@ -48,7 +42,7 @@ export function createComponents(control: ComponentHandle, reply: ComponentHandl
         ]),
       ];
     },
-    questionRows(taskId, choices) {
+    questionRows(taskId: string, choices: readonly string[]): Row[] {
       const own = button('Answer…', ButtonStyle.Secondary, reply.customId('write', taskId));
       const given = choices.map((choice, index) =>
         button(choice, ButtonStyle.Primary, reply.customId('choose', taskId, String(index))),
@@ -57,6 +51,8 @@ export function createComponents(control: ComponentHandle, reply: ComponentHandl
     },
   };
 }
+
+export type TaskComponents = ReturnType<typeof createComponents>;
 
 interface ControlButtonParts {
   readonly tasks: Tasks;
@@ -93,7 +89,7 @@ async function details(
 ) {
   const task = await journal.find(id);
   if (task === undefined) return whisper(interaction, 'Nothing is kept of this task any more.');
-  const { controlTier } = await rulesIn(settings, task.actor.guildId);
+  const { controlTier } = await settings.guild(task.actor.guildId).get();
   await assertMay(access, task, actorIn(interaction), controlTier, 'see its details');
   const by = actorIn(interaction);
   const shown = await redactForPeople(task, (sources) => provenance.mayShow(sources, [by]));

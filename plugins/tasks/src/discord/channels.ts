@@ -1,24 +1,10 @@
-import {
-  type Actor,
-  type Clock,
-  isUnknown,
-  keepTyping,
-  type Logger,
-  UserError,
-  unlessUnreachable,
-} from '@cinnabar/sdk';
+import { type Actor, type Clock, findSendable, isUnknown, keepTyping, type Logger, UserError } from '@cinnabar/sdk';
 import { type Client, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import type { Task } from '../task.js';
 
-/** `undefined` for one that is gone, hidden, or not for messages. */
-export async function channelOf(client: Client, channelId: string): Promise<SendableChannels | undefined> {
-  const channel = await unlessUnreachable(client.channels.fetch(channelId));
-  return channel?.isSendable() === true ? channel : undefined;
-}
-
 /** @throws UserError when the bot cannot write there */
 export async function writableChannel(client: Client, channelId: string): Promise<SendableChannels> {
-  const channel = await channelOf(client, channelId);
+  const channel = await findSendable(client, channelId);
   if (channel === undefined) throw new UserError('I cannot see the channel of this task.');
   const own = channel.isDMBased() || client.user === null ? undefined : channel.permissionsFor(client.user);
   const send = channel.isThread() ? PermissionFlagsBits.SendMessagesInThreads : PermissionFlagsBits.SendMessages;
@@ -58,5 +44,5 @@ interface TypingParts {
 }
 
 export function createTyping({ client, clock, log }: TypingParts): ShowTyping {
-  return ({ workId, actor }) => keepTyping(() => channelOf(client, workId ?? actor.channelId), { clock, log });
+  return ({ workId, actor }) => keepTyping(() => findSendable(client, workId ?? actor.channelId), { clock, log });
 }

@@ -36,26 +36,6 @@ interface Manner {
   readonly signal: AbortSignal;
 }
 
-/** How a task speaks in Discord. Whatever it says carries its badge; nobody is pinged but who is asked. */
-export interface Speaker {
-  /** Resolves with the ids of the messages. @throws UserError when nothing can be said there any more; Interrupted */
-  say(task: Task, saying: Saying, manner: Manner): Promise<string[]>;
-  /** @param mention who is pinged */
-  sayEnding(
-    task: Task,
-    manner: Pick<Manner, 'recognise'> & { readonly mention: string | undefined },
-  ): Promise<{ readonly text: string; readonly ids: string[] }>;
-  /** Takes the buttons off a question, and shows its answer. */
-  closeQuestion(
-    task: Task,
-    messageIds: readonly string[],
-    saying: Saying,
-    answer: NonNullable<Question['answer']>,
-  ): Promise<void>;
-  /** The same for one that will never be answered. */
-  dropQuestion(task: Task): Promise<void>;
-}
-
 export interface SpeakerParts {
   readonly client: Client;
   readonly clock: Clock;
@@ -71,7 +51,8 @@ const SHOWN_ANSWER = 150;
 const HOW_TO_ANSWER = ' · answer with a button, or as a reply to this';
 const UNWRITABLE = 'I cannot write in the place of this task any more.';
 
-export function createSpeaker({ client, clock, log, components, signal: stopped }: SpeakerParts): Speaker {
+/** How a task speaks in Discord. Whatever it says carries its badge; nobody is pinged but who is asked. */
+export function createSpeaker({ client, clock, log, components, signal: stopped }: SpeakerParts) {
   const send = async (task: Task, key: string, parts: readonly MessageCreateOptions[], manner: Manner) => {
     try {
       const channel = await writableChannel(client, task.workId ?? task.actor.channelId);
@@ -101,11 +82,16 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
   };
 
   return {
-    say(task, saying, manner) {
+    /** Resolves with the ids of the messages. @throws UserError when nothing can be said there any more; Interrupted */
+    say(task: Task, saying: Saying, manner: Manner): Promise<string[]> {
       const hint = saying.kind === 'question' && isInChannel(client, task) ? HOW_TO_ANSWER : '';
       return send(task, saying.key, partsOf(task, saying, components, hint), manner);
     },
-    async sayEnding(task, { recognise, mention }) {
+    /** @param mention who is pinged */
+    async sayEnding(
+      task: Task,
+      { recognise, mention }: Pick<Manner, 'recognise'> & { readonly mention: string | undefined },
+    ): Promise<{ readonly text: string; readonly ids: string[] }> {
       const { head, text: body, foot } = endingText(task, mention);
       const text = `${head}${body}${foot}`;
       const options = textMessages(body, { head, foot }).map((message) => ({
@@ -122,18 +108,27 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
       );
       return { text, ids };
     },
-    async closeQuestion(task, messageIds, saying, answer) {
+    /** Takes the buttons off a question, and shows its answer. */
+    async closeQuestion(
+      task: Task,
+      messageIds: readonly string[],
+      saying: Saying,
+      answer: NonNullable<Question['answer']>,
+    ): Promise<void> {
       const asked = partsOf(task, saying, components).at(-1)?.content ?? '';
       const said = answer.text.replaceAll(/\s+/g, ' ').trim();
       const shown = plainText(visible(said.length <= SHOWN_ANSWER ? said : `${said.slice(0, SHOWN_ANSWER)}…`));
       const line = noticeLine(`-# answered by <@${answer.byUserId}>: ${shown}`);
       await edit(task, messageIds.at(-1), asked.length + line.length < MESSAGE_LIMIT ? `${asked}\n${line}` : undefined);
     },
-    async dropQuestion(task) {
+    /** The same for one that will never be answered. */
+    async dropQuestion(task: Task): Promise<void> {
       if (task.question?.answer === undefined) await edit(task, task.question?.messageIds?.at(-1), undefined);
     },
   };
 }
+
+export type Speaker = ReturnType<typeof createSpeaker>;
 
 /** As Discord messages: long text in several or in a file, the mention on the first, the badge and the buttons on the last. */
 function partsOf(task: Task, saying: Saying, components: TaskComponents, hint = ''): MessageCreateOptions[] {

@@ -1,23 +1,11 @@
-import { asNotice, type Clock, isRefusal, type Logger, plainText, sendOnce } from '@cinnabar/sdk';
+import { asNotice, type Clock, findSendable, isRefusal, type Logger, plainText, sendOnce } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Rules } from '../settings.js';
 import { type Ending, keyOf, labelOf, linkTo, type Task } from '../task.js';
-import { channelOf } from './channels.js';
 import { promptLine } from './wording.js';
 
 /** What a member is notified of. */
 export type Occasion = 'ended' | 'question' | 'approval';
-
-/** Notifies the member of a task when it is over or waits for them, the way their server has set. */
-export interface Notices {
-  /** Sends a direct message where the server wants that, or pings the member in the thread if they take none. Never rejects. @param key names the notice within the task */
-  direct(task: Task, rules: Pick<Rules, 'notify'>, key: string, occasion: Occasion): Promise<void>;
-  /**
-   * Where another mind started the task: tells the conversation how it ended, which that mind reads like everybody else. Never rejects.
-   * @param recognise it may have been said before the process was restarted
-   */
-  elsewhere(task: Task, recognise: boolean): Promise<void>;
-}
 
 export interface NoticeParts {
   readonly client: Client;
@@ -43,16 +31,12 @@ const OUTCOME: Readonly<Record<Ending['kind'], string>> = {
 };
 const LONGEST = 1_500;
 
-/** Whom a message in the task's thread pings. In a direct message every message notifies. */
-export function pingedIn({ actor }: Pick<Task, 'actor'>, { notify }: Pick<Rules, 'notify'>): string | undefined {
-  return notify === 'thread' && actor.guildId !== null ? actor.userId : undefined;
-}
-
-export function createNotices({ client, clock, log, signal }: NoticeParts): Notices {
+/** Notifies the member of a task when it is over or waits for them, the way their server has set. */
+export function createNotices({ client, clock, log, signal }: NoticeParts) {
   /** For members who take no direct messages: what the task has said there pinged nobody. */
   const ping = async ({ id, actor, workId }: Task, key: string, occasion: Occasion): Promise<void> => {
     try {
-      const channel = await channelOf(client, workId ?? actor.channelId);
+      const channel = await findSendable(client, workId ?? actor.channelId);
       if (channel === undefined) return;
       const content = asNotice(`🔔 <@${actor.userId}> Your task ${labelOf({ id })} ${WORDS[occasion]}.`);
       const message = { content, allowedMentions: { parse: [], users: [actor.userId] } };
@@ -63,7 +47,8 @@ export function createNotices({ client, clock, log, signal }: NoticeParts): Noti
   };
 
   return {
-    async direct(task, { notify }, key, occasion) {
+    /** Sends a direct message where the server wants that, or pings the member in the thread if they take none. Never rejects. @param key names the notice within the task */
+    async direct(task: Task, { notify }: Pick<Rules, 'notify'>, key: string, occasion: Occasion): Promise<void> {
       const { actor, id } = task;
       if (notify !== 'dm' || actor.guildId === null) return;
       const link = linkTo(task);
@@ -78,13 +63,17 @@ export function createNotices({ client, clock, log, signal }: NoticeParts): Noti
         if (isRefusal(error)) await ping(task, key, occasion);
       }
     },
-    async elsewhere(task, recognise) {
+    /**
+     * Where another mind started the task: tells the conversation how it ended, which that mind reads like everybody else. Never rejects.
+     * @param recognise it may have been said before the process was restarted
+     */
+    async elsewhere(task: Task, recognise: boolean): Promise<void> {
       const { actor, id, origin, ending, workId, requester } = task;
       if (origin !== 'tool' || ending === undefined || workId === actor.channelId) return;
       const text = `The task ${labelOf(task)} that I started for ${plainText(requester)} ${OUTCOME[ending.kind]}: ${ending.text}`;
       const content = text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}… (all of it is in its thread)`;
       try {
-        const channel = await channelOf(client, actor.channelId);
+        const channel = await findSendable(client, actor.channelId);
         if (channel === undefined) return;
         const once = { clock, signal, ...(recognise ? { sentAfter: task.statusId ?? '0' } : {}) };
         await sendOnce(
@@ -99,3 +88,5 @@ export function createNotices({ client, clock, log, signal }: NoticeParts): Noti
     },
   };
 }
+
+export type Notices = ReturnType<typeof createNotices>;

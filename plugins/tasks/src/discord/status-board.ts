@@ -1,24 +1,13 @@
-import { type Clock, isUnreachable, type Logger } from '@cinnabar/sdk';
+import { type Clock, findSendable, isUnreachable, type Logger } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Task } from '../task.js';
 import type { TaskComponents } from './buttons.js';
-import { channelOf } from './channels.js';
 import { statusText } from './wording.js';
 
 /** At most one edit of a message in this time, so that a busy task does not use up Discord's patience. */
 const LEAST_BETWEEN_MS = 1_000;
 /** With many tasks each is shown less often: Discord's limits hold for all that the bot does, and answers to people go first. */
 const SHARE_MS = 100;
-
-/** The status messages, kept in line with how their tasks stand. */
-export interface StatusBoard {
-  /** Shows the task as it is now, at once or as soon as it may. */
-  show(task: Task): void;
-  /** Shows it for the last time, and forgets it. Resolves when it has been shown, with `false` when the board was closed before. */
-  finish(task: Task): Promise<boolean>;
-  /** Nothing is shown any more. Resolves when no edit is under way. */
-  close(): Promise<void>;
-}
 
 export interface StatusBoardParts {
   readonly client: Client;
@@ -38,7 +27,8 @@ interface Shown {
   waiting: ((shown: boolean) => void)[];
 }
 
-export function createStatusBoard({ client, clock, log, components, placeOf }: StatusBoardParts): StatusBoard {
+/** The status messages, kept in line with how their tasks stand. */
+export function createStatusBoard({ client, clock, log, components, placeOf }: StatusBoardParts) {
   const shown = new Map<string, Shown>();
   let closed = false;
 
@@ -52,7 +42,7 @@ export function createStatusBoard({ client, clock, log, components, placeOf }: S
     // discord.js has tried several times when it fails: the next change is shown, this one is not tried for ever.
     one.content = look;
     try {
-      const channel = await channelOf(client, actor.channelId);
+      const channel = await findSendable(client, actor.channelId);
       await channel?.messages.edit(statusId, { content, components: rows, allowedMentions: { parse: [] } });
     } catch (error) {
       if (!isUnreachable(error)) log.warn('the status of a task could not be shown', { taskId: id, error });
@@ -92,10 +82,12 @@ export function createStatusBoard({ client, clock, log, components, placeOf }: S
   };
 
   return {
-    show(task) {
+    /** Shows the task as it is now, at once or as soon as it may. */
+    show(task: Task): void {
       if (task.statusId !== undefined && task.ending?.told !== true) schedule(take(task));
     },
-    async finish(task) {
+    /** Shows it for the last time, and forgets it. Resolves when it has been shown, with `false` when the board was closed before. */
+    async finish(task: Task): Promise<boolean> {
       if (closed || task.statusId === undefined) return !closed;
       const one = take(task);
       const done = new Promise<boolean>((resolve) => one.waiting.push(resolve));
@@ -107,7 +99,8 @@ export function createStatusBoard({ client, clock, log, components, placeOf }: S
       shown.delete(task.id);
       return isShown;
     },
-    async close() {
+    /** Nothing is shown any more. Resolves when no edit is under way. */
+    async close(): Promise<void> {
       closed = true;
       for (const { cancel, waiting } of shown.values()) {
         cancel?.();
@@ -117,3 +110,5 @@ export function createStatusBoard({ client, clock, log, components, placeOf }: S
     },
   };
 }
+
+export type StatusBoard = ReturnType<typeof createStatusBoard>;

@@ -2,7 +2,7 @@ import { type Clock, type Logger, sendOnce, UserError } from '@cinnabar/sdk';
 import type { AnyThreadChannel, Client, SendableChannels } from 'discord.js';
 import type { Journal } from '../journal/journal.js';
 import { Interrupted } from '../running/run-control.js';
-import { rulesIn, type TaskSettings } from '../settings.js';
+import type { TaskSettings } from '../settings.js';
 import { labelOf, type Task } from '../task.js';
 import type { TaskComponents } from './buttons.js';
 import { mayOpenThread, writableChannel } from './channels.js';
@@ -59,7 +59,7 @@ export function createPlaces(parts: PlaceParts) {
   };
 
   const thread = async (task: Task, channel: SendableChannels, statusId: string): Promise<string> => {
-    const { threads } = await rulesIn(settings, task.actor.guildId);
+    const { threads } = await settings.guild(task.actor.guildId).get();
     if (!threads || !mayOpenThread(client, channel)) return channel.id;
     try {
       const message = await channel.messages.fetch(statusId);

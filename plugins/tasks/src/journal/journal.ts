@@ -9,32 +9,6 @@ export class Superseded extends Error {
   }
 }
 
-/** Where every transition is written before anything follows from it. */
-export interface Journal {
-  add(task: Task): Promise<Task>;
-  /** Tasks that this run carries out, and ended ones of which the channel has not been told yet. */
-  live(): readonly Task[];
-  /** One of those, as it was written last. */
-  peek(id: string): Task | undefined;
-  find(id: string): Promise<Task | undefined>;
-  /** Takes the task to another status, in one write with what else changes. @throws Superseded */
-  move(id: string, to: TaskStatus, change?: (draft: Task) => void): Promise<Task>;
-  /** Changes a task that has not ended; its status stays. @throws Superseded */
-  note(id: string, change: (draft: Task) => void): Promise<Task>;
-  /** Puts one that is over, and has been told of, back in line, in one write with what else changes. @throws Superseded */
-  reopen(id: string, change: (draft: Task) => void): Promise<Task>;
-  /** Changes one that has ended, or nothing: what became known afterwards. */
-  amend(id: string, change: (draft: Task) => void): Promise<Task>;
-  /** Takes the task over for this run when `isFree` says so of whoever had it. `undefined` when it was not free, or has been told of already. */
-  claim(id: string, isFree: (lease: string | undefined) => boolean): Promise<Task | undefined>;
-  /** Lets it go: another run may take it. */
-  release(id: string): void;
-  remove(id: string): Promise<void>;
-  all(): AsyncIterable<Task>;
-  /** Called after every write. */
-  onChange(listener: (task: Task) => void): () => void;
-}
-
 interface JournalParts {
   readonly tasks: Collection<Task, 'global'>;
   /** The id of this run of the plugin. */
@@ -43,7 +17,8 @@ interface JournalParts {
   readonly log: Logger;
 }
 
-export function createJournal({ tasks, run, clock, log }: JournalParts): Journal {
+/** Where every transition is written before anything follows from it. */
+export function createJournal({ tasks, run, clock, log }: JournalParts) {
   const live = new Map<string, Task>();
   const listeners = new Set<(task: Task) => void>();
 
@@ -72,13 +47,16 @@ export function createJournal({ tasks, run, clock, log }: JournalParts): Journal
   };
 
   return {
-    async add(task) {
+    async add(task: Task): Promise<Task> {
       return keep(await tasks.of(task.id).set({ ...task, lease: run }));
     },
-    live: () => [...live.values()],
-    peek: (id) => live.get(id),
-    find: async (id) => live.get(id) ?? (await tasks.of(id).find()),
-    move: (id, to, change) =>
+    /** Tasks that this run carries out, and ended ones of which the channel has not been told yet. */
+    live: (): readonly Task[] => [...live.values()],
+    /** One of those, as it was written last. */
+    peek: (id: string): Task | undefined => live.get(id),
+    find: async (id: string): Promise<Task | undefined> => live.get(id) ?? (await tasks.of(id).find()),
+    /** Takes the task to another status, in one write with what else changes. @throws Superseded */
+    move: (id: string, to: TaskStatus, change?: (draft: Task) => void): Promise<Task> =>
       write(id, (draft) => {
         if (!mayFollow(draft.status, to) || draft.lease !== run) throw new Superseded(draft.status, to);
         touch(draft);
@@ -87,13 +65,15 @@ export function createJournal({ tasks, run, clock, log }: JournalParts): Journal
         draft.status = to;
         if (isFinal(to)) draft.endedAt = draft.changedAt;
       }),
-    note: (id, change) =>
+    /** Changes a task that has not ended; its status stays. @throws Superseded */
+    note: (id: string, change: (draft: Task) => void): Promise<Task> =>
       write(id, (draft) => {
         if (isFinal(draft.status) || draft.lease !== run) throw new Superseded(draft.status, draft.status);
         touch(draft);
         change(draft);
       }),
-    reopen: (id, change) =>
+    /** Puts one that is over, and has been told of, back in line, in one write with what else changes. @throws Superseded */
+    reopen: (id: string, change: (draft: Task) => void): Promise<Task> =>
       write(id, (draft) => {
         if (!isFinal(draft.status) || draft.ending?.told !== true) throw new Superseded(draft.status, 'queued');
         change(draft);
@@ -103,8 +83,10 @@ export function createJournal({ tasks, run, clock, log }: JournalParts): Journal
         delete draft.endedAt;
         delete draft.ending;
       }),
-    amend: (id, change) => write(id, change),
-    async claim(id, isFree) {
+    /** Changes one that has ended, or nothing: what became known afterwards. */
+    amend: (id: string, change: (draft: Task) => void): Promise<Task> => write(id, change),
+    /** Takes the task over for this run when `isFree` says so of whoever had it. `undefined` when it was not free, or has been told of already. */
+    async claim(id: string, isFree: (lease: string | undefined) => boolean): Promise<Task | undefined> {
       let claimed = false;
       const task = await tasks.of(id).update((draft) => {
         const over = isFinal(draft.status) && draft.ending?.told !== false;
@@ -116,20 +98,24 @@ export function createJournal({ tasks, run, clock, log }: JournalParts): Journal
       });
       return claimed ? keep(task) : undefined;
     },
-    release: (id) => void live.delete(id),
-    async remove(id) {
+    /** Lets it go: another run may take it. */
+    release: (id: string): void => void live.delete(id),
+    async remove(id: string): Promise<void> {
       live.delete(id);
       await tasks.of(id).delete();
     },
-    async *all() {
+    async *all(): AsyncIterable<Task> {
       for await (const [id, task] of tasks.entries()) yield live.get(id) ?? task;
     },
-    onChange(listener) {
+    /** Called after every write. */
+    onChange(listener: (task: Task) => void): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
   };
 }
+
+export type Journal = ReturnType<typeof createJournal>;
 
 /** Removes the oldest of the ended tasks of which there are more than `keep`. */
 export async function pruneEnded(journal: Journal, keep: number): Promise<void> {

@@ -12,15 +12,6 @@ export const HEARTBEAT_MS = 20_000;
 /** A run of another machine that has said nothing for so long is over. */
 const SILENCE_MS = 3 * HEARTBEAT_MS;
 
-export interface Runs {
-  /** Says that this run is alive. */
-  beat(): Promise<void>;
-  /** Which leases nobody holds any more. Records of runs that are over go, too. */
-  free(): Promise<(lease: string | undefined) => boolean>;
-  /** This run is over. */
-  end(): Promise<void>;
-}
-
 export interface RunsParts {
   readonly runs: Collection<Run, 'global'>;
   readonly run: string;
@@ -30,7 +21,7 @@ export interface RunsParts {
 }
 
 /** Who carries tasks out. A process that was killed is recognised at once on its own machine, by its silence elsewhere. */
-export function createRuns({ runs, run, clock, lives = processLives }: RunsParts): Runs {
+export function createRuns({ runs, run, clock, lives = processLives }: RunsParts) {
   const machine = hostname();
   const isOver = ({ machine: where, pid, seenAt }: Run) => {
     if (where !== machine) return clock.now() - seenAt > SILENCE_MS;
@@ -38,10 +29,12 @@ export function createRuns({ runs, run, clock, lives = processLives }: RunsParts
     return pid === process.pid || !lives(pid);
   };
   return {
-    async beat() {
+    /** Says that this run is alive. */
+    async beat(): Promise<void> {
       await runs.of(run).set({ machine, pid: process.pid, seenAt: clock.now() });
     },
-    async free() {
+    /** Which leases nobody holds any more. Records of runs that are over go, too. */
+    async free(): Promise<(lease: string | undefined) => boolean> {
       const held = new Set<string>();
       for await (const [id, other] of runs.entries()) {
         if (id === run) continue;
@@ -50,9 +43,12 @@ export function createRuns({ runs, run, clock, lives = processLives }: RunsParts
       }
       return (lease) => lease === undefined || (lease !== run && !held.has(lease));
     },
-    end: () => runs.of(run).delete(),
+    /** This run is over. */
+    end: (): Promise<void> => runs.of(run).delete(),
   };
 }
+
+export type Runs = ReturnType<typeof createRuns>;
 
 function processLives(pid: number): boolean {
   try {

@@ -3,7 +3,7 @@ import { compact, GO_ON } from '../context/prompt.js';
 import type { Rules } from '../settings.js';
 import type { Call, Ending, Step, Task } from '../task.js';
 import { countStep, warningOfCircles } from './loop-detector.js';
-import type { RunParts } from './run-control.js';
+import type { TaskContext } from './run-control.js';
 
 type Change = (draft: Task) => void;
 
@@ -63,8 +63,8 @@ const LONGEST_LOGGED = 600;
 const MOST_LOGGED = 300;
 
 /** Writes that the task is over, and why. The channel is told afterwards. @throws Superseded when it was over already */
-export async function finish(
-  { journal }: Pick<RunParts, 'journal'>,
+export async function markFinished(
+  { journal }: Pick<TaskContext, 'journal'>,
   id: string,
   status: FinalStatus,
   { kind, text, byUserId }: Pick<Ending, 'kind' | 'text' | 'byUserId'>,

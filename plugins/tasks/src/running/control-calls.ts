@@ -1,9 +1,8 @@
 import { type ModelTool, withinLimit, z } from '@cinnabar/sdk';
-import { pingedIn } from '../discord/notices.js';
 import type { Rules } from '../settings.js';
-import type { Call, Task } from '../task.js';
-import { changeCall, endCall, finish, settleCall } from './complete-step.js';
-import { Interrupted, type RunControl, type RunParts, until } from './run-control.js';
+import { type Call, pingedIn, type Task } from '../task.js';
+import { changeCall, endCall, markFinished, settleCall } from './complete-step.js';
+import { Interrupted, type RunControl, type TaskContext, until } from './run-control.js';
 import { say } from './speech.js';
 
 const MINUTE_MS = 60_000;
@@ -11,7 +10,7 @@ const HEAR_FIRST =
   'Not yet: you were told something meanwhile. Read it first, then complete the task when it still is.';
 
 interface ControlScene {
-  readonly parts: RunParts;
+  readonly context: TaskContext;
   readonly control: RunControl;
   readonly task: Task;
   readonly call: Call;
@@ -20,30 +19,30 @@ interface ControlScene {
 
 /** Carries out one of the calls by which the model steers its task. */
 export async function callControl(scene: ControlScene, name: ControlName): Promise<void> {
-  const { parts, control, task, call, rules } = scene;
+  const { context, control, task, call, rules } = scene;
   switch (name) {
     case 'task_complete': {
       const read = CONTROL.task_complete.schema.safeParse(call.input);
       if (!read.success) return refuse(scene, read.error);
       if (task.inbox !== undefined) {
-        await parts.journal.note(task.id, endCall(call.id, 'held', HEAR_FIRST, rules));
+        await context.journal.note(task.id, endCall(call.id, 'held', HEAR_FIRST, rules));
         return;
       }
       const complete = changeCall(call.id, (draft) => settleCall(draft, 'told', 'The task is complete.'));
-      return finish(parts, task.id, 'completed', { kind: 'complete', text: read.data.summary }, complete);
+      return markFinished(context, task.id, 'completed', { kind: 'complete', text: read.data.summary }, complete);
     }
     case 'take_note': {
       const read = CONTROL.take_note.schema.safeParse(call.input);
       if (!read.success) return refuse(scene, read.error);
       // The call itself is the note: it stays in the transcript, and whole in what is made of that.
-      await parts.journal.note(task.id, endCall(call.id, 'told', 'Noted.', rules));
+      await context.journal.note(task.id, endCall(call.id, 'told', 'Noted.', rules));
       return;
     }
     case 'send_update': {
       const read = CONTROL.send_update.schema.safeParse(call.input);
       if (!read.success) return refuse(scene, read.error);
       const saying = { key: `call:${call.id}`, kind: 'update', text: read.data.message } as const;
-      return say(parts, control, task, saying, endCall(call.id, 'told', 'It was shown.', rules));
+      return say(context, control, task, saying, endCall(call.id, 'told', 'It was shown.', rules));
     }
     case 'wait': {
       const read = CONTROL.wait.schema.safeParse(call.input);
@@ -64,10 +63,10 @@ export async function callControl(scene: ControlScene, name: ControlName): Promi
  * before it is acted upon, so both survive a restart.
  */
 async function ask(
-  { parts, control, task: before, call, rules }: ControlScene,
+  { context, control, task: before, call, rules }: ControlScene,
   asked: { readonly text: string; readonly choices: readonly string[] },
 ): Promise<void> {
-  const { journal, slots } = parts;
+  const { journal, slots } = context;
   const { id } = before;
   let task = before;
   if (task.question === undefined || task.status !== 'waiting_user') {
@@ -83,14 +82,14 @@ async function ask(
     mention: pingedIn(before, rules),
   } as const;
   if (task.question?.messageIds === undefined) {
-    await say(parts, control, task, saying, (draft, ids) => {
+    await say(context, control, task, saying, (draft, ids) => {
       if (draft.question !== undefined) draft.question.messageIds = ids;
     });
-    await parts.notices.direct(task, rules, saying.key, 'question');
+    await context.notices.direct(task, rules, saying.key, 'question');
   }
   slots.release(id);
-  const { answer, messageIds = [] } = await answered(parts, control, id);
-  await parts.speaker.closeQuestion(task, messageIds, saying, answer);
+  const { answer, messageIds = [] } = await answered(context, control, id);
+  await context.speaker.closeQuestion(task, messageIds, saying, answer);
   await journal.move(id, 'running', (draft) => {
     const { guildId, channelId } = task.actor;
     const sources = [{ guildId, channelId, userIds: [answer.byUserId] }];
@@ -100,8 +99,8 @@ async function ask(
 }
 
 /** Waits, over restarts too, without taking room from other tasks; a word of its people ends it. */
-async function wait({ parts, control, task, call, rules }: ControlScene, minutes: number): Promise<void> {
-  const { journal, slots, clock } = parts;
+async function wait({ context, control, task, call, rules }: ControlScene, minutes: number): Promise<void> {
+  const { journal, slots, clock } = context;
   const wakeAt = call.wakeAt ?? clock.now() + minutes * MINUTE_MS;
   // Armed before it is written, so that no word slips in between.
   const woken = control.woken();
@@ -126,7 +125,7 @@ async function wait({ parts, control, task, call, rules }: ControlScene, minutes
 
 const isoTime = (at: number) => new Date(at).toISOString().slice(0, 16).replace('T', ' ').concat(' UTC');
 
-async function answered({ journal }: RunParts, control: RunControl, id: string) {
+async function answered({ journal }: TaskContext, control: RunControl, id: string) {
   for (;;) {
     // Armed before it is looked, so that no answer slips in between.
     const woken = control.woken();
@@ -137,8 +136,8 @@ async function answered({ journal }: RunParts, control: RunControl, id: string) 
   }
 }
 
-async function refuse({ parts, task, call, rules }: ControlScene, error: z.ZodError): Promise<void> {
-  await parts.journal.note(task.id, endCall(call.id, 'failed', `Not carried out: ${z.prettifyError(error)}`, rules));
+async function refuse({ context, task, call, rules }: ControlScene, error: z.ZodError): Promise<void> {
+  await context.journal.note(task.id, endCall(call.id, 'failed', `Not carried out: ${z.prettifyError(error)}`, rules));
 }
 
 const completeInput = z.object({

@@ -1,35 +1,34 @@
 import { FOR_REQUESTER_ALONE, type Outcome, type SettledOutcome, type ToolInfo } from '@cinnabar/sdk';
-import { pingedIn } from '../discord/notices.js';
 import type { Rules } from '../settings.js';
-import { actorOf, type Call, type Step, type Task } from '../task.js';
+import { actorOf, type Call, pingedIn, type Step, type Task } from '../task.js';
 import { changeCall, closeIfOver, endCall } from './complete-step.js';
 import { callControl, isControl } from './control-calls.js';
-import { Interrupted, pause, type RunControl, type RunParts, until } from './run-control.js';
+import { Interrupted, pause, type RunControl, type TaskContext, until } from './run-control.js';
 import { say } from './speech.js';
 
 /** Takes the step that is under way one stride further: its text is said, then its calls are carried out in order. */
-export async function executeStep(parts: RunParts, control: RunControl, task: Task, rules: Rules): Promise<void> {
+export async function executeStep(context: TaskContext, control: RunControl, task: Task, rules: Rules): Promise<void> {
   const { step, id } = task;
   if (step === undefined) return;
   if (step.text !== '' && step.textIds === undefined) {
     const saying = { key: `text:${step.n}`, kind: 'text', text: step.text } as const;
-    return say(parts, control, task, saying, (draft, ids) => {
+    return say(context, control, task, saying, (draft, ids) => {
       if (draft.step !== undefined) draft.step.textIds = ids;
       closeIfOver(draft, rules);
     });
   }
   const call = step.calls.find(({ state }) => state !== 'done');
   if (call === undefined) {
-    await parts.journal.note(id, (draft) => closeIfOver(draft, rules));
+    await context.journal.note(id, (draft) => closeIfOver(draft, rules));
   } else if (call.unreadable !== undefined) {
     const sorry = `Not run: ${call.unreadable}.`;
-    await parts.journal.note(id, endCall(call.id, 'failed', sorry, rules));
+    await context.journal.note(id, endCall(call.id, 'failed', sorry, rules));
   } else if (isControl(call.name)) {
-    await callControl({ parts, control, task, call, rules }, call.name);
+    await callControl({ context, control, task, call, rules }, call.name);
   } else if (call.name === START_TOOL) {
-    await parts.journal.note(id, endCall(call.id, 'failed', 'A task cannot start another task.', rules));
+    await context.journal.note(id, endCall(call.id, 'failed', 'A task cannot start another task.', rules));
   } else {
-    await callTools({ parts, control, task, step, rules });
+    await callTools({ context, control, task, step, rules });
   }
 }
 
@@ -45,7 +44,7 @@ const LONGEST_RESULT = 20_000;
 const UNKNOWN = 'CINNABAR_TOOL_UNKNOWN_OUTCOME';
 
 interface StepScene {
-  readonly parts: RunParts;
+  readonly context: TaskContext;
   readonly control: RunControl;
   readonly task: Task;
   readonly step: Step;
@@ -70,7 +69,7 @@ export const isToolCall = ({ name, unreadable }: Call): boolean =>
  * up those behind it, so a member is asked for all approvals of a step at once.
  */
 async function callTools(scene: StepScene): Promise<void> {
-  const { parts, control, task, step } = scene;
+  const { context, control, task, step } = scene;
   const calls = callsToMake(step);
   const underWay: Promise<void>[] = [];
   let left = calls.length;
@@ -93,7 +92,7 @@ async function callTools(scene: StepScene): Promise<void> {
     });
     await deferred;
   }
-  if (left > 0) await awaitDecisions(parts, task.id, scene.rules);
+  if (left > 0) await awaitDecisions(context, task.id, scene.rules);
   await Promise.all(underWay);
 }
 
@@ -105,7 +104,11 @@ function callsToMake({ calls }: Step): readonly Call[] {
 }
 
 /** Waiting for a decision takes no room from other tasks. */
-async function awaitDecisions({ journal, slots, clock, notices }: RunParts, id: string, rules: Rules): Promise<void> {
+async function awaitDecisions(
+  { journal, slots, clock, notices }: TaskContext,
+  id: string,
+  rules: Rules,
+): Promise<void> {
   const decideBy = clock.now() + rules.approvalHours * HOUR_MS;
   const task = await journal.move(id, 'waiting_approval', ({ step }) => {
     for (const call of step?.calls ?? []) if (call.state === 'begun') call.decideBy ??= decideBy;
@@ -120,8 +123,8 @@ async function awaitDecisions({ journal, slots, clock, notices }: RunParts, id: 
  * @param onResult returns whether it was the last one that was under way
  */
 async function callTool(scene: CallScene, onResult: () => boolean): Promise<void> {
-  const { parts, control, task, step, call, rules } = scene;
-  const { journal } = parts;
+  const { context, control, task, step, call, rules } = scene;
+  const { journal } = context;
   const begunNow = control.begunNow === call.id;
   if (!begunNow || task.status !== 'tool_executing') await journal.move(task.id, 'tool_executing', beginCall(call.id));
   const { kind, text, sources } = told(await outcomeOf(scene, call.state === 'begun' && !begunNow));
@@ -143,8 +146,8 @@ export function beginCall(callId: string): (draft: Task) => void {
 
 /** @param repeated it was begun before a restart */
 async function outcomeOf(scene: CallScene, repeated: boolean): Promise<SettledOutcome> {
-  const { parts, control, task, call, rules } = scene;
-  const decideBy = call.decideBy ?? parts.clock.now() + rules.approvalHours * HOUR_MS;
+  const { context, control, task, call, rules } = scene;
+  const decideBy = call.decideBy ?? context.clock.now() + rules.approvalHours * HOUR_MS;
   for (let attempt = call.attempt; ; attempt += 1) {
     if (control.left.aborted) throw new Interrupted();
     const asked = await until(invoke(scene, attempt, decideBy), control.left);
@@ -155,8 +158,8 @@ async function outcomeOf(scene: CallScene, repeated: boolean): Promise<SettledOu
     const outcome = asked.status === 'deferred' ? await until(asked.settled, control.interrupted) : asked;
     if (!worthAnother(scene, outcome, attempt, decideBy)) return outcome;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - call.attempt), LONGEST_PAUSE_MS);
-    if (!(repeated && attempt === call.attempt)) await pause(parts.clock, pauseMs, control.interrupted);
-    await parts.journal.note(
+    if (!(repeated && attempt === call.attempt)) await pause(context.clock, pauseMs, control.interrupted);
+    await context.journal.note(
       task.id,
       changeCall(call.id, (draft) => {
         draft.attempt = attempt + 1;
@@ -165,9 +168,13 @@ async function outcomeOf(scene: CallScene, repeated: boolean): Promise<SettledOu
   }
 }
 
-function invoke({ parts, control, task, step, call, rules, isWaiting }: CallScene, attempt: number, decideBy: number) {
+function invoke(
+  { context, control, task, step, call, rules, isWaiting }: CallScene,
+  attempt: number,
+  decideBy: number,
+) {
   const { guildId, channelId } = actorOf(task);
-  const outcome: Promise<Outcome> = parts.tools.invoke({
+  const outcome: Promise<Outcome> = context.tools.invoke({
     name: call.name,
     arguments: call.input,
     actor: actorOf(task),
@@ -179,7 +186,7 @@ function invoke({ parts, control, task, step, call, rules, isWaiting }: CallScen
     session: {
       id: task.id,
       name: 'this task',
-      decideWithinMs: Math.max(decideBy - parts.clock.now(), 0),
+      decideWithinMs: Math.max(decideBy - context.clock.now(), 0),
       // Once for all that is asked at the same time.
       mention: pingedIn(task, rules) !== undefined && !isWaiting(),
     },
@@ -200,16 +207,16 @@ interface Told {
  * ended before its time: it did not run, and its member has decided nothing.
  */
 function worthAnother(
-  { parts, control, call }: CallScene,
+  { context, control, call }: CallScene,
   outcome: SettledOutcome,
   attempt: number,
   decideBy: number,
 ): boolean {
   if (outcome.status === 'expired') {
-    return attempt < MOST_CARDS && !control.stopped.aborted && parts.clock.now() < decideBy;
+    return attempt < MOST_CARDS && !control.stopped.aborted && context.clock.now() < decideBy;
   }
   if (outcome.status !== 'failed' || outcome.error.code !== UNKNOWN || attempt >= MOST_RUNS) return false;
-  const info: ToolInfo | undefined = parts.tools.list().find(({ name }) => name === call.name);
+  const info: ToolInfo | undefined = context.tools.list().find(({ name }) => name === call.name);
   return info?.idempotent === true;
 }
 

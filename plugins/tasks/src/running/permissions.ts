@@ -1,7 +1,7 @@
 import { type Access, type AccessPolicy, type Actor, CinnabarError, type Tier, UserError } from '@cinnabar/sdk';
 import { actorOf, type Task } from '../task.js';
-import { finish } from './complete-step.js';
-import { pause, type RunControl, type RunParts } from './run-control.js';
+import { markFinished } from './complete-step.js';
+import { pause, type RunControl, type TaskContext } from './run-control.js';
 
 /** Who may have tasks: whoever may write where they work. */
 export const TASK_POLICY: AccessPolicy = { member: ['SendMessages'] };
@@ -22,7 +22,7 @@ type Leave =
  * @param fresh whether Discord is asked if they are still there
  */
 export async function leaveOf(
-  { access, isStillThere }: Pick<RunParts, 'access' | 'isStillThere'>,
+  { access, isStillThere }: Pick<TaskContext, 'access' | 'isStillThere'>,
   task: Task,
   fresh: boolean,
 ): Promise<Leave> {
@@ -42,24 +42,25 @@ export async function leaveOf(
 
 /** A plugin that is switched off in a guild pauses its tasks there; whoever has no right to a task any more has none. */
 export async function mayGoOn(
-  parts: Pick<RunParts, 'access' | 'journal' | 'isStillThere' | 'clock'>,
+  context: Pick<TaskContext, 'access' | 'journal' | 'isStillThere' | 'clock'>,
   control: RunControl,
   task: Task,
 ): Promise<boolean> {
   // Not at every step: tools ask for themselves.
-  const fresh = parts.clock.now() - control.askedAt >= FRESH_MS;
-  if (fresh) control.askedAt = parts.clock.now();
-  let leave = await leaveOf(parts, task, fresh);
+  const fresh = context.clock.now() - control.askedAt >= FRESH_MS;
+  if (fresh) control.askedAt = context.clock.now();
+  let leave = await leaveOf(context, task, fresh);
   if (leave.is === 'gone' && !leave.certain) {
-    await pause(parts.clock, DOUBT_MS, control.interrupted);
-    leave = await leaveOf(parts, task, true);
+    await pause(context.clock, DOUBT_MS, control.interrupted);
+    leave = await leaveOf(context, task, true);
   }
   if (leave.is === 'off') {
-    await parts.journal.move(task.id, 'paused', (draft) => {
+    await context.journal.move(task.id, 'paused', (draft) => {
       draft.pausedByHost = true;
       draft.pausing = false;
     });
-  } else if (leave.is === 'gone') await finish(parts, task.id, 'cancelled', { kind: 'gone', text: leave.because });
+  } else if (leave.is === 'gone')
+    await markFinished(context, task.id, 'cancelled', { kind: 'gone', text: leave.because });
   return leave.is === 'given';
 }
 

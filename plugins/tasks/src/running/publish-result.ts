@@ -1,11 +1,9 @@
 import { type Outcome, withinLimit } from '@cinnabar/sdk';
 import { compact } from '../context/prompt.js';
-import { pingedIn } from '../discord/notices.js';
-import { rulesIn } from '../settings.js';
-import { type Call, isFinal, keyOf, type Task } from '../task.js';
+import { type Call, isFinal, keyOf, pingedIn, type Task } from '../task.js';
 import { changeCall, logStep, settleCall } from './complete-step.js';
 import { told } from './execute-step.js';
-import { type RunControl, type RunParts, until } from './run-control.js';
+import { type RunControl, type TaskContext, until } from './run-control.js';
 import { attachMessages, keepSaid, messageOf } from './speech.js';
 
 /** What is remembered of a task that is over. */
@@ -17,21 +15,21 @@ const GRACE_MS = 3_000;
  * Tells the channel, once, that a task is over: what it has done, what was halted, what nobody knows. What it leaves behind is cleared: its
  * approvals, its room, and of what it remembers all but what it takes to continue. @throws Interrupted when the plugin stops before that
  */
-export async function conclude(parts: RunParts, control: RunControl, id: string): Promise<void> {
-  const { journal, slots, approvals, speaker, board } = parts;
-  await learnOfHalted(parts, control, id);
+export async function publishResult(context: TaskContext, control: RunControl, id: string): Promise<void> {
+  const { journal, slots, approvals, speaker, board } = context;
+  await learnOfHalted(context, control, id);
   slots.release(id);
   const ended = journal.peek(id);
   if (ended?.ending === undefined || !isFinal(ended.status) || ended.ending.told) return;
   await approvals?.end(id);
   await speaker.dropQuestion(ended);
-  const rules = await rulesIn(parts.settings, ended.actor.guildId);
+  const rules = await context.settings.guild(ended.actor.guildId).get();
   // Who has stopped their own task knows.
   const isToKnow = ended.ending.byUserId !== ended.actor.userId;
   const mention = isToKnow ? pingedIn(ended, rules) : undefined;
   const { text, ids } = await speaker.sayEnding(ended, { recognise: control.recognise, mention });
-  if (isToKnow) await parts.notices.direct(ended, rules, keyOf(ended, 'ending'), 'ended');
-  await parts.notices.elsewhere(ended, control.recognise);
+  if (isToKnow) await context.notices.direct(ended, rules, keyOf(ended, 'ending'), 'ended');
+  await context.notices.elsewhere(ended, control.recognise);
   // Nobody has seen it yet: whoever goes on after this run shows it, and finds what has been said.
   if (!(await board.finish(ended))) return;
   const over = await journal.amend(id, (draft) => {
@@ -47,13 +45,13 @@ export async function conclude(parts: RunParts, control: RunControl, id: string)
     delete draft.question;
     delete draft.lease;
   });
-  await attachMessages(parts.accounts, over, ids);
-  parts.tell(messageOf(over, { key: keyOf(over, 'ending'), kind: 'ending', text }, ids));
+  await attachMessages(context.accounts, over, ids);
+  context.tell(messageOf(over, { key: keyOf(over, 'ending'), kind: 'ending', text }, ids));
 }
 
 /** Waits a little for the tool that was running, and notes how it ended; else that nobody knows. */
-async function learnOfHalted(parts: RunParts, control: RunControl, id: string): Promise<void> {
-  const { journal } = parts;
+async function learnOfHalted(context: TaskContext, control: RunControl, id: string): Promise<void> {
+  const { journal } = context;
   const task = journal.peek(id);
   const begun = task?.step?.calls.filter(({ state, name }) => state === 'begun' && name !== 'task_complete') ?? [];
   if (task?.ending?.told !== false || begun.length === 0) return;
@@ -67,7 +65,7 @@ async function learnOfHalted(parts: RunParts, control: RunControl, id: string): 
       await journal.amend(id, stopped);
       return;
     }
-    const outcome = underWay === undefined ? undefined : await until(inTime(parts, underWay), parts.signal);
+    const outcome = underWay === undefined ? undefined : await until(inTime(context, underWay), context.signal);
     await journal.amend(id, (draft) => note(draft, call, outcome));
   }
 }
@@ -84,7 +82,7 @@ function note(draft: Task, call: Call, outcome: Outcome | undefined): void {
     draft.unknowns.push(`${call.name}(${JSON.stringify(call.input).slice(0, 200)}) in step ${draft.step?.n ?? 0}`);
 }
 
-async function inTime({ clock }: RunParts, outcome: Promise<Outcome>): Promise<Outcome | undefined> {
+async function inTime({ clock }: TaskContext, outcome: Promise<Outcome>): Promise<Outcome | undefined> {
   const end = await withinLimit(clock, GRACE_MS, outcome).catch(() => undefined);
   return end?.inTime === true ? end.value : undefined;
 }

@@ -7,32 +7,34 @@ import {
   type LlmCompletion,
   type LlmRequest,
   sentenceOf,
+  type WorkCharge,
+  type WorkDetails,
 } from '@cinnabar/sdk';
 import { messagesOf, systemPrompt } from '../context/prompt.js';
 import { redactForModel } from '../context/redaction.js';
 import type { Rules } from '../settings.js';
-import { actorOf, type Call, type Step, type Task } from '../task.js';
-import { finish } from './complete-step.js';
+import { actorOf, type Call, labelOf, type Step, type Task } from '../task.js';
+import { markFinished } from './complete-step.js';
 import { controlTools } from './control-calls.js';
 import { beginCall, isToolCall, START_TOOL } from './execute-step.js';
 import { countFailure } from './loop-detector.js';
-import { pause, type RunControl, type RunParts, until } from './run-control.js';
-import { chargeFor, say, workDetailsOf } from './speech.js';
+import { pause, type RunControl, type TaskContext, until } from './run-control.js';
+import { say, workIdOf } from './speech.js';
 
 const FIRST_RETRY_MS = 2_000;
 const NO_MODEL = 'No language model is set up. The owner of the bot can load the `llm` plugin and configure one.';
 
 /** Asks the model for the next step, and writes what it has answered before anything follows from it. */
-export async function requestStep(parts: RunParts, control: RunControl, id: string, rules: Rules): Promise<void> {
-  const { journal, llm } = parts;
-  if (llm === undefined) return finish(parts, id, 'error', { kind: 'failed', text: NO_MODEL });
+export async function requestStep(context: TaskContext, control: RunControl, id: string, rules: Rules): Promise<void> {
+  const { journal, llm } = context;
+  if (llm === undefined) return markFinished(context, id, 'error', { kind: 'failed', text: NO_MODEL });
   const task = await journal.move(id, 'thinking', (draft) => {
     delete draft.waitsSince;
     delete draft.reminded;
   });
-  const request = await promptOf(parts, task, rules);
+  const request = await promptOf(context, task, rules);
   const charge = chargeFor(task);
-  const endTyping = parts.showTyping(task);
+  const endTyping = context.showTyping(task);
   try {
     // Its receipt is written first: when the process dies in between, the request is repeated and takes its place.
     const completion = await completionOf(llm, { ...request, charge }, control);
@@ -54,16 +56,16 @@ export async function requestStep(parts: RunParts, control: RunControl, id: stri
     });
   } catch (error) {
     if (error instanceof BudgetExceededError) {
-      return await finish(parts, id, 'completed', { kind: 'limit', text: error.message });
+      return await markFinished(context, id, 'completed', { kind: 'limit', text: error.message });
     }
-    await onFailure(parts, control, id, error);
+    await onFailure(context, control, id, error);
   } finally {
     endTyping();
     await llm.finishWork(charge);
   }
 }
 
-async function promptOf({ tools, provenance, selfName }: RunParts, task: Task, rules: Rules): Promise<LlmRequest> {
+async function promptOf({ tools, provenance, selfName }: TaskContext, task: Task, rules: Rules): Promise<LlmRequest> {
   const self = selfName(task.actor.guildId);
   const shown = await redactForModel(task, (sources) => provenance.mayShow(sources, [actorOf(task)]));
   const offered = (await tools.offered(actorOf(task))).filter(({ name }) => name !== START_TOOL);
@@ -88,18 +90,18 @@ async function completionOf(llm: Llm, request: ChargedRequest, control: RunContr
  * What is not worth another try ends the task. An outage is waited for. Anything else is tried again, a little later each time, until the
  * breaker has had enough.
  */
-async function onFailure(parts: RunParts, control: RunControl, id: string, error: unknown): Promise<void> {
+async function onFailure(context: TaskContext, control: RunControl, id: string, error: unknown): Promise<void> {
   if (control.interrupted.aborted || !(error instanceof CinnabarError)) throw error;
   if (!error.code.startsWith('CINNABAR_LLM_')) throw error;
   if (HOPELESS.has(error.code)) {
-    return finish(parts, id, 'error', { kind: 'failed', text: sentenceOf(error) ?? MODEL_FAILED });
+    return markFinished(context, id, 'error', { kind: 'failed', text: sentenceOf(error) ?? MODEL_FAILED });
   }
-  parts.log.info('a step of a task could not be asked for', { taskId: id, error });
-  if (isOutage(error.code)) return waitOutOutage(parts, control, id);
-  const { circles } = await parts.journal.move(id, 'running', (draft) => {
+  context.log.info('a step of a task could not be asked for', { taskId: id, error });
+  if (isOutage(error.code)) return waitOutOutage(context, control, id);
+  const { circles } = await context.journal.move(id, 'running', (draft) => {
     draft.circles = countFailure(draft.circles);
   });
-  await pause(parts.clock, FIRST_RETRY_MS * 2 ** (circles.failures - 1), control.interrupted);
+  await pause(context.clock, FIRST_RETRY_MS * 2 ** (circles.failures - 1), control.interrupted);
 }
 
 /** Of an error of the model that has no sentence for members. */
@@ -175,8 +177,8 @@ const isOutage = (code: string): boolean => PASSING.has(code);
  * Waits a little longer after each failure, says once that it waits, and returns for the next attempt. The time counts as work, so the task's own
  * limit ends it. @throws Interrupted
  */
-async function waitOutOutage(parts: RunParts, control: RunControl, id: string): Promise<void> {
-  const { journal, clock } = parts;
+async function waitOutOutage(context: TaskContext, control: RunControl, id: string): Promise<void> {
+  const { journal, clock } = context;
   const now = clock.now();
   const task = await journal.move(id, 'running', (draft) => {
     const { since = now, failures = 0, told = false } = draft.outage ?? {};
@@ -184,7 +186,7 @@ async function waitOutOutage(parts: RunParts, control: RunControl, id: string): 
   });
   const { since = now, failures = 1, told = false } = task.outage ?? {};
   if (failures >= TOLD_AFTER && !told) {
-    await say(parts, control, task, { key: `outage:${since}`, kind: 'warning', text: TOLD }, (draft) => {
+    await say(context, control, task, { key: `outage:${since}`, kind: 'warning', text: TOLD }, (draft) => {
       if (draft.outage !== undefined) draft.outage.told = true;
     });
   }
@@ -195,4 +197,23 @@ async function waitOutOutage(parts: RunParts, control: RunControl, id: string): 
 export function outageNote({ outage }: Pick<Task, 'outage'>): string {
   if (outage === undefined) return '';
   return ' The language model could not be reached for the last part of it.';
+}
+
+/** The next step of a task: repeated after a crash it has the same receipt. */
+function chargeFor(task: Task): WorkCharge {
+  const n = task.stepCount + 1;
+  return {
+    actor: actorOf(task),
+    responder: 'tasks',
+    trigger: `I worked on the task ${labelOf(task)}, step ${n}`,
+    work: workIdOf(task, n),
+  };
+}
+
+/** What `!why` says of a step, beside what it cost. */
+function workDetailsOf(task: Task, { content }: LlmCompletion): WorkDetails {
+  return {
+    tools: content.flatMap((block) => (block.type === 'text' ? [] : [{ name: block.name, outcome: 'asked for' }])),
+    details: [`Task: ${task.prompt.slice(0, 200)}`],
+  };
 }

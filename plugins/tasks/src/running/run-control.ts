@@ -22,7 +22,7 @@ import type { TaskSettings } from '../settings.js';
 import type { Slots } from './worker-pool.js';
 
 /** What a runner works with. */
-export interface RunParts {
+export interface TaskContext {
   readonly journal: Journal;
   readonly slots: Slots;
   readonly speaker: Speaker;

@@ -1,54 +1,55 @@
 import { tokensOf } from '@cinnabar/sdk';
-import { type Rules, rulesIn } from '../settings.js';
+import type { Rules } from '../settings.js';
 import { hearInbox, isFinal, isWorking, keyOf, type Task } from '../task.js';
-import { finish } from './complete-step.js';
+import { markFinished } from './complete-step.js';
 import { executeStep } from './execute-step.js';
 import { brokenBy } from './loop-detector.js';
 import { mayGoOn } from './permissions.js';
 import { outageNote, requestStep } from './request-step.js';
-import { Interrupted, pause, type RunControl, type RunParts } from './run-control.js';
+import { Interrupted, pause, type RunControl, type TaskContext } from './run-control.js';
 import { say } from './speech.js';
 
 /**
  * The loop of one task: it reads how the task stands, does the one thing that follows from it, and begins again, until it is over. All that it
  * knows is written, so it goes on from there after a restart. @throws Interrupted, Superseded when the task is somebody else's to go on with
  */
-export async function runTask(parts: RunParts, control: RunControl, id: string): Promise<void> {
+export async function runTask(context: TaskContext, control: RunControl, id: string): Promise<void> {
   for (;;) {
     if (control.interrupted.aborted) throw new Interrupted();
-    const task = parts.journal.peek(id);
+    const task = context.journal.peek(id);
     if (task === undefined || isFinal(task.status) || task.status === 'paused') return;
     if (task.pausing) {
-      await parts.journal.move(id, 'paused', (draft) => {
+      await context.journal.move(id, 'paused', (draft) => {
         draft.pausing = false;
       });
       return;
     }
-    await stride(parts, control, task);
+    await stride(context, control, task);
   }
 }
 
-async function stride(parts: RunParts, control: RunControl, task: Task): Promise<void> {
+async function stride(context: TaskContext, control: RunControl, task: Task): Promise<void> {
   const { id } = task;
-  const rules = await rulesIn(parts.settings, task.actor.guildId);
+  const rules = await context.settings.guild(task.actor.guildId).get();
   // Who waits for a person or for a time needs no room.
-  if (isAsking(task) || task.status === 'waiting_time') return executeStep(parts, control, task, rules);
-  if (!parts.slots.has(id)) return findRoom(parts, control, task);
-  if (!(await mayGoOn(parts, control, task))) return;
-  if (task.step !== undefined) return executeStep(parts, control, task, rules);
-  if (task.inbox !== undefined) return void (await parts.journal.note(id, hearInbox));
+  if (isAsking(task) || task.status === 'waiting_time') return executeStep(context, control, task, rules);
+  if (!context.slots.has(id)) return findRoom(context, control, task);
+  if (!(await mayGoOn(context, control, task))) return;
+  if (task.step !== undefined) return executeStep(context, control, task, rules);
+  if (task.inbox !== undefined) return void (await context.journal.note(id, hearInbox));
   const broken = brokenBy(task.circles, rules);
-  if (broken !== undefined) return finish(parts, id, 'error', { kind: 'breaker', text: `${broken} Stopping here.` });
-  const limit = limitReached(task, rules, parts.clock.now());
+  if (broken !== undefined)
+    return markFinished(context, id, 'error', { kind: 'breaker', text: `${broken} Stopping here.` });
+  const limit = limitReached(task, rules, context.clock.now());
   if (limit !== undefined)
-    return finish(parts, id, 'completed', { kind: 'limit', text: `${limit}${outageNote(task)}` });
+    return markFinished(context, id, 'completed', { kind: 'limit', text: `${limit}${outageNote(task)}` });
   const warning = task.warned ? undefined : warningOf(task, rules);
   if (warning !== undefined) {
-    return say(parts, control, task, { key: keyOf(task, 'warning'), kind: 'warning', text: warning }, (draft) => {
+    return say(context, control, task, { key: keyOf(task, 'warning'), kind: 'warning', text: warning }, (draft) => {
       draft.warned = true;
     });
   }
-  await nextStep(parts, control, task, rules);
+  await nextStep(context, control, task, rules);
 }
 
 /** A question that was asked and has no answer yet. */
@@ -56,10 +57,10 @@ function isAsking({ question, status }: Task): boolean {
   return question?.messageIds !== undefined && question.answer === undefined && status === 'waiting_user';
 }
 
-async function findRoom({ slots, settings, journal }: RunParts, control: RunControl, task: Task): Promise<void> {
+async function findRoom({ slots, settings, journal }: TaskContext, control: RunControl, task: Task): Promise<void> {
   const { id, actor } = task;
   const bounds = async () => {
-    const { perMember, perGuild } = await rulesIn(settings, actor.guildId);
+    const { perMember, perGuild } = await settings.guild(actor.guildId).get();
     return { perMember, perGuild, total: (await settings.global.get()).maxRunning };
   };
   if (task.status !== 'queued') await journal.move(id, 'queued');
@@ -69,9 +70,14 @@ async function findRoom({ slots, settings, journal }: RunParts, control: RunCont
 }
 
 /** Not at once: a model that answers fast must not be asked without end. */
-async function nextStep(parts: RunParts, control: RunControl, { id, stepCount }: Task, rules: Rules): Promise<void> {
-  if (stepCount > 0) await pause(parts.clock, rules.stepDelayMs, control.interrupted);
-  await requestStep(parts, control, id, rules);
+async function nextStep(
+  context: TaskContext,
+  control: RunControl,
+  { id, stepCount }: Task,
+  rules: Rules,
+): Promise<void> {
+  if (stepCount > 0) await pause(context.clock, rules.stepDelayMs, control.interrupted);
+  await requestStep(context, control, id, rules);
 }
 
 type Spent = Pick<Task, 'stepCount' | 'workedMs' | 'usage' | 'cost' | 'status' | 'changedAt' | 'continuedFrom'>;

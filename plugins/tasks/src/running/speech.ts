@@ -1,10 +1,10 @@
-import type { Accounts, LlmCompletion, TaskMessage, WorkCharge, WorkDetails } from '@cinnabar/sdk';
+import type { Accounts, TaskMessage } from '@cinnabar/sdk';
 import type { Saying } from '../discord/message-sender.js';
-import { actorOf, labelOf, type Task } from '../task.js';
+import { actorOf, type Task } from '../task.js';
 
-import type { RunControl, RunParts } from './run-control.js';
+import type { RunControl, TaskContext } from './run-control.js';
 
-const idOf = (task: Pick<Task, 'id'>, n: number) => `${task.id}-${n}`;
+export const workIdOf = (task: Pick<Task, 'id'>, n: number) => `${task.id}-${n}`;
 
 /** Messages of a step belong to its receipt, so that `!why` as a reply to one of them finds it. */
 export async function attachMessages(
@@ -14,28 +14,9 @@ export async function attachMessages(
 ): Promise<void> {
   const { channelId } = actorOf(task);
   const kept = await accounts?.receipts(channelId, 'tasks');
-  const receipt = kept?.find(({ id }) => id === idOf(task, task.stepCount));
+  const receipt = kept?.find(({ id }) => id === workIdOf(task, task.stepCount));
   if (receipt === undefined || ids.length === 0) return;
   await accounts?.record({ ...receipt, messageIds: [...new Set([...receipt.messageIds, ...ids])] });
-}
-
-/** The next step of a task: repeated after a crash it has the same receipt. */
-export function chargeFor(task: Task): WorkCharge {
-  const n = task.stepCount + 1;
-  return {
-    actor: actorOf(task),
-    responder: 'tasks',
-    trigger: `I worked on the task ${labelOf(task)}, step ${n}`,
-    work: idOf(task, n),
-  };
-}
-
-/** What `!why` says of a step, beside what it cost. */
-export function workDetailsOf(task: Task, { content }: LlmCompletion): WorkDetails {
-  return {
-    tools: content.flatMap((block) => (block.type === 'text' ? [] : [{ name: block.name, outcome: 'asked for' }])),
-    details: [`Task: ${task.prompt.slice(0, 200)}`],
-  };
 }
 
 /**
@@ -43,20 +24,20 @@ export function workDetailsOf(task: Task, { content }: LlmCompletion): WorkDetai
  * so that nothing is said twice.
  */
 export async function say(
-  parts: RunParts,
+  context: TaskContext,
   control: RunControl,
   task: Task,
   saying: Saying,
   said: (draft: Task, ids: string[]) => void,
 ): Promise<void> {
-  const ids = await parts.speaker.say(task, saying, { recognise: control.recognise, signal: control.left });
+  const ids = await context.speaker.say(task, saying, { recognise: control.recognise, signal: control.left });
   control.recognise = false;
-  await parts.journal.note(task.id, (draft) => {
+  await context.journal.note(task.id, (draft) => {
     said(draft, ids);
     keepSaid(draft, ids);
   });
-  await attachMessages(parts.accounts, task, ids);
-  parts.tell(messageOf(task, saying, ids));
+  await attachMessages(context.accounts, task, ids);
+  context.tell(messageOf(task, saying, ids));
 }
 
 /** Remembers the task's own messages. */

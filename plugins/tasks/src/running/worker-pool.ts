@@ -4,39 +4,20 @@ import type { SettlePlace } from '../discord/task-thread.js';
 import { type Journal, Superseded } from '../journal/journal.js';
 import type { Runs } from '../journal/runs.js';
 import { type Ending, isFinal, type Task } from '../task.js';
-import { type FinalStatus, finish } from './complete-step.js';
-import { conclude } from './publish-result.js';
-import { createControl, Interrupted, type RunControl, type RunParts } from './run-control.js';
+import { type FinalStatus, markFinished } from './complete-step.js';
+import { publishResult } from './publish-result.js';
+import { createControl, Interrupted, type RunControl, type TaskContext } from './run-control.js';
 import { runTask } from './run-task.js';
 
-interface WorkerPoolParts extends RunParts {
+interface WorkerPoolParts extends TaskContext {
   readonly settle: SettlePlace;
-}
-
-/** The runners: one for each task that this run carries out. */
-export interface WorkerPool {
-  /** Lets a task go on until it is over, paused or interrupted. @param recognise it may have said things of which nothing is written */
-  launch(id: string, recognise: boolean): void;
-  has(id: string): boolean;
-  /**
-   * Breaks off what the task does: no model call and no tool begins after this. @returns to be called once it is written that the task is over,
-   * or that it is not: tells of its end, or lets it go on
-   */
-  halt(id: string): () => Promise<void>;
-  /** Breaks off what can be asked again; a tool that runs is let finish. */
-  hold(id: string): void;
-  /** Something that it waits for has come. */
-  wake(id: string): void;
-  /** Resolves when nobody runs the task. */
-  ended(id: string): Promise<void>;
-  /** Everybody leaves off; what tools do goes on. Resolves when no runner is left. */
-  leave(): Promise<void>;
 }
 
 const BROKEN = 'Something went wrong inside, and it is in the log.';
 
-export function createWorkerPool(parts: WorkerPoolParts): WorkerPool {
-  const { journal, slots, log, settle } = parts;
+/** The runners: one for each task that this run carries out. */
+export function createWorkerPool(context: WorkerPoolParts) {
+  const { journal, slots, log, settle } = context;
   const runners = new Map<string, { readonly control: RunControl; readonly end: Promise<void> }>();
   let leaving = false;
 
@@ -45,7 +26,7 @@ export function createWorkerPool(parts: WorkerPoolParts): WorkerPool {
       const task = journal.peek(id);
       if (task === undefined) return;
       if (!isFinal(task.status)) await settle(task, control.recognise);
-      await runTask(parts, control, id);
+      await runTask(context, control, id);
     } catch (error) {
       await onError(id, control, error);
     } finally {
@@ -72,7 +53,7 @@ export function createWorkerPool(parts: WorkerPoolParts): WorkerPool {
   const fail = async (id: string, error: unknown) => {
     const sentence = sentenceOf(error);
     log[sentence === undefined ? 'error' : 'info']('a task failed', { taskId: id, error });
-    await finish(parts, id, 'error', { kind: 'failed', text: sentence ?? BROKEN });
+    await markFinished(context, id, 'error', { kind: 'failed', text: sentence ?? BROKEN });
   };
 
   const pauseNow = async (id: string) => {
@@ -85,7 +66,7 @@ export function createWorkerPool(parts: WorkerPoolParts): WorkerPool {
   const end = async (id: string, control: RunControl) => {
     const task = journal.peek(id);
     if (leaving || task === undefined || !isFinal(task.status)) return;
-    await conclude(parts, control, id).catch((error: unknown) => {
+    await publishResult(context, control, id).catch((error: unknown) => {
       if (!leaving) log.error('the end of a task could not be told', { taskId: id, error });
     });
   };
@@ -106,9 +87,14 @@ export function createWorkerPool(parts: WorkerPoolParts): WorkerPool {
   };
 
   return {
+    /** Lets a task go on until it is over, paused or interrupted. @param recognise it may have said things of which nothing is written */
     launch,
-    has: (id) => runners.has(id),
-    halt(id) {
+    has: (id: string): boolean => runners.has(id),
+    /**
+     * Breaks off what the task does: no model call and no tool begins after this. @returns to be called once it is written that the task is over,
+     * or that it is not: tells of its end, or lets it go on
+     */
+    halt(id: string): () => Promise<void> {
       const runner = runners.get(id);
       const control = runner?.control ?? createControl(true);
       control.stop();
@@ -120,12 +106,16 @@ export function createWorkerPool(parts: WorkerPoolParts): WorkerPool {
         else launch(id, true);
       };
     },
-    hold: (id) => runners.get(id)?.control.pause(),
-    wake: (id) => runners.get(id)?.control.wake(),
-    async ended(id) {
+    /** Breaks off what can be asked again; a tool that runs is let finish. */
+    hold: (id: string): void => runners.get(id)?.control.pause(),
+    /** Something that it waits for has come. */
+    wake: (id: string): void => runners.get(id)?.control.wake(),
+    /** Resolves when nobody runs the task. */
+    async ended(id: string): Promise<void> {
       await runners.get(id)?.end;
     },
-    async leave() {
+    /** Everybody leaves off; what tools do goes on. Resolves when no runner is left. */
+    async leave(): Promise<void> {
       leaving = true;
       for (const { control } of runners.values()) control.leave();
       await Promise.all([...runners.values()].map((runner) => runner.end));
@@ -133,35 +123,34 @@ export function createWorkerPool(parts: WorkerPoolParts): WorkerPool {
   };
 }
 
-/** Ends tasks from outside: a person's stop, a lost right, a limit that passes while a tool runs. */
-export interface Ends {
-  /** Nothing begins after the call; resolves once the end is written. The channel is told afterwards. @throws Superseded when it was over already */
-  end(id: string, status: FinalStatus, ending: Pick<Ending, 'kind' | 'text' | 'byUserId'>): Promise<void>;
-  /** Resolves when the channel has been told of all of them. */
-  told(): Promise<void>;
-}
+export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
-export function createEnds({ crew, journal }: { crew: WorkerPool; journal: Journal }): Ends {
+/** Ends tasks from outside: a person's stop, a lost right, a limit that passes while a tool runs. */
+export function createEnds({ workers, journal }: { workers: WorkerPool; journal: Journal }) {
   const underWay = new Set<Promise<void>>();
   return {
-    async end(id, status, ending) {
-      const conclude = crew.halt(id);
+    /** Nothing begins after the call; resolves once the end is written. The channel is told afterwards. @throws Superseded when it was over already */
+    async end(id: string, status: FinalStatus, ending: Pick<Ending, 'kind' | 'text' | 'byUserId'>): Promise<void> {
+      const conclude = workers.halt(id);
       try {
-        await finish({ journal }, id, status, ending);
+        await markFinished({ journal }, id, status, ending);
       } finally {
         const telling = conclude().finally(() => underWay.delete(telling));
         underWay.add(telling);
       }
     },
-    async told() {
+    /** Resolves when the channel has been told of all of them. */
+    async told(): Promise<void> {
       await Promise.all(underWay);
     },
   };
 }
 
+export type Ends = ReturnType<typeof createEnds>;
+
 /** Lets a paused task go on, or one that was about to pause. @throws Superseded */
 export async function resumeTask(
-  { journal, crew }: { readonly journal: Journal; readonly crew: WorkerPool },
+  { journal, workers }: { readonly journal: Journal; readonly workers: WorkerPool },
   id: string,
 ): Promise<void> {
   const task = await journal.note(id, (draft) => {
@@ -169,24 +158,24 @@ export async function resumeTask(
   });
   // One that was about to pause goes on by itself.
   if (task.status !== 'paused') return;
-  await crew.ended(id);
+  await workers.ended(id);
   await journal.move(id, 'queued', (draft) => {
     draft.pausedByHost = false;
   });
-  crew.launch(id, true);
+  workers.launch(id, true);
 }
 
 interface Parts {
   readonly journal: Journal;
   readonly runs: Runs;
-  readonly crew: WorkerPool;
+  readonly workers: WorkerPool;
   readonly client: Client;
   /** Gets every task that there is, also those that are over. */
   readonly index: { add(task: Task): void };
 }
 
 /** Takes over what nobody carries out: after a restart all that was under way, later what another process has left behind. Only where this process is. */
-export async function recover({ journal, runs, crew, client, index }: Parts): Promise<void> {
+export async function recover({ journal, runs, workers, client, index }: Parts): Promise<void> {
   await runs.beat();
   const isFree = await runs.free();
   for await (const found of journal.all()) {
@@ -197,8 +186,8 @@ export async function recover({ journal, runs, crew, client, index }: Parts): Pr
     if (actor.guildId !== null && !client.guilds.cache.has(actor.guildId)) continue;
     const task = await journal.claim(id, isFree);
     if (task === undefined) continue;
-    if (isFinal(task.status)) void crew.halt(id)();
-    else if (task.status !== 'paused') crew.launch(id, true);
+    if (isFinal(task.status)) void workers.halt(id)();
+    else if (task.status !== 'paused') workers.launch(id, true);
   }
 }
 
@@ -210,18 +199,7 @@ interface Claim {
 }
 
 /** Room for tasks to work in. Those that find none wait: guilds take turns, then members, then it goes by the order in which they came. */
-export interface Slots {
-  /** Resolves once there is room, `false` when `signal` aborts first. A task that has room keeps it. */
-  acquire(claim: Claim, bounds: () => Promise<FairBounds>, signal: AbortSignal): Promise<boolean>;
-  release(id: string): void;
-  has(id: string): boolean;
-  /** Its place among those that wait, from 1. */
-  placeOf(id: string): number | undefined;
-  /** Called with the ids of those that wait, when their order has changed. */
-  onOrder(listener: (waiting: readonly string[]) => void): void;
-}
-
-export function createSlots(): Slots {
+export function createSlots() {
   const listeners = new Set<(waiting: readonly string[]) => void>();
   const slots = createFairSlots<FairClaim & { readonly bounds: FairBounds }>(({ bounds }) => bounds, announce);
   let order: readonly string[] = [];
@@ -234,7 +212,12 @@ export function createSlots(): Slots {
   }
 
   return {
-    async acquire({ id, userId, guildId }, bounds, signal) {
+    /** Resolves once there is room, `false` when `signal` aborts first. A task that has room keeps it. */
+    async acquire(
+      { id, userId, guildId }: Claim,
+      bounds: () => Promise<FairBounds>,
+      signal: AbortSignal,
+    ): Promise<boolean> {
       if (slots.has(id)) return true;
       // In direct messages the bound of the member is enough.
       const guild = guildId ?? `direct:${userId}`;
@@ -242,10 +225,14 @@ export function createSlots(): Slots {
     },
     release: slots.release,
     has: slots.has,
-    placeOf(id) {
+    /** Its place among those that wait, from 1. */
+    placeOf(id: string): number | undefined {
       const index = order.indexOf(id);
       return index < 0 ? undefined : index + 1;
     },
-    onOrder: (listener) => void listeners.add(listener),
+    /** Called with the ids of those that wait, when their order has changed. */
+    onOrder: (listener: (waiting: readonly string[]) => void): void => void listeners.add(listener),
   };
 }
+
+export type Slots = ReturnType<typeof createSlots>;
