@@ -1,6 +1,6 @@
 import type { PersonalData } from '@cinnabar/sdk';
 import type { Relay } from './context.js';
-import type { RelayEvent } from './types.js';
+import type { RelayEvent } from './events/event.js';
 
 /** What is stored of people beside their own settings: queued messages, prompts that were sent, wake-ups that they planned. */
 export function personalData({ queue, letta, collections: { wakes } }: Relay): PersonalData {

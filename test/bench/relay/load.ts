@@ -1,4 +1,4 @@
-import type { RelayEvent } from '@cinnabar/plugin-relay/types';
+import type { RelayEvent } from '@cinnabar/plugin-relay/events/event';
 import { createChance } from '../../campaign/settings/chance.js';
 import { event } from '../../plugins/relay/queue/town.js';
 

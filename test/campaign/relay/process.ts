@@ -5,10 +5,10 @@
  */
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import type { Batch, Delivery } from '@cinnabar/plugin-relay/events/event';
 import { createBreakers } from '@cinnabar/plugin-relay/queue/breakers';
 import { createQueueJournal } from '@cinnabar/plugin-relay/queue/journal';
 import { openRelayQueue } from '@cinnabar/plugin-relay/queue/queue';
-import type { Batch, Delivery } from '@cinnabar/plugin-relay/types';
 import { event } from '../../plugins/relay/queue/town.js';
 import { createFastClock } from './fast-clock.js';
 import { type Told, tellPath } from './messages.js';

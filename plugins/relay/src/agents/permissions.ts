@@ -1,8 +1,8 @@
 import { type IdentityObjection, isUnknown } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Relay, RelayStores } from '../context.js';
+import { type RelayEvent, SWITCHED_OFF } from '../events/event.js';
 import { rulesIn } from '../settings.js';
-import { type RelayEvent, SWITCHED_OFF } from '../types.js';
 import { agentKeyOf, grantOf, guildIdentity, LISTER, PLUGIN } from './grants.js';
 
 /** Whether agents may act at the moment: what the switches of the guild, and the consent of the member, say now. */

@@ -1,6 +1,6 @@
 import type { Identities, IdentityGrant } from '@cinnabar/sdk';
 import type { RelayStores } from '../context.js';
-import type { RelayEvent } from '../types.js';
+import type { RelayEvent } from '../events/event.js';
 import { directGrant, grantOf, guildIdentity, saveGrant } from './grants.js';
 import { byKey } from './roster.js';
 

@@ -14,10 +14,10 @@ import { byKey, chooseAgent } from '../agents/roster.js';
 import { targetOf } from '../agents/target.js';
 import type { Relay } from '../context.js';
 import { promptFor } from '../delivery/deliver.js';
+import type { EventKind, RelayEvent } from '../events/event.js';
 import { messageEvent } from '../events/message-event.js';
 import type { RelayQueue } from '../queue/queue.js';
 import { rulesIn } from '../settings.js';
-import type { EventKind, RelayEvent } from '../types.js';
 import { droppedText } from './config.js';
 import { ADMIN, guildOf, inert, timestamp } from './options.js';
 

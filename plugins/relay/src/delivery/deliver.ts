@@ -4,12 +4,19 @@ import { isLetInto, PLUGIN } from '../agents/grants.js';
 import { noAnswer, type PostingProblem, postingProblem } from '../agents/permissions.js';
 import { grantConversation, type Target, targetOf } from '../agents/target.js';
 import type { RelayCore } from '../context.js';
+import {
+  type Batch,
+  type Delivery,
+  type EventKind,
+  needsReply,
+  type RelayEvent,
+  SWITCHED_OFF,
+} from '../events/event.js';
 import { currentEvent } from '../events/message-event.js';
 import type { Agents } from '../letta/agents.js';
 import type { Answered } from '../letta/runs/prompt-context.js';
 import { renderPrompt } from '../prompts/render.js';
 import { type GuildRules, rulesIn } from '../settings.js';
-import { type Batch, type Delivery, type EventKind, needsReply, type RelayEvent, SWITCHED_OFF } from '../types.js';
 import { postAt } from './post.js';
 
 /**

@@ -3,11 +3,11 @@ import { grantOf, guildIdentity } from '../agents/grants.js';
 import { byKey } from '../agents/roster.js';
 import { targetOf } from '../agents/target.js';
 import type { RelayCore } from '../context.js';
+import { needsReply, type RelayEvent } from '../events/event.js';
 import { troubleOf } from '../letta/errors.js';
 import type { Failure } from '../queue/attempts.js';
 import type { Drop } from '../queue/enqueue.js';
 import type { RelayQueue } from '../queue/queue.js';
-import { needsReply, type RelayEvent } from '../types.js';
 import { postAt } from './post.js';
 
 /** Keeps a failure for `relay errors`; where the agent has posted nothing, each member who waits for a reply gets a notice, once. */

@@ -1,6 +1,6 @@
 import { answerMessages, type Clock, idAt, mayRefer, noticeMessages, type Profile, sendText } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import type { RelayEvent } from '../types.js';
+import type { RelayEvent } from '../events/event.js';
 
 /** Discord recognises a repeated message by its nonce for at least this long. */
 const NONCE_KEPT_MS = 2 * 60_000;

@@ -1,6 +1,6 @@
 import { isWebhookMessage, participantNames, sanitizeName, speakerId } from '@cinnabar/sdk';
 import type { Channel, GuildMember, Message, User } from 'discord.js';
-import type { AuthorFacts, EventFacts } from '../types.js';
+import type { AuthorFacts, EventFacts } from './event.js';
 
 /** A person as the prompt shows them. @param name of `namesOf`, where several are shown: no two are the same */
 export function authorFacts(user: User, member: GuildMember | null, name?: string): AuthorFacts {

@@ -10,7 +10,7 @@ import {
   withoutNotes,
 } from '@cinnabar/sdk';
 import { type Client, type Message, MessageReferenceType, PermissionFlagsBits } from 'discord.js';
-import type { ChainLink, EventKind, RelayEvent } from '../types.js';
+import type { ChainLink, EventKind, RelayEvent } from './event.js';
 import { attachmentFacts, authorFacts, namesOf, placeFacts } from './facts.js';
 
 interface MessageEventOptions {

@@ -2,9 +2,9 @@ import { type ComponentHandle, type Turn, UserError } from '@cinnabar/sdk';
 import { assertLetIn, grantOf, guildIdentity, isLetInto, placesOf } from '../agents/grants.js';
 import { byKey, type Chosen, chooseAgent, type GuildAgent, modeOf, namedIn, type Roster } from '../agents/roster.js';
 import type { Relay } from '../context.js';
+import type { RelayEvent } from '../events/event.js';
 import { turnEvent } from '../events/message-event.js';
 import { rulesIn } from '../settings.js';
-import type { RelayEvent } from '../types.js';
 import { consentTo } from './consent.js';
 
 /**

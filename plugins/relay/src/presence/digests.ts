@@ -3,11 +3,11 @@ import type { GuildTextBasedChannel, Message } from 'discord.js';
 import { placesOf } from '../agents/grants.js';
 import { chooseAgent, modeOf } from '../agents/roster.js';
 import type { Relay } from '../context.js';
+import type { RelayEvent } from '../events/event.js';
 import { namesOf, placeFacts } from '../events/facts.js';
 import { linkOf } from '../events/message-event.js';
 import { enqueue } from '../intake/respond.js';
 import { rulesIn } from '../settings.js';
-import type { RelayEvent } from '../types.js';
 
 /** A channel with messages that no digest has covered. */
 export const digests = {

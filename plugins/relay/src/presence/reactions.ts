@@ -3,11 +3,11 @@ import type { MessageReaction, PartialMessageReaction, PartialUser, User } from 
 import { placesOf } from '../agents/grants.js';
 import { modeOf } from '../agents/roster.js';
 import type { Relay } from '../context.js';
+import type { RelayEvent } from '../events/event.js';
 import { authorFacts, nameOr, namesOf, placeFacts } from '../events/facts.js';
 import { linkOf } from '../events/message-event.js';
 import { enqueue } from '../intake/respond.js';
 import { rulesIn } from '../settings.js';
-import type { RelayEvent } from '../types.js';
 
 interface Gathered {
   readonly agent: string;

@@ -1,9 +1,9 @@
 import { isQuiet, z } from '@cinnabar/sdk';
 import type { Relay } from '../context.js';
+import type { RelayEvent } from '../events/event.js';
 import { placeFacts } from '../events/facts.js';
 import { enqueue } from '../intake/respond.js';
 import { rulesIn } from '../settings.js';
-import type { RelayEvent } from '../types.js';
 import { readPlan } from './schedule-parser.js';
 
 const wake = z.object({

@@ -1,4 +1,4 @@
-import type { AuthorFacts, Batch, ChainLink, EventKind, RelayEvent } from '../types.js';
+import type { AuthorFacts, Batch, ChainLink, EventKind, RelayEvent } from '../events/event.js';
 import { type Guidance, guidance } from './guidance.js';
 import { cut, inLine, LONGEST_LINK, LONGEST_MESSAGE, labelled, quoted } from './quote.js';
 

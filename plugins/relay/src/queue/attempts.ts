@@ -1,5 +1,5 @@
 import { type CircuitBreaker, type Random, withAbortGrace } from '@cinnabar/sdk';
-import type { Batch, Delivery, RelayEvent } from '../types.js';
+import type { Batch, Delivery, RelayEvent } from '../events/event.js';
 import { verdictOf } from './breakers.js';
 import type { NextBatch } from './next-batch.js';
 import type { QueueContext } from './queue.js';

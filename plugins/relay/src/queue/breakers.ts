@@ -1,5 +1,5 @@
 import { type CircuitBreaker, type Clock, createCircuitBreaker, type Logger } from '@cinnabar/sdk';
-import type { Delivery } from '../types.js';
+import type { Delivery } from '../events/event.js';
 
 const PAUSE_MS = 30_000;
 

@@ -1,5 +1,5 @@
 import { type Clock, createKeyedMutex } from '@cinnabar/sdk';
-import type { RelayEvent } from '../types.js';
+import type { RelayEvent } from '../events/event.js';
 import type { QueueContext } from './queue.js';
 import type { ChannelQueue } from './state.js';
 

@@ -1,7 +1,7 @@
 import type { Clock, FairBounds, Logger, Random } from '@cinnabar/sdk';
 import type { Deliver } from '../delivery/deliver.js';
+import type { RelayEvent } from '../events/event.js';
 import { concerns, without } from '../personal-data.js';
-import type { RelayEvent } from '../types.js';
 import { createAttempts, type Failure } from './attempts.js';
 import type { Breakers } from './breakers.js';
 import { createDispatcher, type Stall } from './dispatcher.js';

@@ -1,5 +1,5 @@
 import { z } from '@cinnabar/sdk';
-import type { EventKind, RelayEvent } from '../types.js';
+import type { EventKind, RelayEvent } from '../events/event.js';
 
 /** An event that was taken and has not ended. */
 export interface QueuedEvent {

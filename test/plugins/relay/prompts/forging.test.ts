@@ -1,6 +1,6 @@
+import type { RelayEvent } from '@cinnabar/plugin-relay/events/event';
 import { safeName } from '@cinnabar/plugin-relay/events/facts';
 import { renderPrompt } from '@cinnabar/plugin-relay/prompts/render';
-import type { RelayEvent } from '@cinnabar/plugin-relay/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ALL_TOOLS, directOf, eventOf } from './facts.js';

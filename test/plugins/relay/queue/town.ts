@@ -1,13 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import type { Batch, Delivery, RelayEvent } from '@cinnabar/plugin-relay/events/event';
 import type { Failure } from '@cinnabar/plugin-relay/queue/attempts';
 import { createBreakers } from '@cinnabar/plugin-relay/queue/breakers';
 import type { EnqueueResult } from '@cinnabar/plugin-relay/queue/enqueue';
 import { createQueueJournal, type QueueStore } from '@cinnabar/plugin-relay/queue/journal';
-import type { QueueRules, RelayQueue } from '@cinnabar/plugin-relay/queue/queue';
-import { openRelayQueue, type RelayQueueOptions } from '@cinnabar/plugin-relay/queue/queue';
-import type { Batch, Delivery, RelayEvent } from '@cinnabar/plugin-relay/types';
+import {
+  openRelayQueue,
+  type QueueRules,
+  type RelayQueue,
+  type RelayQueueOptions,
+} from '@cinnabar/plugin-relay/queue/queue';
 import type { Clock, Random } from '@cinnabar/sdk';
 import { type Folder, makeFolder } from '../../../support/folder.js';
 import { recordingLogger } from '../../../support/logs.js';

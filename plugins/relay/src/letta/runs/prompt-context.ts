@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock, Logger } from '@cinnabar/sdk';
 import type { Letta } from '@letta-ai/letta-client';
-import { SWITCHED_OFF } from '../../types.js';
+import { SWITCHED_OFF } from '../../events/event.js';
 import type { LettaStore, SentPrompt } from '../sent-prompts.js';
 import type { StreamState } from './consume-stream.js';
 import type { RunMark, ServerFindings } from './requests.js';

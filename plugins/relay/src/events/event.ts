@@ -1,4 +1,4 @@
-/** What happens in Discord that an agent is told of. */
+/** What happens in Discord that is delivered to an agent. */
 export type EventKind =
   | 'mention'
   | 'reply'
@@ -56,7 +56,7 @@ export interface EventFacts {
   readonly attachments: readonly { readonly name: string; readonly url: string; readonly contentType: string | null }[];
 }
 
-/** Something that an agent is to be told, from when it is taken until it is done. */
+/** Something that is to be delivered to an agent, from when it is taken until it has ended. */
 export interface RelayEvent {
   /** Of the message where there is one, so that the same message is taken once; unique in the host. */
   readonly id: string;
@@ -70,10 +70,10 @@ export interface RelayEvent {
   readonly facts: EventFacts;
 }
 
-/** Several events of one channel that the agent is told of together, oldest first; never empty. */
+/** Events of one channel that are delivered together, oldest first; never empty. */
 export type Batch = readonly [RelayEvent, ...RelayEvent[]];
 
-/** How the telling ended. */
+/** How a delivery ended. */
 export type Delivery =
   | { readonly status: 'done'; readonly posted: boolean; readonly tokens: number; readonly steps: number }
   /** May be tried again with the same idempotency id. `error` is for the log. */
@@ -84,14 +84,14 @@ export type Delivery =
       readonly retryAfterMs?: number;
       readonly sentence: string;
       readonly error: unknown;
-      /** Whether the agent had posted something before it failed: then nobody waits for an answer any more. */
+      /** Whether the agent had posted something before it failed: then its members need no notice. */
       readonly posted?: boolean;
     };
 
 /** The reason with which an attempt is aborted whose agent may not act any more: its run is cancelled at the server, and not taken up again. */
 export const SWITCHED_OFF = new Error('the agent was switched off');
 
-/** Whether somebody has said it to the agent, and so waits for an answer, or for why there is none. */
+/** Whether its author addressed the agent, and so waits for an answer, or for the reason why there is none. */
 export function needsReply({ kind }: RelayEvent): boolean {
   return kind === 'mention' || kind === 'reply' || kind === 'dm' || kind === 'thread';
 }
