@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Plugin as BundlerPlugin, Metafile } from 'esbuild';
 import { build } from '../plugins/build/build.js';
-import { asAscii } from '../plugins/build/interop.js';
 import { createDiscovery } from '../plugins/discovery.js';
 import { HOST_VERSION } from '../version.js';
 import { BUNDLE_DIR, type Built, CORE, markOf, PARAMETERS, RECORD, WATCHED, WORKSPACE } from './built.js';
@@ -80,7 +79,7 @@ async function bundle(shared: readonly string[]): Promise<Result> {
     logLevel: 'error',
   });
   const text = (ending: string) => outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? '';
-  return { code: asAscii(text('.cjs')), map: text('.map'), inputs: metafile.inputs };
+  return { code: text('.cjs'), map: text('.map'), inputs: metafile.inputs };
 }
 
 function entryOf(shared: readonly string[]): string {

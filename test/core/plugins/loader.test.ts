@@ -1,4 +1,5 @@
 import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { build } from '@cinnabar/core/internal/plugins/build/build';
 import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery';
 import { createLoader } from '@cinnabar/core/internal/plugins/loader';
 import type { Plugin } from '@cinnabar/sdk';
@@ -67,6 +68,8 @@ describe('loading a plugin', () => {
         ),
       });
       expect(await result(plugin)).to.deep.equal([true, true, true, true]);
+      const raw = await load({ 'dice/index.ts': source("[String.raw`é`.length, /^\\é$/.test('é')]") });
+      expect(await result(raw)).to.deep.equal([1, true]);
     });
 
     it('points at the TypeScript line in stack traces, of the newest version after a reload', async () => {
@@ -215,6 +218,25 @@ export function fail(): never {
       const index = source('0').replace("'1.0.0'", "'1.0.0', host: '^9.0.0'");
       const sentence = await codedError('CINNABAR_PLUGIN_HOST_VERSION', load({ 'dice/index.ts': index }));
       expect(sentence).to.equal('The plugin "dice" needs host ^9.0.0, but this is 0.1.0.');
+    });
+  });
+
+  describe('built ahead with the host', () => {
+    it('stays what runs as long as no source is another', async () => {
+      await folder.write({ 'dice/index.ts': source('1') });
+      const discover = createDiscovery({ bundled: [folder.at('dice')], folders: [], packageRoots: [] });
+      const [found] = (await discover()).plugins;
+      if (found === undefined) throw new Error('there is no plugin');
+      const options = { hostVersion: '0.1.0', verify: false };
+      const file = await build(found, { ...options, cacheDir: folder.at('ahead/plugins') });
+      let changes = 0;
+      const builtPlugins = { files: new Map([[found.entry, file]]), onChange: () => void changes++ };
+      const ahead = createLoader({ cacheDir: folder.at('cache'), hostVersion: '0.1.0', builtPlugins });
+      expect(await result(await ahead.load(found, { verify: true }))).to.equal(1);
+      expect(changes).to.equal(0);
+      await folder.write({ 'dice/index.ts': source('2') });
+      expect(await result(await ahead.load(found, { verify: true }))).to.equal(2);
+      expect(changes).to.equal(1);
     });
   });
 

@@ -2,7 +2,7 @@ import { isAbsolute, relative } from 'node:path';
 import { CinnabarError } from '@cinnabar/sdk';
 import type { BuildFailure, Plugin as BundlerPlugin, Message } from 'esbuild';
 import { type Fingerprint, readWithFingerprint } from './fingerprint.js';
-import { asAscii, respectModuleNamespaces } from './interop.js';
+import { respectModuleNamespaces } from './interop.js';
 import { TIMER_NAMES } from './plugin-timers.js';
 
 export interface BundleRequest {
@@ -69,7 +69,7 @@ export async function bundle({ plugin, folder, entry, outfile }: BundleRequest):
       plugins: [recordInputs(inputs)],
       logLevel: 'silent',
     });
-    return { code: asAscii(respectModuleNamespaces(outputFiles[0]?.text ?? '')), inputs };
+    return { code: respectModuleNamespaces(outputFiles[0]?.text ?? ''), inputs };
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
     throw new CinnabarError('CINNABAR_PLUGIN_BUILD', { plugin, detail: describe(error, folder) }, { cause: error });

@@ -41,7 +41,7 @@ const SOURCE_MAP = '\n//# sourceMappingURL=';
 
 /** What is run of a cache file. */
 interface BundleScript {
-  /** Without its source map, which would stay in memory with it. The bundler writes non-ASCII characters of regular expressions as they are. */
+  /** Without its source map, which would stay in memory with it. The bundler leaves characters beyond ASCII in regular expressions and raw templates as they are. */
   readonly code: string;
   /** What follows the code, as long as the file is the same. */
   readRest(): string;

@@ -14,11 +14,3 @@ export function respectModuleNamespaces(code: string): string {
     throw new Error('esbuild has changed its __toESM helper: adapt core/src/plugins/build/interop.ts');
   return code.replace(ESBUILD, () => OURS);
 }
-
-/**
- * The same code in ASCII, so that V8 keeps it with a byte a character. The bundler escapes what is not ASCII in strings and names, but leaves it
- * in regular expressions, where an escape means the same. Columns after one on its line are shifted in stack traces.
- */
-export function asAscii(code: string): string {
-  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
