@@ -16,8 +16,8 @@ const uncached = new Map<string, { readonly script: Script; readonly key: Buffer
  */
 export function runCached(code: string, file: string): unknown {
   const cacheFile = `${file.replace(/\.cjs$/, '')}.v8`;
-  // V8 itself compares no more than the length of the source.
-  const key = createHash('sha256').update(code, 'utf8').digest();
+  // V8 itself compares no more than the length of the source, and runs data that are damaged.
+  const key = hashOf(code);
   const cachedData = readCodeCache(cacheFile, key);
   const script = new Script(code, { filename: file, ...(cachedData === undefined ? {} : { cachedData }) });
   if (cachedData === undefined || script.cachedDataRejected === true) uncached.set(cacheFile, { script, key });
@@ -31,15 +31,20 @@ export async function saveCodeCaches(): Promise<void> {
     try {
       // First, since the data take time and memory. A folder that cannot be written has no caches: then each start compiles.
       await access(dirname(file), constants.W_OK);
-      await replace(file, Buffer.concat([key, script.createCachedData()]));
+      const data = script.createCachedData();
+      await replace(file, Buffer.concat([key, hashOf(data), data]));
     } catch {}
   }
 }
 
+const HASH_BYTES = 32;
+const hashOf = (content: string | Uint8Array) => createHash('sha256').update(content).digest();
+
 function readCodeCache(file: string, key: Buffer): Buffer | undefined {
   try {
     const content = readFileSync(file);
-    return content.subarray(0, key.length).equals(key) ? content.subarray(key.length) : undefined;
+    const [data, start] = [content.subarray(2 * HASH_BYTES), content.subarray(0, 2 * HASH_BYTES)];
+    return start.equals(Buffer.concat([key, hashOf(data)])) ? data : undefined;
   } catch {
     return undefined;
   }

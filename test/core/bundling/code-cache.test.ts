@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, truncateSync } from 'node:fs';
+import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCached, saveCodeCaches } from '@cinnabar/core/internal/bundling/code-cache';
 import { mapStackFrames } from '@cinnabar/core/internal/bundling/source-maps';
@@ -26,6 +26,20 @@ describe('V8’s code cache', () => {
     expect(value(two, file)).to.equal('two');
     await saveCodeCaches();
     expect(readFileSync(cache)).to.not.deep.equal(kept);
+  });
+
+  it('is not used when it is damaged, which V8 itself does not notice', async () => {
+    using folder = makeFolder();
+    const [file, cache] = [join(folder.path, 'a.cjs'), join(folder.path, 'a.v8')];
+    value(one, file);
+    await saveCodeCaches();
+    const kept = readFileSync(cache);
+    const damaged = Buffer.from(kept);
+    damaged[damaged.length - 20] = (damaged.at(-20) ?? 0) ^ 0xff;
+    writeFileSync(cache, damaged);
+    expect(value(one, file)).to.equal('one');
+    await saveCodeCaches();
+    expect(readFileSync(cache)).to.not.deep.equal(damaged);
   });
 
   it('does without a cache that is cut off, and in a folder that is gone', async () => {
