@@ -54,9 +54,11 @@ export function findBuilt(): Built | undefined {
   }
 }
 
-/** From the next start on, the host is built anew. */
+/** From the next start on, the host is built anew, unless its folder cannot be written: an image is built anew as a whole. */
 export function forgetBuilt(): void {
-  rmSync(RECORD, { force: true });
+  try {
+    rmSync(RECORD, { force: true });
+  } catch {}
 }
 
 /**

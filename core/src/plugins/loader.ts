@@ -1,7 +1,7 @@
 import { CinnabarError, type Plugin } from '@cinnabar/sdk';
 import { during } from '../process/error-origin.js';
 import { build } from './build/build.js';
-import { readCacheFile } from './build/cache-file.js';
+import { type CachedBundle, readCacheFile } from './build/cache-file.js';
 import { evaluate } from './build/evaluate.js';
 import { sharedModule } from './build/shared-modules.js';
 import type { DiscoveredPlugin } from './discovery.js';
@@ -42,7 +42,7 @@ export function createLoader({ cacheDir, hostVersion, builtPlugins }: LoaderOpti
     const file = await build(found, { cacheDir, hostVersion, verify });
     if (known !== undefined) {
       const [before, now] = await Promise.all([known, file].map(readCacheFile));
-      if (before?.code === now?.code) return known;
+      if (before !== undefined && now !== undefined && isMadeOfTheSame(before, now)) return known;
       ahead.delete(found.entry);
       builtPlugins?.onChange();
     }
@@ -54,6 +54,13 @@ export function createLoader({ cacheDir, hostVersion, builtPlugins }: LoaderOpti
       return validatePlugin(run(file, found), found.path, hostVersion);
     },
   };
+}
+
+/** The code is no measure: the source map in it names the sources as seen from the cache file. */
+function isMadeOfTheSame(one: CachedBundle, other: CachedBundle): boolean {
+  const madeOf = ({ madeBy, inputs }: CachedBundle) =>
+    [madeBy, ...inputs.map(({ path, hash }) => `${hash} ${path}`).sort()].join('\n');
+  return madeOf(one) === madeOf(other);
 }
 
 function run(file: string, { id, path, entry }: DiscoveredPlugin): unknown {
