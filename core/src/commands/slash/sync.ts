@@ -31,7 +31,7 @@ interface Wanted extends Fitted {
 /** Keeps Discord's lists of slash commands the same as the registry. Nothing is sent that Discord knows already, or while not logged in. */
 export function createSlashSync({ client, enabledIn, clock, log, syncedLists }: Parts, registry: Registry) {
   const warned = new LRUCache<string, true>({ max: 100 });
-  const synced = createSyncedLists(syncedLists, log);
+  const synced = createSyncedLists(syncedLists, clock, log);
   const closing = new AbortController();
   const turn = createPace(clock, closing.signal);
   const wantedIn = createWanted(registry, enabledIn);

@@ -42,5 +42,15 @@ describe('slash commands at a start', () => {
     expect(asked().sort()).to.deep.equal(['GET ', `GET ${guild.id}/commands`, 'PUT ', `PUT ${guild.id}/commands`]);
     expect(names()).to.include.members(['roll', 'flip']);
     await changed.stop();
+
+    // Another program with the same token has emptied a list.
+    application.guildCommands.get(guild.id)?.clear();
+    const soon = await start('roll', 'flip');
+    expect(asked()).to.deep.equal([]);
+    await soon.stop();
+    first.clock.advance(25 * 60 * 60_000);
+    const aDayLater = await start('roll', 'flip');
+    expect(names()).to.include.members(['roll', 'flip']);
+    await aDayLater.stop();
   });
 });
