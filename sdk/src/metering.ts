@@ -108,8 +108,11 @@ export function meterLlm(models: UnmeteredLlm, parts: MeteringParts): Llm {
   };
 }
 
-/** How long an unfinished piece of work is remembered, after its last request. */
-const UNFINISHED_MS = 15 * 60_000;
+/**
+ * How long an unfinished piece of work is remembered, after its last request: longer than a tool call between two requests may wait for a member.
+ * The receipt of one that is begun again takes the place of its first, with what that cost.
+ */
+const UNFINISHED_MS = 24 * 60 * 60_000;
 
 interface Work {
   readonly id: string;
