@@ -1,11 +1,4 @@
-import {
-  FOR_REQUESTER_ALONE,
-  type LedgerEntry,
-  type PersonaTrigger,
-  type SettledOutcome,
-  UserError,
-  z,
-} from '@cinnabar/sdk';
+import { FOR_REQUESTER_ALONE, type PersonaTrigger, type SettledOutcome, UserError, z } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
 import { post } from '../running/message-sender.js';
 import { runPersona } from '../running/run.js';
@@ -127,34 +120,5 @@ function settledText(outcome: SettledOutcome): string {
       return `It failed: ${outcome.error.message}`;
     default:
       return `It did not run: ${outcome.reason}`;
-  }
-}
-
-/**
- * How a call stands that had to wait, by the host's ledger.
- * @param mayShow whether what came from there may be shown to who is answered now
- */
-export async function outcomeText(
-  entry: LedgerEntry | undefined,
-  mayShow: (sources: LedgerEntry['sources']) => Promise<boolean>,
-): Promise<string> {
-  const because = entry?.reason === undefined ? '' : ` (${entry.reason})`;
-  switch (entry?.state) {
-    case 'proposed':
-    case 'pending':
-      return 'not run yet: it waits for the confirmation of the member who asked';
-    case 'approved':
-    case 'executing':
-      return 'confirmed, and running now: there is no result yet';
-    case 'done':
-      if (entry.audience === 'requester') return FOR_REQUESTER_ALONE;
-      return (await mayShow(entry.sources)) ? `ran: ${entry.text ?? 'done'}` : 'ran; its result is not for here';
-    case 'denied':
-    case 'expired':
-      return `did not run${because}`;
-    case 'failed':
-      return `failed${because}`;
-    default:
-      return 'nobody knows whether it ran';
   }
 }

@@ -11,7 +11,7 @@ import type { Attachment } from 'discord.js';
 import { MOST_FILE_BYTES } from '../cards/read-card.js';
 import { writeCard } from '../cards/write-card.js';
 import type { PersonaContext } from '../context.js';
-import { authorOf, placeOf, SHAPE, shown } from './register.js';
+import { authorOf, placeOf, SHAPE, shown } from './command-context.js';
 import { nameIn } from './state.js';
 
 export const importCommand = (persona: PersonaContext) =>

@@ -21,7 +21,7 @@ import {
 } from 'discord.js';
 import type { PersonaContext } from '../context.js';
 import { LIMITS, NEW_STATE, type State, tidy } from '../state/schema.js';
-import { authorOf, placeOf, SHAPE, shown } from './register.js';
+import { authorOf, placeOf, SHAPE, shown } from './command-context.js';
 
 export const createCommand = (persona: PersonaContext) =>
   subcommand({

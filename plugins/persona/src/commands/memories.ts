@@ -1,7 +1,7 @@
 import { type CommandContext, subcommand, TIERS, UserError, z } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
 import type { Memory } from '../memory/types.js';
-import { placeOf, shown } from './register.js';
+import { placeOf, shown } from './command-context.js';
 
 const MOST_SHOWN = 25;
 

@@ -1,7 +1,7 @@
 import { type AskFirst, type CommandContext, type PersonaPlace, subcommand, UserError, z } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
 import type { Author } from '../state/persona-store.js';
-import { authorOf, placeOf, SHAPE } from './register.js';
+import { authorOf, placeOf, SHAPE } from './command-context.js';
 
 const WHAT = ['state', 'conversation', 'memories', 'everything'] as const;
 type What = (typeof WHAT)[number];

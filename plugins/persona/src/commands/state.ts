@@ -3,7 +3,7 @@ import type { PersonaContext } from '../context.js';
 import { selfName } from '../running/run-context.js';
 import { LIMITS, tidy } from '../state/schema.js';
 import { addItem, removeItem, visibleTo } from '../state/visibility.js';
-import { authorOf, listed, placeOf, SHAPE, shown } from './register.js';
+import { authorOf, listed, placeOf, SHAPE, shown } from './command-context.js';
 
 export const showCommand = (persona: PersonaContext) =>
   subcommand({

@@ -1,6 +1,6 @@
 import { type CommandContext, type PersonaEvent, subcommand, z } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
-import { placeOf, shown } from './register.js';
+import { placeOf, shown } from './command-context.js';
 
 export const traceCommand = (persona: PersonaContext) =>
   subcommand({

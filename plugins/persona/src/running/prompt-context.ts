@@ -1,6 +1,14 @@
-import { type CompletedAction, type PersonaChain, type ToolInfo, type ToolSource, z } from '@cinnabar/sdk';
+import {
+  type CompletedAction,
+  FOR_REQUESTER_ALONE,
+  type LedgerEntry,
+  type PersonaChain,
+  type ToolInfo,
+  type ToolSource,
+  z,
+} from '@cinnabar/sdk';
 import type { Action } from '../actions/action.js';
-import { outcomeText } from '../actions/use-tool.js';
+
 import type { PersonaContext } from '../context.js';
 import { inert, nowIn, renderLines, withNames } from '../conversation/render.js';
 import type { Recalled } from '../memory/types.js';
@@ -197,4 +205,33 @@ function describeMemory({ memory }: Recalled, names: ReadonlyMap<string, string>
     on: new Date(at).toISOString().slice(0, 10),
     text,
   });
+}
+
+/**
+ * How a call stands that had to wait, by the host's ledger.
+ * @param mayShow whether what came from there may be shown to who is answered now
+ */
+async function outcomeText(
+  entry: LedgerEntry | undefined,
+  mayShow: (sources: LedgerEntry['sources']) => Promise<boolean>,
+): Promise<string> {
+  const because = entry?.reason === undefined ? '' : ` (${entry.reason})`;
+  switch (entry?.state) {
+    case 'proposed':
+    case 'pending':
+      return 'not run yet: it waits for the confirmation of the member who asked';
+    case 'approved':
+    case 'executing':
+      return 'confirmed, and running now: there is no result yet';
+    case 'done':
+      if (entry.audience === 'requester') return FOR_REQUESTER_ALONE;
+      return (await mayShow(entry.sources)) ? `ran: ${entry.text ?? 'done'}` : 'ran; its result is not for here';
+    case 'denied':
+    case 'expired':
+      return `did not run${because}`;
+    case 'failed':
+      return `failed${because}`;
+    default:
+      return 'nobody knows whether it ran';
+  }
 }
