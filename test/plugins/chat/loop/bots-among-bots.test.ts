@@ -2,7 +2,9 @@ import { loadConfig } from '@cinnabar/core/internal/config/load';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { hangMidway, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
+import { createBotAnswers } from '@cinnabar/plugin-chat/loop/activation/bot-answers';
 import { answerMessages, asNotice, asUnfinishedPart } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../../support/folder.js';
 
@@ -69,6 +71,38 @@ describe('chat: bots among bots', () => {
     expect(heard()).to.have.length(1);
     const read = JSON.stringify(heard()[0]?.messages);
     expect(read).to.include('0 word').and.include('3 word').and.include('end.');
+  });
+
+  it('the messages of one bot stay together and in order while the answer to another is under way', async () => {
+    const [one, other] = ['One', 'Two'].map((name) => host.discord.createApplication({ name, owner: host.you }));
+    for (const application of [one, other]) if (application !== undefined) host.guild.invite(application);
+    one?.user.say(host.general, 'a question');
+    other?.user.say(host.general, 'first part');
+    other?.user.say(host.general, 'second part');
+    await bothSettled();
+    const channel = host.client.channels.cache.get(host.general.id);
+    if (channel?.isTextBased() !== true) throw new Error('there is no channel');
+    const messages = [...(await channel.messages.fetch({ limit: 3 })).values()].reverse();
+    const clock = createManualClock();
+    const whole: string[][] = [];
+    let end = () => {};
+    const underWay = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const answers = createBotAnswers({
+      clock,
+      count: () => 1,
+      async onWhole({ messages: parts }) {
+        whole.push(parts.map(({ content }) => content));
+        await underWay;
+      },
+      onError: (error) => expect.fail(String(error)),
+    });
+    const added = messages.map((message) => answers.add(message));
+    clock.advance(2_000);
+    expect(whole).to.deep.equal([['a question'], ['first part', 'second part']]);
+    end();
+    await Promise.all(added);
   });
 
   it('an answer in five messages counts once against botChainLength', async () => {

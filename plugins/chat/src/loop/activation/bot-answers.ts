@@ -72,14 +72,20 @@ export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswersP
     async add(message) {
       const key = `${message.channelId}:${message.webhookId ?? message.author.id}:${message.author.username}`;
       // What another bot says between them parts messages that no mark joins.
-      for (const [other, { marksParts, messages }] of growing)
-        if (other !== key && !marksParts && messages[0]?.channelId === message.channelId) await finish(other);
+      const over = [...growing]
+        .filter(
+          ([other, { marksParts, messages }]) =>
+            other !== key && !marksParts && messages[0]?.channelId === message.channelId,
+        )
+        .map(([other]) => other);
       // Only the first part of an answer is a reply.
-      if (message.reference !== null) await finish(key);
+      if (message.reference !== null) over.push(key);
+      // To handle them may take as long as an answer: the message is added before that, so that a later one does not come before it.
+      const handled = over.map(finish);
       const answer = growing.get(key) ?? { chain: count(message), messages: [], marksParts: false, cancel() {} };
       growing.set(key, answer);
       answer.messages.push(message);
-      await update(key, answer);
+      await Promise.all([...handled, update(key, answer)]);
     },
     async change(message) {
       const [key, answer] = withMessage(message.id) ?? [];
