@@ -18,15 +18,13 @@ const say = (text) => process.stderr.write(`cinnabar: ${text}\n`);
 const HOST_TASKS = ['start', 'cinnabar'];
 const HOST_SOURCES = ['sdk', 'core', 'plugins'];
 const SOURCES = [...HOST_SOURCES, 'examples', 'test'];
-const LOOK_AFTER_MS = 5_000;
 
 const [task = 'start', ...rest] = process.argv.slice(2);
 
 checkNode();
 install();
 const isHost = HOST_TASKS.includes(task);
-if (isHost && (await isBuilt())) lookLater();
-else await build(isHost ? 'tsconfig.host.json' : 'tsconfig.json');
+if (!(isHost && (await isBuilt()))) await build(isHost ? 'tsconfig.host.json' : 'tsconfig.json');
 await run();
 
 function checkNode() {
@@ -44,27 +42,11 @@ function install() {
   must('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'], 'The packages could not be installed');
 }
 
-/**
- * Whether the last build can run without a look at every source: its folders say that no file came, went or was replaced since, as Git and most
- * editors do.
- */
+/** Whether the last build holds every source as it is now. Folders tell of files that went, the files' times of those that came or changed. */
 async function isBuilt() {
   const { areFoldersSame, findBuilt } = await bundling();
   const built = findBuilt?.();
-  return built !== undefined && areFoldersSame(built);
-}
-
-/** Some editors write a file in place, which no folder shows: every file is looked at once the start is over. */
-function lookLater() {
-  const look = async () => {
-    const { findBuilt, forgetBuilt } = await bundling();
-    const built = findBuilt();
-    const changed = built && newerThan(built.at, HOST_SOURCES);
-    if (changed === undefined) return;
-    forgetBuilt();
-    say(`${changed} has changed since the build that runs now: stop and start again, then it is built.`);
-  };
-  setTimeout(() => void look(), LOOK_AFTER_MS).unref();
+  return built !== undefined && areFoldersSame(built) && newerThan(built.at, HOST_SOURCES) === undefined;
 }
 
 /** Builds when any source is newer than the last build: first what the compiler makes, then the bundles of the host and its plugins. */
