@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   CinnabarError,
   type ConfigLayer,
@@ -132,48 +131,42 @@ export function ceilingOf({ key, ceiling }: Field, { numbers }: Ceilings): numbe
 }
 
 /**
- * A server's settings below the owner's ceilings: what admins set is refused above them, and what was set before there was one reads as the
- * ceiling. @param ceilings those of the server at this moment
+ * A server's settings as they hold: what was set before there was a ceiling reads as the ceiling.
+ * @param ceilings those of the server at this moment
  */
 export function belowCeilings(
   document: SettingsDocument<Values>,
   fields: readonly Field[],
   ceilings: () => Promise<Ceilings>,
 ): SettingsDocument<Values> {
-  const lowered = (values: Values, limits: Ceilings): Values =>
-    Object.fromEntries(
+  const lowered = async (values: Values): Promise<Values> => {
+    const limits = await ceilings();
+    return Object.fromEntries(
       Object.entries(values).map(([key, value]) => {
         const field = fields.find((one) => one.key === key);
         return [key, field === undefined ? value : lower(field, value, limits)];
       }),
     );
-  const check = (values: Values, limits: Ceilings) => {
-    for (const field of fields) {
-      const problem = problemOf(field, values[field.key], limits);
-      if (problem !== undefined) {
-        throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail: problem });
-      }
-    }
   };
   return {
-    get: async () => lowered(await document.get(), await ceilings()),
-    async set(values) {
-      const limits = await ceilings();
-      check(values, limits);
-      return lowered(await document.set(values), limits);
-    },
-    async update(change) {
-      const limits = await ceilings();
-      const values = await document.update(async (draft) => {
-        const before = structuredClone(draft);
-        await change(draft);
-        const changed = Object.entries(draft).filter(([key, value]) => !isDeepStrictEqual(before[key], value));
-        check(Object.fromEntries(changed), limits);
-      });
-      return lowered(values, limits);
-    },
+    get: async () => lowered(await document.get()),
+    set: async (values) => lowered(await document.set(values)),
+    update: async (change) => lowered(await document.update(change)),
     reset: (key) => document.reset(key),
   };
+}
+
+/** @throws CINNABAR_SETTING_INVALID for a value above its ceiling, or a model that is not among those allowed */
+export async function checkCeilings(
+  changes: Readonly<Record<string, unknown>>,
+  fields: readonly Field[],
+  ceilings: () => Promise<Ceilings>,
+): Promise<void> {
+  const limits = await ceilings();
+  for (const field of fields) {
+    const problem = problemOf(field, changes[field.key], limits);
+    if (problem !== undefined) throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail: problem });
+  }
 }
 
 function lower(field: Field, value: unknown, limits: Ceilings): unknown {

@@ -12,14 +12,14 @@ import {
   type Tier,
   type z,
 } from '@cinnabar/sdk';
-import { belowCeilings, type CeilingService, type Ceilings, NO_CEILINGS } from '../config/ceilings.js';
+import { belowCeilings, type CeilingService, type Ceilings, checkCeilings, NO_CEILINGS } from '../config/ceilings.js';
 import type { PluginStorage, StorageService } from '../contracts.js';
 import { createCatalog } from './catalog/catalog.js';
 import { fieldsOf, hideSecrets, type SecretKeys, secretKeysOf } from './catalog/fields.js';
 import { openCollection } from './documents/collection.js';
 import { createDocumentStore, type DocumentStore, invalid, type StorageProblem } from './documents/document-store.js';
 import { collectionPath, keyFor, settingsPath } from './documents/paths.js';
-import { openSettings, unknownSetting } from './documents/settings.js';
+import { type CheckChanges, openSettings, unknownSetting } from './documents/settings.js';
 import type { Driver } from './driver.js';
 import { createPersonalData } from './personal-data.js';
 
@@ -127,10 +127,13 @@ function openPlugin(
     const open = openSettings(store, schema, scope === 'global' ? { plugin: id, presets } : { plugin: id });
     scopes.set(scope, (of) => {
       const key = of === undefined || of === null ? undefined : keyFor(scope, of);
-      const document = () => announcing(open(settingsPath(id, scope, key)), { scope, of: key ?? null }, listeners);
+      const document = (check?: CheckChanges) =>
+        announcing(open(settingsPath(id, scope, key), check), { scope, of: key ?? null }, listeners);
       if (scope !== 'guild') return document();
-      const stored = key === undefined ? defaultsOf(schema) : document();
-      return belowCeilings(stored, ofGuild, () => ceilings.of(id, key ?? null));
+      const here = () => ceilings.of(id, key ?? null);
+      const stored =
+        key === undefined ? defaultsOf(schema) : document((changes) => checkCeilings(changes, ofGuild, here));
+      return belowCeilings(stored, ofGuild, here);
     });
   }
   const document = (scope: SettingScope, of?: HasId | MemberKey): AnySettings => {

@@ -44,6 +44,14 @@ describe('settings', () => {
     expect(heard).to.have.length(3);
   });
 
+  it('change in the order in which changes are made, in every scope', async () => {
+    const { settings: of } = memoryStorage().open({ settings });
+    await Promise.all([of.guild('1').set({ style: 'cyberpunk' }), of.guild('1').reset()]);
+    expect((await of.guild('1').get()).style).to.equal('plain');
+    await Promise.all([of.global.set({ depth: 7 }), of.global.reset()]);
+    expect((await of.global.get()).depth).to.equal(5);
+  });
+
   it('store what was set and nothing else, so that a later default holds', async () => {
     const { open } = memoryStorage();
     await open({ settings }).settings.guild('1').set({ channel: '5' });

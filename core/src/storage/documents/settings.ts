@@ -37,12 +37,15 @@ function settingsShape<S extends z.ZodObject>(schema: S, presets: Values): Shape
   };
 }
 
+/** Throws when values may not be set. Called in the document's turn, so that changes take effect in the order in which they are made. */
+export type CheckChanges = (changes: Readonly<Record<string, unknown>>) => Promise<void>;
+
 /** Opens the settings document at a path; only what was set is stored, so that defaults and presets can still change. */
 export function openSettings<S extends z.ZodObject>(
   store: DocumentStore,
   schema: S,
   options: { readonly plugin: string; readonly presets?: Readonly<Record<string, unknown>> },
-): (path: DocumentPath) => SettingsDocument<z.output<S>> {
+): (path: DocumentPath, check?: CheckChanges) => SettingsDocument<z.output<S>> {
   type Values = z.output<S>;
   const entries = createEntries(store, settingsShape(schema, options.presets ?? {}));
   const keys = Object.keys(schema.shape);
@@ -58,7 +61,7 @@ export function openSettings<S extends z.ZodObject>(
     return values.size === 0 ? undefined : Object.fromEntries(values);
   };
 
-  return (path) => {
+  return (path, check = async () => undefined) => {
     const entry = entries(path);
     const save = async (
       body: (draft: Values, stored: () => Stored | undefined) => Promise<unknown>,
@@ -73,7 +76,11 @@ export function openSettings<S extends z.ZodObject>(
     };
     return {
       get: () => entry.read(),
-      set: (values) => save(async (_draft, stored) => changed(stored(), Object.entries(values))),
+      set: (values) =>
+        save(async (_draft, stored) => {
+          await check(values);
+          return changed(stored(), Object.entries(values));
+        }),
       update: (change) =>
         save(async (draft, stored) => {
           const before = new Map<string, unknown>(Object.entries(structuredClone(draft)));
@@ -82,10 +89,9 @@ export function openSettings<S extends z.ZodObject>(
           const touched = [...new Set([...before.keys(), ...after.keys()])].filter(
             (key) => !isDeepStrictEqual(before.get(key), after.get(key)),
           );
-          return changed(
-            stored(),
-            touched.map((key) => [key, after.get(key)] as const),
-          );
+          const changes = touched.map((key) => [key, after.get(key)] as const);
+          await check(Object.fromEntries(changes));
+          return changed(stored(), changes);
         }),
       async reset(key) {
         await save(async (_draft, stored) => (key === undefined ? undefined : changed(stored(), [[key, undefined]])));
