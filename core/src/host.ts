@@ -201,7 +201,7 @@ export function createHost(options: HostOptions): Host {
     },
     {
       name: 'logging out',
-      limitMs: 500,
+      limitMs: 1_000,
       async run() {
         // The connections that a clean stop closes are no news.
         container.resolve(KEYS.connectionLog).stop();
