@@ -222,7 +222,8 @@ function destroyed(client: Client): Promise<void> {
 
 /** One request an attempt: discord.js' own repetitions come at once, four in a row. */
 function askGateway({ options }: WebSocketManager, signal: AbortSignal): () => Promise<unknown> {
-  const rest = new REST({ ...options.rest.options, retries: 0 });
+  // It has one route. Its sweepers would keep the whole client in memory for four hours after a stop.
+  const rest = new REST({ ...options.rest.options, retries: 0, hashSweepInterval: 0, handlerSweepInterval: 0 });
   return async () => {
     // A signal of its own for each request: discord.js never removes its listeners.
     const ofRequest = linkSignals(signal);
