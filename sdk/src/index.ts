@@ -84,6 +84,7 @@ export { isAllowedSource } from './http/origins.js';
 export * from './identities.js';
 export * from './ledger.js';
 export * from './llm.js';
+export { maxEntries } from './lru.js';
 export * from './mcp-endpoint.js';
 export * from './metering.js';
 export * from './observability.js';

@@ -1,4 +1,4 @@
-import { type Clock, unlessUnreachable } from '@cinnabar/sdk';
+import { type Clock, maxEntries, unlessUnreachable } from '@cinnabar/sdk';
 import {
   type Client,
   Events,
@@ -29,7 +29,7 @@ export interface Memberships {
  * cached member is as old as their last message, so Discord is asked, and its answer holds for the few seconds that one call takes.
  */
 export function createMemberships(client: Client, clock: Clock): Memberships {
-  const cache = { max: MOST_REMEMBERED, ttl: RECENT_MS, ttlResolution: 0, perf: { now: () => clock.now() } };
+  const cache = { ...maxEntries(MOST_REMEMBERED), ttl: RECENT_MS, ttlResolution: 0, perf: { now: () => clock.now() } };
   const members = new LRUCache<string, Promise<GuildMember | undefined>>(cache);
   const threads = new LRUCache<string, Promise<boolean>>(cache);
   const live = () => client.options.intents.has(GatewayIntentBits.GuildMembers);

@@ -4,6 +4,7 @@ import {
   compareIds,
   idBefore,
   type Logger,
+  maxEntries,
   newerId,
   OLDEST_ID,
   type Provenance,
@@ -79,7 +80,7 @@ interface ExistingMessages {
 
 /** Remembers which messages are there, kept true by the gateway's events; a session that is lost makes it ask again. */
 function createExistingMessages(client: Client, log: Logger): ExistingMessages {
-  const known = new LRUCache<string, 'there' | 'gone'>({ max: MOST_REMEMBERED });
+  const known = new LRUCache<string, 'there' | 'gone'>(maxEntries(MOST_REMEMBERED));
 
   const gone = (messageIds: readonly string[]) => {
     for (const id of messageIds) known.set(id, 'gone');

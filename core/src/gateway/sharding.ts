@@ -1,4 +1,4 @@
-import type { Clock, Random } from '@cinnabar/sdk';
+import { type Clock, maxEntries, type Random } from '@cinnabar/sdk';
 import { Collection } from '@discordjs/collection';
 import {
   type IShardingStrategy,
@@ -150,7 +150,7 @@ export function createSharding({
  * @returns whether discord.js may have it: one that has been delivered before is dropped, whatever made it come twice
  */
 function createInteractionIntake(): (payload: GatewayDispatchPayload) => boolean {
-  const seen = new LRUCache<string, true>({ max: REMEMBERED });
+  const seen = new LRUCache<string, true>(maxEntries(REMEMBERED));
   return (payload) => {
     if (payload.t !== GatewayDispatchEvents.InteractionCreate) return true;
     const { id, channel_id: channelId, channel } = payload.d;

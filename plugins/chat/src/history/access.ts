@@ -1,4 +1,4 @@
-import { type Access, type Actor, type Clock, isUnknown, type Logger } from '@cinnabar/sdk';
+import { type Access, type Actor, type Clock, isUnknown, type Logger, maxEntries } from '@cinnabar/sdk';
 import { ChannelType, type Guild, type GuildMember, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import type { Ask } from './ask.js';
@@ -38,7 +38,7 @@ const ABSENCE_MS = 10 * 60_000;
 
 export function createMembers(clock: Clock, log: Logger): Members {
   const perf = { now: () => clock.now() };
-  const absent = new LRUCache<string, true>({ max: REMEMBERED, ttl: ABSENCE_MS, ttlResolution: 0, perf });
+  const absent = new LRUCache<string, true>({ ...maxEntries(REMEMBERED), ttl: ABSENCE_MS, ttlResolution: 0, perf });
 
   return {
     async find(guild, userId, ask) {

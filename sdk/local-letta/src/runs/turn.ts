@@ -1,3 +1,4 @@
+import { linkSignals } from '@cinnabar/sdk';
 import type { ApprovalResponseMessage, Message, ToolCall } from '@letta-ai/letta-client/resources/agents/messages';
 import type { StopReasonType } from '@letta-ai/letta-client/resources/runs/runs';
 import {
@@ -258,17 +259,18 @@ async function make(
     if (typeof tool.home === 'function') return { status: 'success', text: await tool.home(input) };
     const server = world.servers.get(tool.home.serverId);
     if (server === undefined) return { status: 'error', text: `The MCP server ${tool.home.serverName} is gone` };
-    return await callMcpTool(server, name, input, anySignal(world, current()), agent.secrets);
+    const ended = linkSignals(current().stopped.signal, world.closing.signal);
+    try {
+      return await callMcpTool(server, name, input, ended.signal, agent.secrets);
+    } finally {
+      ended.release();
+    }
   } catch (error) {
     return {
       status: 'error',
       text: `Error calling tool ${name}: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
-}
-
-function anySignal(world: World, run: LettaRun): AbortSignal {
-  return AbortSignal.any([run.stopped.signal, world.closing.signal]);
 }
 
 const isSome = (calls: readonly ToolCall[]): calls is Calls => calls.length > 0;

@@ -6,6 +6,7 @@ import {
   isDotMessage,
   isNotice,
   type Logger,
+  maxEntries,
   type Random,
   type Registrar,
   type TurnTrigger,
@@ -110,7 +111,7 @@ const REMEMBERED = 20_000;
 const FRESH_MS = 10_000;
 
 export async function openRuleBook({ config, pinned, client, clock }: RuleBookParts): Promise<RuleBook> {
-  const known = new LRUCache<string, { readonly rules: Rules; readonly at: number }>({ max: REMEMBERED });
+  const known = new LRUCache<string, { readonly rules: Rules; readonly at: number }>(maxEntries(REMEMBERED));
   const withPins = new Set<string>();
   for await (const [channelId] of pinned.entries()) withPins.add(channelId);
 

@@ -1,4 +1,4 @@
-import { type Clock, isNotice, isUnfinishedPart } from '@cinnabar/sdk';
+import { type Clock, isNotice, isUnfinishedPart, maxEntries } from '@cinnabar/sdk';
 import type { Message, PartialMessage } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 
@@ -119,7 +119,7 @@ interface Chains {
 const REMEMBERED = 20_000;
 
 export function createChains(): Chains {
-  const lengths = new LRUCache<string, number>({ max: REMEMBERED });
+  const lengths = new LRUCache<string, number>(maxEntries(REMEMBERED));
   return {
     note({ channelId, author, webhookId }) {
       if (!author.bot && webhookId === null) {
