@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createMemoryDriver, type MemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { createMemoryDriver, createTestHost, type MemoryDriver, type TestHost } from '@cinnabar/core/testing';
 import { definePlugin, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../support/codes.js';

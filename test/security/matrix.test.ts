@@ -1,4 +1,4 @@
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import { Access, type Actor, Identities, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';

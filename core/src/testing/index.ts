@@ -10,4 +10,5 @@ export type {
   LocalUser,
 } from '@cinnabar/local-discord';
 export { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
+export { createMemoryDriver, type MemoryDriver } from '../storage/drivers/memory.js';
 export { createTestHost, type TestHost, type TestHostOptions, type TestWorld } from './test-host.js';

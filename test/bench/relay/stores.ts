@@ -1,4 +1,4 @@
-import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
+import { createFileDriver } from '@cinnabar/core';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { createQueueJournal } from '@cinnabar/plugin-relay/queue/journal';
 import { createQueueState, type QueueRecord } from '@cinnabar/plugin-relay/queue/state';

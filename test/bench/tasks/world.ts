@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createHost, type Host } from '@cinnabar/core/internal/host';
+import { createHost, type Host } from '@cinnabar/core';
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import {
   Accounts,

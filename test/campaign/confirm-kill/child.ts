@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createHost } from '@cinnabar/core/internal/host';
+import { createHost } from '@cinnabar/core';
 import { definePlugin, SettingsCatalog, Tools, UserError, z } from '@cinnabar/sdk';
 import { createFastClock, type Pace } from '../relay/fast-clock.js';
 

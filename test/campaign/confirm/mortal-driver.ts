@@ -1,4 +1,4 @@
-import type { Driver } from '@cinnabar/core/internal/storage/driver';
+import type { Driver } from '@cinnabar/core';
 
 /** A disk as one process sees it: once the process is killed, nothing it does reaches the disk any more. */
 export function createMortalDriver(disk: Driver): Driver & { kill(): void } {

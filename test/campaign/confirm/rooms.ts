@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { isFinal } from '@cinnabar/core/internal/tools/ledger/ledger';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { CallState, SettledOutcome, ToolCall } from '@cinnabar/sdk';
 import {
   alice,

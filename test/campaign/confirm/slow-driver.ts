@@ -1,4 +1,4 @@
-import type { Driver } from '@cinnabar/core/internal/storage/driver';
+import type { Driver } from '@cinnabar/core';
 import type { Dice } from './dice.js';
 
 /** A disk on which each write takes as long as the campaign likes, and which can be pulled out. */

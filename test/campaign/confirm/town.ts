@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
+import { createMemoryDriver, createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
 import { definePlugin, z } from '@cinnabar/sdk';
 import { createMortalDriver } from './mortal-driver.js';
 import { createWitness } from './witness.js';

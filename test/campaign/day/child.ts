@@ -6,7 +6,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createHost } from '@cinnabar/core/internal/host';
+import { createHost } from '@cinnabar/core';
 import { definePlugin, z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 

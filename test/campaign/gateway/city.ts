@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createHost, type Host } from '@cinnabar/core/internal/host';
+import { createHost, type Host } from '@cinnabar/core';
 import { type LocalChannel, type LocalDiscord, type LocalUser, startLocalDiscord } from '@cinnabar/local-discord';
 import { definePlugin, z } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';

@@ -1,7 +1,7 @@
 /** The bot whose power is cut: `node --import recorder.js child.js '<Orders as JSON>'`. Says `ready` once it is logged in. */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { createHost } from '@cinnabar/core/internal/host';
+import { createHost } from '@cinnabar/core';
 import { callTool, type ModelScript, say, scriptedLlm } from '@cinnabar/local-models';
 import { definePlugin, Ledger, option, Tools, UserError } from '@cinnabar/sdk';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createHost, type Host } from '@cinnabar/core/internal/host';
+import { createHost, type Host } from '@cinnabar/core';
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import { createManualClock } from '@cinnabar/sdk/testing';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Host } from '@cinnabar/core/internal/host';
+import type { Host } from '@cinnabar/core';
 import { CinnabarError } from '@cinnabar/sdk';
 import type { CampaignResult } from '../main.js';
 import { startCampaignHost } from './campaign-host.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Host } from '@cinnabar/core/internal/host';
+import type { Host } from '@cinnabar/core';
 import { CinnabarError } from '@cinnabar/sdk';
 import fc from 'fast-check';
 import type { CampaignHost } from './campaign-host.js';

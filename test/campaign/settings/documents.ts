@@ -1,5 +1,4 @@
-import type { DocumentPath } from '@cinnabar/core/internal/storage/driver';
-import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
+import { createFileDriver, type DocumentPath } from '@cinnabar/core';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import {
   type Collections,

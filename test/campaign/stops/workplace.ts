@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createHost, type Host } from '@cinnabar/core/internal/host';
+import { createHost, type Host } from '@cinnabar/core';
 import { type LocalGuild, type LocalUser, startLocalDiscord } from '@cinnabar/local-discord';
 import { callTools, type ModelStep, type StandIn, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { definePlugin, type Plugin, z } from '@cinnabar/sdk';

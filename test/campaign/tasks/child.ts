@@ -1,9 +1,7 @@
 /** The bot that is killed: `node child.js '<Orders as JSON>'`. Says `ready`, then `write N` for each write that it counts. */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { createHost } from '@cinnabar/core/internal/host';
-import type { Driver } from '@cinnabar/core/internal/storage/driver';
-import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
+import { createFileDriver, createHost, type Driver } from '@cinnabar/core';
 import { SettingsCatalog } from '@cinnabar/sdk';
 import { effectTools, scriptedModel } from './script.js';
 

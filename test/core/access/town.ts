@@ -1,5 +1,5 @@
+import { createSystemClock } from '@cinnabar/core';
 import { type AccessParts, createAccess } from '@cinnabar/core/internal/access/access';
-import { createSystemClock } from '@cinnabar/core/internal/clock/clock';
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import type { Identity } from '@cinnabar/sdk';
 import { Client, type GatewayIntentsString } from 'discord.js';

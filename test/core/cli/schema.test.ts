@@ -1,9 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { createDiscovery, loadConfig } from '@cinnabar/core';
 import { loadAll, printSchema, schemaText } from '@cinnabar/core/internal/cli/schema';
-import { loadConfig } from '@cinnabar/core/internal/config/load';
-import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery';
 import { definePlugin, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '@cinnabar/core/internal/config/load';
+import { loadConfig } from '@cinnabar/core';
 import { CinnabarError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createHost } from '@cinnabar/core/internal/host';
+import { createHost } from '@cinnabar/core';
 import { type LocalDiscord, startLocalDiscord } from '@cinnabar/local-discord';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

@@ -1,7 +1,7 @@
+import type { DocumentPath, Driver } from '@cinnabar/core';
 import { createIdentities, identitySchema } from '@cinnabar/core/internal/identities/identities';
-import type { DocumentPath, Driver } from '@cinnabar/core/internal/storage/driver';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { Identity, IdentityGrant } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';

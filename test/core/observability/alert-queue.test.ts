@@ -1,6 +1,6 @@
 import { alertsSchema, createAlertQueue } from '@cinnabar/core/internal/observability/alert-queue';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';

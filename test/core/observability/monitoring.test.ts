@@ -1,8 +1,6 @@
 import { request } from 'node:http';
-import { createHost } from '@cinnabar/core';
-import { loadConfig } from '@cinnabar/core/internal/config/load';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { createTestHost } from '@cinnabar/core/testing';
+import { createHost, loadConfig } from '@cinnabar/core';
+import { createMemoryDriver, createTestHost } from '@cinnabar/core/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { makeFolder } from '../../support/folder.js';

@@ -1,8 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { createTestHost, type TestHost, type TestWorld } from '@cinnabar/core/testing';
+import { createMemoryDriver, createTestHost, type TestHost, type TestWorld } from '@cinnabar/core/testing';
 import { type LocalUser, startLocalDiscord } from '@cinnabar/local-discord';
 import { definePlugin, OwnerNotices, Plugins } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';

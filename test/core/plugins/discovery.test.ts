@@ -1,5 +1,5 @@
 import { symlink } from 'node:fs/promises';
-import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery';
+import { createDiscovery } from '@cinnabar/core';
 import { expect } from 'chai';
 import { useFolder } from './support/folder.js';
 

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { createDiscovery } from '@cinnabar/core';
 import { build } from '@cinnabar/core/internal/plugins/build/build';
-import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery';
 import { createLoader } from '@cinnabar/core/internal/plugins/loader';
 import type { Plugin } from '@cinnabar/sdk';
 import { expect } from 'chai';

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery';
+import { createDiscovery } from '@cinnabar/core';
 import { createLoader } from '@cinnabar/core/internal/plugins/loader';
 import { expect } from 'chai';
 import { createVersions } from '../../campaign/reload/versions.js';

@@ -1,4 +1,4 @@
-import { createDiscovery } from '@cinnabar/core/internal/plugins/discovery';
+import { createDiscovery } from '@cinnabar/core';
 import { createLoader } from '@cinnabar/core/internal/plugins/loader';
 import { expect } from 'chai';
 import { codedError } from './support/expect-error.js';

@@ -1,8 +1,8 @@
 import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { createHost } from '@cinnabar/core';
 import { lockData } from '@cinnabar/core/internal/data-lock/lock';
-import { createHost } from '@cinnabar/core/internal/host';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';

@@ -1,4 +1,4 @@
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import { operatorSentenceOf, sentenceOf, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';

@@ -1,5 +1,5 @@
 import { createDiskWatch, watchedDriver } from '@cinnabar/core/internal/storage/disk-watch';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';

@@ -1,4 +1,4 @@
-import { DamagedDocument, type DocumentPath, type Driver } from '@cinnabar/core/internal/storage/driver';
+import { DamagedDocument, type DocumentPath, type Driver } from '@cinnabar/core';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 

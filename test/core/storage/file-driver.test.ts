@@ -1,7 +1,6 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { DocumentPath } from '@cinnabar/core/internal/storage/driver';
-import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
+import { createFileDriver, type DocumentPath } from '@cinnabar/core';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { withoutFolderSync } from '../../support/file-syncs.js';

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { createStorage, type StorageOptions } from '@cinnabar/core/internal/storage/storage';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import {
   type CollectionDefinitions,
   type Collections,

@@ -1,4 +1,4 @@
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import { expect } from 'chai';
 import { describeDriver } from './driver-contract.js';
 

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { createFileDriver } from '@cinnabar/core/internal/storage/drivers/file-driver';
+import { createFileDriver } from '@cinnabar/core';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';

@@ -1,4 +1,4 @@
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { Actor } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

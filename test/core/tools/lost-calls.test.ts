@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger/ledger-store';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';
 import { alice, countingIds, openWorkshop, recordingTool } from './workshop.js';

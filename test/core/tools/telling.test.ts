@@ -1,4 +1,4 @@
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { SettledCall, ToolContent, ToolProgress } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { alice, countingIds, holdingInterceptor, openWorkshop, recordingTool } from './workshop.js';

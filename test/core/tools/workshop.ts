@@ -1,13 +1,13 @@
+import type { Driver } from '@cinnabar/core';
 import type { ProvenanceService } from '@cinnabar/core/internal/access/provenance';
 import type { AccessService, Owner } from '@cinnabar/core/internal/contracts';
 import { createBoundary, createInFlight } from '@cinnabar/core/internal/gateway/boundary';
 import { createEnabledIn } from '@cinnabar/core/internal/gateway/guild-states';
 import { createScope } from '@cinnabar/core/internal/plugins/scope';
-import type { Driver } from '@cinnabar/core/internal/storage/driver';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import type { AuditEntry } from '@cinnabar/core/internal/tools/audit';
 import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger/ledger-store';
 import { createToolPolicies, createTools } from '@cinnabar/core/internal/tools/tools';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import { type Actor, definePlugin, type Interceptor, type ToolDefinition, type ToolInput, z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { memoryGuildStates } from '../../support/guild-states.js';

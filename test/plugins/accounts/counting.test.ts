@@ -1,5 +1,4 @@
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { createTestHost } from '@cinnabar/core/testing';
+import { createMemoryDriver, createTestHost } from '@cinnabar/core/testing';
 import { Accounts, type Receipt } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { receipt } from './receipt.js';

@@ -1,5 +1,4 @@
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
-import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { createMemoryDriver, createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { hang, type ScriptedLlm, say, scriptedLlm, startOpenAiStandIn } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { createMortalDriver } from '../../campaign/confirm/mortal-driver.js';

@@ -1,7 +1,7 @@
 /** The bot that is killed: `node child.js '<Orders as JSON>'`. Says `ready` once it is logged in. */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { createHost } from '@cinnabar/core/internal/host';
+import { createHost } from '@cinnabar/core';
 import { SettingsCatalog } from '@cinnabar/sdk';
 import { createFastClock, type Pace } from '../fast-clock.js';
 

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
+import type { Discover } from '@cinnabar/core';
 import type { Owner } from '@cinnabar/core/internal/contracts';
-import type { Discover } from '@cinnabar/core/internal/plugins/discovery';
 import type { KnownGuard } from '@cinnabar/core/internal/plugins/guard-registry';
 import type { PluginChange } from '@cinnabar/core/internal/plugins/lifecycle/changes';
 import type { PluginLoader } from '@cinnabar/core/internal/plugins/loader';

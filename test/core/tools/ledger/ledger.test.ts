@@ -1,6 +1,6 @@
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
 import { createLedger } from '@cinnabar/core/internal/tools/ledger/ledger';
 import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger/ledger-store';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../../support/logs.js';

@@ -1,4 +1,4 @@
-import { loadConfig } from '@cinnabar/core/internal/config/load';
+import { loadConfig } from '@cinnabar/core';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { hangMidway, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';

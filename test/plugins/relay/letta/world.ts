@@ -1,6 +1,6 @@
 import { openCollection } from '@cinnabar/core/internal/storage/documents/collection';
 import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/document-store';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import { type LettaStandInOptions, startLettaStandIn } from '@cinnabar/local-letta';
 import { type Agents, createAgents } from '@cinnabar/plugin-relay/letta/agents';
 import type { AgentEvent, AskApproval, Prompt } from '@cinnabar/plugin-relay/letta/runs/prompt-context';

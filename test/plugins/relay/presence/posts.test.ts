@@ -1,6 +1,6 @@
 import { openCollection } from '@cinnabar/core/internal/storage/documents/collection';
 import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/document-store';
-import { createMemoryDriver } from '@cinnabar/core/internal/storage/drivers/memory';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import { posts as collection, createMessageAuthors } from '@cinnabar/plugin-relay/agents/message-authors';
 import { expect } from 'chai';
 import { SnowflakeUtil } from 'discord.js';
