@@ -38,7 +38,7 @@ import type {
   z,
 } from '@cinnabar/sdk';
 import type { ClientEvents, Interaction, Message } from 'discord.js';
-import type { Entrusted } from './access/entrusted.js';
+import type { Entrusted } from './tools/tools.js';
 
 /** Owns everything that one run of one plugin has registered. */
 export interface Scope {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hostPartSchema } from '@cinnabar/core/internal/config/host-config';
-import { createHistory } from '@cinnabar/core/internal/tools/ledger/history';
+import { createHistory } from '@cinnabar/core/internal/tools/ledger-store';
 import { createTestHost } from '@cinnabar/core/testing';
 import { removeOldCalls } from '@cinnabar/plugin-mcp/history/files';
 import { Accounts, createKeyedMutex, SettingsCatalog } from '@cinnabar/sdk';
@@ -53,10 +53,10 @@ describe('security: bounds on disk', () => {
       erase: async () => undefined,
       rewrite: async () => undefined,
     };
-    const ledger = createHistory({ store, clock, log: recordingLogger(), kept: { days: 7, calls: 1_000 } });
+    const ledger = createHistory(store, clock, recordingLogger(), { days: 7, calls: 1_000 });
     await ledger.prune();
     expect(rows.size).to.equal(249);
-    await createHistory({ store, clock, log: recordingLogger(), kept: { days: 7, calls: 100 } }).prune();
+    await createHistory(store, clock, recordingLogger(), { days: 7, calls: 100 }).prune();
     expect([rows.size, [...rows.keys()][0]]).to.deep.equal([100, '000150']);
   });
 

@@ -1,11 +1,28 @@
-import type { AccessRequest, Actor, Clock, Decision, DecisionReason, Identities, Logger } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
+import {
+  type AccessRequest,
+  type Actor,
+  type Clock,
+  type Decision,
+  type DecisionReason,
+  type Identities,
+  type Logger,
+  permissionName,
+  TIERS,
+  type Tier,
+} from '@cinnabar/sdk';
+import {
+  type Client,
+  PermissionFlagsBits,
+  type PermissionsBitField,
+  type PermissionsString,
+  Team,
+  TeamMemberMembershipState,
+  TeamMemberRole,
+  type User,
+} from 'discord.js';
 import type { AccessRule, AccessService, GuildStates } from '../contracts.js';
-import { createMemberships } from './memberships.js';
-import { createOwners } from './owners.js';
-import { judge, tierIn } from './policy.js';
 import { createPlaceResolver, OUT_OF_REACH } from './resolved-place.js';
-import { type Absence, createSubjects, type Subject } from './subjects.js';
+import { type Absence, createMemberships, createSubjects, type Subject } from './subjects.js';
 
 export interface AccessParts {
   readonly client: Client;
@@ -26,7 +43,7 @@ type MaybeLater<T> = T | Promise<T>;
 /** Builds the one authorization path. Deny wins, and whatever goes wrong inside is a refusal. */
 export function createAccess(parts: AccessParts): AccessService {
   const { client, states, enabledIn, rules = [], clock, log } = parts;
-  const owners = createOwners({ client, configured: parts.owners, clock, log });
+  const owners = createOwners(parts);
   const memberships = createMemberships(client, clock);
   const subjects = createSubjects({ client, states, isOwner: owners.has, clock, memberships });
   const places = createPlaceResolver({ identities: parts.identities, client });
@@ -38,7 +55,7 @@ export function createAccess(parts: AccessParts): AccessService {
 
   const named = (found: Subject | Absence): Subject | DecisionReason => ('because' in found ? ofAbsence(found) : found);
 
-  // At once where everything is known: a command must not cost a promise for each step.
+  // Synchronous where everything is known: a command must not cost a promise for each step.
   const stand = (actor: Actor, fresh: boolean): MaybeLater<Subject | DecisionReason> => {
     const failed = (error: unknown) => failedCheck('actor', error);
     try {
@@ -81,7 +98,7 @@ export function createAccess(parts: AccessParts): AccessService {
       const { userId, guildId, channelId, elsewhere } = place;
       const who = { userId, guildId, channelId: channelId ?? actor.channelId };
       const subject = elsewhere ? await subjects.elsewhere(place, fresh) : await subjects.here(who, fresh);
-      // What there is elsewhere is nobody's business who cannot see it.
+      // A refusal must tell nothing of a place that the actor cannot see.
       if ('because' in subject) return refuse(elsewhere ? OUT_OF_REACH : ofAbsence(subject));
       const ofPolicy = judged(subject, who, request);
       return conclude([...ofPolicy, ...(await added(who, request))]);
@@ -114,7 +131,7 @@ export function createAccess(parts: AccessParts): AccessService {
     actorAt: places.actorAt,
     modeOf: places.modeOf,
     async tierOf(actor) {
-      // An agent is never more than an ordinary member to whoever asks in general.
+      // An agent has no tier of its own: what it may do depends on the grant for each call.
       if (actor.identity !== undefined) return 'everyone';
       const subject = await stand(actor, false);
       return 'rule' in subject ? 'everyone' : tierIn(subject);
@@ -138,4 +155,178 @@ const ofAbsence = ({ because }: Absence): DecisionReason => ({ rule: 'actor', al
 export function refusalReasons(decision: Decision): string {
   const denying = decision.reasons.filter((reason) => !reason.allowed).map((reason) => reason.text);
   return denying.length === 0 ? 'no rule allows it' : denying.join('; ');
+}
+
+const RETRY_AFTER_MS = 30_000;
+
+/** The bot's owners: those configured, else the application's owner or team as Discord has it. */
+function createOwners({ client, owners: configured, clock, log }: AccessParts) {
+  let ids: ReadonlySet<string> = new Set(configured);
+  let known = configured.length > 0;
+  let retryAt = 0;
+  let asking: Promise<void> | undefined;
+
+  const ask = async () => {
+    try {
+      const application = await client.application?.fetch();
+      if (application === undefined) return;
+      ids = new Set(ownerIds(application.owner));
+      known = true;
+    } catch (error) {
+      retryAt = clock.now() + RETRY_AFTER_MS;
+      log.warn("Discord did not say who owns the bot; until it does, no user counts as the bot's owner", { error });
+    } finally {
+      asking = undefined;
+    }
+  };
+
+  const settled = () => known || clock.now() < retryAt;
+
+  return {
+    has: (userId: string) => ids.has(userId),
+    ids: (): readonly string[] => [...ids],
+    /** Whether there is nothing to wait for: they are known, or Discord failed to answer just now. */
+    settled,
+    /** Never rejects: while Discord does not answer, no user is an owner. Discord is asked again after 30 s at the earliest. */
+    load(): Promise<void> {
+      if (settled()) return Promise.resolve();
+      asking ??= ask();
+      return asking;
+    },
+  };
+}
+
+/** Members of a team count when they have accepted and may change the application. */
+function ownerIds(owner: User | Team | null): readonly string[] {
+  if (owner === null) return [];
+  if (!(owner instanceof Team)) return [owner.id];
+  return owner.members
+    .filter((member) => member.membershipState === TeamMemberMembershipState.Accepted)
+    .filter((member) => member.role !== TeamMemberRole.ReadOnly)
+    .map((member) => member.id);
+}
+
+/** One rule of the policy. `undefined`: the request asks nothing of the kind. */
+interface Check {
+  readonly rule: string;
+  look(subject: Subject, request: AccessRequest, pluginEnabled: boolean): Omit<DecisionReason, 'rule'> | undefined;
+}
+
+const PLACES = { guild: 'in a server', dm: 'in a direct message' } as const;
+
+/** Every rule that is looked at, in the order in which people read the reasons. */
+const CHECKS: readonly Check[] = [
+  {
+    rule: 'place',
+    look(subject, { policy }) {
+      if (policy.where === undefined || policy.where === 'anywhere') return undefined;
+      return policy.where === subject.place
+        ? { allowed: true, text: `this is ${PLACES[subject.place]}` }
+        : { allowed: false, text: `this only works ${PLACES[policy.where]}` };
+    },
+  },
+  {
+    rule: 'plugin-enabled',
+    look(_subject, { plugin }, enabled) {
+      return enabled
+        ? { allowed: true, text: `the plugin "${plugin}" is switched on here` }
+        : { allowed: false, text: `the plugin "${plugin}" is switched off here` };
+    },
+  },
+  {
+    rule: 'tier',
+    look(subject, { policy }) {
+      const needed = (subject.place === 'dm' ? policy.dmTier : undefined) ?? policy.tier ?? 'everyone';
+      if (needed === 'everyone') return { allowed: true, text: 'everyone may use this' };
+      const actual = tierIn(subject);
+      if (!reaches(actual, needed)) {
+        const text = `you need to be at least ${TIER_NAMES[needed]} here, and you are ${TIER_NAMES[actual]}`;
+        return { allowed: false, text };
+      }
+      return { allowed: true, text: `you are ${TIER_NAMES[actual]}` };
+    },
+  },
+  {
+    rule: 'member-permissions',
+    look(subject, { policy }) {
+      if (policy.member === undefined || policy.member.length === 0) return undefined;
+      const missing = missingPermissions(subject.memberPermissions, policy.member, subject.inThread);
+      return missing.length === 0
+        ? { allowed: true, text: `you have ${permissionNames(policy.member)} in this channel` }
+        : { allowed: false, text: `you lack ${permissionNames(missing)} in this channel` };
+    },
+  },
+  {
+    rule: 'bot-permissions',
+    look(subject, { policy }) {
+      if (policy.bot === undefined || policy.bot.length === 0) return undefined;
+      const missing = missingPermissions(subject.botPermissions, policy.bot, subject.inThread);
+      return missing.length === 0
+        ? { allowed: true, text: `I have ${permissionNames(policy.bot)} in this channel` }
+        : { allowed: false, text: `I lack ${permissionNames(missing)} in this channel` };
+    },
+  },
+];
+
+/** Every reason for and against, in order. Pure: what it is given is all there is. */
+export function judge(subject: Subject, request: AccessRequest, pluginEnabled: boolean): readonly DecisionReason[] {
+  const reasons: DecisionReason[] = [];
+  for (const { rule, look } of CHECKS) {
+    const found = look(subject, request, pluginEnabled);
+    if (found !== undefined) reasons.push({ rule, allowed: found.allowed, text: found.text });
+  }
+  return reasons;
+}
+
+const { Administrator, ManageGuild, ModerateMembers, KickMembers, BanMembers, ManageMessages } = PermissionFlagsBits;
+
+const hasRole = (subject: Subject, ids: readonly string[]) => ids.some((id) => subject.hasRole(id));
+
+/** From the most trusted down: the first that holds is the actor's tier. The guild's tiers have no meaning in a direct message. */
+const HOLDS: readonly (readonly [Tier, (subject: Subject) => boolean])[] = [
+  ['botOwner', (subject) => subject.isBotOwner],
+  ['everyone', (subject) => subject.place === 'dm'],
+  ['guildOwner', (subject) => subject.isGuildOwner],
+  [
+    'admin',
+    (subject) => subject.guildPermissions.any([Administrator, ManageGuild]) || hasRole(subject, subject.adminRoles),
+  ],
+  [
+    'mod',
+    (subject) =>
+      subject.guildPermissions.any([ModerateMembers, KickMembers, BanMembers, ManageMessages]) ||
+      hasRole(subject, subject.modRoles),
+  ],
+];
+
+function tierIn(subject: Subject): Tier {
+  return HOLDS.find(([, holds]) => holds(subject))?.[0] ?? 'everyone';
+}
+
+function reaches(actual: Tier, needed: Tier): boolean {
+  return TIERS.indexOf(actual) >= TIERS.indexOf(needed);
+}
+
+/** A tier as it reads in a sentence: "you are …". */
+const TIER_NAMES: Readonly<Record<Tier, string>> = {
+  everyone: 'an ordinary member',
+  mod: 'a moderator',
+  admin: 'an admin',
+  guildOwner: "the server's owner",
+  botOwner: "the bot's owner",
+};
+
+/** The wanted permissions that are not there. In a thread, sending needs `SendMessagesInThreads` instead. */
+function missingPermissions(
+  held: Readonly<PermissionsBitField>,
+  wanted: readonly PermissionsString[],
+  inThread: boolean,
+): readonly PermissionsString[] {
+  const inPlace = wanted.map((name) => (inThread && name === 'SendMessages' ? 'SendMessagesInThreads' : name));
+  return inPlace.filter((name) => !held.has(name));
+}
+
+/** `ManageMessages` as people know it: "Manage Messages". */
+function permissionNames(permissions: readonly PermissionsString[]): string {
+  return permissions.map(permissionName).join(', ');
 }

@@ -1,13 +1,13 @@
-import type { AccessRequest, Actor, DecisionReason, Identities, IdentityGrant, Place } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
+import type { AccessRequest, Actor, DecisionReason, IdentityGrant, Place } from '@cinnabar/sdk';
+import type { AccessParts } from './access.js';
 
-/** For whom a decision is made, and where: what a decision comes down to. */
+/** The user and the place that a decision is made for. */
 export interface ResolvedPlace {
   readonly userId: string;
   readonly guildId: string | null;
   /** `undefined`: the guild as a whole. */
   readonly channelId: string | undefined;
-  /** It is somewhere else than where the actor is: there must be nothing to learn from a refusal. */
+  /** It is not the place in which the actor is: a refusal must tell nothing of it. */
   readonly elsewhere: boolean;
 }
 
@@ -17,13 +17,8 @@ export const OUT_OF_REACH: DecisionReason = {
   text: 'there is no such place, or it is out of reach from here',
 };
 
-interface Parts {
-  readonly identities: Pick<Identities, 'get' | 'standing'>;
-  readonly client: Client;
-}
-
 /** Finds the place of a request that takes effect elsewhere, or of an agent that acts under an identity; or why there is none. */
-export function createPlaceResolver({ identities, client }: Parts) {
+export function createPlaceResolver({ identities, client }: Pick<AccessParts, 'identities' | 'client'>) {
   /** A channel counts as granted with its threads, a category with its channels. */
   const covers = (channels: IdentityGrant['channels'], channelId: string): boolean => {
     if (channels === 'all' || channels.includes(channelId)) return true;
@@ -83,7 +78,7 @@ export function createPlaceResolver({ identities, client }: Parts) {
       if (identity === undefined) return [userId];
       return [userId, ...((await identities.get(identity))?.grants ?? []).map((grant) => grant.userId)];
     },
-    /** Who acts in the guild in which something takes effect: an identity acts for whoever let it in there. */
+    /** The actor in the guild in which a call takes effect: an identity acts for the user who granted it access there. */
     async actorAt(actor: Actor, at: Place): Promise<Actor> {
       if (actor.identity === undefined || at.guildId === actor.guildId) return actor;
       const grant = await grantFor(actor.identity, at.guildId);
@@ -120,7 +115,7 @@ const has =
 const notGranted = (tool: string): DecisionReason => ({
   rule: 'identity',
   allowed: false,
-  text: `nobody has granted "${tool}" to this agent`,
+  text: `"${tool}" has not been granted to this agent`,
 });
 
 /** A guild's places are not reachable from another guild, and a direct message only by its member, who reaches their own guilds from there. */

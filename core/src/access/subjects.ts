@@ -1,19 +1,28 @@
-import { type Actor, type Clock, unlessUnreachable } from '@cinnabar/sdk';
+import { type Actor, type Clock, maxEntries, unlessUnreachable } from '@cinnabar/sdk';
 import {
   type Channel,
   ChannelType,
   type Client,
+  Events,
+  GatewayIntentBits,
   type Guild,
   type GuildBasedChannel,
   type GuildMember,
   type PermissionsBitField,
   type PermissionsString,
+  type PrivateThreadChannel,
 } from 'discord.js';
+import { LRUCache } from 'lru-cache';
 import type { GuildState, GuildStates } from '../contracts.js';
-import type { Memberships } from './memberships.js';
-import { IN_DIRECT_MESSAGES, NO_PERMISSIONS, whileTimedOut } from './policy.js';
 import type { ResolvedPlace } from './resolved-place.js';
-import { isPrivateThread, mayEnter, permissionsIn } from './visibility.js';
+import {
+  IN_DIRECT_MESSAGES,
+  isPrivateThread,
+  mayEnter,
+  NO_PERMISSIONS,
+  permissionsIn,
+  whileTimedOut,
+} from './visibility.js';
 
 interface Parts {
   readonly client: Client;
@@ -25,10 +34,12 @@ interface Parts {
 
 const HIDDEN = 'you can no longer see this channel';
 
-/** Who is in it does not follow from permissions. */
+/** Permissions do not say who is in a private thread. */
 const isForFew = (channel: Channel) => !channel.isDMBased() && isPrivateThread(channel);
 
-/** Looks up where an actor stands: at once where everything is in memory. `fresh` asks Discord again wherever the cache may lag behind. */
+/**
+ * Finds the subject of a decision: at once where everything is in memory. `fresh` asks Discord again wherever the cache may lag behind.
+ */
 export function createSubjects({ client, states, isOwner, clock, memberships }: Parts) {
   const standIn = (
     { guild, state, member, me }: Omit<Position, 'channel' | 'isBotOwner'>,
@@ -43,11 +54,14 @@ export function createSubjects({ client, states, isOwner, clock, memberships }: 
     return new GuildSubject({ guild, state, channel, member, me, isBotOwner: isOwner(member.id) }, clock);
   };
 
+  const channelOf = async (id: string): Promise<Channel | undefined> =>
+    client.channels.cache.get(id) ?? (await unlessUnreachable(client.channels.fetch(id))) ?? undefined;
+
   const lookUp = async (guild: Guild, actor: Actor, known: GuildMember | undefined, fresh: boolean): Promise<Found> => {
     const { channelId, userId } = actor;
     const state = states.peek(guild.id) ?? (await states.load(guild.id));
-    const channel = client.channels.cache.get(channelId) ?? (await unlessUnreachable(client.channels.fetch(channelId)));
-    if (channel === undefined || channel === null) return absent('that channel no longer exists');
+    const channel = await channelOf(channelId);
+    if (channel === undefined) return absent('that channel no longer exists');
     const member = known ?? (await memberships.member(guild, userId, fresh));
     if (member === undefined) return absent('you are no longer in this server');
     const me = guild.members.me ?? (await guild.members.fetchMe());
@@ -93,43 +107,11 @@ export function createSubjects({ client, states, isOwner, clock, memberships }: 
     };
   };
 
-  const elsewhere = createRemoteSubjects({ client, states, isOwner, clock, memberships, inDirectMessage });
-
-  return {
-    /** Where the actor is. */
-    here: (actor: Actor, fresh: boolean): Found | Promise<Found> =>
-      actor.guildId === null ? inDirectMessage(actor) : inGuild(actor, actor.guildId, fresh),
-    elsewhere: elsewhere.find,
-    mayEnter: elsewhere.mayEnter,
-  };
-}
-
-interface ElsewhereParts {
-  readonly client: Client;
-  readonly states: GuildStates;
-  readonly isOwner: (userId: string) => boolean;
-  readonly clock: Clock;
-  readonly memberships: Memberships;
-  readonly inDirectMessage: (actor: Actor) => Promise<Found>;
-}
-
-/** Who stands before a place: the guild, and its channel where one was named. */
-interface Entry {
-  readonly guild: Guild;
-  readonly member: GuildMember;
-  readonly me: GuildMember;
-  readonly channel: GuildBasedChannel | undefined;
-}
-
-/** Looks up where somebody stands in a place in which they are not: they, and the bot, must be able to see it. */
-function createRemoteSubjects({ client, states, isOwner, clock, memberships, inDirectMessage }: ElsewhereParts) {
-  const channelIn = async (guild: Guild, channelId: string): Promise<GuildBasedChannel | undefined> => {
-    const channel = client.channels.cache.get(channelId) ?? (await unlessUnreachable(client.channels.fetch(channelId)));
-    const isThere = channel !== undefined && channel !== null && !channel.isDMBased() && channel.guildId === guild.id;
-    return isThere ? channel : undefined;
-  };
-
-  const enter = async ({ userId, guildId, channelId }: ResolvedPlace, fresh: boolean): Promise<Entry | Absence> => {
+  /** Looks up a member of a guild and, where one is named, a channel of it that both the member and the bot can see. */
+  const enter = async (
+    { userId, guildId, channelId }: ResolvedPlace,
+    fresh: boolean,
+  ): Promise<Omit<Position, 'state' | 'isBotOwner'> | Absence> => {
     const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
     if (guild === undefined) return absent('I am not in that server');
     // Not the cached one: they need not have said anything for months.
@@ -137,30 +119,21 @@ function createRemoteSubjects({ client, states, isOwner, clock, memberships, inD
     if (member === undefined) return absent('you are not in that server');
     const me = guild.members.me ?? (await guild.members.fetchMe());
     if (channelId === undefined) return { guild, member, me, channel: undefined };
-    const channel = await channelIn(guild, channelId);
-    if (channel === undefined) return absent('that channel is not in that server');
+    const channel = await channelOf(channelId);
+    if (channel === undefined || channel.isDMBased() || channel.guildId !== guild.id) {
+      return absent('that channel is not in that server');
+    }
     if (!(await mayEnter(channel, member, memberships))) return absent('you cannot see that channel');
     if (!permissionsIn(channel, me).has('ViewChannel')) return absent('I cannot see that channel');
     return { guild, member, me, channel };
   };
 
   return {
-    /** Whether they may go in now, and have these permissions there. A conversation is for the person it is with. */
-    async mayEnter(place: ResolvedPlace, permissions: readonly PermissionsString[]): Promise<boolean> {
-      const { userId, guildId, channelId } = place;
-      if (guildId === null) {
-        if (channelId === undefined) return false;
-        const channel =
-          client.channels.cache.get(channelId) ?? (await unlessUnreachable(client.channels.fetch(channelId)));
-        return channel?.type === ChannelType.DM && channel.recipientId === userId;
-      }
-      const entry = await enter(place, false);
-      if ('because' in entry) return false;
-      const { channel, member } = entry;
-      const held = channel === undefined ? member.permissions : permissionsIn(channel, member);
-      return permissions.every((permission) => held.has(permission));
-    },
-    async find(place: ResolvedPlace, fresh: boolean): Promise<Found> {
+    /** The actor in the channel in which the actor is. */
+    here: (actor: Actor, fresh: boolean): Found | Promise<Found> =>
+      actor.guildId === null ? inDirectMessage(actor) : inGuild(actor, actor.guildId, fresh),
+    /** A user in another place, which the user and the bot must be able to see. */
+    async elsewhere(place: ResolvedPlace, fresh: boolean): Promise<Found> {
       const { userId, guildId, channelId } = place;
       if (guildId === null) return inDirectMessage({ userId, guildId, channelId: channelId ?? '' });
       const state = states.peek(guildId) ?? (await states.load(guildId));
@@ -169,10 +142,22 @@ function createRemoteSubjects({ client, states, isOwner, clock, memberships, inD
       if (entry.member.user.bot) return absent('you are not in that server');
       return new GuildSubject({ ...entry, state, isBotOwner: isOwner(userId) }, clock);
     },
+    /** Whether a user can see the place now, and has these permissions there. A direct message is for its recipient alone. */
+    async mayEnter(place: ResolvedPlace, permissions: readonly PermissionsString[]): Promise<boolean> {
+      const { userId, guildId, channelId } = place;
+      if (guildId === null) {
+        const channel = channelId === undefined ? undefined : await channelOf(channelId);
+        return channel?.type === ChannelType.DM && channel.recipientId === userId;
+      }
+      const entry = await enter(place, false);
+      if ('because' in entry) return false;
+      const held = permissionsAt(entry.channel, entry.member);
+      return permissions.every((permission) => held.has(permission));
+    },
   };
 }
 
-/** Who is where: what a subject in a guild is derived from. */
+/** A member and the bot in a place: what a subject in a guild is derived from. */
 interface Position {
   readonly guild: Guild;
   readonly state: GuildState;
@@ -264,7 +249,7 @@ export interface Subject {
   readonly inThread: boolean;
 }
 
-/** Nobody to decide about: a bot, someone who left, a guild or channel that is gone. `because` is a clause for people. */
+/** Why there is no subject: a bot, a member who left, a guild or channel that is gone. `because` is a clause for people. */
 export interface Absence {
   readonly because: string;
 }
@@ -272,3 +257,84 @@ export interface Absence {
 const absent = (because: string): Absence => ({ because });
 
 type Found = Subject | Absence;
+
+/** How long an answer of Discord holds where no event announces changes; a call that is about to run asks anew in any case. */
+const RECENT_MS = 5_000;
+const MOST_REMEMBERED = 5_000;
+
+/** The members of guilds with their roles, and those of private threads, as Discord has them now. */
+export interface Memberships {
+  /** Whether Discord sends an event for every change of members and of threads' members. */
+  live(): boolean;
+  /** `undefined` for a user who is not in the guild. @param fresh asks anew, unless Discord sends changes */
+  member(guild: Guild, userId: string, fresh?: boolean): Promise<GuildMember | undefined>;
+  isInThread(thread: PrivateThreadChannel, userId: string): Promise<boolean>;
+  /** Drops what is remembered of one user: the next decision asks Discord. */
+  forget(userId: string): void;
+}
+
+/**
+ * The one place where the host learns of memberships. With the intent GuildMembers the gateway keeps the caches of discord.js true. Without it a
+ * cached member is as old as their last message, so Discord is asked, and its answer holds for the few seconds that one call takes.
+ */
+export function createMemberships(client: Client, clock: Clock): Memberships {
+  const cache = { ...maxEntries(MOST_REMEMBERED), ttl: RECENT_MS, ttlResolution: 0, perf: { now: () => clock.now() } };
+  const members = new LRUCache<string, Promise<GuildMember | undefined>>(cache);
+  const threads = new LRUCache<string, Promise<boolean>>(cache);
+  const live = () => client.options.intents.has(GatewayIntentBits.GuildMembers);
+
+  const keyOf = (placeId: string, userId: string) => `${placeId}/${userId}`;
+
+  const forget = (userId: string) => {
+    for (const known of [members, threads]) {
+      for (const key of known.keys()) if (key.endsWith(`/${userId}`)) known.delete(key);
+    }
+  };
+  const forgetPlace = (placeId: string) => {
+    for (const known of [members, threads]) {
+      for (const key of known.keys()) if (key.startsWith(`${placeId}/`)) known.delete(key);
+    }
+  };
+  client.on(Events.GuildMemberUpdate, (_before, { id }) => forget(id));
+  client.on(Events.GuildMemberRemove, ({ id }) => forget(id));
+  client.on(Events.GuildBanAdd, ({ user }) => forget(user.id));
+  client.on(Events.GuildDelete, ({ id }) => forgetPlace(id));
+  client.on(Events.ThreadMembersUpdate, (_added, _removed, { id }) => forgetPlace(id));
+  client.on(Events.ThreadDelete, ({ id }) => forgetPlace(id));
+
+  /** Concurrent callers share one request; a failed one is repeated at the next call. */
+  const asked = <T>(known: LRUCache<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const answer = ask();
+    known.set(key, answer);
+    answer.catch(() => {
+      if (known.get(key) === answer) known.delete(key);
+    });
+    return answer;
+  };
+
+  return {
+    live,
+    forget,
+    async member(guild, userId, fresh = false) {
+      if (live()) return unlessUnreachable(guild.members.fetch(userId));
+      const key = keyOf(guild.id, userId);
+      if (fresh) members.delete(key);
+      return asked(members, key, async () => {
+        const member = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
+        // Other code would go on finding a member in the cache.
+        if (member === undefined) guild.members.cache.delete(userId);
+        return member;
+      });
+    },
+    async isInThread(thread, userId) {
+      if (live()) return isIn(thread, userId, false);
+      return asked(threads, keyOf(thread.id, userId), () => isIn(thread, userId, true));
+    },
+  };
+}
+
+async function isIn(thread: PrivateThreadChannel, userId: string, force: boolean): Promise<boolean> {
+  return (await unlessUnreachable(thread.members.fetch({ member: userId, force }))) !== undefined;
+}

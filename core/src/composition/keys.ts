@@ -1,6 +1,6 @@
 import type { Clock, Files, MessageOrigins, Prefixes, Random, ToolPolicies } from '@cinnabar/sdk';
 import type { DependencyContainer, InjectionToken } from 'tsyringe';
-import type { ProvenanceService } from '../access/provenance.js';
+import type { ProvenanceService } from '../access/visibility.js';
 import type { ConfigurationService } from '../config/configuration.js';
 import type { HostConfig } from '../config/host-config.js';
 import type {

@@ -1,35 +1,212 @@
 import {
-  type Clock,
+  CinnabarError,
   createDeadline,
   createFairSlots,
+  type Disposer,
   type FairBounds,
   type FairClaim,
+  type Interceptor,
   type Logger,
   linkSignals,
+  type Outcome,
   type Place,
   type SettledOutcome,
+  type ToolCall,
   type ToolProgress,
 } from '@cinnabar/sdk';
-import type { ProvenanceService } from '../access/provenance.js';
-import type { Boundary } from '../contracts.js';
-import { readArguments } from './arguments.js';
-import type { LiveCall } from './call.js';
-import { type Gate, isSamePlace, targetOf } from './gate.js';
-import { denied, doneOutcome, failed, thrownOutcome } from './outcomes.js';
-import type { RegisteredTool, ToolRegistry } from './registry.js';
+import type { Owner } from '../contracts.js';
+import { denied, doneOutcome, failed, type LiveCall, readArguments, thrownOutcome } from './call.js';
+import { type Gate, isSamePlace, targetOf } from './invoke.js';
+import type { RegisteredTool, ToolParts, ToolRegistry } from './tools.js';
 
-interface Parts {
-  readonly registry: ToolRegistry;
-  readonly gate: Gate;
-  readonly provenance: ProvenanceService;
-  readonly boundary: Boundary;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly bounds?: FairBounds;
+type Next = () => Promise<SettledOutcome>;
+
+/** Leads a call through the interceptors that are switched on where it was asked for or where it takes effect, and at last to `execute`. */
+export function createChain(
+  { enabledIn, boundary, log }: Pick<ToolParts, 'enabledIn' | 'boundary' | 'log'>,
+  interceptors: InterceptorRegistry,
+  execute: (call: LiveCall) => Promise<SettledOutcome>,
+) {
+  /** @param onDeferred gets the note of an interceptor that waits, as soon as it does, however far in it is */
+  return function pass(call: LiveCall, onDeferred: (note: string) => void): Promise<SettledOutcome> {
+    const { actor, at = actor } = call;
+    const around = interceptors
+      .all()
+      .filter(({ owner: { plugin } }) => enabledIn(actor.guildId, plugin) || enabledIn(at.guildId, plugin));
+
+    const enter = (index: number): Promise<SettledOutcome> => {
+      const here = around[index];
+      return here === undefined
+        ? execute(call)
+        : wrap(
+            here,
+            onceDecided(call, () => enter(index + 1)),
+          );
+    };
+
+    const wrap = async (here: RegisteredInterceptor, next: Next): Promise<SettledOutcome> => {
+      const { name } = here.interceptor;
+      try {
+        if (here.gone()) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: here.owner.id, state: 'stopping' });
+        const outcome = await boundary.track(here.owner, () => here.interceptor.handle(viewFor(here, call), next));
+        return await reconcile(call, name, await settledOf(outcome, onDeferred), log);
+      } catch (error) {
+        log.error('an interceptor failed, so the call was not let through', {
+          interceptor: name,
+          callId: call.id,
+          error,
+        });
+        return reconcile(call, name, brokenInterceptor(call, name), log);
+      }
+    };
+
+    return enter(0);
+  };
+}
+
+/** However often it is called, what lies further in happens once, and not while a decision is waited for. */
+function onceDecided(call: LiveCall, go: Next): Next {
+  let begun: Promise<SettledOutcome> | undefined;
+  return () => {
+    const state = call.row()?.state;
+    if (begun === undefined && state === 'pending') {
+      return Promise.resolve(failed(call.id, 'CINNABAR_TOOL_STATE', { call: call.id, state }));
+    }
+    begun ??= state === undefined ? call.ended : go();
+    return begun;
+  };
+}
+
+function settledOf(outcome: Outcome, onDeferred: (note: string) => void): SettledOutcome | Promise<SettledOutcome> {
+  if (outcome.status !== 'deferred') return outcome;
+  onDeferred(outcome.note);
+  return outcome.settled;
+}
+
+interface RegisteredInterceptor {
+  readonly owner: Owner;
+  readonly interceptor: Interceptor;
+  /** Calls that wait for it, or for which it got an approval and that have not ended. */
+  readonly held: Set<LiveCall>;
+  /** Whether it was taken back, or its plugin is stopping: it lets nothing through any more. */
+  gone(): boolean;
+}
+
+interface InterceptorRegistry {
+  add(owner: Owner, interceptor: Interceptor): Disposer;
+  /** The outermost first. */
+  all(): readonly RegisteredInterceptor[];
+}
+
+/** @param onGone gets an interceptor that was removed: the calls that it holds can no longer be decided */
+export function createInterceptors(onGone: (gone: RegisteredInterceptor) => Promise<void>): InterceptorRegistry {
+  const registered = new Set<RegisteredInterceptor>();
+  return {
+    add(owner, interceptor) {
+      const entry: RegisteredInterceptor = {
+        owner,
+        interceptor,
+        held: new Set(),
+        gone: () => !registered.has(entry) || owner.scope.signal.aborted,
+      };
+      const dispose = owner.scope.add(`interceptor ${interceptor.name}`, () => {
+        registered.delete(entry);
+        return onGone(entry);
+      });
+      registered.add(entry);
+      return dispose;
+    },
+    // The sort is stable: of several with one order, the first added is outermost.
+    all: () => [...registered].sort((a, b) => a.interceptor.order - b.interceptor.order),
+  };
+}
+
+/** Ends calls that can no longer be decided, because their interceptor is gone. */
+export async function expireHeld({ interceptor }: RegisteredInterceptor, calls: Iterable<LiveCall>): Promise<void> {
+  const reason = `"${interceptor.name}" was stopped before this was decided, so it was not run`;
+  await Promise.all([...calls].map((call) => call.settle({ status: 'expired', callId: call.id, reason })));
+}
+
+/** A call as one interceptor sees it. Every step is a compare and swap in the ledger, written before it resolves. */
+function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
+  const { id, trail } = call;
+  return {
+    id,
+    tool: call.tool.info,
+    input: call.input,
+    argumentsHash: call.argumentsHash,
+    actor: call.actor,
+    at: call.at,
+    origin: call.origin,
+    session: call.session,
+    step: call.step,
+    messageId: call.messageId,
+    signal: call.signal,
+    card: call.card,
+    policy: call.policy,
+    reading: call.reading,
+    async hold() {
+      if (!(await call.move(['proposed'], 'pending'))) {
+        throw new CinnabarError('CINNABAR_TOOL_STATE', { call: id, state: call.row()?.state ?? 'over' });
+      }
+      trail.note({ heldBy: by.interceptor.name });
+      by.held.add(call);
+      void call.ended.then(() => by.held.delete(call));
+      // Taken back while this was written: what is held by now was not among what it gave up then.
+      if (by.gone()) await expireHeld(by, [call]);
+    },
+    keepPrivate() {
+      call.keptPrivate = true;
+    },
+    async approve(decidedBy, share) {
+      const first = await call.move(['pending'], 'approved', { decidedBy, ...(share === undefined ? {} : { share }) });
+      if (first) trail.note({ decidedBy });
+      return first;
+    },
+    async deny(decidedBy, reason) {
+      const first = await call.end(['pending'], { status: 'denied', callId: id, reason }, { decidedBy });
+      if (first) trail.note({ decidedBy });
+      return first;
+    },
+    expire: (reason) => call.end(['pending'], { status: 'expired', callId: id, reason }),
+  };
+}
+
+/**
+ * Brings what an interceptor returned in line with the ledger, which has the last word: an outcome may be worded
+ * differently, but a call that did not run cannot be made to look done, nor one that ran as if it had not.
+ */
+async function reconcile(
+  call: LiveCall,
+  interceptor: string,
+  outcome: SettledOutcome,
+  log: Logger,
+): Promise<SettledOutcome> {
+  const state = call.row()?.state;
+  if (state === undefined || state === 'executing') {
+    const truth = await call.ended;
+    if (truth.status !== outcome.status) return truth;
+    // Worded differently, it still came from where it came from, and is for whom it is for.
+    const { sources, audience } = truth.status === 'done' ? truth : {};
+    return {
+      ...outcome,
+      callId: call.id,
+      ...(sources === undefined ? {} : { sources }),
+      ...(audience === undefined ? {} : { audience }),
+    };
+  }
+  if (outcome.status !== 'done') return call.settle({ ...outcome, callId: call.id });
+  log.error('an interceptor called a call done that never ran', { interceptor, callId: call.id });
+  return call.settle(brokenInterceptor(call, interceptor));
+}
+
+function brokenInterceptor(call: LiveCall, interceptor: string): SettledOutcome {
+  const detail = `the check "${interceptor}" failed, so it was not run`;
+  return failed(call.id, 'CINNABAR_TOOL_FAILED', { tool: call.tool.info.name, detail });
 }
 
 /** How many calls may run at the same time: many more than ordinary work needs, and few enough that one member's leave others room. */
-export const CALL_BOUNDS: FairBounds = { total: 64, perGuild: 32, perMember: 8 };
+const CALL_BOUNDS: FairBounds = { total: 64, perGuild: 32, perMember: 8 };
 /** How long a call waits for its turn. It ends the wait of calls that are made from within others, and would wait for themselves. */
 const TURN_MS = 60_000;
 const BUSY = 'too many calls are running at the same time, so it was not run; please ask again in a moment';
@@ -40,8 +217,12 @@ const NOT_FOR_ALL = 'what it read is not for everybody who is answered by it';
 const UNSAVED = 'it ran, but its result could not be saved: do not simply repeat it';
 
 /** The innermost step: waits for its turn, asks everything again, claims the call in the ledger, and runs it. At most once per call. */
-export function createExecution({ registry, gate, provenance, boundary, clock, log, bounds = CALL_BOUNDS }: Parts) {
-  const slots = createFairSlots(() => bounds);
+export function createExecution(
+  { provenance, boundary, clock, log }: Pick<ToolParts, 'provenance' | 'boundary' | 'clock' | 'log'>,
+  registry: Pick<ToolRegistry, 'get'>,
+  gate: Gate,
+) {
+  const slots = createFairSlots(() => CALL_BOUNDS);
 
   return async function execute(call: LiveCall): Promise<SettledOutcome> {
     const { id, actor, signal } = call;
@@ -64,7 +245,7 @@ export function createExecution({ registry, gate, provenance, boundary, clock, l
     try {
       const ready = await prepare(call);
       if ('refusal' in ready) return await call.settle(ready.refusal);
-      // Written before it runs: a crash from here on leaves `executing`, which nobody takes for "not run".
+      // Written before it runs: a crash from here on leaves `executing`, which is never taken for "not run".
       const claimed = await call.move(['proposed', 'approved'], 'executing');
       if (claimed) return await record(call, await addressed(call, await run(call, ready.tool)));
       const state = call.row()?.state;
@@ -80,7 +261,7 @@ export function createExecution({ registry, gate, provenance, boundary, clock, l
     if (tool === undefined) return { refusal: failure(call, STOPPED) };
     if (tool !== call.tool && !(await isSameTool(tool, call))) return { refusal: failure(call, CHANGED) };
     const at = await targetOf(tool, call.input, actor);
-    // Whoever decided on it decided on that place.
+    // The decision was made for that place.
     if (!isSamePlace(at, call.at)) return { refusal: failure(call, CHANGED) };
     const place = await gate.place(id, tool, actor, at);
     if (place.refusal !== undefined) return { refusal: place.refusal };
@@ -93,7 +274,7 @@ export function createExecution({ registry, gate, provenance, boundary, clock, l
     return { tool };
   }
 
-  /** Whoever approved needs the right as much as whoever asked: as the person that they are, also where an agent asked. */
+  /** The approver needs the same right as the requester, as a member, also where an agent asked. */
   async function refusalOfPeople(
     { id, actor, alongside, row, trail }: LiveCall,
     tool: RegisteredTool,
@@ -147,14 +328,14 @@ export function createExecution({ registry, gate, provenance, boundary, clock, l
     return { ...outcome, audience: 'requester' };
   }
 
-  /** A listener that fails is not the tool's fault, and nobody is told anything once the call is over. */
+  /** Passes progress on until the call is over. A listener that throws must not make the tool fail. */
   function reportTo({ id, onProgress, row }: LiveCall) {
     return (progress: ToolProgress) => {
       if (onProgress === undefined || row() === undefined) return;
       try {
         onProgress(progress);
       } catch (error) {
-        log.warn('nobody could be told of the progress of a call', { callId: id, error });
+        log.warn('the progress of a call could not be reported', { callId: id, error });
       }
     };
   }

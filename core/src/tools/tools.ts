@@ -1,27 +1,29 @@
 import {
+  type Actor,
   CinnabarError,
+  type Clock,
+  type Disposer,
   type Ledger,
   type LedgerEntry,
-  type Logger,
   type Provenance,
   type SettledCall,
   TOOL_POLICIES,
+  type ToolDefinition,
+  type ToolInfo,
   type ToolPolicies,
   type Tools,
+  z,
 } from '@cinnabar/sdk';
-import type { ProvenanceService } from '../access/provenance.js';
+import type { ProvenanceService } from '../access/visibility.js';
 import type { AccessService, Basics, Boundary, EnabledIn, GuildStates, Owner, ToolService } from '../contracts.js';
-import { type AuditEntry, createAuditor } from './audit.js';
-import { createExecution } from './execution.js';
-import { createGate } from './gate.js';
-import { createChain, createInterceptors, expireHeld } from './interceptors.js';
-import { createInvoke } from './invoke.js';
-import type { KeptCalls } from './ledger/history.js';
-import { createLedger, type LedgerStore } from './ledger/ledger.js';
-import { denied, outcomeOf } from './outcomes.js';
-import { checkToolName, createToolRegistry, type RegisteredTool } from './registry.js';
+import { denied, outcomeOf } from './call.js';
+import { createChain, createExecution, createInterceptors, expireHeld } from './execution.js';
+import { createGate, createInvoke } from './invoke.js';
+import { createLedger } from './ledger.js';
+import type { KeptCalls, LedgerStore } from './ledger-store.js';
+import type { AuditEntry } from './presentation.js';
 
-interface ToolParts extends Basics {
+export interface ToolParts extends Basics {
   readonly access: AccessService;
   readonly provenance: ProvenanceService;
   readonly boundary: Boundary;
@@ -37,23 +39,31 @@ interface ToolParts extends Basics {
   readonly audit: (entry: AuditEntry) => void;
 }
 
-/** Builds the room of tools: registry, interceptor chain, ledger, audit. */
+/** Builds the tool service: registry, interceptor chain, ledger, audit. */
 export function createTools(parts: ToolParts): ToolService {
-  const { log, boundary, enabledIn, provenance } = parts;
+  const { log, provenance } = parts;
   const registry = createToolRegistry();
   const ledger = createLedger(parts);
   const gate = createGate(parts);
   const interceptors = createInterceptors((gone) => expireHeld(gone, gone.held));
-  const execute = createExecution({ ...parts, registry, gate });
-  const pass = createChain({ interceptors, enabledIn, boundary, execute, log });
-  const { onSettled, tell } = createSettledListeners(log);
+  const execute = createExecution(parts, registry, gate);
+  const pass = createChain(parts, interceptors, execute);
+  const listeners = new Set<{ readonly listener: Parameters<Tools['onSettled']>[0] }>();
+  // Never rejects: a listener that throws changes nothing about the call.
+  const announce = async (call: SettledCall) => {
+    const results = await Promise.allSettled([...listeners].map(async ({ listener }) => listener(call)));
+    for (const result of results) {
+      if (result.status === 'rejected')
+        log.error('a listener to calls failed', { callId: call.id, error: result.reason });
+    }
+  };
   const finishing = new Set<Promise<void>>();
   const finish = async (call: SettledCall) => {
-    const done = tell(call).then(() => ledger.archive(call.id));
+    const done = announce(call).then(() => ledger.archive(call.id));
     finishing.add(done);
     await done.finally(() => finishing.delete(done));
   };
-  const invoke = createInvoke({ ...parts, registry, ledger, gate, pass, finish, beginAudit: createAuditor(parts) });
+  const invoke = createInvoke(parts, registry, gate, ledger, pass, finish);
 
   const thoseFor = async (test: (tool: RegisteredTool) => Promise<boolean>) => {
     const tools = await Promise.all(registry.all().map(async (tool) => ((await test(tool)) ? [tool.info] : [])));
@@ -69,7 +79,11 @@ export function createTools(parts: ToolParts): ToolService {
     offered: (actor) => thoseFor((tool) => gate.offers(tool, actor)),
     available: (actor) => thoseFor((tool) => gate.isOn(tool, actor)),
     invoke,
-    onSettled,
+    onSettled(listener) {
+      const entry = { listener };
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
     ledger: { get: ledger.get, recent: ledger.recent },
     async recover() {
       recovered = await ledger.recover();
@@ -168,27 +182,103 @@ export function createToolPolicies(states: GuildStates): ToolPolicies {
   };
 }
 
-type Listener = Parameters<Tools['onSettled']>[0];
-
-interface SettledListeners {
-  readonly onSettled: Tools['onSettled'];
-  /** Resolves when every listener has heard of it. Never rejects: the call is over, whatever they make of it. */
-  tell(call: SettledCall): Promise<void>;
+/** A tool as one run of its plugin registered it. */
+export interface RegisteredTool {
+  readonly owner: Owner;
+  readonly definition: ToolDefinition;
+  readonly info: ToolInfo;
 }
 
-function createSettledListeners(log: Logger): SettledListeners {
-  const listeners = new Set<{ readonly listener: Listener }>();
+export type ToolRegistry = ReturnType<typeof createToolRegistry>;
+
+function createToolRegistry() {
+  const tools = new Map<string, RegisteredTool>();
+  const isLive = ({ owner }: RegisteredTool) => !owner.scope.signal.aborted;
+
   return {
-    onSettled(listener) {
-      const entry = { listener };
-      listeners.add(entry);
-      return () => void listeners.delete(entry);
-    },
-    async tell(call) {
-      const told = await Promise.allSettled([...listeners].map(async ({ listener }) => listener(call)));
-      for (const one of told) {
-        if (one.status === 'rejected') log.error('a listener to calls failed', { callId: call.id, error: one.reason });
+    /** @throws CINNABAR_NAME_INVALID, CINNABAR_NAME_TAKEN, CINNABAR_PLUGIN_INVALID, CINNABAR_SCOPE_CLOSED */
+    add(owner: Owner, definition: ToolDefinition): Disposer {
+      const { name } = definition;
+      checkToolName(name);
+      const taken = tools.get(name);
+      // Which of the two is there must not depend on which came first.
+      if (taken?.definition.yields === true && definition.yields !== true) tools.delete(name);
+      else if (taken !== undefined) {
+        throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'tool', name, plugin: taken.owner.id });
       }
+      const tool = { owner, definition, info: describe(owner, definition) };
+      const dispose = owner.scope.add(`tool ${name}`, () => {
+        if (tools.get(name) === tool) tools.delete(name);
+      });
+      tools.set(name, tool);
+      return dispose;
     },
+    /** Never a tool whose plugin is stopping. */
+    get(name: string): RegisteredTool | undefined {
+      const tool = tools.get(name);
+      return tool !== undefined && isLive(tool) ? tool : undefined;
+    },
+    all: (): readonly RegisteredTool[] => [...tools.values()].filter(isLive),
+  };
+}
+
+function describe(owner: Owner, definition: ToolDefinition): ToolInfo {
+  return Object.freeze({
+    name: definition.name,
+    plugin: owner.id,
+    description: definition.description,
+    risk: definition.risk,
+    access: definition.access ?? {},
+    examples: definition.examples ?? [],
+    idempotent: definition.idempotent ?? definition.risk === 'read',
+    inputSchema: inputSchemaOf(owner, definition),
+  });
+}
+
+/** An argument with a default is not required of a model, so the schema is that of what goes in. */
+function inputSchemaOf(owner: Owner, { name, input, inputSchema }: ToolDefinition): ToolInfo['inputSchema'] {
+  try {
+    // What comes out runs, is hashed, stored and shown, so it too must be plain JSON: no transforms, dates or instances.
+    z.toJSONSchema(input, { io: 'output' });
+    // A copy: what a tool brings is its own to change.
+    if (inputSchema !== undefined) return Object.freeze(structuredClone(inputSchema));
+    return Object.freeze({ ...z.toJSONSchema(input, { target: 'draft-2020-12', io: 'input' }) });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const detail = `the input of its tool "${name}" must be plain JSON: ${why}`;
+    throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: owner.id, detail }, { cause: error });
+  }
+}
+
+/** What every provider takes as a function name. */
+const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+
+/** @throws CINNABAR_NAME_INVALID */
+function checkToolName(name: string): void {
+  if (TOOL_NAME.test(name)) return;
+  const detail = 'letters, digits and _, starting with a letter, at most 64';
+  throw new CinnabarError('CINNABAR_NAME_INVALID', { kind: 'tool', name, detail });
+}
+
+const KEPT_MS = 60 * 60_000;
+const MOST = 5_000;
+
+/** The actors of the turns, commands, clicks and calls that a third-party plugin got lately: it may call tools for these only. */
+export type Entrusted = ReturnType<typeof createEntrusted>;
+
+export function createEntrusted(clock: Pick<Clock, 'now'>) {
+  const given = new Map<string, number>();
+  const keyOf = ({ userId, guildId, channelId, identity = '' }: Actor) =>
+    JSON.stringify([userId, guildId, channelId, identity]);
+  return {
+    give(actor: Actor): void {
+      const key = keyOf(actor);
+      // The latest is at the end.
+      given.delete(key);
+      given.set(key, clock.now());
+      const [oldest] = given.keys();
+      if (given.size > MOST && oldest !== undefined) given.delete(oldest);
+    },
+    has: (actor: Actor): boolean => (given.get(keyOf(actor)) ?? Number.NEGATIVE_INFINITY) > clock.now() - KEPT_MS,
   };
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isFinal } from '@cinnabar/core/internal/tools/ledger/ledger';
+import { isFinal } from '@cinnabar/core/internal/tools/ledger';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { CallState, SettledOutcome, ToolCall } from '@cinnabar/sdk';
 import {

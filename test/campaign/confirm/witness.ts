@@ -1,4 +1,4 @@
-import { isFinal } from '@cinnabar/core/internal/tools/ledger/ledger';
+import { isFinal } from '@cinnabar/core/internal/tools/ledger';
 import type { LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { type CallState, type SettledOutcome, withoutNoticeMark } from '@cinnabar/sdk';
 import type { ManualClock } from '@cinnabar/sdk/testing';

@@ -1,5 +1,4 @@
-import { refusalReasons } from '@cinnabar/core/internal/access/access';
-import { judge } from '@cinnabar/core/internal/access/policy';
+import { judge, refusalReasons } from '@cinnabar/core/internal/access/access';
 import type { Subject } from '@cinnabar/core/internal/access/subjects';
 import { type AccessPolicy, type Decision, TIERS } from '@cinnabar/sdk';
 import { expect } from 'chai';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger/ledger-store';
+import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';

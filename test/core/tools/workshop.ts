@@ -1,11 +1,11 @@
 import type { Driver } from '@cinnabar/core';
-import type { ProvenanceService } from '@cinnabar/core/internal/access/provenance';
+import type { ProvenanceService } from '@cinnabar/core/internal/access/visibility';
 import type { AccessService, Owner } from '@cinnabar/core/internal/contracts';
 import { createBoundary, createInFlight } from '@cinnabar/core/internal/gateway/boundary';
 import { createEnabledIn } from '@cinnabar/core/internal/gateway/guild-states';
 import { createScope } from '@cinnabar/core/internal/plugins/scope';
-import type { AuditEntry } from '@cinnabar/core/internal/tools/audit';
-import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger/ledger-store';
+import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
+import type { AuditEntry } from '@cinnabar/core/internal/tools/presentation';
 import { createToolPolicies, createTools } from '@cinnabar/core/internal/tools/tools';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { type Actor, definePlugin, type Interceptor, type ToolDefinition, type ToolInput, z } from '@cinnabar/sdk';

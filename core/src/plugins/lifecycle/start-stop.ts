@@ -1,7 +1,7 @@
 import { CinnabarError, type ErrorCode, type Plugin, withinLimit } from '@cinnabar/sdk';
-import { createEntrusted } from '../../access/entrusted.js';
 import type { Owner, Scope } from '../../contracts.js';
 import { doing, runAs } from '../../process/error-origin.js';
+import { createEntrusted } from '../../tools/tools.js';
 import { timersOf } from '../build/evaluate.js';
 import { createScope } from '../scope.js';
 import { injectedTokens } from '../start-order.js';

@@ -1,5 +1,5 @@
-import { createLedger } from '@cinnabar/core/internal/tools/ledger/ledger';
-import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger/ledger-store';
+import { createLedger } from '@cinnabar/core/internal/tools/ledger';
+import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-import { afterRestart, isFinal, mayFollow, TRANSITIONS } from '@cinnabar/core/internal/tools/ledger/ledger';
+import { afterRestart, isFinal, mayFollow, TRANSITIONS } from '@cinnabar/core/internal/tools/ledger';
 import { CALL_STATES, type CallState } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

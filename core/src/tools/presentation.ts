@@ -1,15 +1,93 @@
 import type {
   Actor,
-  Clock,
+  CallCard,
   DecisionReason,
-  Logger,
   Place,
   SettledOutcome,
+  ToolDefinition,
+  ToolInfo,
   ToolPolicy,
   ToolRequest,
 } from '@cinnabar/sdk';
 import { isSecretName, REDACTED } from '../observability/redactor.js';
-import type { Arguments } from './arguments.js';
+import type { Arguments } from './call.js';
+import type { ToolParts } from './tools.js';
+
+/**
+ * How a call is shown, in the tool's own words where it has them. A tool's words never hide an argument: one counts as
+ * said only when the sentence contains its value.
+ */
+export async function renderCard(
+  { name, plugin, inputSchema }: ToolInfo,
+  { present }: ToolDefinition,
+  given: Arguments,
+  actor: Actor,
+  redact: (text: string) => string,
+): Promise<CallCard> {
+  const shown = shownArguments(given, redact);
+  const described = await attempt(() => present?.describe?.(shown, { actor }));
+  const input = { ...described?.assumed, ...shown };
+  const own = described?.sentence ?? (await attempt(() => present?.sentence?.(shown)));
+  const action = described?.action ?? present?.action ?? capitalised(words(name).join(' '));
+  const inSentence: readonly string[] = described?.said ?? present?.said ?? [];
+  const said = (argument: string) => own !== undefined && inSentence.includes(argument) && shows(own, input[argument]);
+  return {
+    sentence: own ?? `I'll use "${words(name).join(' ')}"`,
+    action,
+    terminal: present?.terminal ?? {
+      program: plugin.toUpperCase(),
+      operation: name.toUpperCase(),
+      record: 'ARGUMENTS',
+    },
+    fields: inDeclaredOrder(inputSchema, input).map((argument) => ({
+      name: argument,
+      label: present?.labels?.[argument] ?? labelOf(argument),
+      value: input[argument],
+      said: said(argument),
+    })),
+    arguments: input,
+    cancelled:
+      described?.cancelled ??
+      (await attempt(() => present?.cancelled?.(shown))) ??
+      `Cancelled: ${words(name).join(' ')}.`,
+  };
+}
+
+const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+function shows(sentence: string, value: unknown): boolean {
+  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  return value !== '' && sentence.includes(String(value));
+}
+
+function inDeclaredOrder({ properties }: ToolInfo['inputSchema'], input: Arguments): readonly string[] {
+  const declared = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+  return [...new Set([...declared, ...Object.keys(input)])].filter((name) => Object.hasOwn(input, name));
+}
+
+/** A tool's own wording that throws is left out: a card must come about, with every argument in it. */
+async function attempt<T>(render: () => T | Promise<T> | undefined): Promise<T | undefined> {
+  try {
+    return await render();
+  } catch {
+    return undefined;
+  }
+}
+
+/** `gear_preferences` and `lootDescription` as labels: "Gear Preferences", "Loot Description". */
+function labelOf(name: string): string {
+  return words(name)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join(' ');
+}
+
+/** `add_party_character` as words: "add party character". */
+function words(name: string): readonly string[] {
+  return name
+    .replace(/(?<=[a-z0-9])(?=[A-Z])/g, ' ')
+    .split(/[\s_-]+/)
+    .filter((word) => word !== '');
+}
 
 /** What is kept of every call, also of one that did not get as far as the ledger. A type alias, so that it fits a log entry's fields. */
 export type AuditEntry = AuditFacts & {
@@ -53,14 +131,7 @@ export interface AuditTrail {
   close(outcome: SettledOutcome): void;
 }
 
-interface Parts {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly redact: (text: string) => string;
-  readonly audit: (entry: AuditEntry) => void;
-}
-
-export function createAuditor({ clock, log, redact, audit }: Parts) {
+export function createAuditor({ clock, log, redact, audit }: Pick<ToolParts, 'clock' | 'log' | 'redact' | 'audit'>) {
   return function begin(callId: string, request: ToolRequest): AuditTrail {
     const startedAt = clock.now();
     let facts: AuditFacts = {};
@@ -89,7 +160,7 @@ export function createAuditor({ clock, log, redact, audit }: Parts) {
   };
 }
 
-function endingOf(outcome: SettledOutcome, redact: Parts['redact']) {
+function endingOf(outcome: SettledOutcome, redact: ToolParts['redact']) {
   if (outcome.status === 'done') return { outcome: outcome.status };
   if (outcome.status !== 'failed') return { outcome: outcome.status, reason: redact(outcome.reason) };
   return { outcome: outcome.status, code: outcome.error.code, reason: redact(outcome.error.message) };
@@ -98,7 +169,7 @@ function endingOf(outcome: SettledOutcome, redact: Parts['redact']) {
 const LONGEST_INPUT = 2_000;
 
 /** Redacted before it is cut, so that no half of a secret is left. */
-function inputForLog(input: unknown, redact: Parts['redact']): string {
+function inputForLog(input: unknown, redact: ToolParts['redact']): string {
   const text = redact(typeof input === 'string' ? input : asJson(shownInput(input, redact)));
   return text.length <= LONGEST_INPUT ? text : `${text.slice(0, LONGEST_INPUT)}… (${text.length} characters)`;
 }

@@ -1,14 +1,21 @@
 import {
+  type Actor,
   type CallState,
+  CinnabarError,
   type Clock,
   isOf,
   type Ledger,
   type LedgerEntry,
   type Logger,
+  type Outcome,
   type PersonalData,
+  type SettledOutcome,
+  type ToolRequest,
 } from '@cinnabar/sdk';
 import PQueue from 'p-queue';
-import { createHistory, KEPT_CALLS, type KeptCalls } from './history.js';
+import { failed, failedWith, outcomeOf, readArguments } from './call.js';
+import { createHistory, KEPT_CALLS, type KeptCalls, type LedgerStore } from './ledger-store.js';
+import type { ToolRegistry } from './tools.js';
 
 interface LedgerParts {
   readonly store: LedgerStore;
@@ -26,7 +33,7 @@ interface KeyedRow {
   readonly row: LedgerEntry | undefined;
 }
 
-/** The book of calls. Rows are saved before they are seen, so what it says has always happened. */
+/** The record of all calls. A row is saved before it can be read, so every state in it has come about. */
 export interface CallLedger extends Ledger {
   /** The first row of a call: `proposed`. @throws CINNABAR_STORAGE_WRITE */
   open(row: FirstRow): Promise<LedgerEntry>;
@@ -57,7 +64,7 @@ export function createLedger({ store, clock, log, kept = KEPT_CALLS }: LedgerPar
   const due = new Set<string>();
   /** One at a time: a copy must not be written again after it was erased. */
   const archiving = new PQueue({ concurrency: 1 });
-  const history = createHistory({ store, clock, log, kept });
+  const history = createHistory(store, clock, log, kept);
 
   const move = async (callId: string, from: readonly CallState[], to: CallState, add: RowDetails = {}) => {
     const call = open.get(callId);
@@ -76,7 +83,7 @@ export function createLedger({ store, clock, log, kept = KEPT_CALLS }: LedgerPar
   };
 
   const get: Ledger['get'] = async (callId) => {
-    // A move that has begun counts: who asks now must not be told the state before it.
+    // Waits for a move that has begun: its state counts already.
     await open.get(callId)?.moves.onIdle();
     return open.get(callId)?.entry ?? ended.get(callId) ?? (await store.get(callId));
   };
@@ -149,7 +156,7 @@ function resolveAfterRestart(entry: LedgerEntry, updatedAt: number): LedgerEntry
   const state = afterRestart(entry.state);
   const reason =
     state === 'unknown'
-      ? 'the bot stopped while this was running: nobody knows whether it took effect'
+      ? 'the bot stopped while this was running: it is not known whether it took effect'
       : 'the bot was restarted before this was run, so it was not run';
   return { ...entry, state, reason, updatedAt };
 }
@@ -174,31 +181,97 @@ export const isFinal = (state: CallState): boolean => TRANSITIONS[state].length 
 
 export const mayFollow = (from: CallState, to: CallState): boolean => TRANSITIONS[from].includes(to);
 
-/** What a call becomes whose process ended: before it ran it has expired; while it ran, nobody knows. */
+/** The state of a call after its process ended: one that was not run has expired; whether one that ran took effect is unknown. */
 export function afterRestart(state: CallState): CallState {
   if (isFinal(state)) return state;
   return state === 'executing' ? 'unknown' : 'expired';
 }
 
-/** Where calls are kept. Every method resolves once it is on the disk. */
-export interface LedgerStore {
-  /** The calls that have not been archived: those that had not ended, and those that an earlier process ended last. */
-  unarchived(): Promise<readonly LedgerEntry[]>;
-  /** One write: whenever the process dies, the call is in the state before or in this one. */
-  save(entry: LedgerEntry): Promise<void>;
-  /** Puts a call that has ended among the others that have. Changes nothing of what is known of it, and may be repeated. */
-  archive(entry: LedgerEntry): Promise<void>;
-  /** The id of the latest call with that key. Its row may be lost or forgotten; without an id there has been none. */
-  byKey(key: string): Promise<string | undefined>;
-  get(callId: string): Promise<LedgerEntry | undefined>;
-  /** Ids of the archived calls, the oldest first: ids sort by time. */
-  archived(): Promise<readonly string[]>;
-  /** When an archived call has ended, also one that was erased; ms since the epoch. */
-  endedAt(callId: string): Promise<number | undefined>;
-  /** Removes an archived call, and its key. */
-  remove(callId: string): Promise<void>;
-  /** Writes an archived call anew, with no copy of what it said before. */
-  rewrite(entry: LedgerEntry): Promise<void>;
-  /** Removes all that an archived call says, with every copy of it. Its key stays taken until `remove`. */
-  erase(callId: string): Promise<void>;
+/** The name under which one attempt of a call is kept. */
+export const idempotencyKeyOf = ({ key, attempt = 1 }: ToolRequest): string | undefined =>
+  key === undefined ? undefined : `${key}#${attempt}`;
+
+/**
+ * Makes a call with a key once. A repeated request gets the outcome of the first one: from memory while that is under way, from the
+ * ledger afterwards.
+ */
+export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: Pick<ToolRegistry, 'get'>) {
+  const underWay = new Map<string, { readonly request: ToolRequest; readonly outcome: Promise<Outcome> }>();
+
+  const hashIn = async ({ name, arguments: given }: ToolRequest) => {
+    const definition = registry.get(name)?.definition;
+    // A tool that is gone cannot read its arguments any more.
+    if (definition === undefined) return 'gone';
+    const read = await readArguments(definition.input, given);
+    return read.ok ? read.hash : undefined;
+  };
+
+  const fits = async (row: LedgerEntry, request: ToolRequest) => {
+    if (row.tool !== request.name || !isSameAsker(row.actor, request.actor)) return false;
+    const hash = await hashIn(request);
+    return hash === row.argumentsHash || hash === 'gone';
+  };
+
+  const isSameRequest = async (one: ToolRequest, other: ToolRequest) =>
+    one.name === other.name && isSameAsker(one.actor, other.actor) && (await hashIn(one)) === (await hashIn(other));
+
+  const earlier = async (key: string, request: ToolRequest): Promise<Outcome | undefined> => {
+    const known = await ledger.byKey(key);
+    if (known === undefined) return (request.attempt ?? 1) > 1 ? refusalOfAttempt(request) : undefined;
+    const { callId, row } = known;
+    // What became of it is damaged or forgotten, which is no reason to make it again.
+    if (row === undefined) return failed(callId, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool: request.name });
+    return (await fits(row, request)) ? outcomeOf(row) : belongsToAnother(request);
+  };
+
+  /** A further attempt may be made only where the one before cannot have had an effect, or may have it twice. */
+  async function refusalOfAttempt(request: ToolRequest): Promise<SettledOutcome | undefined> {
+    const before = await ledger.byKey(idempotencyKeyOf({ ...request, attempt: (request.attempt ?? 1) - 1 }) ?? '');
+    if (before === undefined) return refused(request, 'there is no attempt before this one');
+    const { row } = before;
+    if (row !== undefined && !(await fits(row, request))) return belongsToAnother(request);
+    const { state } = row ?? { state: 'unknown' };
+    const notRun = state === 'expired' || state === 'denied';
+    const repeatable = state === 'unknown' && registry.get(request.name)?.info.idempotent === true;
+    return notRun || repeatable ? undefined : refused(request, `the attempt before this one is ${state}`);
+  }
+
+  /** The key leaves the memory before the outcome is announced: a request that follows the announcement is answered from the ledger. */
+  const answer = async (key: string, request: ToolRequest, invoke: () => Promise<Outcome>): Promise<Outcome> => {
+    const over = () => underWay.delete(key);
+    try {
+      const known = (await earlier(key, request)) ?? (await invoke());
+      if (known.status === 'deferred') void known.settled.finally(over);
+      else over();
+      return known;
+    } catch (error) {
+      over();
+      throw error;
+    }
+  };
+
+  return async function once(request: ToolRequest, invoke: () => Promise<Outcome>): Promise<Outcome> {
+    const key = idempotencyKeyOf(request);
+    if (key === undefined) return invoke();
+    const { attempt = 1 } = request;
+    if (!Number.isInteger(attempt) || attempt < 1) return refused(request, 'attempts are counted from 1');
+    const same = underWay.get(key);
+    if (same !== undefined) {
+      return (await isSameRequest(same.request, request)) ? same.outcome : belongsToAnother(request);
+    }
+    const outcome = answer(key, request, invoke);
+    underWay.set(key, { request, outcome });
+    return outcome;
+  };
+}
+
+const refused = ({ name }: ToolRequest, detail: string): SettledOutcome =>
+  failedWith('', new CinnabarError('CINNABAR_TOOL_KEY', { tool: name, detail }));
+
+const belongsToAnother = (request: ToolRequest) => refused(request, 'it belongs to another call');
+
+/** An agent stays the same agent in every guild; the user who granted it access may differ. */
+function isSameAsker(one: Actor, other: Actor): boolean {
+  if (one.identity !== other.identity) return false;
+  return one.identity !== undefined || (one.userId === other.userId && one.guildId === other.guildId);
 }

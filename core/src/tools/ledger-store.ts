@@ -1,0 +1,289 @@
+import { createHash } from 'node:crypto';
+import {
+  CALL_STATES,
+  type Clock,
+  FORGOTTEN,
+  isOf,
+  type Ledger,
+  type LedgerEntry,
+  type Logger,
+  toolSource,
+  z,
+} from '@cinnabar/sdk';
+import { DamagedDocument, type DocumentPath, type Driver } from '../storage/driver.js';
+
+const VERSION = 1;
+const OPEN: DocumentPath = ['@host', 'ledger', 'open'];
+const ENDED: DocumentPath = ['@host', 'ledger', 'ended'];
+
+const rowSchema: z.ZodType<LedgerEntry> = z.object({
+  id: z.string(),
+  tool: z.string(),
+  plugin: z.string(),
+  origin: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  argumentsHash: z.string(),
+  actor: z.object({
+    userId: z.string(),
+    guildId: z.string().nullable(),
+    channelId: z.string(),
+    identity: z.string().exactOptional(),
+  }),
+  key: z.string().exactOptional(),
+  messageId: z.string().exactOptional(),
+  state: z.enum(CALL_STATES),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  decidedBy: z.string().exactOptional(),
+  reason: z.string().exactOptional(),
+  text: z.string().exactOptional(),
+  sources: z.array(toolSource).exactOptional(),
+  share: z.literal('here').exactOptional(),
+  audience: z.literal('requester').exactOptional(),
+});
+
+/** What stays, for as long as its row would, of a call that was to be forgotten: its key must not be taken for a new one. */
+const forgottenSchema = z.strictObject({ keyName: z.string(), updatedAt: z.number() });
+type Forgotten = z.output<typeof forgottenSchema>;
+const documentSchema = z.union([rowSchema, forgottenSchema]);
+
+/**
+ * A document per call, below `open` until it is archived: it alone says how the call stands, its end included. What is below `ended` is a copy
+ * of that, so that a start reads only what it has to resolve.
+ */
+export function createLedgerStore(driver: Driver, log: Logger) {
+  const read = async (path: DocumentPath, again = true): Promise<LedgerEntry | Forgotten | undefined> => {
+    try {
+      const stored = await driver.read(path);
+      return stored === undefined ? undefined : documentSchema.parse(stored.data);
+    } catch (error) {
+      if (!(error instanceof DamagedDocument || error instanceof z.ZodError)) throw error;
+      const place = await driver.setAside(path);
+      log.error('a call in the ledger could not be read and was put aside', { path: path.join('/'), place, error });
+      return again ? read(path, false) : undefined;
+    }
+  };
+
+  const idsBelow = async (prefix: DocumentPath) =>
+    (await driver.list(prefix)).flatMap((path) => path.slice(prefix.length, prefix.length + 1));
+
+  const readRow = async (path: DocumentPath): Promise<LedgerEntry | undefined> => {
+    const found = await read(path);
+    return found === undefined || 'keyName' in found ? undefined : found;
+  };
+
+  const get = async (callId: string): Promise<LedgerEntry | undefined> => {
+    const open = await readRow([...OPEN, callId]);
+    const ended = await readRow([...ENDED, callId]);
+    // Both are there when a process died while archiving. Earlier versions could also leave an end that had not come about.
+    if (open === undefined || ended === undefined) return open ?? ended;
+    return open.updatedAt > ended.updatedAt ? open : ended;
+  };
+
+  const keys = createKeyStore(driver, log, async (keyName) => {
+    for (const folder of [OPEN, ENDED]) {
+      for (const id of (await idsBelow(folder)).sort().reverse()) {
+        if (keyNameIn(await read([...folder, id])) === keyName) return id;
+      }
+    }
+    return undefined;
+  });
+
+  return {
+    /** The calls that have not been archived: those that had not ended, and those that an earlier process ended last. */
+    async unarchived(): Promise<readonly LedgerEntry[]> {
+      const rows = await Promise.all((await idsBelow(OPEN)).map(get));
+      return rows.filter((row) => row !== undefined);
+    },
+    /** One write: whenever the process dies, the call is in the state before or in this one. */
+    async save(entry: LedgerEntry): Promise<void> {
+      await driver.write([...OPEN, entry.id], { version: VERSION, data: entry });
+      // After its row, and before it can run: a key without a row is that of a call whose row was lost.
+      if (entry.state === 'proposed' && entry.key !== undefined) await keys.write(keyNameOf(entry.key), entry.id);
+    },
+    /** Puts a call that has ended among the others that have. Changes nothing of what is known of it, and may be repeated. */
+    async archive(entry: LedgerEntry): Promise<void> {
+      await driver.write([...ENDED, entry.id], { version: VERSION, data: entry });
+      await driver.delete([...OPEN, entry.id]);
+    },
+    get,
+    /** Ids of the archived calls, the oldest first: ids sort by time. */
+    archived: async (): Promise<readonly string[]> => (await idsBelow(ENDED)).sort(),
+    /** When an archived call has ended, also one that was erased; ms since the epoch. */
+    endedAt: async (callId: string): Promise<number | undefined> => (await read([...ENDED, callId]))?.updatedAt,
+    /** The id of the latest call with that key. Its row may be lost or forgotten; without an id there has been none. */
+    byKey: (key: string): Promise<string | undefined> => keys.find(keyNameOf(key)),
+    /** Removes an archived call, and its key. */
+    async remove(callId: string): Promise<void> {
+      const keyName = keyNameIn(await read([...ENDED, callId]));
+      if (keyName !== undefined) await keys.release(keyName, callId);
+      await driver.delete([...ENDED, callId]);
+    },
+    /** Writes an archived call anew, with no copy of what it said before. */
+    async rewrite(entry: LedgerEntry): Promise<void> {
+      const path = [...ENDED, entry.id];
+      await driver.erase(path);
+      await driver.write(path, { version: VERSION, data: entry });
+    },
+    /** Removes all that an archived call says, with every copy of it. Its key stays taken until `remove`. */
+    async erase(callId: string): Promise<void> {
+      const path = [...ENDED, callId];
+      const found = await read(path);
+      const keyName = keyNameIn(found);
+      await driver.erase(path);
+      if (found === undefined || keyName === undefined) return;
+      const { updatedAt } = found;
+      await driver.write(path, { version: VERSION, data: { keyName, updatedAt } satisfies Forgotten });
+    },
+  };
+}
+
+/** Every method resolves once its change is on the disk. */
+export type LedgerStore = ReturnType<typeof createLedgerStore>;
+
+function keyNameIn(found: LedgerEntry | Forgotten | undefined): string | undefined {
+  if (found === undefined) return undefined;
+  if ('keyName' in found) return found.keyName;
+  return found.key === undefined ? undefined : keyNameOf(found.key);
+}
+
+const KEY_VERSION = 1;
+const KEYS: DocumentPath = ['@host', 'ledger', 'keys'];
+const keySchema = z.object({ callId: z.string() });
+/** Stands for a call of which nothing is known but that there was one. */
+const NO_LONGER_KNOWN = '?';
+
+/** A key is free text, may be long, and may contain personal data: only its SHA-256 is kept beside rows. */
+const keyNameOf = (key: string): string => createHash('sha256').update(key).digest('hex');
+
+/** Which call each key belongs to, a document each. A key is here only when its call has had a row. */
+function createKeyStore(
+  driver: Driver,
+  log: Logger,
+  /** The id of the latest call whose row says that it has the key: slow, for when the key's own document cannot be read. */
+  search: (keyName: string) => Promise<string | undefined>,
+) {
+  const write = (keyName: string, callId: string) =>
+    driver.write([...KEYS, keyName], { version: KEY_VERSION, data: { callId } });
+
+  const find = async (keyName: string): Promise<string | undefined> => {
+    const path = [...KEYS, keyName];
+    try {
+      const stored = await driver.read(path);
+      return stored === undefined ? undefined : keySchema.parse(stored.data).callId;
+    } catch (error) {
+      if (!(error instanceof DamagedDocument || error instanceof z.ZodError)) throw error;
+      // There was a call: taking the key for a new one would make it again.
+      const callId = (await search(keyName)) ?? NO_LONGER_KNOWN;
+      const place = await driver.setAside(path);
+      await write(keyName, callId);
+      log.error('the key of a call could not be read and was put aside', {
+        path: path.join('/'),
+        place,
+        callId,
+        error,
+      });
+      return callId;
+    }
+  };
+
+  return {
+    find,
+    write,
+    /** Lets go of a key with its call, unless a later one has it. */
+    async release(keyName: string, callId: string): Promise<void> {
+      if ((await find(keyName)) === callId) await driver.erase([...KEYS, keyName]);
+    },
+  };
+}
+
+/** How long, and how many, ended calls are kept. */
+export interface KeptCalls {
+  readonly days: number;
+  readonly calls: number;
+}
+
+export const KEPT_CALLS: KeptCalls = { days: 30, calls: 10_000 };
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Pruning lists a folder, so it is not done for each call. */
+const PRUNE_EVERY = 100;
+const READ_AT_ONCE = 50;
+
+/** The archived calls: looked up newest first, and pruned. */
+export function createHistory(
+  store: Pick<LedgerStore, 'archived' | 'endedAt' | 'erase' | 'rewrite' | 'get' | 'remove'>,
+  clock: Clock,
+  log: Logger,
+  kept = KEPT_CALLS,
+) {
+  let sincePruned = 0;
+
+  const tooOld = async (callId: string) => {
+    const endedAt = await store.endedAt(callId);
+    return endedAt === undefined || endedAt < clock.now() - kept.days * DAY_MS;
+  };
+
+  const prune = async () => {
+    sincePruned = 0;
+    const ids = await store.archived();
+    for (const [index, id] of ids.entries()) {
+      const excess = ids.length - index > kept.calls;
+      // Ids sort by time: the first that may stay ends the sweep.
+      if (!excess && !(await tooOld(id))) return;
+      await store.remove(id);
+    }
+  };
+
+  return {
+    prune,
+    /** Counts an archived call and prunes now and then. Never rejects: the call itself is already written. */
+    async added(): Promise<void> {
+      sincePruned += 1;
+      if (sincePruned < PRUNE_EVERY) return;
+      try {
+        await prune();
+      } catch (error) {
+        log.warn('old calls could not be removed from the ledger', { error });
+      }
+    },
+    /** @param others calls that are not archived yet */
+    async recent(
+      others: readonly LedgerEntry[],
+      filter: Parameters<Ledger['recent']>[0],
+    ): Promise<readonly LedgerEntry[]> {
+      const wanted = (entry: LedgerEntry) =>
+        (filter.userId === undefined || entry.actor.userId === filter.userId) &&
+        (filter.guildId === undefined || entry.actor.guildId === filter.guildId);
+      const found = others.filter(wanted);
+      const ids = new Set(others.map(({ id }) => id));
+      const enough = found.length + filter.limit;
+      for await (const entry of newestArchived()) {
+        if (found.length >= enough) break;
+        if (wanted(entry) && !ids.has(entry.id)) found.push(entry);
+      }
+      return found.sort(newestFirst).slice(0, filter.limit);
+    },
+    /** Removes what one person asked for. Calls under way go on, and are kept. */
+    async forget(userId: string): Promise<void> {
+      for await (const entry of newestArchived()) {
+        if (entry.actor.userId === userId) await store.erase(entry.id);
+        else if (isOf(entry.sources, userId)) await store.rewrite(withoutWords(entry));
+      }
+    },
+  };
+
+  async function* newestArchived(): AsyncGenerator<LedgerEntry> {
+    const ids = [...(await store.archived())].reverse();
+    for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
+      const read = await Promise.all(ids.slice(at, at + READ_AT_ONCE).map((id) => store.get(id)));
+      yield* read.filter((entry) => entry !== undefined);
+    }
+  }
+}
+
+/** That the call was made stays. */
+function withoutWords({ sources: _sources, ...entry }: LedgerEntry): LedgerEntry {
+  return { ...entry, text: FORGOTTEN };
+}
+
+const newestFirst = (a: LedgerEntry, b: LedgerEntry) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
