@@ -1,5 +1,5 @@
 import type { LlmRequest, Logger } from '@cinnabar/sdk';
-import type { Bodies } from './bodies.js';
+import type { RequestBodies } from './bodies.js';
 import { type Candidate, type Learned, planCall, type Refusal, type Setup, whyChat } from './candidate.js';
 import type { Attempt, Failure, Mode, ProviderCall } from './providers/provider.js';
 import { PROVIDERS } from './providers/registry.js';
@@ -12,7 +12,7 @@ export interface AttemptParts {
   readonly learned: Learned;
   readonly bounds: Bounds;
   readonly log: Logger;
-  readonly bodies: Bodies | undefined;
+  readonly bodies: RequestBodies | undefined;
   /** Before anything is sent. */
   onStart(mode: Mode): void;
   readonly onText: ((piece: string) => void) | undefined;

@@ -14,11 +14,17 @@ export interface KeptBody {
 
 /** Shows whole requests to models: in the log at trace, and, where the owner wants that, the last ones in memory. Secrets are taken out. */
 export interface Bodies {
-  /** A request is about to be sent. Call what it returns with what came back. Never throws. */
-  sending(provider: Provider, call: ProviderCall, keep: boolean): Promise<(attempt: Attempt) => void>;
+  /** A request begins. What is shown of its attempts ends with the next `clear`, also of those that are still to come. */
+  begin(): RequestBodies;
   /** The newest first. */
   readonly kept: readonly KeptBody[];
   clear(): void;
+}
+
+/** Of one request, over all its attempts and models. */
+export interface RequestBodies {
+  /** An attempt is about to be sent. Call what it returns with what came back. Never throws. */
+  sending(provider: Provider, call: ProviderCall, keep: boolean): Promise<(attempt: Attempt) => void>;
 }
 
 const MOST = 20;
@@ -26,6 +32,7 @@ const MOST_CHARACTERS = 1_000_000;
 
 export function createBodies(clock: Clock, redaction: Redaction, log: Logger): Bodies {
   let kept: readonly KeptBody[] = [];
+  let generation = 0;
   const shown = (value: unknown) => {
     try {
       return redaction.text(requestBodyText(value)).slice(0, MOST_CHARACTERS);
@@ -48,22 +55,26 @@ export function createBodies(clock: Clock, redaction: Redaction, log: Logger): B
     },
     clear() {
       kept = [];
+      generation += 1;
     },
-    async sending(provider, call, keep) {
-      if (!keep) kept = [];
-      if (!keep && !log.traces) return () => undefined;
-      const about = { provider: provider.name, model: call.model };
-      const entry: KeptBody = {
-        at: new Date(clock.now()).toISOString(),
-        ...about,
-        body: shown(await rendered(provider, call)),
-        answer: undefined,
-      };
-      if (keep) kept = [entry, ...kept].slice(0, MOST);
-      log.trace('request to a model', { ...about, body: entry.body });
-      return (attempt) => {
-        entry.answer = shown(attempt.ok ? attempt.reply : attempt.failure);
-        log.trace('answer of a model', { ...about, body: entry.answer });
+    begin() {
+      const begunIn = generation;
+      return {
+        async sending(provider, call, keep) {
+          if (!keep) kept = [];
+          if ((!keep && !log.traces) || generation !== begunIn) return () => undefined;
+          const about = { provider: provider.name, model: call.model };
+          const body = shown(await rendered(provider, call));
+          if (generation !== begunIn) return () => undefined;
+          const entry: KeptBody = { at: new Date(clock.now()).toISOString(), ...about, body, answer: undefined };
+          if (keep) kept = [entry, ...kept].slice(0, MOST);
+          log.trace('request to a model', { ...about, body });
+          return (attempt) => {
+            if (generation !== begunIn) return;
+            entry.answer = shown(attempt.ok ? attempt.reply : attempt.failure);
+            log.trace('answer of a model', { ...about, body: entry.answer });
+          };
+        },
       };
     },
   };

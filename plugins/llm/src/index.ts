@@ -27,9 +27,6 @@ import { describeStatus } from './status.js';
 import { FILE_KEYS, withVendorsOfFiles } from './vendors/configuration.js';
 import { createRouter } from './vendors/routes.js';
 
-/** How long `current` may lag behind a changed setting. */
-const REFRESH_MS = 1_000;
-
 export default definePlugin({
   manifest: {
     id: 'llm',
@@ -51,7 +48,7 @@ export default definePlugin({
     redaction: Redaction,
   },
   provides: [Llm],
-  async setup({ provide, group, personalData, every, settings, env, services, metrics, log, signal }) {
+  async setup({ provide, group, personalData, defer, settingsChanged, settings, env, services, metrics, log, signal }) {
     const { clock, notices, random } = services;
     const providerFor = createProviders(clock, random);
     const router = createRouter();
@@ -99,8 +96,13 @@ export default definePlugin({
     // A wrong configuration must not keep the plugin from starting: the owner needs its settings to mend it.
     const problem = await refresh();
     if (problem !== undefined) log.warn(problem);
-    // Nothing tells of a changed setting, and status lines read `current` without waiting.
-    every(REFRESH_MS, refresh);
+    // Status lines read `current` without waiting.
+    settingsChanged(refresh);
+    defer(
+      services.configuration.onChange(() => {
+        refresh().catch((error: unknown) => log.error('the changed configuration could not be read', { error }));
+      }),
+    );
     const models = createModels({
       setup,
       current: () => current,

@@ -12,7 +12,7 @@ import {
   type UnmeteredLlm,
 } from '@cinnabar/sdk';
 import { attemptOnce, boundsUntil, judged } from './attempt.js';
-import type { Bodies } from './bodies.js';
+import type { Bodies, RequestBodies } from './bodies.js';
 import {
   type Candidate,
   candidateFor,
@@ -69,11 +69,13 @@ export function createModels(parts: ServiceParts): UnmeteredLlm {
     {
       setup,
       listener,
+      bodies,
       deadlineAt,
       onUse,
     }: {
       readonly setup: Setup;
       readonly listener: Listener | undefined;
+      readonly bodies: RequestBodies | undefined;
       readonly deadlineAt: number;
       readonly onUse: OnUse;
     },
@@ -88,7 +90,7 @@ export function createModels(parts: ServiceParts): UnmeteredLlm {
       mode = started;
       listener?.begin(started);
     };
-    const attemptParts = { bodies: parts.bodies, setup, learned, log, onStart, onText: listener?.push };
+    const attemptParts = { bodies, setup, learned, log, onStart, onText: listener?.push };
     const rules = {
       retries: request.retries ?? settings.retries,
       retryDelayMs: settings.retryDelayMs,
@@ -127,6 +129,7 @@ export function createModels(parts: ServiceParts): UnmeteredLlm {
       return parts.current();
     },
     async complete(request, onUse) {
+      const bodies = parts.bodies?.begin();
       const setup = await parts.setup();
       const listener = request.onText && createListener(request, request.onText);
       const endAt = endOf(request, setup);
@@ -137,7 +140,7 @@ export function createModels(parts: ServiceParts): UnmeteredLlm {
         // A model that hangs must leave the others time to answer.
         const deadlineAt = others > 0 ? clock.now() + leftMs * FIRST_SHARE : endAt;
         others -= 1;
-        const outcome = await answer(request, candidate, { setup, listener, deadlineAt, onUse });
+        const outcome = await answer(request, candidate, { setup, listener, bodies, deadlineAt, onUse });
         if (outcome.ok) {
           listener?.finish(outcome.completion.content);
           return outcome.completion;

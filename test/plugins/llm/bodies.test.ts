@@ -1,5 +1,5 @@
 import { createTestHost } from '@cinnabar/core/testing';
-import { say, startOpenAiStandIn } from '@cinnabar/local-models';
+import { fail, hang, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { Llm, PersonalDataStore, SettingsCatalog } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { readLogs } from '../../support/log-files.js';
@@ -50,6 +50,30 @@ describe('llm: the bodies of requests', () => {
       .and.not.include('before, with');
     expect(JSON.stringify(traces.at(-2))).to.include('after, with [redacted]');
     expect(JSON.stringify(traces)).to.include('Hello from afar').and.not.include(KEY);
+  });
+
+  it('are not kept or logged of a request that was under way when a person was forgotten, however often it is repeated', async () => {
+    const steps = [hang(fail(503)), say('Alice lives in Kiel'), say('Hello from afar')];
+    await using api = await startOpenAiStandIn({ key: KEY, steps });
+    const env = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: api.baseUrl, OPENAI_MODEL: 'far-1' };
+    const settings = { llm: { keepBodies: true, retryDelayMs: 0 } };
+    await using host = await createTestHost({ plugins: ['llm'], env, settings, logLevel: 'trace' });
+    const llm = host.resolve(Llm);
+    const underWay = llm.complete(ask([from('Alice', 'I live in Kiel')]));
+    await api.hanging();
+    await host.resolve(PersonalDataStore).forget(host.alice.id);
+    api.release();
+    await host.settled();
+    await host.advance(1_000);
+    await underWay;
+    host.you.say(host.general, '!llm requests');
+    await host.settled();
+    expect(host.general.messages.at(-1)?.content).to.match(/^No request has been made/);
+    await llm.complete(ask([from('Bob', 'I live in Lima')]));
+
+    const traces = (await readLogs(host)).filter(({ level }) => level === 'trace');
+    expect(traces).to.have.length(3);
+    expect(JSON.stringify(traces.slice(1))).to.include('Lima').and.not.include('Kiel');
   });
 
   it('are not made where nobody reads them', async () => {
