@@ -73,7 +73,9 @@ describe('llm: the bodies of requests', () => {
 
     const traces = (await readLogs(host)).filter(({ level }) => level === 'trace');
     expect(traces).to.have.length(3);
-    expect(JSON.stringify(traces.slice(1))).to.include('Lima').and.not.include('Kiel');
+    expect(JSON.stringify(traces.slice(1)))
+      .to.include('Lima')
+      .and.not.include('Kiel');
   });
 
   it('are not made where nobody reads them', async () => {
