@@ -1,10 +1,7 @@
 import {
-  type Access,
   type Actor,
-  type Approvals,
   type CommandContext,
   option,
-  type Provenance,
   plainText,
   type Registrar,
   type TaskInfo,
@@ -12,22 +9,15 @@ import {
   UserError,
   visible,
 } from '@cinnabar/sdk';
-import { figuresOfInfo } from './discord/details.js';
-import { statusWords } from './discord/wording.js';
-import { TASK_POLICY } from './running/permissions.js';
-
-interface CommandParts {
-  readonly access: Pick<Access, 'mayEnter'>;
-  readonly provenance: Pick<Provenance, 'mayTell'>;
-  readonly tasks: Tasks;
-  readonly approvals: Approvals | undefined;
-}
+import type { TaskContext } from './context.js';
+import { figuresOfInfo, statusWords } from './discord/wording.js';
+import { TASK_POLICY } from './permissions.js';
 
 const LISTED = 15;
 const SHOWN_PROMPT = 80;
 
 /** `task <what>`, with what one does to tasks among its words; and `tasks`. */
-export function registerCommands({ command }: Pick<Registrar, 'command'>, parts: CommandParts): void {
+export function registerCommands({ command }: Pick<Registrar, 'command'>, context: TaskContext, tasks: Tasks): void {
   command({
     name: 'task',
     description: 'Give me a task to work on by myself',
@@ -44,10 +34,10 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, parts:
     examples: ['task Collect the five best-liked memes of this week', 'task stop'],
     async run(ctx, { what }) {
       const words = wordsOf(what);
-      if (words?.kind === 'continue') return ctx.reply(await goOn(parts, ctx, words.text));
-      if (words !== undefined) return ctx.reply(await act(parts, ctx, words));
+      if (words?.kind === 'continue') return ctx.reply(await goOn(tasks, ctx, words.text));
+      if (words !== undefined) return ctx.reply(await act(context, tasks, ctx, words));
       const messageId = ctx.message === null ? {} : { messageId: ctx.message.id };
-      const task = await parts.tasks.start({ prompt: what, actor: ctx.actor, origin: 'command', ...messageId });
+      const task = await tasks.start({ prompt: what, actor: ctx.actor, origin: 'command', ...messageId });
       if (ctx.message === null) await ctx.reply(`I have begun: ${task.link ?? 'it is in this channel'}`);
     },
   });
@@ -55,16 +45,16 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, parts:
     name: 'tasks',
     description: 'List the tasks of this server, running and ended',
     ephemeral: true,
-    run: async (ctx) => ctx.reply(await listOf(parts, ctx)),
+    run: async (ctx) => ctx.reply(await listOf(context, tasks, ctx)),
   });
 }
 
 async function act(
-  parts: CommandParts,
+  context: TaskContext,
+  tasks: Tasks,
   { actor }: CommandContext,
   words: Exclude<Words, { kind: 'continue' }>,
 ): Promise<string> {
-  const { tasks } = parts;
   const task = await chooseTask(tasks, actor, words.task);
   switch (words.kind) {
     case 'stop':
@@ -78,12 +68,12 @@ async function act(
       return 'It goes on.';
     default:
       if (task.actor.userId !== actor.userId) throw new UserError('Approvals are for who asked for the task.');
-      return approvalsOf(parts, task.id, words.kind === 'revoke' ? Number(words.approval) : undefined);
+      return approvalsOf(context, task.id, words.kind === 'revoke' ? Number(words.approval) : undefined);
   }
 }
 
 /** Goes on with a task that is over: with the one that is named, the one of this thread, or their newest here. */
-async function goOn({ tasks }: CommandParts, { actor, message }: CommandContext, text: string): Promise<string> {
+async function goOn(tasks: Tasks, { actor, message }: CommandContext, text: string): Promise<string> {
   const [first = '', ...rest] = text.split(/\s+/);
   const all = await tasks.list({ guildId: actor.guildId });
   const named = /^[a-z0-9]{5,26}$/.test(first) ? all.filter(({ id }) => id.endsWith(first)) : [];
@@ -96,7 +86,7 @@ async function goOn({ tasks }: CommandParts, { actor, message }: CommandContext,
 }
 
 /** Lists what is allowed for a whole task, or takes one back. */
-async function approvalsOf({ approvals }: CommandParts, taskId: string, revoked: number | undefined): Promise<string> {
+async function approvalsOf({ approvals }: TaskContext, taskId: string, revoked: number | undefined): Promise<string> {
   if (approvals === undefined)
     throw new UserError('Nothing asks for approvals here: the plugin `confirm` is not loaded.');
   const given = await approvals.list(taskId);
@@ -111,7 +101,7 @@ async function approvalsOf({ approvals }: CommandParts, taskId: string, revoked:
   return given.map(({ pattern }, index) => `${index + 1}. ${plainText(visible(pattern))}`).join('\n');
 }
 
-async function listOf({ tasks, access, provenance }: CommandParts, ctx: CommandContext): Promise<string> {
+async function listOf({ access, provenance }: TaskContext, tasks: Tasks, ctx: CommandContext): Promise<string> {
   const { actor } = ctx;
   const where = actor.guildId === null ? { guildId: null, userId: actor.userId } : { guildId: actor.guildId };
   const listed = await tasks.list(where);

@@ -1,13 +1,13 @@
 import {
   Access,
   Accounts,
-  type Actor,
   Approvals,
   ChannelContexts,
   Clock,
   Commands,
   definePlugin,
   FrontDoor,
+  hasModel,
   Llm,
   modelNeed,
   optional,
@@ -18,24 +18,19 @@ import {
   Tools,
 } from '@cinnabar/sdk';
 import type { Message } from 'discord.js';
-import { followUpsCollection } from './builtin/follow-ups.js';
+import { followUpsCollection, registerFollowUps } from './builtin/follow-ups.js';
 import { registerBuiltinTools } from './builtin/tools.js';
 import { registerCommands } from './commands.js';
-import { backgroundOf } from './context/background.js';
-import { answerButtons, answerForm, takeMessage } from './discord/answers.js';
+import type { TaskContext } from './context.js';
 import { controlButtons, createComponents } from './discord/buttons.js';
-import { createTyping, isStillThere } from './discord/channels.js';
+import { answerButtons, answerForm, createTaskIndex, takeMessage } from './discord/incoming-messages.js';
 import { createSpeaker } from './discord/message-sender.js';
-import { createNotices } from './discord/notices.js';
 import { createStatusBoard } from './discord/status-board.js';
-import { createTaskIndex } from './discord/task-index.js';
-import { createPlaces } from './discord/task-thread.js';
-import { createJournal, pruneEnded } from './journal/journal.js';
+import { createJournal, createRuns, HEARTBEAT_MS, pruneEnded, runsCollection } from './journal/journal.js';
 import { personalTasks } from './journal/personal-data.js';
-import { createRuns, HEARTBEAT_MS, runsCollection } from './journal/runs.js';
 import { registerResponders, registerStartTool } from './responders.js';
 import { createWatchdog, WATCHDOG_MS } from './running/watchdog.js';
-import { createEnds, createSlots, createWorkerPool, recover } from './running/worker-pool.js';
+import { createSlots, createWorkerPool, recover } from './running/worker-pool.js';
 import { settings } from './settings.js';
 import { isFinal, tasksCollection } from './task.js';
 import { createMessages, createTasks } from './tasks.js';
@@ -77,91 +72,64 @@ export default definePlugin({
     tools: Tools,
   },
   provides: [Tasks],
-  setup(context) {
-    const { client, collections, component, services, log, signal, on, every, defer } = context;
-    const { access, accounts, approvals, clock, commands, contexts, frontDoor, llm, provenance, random, tools } =
-      services;
-    context.needsSetup(() => modelNeed(llm));
+  setup(plugin) {
+    const { client, collections, component, services, log, signal, on, every, defer } = plugin;
+    const { clock, commands, frontDoor, llm, random } = services;
+    plugin.needsSetup(() => modelNeed(llm));
     const run = random.id();
     const journal = createJournal({ tasks: collections.tasks, run, clock, log });
     const runs = createRuns({ runs: collections.runs, run, clock });
-    const slots = createSlots();
-    const messages = createMessages(log);
-    const selfName = (guildId: string | null) => {
-      const member = guildId === null ? undefined : client.guilds.cache.get(guildId)?.members.me;
-      return sanitizeName(member?.displayName ?? client.user?.displayName ?? 'Assistant');
-    };
 
-    // Buttons are made before the service that answers them.
+    // Buttons are made before the service that handles them.
     const control = component({ name: 'task', run: (interaction, args) => onControl(interaction, args) });
     const reply = component({ name: 'answer', run: (interaction, args) => onAnswer(interaction, args) });
     const form = component({ name: 'form', run: (interaction, args) => onForm(interaction, args) });
-    const components = createComponents(control, reply);
-    const shared = { client, clock, log, components, signal };
-    const board = createStatusBoard({ ...shared, placeOf: slots.placeOf });
-    const settle = createPlaces({ ...shared, journal, settings: context.settings });
-    const speaker = createSpeaker(shared);
-    const notices = createNotices(shared);
-    const runParts = {
-      journal,
-      slots,
-      speaker,
-      notices,
-      showTyping: createTyping(shared),
-      board,
-      settings: context.settings,
-      llm,
-      tools,
-      access,
-      provenance,
-      accounts,
-      approvals,
-      clock,
+    const base = {
+      ...services,
+      client,
       log,
       signal,
-      selfName,
-      isStillThere: (actor: Actor) => isStillThere(client, actor),
-      tell: messages.tell,
-      settle,
+      settings: plugin.settings,
+      journal,
+      slots: createSlots(),
+      components: createComponents(control, reply),
     };
-    const workers = createWorkerPool(runParts);
-    const ends = createEnds({ workers, journal });
-    const nameOf = async ({ userId, guildId }: Actor) => {
-      const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
-      const member = guild?.members.cache.get(userId);
-      const { displayName } = member ?? (await client.users.fetch(userId));
-      return sanitizeName(displayName) || `member ${userId}`;
+    const context: TaskContext = {
+      ...base,
+      speaker: createSpeaker(base),
+      board: createStatusBoard(base),
+      messages: createMessages(log),
+      hasModel: () => hasModel(llm),
+      selfName(guildId) {
+        const member = guildId === null ? undefined : client.guilds.cache.get(guildId)?.members.me;
+        return sanitizeName(member?.displayName ?? client.user?.displayName ?? 'Assistant');
+      },
+      async nameOf({ userId, guildId }) {
+        const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
+        const member = guild?.members.cache.get(userId);
+        const { displayName } = member ?? (await client.users.fetch(userId));
+        return sanitizeName(displayName) || `member ${userId}`;
+      },
     };
-    const service = createTasks({
-      ...runParts,
-      workers,
-      ends,
-      random,
-      messages,
-      nameOf,
-      backgroundOf: (request) => backgroundOf({ client, access, contexts, log }, request),
-    });
-    const onControl = controlButtons({ ...runParts, tasks: service });
+    const workers = createWorkerPool(context);
+    const tasks = createTasks(context, workers);
+    const onControl = controlButtons(context, tasks);
+    const onAnswer = answerButtons(context, tasks, form);
+    const onForm = answerForm(tasks);
     const index = createTaskIndex(journal);
-    const answering = { tasks: service, journal, access, settings: context.settings, log };
-    const onAnswer = answerButtons(answering, form);
-    const onForm = answerForm(service);
 
-    journal.onChange((task) => board.show(task));
-    slots.onOrder((waiting) => {
+    journal.onChange((task) => context.board.show(task));
+    context.slots.onOrder((waiting) => {
       for (const id of waiting) {
         const task = journal.peek(id);
-        if (task !== undefined) board.show(task);
+        if (task !== undefined) context.board.show(task);
       }
     });
-    registerCommands(context, { access, provenance, tasks: service, approvals });
-    registerResponders(context, { tasks: service, llm, contexts, selfName, log, random });
-    registerStartTool(context, service, llm);
-    const followUps = { store: collections.followUps, tasks: service, client, clock, random, log, llm };
-    const pages = context.worker<typeof import('./builtin/web/worker.js')>(
-      new URL('./builtin/web/worker.js', import.meta.url),
-    );
-    registerBuiltinTools(context, followUps, pages);
+    registerCommands(plugin, context, tasks);
+    registerResponders(plugin, context, tasks);
+    registerStartTool(plugin, context, tasks);
+    registerFollowUps(plugin, context, tasks, collections.followUps);
+    registerBuiltinTools(plugin, clock, plugin.worker(new URL('./builtin/web/worker.js', import.meta.url)));
     const meaningOf = (message: Message) => {
       const meaning = index.meaningOf(message);
       return meaning === undefined || commands.matches(message) ? undefined : meaning;
@@ -170,33 +138,32 @@ export default definePlugin({
     if (unclaim !== undefined) defer(unclaim);
     on('messageCreate', (message) => {
       const meaning = meaningOf(message);
-      return meaning === undefined ? undefined : takeMessage(answering, meaning, message);
+      return meaning === undefined ? undefined : takeMessage(context, tasks, meaning, message);
     });
     on('guildMemberRemove', async ({ id, guild }) => {
       for (const { id: taskId, actor, status } of journal.live()) {
         if (actor.userId !== id || actor.guildId !== guild.id || isFinal(status)) continue;
-        await ends.end(taskId, 'cancelled', { kind: 'gone', text: 'Whoever asked for this has left.' });
+        await workers.end(taskId, 'cancelled', { kind: 'gone', text: 'Whoever asked for this has left.' });
       }
     });
-    context.metrics.gauge({
+    plugin.metrics.gauge({
       name: 'unfinished',
       help: 'Tasks that are not over, by status.',
       labels: ['status'],
       read: () => journal.live().flatMap(({ status }) => (isFinal(status) ? [] : [[{ status }, 1] as const])),
     });
-    context.personalData(personalTasks({ journal, ends, provenance }));
-    context.provide(Tasks, service);
+    plugin.personalData(personalTasks(context, workers));
+    plugin.provide(Tasks, tasks);
 
-    const parts = { ...runParts, workers, ends };
-    const takeOver = () => recover({ ...parts, runs, client, index });
-    // Until it is known where this process is, nothing can be taken over.
+    const takeOver = () => recover(context, runs, workers, index);
+    // Before the client is ready it is not known which guilds this process serves.
     const whenReady = (task: () => unknown) => () => (client.isReady() ? task() : undefined);
-    context.ready(takeOver);
+    plugin.ready(takeOver);
     every(HEARTBEAT_MS, whenReady(takeOver));
-    every(WATCHDOG_MS, whenReady(createWatchdog(parts)));
-    every(PRUNE_MS, async () => pruneEnded(journal, (await context.settings.global.get()).keepEnded));
+    every(WATCHDOG_MS, whenReady(createWatchdog(context, workers)));
+    every(PRUNE_MS, async () => pruneEnded(journal, (await plugin.settings.global.get()).keepEnded));
     defer(async () => {
-      await Promise.all([workers.leave(), board.close()]);
+      await Promise.all([workers.leave(), context.board.close()]);
       await runs.end();
     });
   },

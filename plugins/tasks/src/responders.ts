@@ -1,13 +1,8 @@
 import {
-  type ChannelContexts,
-  hasModel,
-  type Llm,
   type LlmCompletion,
-  type Logger,
   type ModelTool,
   type ParticipantMessage,
   participantNames,
-  type Random,
   type Registrar,
   type Tasks,
   type Turn,
@@ -15,18 +10,10 @@ import {
   withoutNotes,
   z,
 } from '@cinnabar/sdk';
-import { conversationBefore } from './context/background.js';
+import type { TaskContext } from './context.js';
+import { TASK_POLICY } from './permissions.js';
+import { conversationBefore } from './prompt/background.js';
 import { START_TOOL } from './running/execute-step.js';
-import { TASK_POLICY } from './running/permissions.js';
-
-interface ModeParts {
-  readonly tasks: Tasks;
-  readonly llm: Llm | undefined;
-  readonly contexts: ChannelContexts | undefined;
-  readonly log: Logger;
-  readonly random: Pick<Random, 'id'>;
-  selfName(guildId: string | null): string;
-}
 
 const begin = z.object({
   goal: z.string().min(1).max(4_000).describe('The whole task, in one piece, with everything that was said about it'),
@@ -39,19 +26,23 @@ const BEGIN: ModelTool = {
 };
 
 /**
- * `tasks` makes a task of whatever is said to the bot in its channels; with `tasks-auto` the model's first answer decides whether it is one.
+ * `tasks` makes a task of every message to the bot in its channels; with `tasks-auto` the model's first answer decides whether it is one.
  * Neither waits for the task: the channel's next turn is not held up by it.
  */
-export function registerResponders({ responder }: Pick<Registrar, 'responder'>, parts: ModeParts): void {
+export function registerResponders(
+  { responder }: Pick<Registrar, 'responder'>,
+  context: TaskContext,
+  tasks: Tasks,
+): void {
   responder({
     name: 'tasks',
     description: 'Makes a task of everything that is said to me',
-    respond: (turn) => start(parts, turn, turn.text),
+    respond: (turn) => start(tasks, turn, turn.text),
   });
   responder({
     name: 'tasks-auto',
     description: 'Answers at once, or makes a task of it when it takes several steps',
-    respond: (turn) => decide(parts, turn),
+    respond: (turn) => decide(context, tasks, turn),
   });
 }
 
@@ -64,7 +55,7 @@ const said = (participant: string, text: string): ParticipantMessage => ({
 });
 
 /** What was said before, as far as who asks may read it. Where it cannot be read, the answer comes without it. */
-async function conversationOf({ contexts, log }: ModeParts, { actor, message, signal }: Turn) {
+async function conversationOf({ contexts, log }: TaskContext, { actor, message, signal }: Turn) {
   try {
     return await conversationBefore(contexts, actor, message?.id, signal);
   } catch (error) {
@@ -73,7 +64,7 @@ async function conversationOf({ contexts, log }: ModeParts, { actor, message, si
   }
 }
 
-async function start({ tasks }: ModeParts, { actor, message, reply }: Turn, prompt: string): Promise<void> {
+async function start(tasks: Tasks, { actor, message, reply }: Turn, prompt: string): Promise<void> {
   const messageId = message === null ? {} : { messageId: message.id };
   const { link } = await tasks.start({ prompt, actor, origin: 'mode', ...messageId });
   if (message === null) await reply({ content: `I have begun: ${link ?? 'it is in this channel'}`, notice: true });
@@ -81,14 +72,14 @@ async function start({ tasks }: ModeParts, { actor, message, reply }: Turn, prom
 
 const NOTHING_SAID = 'The language model had nothing to say to this. Please try to put it differently.';
 
-async function decide(parts: ModeParts, turn: Turn): Promise<void> {
-  const { llm, selfName } = parts;
+async function decide(context: TaskContext, tasks: Tasks, turn: Turn): Promise<void> {
+  const { llm, selfName, random } = context;
   if (llm === undefined) throw new UserError('No language model is set up, so I cannot answer.');
   const self = selfName(turn.actor.guildId);
   const { id, displayName, username } = turn.user;
   const person = { id, displayName: turn.member?.displayName ?? displayName, username };
   // Never the bot's own name, or their words would be the bot's.
-  const { lines, instructions } = await conversationOf(parts, turn);
+  const { lines, instructions } = await conversationOf(context, turn);
   const others = lines.filter(({ own }) => !own);
   const known = others.find(({ source }) => source.userIds?.includes(id) === true)?.speaker;
   const taken = [self, ...others.map(({ speaker }) => speaker)];
@@ -97,7 +88,7 @@ async function decide(parts: ModeParts, turn: Turn): Promise<void> {
     actor: turn.actor,
     responder: 'tasks-auto',
     trigger: 'I was asked for something',
-    work: parts.random.id(),
+    work: random.id(),
   };
   const request = {
     self,
@@ -113,7 +104,7 @@ async function decide(parts: ModeParts, turn: Turn): Promise<void> {
   const messageIds: string[] = [];
   try {
     const { content } = await llm.complete({ ...request, charge });
-    const said = await carryOut(parts, turn, content);
+    const said = await carryOut(tasks, turn, content);
     if (said !== undefined) messageIds.push(said.id);
   } finally {
     await llm.finishWork(charge, { messageIds });
@@ -122,14 +113,14 @@ async function decide(parts: ModeParts, turn: Turn): Promise<void> {
 
 /** Begins the task that the model wants to begin, or says what it has to say. */
 async function carryOut(
-  parts: ModeParts,
+  tasks: Tasks,
   turn: Turn,
   content: LlmCompletion['content'],
 ): Promise<{ readonly id: string } | undefined> {
   const call = content.find((block) => block.type === 'tool_use');
   const goal = begin.safeParse(call?.input);
   if (call?.name === BEGIN.name && goal.success) {
-    await start(parts, turn, goal.data.goal);
+    await start(tasks, turn, goal.data.goal);
     return undefined;
   }
   const text = content
@@ -139,12 +130,8 @@ async function carryOut(
   return turn.reply(text === '' ? { content: NOTHING_SAID, notice: true } : text);
 }
 
-/** By which `chat`, `persona` and other minds hand over what takes several steps. */
-export function registerStartTool(
-  { tool }: Pick<Registrar, 'tool'>,
-  tasks: Tasks,
-  llm: Pick<Llm, 'current'> | undefined,
-): void {
+/** The tool with which `chat`, `persona` and other responders hand over what takes several steps. */
+export function registerStartTool({ tool }: Pick<Registrar, 'tool'>, { hasModel }: TaskContext, tasks: Tasks): void {
   tool({
     name: START_TOOL,
     description:
@@ -152,7 +139,7 @@ export function registerStartTool(
     input: z.object({ goal: z.string().min(1).max(4_000).describe('The whole task, in one piece') }),
     risk: 'write',
     access: TASK_POLICY,
-    offered: () => hasModel(llm),
+    offered: hasModel,
     examples: ['start a task: {goal}', 'take your time and {goal}'],
     present: {
       sentence: ({ goal }) => `I'll start a task: ${goal}`,

@@ -1,64 +1,41 @@
 import {
-  type Access,
   type Actor,
-  type Clock,
-  hasModel,
-  type Llm,
   type Logger,
-  type Random,
   type TaskInfo,
   type TaskMessage,
-  type TaskRequest,
   type Tasks,
   type TaskWords,
   tokensOf,
   UserError,
 } from '@cinnabar/sdk';
-import { type SettlePlace, unplaced } from './discord/task-thread.js';
-import { type Journal, Superseded } from './journal/journal.js';
-import { assertMay, assertMayStart, SUBJECT } from './running/permissions.js';
-import { type Ends, resumeTask, type Slots, type WorkerPool } from './running/worker-pool.js';
-import type { TaskSettings } from './settings.js';
-import { type Background, goOnFrom, isFinal, labelOf, linkTo, newTask, type Task, type Words } from './task.js';
-
-interface TasksParts {
-  readonly journal: Journal;
-  readonly workers: WorkerPool;
-  readonly ends: Ends;
-  readonly slots: Slots;
-  readonly settle: SettlePlace;
-  readonly settings: TaskSettings;
-  readonly access: Access;
-  readonly llm: Pick<Llm, 'current'> | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** What the model calls a person. */
-  nameOf(actor: Actor): Promise<string>;
-  /** What a task knows of the conversation in which it was asked for. */
-  backgroundOf(request: TaskRequest): Promise<Background>;
-  readonly messages: { add(listener: (message: TaskMessage) => void): () => void };
-}
+import type { TaskContext } from './context.js';
+import { prepareThread } from './discord/task-thread.js';
+import { Superseded } from './journal/journal.js';
+import { assertMay, assertMayStart } from './permissions.js';
+import { backgroundOf } from './prompt/background.js';
+import type { WorkerPool } from './running/worker-pool.js';
+import { goOnFrom, isFinal, labelOf, linkTo, newTask, type Task, type Words } from './task.js';
 
 const LONGEST_PROMPT = 4_000;
 const OVER = 'This task is over. `task continue` goes on with it.';
 const NOT_YET = 'This task goes on already, or has only just ended. Please try again in a moment.';
-/** So many words are kept that a task has not heard yet. */
+/** Messages that are kept for a task until its next step. */
 const MOST_WORDS = 50;
+const NOT_PLACED = 'I could not begin with this: Discord did not take my message.';
 const NO_MODEL = 'A task needs a language model, and none is connected: the offline one only matches fixed requests.';
 
 /** The service: every surface, in Discord or elsewhere, acts on tasks through it. */
-export function createTasks(parts: TasksParts): Tasks {
-  const { journal, workers, ends, slots, settings, access, llm } = parts;
+export function createTasks(context: TaskContext, workers: WorkerPool): Tasks {
+  const { journal, slots, settings, access, clock } = context;
   const info = (task: Task): TaskInfo => infoOf(task, slots.placeOf(task.id));
   const known = async (id: string): Promise<Task> => {
     const task = await journal.find(id);
     if (task === undefined) throw new UserError('There is no such task.');
     return task;
   };
-  const open = async (id: string, by: Actor, what: string, which: 'controlTier' | 'answerTier'): Promise<Task> => {
+  const open = async (id: string, by: Actor, what: string, tier: 'controlTier' | 'answerTier'): Promise<Task> => {
     const task = await known(id);
-    const rules = await settings.guild(task.actor.guildId).get();
-    await assertMay(access, task, by, rules[which], what);
+    await assertMay(context, task, by, tier, what);
     if (isFinal(task.status)) throw new UserError(OVER);
     if (journal.peek(id) === undefined)
       throw new UserError('Another process works on this task; please try again there.');
@@ -66,8 +43,8 @@ export function createTasks(parts: TasksParts): Tasks {
   };
   /** Whether there may be one more task of this person. */
   const assertMayOpen = async (actor: Actor): Promise<void> => {
-    if (!hasModel(llm)) throw new UserError(NO_MODEL);
-    await assertMayStart(access, actor, SUBJECT);
+    if (!context.hasModel()) throw new UserError(NO_MODEL);
+    await assertMayStart(access, actor);
     const { maxOpen, maxOpenInGuild } = await settings.guild(actor.guildId).get();
     const all = journal.live().filter(({ status }) => !isFinal(status));
     const theirs = all.filter((task) => task.actor.userId === actor.userId);
@@ -86,7 +63,7 @@ export function createTasks(parts: TasksParts): Tasks {
     const messageIds = messageId === undefined ? {} : { messageIds: [messageId] };
     return {
       userId,
-      name: await parts.nameOf(by),
+      name: await context.nameOf(by),
       text: said,
       sources: [{ guildId, channelId, userIds: [userId], ...messageIds }],
     };
@@ -120,16 +97,16 @@ export function createTasks(parts: TasksParts): Tasks {
       }
       const { actor } = request;
       await assertMayOpen(actor);
-      const [name, background] = await Promise.all([parts.nameOf(actor), parts.backgroundOf(request)]);
-      const now = parts.clock.now();
-      const task = await journal.add(newTask(parts.random.id(), { ...request, prompt }, name, background, now));
+      const [name, background] = await Promise.all([context.nameOf(actor), backgroundOf(context, request)]);
+      const id = context.random.id();
+      const task = await journal.add(newTask(id, { ...request, prompt }, name, background, clock.now()));
       try {
-        await parts.settle(task, false);
+        await prepareThread(context, task, false);
       } catch (error) {
         // Stopped as soon as it could be seen.
         if (error instanceof Superseded) return info(await known(task.id));
         await journal.remove(task.id);
-        throw unplaced(error);
+        throw error instanceof UserError ? error : new UserError(NOT_PLACED, { cause: error });
       }
       workers.launch(task.id, false);
       return info(await known(task.id));
@@ -137,7 +114,7 @@ export function createTasks(parts: TasksParts): Tasks {
     async stop(id, by) {
       await open(id, by, 'stop it', 'controlTier');
       const text = `Stopped by <@${by.userId}>.`;
-      await unlessOver(ends.end(id, 'cancelled', { kind: 'stopped', text, byUserId: by.userId }));
+      await unlessOver(workers.end(id, 'cancelled', { kind: 'stopped', text, byUserId: by.userId }));
       return info(await known(id));
     },
     async pause(id, by) {
@@ -153,15 +130,14 @@ export function createTasks(parts: TasksParts): Tasks {
     },
     async resume(id, by) {
       await open(id, by, 'resume it', 'controlTier');
-      await unlessOver(resumeTask(parts, id));
+      await unlessOver(workers.resume(id));
       return info(await known(id));
     },
     say,
     async continue(id, words, by) {
       const task = await known(id);
       if (!isFinal(task.status)) return say(id, words, by);
-      const { answerTier } = await settings.guild(task.actor.guildId).get();
-      await assertMay(access, task, by, answerTier, 'continue it');
+      await assertMay(context, task, by, 'answerTier', 'continue it');
       await assertMayOpen(task.actor);
       const said = await wordsBy(words, by);
       await journal
@@ -180,7 +156,7 @@ export function createTasks(parts: TasksParts): Tasks {
       await unlessOver(
         journal.note(id, ({ question }) => {
           if (question === undefined) throw new UserError(OVER);
-          question.answer ??= { text, byUserId: by.userId, at: parts.clock.now() };
+          question.answer ??= { text, byUserId: by.userId, at: clock.now() };
         }),
       );
       workers.wake(id);
@@ -200,7 +176,7 @@ export function createTasks(parts: TasksParts): Tasks {
       return found.sort((a, b) => rank(a) - rank(b) || b.createdAt - a.createdAt).map(info);
     },
     onUpdate: (listener) => journal.onChange((task) => listener(info(task))),
-    onMessage: (listener) => parts.messages.add(listener),
+    onMessage: (listener) => context.messages.add(listener),
   };
 }
 
@@ -236,7 +212,7 @@ function currentToolOf({ step, status }: Task): string | undefined {
   return step?.calls.find(({ state }) => state === 'begun')?.name;
 }
 
-/** Whoever wants to hear what tasks say. */
+/** Listeners to the messages of tasks. */
 export function createMessages(log: Logger) {
   const listeners = new Set<(message: TaskMessage) => void>();
   return {

@@ -1,4 +1,4 @@
-import { compact, estimateTokens, messagesOf, systemPrompt } from '@cinnabar/plugin-tasks/context/prompt';
+import { compact, estimateTokens, messagesOf, systemPrompt } from '@cinnabar/plugin-tasks/prompt/prompt';
 import type { Entry, Line } from '@cinnabar/plugin-tasks/task';
 import { expect } from 'chai';
 import fc from 'fast-check';

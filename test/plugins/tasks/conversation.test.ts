@@ -1,5 +1,5 @@
 import { hang, say } from '@cinnabar/local-models';
-import { chosenBy } from '@cinnabar/plugin-tasks/discord/answers';
+import { chosenBy } from '@cinnabar/plugin-tasks/discord/incoming-messages';
 import { Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { askUser, done, isOver, type Office, openOffice, use } from './office.js';

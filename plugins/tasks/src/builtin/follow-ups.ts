@@ -1,11 +1,7 @@
 import {
   type Actor,
-  type Clock,
   type Collection,
-  hasModel,
-  type Llm,
-  type Logger,
-  type Random,
+  type Registrar,
   sentenceOf,
   type Tasks,
   type ToolDefinition,
@@ -13,6 +9,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
+import type { TaskContext } from '../context.js';
 
 const MINUTE_MS = 60_000;
 const LONGEST_MINUTES = 30 * 24 * 60;
@@ -32,21 +29,32 @@ const planInput = z.object({
 });
 const cancelInput = z.object({ id: z.string().min(1).max(64).describe('As list_follow_ups gives it') });
 
-export interface PlanParts {
-  readonly store: FollowUpStore;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly llm: Pick<Llm, 'current'> | undefined;
+const LOOK_FOR_DUE_MS = 15_000;
+
+/** Tasks that begin later: the tools that plan, list and cancel them, and the job that starts them. */
+export function registerFollowUps(
+  { tool, every }: Pick<Registrar, 'tool' | 'every'>,
+  context: TaskContext,
+  tasks: Tasks,
+  store: FollowUpStore,
+): void {
+  tool(planTool(context, store));
+  tool(listTool(store));
+  tool(cancelTool(store));
+  // Before the client is ready it is not known which guilds this process serves.
+  every(LOOK_FOR_DUE_MS, () => (context.client.isReady() ? startDue(context, tasks, store) : undefined));
 }
 
-/** Tasks that begin later, for whoever asks. */
-export function planTool({ store, clock, random, llm }: PlanParts): ToolDefinition<typeof planInput, FollowUp> {
+function planTool(
+  { clock, random, hasModel }: TaskContext,
+  store: FollowUpStore,
+): ToolDefinition<typeof planInput, FollowUp> {
   return {
     name: 'schedule_follow_up',
     description: 'Plans a task that begins by itself later, in this channel, with the rights of the member who asks.',
     input: planInput,
     risk: 'write',
-    offered: () => hasModel(llm),
+    offered: hasModel,
     examples: ['in {inMinutes} minutes {goal}', 'remind me in {inMinutes} minutes to {goal}'],
     present: {
       sentence: ({ inMinutes, goal }) => `In ${inMinutes} min I'll start a task: ${goal}`,
@@ -66,7 +74,7 @@ export function planTool({ store, clock, random, llm }: PlanParts): ToolDefiniti
   };
 }
 
-export function listTool({ store }: PlanParts): ToolDefinition<z.ZodObject, readonly FollowUp[]> {
+function listTool(store: FollowUpStore): ToolDefinition<z.ZodObject, readonly FollowUp[]> {
   return {
     name: 'list_follow_ups',
     description: 'Lists the tasks that the member who asks has planned for later.',
@@ -87,7 +95,7 @@ export function listTool({ store }: PlanParts): ToolDefinition<z.ZodObject, read
   };
 }
 
-export function cancelTool({ store }: PlanParts): ToolDefinition<typeof cancelInput, FollowUp> {
+function cancelTool(store: FollowUpStore): ToolDefinition<typeof cancelInput, FollowUp> {
   return {
     name: 'cancel_follow_up',
     description: 'Cancels a task that the member who asks has planned for later.',
@@ -151,31 +159,27 @@ async function dropFollowUp(store: FollowUpStore, userId: string, id: string): P
   return dropped;
 }
 
-export interface DueParts {
-  readonly store: FollowUpStore;
-  readonly tasks: Pick<Tasks, 'start' | 'list'>;
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 const originOf = ({ id }: FollowUp) => `follow-up ${id}`;
 
 /**
  * Starts the tasks of the follow-ups that are due. Each is marked before its task is started and taken away after: one that was marked by a
  * process that died is started only if its task is not there.
  */
-export async function startDue(parts: DueParts): Promise<void> {
-  const { store, clock } = parts;
+async function startDue(context: TaskContext, tasks: Tasks, store: FollowUpStore): Promise<void> {
   const due: (readonly [userId: string, FollowUp])[] = [];
   for await (const [userId, { planned }] of store.entries()) {
-    for (const one of planned) if (one.dueAt <= clock.now()) due.push([userId, one]);
+    for (const one of planned) if (one.dueAt <= context.clock.now()) due.push([userId, one]);
   }
-  for (const [userId, one] of due) await startOne(userId, one, parts);
+  for (const [userId, one] of due) await startOne(context, tasks, store, userId, one);
 }
 
-async function startOne(userId: string, one: FollowUp, parts: DueParts): Promise<void> {
-  const { store, tasks, log } = parts;
+async function startOne(
+  { client, log }: TaskContext,
+  tasks: Tasks,
+  store: FollowUpStore,
+  userId: string,
+  one: FollowUp,
+): Promise<void> {
   const { guildId, channelId, goal } = one;
   const actor: Actor = { userId, guildId, channelId };
   try {
@@ -189,13 +193,13 @@ async function startOne(userId: string, one: FollowUp, parts: DueParts): Promise
     }
   } catch (error) {
     log.warn('a follow-up could not be started', { userId, channelId, error });
-    await say(parts.client, actor, sentenceOf(error));
+    await reportFailure(client, actor, sentenceOf(error));
   }
   await dropFollowUp(store, userId, one.id);
 }
 
-/** Whoever planned it learns why nothing comes of it, unless nobody can be told there. */
-async function say(client: Client, { userId, channelId }: Actor, reason: string | undefined): Promise<void> {
+/** Tells the member why nothing comes of their follow-up, where the bot can write. */
+async function reportFailure(client: Client, { userId, channelId }: Actor, reason: string | undefined): Promise<void> {
   const channel = await client.channels.fetch(channelId).catch(() => null);
   if (channel?.isSendable() !== true) return;
   const content = `<@${userId}> I could not begin what you had planned for now. ${reason ?? 'Why is in the log.'}`;

@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises';
-import { type Registrar, type ToolDefinition, type WorkerModule, z } from '@cinnabar/sdk';
+import { type Clock, type Registrar, type ToolDefinition, type WorkerModule, z } from '@cinnabar/sdk';
 import { calculateTool } from './calculate.js';
-import { cancelTool, type DueParts, listTool, type PlanParts, planTool, startDue } from './follow-ups.js';
 import { isPublicAddress } from './web/addresses.js';
 import type { WebReader } from './web/reader.js';
 
@@ -10,17 +9,12 @@ const TIMEOUT_MS = 20_000;
 /** Where web servers are, beside the ports of http and https. */
 const PORTS = [8080, 8443];
 
-type FollowUpParts = DueParts & PlanParts;
-
-const LOOK_FOR_DUE_MS = 15_000;
-
-/** Tools of its own that are worth having for every mind. The reader's library is loaded with the first page. */
+/** `fetch_url` and `calculate`, for every responder. The reader's library is loaded with the first page. */
 export function registerBuiltinTools(
-  { tool, defer, every }: Pick<Registrar, 'tool' | 'defer' | 'every'>,
-  followUps: FollowUpParts,
+  { tool, defer }: Pick<Registrar, 'tool' | 'defer'>,
+  clock: Clock,
   pages: WorkerModule<typeof import('./web/worker.js')>,
 ): void {
-  const { clock, client } = followUps;
   let opened: Promise<WebReader> | undefined;
   const open = async () => {
     const { createWebReader } = await import('./web/reader.js');
@@ -43,11 +37,6 @@ export function registerBuiltinTools(
     }),
   );
   tool(calculateTool);
-  tool(planTool(followUps));
-  tool(listTool(followUps));
-  tool(cancelTool(followUps));
-  // Until it is known where this process is, nothing can be started.
-  every(LOOK_FOR_DUE_MS, () => (client.isReady() ? startDue(followUps) : undefined));
   defer(async () => (await opened)?.close());
 }
 

@@ -1,28 +1,19 @@
-import type {
-  Access,
-  Actor,
-  ComponentDefinition,
-  ComponentHandle,
-  ComponentInteraction,
-  Provenance,
-  Tasks,
-} from '@cinnabar/sdk';
+import type { Actor, ComponentDefinition, ComponentHandle, ComponentInteraction, Tasks } from '@cinnabar/sdk';
 import {
   type APIActionRowComponent,
   type APIButtonComponentWithCustomId,
   ButtonStyle,
   ComponentType,
 } from 'discord.js';
-import { redactForPeople } from '../context/redaction.js';
-import type { Journal } from '../journal/journal.js';
-import { assertMay } from '../running/permissions.js';
-import type { TaskSettings } from '../settings.js';
+import type { TaskContext } from '../context.js';
+import { assertMay } from '../permissions.js';
+import { redactForPeople } from '../prompt/redaction.js';
 import { isFinal, type Task } from '../task.js';
-import { detailsOf } from './details.js';
+import { detailsOf } from './wording.js';
 
 type Row = APIActionRowComponent<APIButtonComponentWithCustomId>;
 
-/** @param control what answers Stop, Pause, Resume, Details; @param reply what answers a question */
+/** @param control handles Stop, Pause, Resume, Details; @param reply handles the buttons of a question */
 export function createComponents(control: ComponentHandle, reply: ComponentHandle) {
   const button = (label: string, style: APIButtonComponentWithCustomId['style'], custom_id: string) =>
     ({ type: ComponentType.Button, label, style, custom_id }) as const;
@@ -54,20 +45,11 @@ export function createComponents(control: ComponentHandle, reply: ComponentHandl
 
 export type TaskComponents = ReturnType<typeof createComponents>;
 
-interface ControlButtonParts {
-  readonly tasks: Tasks;
-  readonly journal: Journal;
-  readonly settings: TaskSettings;
-  readonly access: Access;
-  readonly provenance: Pick<Provenance, 'mayShow'>;
-}
-
 /** Stop, Pause, Resume and Details below a status message. The answer comes once it is written; the message follows by itself. */
-export function controlButtons(parts: ControlButtonParts): ComponentDefinition['run'] {
-  const { tasks } = parts;
+export function controlButtons(context: TaskContext, tasks: Tasks): ComponentDefinition['run'] {
   return async (interaction, [action = '', id = '']) => {
     const by = actorIn(interaction);
-    if (action === 'details') return details(parts, interaction, id);
+    if (action === 'details') return details(context, interaction, id);
     if (action === 'stop') {
       await tasks.stop(id, by);
       return whisper(interaction, 'Stopped. What was done follows.');
@@ -81,18 +63,13 @@ export function controlButtons(parts: ControlButtonParts): ComponentDefinition['
   };
 }
 
-/** What tools returned was for who asked. */
-async function details(
-  { journal, settings, access, provenance }: ControlButtonParts,
-  interaction: ComponentInteraction,
-  id: string,
-) {
-  const task = await journal.find(id);
+/** What tools returned, without what may not be shown to the person who clicked. */
+async function details(context: TaskContext, interaction: ComponentInteraction, id: string) {
+  const task = await context.journal.find(id);
   if (task === undefined) return whisper(interaction, 'Nothing is kept of this task any more.');
-  const { controlTier } = await settings.guild(task.actor.guildId).get();
-  await assertMay(access, task, actorIn(interaction), controlTier, 'see its details');
   const by = actorIn(interaction);
-  const shown = await redactForPeople(task, (sources) => provenance.mayShow(sources, [by]));
+  await assertMay(context, task, by, 'controlTier', 'see its details');
+  const shown = await redactForPeople(task, (sources) => context.provenance.mayShow(sources, [by]));
   await interaction.reply({ ...detailsOf(shown), flags: 'Ephemeral', allowedMentions: { parse: [] } });
 }
 
@@ -100,7 +77,7 @@ async function whisper(interaction: ComponentInteraction, content: string): Prom
   await interaction.reply({ content, flags: 'Ephemeral', allowedMentions: { parse: [] } });
 }
 
-/** Who clicked, and where. */
+/** The person who clicked, and where. */
 export function actorIn({ user, guildId, channelId }: ComponentInteraction): Actor {
   return { userId: user.id, guildId, channelId: channelId ?? '' };
 }

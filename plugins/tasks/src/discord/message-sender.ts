@@ -1,8 +1,8 @@
 import {
   asNotice,
-  type Clock,
+  findSendable,
+  isRefusal,
   isUnreachable,
-  type Logger,
   noticeLine,
   plainText,
   sendOnce,
@@ -12,59 +12,71 @@ import {
   visible,
 } from '@cinnabar/sdk';
 import type { Client, MessageCreateOptions } from 'discord.js';
-import { Interrupted } from '../running/run-control.js';
-import { keyOf, type Question, type Task } from '../task.js';
+import { type BaseContext, Interrupted } from '../context.js';
+import type { Rules } from '../settings.js';
+import { type Ending, keyOf, labelOf, linkTo, type Question, type Task } from '../task.js';
 import type { TaskComponents } from './buttons.js';
-import { writableChannel } from './channels.js';
-import { badge, endingText } from './wording.js';
+import { writableChannel } from './task-thread.js';
+import { badge, endingText, promptLine } from './wording.js';
 
-/** Something that a task wants to say. */
-export interface Saying {
+/** A message that a task sends. */
+export interface OutgoingMessage {
   /** Names it within the task: the same after a restart. */
   readonly key: string;
   readonly kind: TaskMessage['kind'];
   readonly text: string;
   /** For a question: answers to choose from. */
   readonly choices?: readonly string[];
-  /** Who is pinged. */
+  /** The member who is pinged. */
   readonly mention?: string | undefined;
 }
 
-interface Manner {
-  /** It may have been said before the process was restarted: then it is looked for, and not said again. */
+interface SendOptions {
+  /** A previous run may have sent it: then it is searched for, and not sent again. */
   readonly recognise: boolean;
   readonly signal: AbortSignal;
 }
 
-export interface SpeakerParts {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly components: TaskComponents;
-  /** Aborts when the plugin stops. */
-  readonly signal: AbortSignal;
-}
+/** What a member is notified of. */
+type NoticeKind = 'ended' | 'question' | 'approval';
 
 const MESSAGE_LIMIT = 2_000;
 /** Of an answer, below its question. */
 const SHOWN_ANSWER = 150;
+/** Of a result, where the task was started. */
+const SHOWN_RESULT = 1_500;
 const HOW_TO_ANSWER = ' · answer with a button, or as a reply to this';
 const UNWRITABLE = 'I cannot write in the place of this task any more.';
 
-/** How a task speaks in Discord. Whatever it says carries its badge; nobody is pinged but who is asked. */
-export function createSpeaker({ client, clock, log, components, signal: stopped }: SpeakerParts) {
-  const send = async (task: Task, key: string, parts: readonly MessageCreateOptions[], manner: Manner) => {
+const WORDS: Readonly<Record<NoticeKind, string>> = {
+  ended: 'is over',
+  question: 'has a question for you',
+  approval: 'waits for your approval',
+};
+
+const OUTCOME: Readonly<Record<Ending['kind'], string>> = {
+  complete: 'is complete',
+  limit: 'has ended at a limit',
+  stopped: 'was stopped',
+  breaker: 'has ended without a result',
+  failed: 'has failed',
+  gone: 'has ended',
+};
+
+/** Sends the messages of tasks, with the task's badge on each, and the notices to their members. Only the members that a message names are pinged. */
+export function createSpeaker({ client, clock, log, components, signal: stopped }: BaseContext) {
+  const send = async (task: Task, key: string, parts: readonly MessageCreateOptions[], options: SendOptions) => {
     try {
       const channel = await writableChannel(client, task.workId ?? task.actor.channelId);
       const ids: string[] = [];
       for (const [index, part] of parts.entries()) {
-        const sentAfter = manner.recognise ? (ids.at(-1) ?? task.lastId ?? task.statusId ?? '0') : undefined;
-        const once = { clock, signal: manner.signal, sentAfter };
+        const sentAfter = options.recognise ? (ids.at(-1) ?? task.lastId ?? task.statusId ?? '0') : undefined;
+        const once = { clock, signal: options.signal, sentAfter };
         ids.push((await sendOnce(channel, part, [task.id, key, index].join('\n'), once)).id);
       }
       return ids;
     } catch (error) {
-      if (manner.signal.aborted) throw new Interrupted();
+      if (options.signal.aborted) throw new Interrupted();
       if (isUnreachable(error)) throw new UserError(UNWRITABLE, { cause: error });
       throw error;
     }
@@ -81,49 +93,94 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
     }
   };
 
+  /** For members who take no direct messages: what the task has said in its thread pinged nobody. */
+  const pingInThread = async ({ id, actor, workId }: Task, key: string, kind: NoticeKind): Promise<void> => {
+    try {
+      const channel = await findSendable(client, workId ?? actor.channelId);
+      if (channel === undefined) return;
+      const content = asNotice(`🔔 <@${actor.userId}> Your task ${labelOf({ id })} ${WORDS[kind]}.`);
+      const message = { content, allowedMentions: mentionsOf(actor.userId) };
+      await sendOnce(channel, message, `${id}\n${key}\nping`, { clock, signal: stopped });
+    } catch (error) {
+      log.info('a member could not be notified of their task', { taskId: id, error });
+    }
+  };
+
   return {
-    /** Resolves with the ids of the messages. @throws UserError when nothing can be said there any more; Interrupted */
-    say(task: Task, saying: Saying, manner: Manner): Promise<string[]> {
-      const hint = saying.kind === 'question' && isInChannel(client, task) ? HOW_TO_ANSWER : '';
-      return send(task, saying.key, partsOf(task, saying, components, hint), manner);
+    /** Resolves with the ids of the messages. @throws UserError when the bot cannot write there any more; Interrupted */
+    say(task: Task, message: OutgoingMessage, options: SendOptions): Promise<string[]> {
+      const hint = message.kind === 'question' && isInChannel(client, task) ? HOW_TO_ANSWER : '';
+      return send(task, message.key, partsOf(task, message, components, hint), options);
     },
-    /** @param mention who is pinged */
+    /** @param mention the member who is pinged */
     async sayEnding(
       task: Task,
-      { recognise, mention }: Pick<Manner, 'recognise'> & { readonly mention: string | undefined },
+      { recognise, mention }: { readonly recognise: boolean; readonly mention: string | undefined },
     ): Promise<{ readonly text: string; readonly ids: string[] }> {
-      const { head, text: body, foot } = endingText(task, mention);
-      const text = `${head}${body}${foot}`;
-      const options = textMessages(body, { head, foot }).map((message) => ({
-        ...message,
-        allowedMentions: mentionsOf(mention),
-      }));
-      const ids = await send(task, keyOf(task, 'ending'), options, { recognise, signal: stopped }).catch(
-        (error: unknown) => {
-          // Where nothing can be said, there is nobody to tell.
-          if (!(error instanceof UserError)) throw error;
-          log.info('the end of a task could not be told', { taskId: task.id, error });
-          return [];
-        },
-      );
-      return { text, ids };
+      const { head, text, foot } = endingText(task, mention);
+      const allowedMentions = mentionsOf(mention);
+      const parts = textMessages(text, { head, foot }).map((message) => ({ ...message, allowedMentions }));
+      const options = { recognise, signal: stopped };
+      const ids = await send(task, keyOf(task, 'ending'), parts, options).catch((error: unknown) => {
+        // A UserError says that the bot cannot write there.
+        if (!(error instanceof UserError)) throw error;
+        log.info('the end of a task could not be told', { taskId: task.id, error });
+        return [];
+      });
+      return { text: `${head}${text}${foot}`, ids };
     },
     /** Takes the buttons off a question, and shows its answer. */
     async closeQuestion(
       task: Task,
       messageIds: readonly string[],
-      saying: Saying,
+      message: OutgoingMessage,
       answer: NonNullable<Question['answer']>,
     ): Promise<void> {
-      const asked = partsOf(task, saying, components).at(-1)?.content ?? '';
+      const asked = partsOf(task, message, components).at(-1)?.content ?? '';
       const said = answer.text.replaceAll(/\s+/g, ' ').trim();
       const shown = plainText(visible(said.length <= SHOWN_ANSWER ? said : `${said.slice(0, SHOWN_ANSWER)}…`));
       const line = noticeLine(`-# answered by <@${answer.byUserId}>: ${shown}`);
       await edit(task, messageIds.at(-1), asked.length + line.length < MESSAGE_LIMIT ? `${asked}\n${line}` : undefined);
     },
-    /** The same for one that will never be answered. */
+    /** Takes the buttons off a question that will never be answered. */
     async dropQuestion(task: Task): Promise<void> {
       if (task.question?.answer === undefined) await edit(task, task.question?.messageIds?.at(-1), undefined);
+    },
+    /** Sends a direct message where the server wants that, or pings the member in the thread if they take none. Never rejects. @param key names the notice within the task */
+    async notify(task: Task, { notify }: Pick<Rules, 'notify'>, key: string, kind: NoticeKind): Promise<void> {
+      const { actor, id } = task;
+      if (notify !== 'dm' || actor.guildId === null) return;
+      const link = linkTo(task);
+      const content = `🔔 Your task ${labelOf(task)} ${WORDS[kind]}${link === undefined ? '' : `: ${link}`}\n> ${promptLine(task)}`;
+      try {
+        const direct = await client.users.createDM(actor.userId);
+        const message = { content: asNotice(content), allowedMentions: { parse: [] } };
+        await sendOnce(direct, message, `${id}\n${key}\ndirect`, { clock, signal: stopped });
+      } catch (error) {
+        const level = isRefusal(error) ? 'debug' : 'info';
+        log[level]('a member could not be notified of their task by direct message', { taskId: id, error });
+        if (isRefusal(error)) await pingInThread(task, key, kind);
+      }
+    },
+    /**
+     * Where another responder started the task: posts how it ended, which that responder reads like everybody else. Never rejects.
+     * @param recognise a previous run may have sent it
+     */
+    async reportBack(task: Task, recognise: boolean): Promise<void> {
+      const { actor, id, origin, ending, workId, requester } = task;
+      if (origin !== 'tool' || ending === undefined || workId === actor.channelId) return;
+      const text = `The task ${labelOf(task)} that I started for ${plainText(requester)} ${OUTCOME[ending.kind]}: ${ending.text}`;
+      const content =
+        text.length <= SHOWN_RESULT ? text : `${text.slice(0, SHOWN_RESULT)}… (all of it is in its thread)`;
+      try {
+        const channel = await findSendable(client, actor.channelId);
+        if (channel === undefined) return;
+        const once = { clock, signal: stopped, ...(recognise ? { sentAfter: task.statusId ?? '0' } : {}) };
+        const key = `${id}\n${keyOf(task, 'elsewhere')}`;
+        await sendOnce(channel, { content, allowedMentions: { parse: [] } }, key, once);
+      } catch (error) {
+        log.info('the end of a task could not be told where it was started', { taskId: id, error });
+      }
     },
   };
 }
@@ -131,18 +188,18 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
 export type Speaker = ReturnType<typeof createSpeaker>;
 
 /** As Discord messages: long text in several or in a file, the mention on the first, the badge and the buttons on the last. */
-function partsOf(task: Task, saying: Saying, components: TaskComponents, hint = ''): MessageCreateOptions[] {
-  const { text, kind, choices = [], mention } = saying;
+function partsOf(task: Task, message: OutgoingMessage, components: TaskComponents, hint = ''): MessageCreateOptions[] {
+  const { text, kind, choices = [], mention } = message;
   const ping = mention === undefined ? '' : `<@${mention}> `;
   const contents = textMessages(text, {
     head: kind === 'question' ? `❓ ${ping}` : ping,
     foot: `\n${badge(task, task.stepCount, hint)}`,
   });
   const allowedMentions = mentionsOf(mention);
-  // What the host says for the task is nothing that its model has said.
+  // A warning comes from the host, not from the task's model.
   const marked = kind === 'warning' ? contents.map((one) => ({ ...one, content: asNotice(one.content) })) : contents;
-  return marked.map((message, index) => ({
-    ...message,
+  return marked.map((part, index) => ({
+    ...part,
     allowedMentions,
     ...(kind === 'question' && index === marked.length - 1
       ? { components: components.questionRows(task.id, choices) }

@@ -1,21 +1,12 @@
-import { type Clock, findSendable, isUnreachable, type Logger } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
+import { findSendable, isUnreachable, keepTyping } from '@cinnabar/sdk';
+import type { BaseContext } from '../context.js';
 import type { Task } from '../task.js';
-import type { TaskComponents } from './buttons.js';
 import { statusText } from './wording.js';
 
 /** At most one edit of a message in this time, so that a busy task does not use up Discord's patience. */
 const LEAST_BETWEEN_MS = 1_000;
 /** With many tasks each is shown less often: Discord's limits hold for all that the bot does, and answers to people go first. */
 const SHARE_MS = 100;
-
-export interface StatusBoardParts {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly components: TaskComponents;
-  placeOf(id: string): number | undefined;
-}
 
 interface Shown {
   latest: Task;
@@ -27,15 +18,15 @@ interface Shown {
   waiting: ((shown: boolean) => void)[];
 }
 
-/** The status messages, kept in line with how their tasks stand. */
-export function createStatusBoard({ client, clock, log, components, placeOf }: StatusBoardParts) {
+/** Shows how tasks stand: their status messages, and that the bot is typing. */
+export function createStatusBoard({ client, clock, log, components, slots }: BaseContext) {
   const shown = new Map<string, Shown>();
   let closed = false;
 
   const edit = async (one: Shown) => {
     const { id, actor, statusId } = one.latest;
     const rows = components.statusRows(one.latest);
-    const content = statusText(one.latest, placeOf(id));
+    const content = statusText(one.latest, slots.placeOf(id));
     const look = content + JSON.stringify(rows);
     if (statusId === undefined || look === one.content) return;
     one.editedAt = clock.now();
@@ -59,7 +50,7 @@ export function createStatusBoard({ client, clock, log, components, placeOf }: S
     if (one.waiting.length > 0 || one.content !== lookOf(one)) schedule(one);
   };
   const lookOf = (one: Shown) =>
-    statusText(one.latest, placeOf(one.latest.id)) + JSON.stringify(components.statusRows(one.latest));
+    statusText(one.latest, slots.placeOf(one.latest.id)) + JSON.stringify(components.statusRows(one.latest));
   const schedule = (one: Shown) => {
     if (closed || one.cancel !== undefined || one.edit !== undefined) return;
     const leastMs = one.waiting.length > 0 ? LEAST_BETWEEN_MS : Math.max(LEAST_BETWEEN_MS, shown.size * SHARE_MS);
@@ -99,6 +90,9 @@ export function createStatusBoard({ client, clock, log, components, placeOf }: S
       shown.delete(task.id);
       return isShown;
     },
+    /** Shows the bot typing where the task works, until the function that is returned is called. */
+    showTyping: ({ workId, actor }: Task) =>
+      keepTyping(() => findSendable(client, workId ?? actor.channelId), { clock, log }),
     /** Nothing is shown any more. Resolves when no edit is under way. */
     async close(): Promise<void> {
       closed = true;

@@ -1,93 +1,53 @@
-import { type Clock, type Logger, sendOnce, UserError } from '@cinnabar/sdk';
-import type { AnyThreadChannel, Client, SendableChannels } from 'discord.js';
-import type { Journal } from '../journal/journal.js';
-import { Interrupted } from '../running/run-control.js';
-import type { TaskSettings } from '../settings.js';
+import { findSendable, sendOnce, UserError } from '@cinnabar/sdk';
+import { type Client, PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import { type BaseContext, Interrupted } from '../context.js';
 import { labelOf, type Task } from '../task.js';
-import type { TaskComponents } from './buttons.js';
-import { mayOpenThread, writableChannel } from './channels.js';
 import { statusText } from './wording.js';
-
-export interface PlaceParts {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly journal: Journal;
-  readonly settings: TaskSettings;
-  readonly components: TaskComponents;
-  /** Aborts when the plugin stops. */
-  readonly signal: AbortSignal;
-}
 
 const LOOKED_THROUGH = 50;
 const THREAD_NAME = 90;
 
 /**
- * Gives a task its status message and the thread below it; the channel itself where there can be no thread. What was done of this before a
- * crash is recognised by the task's name in it. @throws UserError when the bot may not write there
+ * Gives a task its status message and the thread below it; the channel itself where there can be no thread. Messages that were sent before a crash
+ * are found by the task's name in them. @throws UserError when the bot may not write there
  */
-export function createPlaces(parts: PlaceParts) {
-  const { client, clock, log, journal, settings, components, signal } = parts;
-
-  const statusMessage = async (task: Task, channel: SendableChannels, recognise: boolean): Promise<string> => {
-    const known = recognise ? await findStatus(client, task, channel) : undefined;
-    if (known !== undefined) return known;
-    const reference = task.messageId;
-    const reply =
-      reference === undefined ? {} : { reply: { messageReference: reference, failIfNotExists: false } as const };
-    const message = {
-      content: statusText(task, undefined),
-      components: components.statusRows(task),
-      allowedMentions: { parse: [], repliedUser: false },
-      ...reply,
-    };
-    try {
-      return (await sendOnce(channel, message, `${task.id}\nstatus`, { clock, signal })).id;
-    } catch (error) {
-      if (signal.aborted) throw new Interrupted();
-      throw error;
-    }
-  };
-
-  /** Members of a thread see it in their list, and are notified of what is said in it. */
-  const join = async (own: AnyThreadChannel, task: Task): Promise<void> => {
-    try {
-      await own.members.add(task.actor.userId);
-    } catch (error) {
-      log.info('a member could not be added to the thread of their task', { taskId: task.id, error });
-    }
-  };
-
-  const thread = async (task: Task, channel: SendableChannels, statusId: string): Promise<string> => {
-    const { threads } = await settings.guild(task.actor.guildId).get();
-    if (!threads || !mayOpenThread(client, channel)) return channel.id;
-    try {
-      const message = await channel.messages.fetch(statusId);
-      const name = `${task.prompt.replaceAll(/\s+/g, ' ').trim().slice(0, THREAD_NAME)} · ${labelOf(task)}`;
-      const own = message.thread ?? (await message.startThread({ name }));
-      await join(own, task);
-      return own.id;
-    } catch (error) {
-      log.info('a task works in the channel: it could not have a thread', { taskId: task.id, error });
-      return channel.id;
-    }
-  };
-
-  return async function settle(task: Task, recognise: boolean): Promise<Task> {
-    if (task.workId !== undefined) return task;
-    const channel = await writableChannel(client, task.actor.channelId);
-    const { statusId = await statusMessage(task, channel, recognise) } = task;
-    const placed = await journal.note(task.id, (draft) => {
-      draft.statusId = statusId;
-    });
-    const workId = await thread(placed, channel, statusId);
-    return journal.note(task.id, (draft) => {
-      draft.workId = workId;
-      draft.lastId = statusId;
-    });
-  };
+export async function prepareThread(context: BaseContext, task: Task, recognise: boolean): Promise<Task> {
+  if (task.workId !== undefined) return task;
+  const { client, journal } = context;
+  const channel = await writableChannel(client, task.actor.channelId);
+  const { statusId = await statusMessage(context, task, channel, recognise) } = task;
+  const posted = await journal.note(task.id, (draft) => {
+    draft.statusId = statusId;
+  });
+  const workId = await threadFor(context, posted, channel, statusId);
+  return journal.note(task.id, (draft) => {
+    draft.workId = workId;
+    draft.lastId = statusId;
+  });
 }
-export type SettlePlace = ReturnType<typeof createPlaces>;
+
+async function statusMessage(
+  { client, clock, components, signal }: BaseContext,
+  task: Task,
+  channel: SendableChannels,
+  recognise: boolean,
+): Promise<string> {
+  const known = recognise ? await findStatus(client, task, channel) : undefined;
+  if (known !== undefined) return known;
+  const reference = task.messageId;
+  const message = {
+    content: statusText(task, undefined),
+    components: components.statusRows(task),
+    allowedMentions: { parse: [], repliedUser: false },
+    ...(reference === undefined ? {} : { reply: { messageReference: reference, failIfNotExists: false } as const }),
+  };
+  try {
+    return (await sendOnce(channel, message, `${task.id}\nstatus`, { clock, signal })).id;
+  } catch (error) {
+    if (signal.aborted) throw new Interrupted();
+    throw error;
+  }
+}
 
 /** The bot's own message with the task's name at its beginning. */
 async function findStatus(client: Client, task: Task, channel: SendableChannels): Promise<string | undefined> {
@@ -96,6 +56,42 @@ async function findStatus(client: Client, task: Task, channel: SendableChannels)
   return latest.find(({ author, content }) => author.id === client.user?.id && content.startsWith(start))?.id;
 }
 
-/** What a person is told when their task could not even begin. */
-export const unplaced = (error: unknown): UserError =>
-  error instanceof UserError ? error : new UserError('I could not begin with this: Discord did not take my message.');
+async function threadFor(
+  { client, settings, log }: BaseContext,
+  task: Task,
+  channel: SendableChannels,
+  statusId: string,
+): Promise<string> {
+  const { threads } = await settings.guild(task.actor.guildId).get();
+  if (!threads || !mayOpenThread(client, channel)) return channel.id;
+  try {
+    const message = await channel.messages.fetch(statusId);
+    const name = `${task.prompt.replaceAll(/\s+/g, ' ').trim().slice(0, THREAD_NAME)} · ${labelOf(task)}`;
+    const thread = message.thread ?? (await message.startThread({ name }));
+    // Members of a thread see it in their list, and are notified of messages in it.
+    await thread.members.add(task.actor.userId).catch((error: unknown) => {
+      log.info('a member could not be added to the thread of their task', { taskId: task.id, error });
+    });
+    return thread.id;
+  } catch (error) {
+    log.info('a task works in the channel: it could not have a thread', { taskId: task.id, error });
+    return channel.id;
+  }
+}
+
+/** @throws UserError when the bot cannot write there */
+export async function writableChannel(client: Client, channelId: string): Promise<SendableChannels> {
+  const channel = await findSendable(client, channelId);
+  if (channel === undefined) throw new UserError('I cannot see the channel of this task.');
+  const own = channel.isDMBased() || client.user === null ? undefined : channel.permissionsFor(client.user);
+  const send = channel.isThread() ? PermissionFlagsBits.SendMessagesInThreads : PermissionFlagsBits.SendMessages;
+  if (channel.isDMBased() || own?.has(PermissionFlagsBits.ViewChannel | send) === true) return channel;
+  throw new UserError('I may not write in the channel of this task.');
+}
+
+/** Whether a message there can have a thread of its own, and the bot may open and use it. */
+function mayOpenThread(client: Client, channel: SendableChannels): boolean {
+  if (channel.isDMBased() || channel.isThread() || !('threads' in channel) || client.user === null) return false;
+  const needed = PermissionFlagsBits.CreatePublicThreads | PermissionFlagsBits.SendMessagesInThreads;
+  return channel.permissionsFor(client.user)?.has(needed) === true;
+}

@@ -1,19 +1,12 @@
-import { FORGOTTEN, isOf, type PersonalData, type Provenance } from '@cinnabar/sdk';
-import { type MayShow, redactForPeople } from '../context/redaction.js';
-import type { Ends } from '../running/worker-pool.js';
+import { FORGOTTEN, isOf, type PersonalData } from '@cinnabar/sdk';
+import type { TaskContext } from '../context.js';
+import { type MayShow, redactForPeople } from '../prompt/redaction.js';
+import type { WorkerPool } from '../running/worker-pool.js';
 import { type Call, isFinal, type Task } from '../task.js';
-import { type Journal, Superseded } from './journal.js';
+import { Superseded } from './journal.js';
 
 /** A member's tasks. One that is under way ends when it is to be forgotten. */
-export function personalTasks({
-  journal,
-  ends,
-  provenance,
-}: {
-  readonly journal: Journal;
-  readonly ends: Ends;
-  readonly provenance: Pick<Provenance, 'mayHave'>;
-}): PersonalData {
+export function personalTasks({ journal, provenance }: TaskContext, workers: WorkerPool): PersonalData {
   const theirs = async (userId: string) => {
     const found: Task[] = [];
     for await (const task of journal.all()) if (task.actor.userId === userId) found.push(task);
@@ -28,11 +21,11 @@ export function personalTasks({
       for (const { id, status } of await theirs(userId)) {
         if (isFinal(status)) continue;
         const text = 'Whoever asked for this had their data deleted.';
-        await ends.end(id, 'cancelled', { kind: 'gone', text }).catch((error: unknown) => {
+        await workers.end(id, 'cancelled', { kind: 'gone', text }).catch((error: unknown) => {
           if (!(error instanceof Superseded)) throw error;
         });
       }
-      await ends.told();
+      await workers.published();
       for (const { id } of await theirs(userId)) await journal.remove(id);
       for await (const task of journal.all()) {
         // Another process's is changed there, when it is over.

@@ -1,40 +1,17 @@
-import type { TaskStatus } from '@cinnabar/sdk';
-import { compact, GO_ON } from '../context/prompt.js';
+import { createHash } from 'node:crypto';
+import { FOR_REQUESTER_ALONE, type SettledOutcome, type TaskStatus } from '@cinnabar/sdk';
+import type { TaskContext } from '../context.js';
+import { compact, GO_ON } from '../prompt/prompt.js';
 import type { Rules } from '../settings.js';
 import type { Call, Ending, Step, Task } from '../task.js';
-import { countStep, warningOfCircles } from './loop-detector.js';
-import type { TaskContext } from './run-control.js';
 
 type Change = (draft: Task) => void;
 
-/** Notes how a call of the step under way has ended; with the last of them the step is over, in the same write. */
-export function endCall(
-  callId: string,
-  outcome: NonNullable<Call['outcome']>,
-  result: string,
-  rules: Rules,
-  sources?: Call['sources'],
-): Change {
-  return (draft) => {
-    changeCall(callId, (call) => settleCall(call, outcome, result, sources))(draft);
-    closeIfOver(draft, rules);
-  };
-}
-
-/** Takes a step of which nothing is left to do into what the model remembers. */
-export function closeIfOver(draft: Task, rules: Rules): void {
-  const { step } = draft;
-  if (step === undefined || (step.text !== '' && step.textIds === undefined)) return;
-  const { n, text, calls } = step;
-  if (calls.some(({ state }) => state !== 'done')) return;
-  draft.entries.push({ kind: 'step', n, text, calls });
-  if (calls.length === 0) draft.entries.push({ kind: 'note', text: GO_ON });
-  Object.assign(draft, compact(draft, rules.contextTokens));
-  draft.circles = countStep(draft.circles, step);
-  const warning = warningOfCircles(draft.circles, rules);
-  if (warning !== undefined) draft.entries.push({ kind: 'note', text: warning });
-  logStep(draft, step);
-  delete draft.step;
+/** How a call ended, and what the model reads of it. */
+export interface CallResult {
+  readonly outcome: NonNullable<Call['outcome']>;
+  readonly result: string;
+  readonly sources?: NonNullable<Call['sources']>;
 }
 
 /** Changes one call of the step that is under way. */
@@ -45,46 +22,44 @@ export function changeCall(callId: string, change: (call: Call) => void): Change
   };
 }
 
-export function settleCall(
-  call: Call,
-  outcome: NonNullable<Call['outcome']>,
-  result: string,
-  sources?: Call['sources'],
-): void {
-  call.state = 'done';
-  call.outcome = outcome;
-  call.result = result;
-  if (sources !== undefined) call.sources = sources;
-}
-
-export type FinalStatus = Extract<TaskStatus, 'completed' | 'cancelled' | 'error'>;
-
-const LONGEST_LOGGED = 600;
-const MOST_LOGGED = 300;
-
-/** Writes that the task is over, and why. The channel is told afterwards. @throws Superseded when it was over already */
-export async function markFinished(
-  { journal }: Pick<TaskContext, 'journal'>,
-  id: string,
-  status: FinalStatus,
-  { kind, text, byUserId }: Pick<Ending, 'kind' | 'text' | 'byUserId'>,
-  change?: (draft: Task) => void,
-): Promise<void> {
-  await journal.move(id, status, (draft) => {
-    change?.(draft);
-    const by = byUserId === undefined ? {} : { byUserId };
-    draft.ending = { kind, text, ...by, halted: haltedIn(draft), told: false };
-    draft.pausing = false;
-    draft.pausedByHost = false;
+/** Written before the call is carried out. */
+export function beginCall(callId: string): Change {
+  return changeCall(callId, (call) => {
+    call.state = 'begun';
   });
 }
 
-/** Calls that had been begun when it ended. */
-function haltedIn({ step }: Task): string[] {
-  return (step?.calls ?? [])
-    .filter(({ state, name }) => state === 'begun' && name !== 'task_complete')
-    .map(({ name }) => name);
+/** Records how a call has ended. */
+export function endCall(callId: string, result: CallResult): Change {
+  return changeCall(callId, (call) => Object.assign(call, result, { state: 'done' }));
 }
+
+/** The same, and completes the step in the same write when it was its last call. */
+export function completeCall(callId: string, result: CallResult, rules: Rules): Change {
+  return (draft) => {
+    endCall(callId, result)(draft);
+    completeStep(draft, rules);
+  };
+}
+
+/** Moves a step of which nothing is left to do into what the model remembers. */
+export function completeStep(draft: Task, rules: Rules): void {
+  const { step } = draft;
+  if (step === undefined || (step.text !== '' && step.textIds === undefined)) return;
+  const { n, text, calls } = step;
+  if (calls.some(({ state }) => state !== 'done')) return;
+  draft.entries.push({ kind: 'step', n, text, calls });
+  if (calls.length === 0) draft.entries.push({ kind: 'note', text: GO_ON });
+  Object.assign(draft, compact(draft, rules.contextTokens));
+  draft.circles = countStep(draft.circles, step);
+  const warning = loopWarning(draft.circles, rules);
+  if (warning !== undefined) draft.entries.push({ kind: 'note', text: warning });
+  logStep(draft, step);
+  delete draft.step;
+}
+
+const LONGEST_LOGGED = 600;
+const MOST_LOGGED = 300;
 
 /** Keeps what people can look up of a step's calls. */
 export function logStep(draft: Task, { n, calls }: Pick<Step, 'n' | 'calls'>): void {
@@ -100,3 +75,157 @@ export function logStep(draft: Task, { n, calls }: Pick<Step, 'n' | 'calls'>): v
 }
 
 const cut = (text: string) => (text.length <= LONGEST_LOGGED ? text : `${text.slice(0, LONGEST_LOGGED)}…`);
+
+export type FinalStatus = Extract<TaskStatus, 'completed' | 'cancelled' | 'error'>;
+
+/** Records that the task is over, and why. The worker pool publishes the result afterwards. @throws Superseded when it was over already */
+export async function markFinished(
+  { journal }: Pick<TaskContext, 'journal'>,
+  id: string,
+  status: FinalStatus,
+  { kind, text, byUserId }: Pick<Ending, 'kind' | 'text' | 'byUserId'>,
+  change?: Change,
+): Promise<void> {
+  await journal.move(id, status, (draft) => {
+    change?.(draft);
+    const by = byUserId === undefined ? {} : { byUserId };
+    draft.ending = { kind, text, ...by, halted: begunCalls(draft).map(({ name }) => name), told: false };
+    draft.pausing = false;
+    draft.pausedByHost = false;
+  });
+}
+
+/** Calls that are under way, without the one that ends the task. */
+export function begunCalls({ step }: Task): Call[] {
+  return (step?.calls ?? []).filter(({ state, name }) => state === 'begun' && name !== 'task_complete');
+}
+
+/** More of a result than this would crowd out everything else. */
+const LONGEST_RESULT = 20_000;
+export const UNKNOWN_OUTCOME = 'CINNABAR_TOOL_UNKNOWN_OUTCOME';
+
+/** What the model reads of a host tool's outcome. */
+export function resultOf(outcome: SettledOutcome): CallResult {
+  switch (outcome.status) {
+    case 'done': {
+      const { text } = outcome;
+      const cutText =
+        text.length <= LONGEST_RESULT ? text : `${text.slice(0, LONGEST_RESULT)}… (${text.length} characters in all)`;
+      return {
+        outcome: 'done',
+        result: outcome.audience === 'requester' ? FOR_REQUESTER_ALONE : cutText,
+        ...(outcome.sources === undefined ? {} : { sources: [...outcome.sources] }),
+      };
+    }
+    case 'denied':
+      return { outcome: 'denied', result: `Not run. It was denied: ${outcome.reason}` };
+    case 'expired':
+      return {
+        outcome: 'expired',
+        result: `Not run, and nobody refused it: no decision was made in time. ${outcome.reason}`,
+      };
+    default:
+      if (outcome.error.code !== UNKNOWN_OUTCOME) return { outcome: 'failed', result: outcome.error.message };
+      return {
+        outcome: 'unknown',
+        result: `${outcome.error.message} Do not claim that it took effect, nor that it did not, and do not repeat it unless you can tell.`,
+      };
+  }
+}
+
+/** How people read a call of which it is not known whether it took effect. */
+export const unknownCall = ({ name, input }: Call, n: number): string =>
+  `${name}(${JSON.stringify(input).slice(0, 200)}) in step ${n}`;
+
+/** What the loop detector counts. */
+type LoopState = Task['circles'];
+type LoopLimits = Pick<Rules, 'maxIdenticalCalls' | 'maxIdleSteps' | 'maxErrors'>;
+
+/** Calls with their results, and texts, that are remembered: a longer loop is not detected. */
+const REMEMBERED = 64;
+/** Neither done nor failed: they were not decided on, or wait for an answer. */
+const UNDECIDED: ReadonlySet<Call['outcome']> = new Set(['expired', 'held']);
+
+/**
+ * Counts a completed step. It makes progress when its text is new, or when a call returns something that the same call has not returned before: a
+ * story in chapters and polling what changes are work. Only repetition is counted.
+ */
+export function countStep(state: LoopState, { text, calls }: Pick<Step, 'text' | 'calls'>): LoopState {
+  let { lastCall, identical, errors } = state;
+  const seen = [...(state.seen ?? [])];
+  const isNew = (mark: string) => {
+    if (seen.includes(mark)) return false;
+    seen.push(mark);
+    return true;
+  };
+  let advanced = text !== '' && isNew(markOfText(text));
+  /** Nothing but the very call before: `identical` counts that. */
+  let isPoll = calls.length > 0;
+  for (const call of calls) {
+    const { name, input, outcome } = call;
+    if (UNDECIDED.has(outcome)) continue;
+    const isSpeech = name === 'send_update';
+    const mark = isSpeech ? markOfText(String(input.message)) : markOfCall(call);
+    isPoll &&= mark === lastCall && !isSpeech;
+    identical = mark === lastCall ? identical + 1 : 1;
+    lastCall = mark;
+    const failed = outcome !== 'done' && outcome !== 'told';
+    errors = failed ? errors + 1 : 0;
+    if (isNew(mark) && !failed) advanced = true;
+  }
+  if (calls.length === 0) {
+    lastCall = '';
+    identical = 0;
+  }
+  const idle = advanced ? 0 : state.idle + (isPoll ? 0 : 1);
+  return { lastCall, identical, errors, idle, failures: 0, seen: seen.slice(-REMEMBERED) };
+}
+
+/** Why the run has to end; `undefined` while it may go on. */
+export function loopReason(
+  { identical, idle, errors, failures, lastCall }: LoopState,
+  limits: LoopLimits,
+): string | undefined {
+  const tool = lastCall.slice(0, lastCall.indexOf(' '));
+  if (identical >= limits.maxIdenticalCalls) {
+    return `I called \`${tool}\` ${identical} times in a row, and it returned the same each time, so I was running in circles.`;
+  }
+  if (errors >= limits.maxErrors) return `${errors} calls in a row went wrong.`;
+  if (failures >= limits.maxErrors) return `The language model failed ${failures} times in a row.`;
+  if (idle >= limits.maxIdleSteps) return `I repeated myself for ${idle} steps and got nowhere.`;
+  return undefined;
+}
+
+const WAIT = 'When you wait for something, call wait. Otherwise do something else, or ask_user.';
+
+/** Said to the model half way to the end, so that it can do better. */
+function loopWarning({ identical, idle }: LoopState, limits: LoopLimits): string | undefined {
+  if (identical === Math.ceil(limits.maxIdenticalCalls / 2)) {
+    return `You have made the same call ${identical} times in a row, and it returned the same each time. ${WAIT}`;
+  }
+  if (idle === Math.ceil(limits.maxIdleSteps / 2)) return `You have repeated yourself for ${idle} steps. ${WAIT}`;
+  return undefined;
+}
+
+/** The name of the tool comes first. */
+function markOfCall({ name, input, outcome, result }: Call): string {
+  return `${name} ${hashOf(JSON.stringify([sorted(input), outcome, result ?? null]))}`;
+}
+
+/** Texts that differ in numbers, case and punctuation alone are the same. */
+function markOfText(text: string): string {
+  return `send_update ${hashOf(text.toLowerCase().replaceAll(/[^\p{L}]+/gu, ' '))}`;
+}
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16);
+
+/** The same arguments in another order are the same call. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner)]),
+  );
+}

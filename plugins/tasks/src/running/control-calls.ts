@@ -1,15 +1,14 @@
 import { type ModelTool, withinLimit, z } from '@cinnabar/sdk';
+import { Interrupted, type RunControl, say, type TaskContext, until } from '../context.js';
 import type { Rules } from '../settings.js';
 import { type Call, pingedIn, type Task } from '../task.js';
-import { changeCall, endCall, markFinished, settleCall } from './complete-step.js';
-import { Interrupted, type RunControl, type TaskContext, until } from './run-control.js';
-import { say } from './speech.js';
+import { changeCall, completeCall, endCall, markFinished } from './complete-step.js';
 
 const MINUTE_MS = 60_000;
 const HEAR_FIRST =
   'Not yet: you were told something meanwhile. Read it first, then complete the task when it still is.';
 
-interface ControlScene {
+interface ControlRun {
   readonly context: TaskContext;
   readonly control: RunControl;
   readonly task: Task;
@@ -17,92 +16,105 @@ interface ControlScene {
   readonly rules: Rules;
 }
 
-/** Carries out one of the calls by which the model steers its task. */
-export async function callControl(scene: ControlScene, name: ControlName): Promise<void> {
-  const { context, control, task, call, rules } = scene;
+/** Carries out one of the calls by which the model controls its task. */
+export async function runControlCall(run: ControlRun, name: ControlName): Promise<void> {
+  const { context, control, task, call, rules } = run;
+  const complete = async (outcome: NonNullable<Call['outcome']>, result: string) =>
+    void (await context.journal.note(task.id, completeCall(call.id, { outcome, result }, rules)));
+  const refuse = (error: z.ZodError) => complete('failed', `Not carried out: ${z.prettifyError(error)}`);
   switch (name) {
     case 'task_complete': {
       const read = CONTROL.task_complete.schema.safeParse(call.input);
-      if (!read.success) return refuse(scene, read.error);
-      if (task.inbox !== undefined) {
-        await context.journal.note(task.id, endCall(call.id, 'held', HEAR_FIRST, rules));
-        return;
-      }
-      const complete = changeCall(call.id, (draft) => settleCall(draft, 'told', 'The task is complete.'));
-      return markFinished(context, task.id, 'completed', { kind: 'complete', text: read.data.summary }, complete);
+      if (!read.success) return refuse(read.error);
+      if (task.inbox !== undefined) return complete('held', HEAR_FIRST);
+      const ended = endCall(call.id, { outcome: 'told', result: 'The task is complete.' });
+      return markFinished(context, task.id, 'completed', { kind: 'complete', text: read.data.summary }, ended);
     }
     case 'take_note': {
       const read = CONTROL.take_note.schema.safeParse(call.input);
-      if (!read.success) return refuse(scene, read.error);
-      // The call itself is the note: it stays in the transcript, and whole in what is made of that.
-      await context.journal.note(task.id, endCall(call.id, 'told', 'Noted.', rules));
-      return;
+      // The call itself is the note: it stays in the transcript, and compaction keeps it whole.
+      return read.success ? complete('told', 'Noted.') : refuse(read.error);
     }
     case 'send_update': {
       const read = CONTROL.send_update.schema.safeParse(call.input);
-      if (!read.success) return refuse(scene, read.error);
-      const saying = { key: `call:${call.id}`, kind: 'update', text: read.data.message } as const;
-      return say(context, control, task, saying, endCall(call.id, 'told', 'It was shown.', rules));
+      if (!read.success) return refuse(read.error);
+      const update = { key: `call:${call.id}`, kind: 'update', text: read.data.message } as const;
+      return say(
+        context,
+        control,
+        task,
+        update,
+        completeCall(call.id, { outcome: 'told', result: 'It was shown.' }, rules),
+      );
     }
     case 'wait': {
       const read = CONTROL.wait.schema.safeParse(call.input);
-      if (!read.success) return refuse(scene, read.error);
-      return wait(scene, read.data.minutes);
+      return read.success ? wait(run, read.data.minutes) : refuse(read.error);
     }
     case 'ask_user': {
       const read = CONTROL.ask_user.schema.safeParse(call.input);
-      if (!read.success) return refuse(scene, read.error);
-      const { question, choices = [] } = read.data;
-      return ask(scene, { text: question, choices });
+      return read.success ? ask(run, read.data.question, read.data.choices ?? []) : refuse(read.error);
     }
   }
 }
 
 /**
- * Asks a person, and waits: without a limit, and without taking room from other tasks. The question is written before it is asked, the answer
- * before it is acted upon, so both survive a restart.
+ * Asks a person, and waits: without a limit, and without taking a slot. The question is written before it is sent, the answer before it is used,
+ * so both survive a restart.
  */
 async function ask(
-  { context, control, task: before, call, rules }: ControlScene,
-  asked: { readonly text: string; readonly choices: readonly string[] },
+  { context, control, task: before, call, rules }: ControlRun,
+  text: string,
+  choices: readonly string[],
 ): Promise<void> {
-  const { journal, slots } = context;
+  const { journal, slots, speaker } = context;
   const { id } = before;
   let task = before;
   if (task.question === undefined || task.status !== 'waiting_user') {
     task = await journal.move(id, 'waiting_user', (draft) => {
-      draft.question ??= { text: asked.text, choices: [...asked.choices] };
+      draft.question ??= { text, choices: [...choices] };
     });
   }
-  const saying = {
+  const message = {
     key: `ask:${call.id}`,
     kind: 'question',
-    text: asked.text,
-    choices: asked.choices,
+    text,
+    choices,
     mention: pingedIn(before, rules),
   } as const;
   if (task.question?.messageIds === undefined) {
-    await say(context, control, task, saying, (draft, ids) => {
+    await say(context, control, task, message, (draft, ids) => {
       if (draft.question !== undefined) draft.question.messageIds = ids;
     });
-    await context.notices.direct(task, rules, saying.key, 'question');
+    await speaker.notify(task, rules, message.key, 'question');
   }
   slots.release(id);
   const { answer, messageIds = [] } = await answered(context, control, id);
-  await context.speaker.closeQuestion(task, messageIds, saying, answer);
+  await speaker.closeQuestion(task, messageIds, message, answer);
   await journal.move(id, 'running', (draft) => {
     const { guildId, channelId } = task.actor;
     const sources = [{ guildId, channelId, userIds: [answer.byUserId] }];
-    endCall(call.id, 'told', `The user answered: ${answer.text}`, rules, sources)(draft);
+    completeCall(call.id, { outcome: 'told', result: `The user answered: ${answer.text}`, sources }, rules)(draft);
     delete draft.question;
   });
 }
 
-/** Waits, over restarts too, without taking room from other tasks; a word of its people ends it. */
-async function wait({ context, control, task, call, rules }: ControlScene, minutes: number): Promise<void> {
+async function answered({ journal }: TaskContext, control: RunControl, id: string) {
+  for (;;) {
+    // Armed before the check, so that no answer slips in between.
+    const woken = control.woken();
+    const question = journal.peek(id)?.question;
+    if (question === undefined) throw new Interrupted();
+    if (question.answer !== undefined) return { ...question, answer: question.answer };
+    await until(woken, control.interrupted);
+  }
+}
+
+/** Waits, over restarts too, without taking a slot; a message of its people ends the wait. */
+async function wait({ context, control, task, call, rules }: ControlRun, minutes: number): Promise<void> {
   const { journal, slots, clock } = context;
   const wakeAt = call.wakeAt ?? clock.now() + minutes * MINUTE_MS;
-  // Armed before it is written, so that no word slips in between.
+  // Armed before it is written, so that no message slips in between.
   const woken = control.woken();
   const waiting = await journal.move(
     task.id,
@@ -116,28 +128,9 @@ async function wait({ context, control, task, call, rules }: ControlScene, minut
     await withinLimit(clock, Math.max(wakeAt - clock.now(), 0), woken, control.interrupted);
     if (control.interrupted.aborted) throw new Interrupted();
   }
-  const text =
-    clock.now() < wakeAt
-      ? 'You were called before the time was over.'
-      : `It is over: it is ${isoTime(clock.now())} now.`;
-  await journal.move(task.id, 'running', endCall(call.id, 'told', text, rules));
-}
-
-const isoTime = (at: number) => new Date(at).toISOString().slice(0, 16).replace('T', ' ').concat(' UTC');
-
-async function answered({ journal }: TaskContext, control: RunControl, id: string) {
-  for (;;) {
-    // Armed before it is looked, so that no answer slips in between.
-    const woken = control.woken();
-    const question = journal.peek(id)?.question;
-    if (question === undefined) throw new Interrupted();
-    if (question.answer !== undefined) return { ...question, answer: question.answer };
-    await until(woken, control.interrupted);
-  }
-}
-
-async function refuse({ context, task, call, rules }: ControlScene, error: z.ZodError): Promise<void> {
-  await context.journal.note(task.id, endCall(call.id, 'failed', `Not carried out: ${z.prettifyError(error)}`, rules));
+  const time = new Date(clock.now()).toISOString().slice(0, 16).replace('T', ' ').concat(' UTC');
+  const result = clock.now() < wakeAt ? 'You were called before the time was over.' : `It is over: it is ${time} now.`;
+  await journal.move(task.id, 'running', completeCall(call.id, { outcome: 'told', result }, rules));
 }
 
 const completeInput = z.object({
@@ -162,7 +155,7 @@ const waitInput = z.object({
   reason: z.string().min(1).max(200).describe('What you wait for, for people'),
 });
 
-/** The tools by which a task steers itself: part of its loop, and no business of the host's. */
+/** The tools by which a task controls itself: part of its loop, unknown to the host. */
 const CONTROL = {
   task_complete: {
     schema: completeInput,

@@ -1,30 +1,26 @@
 import {
   addUsage,
   BudgetExceededError,
-  type ChargedRequest,
   CinnabarError,
-  type Llm,
   type LlmCompletion,
   type LlmRequest,
   sentenceOf,
   type WorkCharge,
   type WorkDetails,
 } from '@cinnabar/sdk';
-import { messagesOf, systemPrompt } from '../context/prompt.js';
-import { redactForModel } from '../context/redaction.js';
+import { pause, type RunControl, say, type TaskContext, until, workIdOf } from '../context.js';
+import { messagesOf, systemPrompt } from '../prompt/prompt.js';
+import { redactForModel } from '../prompt/redaction.js';
 import type { Rules } from '../settings.js';
 import { actorOf, type Call, labelOf, type Step, type Task } from '../task.js';
-import { markFinished } from './complete-step.js';
+import { beginCall, markFinished } from './complete-step.js';
 import { controlTools } from './control-calls.js';
-import { beginCall, isToolCall, START_TOOL } from './execute-step.js';
-import { countFailure } from './loop-detector.js';
-import { pause, type RunControl, type TaskContext, until } from './run-control.js';
-import { say, workIdOf } from './speech.js';
+import { isToolCall, START_TOOL } from './execute-step.js';
 
 const FIRST_RETRY_MS = 2_000;
 const NO_MODEL = 'No language model is set up. The owner of the bot can load the `llm` plugin and configure one.';
 
-/** Asks the model for the next step, and writes what it has answered before anything follows from it. */
+/** Requests the next step from the model, and records the response before anything follows from it. */
 export async function requestStep(context: TaskContext, control: RunControl, id: string, rules: Rules): Promise<void> {
   const { journal, llm } = context;
   if (llm === undefined) return markFinished(context, id, 'error', { kind: 'failed', text: NO_MODEL });
@@ -34,10 +30,12 @@ export async function requestStep(context: TaskContext, control: RunControl, id:
   });
   const request = await promptOf(context, task, rules);
   const charge = chargeFor(task);
-  const endTyping = context.showTyping(task);
+  const endTyping = context.board.showTyping(task);
   try {
     // Its receipt is written first: when the process dies in between, the request is repeated and takes its place.
-    const completion = await completionOf(llm, { ...request, charge }, control);
+    if (control.interrupted.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
+    const { interrupted } = control;
+    const completion = await until(llm.complete({ ...request, charge, signal: interrupted }), interrupted);
     endTyping();
     const { cost = null } = (await llm.finishWork(charge, workDetailsOf(task, completion))) ?? {};
     if (control.stopped.aborted) return;
@@ -81,15 +79,7 @@ async function promptOf({ tools, provenance, selfName }: TaskContext, task: Task
   };
 }
 
-async function completionOf(llm: Llm, request: ChargedRequest, control: RunControl): Promise<LlmCompletion> {
-  if (control.interrupted.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
-  return until(llm.complete({ ...request, signal: control.interrupted }), control.interrupted);
-}
-
-/**
- * What is not worth another try ends the task. An outage is waited for. Anything else is tried again, a little later each time, until the
- * breaker has had enough.
- */
+/** Errors that a retry cannot mend end the task. An outage is waited for. Anything else is tried again, later each time, until the loop detector ends the task. */
 async function onFailure(context: TaskContext, control: RunControl, id: string, error: unknown): Promise<void> {
   if (control.interrupted.aborted || !(error instanceof CinnabarError)) throw error;
   if (!error.code.startsWith('CINNABAR_LLM_')) throw error;
@@ -97,9 +87,9 @@ async function onFailure(context: TaskContext, control: RunControl, id: string, 
     return markFinished(context, id, 'error', { kind: 'failed', text: sentenceOf(error) ?? MODEL_FAILED });
   }
   context.log.info('a step of a task could not be asked for', { taskId: id, error });
-  if (isOutage(error.code)) return waitOutOutage(context, control, id);
+  if (PASSING.has(error.code)) return waitOutOutage(context, control, id);
   const { circles } = await context.journal.move(id, 'running', (draft) => {
-    draft.circles = countFailure(draft.circles);
+    draft.circles.failures += 1;
   });
   await pause(context.clock, FIRST_RETRY_MS * 2 ** (circles.failures - 1), control.interrupted);
 }
@@ -113,7 +103,7 @@ const HOPELESS: ReadonlySet<string> = new Set([
   'CINNABAR_LLM_UNSUPPORTED',
 ]);
 
-/** The tool of the host that is to be carried out before anything else, if there is one. */
+/** The host tool with which a step begins, if it begins with one. */
 function firstTool({ text, calls }: Pick<Step, 'text' | 'calls'>): Call | undefined {
   const call = calls.find(({ state }) => state !== 'done');
   return call === undefined || text !== '' || !isToolCall(call) ? undefined : call;
@@ -145,7 +135,7 @@ function callsOf({ content, droppedCalls = 0 }: LlmCompletion): Call[] {
 const HELD =
   'Not run: you asked the user in the same answer, and what they say comes first. Make this call again if it is still wanted then.';
 
-/** An answer that asks the user does nothing else: the model is to know what they say before anything of it runs. */
+/** A response that asks the user does nothing else: the model reads the answer before anything of it runs. */
 function questionFirst(calls: readonly Call[]): Call[] {
   const question = calls.find(({ name, unreadable: why }) => name === 'ask_user' && why === undefined);
   if (question === undefined) return [...calls];
@@ -159,8 +149,8 @@ function unreadable(id: string, name: string, why: string): Call {
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 300_000;
 /** A single failure is soon over, and not worth a message. */
-const TOLD_AFTER = 2;
-const TOLD =
+const REPORTED_AFTER = 2;
+const OUTAGE =
   '📡 The language model cannot be reached at the moment. I wait, and go on by myself as soon as it answers. Nothing is lost.';
 
 /** Failures of the model that pass by themselves. */
@@ -170,8 +160,6 @@ const PASSING: ReadonlySet<string> = new Set([
   'CINNABAR_LLM_RATE_LIMITED',
   'CINNABAR_LLM_TIMEOUT',
 ]);
-
-const isOutage = (code: string): boolean => PASSING.has(code);
 
 /**
  * Waits a little longer after each failure, says once that it waits, and returns for the next attempt. The time counts as work, so the task's own
@@ -185,18 +173,12 @@ async function waitOutOutage(context: TaskContext, control: RunControl, id: stri
     draft.outage = { since, failures: failures + 1, told };
   });
   const { since = now, failures = 1, told = false } = task.outage ?? {};
-  if (failures >= TOLD_AFTER && !told) {
-    await say(context, control, task, { key: `outage:${since}`, kind: 'warning', text: TOLD }, (draft) => {
+  if (failures >= REPORTED_AFTER && !told) {
+    await say(context, control, task, { key: `outage:${since}`, kind: 'warning', text: OUTAGE }, (draft) => {
       if (draft.outage !== undefined) draft.outage.told = true;
     });
   }
   await pause(clock, Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS), control.interrupted);
-}
-
-/** Added to the reason for which a task ends while its model is away. */
-export function outageNote({ outage }: Pick<Task, 'outage'>): string {
-  if (outage === undefined) return '';
-  return ' The language model could not be reached for the last part of it.';
 }
 
 /** The next step of a task: repeated after a crash it has the same receipt. */

@@ -1,17 +1,15 @@
-import { tokensOf } from '@cinnabar/sdk';
+import { isUnknown, tokensOf } from '@cinnabar/sdk';
+import { Interrupted, pause, type RunControl, say, type TaskContext } from '../context.js';
+import { SUBJECT } from '../permissions.js';
 import type { Rules } from '../settings.js';
-import { hearInbox, isFinal, isWorking, keyOf, type Task } from '../task.js';
-import { markFinished } from './complete-step.js';
+import { actorOf, hearInbox, isFinal, isWorking, keyOf, type Task } from '../task.js';
+import { loopReason, markFinished } from './complete-step.js';
 import { executeStep } from './execute-step.js';
-import { brokenBy } from './loop-detector.js';
-import { mayGoOn } from './permissions.js';
-import { outageNote, requestStep } from './request-step.js';
-import { Interrupted, pause, type RunControl, type TaskContext } from './run-control.js';
-import { say } from './speech.js';
+import { requestStep } from './request-step.js';
 
 /**
- * The loop of one task: it reads how the task stands, does the one thing that follows from it, and begins again, until it is over. All that it
- * knows is written, so it goes on from there after a restart. @throws Interrupted, Superseded when the task is somebody else's to go on with
+ * The loop of one task: it reads how the task stands, does the one thing that follows from it, and begins again, until the task is over. All
+ * state is in the journal, so the loop continues from there after a restart. @throws Interrupted, Superseded when another process has the task
  */
 export async function runTask(context: TaskContext, control: RunControl, id: string): Promise<void> {
   for (;;) {
@@ -24,32 +22,33 @@ export async function runTask(context: TaskContext, control: RunControl, id: str
       });
       return;
     }
-    await stride(context, control, task);
+    await advance(context, control, task);
   }
 }
 
-async function stride(context: TaskContext, control: RunControl, task: Task): Promise<void> {
+async function advance(context: TaskContext, control: RunControl, task: Task): Promise<void> {
   const { id } = task;
   const rules = await context.settings.guild(task.actor.guildId).get();
-  // Who waits for a person or for a time needs no room.
+  // A task that waits for a person or for a time takes no slot.
   if (isAsking(task) || task.status === 'waiting_time') return executeStep(context, control, task, rules);
-  if (!context.slots.has(id)) return findRoom(context, control, task);
+  if (!context.slots.has(id)) return waitForSlot(context, control, task);
   if (!(await mayGoOn(context, control, task))) return;
   if (task.step !== undefined) return executeStep(context, control, task, rules);
   if (task.inbox !== undefined) return void (await context.journal.note(id, hearInbox));
-  const broken = brokenBy(task.circles, rules);
-  if (broken !== undefined)
-    return markFinished(context, id, 'error', { kind: 'breaker', text: `${broken} Stopping here.` });
+  const loop = loopReason(task.circles, rules);
+  if (loop !== undefined)
+    return markFinished(context, id, 'error', { kind: 'breaker', text: `${loop} Stopping here.` });
   const limit = limitReached(task, rules, context.clock.now());
-  if (limit !== undefined)
-    return markFinished(context, id, 'completed', { kind: 'limit', text: `${limit}${outageNote(task)}` });
+  if (limit !== undefined) return markFinished(context, id, 'completed', { kind: 'limit', text: limit });
   const warning = task.warned ? undefined : warningOf(task, rules);
   if (warning !== undefined) {
     return say(context, control, task, { key: keyOf(task, 'warning'), kind: 'warning', text: warning }, (draft) => {
       draft.warned = true;
     });
   }
-  await nextStep(context, control, task, rules);
+  // A model that answers fast must not be asked without end.
+  if (task.stepCount > 0) await pause(context.clock, rules.stepDelayMs, control.interrupted);
+  await requestStep(context, control, id, rules);
 }
 
 /** A question that was asked and has no answer yet. */
@@ -57,7 +56,7 @@ function isAsking({ question, status }: Task): boolean {
   return question?.messageIds !== undefined && question.answer === undefined && status === 'waiting_user';
 }
 
-async function findRoom({ slots, settings, journal }: TaskContext, control: RunControl, task: Task): Promise<void> {
+async function waitForSlot({ slots, settings, journal }: TaskContext, control: RunControl, task: Task): Promise<void> {
   const { id, actor } = task;
   const bounds = async () => {
     const { perMember, perGuild } = await settings.guild(actor.guildId).get();
@@ -69,23 +68,82 @@ async function findRoom({ slots, settings, journal }: TaskContext, control: RunC
   await journal.move(id, 'running');
 }
 
-/** Not at once: a model that answers fast must not be asked without end. */
-async function nextStep(
-  context: TaskContext,
-  control: RunControl,
-  { id, stepCount }: Task,
-  rules: Rules,
-): Promise<void> {
-  if (stepCount > 0) await pause(context.clock, rules.stepDelayMs, control.interrupted);
-  await requestStep(context, control, id, rules);
+/** How often Discord is asked, while a task works, whether its member is still in the guild. */
+const FRESH_MS = 60_000;
+/** Before a permission counts as lost, it is checked once more after this time. */
+const DOUBT_MS = 10_000;
+
+/** Pauses a task where the plugin was switched off; ends one whose member has lost the right to it. */
+async function mayGoOn(context: TaskContext, control: RunControl, task: Task): Promise<boolean> {
+  // Not at every step: tools check for themselves.
+  const fresh = context.clock.now() - control.askedAt >= FRESH_MS;
+  if (fresh) control.askedAt = context.clock.now();
+  let permission = await permissionOf(context, task, fresh);
+  if (permission.is === 'lost' && !permission.certain) {
+    await pause(context.clock, DOUBT_MS, control.interrupted);
+    permission = await permissionOf(context, task, true);
+  }
+  if (permission.is === 'switched-off') {
+    await context.journal.move(task.id, 'paused', (draft) => {
+      draft.pausedByHost = true;
+      draft.pausing = false;
+    });
+  } else if (permission.is === 'lost') {
+    await markFinished(context, task.id, 'cancelled', { kind: 'gone', text: permission.because });
+  }
+  return permission.is === 'given';
 }
 
-type Spent = Pick<Task, 'stepCount' | 'workedMs' | 'usage' | 'cost' | 'status' | 'changedAt' | 'continuedFrom'>;
+type Permission =
+  | { readonly is: 'given' }
+  | { readonly is: 'switched-off' }
+  /** Not `certain`: it may also be that it could not be found out just now. */
+  | { readonly is: 'lost'; readonly because: string; readonly certain: boolean };
+
+/**
+ * Whether the member may still have the task done where it works: they may have left, or may not write there any more.
+ * @param fresh whether to ask Discord if they are still in the guild
+ */
+export async function permissionOf(context: TaskContext, task: Task, fresh: boolean): Promise<Permission> {
+  if (fresh && !(await isStillThere(context, task)))
+    return { is: 'lost', because: 'Whoever asked for this has left.', certain: true };
+  const { reasons, allowed } = await context.access.decide(actorOf(task), SUBJECT);
+  if (allowed) return { is: 'given' };
+  const denying = reasons.filter((reason) => !reason.allowed);
+  if (denying.every(({ rule }) => rule === 'plugin-enabled')) return { is: 'switched-off' };
+  const because = denying.map(({ text }) => text).join('; ');
+  return {
+    is: 'lost',
+    because: `Whoever asked for this may not have it done here any more: ${because}.`,
+    certain: false,
+  };
+}
+
+/**
+ * Whether the member is still in the guild, by a request: without the privileged intent Discord does not report members who leave. A failed
+ * request counts as yes, since every tool checks again before it runs.
+ */
+async function isStillThere({ client }: TaskContext, { actor: { guildId, userId } }: Task): Promise<boolean> {
+  const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
+  if (guild === undefined) return true;
+  try {
+    await guild.members.fetch({ user: userId, force: true });
+    return true;
+  } catch (error) {
+    return !isUnknown(error);
+  }
+}
 
 const MINUTE_MS = 60_000;
 
 /** Which limit a task has reached, in words for people; `undefined` while it has room. */
-export function limitReached(task: Spent, rules: Rules, now: number): string | undefined {
+export function limitReached(task: Task, rules: Rules, now: number): string | undefined {
+  const limit = limitOf(task, rules, now);
+  if (limit === undefined || task.outage === undefined) return limit;
+  return `${limit} The language model could not be reached for the last part of it.`;
+}
+
+function limitOf(task: Task, rules: Rules, now: number): string | undefined {
   const { stepCount, workedMs, status, changedAt, continuedFrom: from } = task;
   const worked = workedMs + (isWorking(status) ? now - changedAt : 0) - (from?.workedMs ?? 0);
   if (stepCount - (from?.steps ?? 0) >= rules.maxSteps)
@@ -103,13 +161,13 @@ export function limitReached(task: Spent, rules: Rules, now: number): string | u
   return undefined;
 }
 
-/** Since it was last continued. */
-function spentSince({ usage, cost, continuedFrom: from }: Pick<Task, 'usage' | 'cost' | 'continuedFrom'>) {
+/** Tokens and dollars since the task was last continued. */
+function spentSince({ usage, cost, continuedFrom: from }: Task) {
   return { tokens: tokensOf(usage) - (from?.tokens ?? 0), cost: cost === null ? null : cost - (from?.cost ?? 0) };
 }
 
 /** A warning before a task runs out of tokens or money. */
-function warningOf(task: Pick<Task, 'usage' | 'cost' | 'continuedFrom'>, rules: Rules): string | undefined {
+function warningOf(task: Task, rules: Rules): string | undefined {
   const { tokens, cost } = spentSince(task);
   if (tokens >= rules.maxTokens * rules.warnAt) {
     return `⚠️ I have used ${tokens.toLocaleString('en-US')} of at most ${rules.maxTokens.toLocaleString('en-US')} tokens.`;

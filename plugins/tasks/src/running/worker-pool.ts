@@ -1,69 +1,74 @@
-import { createFairSlots, type FairBounds, type FairClaim, sentenceOf } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
-import type { SettlePlace } from '../discord/task-thread.js';
-import { type Journal, Superseded } from '../journal/journal.js';
-import type { Runs } from '../journal/runs.js';
-import { type Ending, isFinal, type Task } from '../task.js';
-import { type FinalStatus, markFinished } from './complete-step.js';
-import { publishResult } from './publish-result.js';
-import { createControl, Interrupted, type RunControl, type TaskContext } from './run-control.js';
+import { createFairSlots, type FairBounds, type FairClaim, sentenceOf, withinLimit } from '@cinnabar/sdk';
+import {
+  createControl,
+  Interrupted,
+  publishMessage,
+  type RunControl,
+  rememberSent,
+  type TaskContext,
+  until,
+} from '../context.js';
+import type { TaskIndex } from '../discord/incoming-messages.js';
+import { prepareThread } from '../discord/task-thread.js';
+import { type Runs, Superseded } from '../journal/journal.js';
+import { compact } from '../prompt/prompt.js';
+import { type Call, type Ending, isFinal, keyOf, pingedIn } from '../task.js';
+import {
+  begunCalls,
+  endCall,
+  type FinalStatus,
+  logStep,
+  markFinished,
+  resultOf,
+  unknownCall,
+} from './complete-step.js';
 import { runTask } from './run-task.js';
-
-interface WorkerPoolParts extends TaskContext {
-  readonly settle: SettlePlace;
-}
 
 const BROKEN = 'Something went wrong inside, and it is in the log.';
 
-/** The runners: one for each task that this run carries out. */
-export function createWorkerPool(context: WorkerPoolParts) {
-  const { journal, slots, log, settle } = context;
-  const runners = new Map<string, { readonly control: RunControl; readonly end: Promise<void> }>();
+/** The workers: one for each task that this process carries out. */
+export function createWorkerPool(context: TaskContext) {
+  const { journal, slots, log } = context;
+  const workers = new Map<string, { readonly control: RunControl; readonly ended: Promise<void> }>();
+  const endings = new Set<Promise<void>>();
   let leaving = false;
 
   const run = async (id: string, control: RunControl) => {
     try {
       const task = journal.peek(id);
       if (task === undefined) return;
-      if (!isFinal(task.status)) await settle(task, control.recognise);
+      if (!isFinal(task.status)) await prepareThread(context, task, control.recognise);
       await runTask(context, control, id);
     } catch (error) {
       await onError(id, control, error);
     } finally {
       slots.release(id);
     }
-    await end(id, control);
+    await publish(id, control);
   };
 
   const onError = async (id: string, control: RunControl, error: unknown) => {
-    if (control.left.aborted) return;
-    if (error instanceof Superseded) return;
-    const task = journal.peek(id);
+    if (control.left.aborted || error instanceof Superseded) return;
     const interrupted = error instanceof Interrupted || control.interrupted.aborted;
-    if (interrupted && task?.pausing !== true) return;
+    if (interrupted && journal.peek(id)?.pausing !== true) return;
     try {
-      if (interrupted) await pauseNow(id);
-      else await fail(id, error);
+      if (interrupted) {
+        await journal.move(id, 'paused', (draft) => {
+          draft.pausing = false;
+        });
+      } else {
+        const sentence = sentenceOf(error);
+        log[sentence === undefined ? 'error' : 'info']('a task failed', { taskId: id, error });
+        await markFinished(context, id, 'error', { kind: 'failed', text: sentence ?? BROKEN });
+      }
     } catch (cause) {
       if (!(cause instanceof Superseded))
         log.error('what became of a task could not be written', { taskId: id, error: cause });
     }
   };
 
-  const fail = async (id: string, error: unknown) => {
-    const sentence = sentenceOf(error);
-    log[sentence === undefined ? 'error' : 'info']('a task failed', { taskId: id, error });
-    await markFinished(context, id, 'error', { kind: 'failed', text: sentence ?? BROKEN });
-  };
-
-  const pauseNow = async (id: string) => {
-    await journal.move(id, 'paused', (draft) => {
-      draft.pausing = false;
-    });
-  };
-
-  /** What cannot be told now is told at the next start. */
-  const end = async (id: string, control: RunControl) => {
+  /** A result that cannot be published now is published at the next start. */
+  const publish = async (id: string, control: RunControl) => {
     const task = journal.peek(id);
     if (leaving || task === undefined || !isFinal(task.status)) return;
     await publishResult(context, control, id).catch((error: unknown) => {
@@ -71,111 +76,88 @@ export function createWorkerPool(context: WorkerPoolParts) {
     });
   };
 
-  const goesOn = (id: string): boolean => {
+  const isActive = (id: string): boolean => {
     const task = journal.peek(id);
     return task !== undefined && !isFinal(task.status) && task.status !== 'paused';
   };
   const launch = (id: string, recognise: boolean) => {
-    if (leaving || runners.has(id)) return;
+    if (leaving || workers.has(id)) return;
     const control = createControl(recognise);
     const ended = run(id, control).finally(() => {
-      runners.delete(id);
-      // Somebody has thought better of a pause before it came to it.
-      if (control.interrupted.aborted && !control.left.aborted && goesOn(id)) launch(id, true);
+      workers.delete(id);
+      // A pause was withdrawn before it took effect.
+      if (control.interrupted.aborted && !control.left.aborted && isActive(id)) launch(id, true);
     });
-    runners.set(id, { control, end: ended });
+    workers.set(id, { control, ended });
+  };
+
+  /** After a stop: publishes the result, or lets the task continue when its end could not be written. */
+  const afterStop = async (id: string, control: RunControl, ended: Promise<void> | undefined) => {
+    await ended;
+    const task = journal.peek(id);
+    if (task === undefined || leaving) return;
+    if (isFinal(task.status)) await publish(id, control);
+    else launch(id, true);
   };
 
   return {
-    /** Lets a task go on until it is over, paused or interrupted. @param recognise it may have said things of which nothing is written */
+    /** Carries a task out until it is over, paused or interrupted. @param recognise it may have sent messages of which nothing is written */
     launch,
-    has: (id: string): boolean => runners.has(id),
+    has: (id: string): boolean => workers.has(id),
     /**
-     * Breaks off what the task does: no model call and no tool begins after this. @returns to be called once it is written that the task is over,
-     * or that it is not: tells of its end, or lets it go on
+     * Ends a task from outside: a person's stop, a lost right, a limit that passes while a tool runs. No model request and no tool begins after the
+     * call; resolves once the end is written. The result is published afterwards. @throws Superseded when the task was over already
      */
-    halt(id: string): () => Promise<void> {
-      const runner = runners.get(id);
-      const control = runner?.control ?? createControl(true);
+    async end(id: string, status: FinalStatus, ending: Pick<Ending, 'kind' | 'text' | 'byUserId'>): Promise<void> {
+      const worker = workers.get(id);
+      const control = worker?.control ?? createControl(true);
       control.stop();
-      return async () => {
-        await runner?.end;
-        const task = journal.peek(id);
-        if (task === undefined || leaving) return;
-        if (isFinal(task.status)) await end(id, control);
-        else launch(id, true);
-      };
+      try {
+        await markFinished(context, id, status, ending);
+      } finally {
+        const published = afterStop(id, control, worker?.ended).finally(() => endings.delete(published));
+        endings.add(published);
+      }
     },
-    /** Breaks off what can be asked again; a tool that runs is let finish. */
-    hold: (id: string): void => runners.get(id)?.control.pause(),
-    /** Something that it waits for has come. */
-    wake: (id: string): void => runners.get(id)?.control.wake(),
-    /** Resolves when nobody runs the task. */
-    async ended(id: string): Promise<void> {
-      await runners.get(id)?.end;
+    /** Resolves when the results of all tasks ended from outside are published. */
+    async published(): Promise<void> {
+      await Promise.all(endings);
     },
-    /** Everybody leaves off; what tools do goes on. Resolves when no runner is left. */
+    /** Breaks off what can be repeated; a tool that runs is let finish. */
+    hold: (id: string): void => workers.get(id)?.control.pause(),
+    /** Something that the task waits for has come. */
+    wake: (id: string): void => workers.get(id)?.control.wake(),
+    /** Lets a paused task continue, or one that was about to pause. @throws Superseded */
+    async resume(id: string): Promise<void> {
+      const task = await journal.note(id, (draft) => {
+        draft.pausing = false;
+      });
+      // One that was about to pause continues by itself.
+      if (task.status !== 'paused') return;
+      await workers.get(id)?.ended;
+      await journal.move(id, 'queued', (draft) => {
+        draft.pausedByHost = false;
+      });
+      launch(id, true);
+    },
+    /** Every worker leaves; tools that run continue. Resolves when no worker is left. */
     async leave(): Promise<void> {
       leaving = true;
-      for (const { control } of runners.values()) control.leave();
-      await Promise.all([...runners.values()].map((runner) => runner.end));
+      for (const { control } of workers.values()) control.leave();
+      await Promise.all([...workers.values()].map(({ ended }) => ended));
     },
   };
 }
 
 export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
-/** Ends tasks from outside: a person's stop, a lost right, a limit that passes while a tool runs. */
-export function createEnds({ workers, journal }: { workers: WorkerPool; journal: Journal }) {
-  const underWay = new Set<Promise<void>>();
-  return {
-    /** Nothing begins after the call; resolves once the end is written. The channel is told afterwards. @throws Superseded when it was over already */
-    async end(id: string, status: FinalStatus, ending: Pick<Ending, 'kind' | 'text' | 'byUserId'>): Promise<void> {
-      const conclude = workers.halt(id);
-      try {
-        await markFinished({ journal }, id, status, ending);
-      } finally {
-        const telling = conclude().finally(() => underWay.delete(telling));
-        underWay.add(telling);
-      }
-    },
-    /** Resolves when the channel has been told of all of them. */
-    async told(): Promise<void> {
-      await Promise.all(underWay);
-    },
-  };
-}
-
-export type Ends = ReturnType<typeof createEnds>;
-
-/** Lets a paused task go on, or one that was about to pause. @throws Superseded */
-export async function resumeTask(
-  { journal, workers }: { readonly journal: Journal; readonly workers: WorkerPool },
-  id: string,
+/** Takes over tasks that no process carries out: after a restart all that was under way, later what another process has left behind. Only in guilds of this process. */
+export async function recover(
+  { journal, client }: TaskContext,
+  runs: Runs,
+  workers: WorkerPool,
+  index: TaskIndex,
 ): Promise<void> {
-  const task = await journal.note(id, (draft) => {
-    draft.pausing = false;
-  });
-  // One that was about to pause goes on by itself.
-  if (task.status !== 'paused') return;
-  await workers.ended(id);
-  await journal.move(id, 'queued', (draft) => {
-    draft.pausedByHost = false;
-  });
-  workers.launch(id, true);
-}
-
-interface Parts {
-  readonly journal: Journal;
-  readonly runs: Runs;
-  readonly workers: WorkerPool;
-  readonly client: Client;
-  /** Gets every task that there is, also those that are over. */
-  readonly index: { add(task: Task): void };
-}
-
-/** Takes over what nobody carries out: after a restart all that was under way, later what another process has left behind. Only where this process is. */
-export async function recover({ journal, runs, workers, client, index }: Parts): Promise<void> {
   await runs.beat();
   const isFree = await runs.free();
   for await (const found of journal.all()) {
@@ -185,20 +167,95 @@ export async function recover({ journal, runs, workers, client, index }: Parts):
     if (isFinal(status) && ending?.told !== false) continue;
     if (actor.guildId !== null && !client.guilds.cache.has(actor.guildId)) continue;
     const task = await journal.claim(id, isFree);
-    if (task === undefined) continue;
-    if (isFinal(task.status)) void workers.halt(id)();
-    else if (task.status !== 'paused') workers.launch(id, true);
+    if (task !== undefined && task.status !== 'paused') workers.launch(id, true);
   }
 }
 
-/** Whose room a task takes. */
+/** What is remembered of a task that is over. */
+const KEPT_TOKENS = 4_000;
+/** After a stop, a tool has this long to end before its outcome counts as unknown. */
+const GRACE_MS = 3_000;
+
+/**
+ * Posts, once, that a task is over: what it has done, what was halted, what is unknown. Then clears what it leaves behind: its approvals, its slot,
+ * and of what it remembers all but what it takes to continue. @throws Interrupted when the plugin stops before that
+ */
+async function publishResult(context: TaskContext, control: RunControl, id: string): Promise<void> {
+  const { journal, slots, approvals, speaker, board } = context;
+  await awaitHalted(context, control, id);
+  slots.release(id);
+  const ended = journal.peek(id);
+  if (ended?.ending === undefined || !isFinal(ended.status) || ended.ending.told) return;
+  await approvals?.end(id);
+  await speaker.dropQuestion(ended);
+  const rules = await context.settings.guild(ended.actor.guildId).get();
+  // A member who stopped their own task needs no notice.
+  const isToKnow = ended.ending.byUserId !== ended.actor.userId;
+  const mention = isToKnow ? pingedIn(ended, rules) : undefined;
+  const { text, ids } = await speaker.sayEnding(ended, { recognise: control.recognise, mention });
+  if (isToKnow) await speaker.notify(ended, rules, keyOf(ended, 'ending'), 'ended');
+  await speaker.reportBack(ended, control.recognise);
+  // Not shown: the next run shows it, and finds the messages that were sent.
+  if (!(await board.finish(ended))) return;
+  const over = await journal.amend(id, (draft) => {
+    if (draft.ending !== undefined) draft.ending.told = true;
+    rememberSent(draft, ids);
+    const { step } = draft;
+    if (step !== undefined) {
+      logStep(draft, step);
+      draft.entries.push({ kind: 'step', n: step.n, text: step.text, calls: step.calls });
+    }
+    Object.assign(draft, compact(draft, KEPT_TOKENS));
+    delete draft.step;
+    delete draft.outage;
+    delete draft.question;
+    delete draft.lease;
+  });
+  await publishMessage(context, over, { key: keyOf(over, 'ending'), kind: 'ending', text }, ids);
+}
+
+/** Waits a little for the tools that were running, and records how each ended, or that it is unknown. */
+async function awaitHalted(context: TaskContext, control: RunControl, id: string): Promise<void> {
+  const { journal, clock, signal } = context;
+  const task = journal.peek(id);
+  const begun = task === undefined ? [] : begunCalls(task);
+  if (task?.ending?.told !== false || begun.length === 0) return;
+  await Promise.all(begun.map(learn));
+  control.underWay.clear();
+
+  async function learn(call: Call): Promise<void> {
+    const underWay = control.underWay.get(call.id);
+    if (underWay === undefined && control.begunNow === call.id) {
+      const stopped = { outcome: 'failed', result: 'It was stopped before it ran.' } as const;
+      return void (await journal.amend(id, endCall(call.id, stopped)));
+    }
+    const end =
+      underWay === undefined
+        ? undefined
+        : await until(
+            withinLimit(clock, GRACE_MS, underWay).catch(() => undefined),
+            signal,
+          );
+    const outcome = end?.inTime === true && end.value.status !== 'deferred' ? end.value : undefined;
+    const result =
+      outcome === undefined
+        ? ({ outcome: 'unknown', result: 'It had not ended when the task was stopped.' } as const)
+        : resultOf(outcome);
+    await journal.amend(id, (draft) => {
+      endCall(call.id, result)(draft);
+      if (result.outcome === 'unknown') draft.unknowns.push(unknownCall(call, draft.step?.n ?? 0));
+    });
+  }
+}
+
+/** The task that takes a slot, and whose it is. */
 interface Claim {
   readonly id: string;
   readonly userId: string;
   readonly guildId: string | null;
 }
 
-/** Room for tasks to work in. Those that find none wait: guilds take turns, then members, then it goes by the order in which they came. */
+/** Slots in which tasks work. Tasks that find none free wait: guilds take turns, then members, then the order of arrival counts. */
 export function createSlots() {
   const listeners = new Set<(waiting: readonly string[]) => void>();
   const slots = createFairSlots<FairClaim & { readonly bounds: FairBounds }>(({ bounds }) => bounds, announce);
@@ -212,7 +269,7 @@ export function createSlots() {
   }
 
   return {
-    /** Resolves once there is room, `false` when `signal` aborts first. A task that has room keeps it. */
+    /** Resolves once a slot is free, with `false` when `signal` aborts first. A task that has one keeps it. */
     async acquire(
       { id, userId, guildId }: Claim,
       bounds: () => Promise<FairBounds>,

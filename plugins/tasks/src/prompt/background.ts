@@ -1,25 +1,17 @@
 import {
-  type Access,
   type Actor,
   type ChannelContexts,
   type ContextLine,
   findSendable,
   isForPeopleOnly,
-  type Logger,
   sanitizeName,
   type TaskRequest,
   withoutNoticeLines,
 } from '@cinnabar/sdk';
-import type { Client, Message } from 'discord.js';
-import { wordsIn } from '../discord/answers.js';
+import type { Message } from 'discord.js';
+import type { TaskContext } from '../context.js';
+import { wordsIn } from '../discord/incoming-messages.js';
 import type { Background } from '../task.js';
-
-export interface BackgroundParts {
-  readonly client: Client;
-  readonly access: Pick<Access, 'mayEnter'>;
-  readonly contexts: ChannelContexts | undefined;
-  readonly log: Logger;
-}
 
 /** As many messages as it takes to know what "that" is; what a task needs beyond them it can read with its tools. */
 const MESSAGES = 30;
@@ -42,16 +34,16 @@ export function conversationBefore(
 
 /** What a task knows of the conversation in which it was asked for, as far as its member may read it. Without it the task begins all the same. */
 export async function backgroundOf(
-  parts: BackgroundParts,
+  context: TaskContext,
   { actor, messageId }: Pick<TaskRequest, 'actor' | 'messageId'>,
 ): Promise<Background> {
   const [conversation, asked] = await Promise.all([
-    conversationBefore(parts.contexts, actor, messageId).catch((error: unknown) => {
-      parts.log.warn('the conversation before a task could not be read', { channelId: actor.channelId, error });
+    conversationBefore(context.contexts, actor, messageId).catch((error: unknown) => {
+      context.log.warn('the conversation before a task could not be read', { channelId: actor.channelId, error });
       return { lines: [], instructions: undefined };
     }),
-    askedIn(parts, actor, messageId).catch((error: unknown) => {
-      parts.log.warn('the message that asked for a task could not be read', { messageId, error });
+    askedIn(context, actor, messageId).catch((error: unknown) => {
+      context.log.warn('the message that asked for a task could not be read', { messageId, error });
       return [];
     }),
   ]);
@@ -62,7 +54,7 @@ export async function backgroundOf(
 
 /** The message that was replied to, and what is attached to it and to the message that asks. */
 async function askedIn(
-  { client, access }: BackgroundParts,
+  { client, access }: TaskContext,
   actor: Actor,
   messageId: string | undefined,
 ): Promise<Background['lines']> {

@@ -1,0 +1,36 @@
+import { type Access, type AccessPolicy, type Actor, CinnabarError, UserError } from '@cinnabar/sdk';
+import type { TaskContext } from './context.js';
+import type { Task } from './task.js';
+
+/** Members may have tasks where they may write. */
+export const TASK_POLICY: AccessPolicy = { member: ['SendMessages'] };
+export const SUBJECT = { kind: 'command', name: 'task', plugin: 'tasks', policy: TASK_POLICY } as const;
+
+/**
+ * Checks that a person may act on a task: its member, and from the tier in `setting` on others of the same guild.
+ * @throws UserError
+ */
+export async function assertMay(
+  { access, settings }: TaskContext,
+  task: Task,
+  by: Actor,
+  setting: 'controlTier' | 'answerTier',
+  what: string,
+): Promise<void> {
+  const { actor, workId } = task;
+  if (by.userId === actor.userId && by.identity === actor.identity) return;
+  const refusal = `Only the member who asked for this task can ${what}.`;
+  if (by.guildId === null || by.guildId !== actor.guildId) throw new UserError(refusal);
+  const { [setting]: tier } = await settings.guild(actor.guildId).get();
+  const subject = { kind: 'component', name: `task ${what}`, plugin: 'tasks', policy: { tier } } as const;
+  const decision = await access.decide({ ...by, channelId: workId ?? by.channelId }, subject);
+  if (!decision.allowed) throw new UserError(refusal);
+}
+
+/** @throws CINNABAR_ACCESS_DENIED with every reason */
+export async function assertMayStart(access: Access, actor: Actor): Promise<void> {
+  const { allowed, reasons } = await access.decide(actor, SUBJECT);
+  if (allowed) return;
+  const because = reasons.filter((reason) => !reason.allowed).map(({ text }) => text);
+  throw new CinnabarError('CINNABAR_ACCESS_DENIED', { reasons: because.join('; ') });
+}
