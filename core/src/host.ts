@@ -1,5 +1,3 @@
-import 'reflect-metadata';
-import { join } from 'node:path';
 import {
   CinnabarError,
   type Clock,
@@ -9,7 +7,10 @@ import {
   type Random,
   type Token,
   UserError,
+  withinLimit,
 } from '@cinnabar/sdk';
+import 'reflect-metadata';
+import { join } from 'node:path';
 import type { Client } from 'discord.js';
 import { container as root } from 'tsyringe';
 import { createSystemClock, createSystemRandom } from './clock/clock.js';
@@ -18,7 +19,7 @@ import { registerServices } from './composition/registrations.js';
 import type { HostConfig } from './config/host-config.js';
 import { type DataLock, lockData } from './data-lock/lock.js';
 import { login } from './gateway/client.js';
-import { createUpkeep } from './gateway/discord-sync.js';
+import { createDiscordSync } from './gateway/discord-sync.js';
 import { publishHostMetrics } from './observability/host-metrics.js';
 import { createLogs } from './observability/logs.js';
 import { createMonitoring, createReadiness, probeSchema } from './observability/monitoring.js';
@@ -27,8 +28,8 @@ import type { BootReport } from './plugins/lifecycle/boot.js';
 import { IN_MEMORY } from './plugins/lifecycle/records.js';
 import type { BuiltPlugins } from './plugins/loader.js';
 import type { PluginManager } from './plugins/manager.js';
-import { type Phase, runPhases } from './process/phases.js';
-import { createUncaught, type UncaughtKind } from './process/uncaught.js';
+import { createUncaught, type UncaughtKind } from './process/errors.js';
+
 import { NO_WATCHDOG, type Watchdog } from './process/watchdog.js';
 import { dataUnusable, watchedDriver } from './storage/disk-watch.js';
 import type { Driver } from './storage/driver.js';
@@ -119,7 +120,7 @@ export function createHost(options: HostOptions): Host {
   container.register(KEYS.watchdog, { useValue: watchdog });
   const driver =
     options.driver ?? createFileDriver({ root: join(config.dataDir, 'documents'), clock, log: logs.logger('storage') });
-  registerServices(container, (change) => upkeep.pluginsChanged(change), options.builtPlugins);
+  registerServices(container, (change) => discordSync.pluginsChanged(change), options.builtPlugins);
   const diskWatch = container.resolve(KEYS.diskWatch);
   container.register(KEYS.driver, { useValue: watchedDriver(driver, diskWatch) });
 
@@ -135,7 +136,7 @@ export function createHost(options: HostOptions): Host {
       throw dataUnusable(config.dataDir, error) ?? error;
     }
   };
-  const upkeep = createUpkeep({ gateway, plugins, commands, states: container.resolve(KEYS.guildStates), log });
+  const discordSync = createDiscordSync(gateway, plugins, commands, container.resolve(KEYS.guildStates), log);
   const configuration = container.resolve(KEYS.configuration);
   const publish = () =>
     publishHostMetrics({
@@ -187,7 +188,7 @@ export function createHost(options: HostOptions): Host {
         return boundary.drained(CANCEL_MS * 2);
       },
     },
-    { name: 'the slash commands', limitMs: 500, run: upkeep.close },
+    { name: 'the slash commands', limitMs: 500, run: discordSync.close },
     { name: 'stopping the plugins', limitMs: 2_500, run: () => plugins.stop() },
     {
       name: SAVING,
@@ -281,13 +282,13 @@ export function createHost(options: HostOptions): Host {
       if (mistake !== undefined) throw new UserError(mistake.problem);
       await configuration.start();
       assertGoing();
-      upkeep.beforeLogin();
+      discordSync.beforeLogin();
       container.resolve(KEYS.connectionLog);
       await login(gateway, token);
       await container.resolve(KEYS.access).loadOwners();
       assertGoing();
       running = true;
-      upkeep.loggedIn();
+      discordSync.loggedIn();
       await container.resolve(KEYS.tools).tellRecovered();
       container.resolve(KEYS.blockage).start();
       // A look at all documents removes what an earlier process has begun to write and not finished.
@@ -302,10 +303,10 @@ export function createHost(options: HostOptions): Host {
       return stopping;
     },
     async idle() {
-      const busy = boundary.inFlight() > 0 || upkeep.busy();
+      const busy = boundary.inFlight() > 0 || discordSync.busy();
       await boundary.drained(IDLE_MS);
       await plugins.idle();
-      await upkeep.idle();
+      await discordSync.idle();
       return (await container.resolve(KEYS.notices).idle()) || busy;
     },
   };
@@ -319,3 +320,33 @@ const CRASH_ALERT: OwnerAlert = {
   text: 'The bot was started again after a run that did not stop cleanly: it crashed, was killed, ran out of memory, or the power failed.',
   remedy: 'The end of the error log, and the log of the system (`journalctl`, `docker logs`), say which.',
 };
+
+/** A step of stopping. */
+interface Phase {
+  /** What it does, for the log: `saving`. */
+  readonly name: string;
+  readonly limitMs: number;
+  readonly run: () => unknown;
+}
+
+/**
+ * Runs phases one after another. One that fails, or takes longer than its limit, is logged and left behind; the next one begins all the same.
+ * @returns the names of those that did not end
+ */
+async function runPhases(
+  phases: readonly Phase[],
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): Promise<readonly string[]> {
+  const unfinished: string[] = [];
+  for (const { name, limitMs, run } of phases) {
+    try {
+      const { inTime } = await withinLimit(clock, limitMs, Promise.resolve().then(run));
+      if (inTime) continue;
+      log.warn(`stopping: ${name} took longer than ${limitMs / 1000} s and was cut short`);
+    } catch (error) {
+      log.error(`stopping: ${name} failed`, { error });
+    }
+    unfinished.push(name);
+  }
+  return unfinished;
+}

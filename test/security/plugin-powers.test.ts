@@ -1,4 +1,4 @@
-import { scrubEnvironment } from '@cinnabar/core/internal/process/scrub-environment';
+import { scrubEnvironment } from '@cinnabar/core/internal/cli/discord';
 import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';

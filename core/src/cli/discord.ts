@@ -1,7 +1,7 @@
 import { operatorSentenceOf } from '@cinnabar/sdk';
 import type { HostConfig } from '../config/host-config.js';
 import { loadConfig, openDataDir } from '../config/load.js';
-import { scrubEnvironment } from '../process/scrub-environment.js';
+import { isSecretName } from '../observability/redactor.js';
 import { readArguments } from './arguments.js';
 import { runBot, type StartOptions } from './start.js';
 
@@ -48,4 +48,18 @@ export async function endWith(command: () => Promise<number | undefined>): Promi
   // A request that hangs, or a timer that a plugin has left behind, must not keep the process; what is printed must arrive.
   process.stdout.write('', () => process.stderr.write('', () => process.exit()));
   return true;
+}
+
+/** Read by the SDKs of clouds from the process itself, in containers alone, and worth nothing elsewhere. */
+const NEEDED = new Set(['AWS_CONTAINER_AUTHORIZATION_TOKEN']);
+
+/**
+ * Takes tokens and keys out of the environment of the process, once the configuration has read them and before any plugin is evaluated: what a
+ * plugin gets of them is what it has declared. Processes that are started later do not inherit them either.
+ * @returns the names
+ */
+export function scrubEnvironment(env: NodeJS.ProcessEnv): readonly string[] {
+  const names = Object.keys(env).filter((name) => isSecretName(name) && !NEEDED.has(name));
+  for (const name of names) delete env[name];
+  return names;
 }

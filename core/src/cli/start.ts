@@ -1,8 +1,8 @@
 import type { HostConfig } from '../config/host-config.js';
 import { createHost, type StopReport } from '../host.js';
 import type { BuiltPlugins } from '../plugins/loader.js';
+import { guardProcess } from '../process/errors.js';
 import { listenToSignals } from '../process/signals.js';
-import { guardProcess } from '../process/uncaught.js';
 import { startWatchdog } from '../process/watchdog.js';
 import { HOST_VERSION } from '../version.js';
 

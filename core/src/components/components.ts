@@ -11,7 +11,7 @@ import {
 import type { Interaction } from 'discord.js';
 import { denial, explain, isReadByOperator, notice } from '../commands/answers/answers.js';
 import type { Boundary, ComponentService, EnabledIn, Owner } from '../contracts.js';
-import { untilInterrupted } from '../process/phases.js';
+import { untilInterrupted } from '../gateway/boundary.js';
 import { decodeCustomId, encodeCustomId } from './custom-id.js';
 
 /** What the room of components is built from. */

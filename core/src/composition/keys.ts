@@ -16,9 +16,8 @@ import type {
   StorageService,
   ToolService,
 } from '../contracts.js';
-import type { InFlight } from '../gateway/boundary.js';
+import type { BlockageWatch, InFlight } from '../gateway/boundary.js';
 import type { GatewayClient } from '../gateway/client.js';
-import type { BlockageWatch } from '../gateway/event-loop-lag.js';
 import type { GatewayStatus } from '../gateway/status.js';
 import type { IdentityService } from '../identities/identities.js';
 import type { AuditLogService } from '../observability/audit-log.js';

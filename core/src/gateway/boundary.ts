@@ -1,8 +1,7 @@
-import { type Clock, type Logger, type OwnerAlert, sentenceOf } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, type Logger, type OwnerAlert, sentenceOf } from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../contracts.js';
-import { runAs } from '../process/error-origin.js';
-import type { BlockageWatch } from './event-loop-lag.js';
-import { createSuspensions } from './suspensions.js';
+import { runAs } from '../process/errors.js';
+import type { Watchdog } from '../process/watchdog.js';
 
 interface Parts {
   readonly clock: Clock;
@@ -15,7 +14,7 @@ interface Parts {
   readonly alert: (alert: OwnerAlert) => void;
 }
 
-/** Builds the wall between plugin code and the process: see `Boundary`. */
+/** Keeps what plugin code throws from the process: see `Boundary`. */
 export function createBoundary({ clock, log, inFlight, blockage, isDiscordFailure, alert }: Parts): Boundary {
   const suspensions = createSuspensions(clock);
 
@@ -95,28 +94,21 @@ async function settle(
   }
 }
 
-export interface InFlight {
-  enter(plugin: string): void;
-  leave(plugin: string): void;
-  count(plugin?: string): number;
-  /** Plugins that have work under way. */
-  busy(): readonly string[];
-  drained(timeoutMs: number, plugin?: string): Promise<boolean>;
-}
+export type InFlight = ReturnType<typeof createInFlight>;
 
-/** Counts handlers under way, by plugin, and tells when there are none. */
-export function createInFlight(clock: Clock): InFlight {
+/** Counts the handlers under way, by plugin. */
+export function createInFlight(clock: Clock) {
   const counts = new Map<string, number>();
   const waiting = new Set<() => void>();
   let total = 0;
   const count = (plugin?: string) => (plugin === undefined ? total : (counts.get(plugin) ?? 0));
 
   return {
-    enter(plugin) {
+    enter(plugin: string): void {
       total += 1;
       counts.set(plugin, (counts.get(plugin) ?? 0) + 1);
     },
-    leave(plugin) {
+    leave(plugin: string): void {
       total -= 1;
       const left = (counts.get(plugin) ?? 1) - 1;
       if (left > 0) counts.set(plugin, left);
@@ -124,8 +116,10 @@ export function createInFlight(clock: Clock): InFlight {
       for (const check of waiting) check();
     },
     count,
-    busy: () => [...counts.keys()],
-    drained(timeoutMs, plugin) {
+    /** Plugins that have work under way. */
+    busy: (): readonly string[] => [...counts.keys()],
+    /** Resolves `true` when nothing (of the plugin) is under way, `false` when `timeoutMs` passed first. */
+    drained(timeoutMs: number, plugin?: string): Promise<boolean> {
       if (count(plugin) === 0) return Promise.resolve(true);
       return new Promise((resolve) => {
         const finish = (result: boolean) => {
@@ -141,4 +135,163 @@ export function createInFlight(clock: Clock): InFlight {
       });
     },
   };
+}
+
+const WINDOW_MS = 60_000;
+const LIMIT = 10;
+const PAUSE_MS = 60_000;
+/** So many places with errors are kept without looking which are old. */
+const FEW = 100;
+
+const EVERYWHERE = '*';
+
+/** Ten errors of one plugin in one guild within a minute suspend its listeners there for a minute. */
+function createSuspensions(clock: Clock) {
+  const errors = new Map<string, number[]>();
+  const until = new Map<string, number>();
+  const holds = (place: string): boolean => {
+    const end = until.get(place);
+    if (end === undefined) return false;
+    if (clock.now() < end) return true;
+    until.delete(place);
+    return false;
+  };
+  /** Errors that no longer count, of plugins and guilds that have had none since. */
+  const forgetOld = (now: number) => {
+    if (errors.size <= FEW) return;
+    for (const [place, times] of errors) if (times.every((at) => now - at >= WINDOW_MS)) errors.delete(place);
+  };
+  const key = (plugin: string, guildId: string | null) => `${plugin} ${guildId ?? 'dm'}`;
+
+  return {
+    /** Counts an error; `true` when it is the one that suspends. */
+    count(plugin: string, guildId: string | null): boolean {
+      const place = key(plugin, guildId);
+      const now = clock.now();
+      const recent = (errors.get(place) ?? []).filter((at) => now - at < WINDOW_MS);
+      recent.push(now);
+      if (recent.length < LIMIT) {
+        forgetOld(now);
+        errors.set(place, recent);
+        return false;
+      }
+      errors.delete(place);
+      until.set(place, now + PAUSE_MS);
+      return true;
+    },
+    /** Suspends a plugin everywhere, for a minute from now. */
+    suspend(plugin: string): void {
+      until.set(key(plugin, EVERYWHERE), clock.now() + PAUSE_MS);
+    },
+    active(plugin: string, guildId: string | null): boolean {
+      // As a rule no plugin is suspended: then no key is built.
+      if (until.size === 0) return false;
+      return holds(key(plugin, guildId)) || holds(key(plugin, EVERYWHERE));
+    },
+  };
+}
+
+const BEAT_MS = 250;
+const TOLERATED_MS = 500;
+
+export type BlockageWatch = ReturnType<typeof watchBlockage>;
+
+/**
+ * Logs when the event loop stood still for more than 500 ms, with the plugin that held it: exactly when its handler's synchronous part
+ * did, else the plugins that had work under way.
+ * @param busy plugins with work under way
+ * @param monotonic milliseconds of a clock that is never set; not the injected one, since it is the real event loop that is watched
+ * @param watchdog reports while the event loop stands still; this function can only report afterwards
+ */
+export function watchBlockage(
+  log: Logger,
+  busy: () => readonly string[],
+  monotonic: () => number,
+  watchdog?: Pick<Watchdog, 'beat' | 'rest'>,
+) {
+  let last = monotonic();
+  let reportedUntil = 0;
+  let left = last;
+  let isReporting = false;
+  const beat = () => {
+    watchdog?.beat();
+    if (isReporting) report();
+  };
+  const report = () => {
+    const now = monotonic();
+    const lateMs = now - last - BEAT_MS;
+    last = now;
+    if (lateMs <= TOLERATED_MS || reportedUntil > now - lateMs) return;
+    log.warn(`the event loop stood still for ${Math.round(lateMs)} ms`, { plugins: busy() });
+  };
+  let timer: NodeJS.Timeout | undefined;
+
+  return {
+    /**
+     * Notes that a plugin's synchronous code starts; its result is for `leave`.
+     * @param following nothing else has run since the last `leave`: reading the clock costs more than most handlers
+     */
+    enter: (following: boolean): number => (following ? left : monotonic()),
+    leave(plugin: string, label: string, started: number): void {
+      left = monotonic();
+      if (left - started <= TOLERATED_MS) return;
+      reportedUntil = left;
+      log.warn(`${plugin} held the event loop for ${Math.round(left - started)} ms in ${label}`, { plugin });
+    },
+    /** From here on the watchdog gets a beat while the event loop turns. */
+    open(): void {
+      watchdog?.beat();
+      timer ??= setInterval(beat, BEAT_MS);
+      timer.unref();
+    },
+    /** From here on it is logged when the event loop stood still: starting up may take its time. */
+    start(): void {
+      last = monotonic();
+      isReporting = true;
+    },
+    stop(): void {
+      watchdog?.rest();
+      clearInterval(timer);
+    },
+  };
+}
+
+/** How long something may go on after its plugin's signal has aborted before its caller gets an answer without it. */
+const GRACE_MS = 1_000;
+
+/** One listener a signal, however much runs under it: adding one costs more than a whole small command. */
+const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Waits for `work` while its plugin runs. Once the signal has aborted, whatever it fails with is due to that, and it is not waited for much
+ * longer: it may not listen to the signal.
+ * @throws CINNABAR_INTERRUPTED, or what `work` fails with while the plugin runs
+ */
+export function untilInterrupted<T>(signal: AbortSignal, clock: Clock, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let cancel: () => void = () => undefined;
+    const interrupt = () => {
+      cancel = clock.after(GRACE_MS, () => reject(new CinnabarError('CINNABAR_INTERRUPTED')));
+    };
+    const callbacks = callbacksOf(signal);
+    callbacks.add(interrupt);
+    if (signal.aborted) interrupt();
+    work
+      .then(resolve, (error: unknown) =>
+        reject(signal.aborted ? new CinnabarError('CINNABAR_INTERRUPTED', {}, { cause: error }) : error),
+      )
+      .finally(() => {
+        callbacks.delete(interrupt);
+        cancel();
+      });
+  });
+}
+
+function callbacksOf(signal: AbortSignal): Set<() => void> {
+  const known = waiting.get(signal);
+  if (known !== undefined) return known;
+  const callbacks = new Set<() => void>();
+  waiting.set(signal, callbacks);
+  signal.addEventListener('abort', () => callbacks.forEach((callback) => void callback()), { once: true });
+  return callbacks;
 }

@@ -16,15 +16,13 @@ import {
   GatewayCloseCodes,
   type GatewayIntentsString,
   IntentsBitField,
+  Options,
   Partials,
   type RateLimitData,
   REST,
   Routes,
+  SnowflakeUtil,
 } from 'discord.js';
-import { cacheOptions, sweepDirectMessages } from './caches.js';
-import { adviceFor } from './close-codes.js';
-import { createIdentifyLimits } from './identify-limits.js';
-import { createGatewayInformation } from './information.js';
 import {
   createDiscordFailures,
   createFairRequests,
@@ -32,7 +30,8 @@ import {
   makeWebhookPostsOnce,
   REQUESTS_PER_SECOND,
 } from './rest.js';
-import { createSharding, type Sharding } from './sharding.js';
+import { createGatewayInformation, createIdentifyLimits } from './session-limits.js';
+import { createSharding, type Sharding } from './shard.js';
 import { createGatewayStatus, type GatewayStatus } from './status.js';
 
 // From discord.js, since a module of our own would be a second copy of all that it needs, in the other module format.
@@ -63,7 +62,7 @@ interface Parts {
 }
 
 /**
- * Builds the discord.js client, on shards of the host's own (`sharding.ts`). It exists before login, so that plugins can be set up first and
+ * Builds the discord.js client, on shards of the host's own (`shard.ts`). It exists before login, so that plugins can be set up first and
  * the intents be the union of what they need.
  */
 export function createGatewayClient({ discordApi, clock, random, log, alert }: Parts): GatewayClient {
@@ -236,8 +235,8 @@ function askGateway({ options }: WebSocketManager, signal: AbortSignal): () => P
 }
 
 /**
- * The global limit is kept by `createFairRequests`: discord.js would serve who came first. A server on this machine, a rate-limiting proxy or
- * the local Discord, says itself when it has had enough.
+ * The global limit is kept by `createFairRequests`: discord.js would serve requests in the order in which they come. A server on this machine,
+ * a rate-limiting proxy or the local Discord, answers 429 itself.
  */
 function describeLimit({
   method,
@@ -300,4 +299,89 @@ function explain(error: unknown): CinnabarError {
   const advice = code === 'TokenInvalid' ? adviceFor(GatewayCloseCodes.AuthenticationFailed, []) : undefined;
   const detail = advice ?? operatorSentenceOf(error) ?? (error instanceof Error ? error.message : String(error));
   return new CinnabarError('CINNABAR_GATEWAY_LOGIN', { detail }, { cause: error });
+}
+
+/** What to do about closes that no waiting mends. https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway */
+const ADVICE: ReadonlyMap<number, string> = new Map([
+  [
+    GatewayCloseCodes.AuthenticationFailed,
+    'the token is not valid. Check DISCORD_TOKEN (Developer Portal → Bot → Reset Token) and start again.',
+  ],
+  [
+    GatewayCloseCodes.InvalidShard,
+    'it does not know this shard. Start again: the number of shards is asked of Discord at each start.',
+  ],
+  [
+    GatewayCloseCodes.ShardingRequired,
+    'the bot is in too many servers for its number of shards. Start again: the number is asked of Discord at each start.',
+  ],
+  [
+    GatewayCloseCodes.InvalidAPIVersion,
+    'it no longer speaks the gateway version that this program uses. Update Cinnabar.',
+  ],
+  [
+    GatewayCloseCodes.InvalidIntents,
+    'it does not know one of these intents: {intents}. Update Cinnabar, or disable the plugin that asks for it.',
+  ],
+  [
+    GatewayCloseCodes.DisallowedIntents,
+    'it is not approved for all of these intents: {intents}. Switch the privileged ones on in the Developer Portal → Bot and start again.',
+  ],
+]);
+
+/** What to do when Discord closes with a code after which it must not be tried again; `undefined` for all other codes. */
+export function adviceFor(code: number, intents: readonly string[]): string | undefined {
+  return ADVICE.get(code)?.replace('{intents}', intents.join(', '));
+}
+
+/** Of each channel: for replies and reactions to what has just been said. Plugins keep what else they need themselves. */
+const MESSAGES_PER_CHANNEL = 100;
+/** Older messages go, so that quiet channels keep none. */
+const MESSAGE_LIFETIME_S = 3_600;
+const MESSAGE_SWEEP_S = 600;
+/** Of a guild, those seen first go first. A member who sends a message is cached again. */
+const MEMBERS_PER_GUILD = 5_000;
+const USERS = 20_000;
+const USERS_PER_REACTION = 50;
+
+/** Bounds of what discord.js remembers, which by itself is bounded for messages alone. The bot itself always stays. */
+function cacheOptions(): Required<Pick<ClientOptions, 'makeCache' | 'sweepers'>> {
+  return {
+    makeCache: Options.cacheWithLimits({
+      ...Options.DefaultMakeCacheSettings,
+      MessageManager: MESSAGES_PER_CHANNEL,
+      GuildMemberManager: { maxSize: MEMBERS_PER_GUILD, keepOverLimit: ({ id, client }) => id === client.user.id },
+      UserManager: { maxSize: USERS, keepOverLimit: ({ id, client }) => id === client.user.id },
+      ReactionUserManager: USERS_PER_REACTION,
+    }),
+    sweepers: {
+      // Archived threads go after four hours.
+      ...Options.DefaultSweeperSettings,
+      messages: { interval: MESSAGE_SWEEP_S, lifetime: MESSAGE_LIFETIME_S },
+    },
+  };
+}
+
+const FEW_DIRECT_MESSAGES = 1_000;
+const DIRECT_SWEEP_MS = 3_600_000;
+const IDLE_MS = 24 * 3_600_000;
+
+/**
+ * Drops direct message channels in which nothing was said for a day, when there are many: discord.js keeps each for good. They come back with
+ * the next message, as they do after a restart. Follows the computer's clock, like the sweepers of discord.js.
+ * @returns stops it
+ */
+function sweepDirectMessages(client: Client): () => void {
+  const timer = setInterval(() => dropIdleDirectMessages(client, Date.now()), DIRECT_SWEEP_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** @param most so many may stay whether or not they are idle */
+export function dropIdleDirectMessages(client: Client, now: number, most = FEW_DIRECT_MESSAGES): void {
+  const direct = client.channels.cache.filter((channel) => channel.isDMBased());
+  if (direct.size <= most) return;
+  for (const channel of direct.values()) {
+    const last = SnowflakeUtil.timestampFrom(channel.lastMessageId ?? channel.id);
+    if (now - last > IDLE_MS) client.channels.cache.delete(channel.id);
+  }
 }

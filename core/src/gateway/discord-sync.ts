@@ -1,32 +1,18 @@
-import type { Logger } from '@cinnabar/sdk';
+import type { Logger, Manifest, Plugin } from '@cinnabar/sdk';
+import type { ClientEvents, GatewayIntentsString } from 'discord.js';
 import type { CommandService, GuildStates } from '../contracts.js';
 import type { PluginChange } from '../plugins/lifecycle/changes.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { GatewayClient } from './client.js';
-import { unionOfIntents } from './intents.js';
-
-interface Parts {
-  readonly gateway: GatewayClient;
-  readonly plugins: PluginManager;
-  readonly commands: CommandService;
-  readonly states: GuildStates;
-  readonly log: Logger;
-}
-
-export interface Upkeep {
-  /** Sets the intents that the loaded plugins need. */
-  beforeLogin(): void;
-  /** From here on Discord is kept in line with the plugins. */
-  loggedIn(): void;
-  pluginsChanged(change: PluginChange): void;
-  busy(): boolean;
-  idle(): Promise<void>;
-  /** Starts nothing more, and waits for what is under way. */
-  close(): Promise<void>;
-}
 
 /** Keeps what Discord knows of the bot, its intents and its slash commands, in line with the plugins that run. */
-export function createUpkeep({ gateway, plugins, commands, states, log }: Parts): Upkeep {
+export function createDiscordSync(
+  gateway: GatewayClient,
+  plugins: PluginManager,
+  commands: CommandService,
+  states: GuildStates,
+  log: Logger,
+) {
   const { client } = gateway;
   const underWay = new Set<Promise<void>>();
   let active = false;
@@ -49,8 +35,10 @@ export function createUpkeep({ gateway, plugins, commands, states, log }: Parts)
     });
 
   return {
+    /** Sets the intents that the loaded plugins need. */
     beforeLogin: setIntents,
-    loggedIn() {
+    /** From here on Discord is kept in line with the plugins. */
+    loggedIn(): void {
       active = true;
       client.on('guildCreate', onJoin);
       start('bringing the slash commands in line', async () => {
@@ -58,21 +46,117 @@ export function createUpkeep({ gateway, plugins, commands, states, log }: Parts)
         await commands.syncAll();
       });
     },
-    pluginsChanged({ guildId }) {
+    pluginsChanged({ guildId }: PluginChange): void {
       start('bringing Discord in line with the plugins', async () => {
         setIntents();
         await (guildId === null ? commands.syncAll() : commands.sync(guildId));
       });
     },
     busy: () => underWay.size > 0,
-    async idle() {
+    async idle(): Promise<void> {
       while (underWay.size > 0) await Promise.all(underWay);
     },
-    async close() {
+    /** Starts nothing more, and waits for what is under way. */
+    async close(): Promise<void> {
       active = false;
       client.off('guildCreate', onJoin);
       await commands.closeSync();
       await Promise.all(underWay);
     },
   };
+}
+
+/** What prefix commands need to be heard. */
+const FOR_PREFIX_COMMANDS: readonly GatewayIntentsString[] = ['GuildMessages', 'DirectMessages', 'MessageContent'];
+
+/** The union of what the plugins ask for, sorted. `Guilds` is always needed: without it nothing knows where it is. */
+export function unionOfIntents(plugins: Iterable<Plugin>, prefixCommands: boolean): readonly GatewayIntentsString[] {
+  const union = new Set<GatewayIntentsString>(['Guilds']);
+  if (prefixCommands) for (const intent of FOR_PREFIX_COMMANDS) union.add(intent);
+  for (const plugin of plugins) for (const intent of plugin.manifest.intents ?? []) union.add(intent);
+  return [...union].sort();
+}
+
+type Intents = readonly GatewayIntentsString[];
+
+const MESSAGES: Intents = ['GuildMessages', 'DirectMessages'];
+const REACTIONS: Intents = ['GuildMessageReactions', 'DirectMessageReactions'];
+const POLLS: Intents = ['GuildMessagePolls', 'DirectMessagePolls'];
+
+/** Which intents bring an event: any one of them does. Events that need none are left out. (https://docs.discord.com/developers/events/gateway#gateway-intents) */
+const BRINGING: Partial<Readonly<Record<keyof ClientEvents, Intents>>> = {
+  ...of(['Guilds'], 'guildCreate', 'guildUpdate', 'guildDelete', 'roleCreate', 'roleUpdate', 'roleDelete'),
+  ...of(['Guilds'], 'channelCreate', 'channelUpdate', 'channelDelete', 'threadCreate', 'threadUpdate', 'threadDelete'),
+  ...of(
+    ['Guilds'],
+    'threadListSync',
+    'threadMemberUpdate',
+    'stageInstanceCreate',
+    'stageInstanceUpdate',
+    'stageInstanceDelete',
+  ),
+  ...of(['Guilds', 'DirectMessages'], 'channelPinsUpdate'),
+  ...of(['Guilds', 'GuildMembers'], 'threadMembersUpdate'),
+  ...of(['GuildMembers'], 'guildMemberAdd', 'guildMemberUpdate', 'guildMemberRemove'),
+  ...of(['GuildModeration'], 'guildBanAdd', 'guildBanRemove', 'guildAuditLogEntryCreate'),
+  ...of(
+    ['GuildExpressions'],
+    'emojiCreate',
+    'emojiUpdate',
+    'emojiDelete',
+    'stickerCreate',
+    'stickerUpdate',
+    'stickerDelete',
+  ),
+  ...of(['GuildIntegrations'], 'guildIntegrationsUpdate'),
+  ...of(['GuildWebhooks'], 'webhooksUpdate'),
+  ...of(['GuildInvites'], 'inviteCreate', 'inviteDelete'),
+  ...of(['GuildVoiceStates'], 'voiceStateUpdate'),
+  ...of(['GuildPresences'], 'presenceUpdate'),
+  ...of(MESSAGES, 'messageCreate', 'messageUpdate', 'messageDelete'),
+  ...of(['GuildMessages'], 'messageDeleteBulk'),
+  ...of(
+    REACTIONS,
+    'messageReactionAdd',
+    'messageReactionRemove',
+    'messageReactionRemoveAll',
+    'messageReactionRemoveEmoji',
+  ),
+  ...of(['GuildMessageTyping', 'DirectMessageTyping'], 'typingStart'),
+  ...of(
+    ['GuildScheduledEvents'],
+    'guildScheduledEventCreate',
+    'guildScheduledEventUpdate',
+    'guildScheduledEventDelete',
+    'guildScheduledEventUserAdd',
+    'guildScheduledEventUserRemove',
+  ),
+  ...of(
+    ['AutoModerationConfiguration'],
+    'autoModerationRuleCreate',
+    'autoModerationRuleUpdate',
+    'autoModerationRuleDelete',
+  ),
+  ...of(['AutoModerationExecution'], 'autoModerationActionExecution'),
+  ...of(POLLS, 'messagePollVoteAdd', 'messagePollVoteRemove'),
+};
+
+function of<K extends keyof ClientEvents>(intents: Intents, ...events: readonly K[]) {
+  return Object.fromEntries(events.map((event) => [event, intents]));
+}
+
+/**
+ * What is missing in a manifest for a listener to hear anything, for its author; `undefined` when nothing is.
+ * @example missingIntent('guildMemberAdd', {…}) // 'it listens to guildMemberAdd, which Discord sends … : add to its manifest intents: ["Guilds", "GuildMembers"]'
+ */
+export function missingIntent(
+  event: keyof ClientEvents,
+  { intents = [], optionalIntents = [] }: Pick<Manifest, 'intents' | 'optionalIntents'>,
+): string | undefined {
+  const bringing = BRINGING[event];
+  const [first] = bringing ?? [];
+  if (bringing === undefined || first === undefined) return undefined;
+  if (bringing.some((intent) => intents.includes(intent) || optionalIntents.includes(intent))) return undefined;
+  const line = `intents: [${[...intents, first].map((intent) => `'${intent}'`).join(', ')}]`;
+  return `it listens to ${event}, which Discord sends only with the intent ${bringing.join(' or ')}: its manifest needs ${line}`;
 }

@@ -13,7 +13,7 @@ type StoredState = z.output<typeof guildStateSchema>;
 
 const asState = (stored: StoredState): GuildState => ({ ...stored, prefixes: stored.prefixes });
 
-/** Of every guild in which nothing was ever chosen: one object for all, since most of many thousand guilds are such. */
+/** The state of every guild without settings of its own: one object for all, since most of many thousand guilds have none. */
 const UNTOUCHED: GuildState = Object.freeze({
   plugins: Object.freeze({}),
   prefixes: undefined,
@@ -71,7 +71,7 @@ export function createGuildStates(documents: Collection<StoredState, 'guild'>): 
 /** Whether a plugin is on somewhere: what the guild's admins chose, else the manifest's default. One that is required cannot be off. */
 export function createEnabledIn(states: GuildStates): EnabledIn {
   return (guildId, plugin) => {
-    // Whatever was stored, perhaps before it became required: nobody could switch it on again.
+    // Whatever is stored, perhaps from before it became required: without it nothing could switch it on again.
     if (plugin.manifest.required === true) return true;
     const byDefault = plugin.manifest.enabledByDefault ?? true;
     if (guildId === null) return byDefault;

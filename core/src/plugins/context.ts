@@ -13,7 +13,7 @@ import type {
   StorageService,
   ToolService,
 } from '../contracts.js';
-import { missingIntent } from '../gateway/intents.js';
+import { missingIntent } from '../gateway/discord-sync.js';
 import type { MetricsService } from '../observability/metrics.js';
 import { boundTools } from '../tools/tools.js';
 import type { WorkerService } from '../workers/workers.js';

@@ -1,5 +1,5 @@
 import { CinnabarError, type Plugin } from '@cinnabar/sdk';
-import { during } from '../process/error-origin.js';
+import { during } from '../process/errors.js';
 import { build } from './build/build.js';
 import { type CachedBundle, readCacheFile } from './build/cache-file.js';
 import { evaluate } from './build/evaluate.js';

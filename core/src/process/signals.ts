@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 type StopSignal = (typeof STOP_SIGNALS)[number];
 
-/** A signal at a time on a clock that nobody sets, in milliseconds. */
+/** A signal, and when it came: milliseconds of a clock that is never set. */
 export interface Received {
   readonly signal: StopSignal;
   readonly at: number;

@@ -11,7 +11,7 @@ import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import { inlineSourceMap } from '../bundling/source-maps.js';
-import type { Doing } from './error-origin.js';
+import type { Doing } from './errors.js';
 import { isRepeated, type Received, STOP_SIGNALS } from './signals.js';
 import type { WatchdogData } from './watchdog.js';
 
@@ -46,7 +46,7 @@ function watchBeats(): void {
 }
 
 async function report(standsStillMs: number): Promise<void> {
-  // Somebody debugs it: it stands still at a breakpoint.
+  // A debugger is attached: it may stand still at a breakpoint.
   if (inspectorUrl() !== undefined) return;
   const where = await lookAtMainThread();
   const sentence = `the event loop has stood still for ${Math.round(standsStillMs / 1_000)} s: ${where}. Nothing else happens until that ends.`;

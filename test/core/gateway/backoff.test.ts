@@ -1,4 +1,4 @@
-import { createBackoff } from '@cinnabar/core/internal/gateway/backoff';
+import { createBackoff } from '@cinnabar/core/internal/gateway/session-limits';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

@@ -1,5 +1,4 @@
-import { createBoundary, createInFlight } from '@cinnabar/core/internal/gateway/boundary';
-import { watchBlockage } from '@cinnabar/core/internal/gateway/event-loop-lag';
+import { createBoundary, createInFlight, watchBlockage } from '@cinnabar/core/internal/gateway/boundary';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';

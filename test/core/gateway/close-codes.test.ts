@@ -1,4 +1,5 @@
-import { adviceFor, endsSession } from '@cinnabar/core/internal/gateway/close-codes';
+import { adviceFor } from '@cinnabar/core/internal/gateway/client';
+import { endsSession } from '@cinnabar/core/internal/gateway/shard';
 import { expect } from 'chai';
 
 const FATAL: readonly (readonly [code: number, remedy: RegExp])[] = [

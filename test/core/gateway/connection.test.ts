@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { openConnection } from '@cinnabar/core/internal/gateway/connection';
-import { createOutbox } from '@cinnabar/core/internal/gateway/outbox';
+import { createOutbox, openConnection } from '@cinnabar/core/internal/gateway/connection';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { GatewayOpcodes, type GatewaySendPayload, PresenceUpdateStatus } from 'discord.js';

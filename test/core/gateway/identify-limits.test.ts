@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createIdentifyLimits } from '@cinnabar/core/internal/gateway/identify-limits';
-import type { GatewayBot } from '@cinnabar/core/internal/gateway/information';
+import { createIdentifyLimits, type GatewayBot } from '@cinnabar/core/internal/gateway/session-limits';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';

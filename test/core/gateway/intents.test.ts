@@ -1,4 +1,4 @@
-import { unionOfIntents } from '@cinnabar/core/internal/gateway/intents';
+import { unionOfIntents } from '@cinnabar/core/internal/gateway/discord-sync';
 import { expect } from 'chai';
 import { ownerOf } from '../../support/owners.js';
 

@@ -1,4 +1,4 @@
-import { missingIntent } from '@cinnabar/core/internal/gateway/intents';
+import { missingIntent } from '@cinnabar/core/internal/gateway/discord-sync';
 import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin } from '@cinnabar/sdk';
 import { expect } from 'chai';

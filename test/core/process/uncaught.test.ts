@@ -1,5 +1,4 @@
-import { originOfStack, runAs, trackOrigins } from '@cinnabar/core/internal/process/error-origin';
-import { createUncaught } from '@cinnabar/core/internal/process/uncaught';
+import { createUncaught, originOfStack, runAs, trackOrigins } from '@cinnabar/core/internal/process/errors';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';

@@ -14,7 +14,7 @@ import {
   TIERS,
 } from '@cinnabar/sdk';
 import type { Channel, GuildMember, Message } from 'discord.js';
-import { untilInterrupted } from '../../process/phases.js';
+import { untilInterrupted } from '../../gateway/boundary.js';
 import { type Answers, asNoticeBody, denial, explain, type Failed, isReadByOperator } from '../answers/answers.js';
 import { AnswerLost, type LostAnswers } from '../answers/slash.js';
 import { bindOptions, type GivenValue, type Problem, type Values } from '../options/convert.js';

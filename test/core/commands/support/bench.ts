@@ -1,8 +1,7 @@
 import { createCommands } from '@cinnabar/core/internal/commands/commands';
 import { createComponents } from '@cinnabar/core/internal/components/components';
 import type { Boundary, CommandService, ComponentService, Owner } from '@cinnabar/core/internal/contracts';
-import { createBoundary, createInFlight } from '@cinnabar/core/internal/gateway/boundary';
-import { watchBlockage } from '@cinnabar/core/internal/gateway/event-loop-lag';
+import { createBoundary, createInFlight, watchBlockage } from '@cinnabar/core/internal/gateway/boundary';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
 import {
   type LocalApplication,
