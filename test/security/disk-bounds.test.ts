@@ -52,6 +52,7 @@ describe('security: bounds on disk', () => {
       get: async () => undefined,
       erase: async () => undefined,
       rewrite: async () => undefined,
+      finishRewrites: async () => undefined,
     };
     const ledger = createHistory(store, clock, recordingLogger(), { days: 7, calls: 1_000 });
     await ledger.prune();

@@ -15,6 +15,7 @@ import { DamagedDocument, type DocumentPath, type Driver } from '../storage/driv
 const VERSION = 1;
 const OPEN: DocumentPath = ['@host', 'ledger', 'open'];
 const ENDED: DocumentPath = ['@host', 'ledger', 'ended'];
+const REPLACING: DocumentPath = ['@host', 'ledger', 'replacing'];
 
 const rowSchema: z.ZodType<LedgerEntry> = z.object({
   id: z.string(),
@@ -49,7 +50,8 @@ const documentSchema = z.union([rowSchema, forgottenSchema]);
 
 /**
  * A document per call, below `open` until it is archived: it alone says how the call stands, its end included. What is below `ended` is a copy
- * of that, so that a start reads only what it has to resolve.
+ * of that, so that a start reads only what it has to resolve. An archived document is changed by way of `replacing`: its copies have to be erased
+ * before it is written anew, and a process that ends in between must not lose it.
  */
 export function createLedgerStore(driver: Driver, log: Logger) {
   const read = async (path: DocumentPath, again = true): Promise<LedgerEntry | Forgotten | undefined> => {
@@ -74,14 +76,25 @@ export function createLedgerStore(driver: Driver, log: Logger) {
 
   const get = async (callId: string): Promise<LedgerEntry | undefined> => {
     const open = await readRow([...OPEN, callId]);
-    const ended = await readRow([...ENDED, callId]);
+    const ended = (await readRow([...ENDED, callId])) ?? (await readRow([...REPLACING, callId]));
     // Both are there when a process died while archiving. Earlier versions could also leave an end that had not come about.
     if (open === undefined || ended === undefined) return open ?? ended;
     return open.updatedAt > ended.updatedAt ? open : ended;
   };
 
+  const finishReplacing = async (callId: string, data: LedgerEntry | Forgotten) => {
+    await driver.erase([...ENDED, callId]);
+    await driver.write([...ENDED, callId], { version: VERSION, data });
+    await driver.erase([...REPLACING, callId]);
+  };
+
+  const replace = async (callId: string, data: LedgerEntry | Forgotten) => {
+    await driver.write([...REPLACING, callId], { version: VERSION, data });
+    await finishReplacing(callId, data);
+  };
+
   const keys = createKeyStore(driver, log, async (keyName) => {
-    for (const folder of [OPEN, ENDED]) {
+    for (const folder of [OPEN, ENDED, REPLACING]) {
       for (const id of (await idsBelow(folder)).sort().reverse()) {
         if (keyNameIn(await read([...folder, id])) === keyName) return id;
       }
@@ -120,20 +133,22 @@ export function createLedgerStore(driver: Driver, log: Logger) {
       await driver.delete([...ENDED, callId]);
     },
     /** Writes an archived call anew, with no copy of what it said before. */
-    async rewrite(entry: LedgerEntry): Promise<void> {
-      const path = [...ENDED, entry.id];
-      await driver.erase(path);
-      await driver.write(path, { version: VERSION, data: entry });
-    },
+    rewrite: (entry: LedgerEntry): Promise<void> => replace(entry.id, entry),
     /** Removes all that an archived call says, with every copy of it. Its key stays taken until `remove`. */
     async erase(callId: string): Promise<void> {
       const path = [...ENDED, callId];
       const found = await read(path);
       const keyName = keyNameIn(found);
-      await driver.erase(path);
-      if (found === undefined || keyName === undefined) return;
-      const { updatedAt } = found;
-      await driver.write(path, { version: VERSION, data: { keyName, updatedAt } satisfies Forgotten });
+      if (found === undefined || keyName === undefined) return driver.erase(path);
+      await replace(callId, { keyName, updatedAt: found.updatedAt });
+    },
+    /** Finishes each `rewrite` and `erase` that failed, or that an earlier process did not finish. */
+    async finishRewrites(): Promise<void> {
+      for (const id of await idsBelow(REPLACING)) {
+        const found = await read([...REPLACING, id]);
+        if (found === undefined) await driver.erase([...REPLACING, id]);
+        else await finishReplacing(id, found);
+      }
     },
   };
 }
@@ -211,7 +226,7 @@ const READ_AT_ONCE = 50;
 
 /** The archived calls: looked up newest first, and pruned. */
 export function createHistory(
-  store: Pick<LedgerStore, 'archived' | 'endedAt' | 'erase' | 'rewrite' | 'get' | 'remove'>,
+  store: Pick<LedgerStore, 'archived' | 'endedAt' | 'erase' | 'finishRewrites' | 'rewrite' | 'get' | 'remove'>,
   clock: Clock,
   log: Logger,
   kept = KEPT_CALLS,
@@ -265,6 +280,7 @@ export function createHistory(
     },
     /** Removes what one person asked for. Calls under way go on, and are kept. */
     async forget(userId: string): Promise<void> {
+      await store.finishRewrites();
       for await (const entry of newestArchived()) {
         if (entry.actor.userId === userId) await store.erase(entry.id);
         else if (isOf(entry.sources, userId)) await store.rewrite(withoutWords(entry));

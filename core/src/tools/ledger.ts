@@ -138,6 +138,7 @@ export function createLedger({ store, clock, log, kept = KEPT_CALLS }: LedgerPar
       }
     },
     async recover() {
+      await store.finishRewrites();
       const left = (await store.unarchived()).filter(({ id }) => !open.has(id) && !ended.has(id));
       for (const entry of left) {
         const resolved = resolveAfterRestart(entry, clock.now());

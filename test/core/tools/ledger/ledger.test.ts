@@ -1,11 +1,27 @@
 import { createLedger } from '@cinnabar/core/internal/tools/ledger';
 import { createLedgerStore } from '@cinnabar/core/internal/tools/ledger-store';
 import { createMemoryDriver } from '@cinnabar/core/testing';
+import { FORGOTTEN } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../../support/logs.js';
 
+type MemoryDriver = ReturnType<typeof createMemoryDriver>;
+
 const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A disk that fails for good after so many changes, as if the process had been killed there. */
+function dyingAfter(driver: MemoryDriver, changes: number): MemoryDriver {
+  let left = changes;
+  const orDie =
+    <A extends unknown[]>(change: (...args: A) => Promise<void>) =>
+    async (...args: A) => {
+      if (left === 0) throw new Error('killed');
+      left -= 1;
+      await change(...args);
+    };
+  return { ...driver, write: orDie(driver.write), delete: orDie(driver.delete), erase: orDie(driver.erase) };
+}
 
 function openLedger(driver = createMemoryDriver(), clock = createManualClock()) {
   const log = recordingLogger();
@@ -181,6 +197,55 @@ describe('the ledger', () => {
     const left = await ledger.recent({ limit: 10 });
     expect(left.map(({ id }) => id)).to.deep.equal(['3', '2']);
     expect(await driver.list([])).to.have.length(2);
+  });
+
+  it('keeps the calls of others whose results hold words of a member who is forgotten, wherever that is cut off', async () => {
+    for (let changes = 0; ; changes += 1) {
+      const driver = createMemoryDriver();
+      const first = openLedger(driver);
+      await first.ledger.open(first.row('1', 'bob'));
+      await first.ledger.move('1', ['proposed'], 'executing');
+      const sources = [{ guildId: null, channelId: '905', userIds: ['alice'] }];
+      await first.ledger.move('1', ['executing'], 'done', { text: 'a secret', sources });
+      await first.ledger.archive('1');
+      await driver.keep(['@host', 'ledger', 'ended', '1'], 'old');
+
+      const dying = openLedger(dyingAfter(driver, changes));
+      const error: unknown = await dying.ledger.personalData.forget('alice').catch((thrown: unknown) => thrown);
+      const next = openLedger(driver);
+      expect(await next.ledger.recover(), 'announced again').to.deep.equal([]);
+      expect((await next.ledger.recent({ limit: 5 })).map(({ id, state }) => [id, state])).to.deep.equal([
+        ['1', 'done'],
+      ]);
+      await next.ledger.personalData.forget('alice');
+      expect(await next.ledger.get('1')).to.include({ state: 'done', text: FORGOTTEN });
+      const paths = await driver.list([]);
+      expect(paths).to.deep.equal([['@host', 'ledger', 'ended', '1']]);
+      expect(driver.aside(paths[0] ?? []), 'copies').to.deep.equal([]);
+      if (error === undefined) break;
+    }
+  });
+
+  it('keeps the key of a call that is forgotten taken, for as long as its row would be, wherever that is cut off', async () => {
+    for (let changes = 0; ; changes += 1) {
+      const driver = createMemoryDriver();
+      const clock = createManualClock();
+      const first = openLedger(driver, clock);
+      await first.ledger.open({ ...first.row('1', 'alice'), key: 'k' });
+      await first.ledger.move('1', ['proposed'], 'denied', { reason: 'a secret' });
+      await first.ledger.archive('1');
+
+      const dying = openLedger(dyingAfter(driver, changes), clock);
+      const error: unknown = await dying.ledger.personalData.forget('alice').catch((thrown: unknown) => thrown);
+      const next = openLedger(driver, clock);
+      expect(await next.ledger.recover(), 'announced again').to.deep.equal([]);
+      await next.ledger.personalData.forget('alice');
+      expect(await next.ledger.byKey('k')).to.deep.equal({ callId: '1', row: undefined });
+      clock.advance(31 * DAY_MS);
+      await next.ledger.recover();
+      expect(await driver.list([])).to.deep.equal([]);
+      if (error === undefined) break;
+    }
   });
 
   it('keeps nothing of calls that were refused before they had a row', async () => {
