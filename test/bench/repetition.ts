@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { analyseRepetition } from '@cinnabar/plugin-persona/repetition/analyse';
+import { analyseRepetition } from '@cinnabar/plugin-persona/running/repetition';
 import { createChance } from './memory/chance.js';
 import { type Line, linesIn } from './repetition/logs.js';
 import { exact, type Plant, paraphrase, template } from './repetition/plants.js';

@@ -17,22 +17,21 @@ import type {
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { ActionRegistry } from './actions/action.js';
-import type { CardStore } from './cards/card-store.js';
 import type { ConversationStore } from './conversation/conversation-store.js';
 import type { Memories } from './memory/types.js';
-import type { Allowance } from './proactive/unasked-runs.js';
-import type { CallLog } from './running/after-run.js';
-import type { EventHub } from './running/event-emitter.js';
-import type { TraceStore } from './running/trace.js';
+import type { Allowance } from './proactive.js';
+import type { EventHub, TraceStore } from './running/events.js';
+import type { CallLog } from './running/run.js';
 import type { PersonaSettings } from './settings.js';
-import type { PersonaStore } from './state/persona-store.js';
+import type { CardStore, PersonaStore } from './state/persona-store.js';
 
 /** What the functions of this plugin work with: its own stores and the host's services. */
 export interface PersonaContext {
   readonly access: Access;
   readonly accounts: Accounts | undefined;
   readonly allowance: Allowance;
-  readonly background: Background;
+  /** Work that belongs to no event, command or turn: begins at once; what it throws is logged. Only the plugin's stop waits for it. */
+  readonly background: { run(what: string, task: () => Promise<void>): void; idle(): Promise<void> };
   readonly calls: CallLog;
   readonly cards: CardStore;
   /** Reads cards, and their books, beside the main thread. */
@@ -60,24 +59,4 @@ export interface PersonaContext {
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
   settingsFor(guildId: string | null): Promise<PersonaSettings>;
-}
-
-type Background = ReturnType<typeof createBackground>;
-
-/** Work that belongs to no event, command or turn, and that only the plugin's stop waits for. */
-export function createBackground(log: Logger) {
-  const running = new Set<Promise<void>>();
-  return {
-    /** Begins it at once; what it throws is logged. */
-    run(what: string, task: () => Promise<void>): void {
-      const work = task()
-        .catch((error: unknown) => log.warn(`${what} failed`, { error }))
-        .finally(() => running.delete(work));
-      running.add(work);
-    },
-    /** Resolves when nothing is running. To be deferred: the plugin's signal has aborted by then, and ends what takes long. */
-    async idle(): Promise<void> {
-      while (running.size > 0) await Promise.all(running);
-    },
-  };
 }

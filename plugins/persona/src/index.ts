@@ -9,6 +9,7 @@ import {
   FrontDoor,
   Ledger,
   Llm,
+  type Logger,
   modelNeed,
   optional,
   PersonaActions,
@@ -21,23 +22,34 @@ import {
 } from '@cinnabar/sdk';
 import { createActionRegistry } from './actions/action.js';
 import { builtinActions, CHAINS } from './actions/builtin-actions.js';
-import { cardCollections, createCardStore } from './cards/card-store.js';
 import { registerCommands } from './commands/register.js';
-import { createBackground, type PersonaContext } from './context.js';
+import type { PersonaContext } from './context.js';
 import { conversations as conversationCollection, createConversationStore } from './conversation/conversation-store.js';
 import { followChanges } from './conversation/conversation-sync.js';
-import { embedWith } from './memory/embeddings.js';
 import { createMemories } from './memory/memories.js';
+import { embedWith } from './memory/memory-index.js';
 import { personalData } from './personal-data.js';
-import { createAllowance, initiatives, listen, TICK_MS, tick } from './proactive/unasked-runs.js';
-import { answerToName, noticeJoins, noticeReactions } from './proactive/watchers.js';
-import { createCallLog } from './running/after-run.js';
-import { createEventHub } from './running/event-emitter.js';
-import { respond } from './running/run.js';
-import { createTraceStore, showThoughts, thoughtThreads, traces as traceCollection } from './running/trace.js';
-import { settings, settingsIn } from './settings.js';
-import { createPersonaStore, personaCollections } from './state/persona-store.js';
-import { visibleTo } from './state/visibility.js';
+import {
+  answerToName,
+  createAllowance,
+  initiatives,
+  listen,
+  noticeJoins,
+  noticeReactions,
+  TICK_MS,
+  tick,
+} from './proactive.js';
+import {
+  createEventHub,
+  createTraceStore,
+  showThoughts,
+  thoughtThreads,
+  traces as traceCollection,
+} from './running/events.js';
+import { createCallLog, respond } from './running/run.js';
+import { settings } from './settings.js';
+import { cardCollections, createCardStore, createPersonaStore, personaCollections } from './state/persona-store.js';
+import { visibleTo } from './state/state.js';
 
 export default definePlugin({
   manifest: {
@@ -78,7 +90,7 @@ export default definePlugin({
   async setup(context) {
     const { client, collections, defer, every, log, provide, responder, services, signal } = context;
     const { clock, files, plugins, random } = services;
-    const settingsFor = (guildId: string | null) => settingsIn(context.settings.guild, guildId);
+    const settingsFor = (guildId: string | null) => context.settings.guild(guildId).get();
     const memories = createMemories({
       folder: () => files.folder('persona'),
       files,
@@ -169,5 +181,21 @@ function personasFor({ store, hub, traces, client }: PersonaContext): Personas {
     },
     subscribe: hub.subscribe,
     recent: traces.recent,
+  };
+}
+
+function createBackground(log: Logger): PersonaContext['background'] {
+  const running = new Set<Promise<void>>();
+  return {
+    run(what: string, task: () => Promise<void>): void {
+      const work = task()
+        .catch((error: unknown) => log.warn(`${what} failed`, { error }))
+        .finally(() => running.delete(work));
+      running.add(work);
+    },
+    // Deferred: the plugin's signal has aborted by then, and ends what takes long.
+    async idle(): Promise<void> {
+      while (running.size > 0) await Promise.all(running);
+    },
   };
 }

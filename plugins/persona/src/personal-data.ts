@@ -1,8 +1,7 @@
 import { findPlace, type PersonalData } from '@cinnabar/sdk';
 import type { PersonaContext } from './context.js';
 import type { PersonaCollections } from './state/persona-store.js';
-import type { Item, StoredPersona } from './state/schema.js';
-import { dropFreeTexts, dropItems } from './state/visibility.js';
+import { dropFreeTexts, dropItems, type Item, type StoredPersona } from './state/state.js';
 
 /** Everything that is kept of one member: what they said, what is remembered, the runs that they had a part in, what they changed. */
 export function personalData(

@@ -1,4 +1,4 @@
-import { isTimeZone, type Settings, z } from '@cinnabar/sdk';
+import { isTimeZone, z } from '@cinnabar/sdk';
 
 const whole = (least: number, most: number) => z.number().int().min(least).max(most);
 const hour = whole(0, 23);
@@ -108,13 +108,5 @@ const global = z.object({
 
 export const settings = { global, guild };
 
-/** How personas behave in one guild. */
+/** How personas behave in one guild; in a direct message the defaults apply. */
 export type PersonaSettings = z.output<typeof guild>;
-
-/** In a direct message the defaults apply. */
-export function settingsIn(
-  guildSettings: Settings<typeof settings>['guild'],
-  guildId: string | null,
-): Promise<PersonaSettings> {
-  return guildSettings(guildId).get();
-}

@@ -1,4 +1,4 @@
-import { callsBy } from '@cinnabar/plugin-persona/proactive/watchers';
+import { callsBy } from '@cinnabar/plugin-persona/proactive';
 import { expect } from 'chai';
 import { plan, type Stage, set, setStage, speak } from './stage.js';
 

@@ -1,6 +1,6 @@
 import { defineAction } from '@cinnabar/plugin-persona/actions/action';
-import { isQuietNow } from '@cinnabar/plugin-persona/conversation/render';
-import { nextBatch, toSequence } from '@cinnabar/plugin-persona/planning/plan';
+import { isQuietNow } from '@cinnabar/plugin-persona/proactive';
+import { nextBatch, toSequence } from '@cinnabar/plugin-persona/running/plan';
 import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';

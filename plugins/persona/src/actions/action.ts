@@ -10,11 +10,10 @@ import {
   type z,
 } from '@cinnabar/sdk';
 import type { Line } from '../conversation/conversation-store.js';
-import type { FindMember } from '../conversation/members.js';
+import type { FindMember } from '../conversation/render.js';
 import type { Memory, Place, ReflectionState, Visibility } from '../memory/types.js';
 import type { Author } from '../state/persona-store.js';
-import type { Origin } from '../state/schema.js';
-import type { Audience } from '../state/visibility.js';
+import type { Audience, Origin } from '../state/state.js';
 
 /** What the persona's own actions know beside what every action knows. */
 export interface TurnRun extends PersonaRun {

@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import { sanitizeName, UserError, z } from '@cinnabar/sdk/worker';
-import { type Item, LIMITS, NEW_STATE, type State, tidy } from '../state/schema.js';
+import { type Item, LIMITS, NEW_STATE, type State, tidy } from '../state/state.js';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /** The newer format first: an image may carry both. */

@@ -1,5 +1,5 @@
 import { z } from '@cinnabar/sdk/worker';
-import { tidy } from '../state/schema.js';
+import { tidy } from '../state/state.js';
 import { applyCard, type ImportedCard, readCard } from './read-card.js';
 
 /** @throws UserError saying what is wrong with the file */

@@ -1,5 +1,5 @@
 import { z } from '@cinnabar/sdk';
-import type { State } from '../state/schema.js';
+import type { State } from '../state/state.js';
 import { OWN_EXTENSION } from './read-card.js';
 
 type CardVersion = 'v2' | 'v3';

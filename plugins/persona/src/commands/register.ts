@@ -2,11 +2,9 @@ import { createAskFirst, type Registrar } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
 import { exportCommand, importCommand } from './cards.js';
 import { SHAPE } from './command-context.js';
-import { createCommand, editCommand, registerForm } from './edit.js';
+import { createCommand, editCommand, registerForm, resetCommand } from './edit.js';
 import { memoriesCommand } from './memories.js';
-import { resetCommand } from './reset.js';
-import { desiresCommand, goalsCommand, moodCommand, showCommand, undoCommand } from './state.js';
-import { traceCommand } from './trace.js';
+import { desiresCommand, goalsCommand, moodCommand, showCommand, traceCommand, undoCommand } from './state.js';
 
 export function registerCommands(registrar: Pick<Registrar, 'group' | 'component'>, persona: PersonaContext): void {
   const form = registerForm(registrar, persona);

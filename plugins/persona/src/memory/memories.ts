@@ -1,14 +1,14 @@
 import { type Charge, openJournal, type Random } from '@cinnabar/sdk';
-import { createEmbedding } from './embeddings.js';
 import { createMemoryFiles, type FileOptions, type MemoryFile } from './memory-files.js';
-import { byTime, type Change, isStanding } from './memory-index.js';
-import { personalDataIn } from './personal-data.js';
-import { rank } from './ranking.js';
-import { freshAt, reflectionOf, reflectionState } from './reflection.js';
-import { createSourceChanges } from './source-changes.js';
+import { byTime, type Change, createEmbedding, isStanding, type MemoryIndex } from './memory-index.js';
+import { rank } from './search.js';
+import { createSourceChanges, personalDataIn } from './source-changes.js';
 import {
   type Added,
+  commonAudience,
   type Embed,
+  type Insight,
+  isMember,
   isVisible,
   type Listing,
   type Memories,
@@ -16,8 +16,9 @@ import {
   type NewMemory,
   type Place,
   type Recall,
+  type ReflectionState,
 } from './types.js';
-import { compose, forgetLeast, planAdd, removeWhole, retract } from './updates.js';
+import { compose, evidenceOf, forgetLeast, inRange, planAdd, removeWhole, retract, tidy } from './updates.js';
 
 interface MemoryOptions extends Omit<FileOptions, 'files'> {
   /** How files are opened; by default by the SDK's own `openJournal`. */
@@ -181,4 +182,58 @@ function fits(memory: Memory, { about, by, of, all }: Listing): boolean {
   if (about !== undefined && memory.subject !== about) return false;
   if (by !== undefined && memory.speaker !== by) return false;
   return of === undefined || memory.subject === of || memory.speaker === of;
+}
+
+/** Importance that has to add up before it is worth reflecting. */
+const DUE = 150;
+const MOST_EVIDENCE = 100;
+const INSIGHT_IMPORTANCE = 7;
+
+/** The facts since the last reflection that may be known in the place. */
+function reflectionState(index: MemoryIndex, place: Place): ReflectionState {
+  const fresh = freshAt(index, place);
+  const sum = fresh.reduce((total, { importance }) => total + importance, 0);
+  return { due: sum >= DUE, sum, evidence: fresh.slice(-MOST_EVIDENCE) };
+}
+
+function freshAt(index: MemoryIndex, place: Place): readonly Memory[] {
+  return index.pending().filter((memory) => isStanding(memory) && isVisible(memory, place));
+}
+
+interface Reflecting {
+  readonly index: MemoryIndex;
+  readonly place: Place;
+  readonly insight: Insight;
+  /** Whose reflection it is: the bot's user id, or the mind where that is not known. */
+  readonly speaker: string;
+  readonly id: string;
+  readonly now: number;
+}
+
+/** A reflection as a memory; `undefined` without evidence. Its audience may know all of its evidence. */
+function reflectionOf({ index, place, insight, speaker, id, now }: Reflecting): Memory | undefined {
+  const evidence = insight.evidence
+    .flatMap((each) => index.get(each) ?? [])
+    .filter((memory) => memory.setAsideAt === null && isVisible(memory, place));
+  const audience = commonAudience(evidence);
+  const text = tidy(insight.text, 2_000);
+  if (audience === undefined || text === '') return undefined;
+  const subjects = new Set(evidence.map(({ subject }) => subject));
+  const [only] = subjects;
+  const subject = insight.subject ?? (subjects.size === 1 && only !== undefined ? only : place.mind);
+  const importance = inRange(insight.importance ?? INSIGHT_IMPORTANCE);
+  const { visibility } = audience;
+  const name = evidence.find((memory) => memory.subject === subject)?.subjectName ?? undefined;
+  const composed = compose(
+    { place, text, speaker, subject, subjectName: name, importance, visibility },
+    index,
+    id,
+    now,
+  );
+  return {
+    ...composed,
+    kind: 'reflection',
+    channelId: audience.channelId,
+    evidence: evidence.flatMap(evidenceOf).filter(({ people }) => people.every(isMember)),
+  };
 }

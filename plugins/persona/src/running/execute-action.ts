@@ -1,10 +1,10 @@
 import { CinnabarError, type CompletedAction, sentenceOf } from '@cinnabar/sdk';
 import type { PreparedAction } from '../actions/action.js';
 import { inert } from '../conversation/render.js';
-import type { PlannedAction } from '../planning/plan.js';
-import { analyseRepetition, type RepetitionPattern } from '../repetition/analyse.js';
-import type { EventEmitter } from './event-emitter.js';
-import type { Answer } from './model-calls.js';
+import type { EventEmitter } from './events.js';
+import type { PlannedAction } from './plan.js';
+import type { Answer } from './prompt.js';
+import { analyseRepetition, type RepetitionPattern } from './repetition.js';
 import type { ActiveRun } from './run.js';
 
 /** How an action ended. */

@@ -1,8 +1,7 @@
 import { answerMessages, type Profile, sendText, TEXT_LIMITS, type TextLimits, type Turn } from '@cinnabar/sdk';
 import type { Message, SendableChannels } from 'discord.js';
 import type { PersonaContext } from '../context.js';
-import type { RunContext } from './run-context.js';
-import type { TriggerContext } from './trigger-context.js';
+import type { RunContext, TriggerContext } from './run-context.js';
 
 /** More of a persona at once is not read. */
 const MOST_MESSAGES = 4;

@@ -1,8 +1,14 @@
-import type { Collection, Document, PersonaPlace } from '@cinnabar/sdk';
+import { type Collection, type Document, type PersonaPlace, type Random, z } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
 import type { Place as MemoryPlace } from '../memory/types.js';
 import {
+  type Audience,
+  changeIn,
+  dropFreeTexts,
+  dropItems,
+  hasFreeTexts,
   type Item,
+  itemsIn,
   type MemoryChange,
   NEW_STATE,
   type Reset,
@@ -10,9 +16,9 @@ import {
   type State,
   type StateKey,
   type StoredPersona,
+  stateIn,
   storedPersona,
-} from './schema.js';
-import { type Audience, changeIn, dropFreeTexts, dropItems, hasFreeTexts, itemsIn, stateIn } from './visibility.js';
+} from './state.js';
 
 /** To be declared among the plugin's collections. */
 export const personaCollections = {
@@ -244,4 +250,54 @@ function changedKeys(before: State, after: State): readonly StateKey[] {
 /** Within one session, the oldest counts. */
 function keepOld<K extends StateKey>(revision: Revision, before: State, key: K): void {
   if (revision.before[key] === undefined) Object.assign(revision.before, { [key]: before[key] });
+}
+
+const kept = z.object({ cards: z.array(z.object({ id: z.string(), rest: z.string() })).default([]) });
+type Kept = z.output<typeof kept>;
+
+/** What imported cards held beside the character. To be declared among the plugin's collections. */
+export const cardCollections = {
+  guildCards: { scope: 'guild', version: 1, schema: kept },
+  channelCards: { scope: 'channel', version: 1, schema: kept },
+} as const;
+
+interface CardCollections {
+  readonly guildCards: Collection<Kept, 'guild'>;
+  readonly channelCards: Collection<Kept, 'channel'>;
+}
+
+export type CardStore = ReturnType<typeof createCardStore>;
+
+/** Whether what a card held has a book in it, for `lore`. */
+export const hasBook = (rest: string) => rest.includes('"character_book"');
+
+/** As far as imports are likely to be undone. */
+const KEPT_CARDS = 4;
+
+export function createCardStore(
+  collections: CardCollections,
+  store: Pick<PersonaStore, 'home' | 'read'>,
+  random: Pick<Random, 'id'>,
+) {
+  const documentOf = async (place: PersonaPlace) => {
+    const { kind, id } = await store.home(place);
+    return kind === 'guild' ? collections.guildCards.of(id) : collections.channelCards.of(id);
+  };
+  return {
+    /** What the card held that the persona of that place is from; empty for one that was made here. */
+    async rest(place: PersonaPlace): Promise<string> {
+      const { card } = (await store.read(place)).state;
+      if (card === '') return '';
+      const { cards } = await (await documentOf(place)).get();
+      return cards.find(({ id }) => id === card)?.rest ?? '';
+    },
+    /** Keeps it; the id belongs into the state, so that undoing an import finds the card before. */
+    async keep(place: PersonaPlace, rest: string): Promise<string> {
+      const id = random.id();
+      await (await documentOf(place)).update((draft) => {
+        draft.cards = [...draft.cards, { id, rest }].slice(-KEPT_CARDS);
+      });
+      return id;
+    },
+  };
 }

@@ -1,5 +1,4 @@
-import type { PastAction, RepetitionInput } from '@cinnabar/plugin-persona/repetition/analyse';
-import { analyseRepetition } from '@cinnabar/plugin-persona/repetition/analyse';
+import { analyseRepetition, type PastAction, type RepetitionInput } from '@cinnabar/plugin-persona/running/repetition';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

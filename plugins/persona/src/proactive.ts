@@ -1,0 +1,304 @@
+import {
+  type Clock,
+  type Collection,
+  type Disposer,
+  isDotMessage,
+  isOwnMessage,
+  isQuiet,
+  type PersonaTrigger,
+  type Registrar,
+  repliesToOwn,
+  sanitizeName,
+  z,
+} from '@cinnabar/sdk';
+import { type Guild, type GuildMember, type Message, MessageType, type SendableChannels } from 'discord.js';
+import type { PersonaContext } from './context.js';
+import type { ReflectionState } from './memory/types.js';
+import { post } from './running/message-sender.js';
+import { runPersona } from './running/run.js';
+import { selfName } from './running/run-context.js';
+import type { PersonaSettings } from './settings.js';
+
+/** Whether a persona answers in a channel, and may therefore act there unasked. */
+async function livesIn(channel: SendableChannels, { frontDoor }: PersonaContext): Promise<boolean> {
+  if (frontDoor === undefined || channel.isDMBased()) return false;
+  return (await frontDoor.responderIn(channel.guild.id, channel.id)) === 'persona';
+}
+
+/** Runs a persona unasked: without tools and pings; errors only go to the log. */
+async function runUnasked(
+  trigger: PersonaTrigger,
+  channel: SendableChannels,
+  persona: PersonaContext,
+  reflection?: ReflectionState,
+): Promise<void> {
+  const guildId = channel.isDMBased() ? null : channel.guild.id;
+  const { signal } = persona;
+  const unasked = { actor: undefined, tools: [], message: null, send: post(channel, persona) };
+  try {
+    await runPersona({ ...unasked, trigger, channel, guildId, reflection, signal }, persona);
+  } catch (error) {
+    persona.log.info('a persona could not act of its own accord', {
+      channelId: channel.id,
+      trigger: trigger.type,
+      error,
+    });
+  }
+}
+
+interface Watchers {
+  readonly joins: Watcher;
+  readonly callsByName: Watcher;
+}
+
+/** How often timers and reflections are checked. */
+export const TICK_MS = 60_000;
+
+/** In how many guilds at a time. */
+const AT_ONCE = 4;
+
+/** One round over the guilds of this process. */
+export async function tick(watchers: Watchers, persona: PersonaContext): Promise<void> {
+  await overGuilds(watchers, persona, (guild, settings) => look(guild, settings, persona));
+}
+
+/** Listens for calls by name and for new members where a guild wants that, without waiting for the first round. */
+export const listen = (watchers: Watchers, persona: PersonaContext): Promise<void> =>
+  overGuilds(watchers, persona, async () => undefined);
+
+async function overGuilds(
+  { joins, callsByName }: Watchers,
+  persona: PersonaContext,
+  visitGuild: (guild: Guild, settings: PersonaSettings) => Promise<void>,
+): Promise<void> {
+  const waiting = [...persona.client.guilds.cache.values()];
+  let welcomes = false;
+  let answers = false;
+  const work = async () => {
+    for (let guild = waiting.pop(); guild !== undefined && !persona.signal.aborted; guild = waiting.pop()) {
+      try {
+        const settings = await persona.settingsFor(guild.id);
+        welcomes ||= settings.onJoin;
+        answers ||= settings.answersToName;
+        await visitGuild(guild, settings);
+      } catch (error) {
+        persona.log.warn('a guild was passed over', { guildId: guild.id, error });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  if (persona.signal.aborted) return;
+  await joins.watch(welcomes);
+  await callsByName.watch(answers);
+}
+
+async function look(guild: Guild, settings: PersonaSettings, persona: PersonaContext): Promise<void> {
+  if (!persona.plugins.enabledIn(guild.id, 'persona')) return;
+  if (settings.home === undefined || (settings.timerMinutes === 0 && !settings.reflection)) return;
+  const home = homeIn(guild, settings.home);
+  if (home !== undefined && (await livesIn(home, persona))) await visit(guild.id, home, settings, persona);
+}
+
+async function visit(
+  guildId: string,
+  home: SendableChannels,
+  settings: PersonaSettings,
+  persona: PersonaContext,
+): Promise<void> {
+  const { allowance, clock, memories, store } = persona;
+  if (
+    settings.timerMinutes > 0 &&
+    (await allowance.timerDue(guildId, settings)) &&
+    (await allowance.take(guildId, settings))
+  ) {
+    const content = `The last time was ${settings.timerMinutes} minutes ago.`;
+    return runUnasked({ type: 'timer', content, at: clock.now() }, home, persona);
+  }
+  if (!settings.reflection) return;
+  const place = await store.memoryPlace({ guildId, channelId: home.id });
+  const state = await memories.reflection(place);
+  if (!state.due || !(await allowance.take(guildId, settings))) return;
+  const content = `${state.evidence.length} memories to reflect on.`;
+  await runUnasked({ type: 'self_reflection', content, at: clock.now() }, home, persona, state);
+  // Also when nothing came of it: the count starts anew.
+  if ((await memories.reflection(place)).due) await memories.reflect(place, []);
+}
+
+function homeIn(guild: Guild, channelId: string): SendableChannels | undefined {
+  const channel = guild.channels.cache.get(channelId);
+  return channel?.isSendable() === true ? channel : undefined;
+}
+
+const initiative = z.object({
+  /** The day (UTC) that `used` is of. */
+  day: z.string().default(''),
+  used: z.number().default(0),
+  /** When the timer last went off; 0: it has not been set yet. */
+  timerAt: z.number().default(0),
+});
+type Initiative = z.output<typeof initiative>;
+
+/** To be declared among the plugin's collections. */
+export const initiatives = { scope: 'guild', version: 1, schema: initiative } as const;
+
+const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
+
+export type Allowance = ReturnType<typeof createAllowance>;
+
+/** What a persona may do in a guild without being asked. */
+export function createAllowance(collection: Collection<Initiative, 'guild'>, clock: Pick<Clock, 'now'>) {
+  return {
+    /** Takes one run out of the day's budget. `false` when there is none, or the hours are quiet. Written before anything is done. */
+    async take(guildId: string, settings: PersonaSettings): Promise<boolean> {
+      if (isQuietNow(settings, clock.now())) return false;
+      const today = new Date(clock.now()).toISOString().slice(0, 10);
+      let taken = false;
+      await collection.of(guildId).update((draft) => {
+        const used = draft.day === today ? draft.used : 0;
+        taken = used < settings.dayBudget;
+        if (taken) Object.assign(draft, { day: today, used: used + 1 });
+      });
+      return taken;
+    },
+    /** Whether the timer has run out; it starts again then. */
+    async timerDue(guildId: string, { timerMinutes }: PersonaSettings): Promise<boolean> {
+      const { timerAt } = await collection.of(guildId).get();
+      if (timerAt !== 0 && clock.now() - timerAt < timerMinutes * MINUTE_MS) return false;
+      await collection.of(guildId).update((draft) => {
+        draft.timerAt = clock.now();
+      });
+      return timerAt !== 0;
+    },
+  };
+}
+
+/** A listener that costs nothing while no guild wants it. */
+interface Watcher {
+  watch(isWanted: boolean): Promise<void>;
+}
+
+function createWatcher(start: () => Disposer): Watcher {
+  let stop: Disposer | undefined;
+  return {
+    async watch(isWanted) {
+      if (isWanted === (stop !== undefined)) return;
+      const before = stop;
+      stop = isWanted ? start() : undefined;
+      await before?.();
+    },
+  };
+}
+
+const REMEMBERED = 200;
+
+/**
+ * Notices new members, in the home channel. Discord sends an event, where the bot may receive it (a privileged intent, which this plugin
+ * does not ask for), and a message in the guild's system channel.
+ */
+export function noticeJoins({ on }: Pick<Registrar, 'on'>, persona: PersonaContext): Watcher {
+  const noticed = new Set<string>();
+
+  const notice = async (member: GuildMember) => {
+    const { guild, user } = member;
+    const key = `${guild.id}:${user.id}:${member.joinedTimestamp}`;
+    if (user.bot || noticed.has(key)) return;
+    noticed.add(key);
+    for (const oldest of noticed.size > REMEMBERED ? [...noticed].slice(0, 1) : []) noticed.delete(oldest);
+    const settings = await persona.settingsFor(guild.id);
+    if (!settings.onJoin || settings.home === undefined) return;
+    const home = guild.channels.cache.get(settings.home);
+    if (home?.isSendable() !== true || !(await livesIn(home, persona))) return;
+    if (!(await persona.allowance.take(guild.id, settings))) return;
+    const name = sanitizeName(member.displayName) || sanitizeName(user.username) || 'someone';
+    const contact = { userId: user.id, name };
+    await runUnasked(
+      { type: 'member_joined', content: `${name} has joined.`, at: persona.clock.now(), member: contact },
+      home,
+      persona,
+    );
+  };
+
+  on('guildMemberAdd', notice);
+  return createWatcher(() =>
+    on('messageCreate', (message) =>
+      message.type === MessageType.UserJoin && message.member !== null ? notice(message.member) : undefined,
+    ),
+  );
+}
+
+/** Notices what people think of what the persona has said. */
+export function noticeReactions({ on }: Pick<Registrar, 'on'>, persona: PersonaContext): void {
+  on('messageReactionAdd', async ({ message, emoji }, user) => {
+    const { guildId, channelId, channel } = message;
+    if (guildId === null || user.bot === true || !channel.isSendable()) return;
+    // Most reactions are to what people say: those cost no look at the settings.
+    if (message.author != null && !isOwnMessage(message)) return;
+    const settings = await persona.settingsFor(guildId);
+    if (!settings.onReaction) return;
+    const { lines } = await persona.conversations.read(channelId);
+    const line = lines.find(({ userId, messageIds }) => userId === null && messageIds.includes(message.id));
+    if (line === undefined || !(await livesIn(channel, persona))) return;
+    if (!(await persona.allowance.take(guildId, settings))) return;
+    const member = message.guild?.members.cache.get(user.id);
+    const name = sanitizeName(member?.displayName ?? user.displayName ?? '') || 'someone';
+    const trigger = {
+      type: 'reaction',
+      content: line.text,
+      at: persona.clock.now(),
+      by: { userId: user.id, name },
+      emoji: (emoji.name ?? 'an emoji').slice(0, 40),
+      messageId: message.id,
+    } as const;
+    await runUnasked(trigger, channel, persona);
+  });
+}
+
+/** Answers messages that call the persona by its name, where a guild has chosen that and the persona answers. */
+export function answerToName({ on }: Pick<Registrar, 'on'>, persona: PersonaContext): Watcher {
+  const look = async (message: Message) => {
+    const { channel, client, guildId, author, content } = message;
+    if (guildId === null || author.bot || message.webhookId !== null || !channel.isSendable()) return;
+    if (isDotMessage(content) || message.mentions.users.has(client.user.id)) return;
+    // Replies to the bot are for it already.
+    if (repliesToOwn(message) || persona.commands.matches(message)) return;
+    if (!(await persona.settingsFor(guildId)).answersToName || !(await livesIn(channel, persona))) return;
+    const { state } = await persona.store.read({ guildId, channelId: channel.id });
+    if (!callsBy(selfName(state.name, channel), content)) return;
+    await persona.frontDoor?.take(message, { trigger: 'name', responder: 'persona' });
+  };
+  return createWatcher(() => on('messageCreate', look));
+}
+
+/**
+ * Whether a text addresses the persona: by the name at its beginning, after a greeting, or behind a comma at its end. A name within a sentence is talked of.
+ * @example callsBy('Judy', 'hey Judy, are you there?') // true
+ */
+export function callsBy(name: string, text: string): boolean {
+  const plain = sanitizeName(name).replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  if (plain === '') return false;
+  const atBeginning = new RegExp(
+    `^\\s*(?:(?:hey|hi|hello|ok|okay|yo|dear)[\\s,]+)?@?${plain}\\s*(?:[,:;!?…—-]|$)`,
+    'iu',
+  );
+  const asking = new RegExp(
+    `^\\s*(?:hey|hi|hello)[\\s,]+${plain}\\b|^\\s*${plain}\\s+(?:can|could|would|will|do|did|are|what|who|when|where|why|how|please|tell)\\b`,
+    'iu',
+  );
+  const atEnd = new RegExp(`,\\s*${plain}\\s*[.!?…]*\\s*$`, 'iu');
+  return atBeginning.test(text) || asking.test(text) || atEnd.test(text);
+}
+
+/** Whether the persona acts only when it is asked. */
+export function isQuietNow(
+  {
+    quietFrom,
+    quietTo,
+    timeZone,
+    utcOffset,
+  }: Pick<PersonaSettings, 'quietFrom' | 'quietTo' | 'timeZone' | 'utcOffset'>,
+  now: number,
+): boolean {
+  const quietHours = `${quietFrom}:00-${quietTo}:00`;
+  if (timeZone !== undefined) return isQuiet(now, { quietHours, timeZone });
+  return isQuiet(now + utcOffset * HOUR_MS, { quietHours, timeZone: 'UTC' });
+}
