@@ -1,18 +1,15 @@
 import type { Access, AuditLog, Clock, Logger, Metrics, Random } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Boundary, CommandService, EnabledIn } from '../contracts.js';
-import { createLostAnswers } from './answers/slash.js';
-import { createDirectory } from './directory.js';
-import { buildCommand, buildGroup, createRegistry } from './registry.js';
-import { createCooldowns, type Execution } from './router/execute.js';
-import { createInteractionRouter } from './router/interactions.js';
-import { createRecogniser, createSuggester, runMessage } from './router/message.js';
-import { createSlashSync } from './slash/sync.js';
-import type { SyncedListsDocument } from './slash/synced-lists.js';
+import { createCooldowns, createLostAnswers, type Execution } from './execute.js';
+import { createInteractionRouter } from './interactions.js';
+import { createRecogniser, createSuggester, runMessage } from './message.js';
+import { buildCommand, buildGroup, createRegistry, nearest, visibleAmong } from './registry.js';
+import { createSlashSync, type SyncedListsDocument } from './slash-sync.js';
 
-/** Builds the room of commands: registry, parser, router, slash sync and directory. */
+/** Builds the command service: registry, parser, routers, slash sync and directory. */
 export function createCommands(parts: CommandServices): CommandService {
-  const { access, audit, boundary, clock, log, metrics, random } = parts;
+  const { access, audit, boundary, clock, enabledIn, log, metrics, random } = parts;
   const registry = createRegistry();
   const uses = metrics.counter({
     name: 'commands_total',
@@ -50,12 +47,21 @@ export function createCommands(parts: CommandServices): CommandService {
       return true;
     },
     onInteraction: createInteractionRouter(parts, registry, execution),
-    ...createDirectory(parts, registry),
+    async visibleTo(actor) {
+      const enabled = registry.leaves().filter((leaf) => enabledIn(actor.guildId, leaf.owner.plugin));
+      const { visible } = await visibleAmong(access, actor, enabled);
+      return visible.map((leaf) => leaf.info).sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+    similar: (name, among) =>
+      nearest(
+        name,
+        among.map((info) => info.name),
+      ),
     ...createSlashSync(parts, registry),
   };
 }
 
-/** What the room of commands is built from: `createCommands(parts)`. */
+/** What the command service is built from: `createCommands(parts)`. */
 export interface CommandServices {
   readonly client: Client;
   /**

@@ -1,10 +1,13 @@
 import {
+  type Access,
   type AccessPolicy,
+  type Actor,
   CinnabarError,
   type CommandContext,
   type CommandDefinition,
   type CommandInfo,
   type Cooldown,
+  type Decision,
   type Disposer,
   type GroupDefinition,
   type OptionShape,
@@ -13,26 +16,15 @@ import {
   TIERS,
   type Tier,
 } from '@cinnabar/sdk';
+import { distance } from 'fastest-levenshtein';
 import type { Owner } from '../contracts.js';
-import type { Values } from './options/convert.js';
-import { describeOption, type OptionSpec } from './options/describe.js';
-import { typeText, usageLine } from './options/usage.js';
+import type { Values } from './arguments.js';
+import { describeOption, type OptionSpec, typeText, usageLine } from './options.js';
 
-/** Every registered command and group. */
-export interface Registry {
-  /** @throws CINNABAR_NAME_TAKEN, CINNABAR_SCOPE_CLOSED */
-  add(entry: Entry): Disposer;
-  /** By name or alias. */
-  find(name: string): Entry | undefined;
-  /** Names and aliases in use. */
-  names(): Iterable<string>;
-  /** Commands and groups at the top, in the order of registration: the same array as long as none comes or goes. */
-  roots(): readonly Entry[];
-  leaves(): readonly CommandEntry[];
-}
+export type Registry = ReturnType<typeof createRegistry>;
 
-/** Builds an empty registry. Each entry is an effect of its owner's scope, and leaves with it. */
-export function createRegistry(): Registry {
+/** Every registered command and group. Each is an effect of its owner's scope, and leaves with it. */
+export function createRegistry() {
   const byName = new Map<string, Entry>();
   const roots = new Set<Entry>();
   let listed: readonly Entry[] | undefined;
@@ -44,7 +36,8 @@ export function createRegistry(): Registry {
   };
 
   return {
-    add(entry) {
+    /** @throws CINNABAR_NAME_TAKEN, CINNABAR_SCOPE_CLOSED */
+    add(entry: Entry): Disposer {
       const taken = keysOf(entry).find((key) => byName.has(key));
       const holder = taken === undefined ? undefined : byName.get(taken);
       if (taken !== undefined && holder !== undefined) {
@@ -56,13 +49,16 @@ export function createRegistry(): Registry {
       for (const key of keysOf(entry)) byName.set(key, entry);
       return dispose;
     },
-    find: (name) => byName.get(name),
-    names: () => byName.keys(),
-    roots() {
+    /** By name or alias. */
+    find: (name: string): Entry | undefined => byName.get(name),
+    /** Names and aliases in use. */
+    names: (): Iterable<string> => byName.keys(),
+    /** Commands and groups at the top, in the order of registration: the same array as long as none comes or goes. */
+    roots(): readonly Entry[] {
       listed ??= [...roots];
       return listed;
     },
-    leaves: () => [...roots].flatMap(leavesOf),
+    leaves: (): readonly CommandEntry[] => [...roots].flatMap(leavesOf),
   };
 }
 
@@ -335,3 +331,55 @@ function union<T>(one: readonly T[] = [], other: readonly T[] = []): readonly T[
 
 /** Options of a command, commands of a group, choices of an option. */
 export const MAX_OPTIONS = 25;
+
+/** How far a name may be from what was typed: one slip in three characters, two at most. */
+function tolerance(typed: string): number {
+  return Math.min(2, Math.floor(typed.length / 3));
+}
+
+/** The names that `typed` may have been meant to be, the nearest first. Names that cannot be near are not measured. */
+export function nearest(typed: string, names: Iterable<string>): readonly string[] {
+  const folded = typed.toLowerCase();
+  const bound = tolerance(folded);
+  if (bound === 0) return [];
+  const near: { readonly name: string; readonly away: number }[] = [];
+  for (const name of names) {
+    if (Math.abs(name.length - folded.length) > bound) continue;
+    const away = slips(folded, name.toLowerCase());
+    if (away > 0 && away <= bound) near.push({ name, away });
+  }
+  return near.sort((a, b) => a.away - b.away || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
+}
+
+/** How many slips of the hand lie between two words; two letters that changed places are one. */
+function slips(typed: string, name: string): number {
+  const edits = distance(typed, name);
+  return edits === 2 && sorted(typed) === sorted(name) ? 1 : edits;
+}
+
+function sorted(word: string): string {
+  return [...word].sort().join('');
+}
+
+/** Those commands that the actor may run there, and the last refusal. */
+export async function visibleAmong(
+  access: Access,
+  actor: Actor,
+  commands: readonly CommandEntry[],
+): Promise<{ readonly visible: readonly CommandEntry[]; readonly refusal: Decision | undefined }> {
+  const decided = await Promise.all(
+    commands.map(async (command) => ({
+      command,
+      decision: await access.decide(actor, {
+        kind: 'command',
+        name: command.name,
+        plugin: command.owner.id,
+        policy: command.policy,
+      }),
+    })),
+  );
+  return {
+    visible: decided.filter(({ decision }) => decision.allowed).map(({ command }) => command),
+    refusal: decided.findLast(({ decision }) => !decision.allowed)?.decision,
+  };
+}

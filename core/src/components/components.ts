@@ -9,7 +9,7 @@ import {
   type Random,
 } from '@cinnabar/sdk';
 import type { Interaction } from 'discord.js';
-import { denial, explain, isReadByOperator, notice } from '../commands/answers/answers.js';
+import { denial, explain, isReadByOperator, notice } from '../commands/answers.js';
 import type { Boundary, ComponentService, EnabledIn, Owner } from '../contracts.js';
 import { untilInterrupted } from '../gateway/boundary.js';
 import { decodeCustomId, encodeCustomId } from './custom-id.js';

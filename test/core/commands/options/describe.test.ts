@@ -1,5 +1,4 @@
-import { describeOption } from '@cinnabar/core/internal/commands/options/describe';
-import { typeText, usageOf } from '@cinnabar/core/internal/commands/options/usage';
+import { describeOption, typeText, usageOf } from '@cinnabar/core/internal/commands/options';
 import { option, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 

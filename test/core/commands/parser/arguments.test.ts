@@ -1,4 +1,4 @@
-import { readArguments } from '@cinnabar/core/internal/commands/parser';
+import { readArguments } from '@cinnabar/core/internal/commands/arguments';
 import { describeOptions } from '@cinnabar/core/internal/commands/registry';
 import { type OptionShape, option, z } from '@cinnabar/sdk';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-import { prefixEnd } from '@cinnabar/core/internal/commands/parser';
+import { prefixEnd } from '@cinnabar/core/internal/commands/arguments';
 import { expect } from 'chai';
 
 const BOT = '900000000000000001';

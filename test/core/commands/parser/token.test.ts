@@ -1,4 +1,4 @@
-import { type ArgumentToken, readToken } from '@cinnabar/core/internal/commands/parser';
+import { type ArgumentToken, readToken } from '@cinnabar/core/internal/commands/arguments';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

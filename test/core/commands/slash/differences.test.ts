@@ -1,4 +1,4 @@
-import { commandDifferences, normalise } from '@cinnabar/core/internal/commands/slash/differences';
+import { commandDifferences, normalise } from '@cinnabar/core/internal/commands/slash-payload';
 import { expect } from 'chai';
 
 const ours = {

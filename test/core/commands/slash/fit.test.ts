@@ -1,5 +1,5 @@
 import { buildCommand, buildGroup } from '@cinnabar/core/internal/commands/registry';
-import { fitCommands } from '@cinnabar/core/internal/commands/slash/payload';
+import { fitCommands } from '@cinnabar/core/internal/commands/slash-payload';
 import { type CommandDefinition, type GroupDefinition, option, subcommand, subgroup, z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

@@ -13,7 +13,7 @@ import {
   type Role,
   type User,
 } from 'discord.js';
-import { echo } from '../answers/answers.js';
+import { echo } from './answers.js';
 
 /** A channel or thread of the guild by mention, id or name; of one of `types` when given. */
 export async function findChannel(
@@ -33,7 +33,7 @@ export async function findChannel(
   return only(called, 'channel', typed, (one) => `${one.name} (${one.id})`);
 }
 
-/** A member of the guild by mention, id, user name, display name or nickname (whole names only, so that nobody is hit by chance). */
+/** A member of the guild by mention, id, user name, display name or nickname (whole names only, so that no member is hit by chance). */
 export async function findMember(guild: Guild, typed: string): Promise<Found<GuildMember>> {
   const id = idIn(typed, /^<@!?(\d+)>$/);
   if (id !== undefined) {

@@ -5,6 +5,7 @@ import {
   asNotice,
   CinnabarError,
   type Decision,
+  doublingPauses,
   isForOperators,
   type Logger,
   noticeMessages,
@@ -23,7 +24,7 @@ import {
   type MessageReplyOptions,
   type RepliableInteraction,
 } from 'discord.js';
-import { refusalReasons } from '../../access/access.js';
+import { refusalReasons } from '../access/access.js';
 
 /** How a command answers, whichever way it was called. */
 export interface Answers {
@@ -31,7 +32,7 @@ export interface Answers {
   reply(reply: Reply): Promise<Message>;
   /** Shows that the bot is at work. */
   defer(): Promise<void>;
-  /** Tells the caller, and nobody else where Discord can do that, why nothing was done. */
+  /** Tells the caller why nothing was done; the caller alone where Discord can do that. */
   refuse(sentence: string): Promise<void>;
   /** Called when the command has ended well. */
   finish(): Promise<void> | undefined;
@@ -151,3 +152,8 @@ export async function notice(interaction: RepliableInteraction, text: string): P
     else await interaction.reply(body);
   }
 }
+
+/** For ten minutes: the answer to a command is worth having after an outage, too. */
+export const ANSWER_PAUSES_MS = doublingPauses(1_000, 30_000, 600_000);
+
+export const NOT_AVAILABLE = 'That command is not available here at the moment.';

@@ -1,14 +1,20 @@
-import type { Access, Actor } from '@cinnabar/sdk';
-import type { Client, Message } from 'discord.js';
-import { type Answers, denial, echo } from '../answers/answers.js';
-import { answerMessage } from '../answers/prefix.js';
-import type { CommandServices } from '../commands.js';
-import { nearest, visibleAmong } from '../directory.js';
-import { usageLine, usageOf } from '../options/usage.js';
-import { prefixEnd, readArguments, readToken, skipSpace, skipWord } from '../parser.js';
-import { type CommandEntry, type Entry, type GroupEntry, leavesOf, type Registry } from '../registry.js';
+import { type Access, type Actor, isTransient, mayRefer, sendOnce } from '@cinnabar/sdk';
+import type { Client, Message, SendableChannels } from 'discord.js';
+import type { Owner } from '../contracts.js';
+import { ANSWER_PAUSES_MS, type Answers, denial, echo, NOT_AVAILABLE, partsOf } from './answers.js';
+import { prefixEnd, readArguments, readToken, skipSpace, skipWord } from './arguments.js';
+import type { CommandServices } from './commands.js';
 import { answerFailure, type Call, type Execution, execute } from './execute.js';
-import { NOT_AVAILABLE } from './interactions.js';
+import { usageLine, usageOf } from './options.js';
+import {
+  type CommandEntry,
+  type Entry,
+  type GroupEntry,
+  leavesOf,
+  nearest,
+  type Registry,
+  visibleAmong,
+} from './registry.js';
 
 /** On whose behalf a message asks, and where. */
 function actorOf(message: Message): Actor {
@@ -23,7 +29,7 @@ export function runMessage(
   { prefix, end }: Recognised,
 ): Promise<void> | undefined {
   if (!message.channel.isSendable()) return undefined;
-  const answers = answerMessage(message, message.channel, { ...execution, signal: entry.owner.scope.signal });
+  const answers = answerMessage(message, message.channel, execution, entry.owner);
   const descent = descend(entry, message.content, end);
   return 'command' in descent
     ? execute(execution, callOf(message, descent.command, prefix, descent.end, answers))
@@ -209,7 +215,7 @@ export function createSuggester({ enabledIn, boundary }: SuggestParts, registry:
     const { channel } = message;
     const off = registry.find(word);
     if (off !== undefined && off.surface !== 'slash') {
-      const answers = answerMessage(message, channel, { ...execution, signal: off.owner.scope.signal });
+      const answers = answerMessage(message, channel, execution, off.owner);
       const say = () => answers.reply({ content: NOT_AVAILABLE, notice: true });
       void boundary.run(off.owner, message.guildId, 'command that is switched off', say);
       return;
@@ -217,7 +223,7 @@ export function createSuggester({ enabledIn, boundary }: SuggestParts, registry:
     const near = candidates(word, message.guildId);
     const [first] = near;
     if (first === undefined) return;
-    const answers = answerMessage(message, channel, { ...execution, signal: first.entry.owner.scope.signal });
+    const answers = answerMessage(message, channel, execution, first.entry.owner);
     const actor = actorOf(message);
     void boundary.run(first.entry.owner, message.guildId, 'command suggestion', async () => {
       try {
@@ -235,4 +241,51 @@ export function createSuggester({ enabledIn, boundary }: SuggestParts, registry:
       }
     });
   };
+}
+
+/** Answers to a message: the first replies to it (unless it is gone by then), the others follow in the channel. */
+function answerMessage(
+  message: Message,
+  channel: SendableChannels,
+  { clock, lost }: Execution,
+  { scope: { signal } }: Owner,
+): Answers {
+  let answered = false;
+  let serial = 0;
+
+  const send = async (part: ReturnType<typeof partsOf>[number]) => {
+    const reference =
+      answered || !mayRefer(channel) ? {} : { reply: { messageReference: message, failIfNotExists: false } };
+    serial += 1;
+    const key = `command:${message.id}:${serial}`;
+    const retry = { clock, signal, pausesMs: ANSWER_PAUSES_MS };
+    const sent = await lost.attempt<Message>(channel.id, () =>
+      sendOnce(channel, { ...part, ...reference }, key, retry),
+    );
+    answered = true;
+    return sent;
+  };
+
+  const answers: Answers = {
+    async reply(reply) {
+      const [first, ...others] = partsOf(reply, message.author.id);
+      let last = await send(first);
+      for (const part of others) last = await send(part);
+      return last;
+    },
+    async defer() {
+      await lost.attempt(channel.id, () =>
+        channel.sendTyping().catch((error: unknown) => {
+          // Only shows that the bot is at work: no reason not to be.
+          if (!isTransient(error)) throw error;
+        }),
+      );
+    },
+    async refuse(sentence) {
+      await answers.reply({ content: sentence, notice: true });
+    },
+    finish: () => undefined,
+    close: () => undefined,
+  };
+  return answers;
 }

@@ -1,26 +1,180 @@
 import {
+  type Access,
   asNotice,
-  type Clock,
   doublingPauses,
   isForbidden,
   isTransient,
-  isUnreachable,
   type Logger,
   type ReplyBody,
   retryDiscord,
+  type Suggestion,
   sendOnce,
 } from '@cinnabar/sdk';
 import {
+  ApplicationCommandOptionType,
+  type Attachment,
+  type AutocompleteInteraction,
+  type Channel,
   type ChatInputCommandInteraction,
+  type CommandInteractionOption,
   DiscordAPIError,
+  type GuildMember,
+  type Interaction,
   type Message,
   MessageFlags,
   RESTJSONErrorCodes,
   type SendableChannels,
 } from 'discord.js';
-import { LRUCache } from 'lru-cache';
-import { type Answers, asBody, type Part, partsOf } from './answers.js';
-import { ANSWER_PAUSES_MS } from './prefix.js';
+import { ANSWER_PAUSES_MS, type Answers, asBody, NOT_AVAILABLE, notice, type Part, partsOf } from './answers.js';
+import type { GivenValue } from './arguments.js';
+import type { CommandServices } from './commands.js';
+import { type Execution, execute, isUnsayable } from './execute.js';
+import type { OptionSpec } from './options.js';
+import { type CommandEntry, type Entry, type Registry, visibleAmong } from './registry.js';
+
+type Parts = Pick<CommandServices, 'enabledIn' | 'boundary' | 'access' | 'log'>;
+
+/** Builds the router of slash commands and of what is suggested while one is typed. `true` when the interaction was one of these. */
+export function createInteractionRouter(parts: Parts, registry: Registry, execution: Execution) {
+  const { enabledIn, boundary, log } = parts;
+
+  return (interaction: Interaction): boolean => {
+    const typing = interaction.isAutocomplete();
+    if (!typing && !interaction.isChatInputCommand()) return false;
+    const { guildId } = interaction;
+    const entry = commandOf(interaction, registry.find);
+    if (entry === undefined || !enabledIn(guildId, entry.owner.plugin)) {
+      // Discord's list is behind ours for a moment, or a member's client is.
+      const answer = typing ? interaction.respond([]) : notice(interaction, NOT_AVAILABLE);
+      answer.catch((error: unknown) =>
+        log.warn('an unknown slash command could not be answered', { command: interaction.commandName, error }),
+      );
+      return true;
+    }
+    void boundary.run(entry.owner, guildId, `command ${entry.name}`, () =>
+      typing ? autocomplete(parts, interaction, entry) : runInteraction(execution, interaction, entry, log),
+    );
+    return true;
+  };
+}
+
+/** Runs the command that a slash interaction names. */
+function runInteraction(
+  execution: Execution,
+  interaction: ChatInputCommandInteraction,
+  entry: CommandEntry,
+  log: Logger,
+): Promise<void> {
+  return execute(execution, {
+    entry,
+    source: 'slash',
+    prefix: '/',
+    actor: { userId: interaction.user.id, guildId: interaction.guildId, channelId: interaction.channelId },
+    place: {
+      client: interaction.client,
+      guild: interaction.guild,
+      user: interaction.user,
+      attachments: attachmentsOf(interaction),
+    },
+    message: null,
+    answers: answerInteraction(interaction, entry, execution, log),
+    channel: () => channelOf(interaction),
+    member: () => memberOf(interaction),
+    given: () => ({ given: givenBy(interaction) }),
+    show: ({ sentence }) => sentence,
+  });
+}
+
+async function channelOf(interaction: ChatInputCommandInteraction): Promise<Channel> {
+  const channel = interaction.channel ?? (await interaction.client.channels.fetch(interaction.channelId));
+  if (channel === null) throw new Error(`channel ${interaction.channelId} of a slash command cannot be fetched`);
+  return channel;
+}
+
+function memberOf(interaction: ChatInputCommandInteraction): GuildMember | null {
+  return interaction.inCachedGuild() ? interaction.member : null;
+}
+
+/** https://discord.com/developers/docs/interactions/application-commands#application-command-object-application-command-option-choice-structure */
+const MAX_SUGGESTIONS = 25;
+const MAX_LENGTH = 100;
+
+/** Answers what a member is typing: at most 25 suggestions, none to those who may not use the command, none when something goes wrong. */
+async function autocomplete(
+  { access, log }: Parts,
+  interaction: AutocompleteInteraction,
+  entry: CommandEntry,
+): Promise<void> {
+  try {
+    await interaction.respond(await suggestionsFor(access, interaction, entry));
+  } catch (error) {
+    log.warn('suggestions could not be made', { command: entry.name, plugin: entry.owner.id, error });
+    if (!interaction.responded) await interaction.respond([]).catch(() => undefined);
+  }
+}
+
+async function suggestionsFor(
+  access: Access,
+  interaction: AutocompleteInteraction,
+  entry: CommandEntry,
+): Promise<readonly Suggestion[]> {
+  const { user, guildId, channelId } = interaction;
+  const { visible } = await visibleAmong(access, { userId: user.id, guildId, channelId }, [entry]);
+  const { name, value } = interaction.options.getFocused(true);
+  const spec = entry.specs.find((one) => one.name === name);
+  if (visible.length === 0 || spec === undefined) return [];
+  const suggestions = (await spec.suggest?.(value, { guildId, userId: user.id })) ?? choicesLike(spec, value);
+  return suggestions
+    .filter((suggestion) => suggestion.value.length <= MAX_LENGTH)
+    .slice(0, MAX_SUGGESTIONS)
+    .map((suggestion) => ({ name: suggestion.name.slice(0, MAX_LENGTH), value: suggestion.value }));
+}
+
+/** Choices too many for Discord's own list: those that contain what was typed. */
+function choicesLike({ choices }: OptionSpec, typed: string): readonly Suggestion[] {
+  const folded = typed.toLowerCase();
+  return choices
+    .filter(({ label }) => label.toLowerCase().includes(folded))
+    .map(({ label }) => ({ name: label, value: label }));
+}
+
+type SlashInteraction = ChatInputCommandInteraction | AutocompleteInteraction;
+
+/** The command that an interaction names; `undefined` when Discord knows one that is registered no longer. */
+function commandOf(interaction: SlashInteraction, find: (name: string) => Entry | undefined): CommandEntry | undefined {
+  const words = [interaction.options.getSubcommandGroup(false), interaction.options.getSubcommand(false)];
+  let entry = find(interaction.commandName);
+  for (const word of words) {
+    if (word !== null) entry = entry?.kind === 'group' ? entry.byName.get(word) : undefined;
+  }
+  return entry?.kind === 'command' && entry.surface !== 'prefix' ? entry : undefined;
+}
+
+/** Values by option, as the parser of options takes them: things with an id as that id. */
+function givenBy(interaction: SlashInteraction): ReadonlyMap<string, GivenValue> {
+  return new Map(
+    innermost(interaction.options.data).flatMap(({ name, value }) =>
+      value === undefined ? [] : [[name, value] as const],
+    ),
+  );
+}
+
+/** Files that came with the interaction, by id. */
+function attachmentsOf(interaction: SlashInteraction): ReadonlyMap<string, Attachment> {
+  return new Map(
+    innermost(interaction.options.data).flatMap(({ attachment }) =>
+      attachment === undefined ? [] : [[attachment.id, attachment] as const],
+    ),
+  );
+}
+
+function innermost(options: readonly CommandInteractionOption[]): readonly CommandInteractionOption[] {
+  const [first] = options;
+  const nested =
+    first?.type === ApplicationCommandOptionType.Subcommand ||
+    first?.type === ApplicationCommandOptionType.SubcommandGroup;
+  return nested ? innermost(first.options ?? []) : options;
+}
 
 /** Discord takes the first answer within 3 s, and others for 15 minutes (https://discord.com/developers/docs/interactions/receiving-and-responding). */
 const FIRST_WITHIN_MS = 3_000;
@@ -28,25 +182,19 @@ const TOKEN_LIVES_MS = 15 * 60_000;
 /** Leaves a second of the three for the request. */
 const AUTO_DEFER_MS = 2_000;
 
-interface Parts {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly lost: LostAnswers;
-  /** Aborts when the command's plugin stops: nothing is tried again then. */
-  readonly signal: AbortSignal;
-  /** Whether answers are for the caller alone unless they say otherwise. */
-  readonly ephemeral: boolean;
-}
-
 /**
  * Answers to a slash command: defers by itself when nothing was said in time; the first answer fills the deferral, others follow up. Where
  * Discord fails, an answer is tried again for as long as the interaction lives, and afterwards given in the channel, or, when it is for the
  * caller alone, in a direct message.
  */
-export function answerInteraction(
+function answerInteraction(
   interaction: ChatInputCommandInteraction,
-  { clock, log, lost, signal, ephemeral }: Parts,
+  { ephemeral, owner }: CommandEntry,
+  { clock, lost }: Execution,
+  log: Logger,
 ): Answers {
+  /** Aborts when the command's plugin stops: nothing is tried again then. */
+  const { signal } = owner.scope;
   const receivedAt = clock.now();
   let filled = false;
   /** Discord does not know the interaction (any more): what there is to say goes another way. */
@@ -239,48 +387,3 @@ export function answerInteraction(
 /** Discord has had an answer to the interaction: one whose own answer did not come through. */
 const isAcknowledged = (error: unknown): boolean =>
   error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged;
-
-/** Channels of which it is remembered that the log already says so. */
-const REMEMBERED = 1000;
-
-/** An answer that could not be given. It passes through the command's code, so it must not be taken for an error of its own. */
-export class AnswerLost extends Error {
-  constructor(cause: unknown) {
-    super(`The answer could not be given: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
-    this.name = 'AnswerLost';
-  }
-}
-
-/** Keeps the log from filling with answers that cannot be given. */
-export interface LostAnswers {
-  /** Sends, and remembers that it worked. @throws AnswerLost when Discord does not let the bot speak there, or has failed for too long */
-  attempt<T>(channelId: string, send: () => Promise<T>): Promise<T>;
-  /** Logs an `AnswerLost` the first time in a row for that channel. */
-  report(channelId: string, error: AnswerLost): void;
-}
-
-export function createLostAnswers(log: Logger): LostAnswers {
-  const silent = new LRUCache<string, true>({ max: REMEMBERED });
-  return {
-    async attempt(channelId, send) {
-      try {
-        const sent = await send();
-        silent.delete(channelId);
-        return sent;
-      } catch (error) {
-        throw isUnsayable(error) || isTransient(error) ? new AnswerLost(error) : error;
-      }
-    },
-    report(channelId, error) {
-      if (silent.has(channelId)) return;
-      silent.set(channelId, true);
-      log.warn('the bot cannot answer commands in this channel', { channelId, error });
-    },
-  };
-}
-
-/** Whether nothing can be said there (any more): no such place or interaction, no right to speak, a token that has run out. */
-function isUnsayable(error: unknown): boolean {
-  if (isUnreachable(error)) return true;
-  return error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.InvalidWebhookToken;
-}

@@ -8,18 +8,22 @@ import {
   type Clock,
   type CommandContext,
   createRateLimiter,
+  isTransient,
+  isUnreachable,
+  type Logger,
   type Random,
   type RateLimiter,
   sentenceOf,
   TIERS,
 } from '@cinnabar/sdk';
-import type { Channel, GuildMember, Message } from 'discord.js';
-import { untilInterrupted } from '../../gateway/boundary.js';
-import { type Answers, asNoticeBody, denial, explain, type Failed, isReadByOperator } from '../answers/answers.js';
-import { AnswerLost, type LostAnswers } from '../answers/slash.js';
-import { bindOptions, type GivenValue, type Problem, type Values } from '../options/convert.js';
-import type { Place } from '../options/find.js';
-import type { CommandEntry } from '../registry.js';
+import { type Channel, DiscordAPIError, type GuildMember, type Message, RESTJSONErrorCodes } from 'discord.js';
+import { LRUCache } from 'lru-cache';
+import { untilInterrupted } from '../gateway/boundary.js';
+import { type Answers, asNoticeBody, denial, explain, type Failed, isReadByOperator } from './answers.js';
+
+import { bindOptions, type GivenValue, type Problem, type Values } from './arguments.js';
+import type { Place } from './find.js';
+import type { CommandEntry } from './registry.js';
 
 type CommandOutcome = 'done' | 'denied' | 'refused' | 'failed' | 'unanswered';
 
@@ -28,7 +32,7 @@ export interface Execution {
   readonly access: Access;
   readonly random: Random;
   readonly clock: Clock;
-  readonly cooldowns: Cooldowns;
+  readonly cooldowns: ReturnType<typeof createCooldowns>;
   readonly lost: LostAnswers;
   /** For monitoring. */
   readonly count: (call: Call, outcome: CommandOutcome) => void;
@@ -198,16 +202,12 @@ export async function answerFailure(
 /** How many users (guilds, channels) are remembered for one command; beyond that the longest unseen is let off. */
 const REMEMBERED = 2000;
 
-interface Cooldowns {
-  /** Counts one use. @throws CINNABAR_COOLDOWN when there were too many */
-  use(entry: CommandEntry, actor: Actor): void;
-}
-
 /** Kept for as long as the command itself. */
-export function createCooldowns(clock: Clock): Cooldowns {
+export function createCooldowns(clock: Clock) {
   const limiters = new WeakMap<CommandEntry, RateLimiter>();
   return {
-    use(entry, actor) {
+    /** Counts one use. @throws CINNABAR_COOLDOWN when there were too many */
+    use(entry: CommandEntry, actor: Actor): void {
       if (entry.cooldown === undefined) return;
       const { uses, perMs, by = 'user' } = entry.cooldown;
       const limiter = limiters.get(entry) ?? createRateLimiter(clock, perMs, REMEMBERED);
@@ -222,4 +222,46 @@ export function createCooldowns(clock: Clock): Cooldowns {
 function keyOf(by: 'user' | 'guild' | 'channel', { userId, guildId, channelId }: Actor): string {
   if (by === 'user') return userId;
   return by === 'guild' ? (guildId ?? channelId) : channelId;
+}
+
+/** Channels of which it is remembered that the log already says so. */
+const REMEMBERED_CHANNELS = 1000;
+
+/** An answer that could not be given. It passes through the command's code, so it must not be taken for an error of its own. */
+class AnswerLost extends Error {
+  constructor(cause: unknown) {
+    super(`The answer could not be given: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.name = 'AnswerLost';
+  }
+}
+
+export type LostAnswers = ReturnType<typeof createLostAnswers>;
+
+/** Keeps the log from filling with answers that cannot be given. */
+export function createLostAnswers(log: Logger) {
+  const silent = new LRUCache<string, true>({ max: REMEMBERED_CHANNELS });
+  return {
+    /** Sends, and remembers that it worked. @throws AnswerLost when Discord does not let the bot speak there, or has failed for too long */
+    async attempt<T>(channelId: string, send: () => Promise<T>): Promise<T> {
+      try {
+        const sent = await send();
+        silent.delete(channelId);
+        return sent;
+      } catch (error) {
+        throw isUnsayable(error) || isTransient(error) ? new AnswerLost(error) : error;
+      }
+    },
+    /** Logs an `AnswerLost` the first time in a row for that channel. */
+    report(channelId: string, error: AnswerLost): void {
+      if (silent.has(channelId)) return;
+      silent.set(channelId, true);
+      log.warn('the bot cannot answer commands in this channel', { channelId, error });
+    },
+  };
+}
+
+/** Whether nothing can be said there (any more): no such place or interaction, no right to speak, a token that has run out. */
+export function isUnsayable(error: unknown): boolean {
+  if (isUnreachable(error)) return true;
+  return error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.InvalidWebhookToken;
 }

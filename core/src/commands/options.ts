@@ -1,0 +1,312 @@
+import { formatDuration, type OptionTraits, optionTraits, type Suggest, z } from '@cinnabar/sdk';
+import { echo } from './answers.js';
+
+export type OptionKind = 'text' | 'integer' | 'number' | 'boolean' | 'choice' | NonNullable<OptionTraits['kind']>;
+
+export interface Choice {
+  /** What members type and see. */
+  readonly label: string;
+  readonly value: unknown;
+}
+
+/** One option of a command, as the parser, the slash menu and the help need it. Derived from its schema alone. */
+export interface OptionSpec {
+  readonly name: string;
+  readonly description: string;
+  readonly kind: OptionKind;
+  readonly required: boolean;
+  readonly schema: z.ZodType;
+  /** What the schema is given when the member leaves the option out. */
+  readonly absent: undefined | null;
+  readonly default: unknown;
+  /** Empty unless `kind` is `choice`. */
+  readonly choices: readonly Choice[];
+  /** Inclusive bounds: of numbers, of a duration in milliseconds, or of the length of text. */
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+  readonly channelTypes: OptionTraits['channelTypes'];
+  readonly suggest: Suggest | undefined;
+}
+
+/** Types that are given the member's text as it is: the schema judges it. */
+const TEXT_TYPES: ReadonlySet<string> = new Set([
+  'string',
+  'template_literal',
+  'union',
+  'any',
+  'unknown',
+  'custom',
+  'date',
+]);
+
+/**
+ * Reads an option's schema.
+ * @returns the description, or `undefined` when no text can become such a value (an object, an array …)
+ */
+export function describeOption(name: string, schema: z.ZodType): OptionSpec | undefined {
+  const unwrapped = unwrap(schema);
+  const choices = unwrapped.traits.kind === undefined ? choicesOf(unwrapped.inner) : [];
+  const kind = choices.length > 0 ? 'choice' : kindOf(unwrapped);
+  if (kind === undefined) return undefined;
+  return {
+    name,
+    description: unwrapped.description ?? name.replaceAll(/[-_]/g, ' '),
+    kind,
+    required: !unwrapped.optional && !unwrapped.nullable,
+    schema,
+    absent: unwrapped.nullable && !unwrapped.optional ? null : undefined,
+    default: unwrapped.default,
+    choices,
+    ...boundsOf(unwrapped.inner),
+    channelTypes: unwrapped.traits.channelTypes,
+    suggest: unwrapped.traits.suggest,
+  };
+}
+
+function kindOf({ inner, traits }: Unwrapped): OptionKind | undefined {
+  if (traits.kind !== undefined) return traits.kind;
+  if (inner instanceof z.core.$ZodNumber) return isInteger(inner) ? 'integer' : 'number';
+  if (inner instanceof z.core.$ZodBoolean) return 'boolean';
+  return TEXT_TYPES.has(inner._zod.def.type) ? 'text' : undefined;
+}
+
+function isInteger(schema: z.core.$ZodNumber): boolean {
+  return z.toJSONSchema(schema).type === 'integer';
+}
+
+/** A schema without its wrappers, and what the wrappers said. */
+interface Unwrapped {
+  /** The schema that receives what the member typed. */
+  readonly inner: z.core.$ZodType;
+  readonly optional: boolean;
+  readonly nullable: boolean;
+  readonly default: unknown;
+  readonly description: string | undefined;
+  readonly traits: OptionTraits;
+}
+
+/** Looks through `optional`, `default`, `nullable`, `catch`, `readonly`, `lazy`, pipes, transforms and preprocessing. */
+function unwrap(schema: z.core.$ZodType): Unwrapped {
+  const layers: z.core.$ZodType[] = [schema];
+  let next: z.core.$ZodType | undefined = schema;
+  while (next !== undefined) {
+    next = innerOf(next);
+    if (next !== undefined) layers.push(next);
+  }
+  return {
+    inner: layers.at(-1) ?? schema,
+    optional: layers.some(isOptional),
+    nullable: layers.some((layer) => layer instanceof z.core.$ZodNullable),
+    default: layers.map(defaultOf).find((value) => value !== undefined),
+    description: layers.map(descriptionOf).find((text) => text !== undefined),
+    // The outermost says more: `option.user().describe(…)` and a trait registered on a wrapper both count.
+    traits: Object.assign({}, ...layers.map((layer) => optionTraits.get(layer) ?? {}).reverse()),
+  };
+}
+
+function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+  if (schema instanceof z.core.$ZodPipe) {
+    const { in: input, out } = schema._zod.def;
+    return input instanceof z.core.$ZodTransform ? out : input;
+  }
+  if (schema instanceof z.core.$ZodLazy) return schema._zod.def.getter();
+  if (
+    schema instanceof z.core.$ZodOptional ||
+    schema instanceof z.core.$ZodNonOptional ||
+    schema instanceof z.core.$ZodNullable ||
+    schema instanceof z.core.$ZodDefault ||
+    schema instanceof z.core.$ZodPrefault ||
+    schema instanceof z.core.$ZodCatch ||
+    schema instanceof z.core.$ZodReadonly
+  ) {
+    return schema._zod.def.innerType;
+  }
+  return undefined;
+}
+
+function isOptional(schema: z.core.$ZodType): boolean {
+  return (
+    schema instanceof z.core.$ZodOptional ||
+    schema instanceof z.core.$ZodDefault ||
+    schema instanceof z.core.$ZodPrefault ||
+    schema instanceof z.core.$ZodCatch
+  );
+}
+
+function defaultOf(schema: z.core.$ZodType): unknown {
+  return schema instanceof z.core.$ZodDefault || schema instanceof z.core.$ZodPrefault
+    ? schema._zod.def.defaultValue
+    : undefined;
+}
+
+function descriptionOf(schema: z.core.$ZodType): string | undefined {
+  return z.globalRegistry.get(schema)?.description;
+}
+
+/** The closed list of values of an enum, a literal or a union of literals; empty for any other schema. */
+function choicesOf(schema: z.core.$ZodType): readonly Choice[] {
+  if (schema instanceof z.core.$ZodEnum || schema instanceof z.core.$ZodLiteral) {
+    return [...schema._zod.values].map((value) => ({ label: String(value), value }));
+  }
+  if (schema instanceof z.core.$ZodUnion) {
+    const parts = schema._zod.def.options.map(choicesOf);
+    return parts.every((part) => part.length > 0) ? parts.flat() : [];
+  }
+  return [];
+}
+
+interface Bounds {
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+}
+
+/** Inclusive bounds of a number, or of the length of text. Exclusive bounds of fractions are left to the schema. */
+function boundsOf(schema: z.core.$ZodType): Bounds {
+  if (!(schema instanceof z.core.$ZodNumber || schema instanceof z.core.$ZodString)) {
+    return { min: undefined, max: undefined };
+  }
+  const json = z.toJSONSchema(schema, { unrepresentable: 'any' });
+  if (schema instanceof z.core.$ZodString) return { min: json.minLength, max: json.maxLength };
+  const step = json.type === 'integer' ? 1 : undefined;
+  return {
+    min: safe(json.minimum ?? shifted(json.exclusiveMinimum, step)),
+    max: safe(json.maximum ?? shifted(json.exclusiveMaximum, step === undefined ? undefined : -step)),
+  };
+}
+
+function shifted(bound: number | boolean | undefined, by: number | undefined): number | undefined {
+  return typeof bound !== 'number' || by === undefined ? undefined : bound + by;
+}
+
+/** zod bounds every integer by what a double holds exactly; that is no bound worth telling. */
+function safe(bound: number | undefined): number | undefined {
+  return bound === undefined || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? undefined : bound;
+}
+
+/** Choices are spelt out in the usage as long as they fit a line. */
+const SPELT_OUT = 40;
+
+/** `<required>`, `[optional=default]`, `<a|b|c>`. */
+export function usageOf(spec: OptionSpec): string {
+  const shown = fallback(spec);
+  const body = `${label(spec)}${shown === undefined ? '' : `=${shown}`}`;
+  return spec.required ? `<${body}>` : `[${body}]`;
+}
+
+/** The usage of all options, in the order in which they are typed. */
+export function usageLine(specs: readonly OptionSpec[]): string {
+  return specs.map(usageOf).join(' ');
+}
+
+/** The default in the form in which a member would type it; `undefined` when it has none that can be typed. */
+export function fallback(spec: OptionSpec): string | undefined {
+  const { default: value, kind } = spec;
+  if (kind === 'duration' && typeof value === 'number') return formatDuration(value);
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return undefined;
+}
+
+function label({ name, choices }: OptionSpec): string {
+  const all = choices.map((choice) => choice.label).join('|');
+  return choices.length > 0 && all.length <= SPELT_OUT ? all : name;
+}
+
+const PLAIN: Readonly<Record<OptionKind, string>> = {
+  text: 'text',
+  rest: 'text to the end of the message',
+  integer: 'whole number',
+  number: 'number',
+  boolean: 'yes or no',
+  choice: 'choice',
+  duration: 'duration such as 1h30m',
+  user: 'user',
+  member: 'member',
+  role: 'role',
+  channel: 'channel',
+  attachment: 'attachment',
+};
+
+/** An option's type in words: "whole number from 2 to 100", "one of plain, cyberpunk". */
+export function typeText(spec: OptionSpec): string {
+  if (spec.kind === 'choice') return `one of ${spec.choices.map((choice) => choice.label).join(', ')}`;
+  const plain = PLAIN[spec.kind];
+  if (spec.kind === 'integer' || spec.kind === 'number') return `${plain}${range(spec, String)}`;
+  if (spec.kind === 'duration') return `${plain}${range({ ...spec, min: spec.min || undefined }, formatDuration)}`;
+  return plain;
+}
+
+function range({ min, max }: Pick<OptionSpec, 'min' | 'max'>, show: (bound: number) => string): string {
+  if (min !== undefined && max !== undefined) return ` from ${show(min)} to ${show(max)}`;
+  if (min !== undefined) return ` of at least ${show(min)}`;
+  return max === undefined ? '' : ` of at most ${show(max)}`;
+}
+
+/**
+ * What is to be said of an issue unless the plugin's author gave words of their own: zod prefers those to an error map.
+ * @example schema.safeParse(1, { error: wordsFor(spec, '1') }) // "`sides` must be at least 2; you gave `1`."
+ */
+export function wordsFor(spec: OptionSpec, typed: string): (issue: z.core.$ZodRawIssue) => string {
+  return (issue) => `\`${spec.name}\` ${clause(spec, issue)}; you gave ${echo(typed)}.`;
+}
+
+/** A sentence that names the option, also when the words are the author's. */
+export function asSentence(spec: OptionSpec, words: string): string {
+  const stop = /[.!?]$/.test(words) ? '' : '.';
+  return words.startsWith(`\`${spec.name}\``) ? `${words}${stop}` : `\`${spec.name}\`: ${words}${stop}`;
+}
+
+function clause(spec: OptionSpec, issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'too_small':
+      return `must ${bound(spec, issue.origin, issue.minimum, issue.exact === true ? 'exactly' : least(issue))}`;
+    case 'too_big':
+      return `must ${bound(spec, issue.origin, issue.maximum, issue.exact === true ? 'exactly' : most(issue))}`;
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'invalid_format':
+      return `must be ${formatName(issue)}`;
+    case 'invalid_type':
+      return `must be ${issue.expected === 'int' ? 'a whole number' : withArticle(issue.expected)}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map((value) => echo(String(value))).join(', ')}`;
+    default:
+      return 'is not right';
+  }
+}
+
+function least({ inclusive }: { readonly inclusive?: boolean }): string {
+  return inclusive === false ? 'more than' : 'at least';
+}
+
+function most({ inclusive }: { readonly inclusive?: boolean }): string {
+  return inclusive === false ? 'less than' : 'at most';
+}
+
+function bound(spec: OptionSpec, origin: string, value: number | bigint, how: string): string {
+  if (origin === 'string') return `have ${how} ${value} ${value === 1 ? 'character' : 'characters'}`;
+  if (spec.kind === 'duration') return `be ${how} ${formatDuration(Number(value))}`;
+  return `be ${how} ${value}`;
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  email: 'an email address',
+  url: 'a link',
+  datetime: 'a date and time such as 2026-01-31T18:00:00Z',
+  date: 'a date such as 2026-01-31',
+  time: 'a time such as 18:00:00',
+  uuid: 'a UUID',
+  emoji: 'an emoji',
+  ipv4: 'an IPv4 address',
+  ipv6: 'an IPv6 address',
+};
+
+function formatName(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidStringFormat>): string {
+  if (issue.format === 'starts_with' && 'prefix' in issue) return `text that starts with ${echo(String(issue.prefix))}`;
+  if (issue.format === 'ends_with' && 'suffix' in issue) return `text that ends with ${echo(String(issue.suffix))}`;
+  if (issue.format === 'includes' && 'includes' in issue) return `text with ${echo(String(issue.includes))} in it`;
+  return FORMATS[issue.format] ?? 'in the form that is asked for';
+}
+
+function withArticle(type: string): string {
+  return `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
+}
