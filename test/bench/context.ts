@@ -1,6 +1,6 @@
 import { createTestHost } from '@cinnabar/core/testing';
 import { say, scriptedLlm } from '@cinnabar/local-models';
-import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/schema';
+import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/keys';
 import { buildContext } from '@cinnabar/plugin-chat/context/build';
 import { EMPTY_CACHE_STATE } from '@cinnabar/plugin-chat/context/caching/cache-state';
 import type { ContextInput, ToolRecord } from '@cinnabar/plugin-chat/context/types';

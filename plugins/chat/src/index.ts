@@ -1,45 +1,19 @@
 import { rm } from 'node:fs/promises';
-import {
-  Access,
-  Accounts,
-  attachmentDownloads,
-  ChannelContexts,
-  Clock,
-  Commands,
-  Configuration,
-  definePlugin,
-  Files,
-  FrontDoor,
-  Ledger,
-  Llm,
-  MessageOrigins,
-  OwnerNotices,
-  optional,
-  Prefixes,
-  Provenance,
-  Random,
-  SettingsCatalog,
-  ToolHistory,
-  Tools,
-} from '@cinnabar/sdk';
-import { createChatConfig } from './config/chat-config.js';
+import { attachmentDownloads, ChannelContexts, definePlugin } from '@cinnabar/sdk';
+import { createChatConfig, createConfigSource } from './config/chat-config.js';
 import { cacheSettings, guildSettings, historyLimitsOf, imageLimitsOf } from './config/guild-settings.js';
-import { botConfigSchema } from './config/schema.js';
-import { buildContext } from './context/build.js';
+import { botConfigSchema } from './config/keys.js';
+import { forgetName } from './context/caching/cache-state.js';
+import { createImages, createTextFiles } from './history/attachment-cache.js';
 import { createChannelHistory, HISTORY_INTENTS } from './history/channel-history.js';
-import { createImages } from './history/images.js';
-import { createTextFiles } from './history/text-files.js';
-import { listenForMore, openRuleBook, pinnedRules } from './loop/activation/activation.js';
+import { tellRefusedHistory } from './history/history-command.js';
+import { listenForMore } from './loop/activation.js';
 import { createChannelContexts } from './loop/channel-contexts.js';
-import { createConfigSource } from './loop/config-source.js';
-import { tellRefusedHistory } from './loop/history-refusals.js';
 import { registerMCommand } from './loop/m-command.js';
-import { createMemoryStore, memories } from './loop/memory-store.js';
-import { exportOldReceipts, forgetOldReceipts, handOver, oldReceipts } from './loop/old-receipts.js';
 import { renderPrompt, respond } from './loop/respond.js';
 import { createAdvisor, createPrefillNotices, statusLines } from './loop/status.js';
-import { exportCalls, forgetCalls, heldCalls } from './loop/tools/records.js';
-import { createToolOutput } from './loop/tools/visible-output.js';
+import { exportCalls, forgetCalls } from './loop/tool-records.js';
+import { type ChatParts, collections, inject } from './plugin-context.js';
 
 export default definePlugin({
   manifest: {
@@ -54,41 +28,18 @@ export default definePlugin({
   },
   settings: { guild: guildSettings, global: cacheSettings },
   configuration: botConfigSchema,
-  collections: { calls: heldCalls, memories, pinnedRules, receipts: oldReceipts },
-  inject: {
-    access: Access,
-    catalog: SettingsCatalog,
-    accounts: optional(Accounts),
-    clock: Clock,
-    commands: Commands,
-    configuration: Configuration,
-    files: Files,
-    frontDoor: optional(FrontDoor),
-    ledger: Ledger,
-    llm: optional(Llm),
-    notices: OwnerNotices,
-    prefixes: Prefixes,
-    provenance: Provenance,
-    random: Random,
-    toolHistory: optional(ToolHistory),
-    origins: MessageOrigins,
-    tools: Tools,
-  },
+  collections,
+  inject,
   provides: [ChannelContexts],
   async setup(context) {
-    const { responder, defer, on, personalData, provide, client, settings, collections, services, log, signal } =
-      context;
-    const { access, accounts, clock, commands, configuration, files, frontDoor, random } = services;
-    const { calls } = collections;
+    const { services, settings, collections, client, on, defer, log, signal } = context;
+    const { configuration, files, frontDoor } = services;
     const caches = await settings.global.get();
-    const history = createChannelHistory({ on, client, access, clock, log, limits: historyLimitsOf(caches) });
-    const chatConfig = createChatConfig({
-      configuration,
-      settingsOf: (guildId) => settings.guild(guildId).get(),
-      log,
-    });
-    const config = createConfigSource({ chatConfig, history, configuration, client });
-    const downloads = { ...attachmentDownloads(client, { clock, log, signal }), log };
+    const history = createChannelHistory({ ...services, on, client, log, limits: historyLimitsOf(caches) });
+    const settingsOf = (guildId: string) => settings.guild(guildId).get();
+    const chatConfig = createChatConfig({ configuration, settingsOf, log });
+    const config = createConfigSource(chatConfig, history, configuration, client);
+    const downloads = { ...attachmentDownloads(client, { clock: services.clock, log, signal }), log };
     const images = createImages({
       async folder() {
         // Where an earlier version kept them.
@@ -99,21 +50,10 @@ export default definePlugin({
       ...downloads,
     });
     const textFiles = createTextFiles(downloads);
-    const parts = {
-      ...services,
-      config,
-      history,
-      images,
-      textFiles,
-      buildContext,
-      memories: createMemoryStore(collections.memories),
-      calls,
-      tellPrefill: createPrefillNotices(services.notices),
-      toolOutput: createToolOutput(log),
-      log,
-      signal,
-    };
-    responder({
+    const tellPrefill = createPrefillNotices(services.notices);
+    const own = { config, history, images, textFiles, tellPrefill };
+    const parts: ChatParts = { ...services, ...own, collections, client, on, defer, log, signal };
+    context.responder({
       name: 'chat',
       description: 'Reads the latest messages of the channel, uses tools, answers',
       batches: true,
@@ -122,27 +62,21 @@ export default definePlugin({
       prompt: (turn) => renderPrompt(turn, parts),
       respond: (turn) => respond(turn, parts),
     });
-    provide(ChannelContexts, createChannelContexts({ ...parts, client }));
+    context.provide(ChannelContexts, createChannelContexts(parts));
     defer(services.catalog.advise('chat', createAdvisor(config, client)));
-    registerMCommand(context, { access, accounts, frontDoor, history, prefixes: services.prefixes });
-    if (accounts !== undefined) await handOver(collections.receipts, accounts);
+    registerMCommand(context, parts);
     if (frontDoor !== undefined) {
-      const rules = await openRuleBook({ config, pinned: collections.pinnedRules, client, clock });
-      listenForMore({ on, defer, client, rules, frontDoor, commands, random, clock, log });
-      tellRefusedHistory({ on, history, config, frontDoor, clock, log });
+      await listenForMore(parts, frontDoor);
+      tellRefusedHistory(parts, frontDoor);
     }
-    personalData({
-      export: async (userId) => ({
-        calls: await exportCalls(calls, userId),
-        receipts: await exportOldReceipts(collections.receipts, userId),
-      }),
+    context.personalData({
+      export: async (userId) => ({ calls: await exportCalls(collections.calls, userId) }),
       async forget(userId) {
-        await forgetCalls(calls, userId);
-        await parts.memories.forget(userId);
-        // The cache does not know whose image is whose.
+        await forgetCalls(collections.calls, userId);
+        await forgetName(collections.memories, userId);
+        // The caches do not know whose attachments they hold.
         await images.clear();
         textFiles.clear();
-        await forgetOldReceipts(collections.receipts, userId);
       },
     });
   },

@@ -1,4 +1,4 @@
-import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/schema';
+import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/keys';
 import { buildContext } from '@cinnabar/plugin-chat/context/build';
 import {
   type CacheState,

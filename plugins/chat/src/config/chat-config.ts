@@ -1,21 +1,54 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ConfigLayer, type Configuration, type Logger, matchesWildcard, readYaml } from '@cinnabar/sdk';
+import { type ConfigLayer, type Configuration, type Logger, matchesWildcard, readYaml, z } from '@cinnabar/sdk';
+import type { Client, SendableChannels } from 'discord.js';
+import { distance } from 'fastest-levenshtein';
 import { LRUCache } from 'lru-cache';
-import type { PinnedConfig } from '../history/types.js';
+import type { ChannelHistory, PinnedConfig } from '../history/types.js';
+import { OLD_NAME } from './guild-settings.js';
 import {
-  build,
-  type Entries,
-  type Entry,
-  fold,
-  merge,
-  originsOf,
-  type Reading,
-  readEntries,
-  valueAt,
-} from './entries.js';
-import { readSettings } from './guild-settings.js';
-import type { KeyScope } from './keys.js';
-import { type ChatConfig, isTruncation, LEAVES, type Leaf } from './schema.js';
+  type BotConfig,
+  botConfigSchema,
+  complete,
+  type EffectiveConfig,
+  isTruncation,
+  type KeyScope,
+  LEAVES,
+  type Leaf,
+} from './keys.js';
+
+export type ConfigSource = ReturnType<typeof createConfigSource>;
+
+/** The configuration in force, with the pins of the channel. */
+export function createConfigSource(
+  chatConfig: ReturnType<typeof createChatConfig>,
+  history: Pick<ChannelHistory, 'pinnedConfigs'>,
+  { botName }: Pick<Configuration, 'botName'>,
+  client: Client,
+) {
+  /** In a guild (`null`: direct messages), where no pin says otherwise. Requests nothing of Discord. */
+  const forGuild = (guildId: string | null) => chatConfig.forChannel({ guildId, pins: [] });
+  return {
+    forGuild,
+    refusalOf: chatConfig.refusalOf,
+    /** In a channel, its pins included. */
+    async forChannel(channel: SendableChannels): Promise<EffectiveConfig> {
+      if (channel.isDMBased()) return forGuild(null);
+      const guildId = channel.guild.id;
+      const { config } = await forGuild(guildId);
+      const names = [botName, config.name, config.innerName, ...discordNames(client, guildId)];
+      const pins = await history.pinnedConfigs(
+        channel,
+        names.filter((name) => name !== undefined),
+      );
+      return pins.length === 0 ? forGuild(guildId) : chatConfig.forChannel({ guildId, pins });
+    },
+  };
+}
+
+/** What the bot is called on Discord. */
+function discordNames({ user, guilds }: Client, guildId: string): readonly (string | undefined)[] {
+  return [user?.username, user?.displayName, guilds.cache.get(guildId)?.members.me?.displayName];
+}
 
 const KEPT_PINS = 500;
 
@@ -26,11 +59,16 @@ interface ChatConfigParts {
   readonly log: Logger;
 }
 
-/** Builds the view of the configuration that is in force in a channel. */
-export function createChatConfig({ configuration, settingsOf, log }: ChatConfigParts): ChatConfig {
+interface ChannelPins {
+  readonly guildId: string | null;
+  readonly pins: readonly PinnedConfig[];
+}
+
+/** Merges the layers of the configuration: shared → guild → bot → bot-guild → the guild's settings → channel pins. */
+export function createChatConfig({ configuration, settingsOf, log }: ChatConfigParts) {
   const readings = new WeakMap<ConfigLayer, Reading>();
   const pinReadings = new LRUCache<string, { readonly yaml: string; readonly reading: Reading }>({ max: KEPT_PINS });
-  const tell = createTeller(log);
+  const warnOnce = createWarner(log);
 
   /** A file that has not changed is the same object. */
   const readFile = (layer: ConfigLayer): Reading => {
@@ -54,13 +92,15 @@ export function createChatConfig({ configuration, settingsOf, log }: ChatConfigP
   };
 
   return {
-    async refusalOf(guildId, key, value) {
+    /** Why an admin's value would not hold in a guild, whatever the files say; `undefined` when it would. */
+    async refusalOf(guildId: string, key: string, value: unknown): Promise<string | undefined> {
       let files: Entries = new Map();
       for (const layer of await configuration.layers(guildId)) files = merge(files, readFile(layer).entries);
       const { problems } = restrict(files, readSettings({ [key]: value }), 'guild');
       return problems[0]?.replace(/^[^:]*: [^:]*: /, '');
     },
-    async forChannel({ guildId, pins }) {
+    /** Never rejects: what cannot be used is left out and listed in `problems`. */
+    async forChannel({ guildId, pins }: ChannelPins): Promise<EffectiveConfig> {
       const problems: string[] = [];
       let entries: Entries = new Map();
       const lay = (reading: Reading) => {
@@ -71,7 +111,7 @@ export function createChatConfig({ configuration, settingsOf, log }: ChatConfigP
       if (guildId !== null) lay(restrict(entries, readSettings(await settingsOf(guildId)), 'guild'));
       for (const pin of pins) lay(restrict(entries, await readOnce(pin), 'channel'));
       problems.push(...wrongTruncation(entries));
-      for (const problem of problems) tell(problem);
+      for (const problem of problems) warnOnce(problem);
       return { config: build(entries), origin: originsOf(entries), problems };
     },
   };
@@ -86,18 +126,28 @@ function wrongTruncation(entries: Entries): readonly string[] {
   ];
 }
 
-/** Anybody may write pins, and edit them as often as they like. */
-const MOST_TOLD = 1_000;
+/** Pins can be edited any number of times. */
+const MOST_WARNED = 1_000;
 
-/** Tells each problem once. */
-function createTeller(log: Logger): (problem: string) => void {
-  const told = new Set<string>();
+/** Logs each problem once. */
+function createWarner(log: Logger): (problem: string) => void {
+  const warned = new Set<string>();
   return (problem) => {
-    if (told.has(problem)) return;
-    if (told.size >= MOST_TOLD) told.clear();
-    told.add(problem);
+    if (warned.has(problem)) return;
+    if (warned.size >= MOST_WARNED) warned.clear();
+    warned.add(problem);
     log.warn(problem);
   };
+}
+
+/** What an admin has set, as one layer. */
+function readSettings(values: Readonly<Record<string, unknown>>): Reading {
+  const { [OLD_NAME]: recencyWindow, ...others } = values;
+  // `undefined` is what nobody has set; the new name wins over the old one.
+  const set = [...Object.entries({ recencyWindow }), ...Object.entries(others)].filter(
+    ([, value]) => value !== undefined,
+  );
+  return readEntries(Object.fromEntries(set), { originOf: () => 'setting of the server', file: false });
 }
 
 /** Discord's longest message has 4,000 characters. */
@@ -122,9 +172,9 @@ function keyHere(written: string): string {
 }
 
 /**
- * Takes out of a layer what whoever wrote it may not set.
+ * Takes out of a layer what its author may not set.
  * @param below what holds without the layer
- * @param by an admin of the guild, or whoever may pin messages in the channel
+ * @param by `guild`: an admin; `channel`: a member who may pin messages
  */
 function restrict(below: Entries, { entries, problems }: Reading, by: Exclude<KeyScope, 'files'>): Reading {
   const kept = new Map<string, Entry>();
@@ -168,4 +218,106 @@ function rises(present: unknown, value: unknown): boolean {
 function isAllowed(model: unknown, allowed: unknown): boolean {
   if (typeof model !== 'string' || !Array.isArray(allowed)) return false;
   return allowed.some((pattern) => typeof pattern === 'string' && matchesWildcard(model, pattern));
+}
+
+/** A value and where it came from. `undefined` takes a key back to its default. */
+export interface Entry {
+  readonly value: unknown;
+  readonly origin: string;
+}
+/** Values by path. */
+export type Entries = ReadonlyMap<string, Entry>;
+
+interface Reading {
+  readonly entries: Entries;
+  readonly problems: readonly string[];
+}
+
+interface Place {
+  /** Where a key stands, for people. */
+  originOf(path: readonly string[]): string;
+  /** The owner's own files: other plugins' keys stand there too, and an empty key takes back what wider files say. */
+  readonly file: boolean;
+}
+
+/** No key is this long. */
+const LONGEST_KEY = 60;
+
+/** Checks values key by key. What cannot be used is left out with a problem. */
+export function readEntries(values: Readonly<Record<string, unknown>>, place: Place): Reading {
+  const entries = new Map<string, Entry>();
+  const problems: string[] = [];
+
+  for (const [path, value] of Object.entries(values)) {
+    const origin = place.originOf([path]);
+    const verdict = judge(path, value, place);
+    if (verdict.kind === 'value') entries.set(path, { value: verdict.value, origin });
+    else if (verdict.kind === 'wrong') problems.push(`${origin}: ${clip(path)}: ${verdict.reason}`);
+  }
+  return { entries, problems };
+}
+
+type Verdict =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'wrong'; readonly reason: string }
+  | { readonly kind: 'nothing' };
+
+function judge(path: string, value: unknown, { file }: Place): Verdict {
+  const leaf = LEAVES.get(path);
+  if (leaf === undefined) {
+    // Another plugin's, or one of which the host warns.
+    if (file) return { kind: 'nothing' };
+    return { kind: 'wrong', reason: `there is no such key.${hint(path)}` };
+  }
+  if (value === null) return file ? { kind: 'value', value: undefined } : { kind: 'wrong', reason: 'has no value' };
+  const parsed = z.safeParse(leaf.schema, value);
+  if (parsed.success) return { kind: 'value', value: parsed.data };
+  return { kind: 'wrong', reason: parsed.error.issues[0]?.message ?? 'not valid' };
+}
+
+function hint(path: string): string {
+  const meant = closestTo(path);
+  return meant === undefined ? '' : ` Did you mean ${meant}?`;
+}
+
+/** A pinned message may have keys of any length. */
+function clip(path: string): string {
+  return path.length > LONGEST_KEY ? `${path.slice(0, LONGEST_KEY)}…` : path;
+}
+
+/** The name that was probably meant, whatever the case and the underscores; `undefined` when none is near. */
+function closestTo(typed: string): string | undefined {
+  if (typed.length > LONGEST_KEY) return undefined;
+  const wanted = fold(typed);
+  const [best] = [...LEAVES.keys()]
+    .map((name) => ({ name, away: distance(wanted, fold(name)) }))
+    .sort((one, other) => one.away - other.away);
+  return best !== undefined && best.away <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined;
+}
+
+/** `recency_window` as other bots of this family write it. */
+function fold(key: string): string {
+  return key.replaceAll(/[_-]/g, '').toLowerCase();
+}
+
+/** What holds when `narrow` is laid over `wide`. Associative; `new Map()` is neutral. */
+export function merge(wide: Entries, narrow: Entries): Entries {
+  return new Map([...wide, ...narrow]);
+}
+
+/** The value in force at a path. */
+export function valueAt(entries: Entries, path: string): unknown {
+  return entries.get(path)?.value ?? LEAVES.get(path)?.fallback;
+}
+
+/** All values as one configuration. */
+export function build(entries: Entries): BotConfig {
+  const values: Record<string, unknown> = {};
+  for (const [path, { value }] of entries) if (value !== undefined) values[path] = value;
+  return complete(botConfigSchema.parse(values));
+}
+
+/** Where the value of each path came from. */
+function originsOf(entries: Entries): Readonly<Record<string, string>> {
+  return Object.fromEntries([...LEAVES.keys()].map((path) => [path, entries.get(path)?.origin ?? 'default']));
 }

@@ -1,11 +1,10 @@
 import { z } from '@cinnabar/sdk';
-import { IMAGE_LIMITS, type ImageLimits } from '../history/images.js';
-import { LOG_LIMITS, type LogLimits } from '../history/store/logs.js';
-import { type Reading, readEntries } from './entries.js';
-import { LEAVES, type Leaf } from './schema.js';
+import { IMAGE_LIMITS, type ImageLimits } from '../history/attachment-cache.js';
+import { LOG_LIMITS, type LogLimits } from '../history/logs.js';
+import { LEAVES, type Leaf } from './keys.js';
 
 /** What `recencyWindow` was called at first. */
-const OLD_NAME = 'history';
+export const OLD_NAME = 'history';
 
 /** The keys that admins may set for their server, none with a default: what they leave open is for the files to say. */
 export const guildSettings = z.object({
@@ -21,16 +20,6 @@ function asSetting({ schema, description, fallback, lowerOnly }: Leaf): z.ZodTyp
     lowerOnly === undefined ? '' : '. Can be lowered, not raised',
   ];
   return z.optional(schema).describe(`${description}${notes.join('')}`);
-}
-
-/** What an admin has set, as one layer. */
-export function readSettings(values: Readonly<Record<string, unknown>>): Reading {
-  const { [OLD_NAME]: recencyWindow, ...others } = values;
-  // `undefined` is what nobody has set; the new name wins over the old one.
-  const set = [...Object.entries({ recencyWindow }), ...Object.entries(others)].filter(
-    ([, value]) => value !== undefined,
-  );
-  return readEntries(Object.fromEntries(set), { originOf: () => 'setting of the server', file: false });
 }
 
 const MEGABYTE = 1_000_000;

@@ -6,7 +6,7 @@ import { z } from '@cinnabar/sdk';
  */
 export type KeyScope = 'files' | 'guild' | 'channel';
 
-export interface KeyTraits {
+interface KeyTraits {
   readonly description: string;
   readonly scope: KeyScope;
   /** Costs money: admins and pins may lower it (or switch it off), never raise it above what the files say. */
@@ -14,7 +14,7 @@ export interface KeyTraits {
 }
 
 /** Traits by schema instance. */
-export const keyTraits = z.registry<KeyTraits>();
+const keyTraits = z.registry<KeyTraits>();
 
 /** Declares one key of the configuration. */
 function key<S extends z.ZodType>(traits: KeyTraits, schema: S): S {
@@ -28,7 +28,7 @@ const name = z
   .trim()
   .regex(/^[^\p{Cc}\p{Cf}:<>[\]]{1,32}$/u, 'must be one line of 1 to 32 characters without : < > [ ]');
 
-export const identityKeys = {
+const identityKeys = {
   name: key(
     { scope: 'guild', description: "The bot's name, which `.config NAME` pins go by; by default its name on Discord" },
     name.optional(),
@@ -55,7 +55,7 @@ const modelName = z.string().trim().min(1).max(200);
 const MODES = ['chat', 'prefill'] as const;
 const CACHE_CHOICES = ['auto', 'off', '5m', '1h'] as const;
 
-export const modelKeys = {
+const modelKeys = {
   mode: key(
     {
       scope: 'channel',
@@ -126,7 +126,7 @@ export const modelKeys = {
   ),
 };
 
-export const contextKeys = {
+const contextKeys = {
   recencyWindow: key(
     { scope: 'channel', lowerOnly: true, description: 'How many of the last messages of the channel the model reads' },
     z.int().min(1).max(10_000).default(400),
@@ -197,7 +197,7 @@ export const contextKeys = {
   ),
 };
 
-export const behaviourKeys = {
+const behaviourKeys = {
   toolsEnabled: key(
     { scope: 'channel', lowerOnly: true, description: 'Whether the model is offered tools' },
     z.boolean().default(true),
@@ -260,7 +260,7 @@ export const behaviourKeys = {
   ),
 };
 
-export const receiptKeys = {
+const receiptKeys = {
   receipts: key(
     {
       scope: 'channel',
@@ -272,6 +272,68 @@ export const receiptKeys = {
 };
 
 /** A key as somebody who sets it writes it: present. */
-export function withoutDefault(schema: z.core.$ZodType): z.core.$ZodType {
+function withoutDefault(schema: z.core.$ZodType): z.core.$ZodType {
   return schema instanceof z.ZodDefault || schema instanceof z.ZodOptional ? withoutDefault(schema.unwrap()) : schema;
+}
+
+/** Every key of the configuration, each with its description, default and who may set it (`.meta()`). */
+export const botConfigSchema = z.object({
+  ...identityKeys,
+  ...modelKeys,
+  ...contextKeys,
+  ...behaviourKeys,
+  ...receiptKeys,
+});
+
+type Values = z.output<typeof botConfigSchema>;
+
+/** The configuration in force for a channel. */
+export type BotConfig = Readonly<Omit<Values, 'truncateToTokens'> & { truncateToTokens: number }>;
+
+const LARGEST_SHARE = 0.9;
+const DEFAULT_SHARE = 0.6;
+
+/** Fills in the values that follow from others. */
+export function complete(values: Values): BotConfig {
+  const { maxContextTokens, truncateToTokens, name, innerName = name } = values;
+  const target =
+    truncateToTokens === undefined || !isTruncation(truncateToTokens, maxContextTokens)
+      ? Math.floor(maxContextTokens * DEFAULT_SHARE)
+      : truncateToTokens;
+  return { ...values, innerName, truncateToTokens: target };
+}
+
+/** Whether cutting down to `target` makes room: it would otherwise be cut again at once. */
+export function isTruncation(target: number, maxContextTokens: number): boolean {
+  return target <= maxContextTokens * LARGEST_SHARE;
+}
+
+/** What holds where nothing is configured. */
+export const DEFAULT_CONFIG: BotConfig = complete(botConfigSchema.parse({}));
+
+export interface EffectiveConfig {
+  readonly config: BotConfig;
+  /** Where each value came from, by path (`temperature`): `config/bots/claude.yaml:3`, `setting of the server`, `pin 123…:2` (the line below `.config`), `default`. */
+  readonly origin: Readonly<Record<string, string>>;
+  /** Everything that was not used, with the reason, file, line and key. */
+  readonly problems: readonly string[];
+}
+
+/** One key of the configuration. */
+export interface Leaf extends KeyTraits {
+  readonly path: string;
+  readonly schema: z.core.$ZodType;
+  /** What holds when nobody says anything. */
+  readonly fallback: unknown;
+}
+
+/** Every value by its path. */
+export const LEAVES: ReadonlyMap<string, Leaf> = new Map(
+  Object.entries(botConfigSchema.shape).map(([path, schema]) => [path, leafOf(path, schema)]),
+);
+
+function leafOf(path: string, schema: z.core.$ZodType): Leaf {
+  const traits = keyTraits.get(schema);
+  if (traits === undefined) throw new TypeError(`the key ${path} is declared without \`key(…)\``);
+  return { ...traits, path, schema: withoutDefault(schema), fallback: z.safeParse(schema, undefined).data };
 }

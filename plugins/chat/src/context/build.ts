@@ -1,43 +1,56 @@
-import { type CacheControl, compareIds, type LlmRequest, type ParticipantMessage } from '@cinnabar/sdk';
+import {
+  type CacheControl,
+  compareIds,
+  type LlmRequest,
+  type ModelTraits,
+  type ParticipantMessage,
+} from '@cinnabar/sdk';
+import type { BotConfig } from '../config/keys.js';
 import type { HistoryMessage } from '../history/types.js';
-import { isCacheable, type LaidBreakpoint, layBreakpoints, type PrefixEnd } from './caching/breakpoints.js';
 import {
   afterRequest,
+  type Before,
   type CacheEntry,
   type CacheState,
   causeOfMiss,
+  hashBefore,
+  heldPrefix,
   isAlive,
+  isCacheable,
   isConversationHeld,
+  type LaidBreakpoint,
+  lastGaps,
+  layBreakpoints,
+  type PrefixEnd,
+  prefixEnds,
 } from './caching/cache-state.js';
-import { describeLayout, describeWindow, mostGrowth } from './caching/cache-strategy.js';
-import { countMessages, indexOfMessage } from './reading/transcript.js';
-import { continueDraft, freshDraft, looseQuestion, type Scene, setScene } from './scene.js';
+import { describeLayout, describeWindow, type Layout, mostGrowth, planWindow } from './caching/cache-strategy.js';
+import { continueDraft, type Draft, freshDraft, looseQuestion, type Scene, setScene } from './draft.js';
+import { countMessages, indexOfMessage, type Line } from './transcript.js';
+import type { BuiltContext, ContextFacts, ContextInput } from './types.js';
 import {
-  type Frame,
-  frameOf,
-  type Gaps,
-  observeGap,
-  type Past,
-  type Shape,
-  shapeOf,
-  stopSequences,
-  tokensOf,
-} from './shape.js';
-import type { BuildContext, BuiltContext, ContextFacts } from './types.js';
-import { estimateMessage, estimateText, estimateTools, messagesWithin, shortened, startFor } from './window.js';
+  estimateMessage,
+  estimateText,
+  estimateTools,
+  messagesWithin,
+  shortened,
+  startFor,
+  type TokenLimits,
+  tokenLimits,
+} from './window.js';
 
 /**
  * Turns a piece of a channel's history into a request. The same input always gives the same request, and the next request begins as this
  * one does, so that the provider reads it from its cache, until the window rolls or somebody changes the past.
  */
-export const buildContext: BuildContext = async (input) => {
+export async function buildContext(input: ContextInput): Promise<BuiltContext> {
   const scene = setScene(input);
   const frame = frameOf(input);
   const gaps = observeGap(scene);
   const past = await goOn(scene, frame, gaps);
   if (past.kind === 'fits') return assemble(scene, frame, gaps, past.shape, past);
   return assemble(scene, frame, gaps, await startAnew(scene, frame, gaps), past);
-};
+}
 
 /** The window as it was, with what has come since. */
 async function goOn(scene: Scene, frame: Frame, gaps: Gaps): Promise<Past> {
@@ -201,4 +214,134 @@ function requestOf(
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { topP }),
   };
+}
+
+/** What surrounds the messages. */
+interface Frame {
+  readonly mode: 'chat' | 'prefill';
+  readonly before: Before;
+  /** Tokens of tools and system prompt. */
+  readonly tokens: number;
+  readonly limits: TokenLimits;
+}
+
+type Gaps = Pick<CacheState, 'gapsMs' | 'gapsMessages'>;
+
+/** A draft, and how it stands to what the provider holds. */
+interface Shape {
+  readonly draft: Draft;
+  readonly layout: Layout;
+  /** Whether the window is to be cut back now. */
+  readonly roll: boolean;
+  /** Where a prefix may end: before all messages, at messages where one ended before, at the newest. */
+  readonly ends: readonly PrefixEnd[];
+  /** What stands before the messages, hashed. */
+  readonly variant: string;
+  /** The longest prefix that the provider still holds. */
+  readonly held: PrefixEnd | undefined;
+  /** The newest message of somebody else. */
+  readonly tailId: string | undefined;
+  /** The one before it. */
+  readonly spareId: string | undefined;
+}
+
+/** Whether the window of the previous request can be gone on with. */
+type Past =
+  | { readonly kind: 'fits'; readonly shape: Shape }
+  /** Nobody holds it any more. */
+  | { readonly kind: 'cold'; readonly shape: Shape }
+  | { readonly kind: 'too long'; readonly shape: Shape }
+  | { readonly kind: 'attachments'; readonly what: string }
+  | { readonly kind: 'none' };
+
+function frameOf({ system, tools, config, traits, question }: ContextInput): Frame {
+  const offered = config.toolsEnabled ? tools : [];
+  const mode = modeInForce(config, traits);
+  const { most, target } = tokenLimits(config, traits);
+  const asked =
+    question === undefined ? 0 : 2 * estimateText(question.speaker.displayName) + estimateText(question.text);
+  return {
+    mode,
+    before: hashBefore(`${traits.provider}/${traits.model}/${mode}`, offered, system),
+    tokens: estimateText(system) + estimateTools(offered),
+    limits: { most: most - asked, target: Math.min(target, most - asked) },
+  };
+}
+
+/** The gap since the last activation, added to those before. */
+function observeGap({ input: { memory, now }, entries }: Scene): Gaps {
+  const { lastActivationAt, previousTailId, gapsMs, gapsMessages } = memory;
+  if (lastActivationAt === undefined || previousTailId === undefined) return { gapsMs, gapsMessages };
+  const messages = countMessages(entries.filter(({ lastId }) => compareIds(lastId, previousTailId) > 0));
+  return {
+    gapsMs: lastGaps(gapsMs, Math.max(0, now - lastActivationAt)),
+    gapsMessages: lastGaps(gapsMessages, messages),
+  };
+}
+
+function shapeOf({ input }: Scene, frame: Frame, gaps: Gaps, draft: Draft): Shape {
+  const { memory, now } = input;
+  const [spareId, tailId] = lastHeard(draft.lines);
+  const places = [tailId, spareId, memory.previousTailId, memory.baseId, ...memory.cached.map(({ upToId }) => upToId)];
+  const ids = new Set(places.filter((id) => id !== undefined));
+  const ends = prefixEnds(frame.before, frame.tokens, draft.lines, ids);
+  const held = heldPrefix(ends, memory.cached, now);
+  const window = {
+    messages: countMessages(draft.entries),
+    tokens: tokensOf(draft.lines),
+    systemTokens: frame.tokens,
+    readable: held?.tokens ?? 0,
+    lasting:
+      heldPrefix(
+        ends,
+        memory.cached.filter(({ ttl }) => ttl === '1h'),
+        now,
+      )?.tokens ?? 0,
+  };
+  return {
+    draft,
+    ends,
+    held,
+    variant: ends[0].hash,
+    tailId,
+    spareId,
+    ...planWindow(input, gaps, window, frame.limits),
+  };
+}
+
+/** Ids of the last two messages of others. */
+function lastHeard(lines: readonly Line[]): readonly [string | undefined, string | undefined] {
+  const isHeard = ({ own, message }: Line) => !own && message.messageId !== undefined;
+  const last = lines.findLastIndex(isHeard);
+  const before = lines.slice(0, Math.max(0, last)).findLast(isHeard);
+  return [before?.message.messageId, lines[last]?.message.messageId];
+}
+
+function tokensOf(lines: readonly Line[]): number {
+  return lines.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+/**
+ * Texts at which the model stops. In prefill mode it writes on in a script, so every participant's name with a colon is one: it must
+ * not speak for others.
+ */
+function stopSequences(
+  lines: readonly Line[],
+  self: string,
+  mode: 'chat' | 'prefill',
+  configured: readonly string[],
+): readonly string[] {
+  const names =
+    mode === 'prefill'
+      ? [...lines.map(({ message }) => message.participant).filter((name) => name !== self), self]
+      : [];
+  return [...new Set([...names.map((name) => `${name}:`), ...configured])];
+}
+
+/** The mode that requests are made in: `prefill` only where the model takes it. */
+export function modeInForce(
+  { mode }: Pick<BotConfig, 'mode'>,
+  { modes }: Pick<ModelTraits, 'modes'>,
+): BotConfig['mode'] {
+  return mode === 'prefill' && modes.includes('prefill') ? 'prefill' : 'chat';
 }

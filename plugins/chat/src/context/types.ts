@@ -1,5 +1,5 @@
 import type { LlmRequest, ModelTool, ModelTraits } from '@cinnabar/sdk';
-import type { BotConfig } from '../config/schema.js';
+import type { BotConfig } from '../config/keys.js';
 import type { HistoryWindow, Images, TextFiles } from '../history/types.js';
 import type { CacheState, Ttl } from './caching/cache-state.js';
 
@@ -116,4 +116,3 @@ export interface ContextFacts {
   /** The cause, when a prefix that was written before will not be read: "the window rolled". */
   readonly expectedMiss: string | undefined;
 }
-export type BuildContext = (input: ContextInput) => Promise<BuiltContext>;

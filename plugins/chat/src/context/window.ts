@@ -1,5 +1,5 @@
 import type { ContentBlock, ModelTool, ModelTraits, ParticipantMessage } from '@cinnabar/sdk';
-import type { Entry, Line } from './reading/transcript.js';
+import type { Entry, Line } from './transcript.js';
 import type { ContextConfig } from './types.js';
 
 /**

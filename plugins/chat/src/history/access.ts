@@ -1,7 +1,6 @@
-import { type Access, type Actor, type Clock, isUnknown, type Logger, maxEntries } from '@cinnabar/sdk';
+import { type Access, type Actor, type Clock, isUnknown, type Logger, maxEntries, retryDiscord } from '@cinnabar/sdk';
 import { ChannelType, type Guild, type GuildMember, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { LRUCache } from 'lru-cache';
-import type { Ask } from './ask.js';
 
 /** Why a channel cannot be read on its readers' behalf; `undefined` when it can. */
 type Refusal = 'bot' | 'reader' | undefined;
@@ -24,39 +23,6 @@ export async function refusalFor(
   return undefined;
 }
 
-/**
- * Looks up the authors of old messages, with as few requests as possible: discord.js's cache first, and a missing author is not requested again and
- * again. What one who asks may read is for the host to say (`Access.mayEnter`).
- */
-export interface Members {
-  /** `undefined` when the guild has no such member, or Discord does not say. */
-  find(guild: Guild, userId: string, ask: Ask): Promise<GuildMember | undefined>;
-}
-
-const REMEMBERED = 5_000;
-const ABSENCE_MS = 10 * 60_000;
-
-export function createMembers(clock: Clock, log: Logger): Members {
-  const perf = { now: () => clock.now() };
-  const absent = new LRUCache<string, true>({ ...maxEntries(REMEMBERED), ttl: ABSENCE_MS, ttlResolution: 0, perf });
-
-  return {
-    async find(guild, userId, ask) {
-      const known = guild.members.cache.get(userId);
-      if (known !== undefined && !known.partial) return known;
-      const key = `${guild.id}/${userId}`;
-      if (absent.has(key)) return undefined;
-      try {
-        return await ask(() => guild.members.fetch({ user: userId, force: true }));
-      } catch (error) {
-        if (isUnknown(error)) absent.set(key, true);
-        else log.warn('a member could not be looked up', { error, guildId: guild.id, userId });
-        return undefined;
-      }
-    },
-  };
-}
-
 const { ViewChannel, ReadMessageHistory, Connect } = PermissionFlagsBits;
 
 /** Whether the bot may read a channel: always in a direct message. */
@@ -69,4 +35,74 @@ export function mayBotRead(channel: SendableChannels): boolean {
   if (mine === null || !mine.has(needed)) return false;
   if (channel.type !== ChannelType.PrivateThread) return true;
   return channel.joined || mine.has(PermissionFlagsBits.ManageThreads);
+}
+
+/** A request to Discord, repeated as long as that helps. */
+export type Ask = <T>(task: () => Promise<T>) => Promise<T>;
+
+const FIRST_DELAY_MS = 1_000;
+export const DEFAULT_BACKOFF_MAX_MS = 32_000;
+
+export interface BackoffOptions {
+  readonly clock: Clock;
+  /** The longest pause: after it, one last attempt is made. */
+  readonly maxMs: number;
+  readonly log: Logger;
+  /** Ends the waiting: the task's last error is thrown. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Repeats a read of Discord's REST API that failed for Discord's or the network's sake, after 1 s, 2 s, 4 s and so on up to `maxMs`.
+ * discord.js handles rate limits itself. For reads only: a write that failed in this way may have been carried out.
+ * @throws what the task threw last, or at once when repeating it cannot help
+ * @example await withDiscordBackoff(() => channel.messages.fetch({ limit: 100 }), { clock, maxMs: 32_000, log });
+ */
+export function withDiscordBackoff<T>(task: () => Promise<T>, options: BackoffOptions): Promise<T> {
+  const { clock, maxMs, log, signal } = options;
+  const pausesMs: number[] = [];
+  for (let pauseMs = FIRST_DELAY_MS; pauseMs < maxMs; pauseMs *= 2) pausesMs.push(pauseMs);
+  pausesMs.push(maxMs);
+  const onRetry = (error: unknown, pauseMs: number) =>
+    log.warn(`Discord did not answer; trying again in ${pauseMs / 1000} s`, { error });
+  return retryDiscord(clock, task, { signal, pausesMs, onRetry });
+}
+
+const REMEMBERED = 5_000;
+const ABSENCE_MS = 10 * 60_000;
+
+export type Lookup = ReturnType<typeof createLookup>;
+
+/** Finds authors of old messages and channels that they link to, with few requests: discord.js's cache first, and what is absent only once. */
+export function createLookup(clock: Clock, log: Logger) {
+  const perf = { now: () => clock.now() };
+  const absent = new LRUCache<string, true>({ ...maxEntries(REMEMBERED), ttl: ABSENCE_MS, ttlResolution: 0, perf });
+  return {
+    /** `undefined` when the guild has no such member, or Discord does not say. */
+    async member(guild: Guild, userId: string, ask: Ask): Promise<GuildMember | undefined> {
+      const known = guild.members.cache.get(userId);
+      if (known !== undefined && !known.partial) return known;
+      const key = `${guild.id}/member/${userId}`;
+      if (absent.has(key)) return undefined;
+      try {
+        return await ask(() => guild.members.fetch({ user: userId, force: true }));
+      } catch (error) {
+        if (isUnknown(error)) absent.set(key, true);
+        else log.warn('a member could not be looked up', { error, guildId: guild.id, userId });
+        return undefined;
+      }
+    },
+    /** `undefined` when the guild has no such channel that holds messages, or the bot cannot see it. Archived threads are fetched. */
+    async channel(guild: Guild, channelId: string, ask: Ask): Promise<SendableChannels | undefined> {
+      const known = guild.channels.cache.get(channelId);
+      if (known !== undefined) return known.isSendable() ? known : undefined;
+      const key = `${guild.id}/channel/${channelId}`;
+      if (absent.has(key)) return undefined;
+      const fetched = await ask(() => guild.channels.fetch(channelId, { force: true })).catch(() => null);
+      // Discord answers for any channel that the bot can see, of whatever guild.
+      if (fetched?.guild.id === guild.id && fetched.isSendable()) return fetched;
+      absent.set(key, true);
+      return undefined;
+    },
+  };
 }

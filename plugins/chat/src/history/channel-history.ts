@@ -1,14 +1,29 @@
-import type { Access, Clock, Logger, Registrar } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
-import { createMembers } from './access.js';
-import type { Ask } from './ask.js';
-import { toHeld } from './convert.js';
-import { DEFAULT_BACKOFF_MAX_MS, withDiscordBackoff } from './discord-backoff.js';
-import { createChannels, walk } from './fetch.js';
-import { historyRefusal, looksLikeHistory } from './history-command.js';
-import { configsOf, createPins } from './pins.js';
-import { listen, watchLosses } from './resync.js';
-import { createLogs, LOG_LIMITS, type LogLimits } from './store/logs.js';
+import {
+  type Access,
+  type Clock,
+  compareIds,
+  defined,
+  idAfter,
+  idBefore,
+  type Logger,
+  OLDEST_ID,
+  olderId,
+  type Registrar,
+} from '@cinnabar/sdk';
+import type { Client, Message, MessageReaction, SendableChannels } from 'discord.js';
+import {
+  type Ask,
+  createLookup,
+  DEFAULT_BACKOFF_MAX_MS,
+  type Lookup,
+  refusalFor,
+  withDiscordBackoff,
+} from './access.js';
+import { between, type ChannelLog, type LogPlace, type MessageRange, positionOf } from './channel-log.js';
+import { findCommand, HIDDEN, historyRefusal, looksLikeHistory } from './history-command.js';
+import { createLogs, hasGap, LOG_LIMITS, type LogLimits, type Logs, listen, watchLosses } from './logs.js';
+import { type Held, isHistory, toHeld } from './message.js';
+import { createPins } from './pins.js';
 import type { ChannelHistory, WindowOptions } from './types.js';
 
 /** The gateway intents that the history needs to be kept live. */
@@ -41,20 +56,19 @@ export function createChannelHistory({
   limits = LOG_LIMITS,
 }: HistoryParts): ChannelHistory {
   const logs = createLogs(limits);
-  const members = createMembers(clock, log);
-  const channels = createChannels(clock);
+  const lookup = createLookup(clock, log);
   listen(on, logs);
   watchLosses(on, client, clock, logs);
   const pins = createPins(on);
 
   const asking = (
-    { backoffMaxMs = DEFAULT_BACKOFF_MAX_MS, signal }: Partial<WindowOptions>,
-    count: () => void,
+    { backoffMaxMs: maxMs = DEFAULT_BACKOFF_MAX_MS, signal }: Partial<WindowOptions> = {},
+    onRequest?: () => void,
   ): Ask => {
-    const options = { clock, log, maxMs: backoffMaxMs, ...(signal === undefined ? {} : { signal }) };
+    const options = { clock, log, maxMs, ...defined({ signal }) };
     return (task) =>
       withDiscordBackoff(() => {
-        count();
+        onRequest?.();
         return task();
       }, options);
   };
@@ -70,22 +84,270 @@ export function createChannelHistory({
         restCalls += 1;
       });
       const trip = { options, ask, note: (sentence: string) => void notes.add(sentence) };
-      const { messages, whole } = await walk(channel, trip, { logs, members, access, channels });
+      const { messages, whole } = await walk(channel, trip, { logs, lookup, access });
       return { messages: messages.map(({ message }) => message), whole, restCalls, notes: [...notes] };
     },
     async refusalOf(message, historyRoles) {
       if (!message.channel.isSendable() || !looksLikeHistory(message.content)) return undefined;
-      const ask = asking({}, () => undefined);
+      const ask = asking();
       const { message: said } = toHeld(message);
-      return historyRefusal(said, message.channel, historyRoles, ask, { members, channels, access });
+      return historyRefusal(said, message.channel, historyRoles, ask, { lookup, access });
     },
-    pinnedConfigs: (channel, names) =>
-      configsOf(
-        channel,
-        names,
-        pins,
-        members,
-        asking({}, () => undefined),
-      ),
+    pinnedConfigs: (channel, names) => pins.configsOf(channel, names, lookup, asking()),
   };
+}
+
+/** How far beyond its limit a window may grow: as much as the configuration lets it before it rolls. */
+const MOST_BEYOND = 1_000;
+/** Places that one history may go through. */
+const MOST_PLACES = 16;
+
+const NOTHING: Read = { messages: [], full: false, next: undefined };
+
+interface Walked {
+  /** Oldest first. */
+  readonly messages: readonly Held[];
+  readonly whole: boolean;
+}
+
+/** Reads a channel backwards, and on through `.history` messages and out of threads, until the window is full or nothing is left. */
+async function walk(channel: SendableChannels, trip: Trip, parts: WalkParts): Promise<Walked> {
+  const { limit, from, readers } = trip.options;
+  const most = limit + MOST_BEYOND;
+  let messages: readonly Held[] = [];
+  let place: Place | undefined = { channel, upTo: undefined, downTo: undefined };
+  for (let places = 0; place !== undefined; places += 1) {
+    if (places === MOST_PLACES) {
+      trip.note(`The history leads through more than ${MOST_PLACES} places; the rest is left out.`);
+      break;
+    }
+    const isFirst = places === 0;
+    const refusal = await refusalFor(place.channel, readers, parts.access, trip.ask);
+    if (refusal !== undefined) {
+      trip.note(isFirst ? SENTENCES[refusal] : HIDDEN);
+      break;
+    }
+    const want = { count: Math.max(0, limit - messages.length), from, most: most - messages.length };
+    const read: Read = isFirst
+      ? await readPlace(place, want, trip, parts)
+      : await readPlace(place, want, trip, parts).catch((error: unknown) => leaveOut(error, trip));
+    messages = [...read.messages, ...messages];
+    if (read.full || (read.next !== undefined && isEnough(messages, limit, from, most))) {
+      return { messages, whole: false };
+    }
+    place = read.next;
+  }
+  return { messages, whole: true };
+}
+
+const SENTENCES = {
+  bot: 'I may not read the history of this channel.',
+  reader: 'Whoever asked may not read the history of this channel.',
+} as const;
+
+/** What was said here is worth an answer without what was said elsewhere. */
+function leaveOut(error: unknown, trip: Trip): Read {
+  if (trip.options.signal?.aborted === true) throw error;
+  trip.note('What this channel goes on from could not be read: Discord did not answer.');
+  return NOTHING;
+}
+
+function isEnough(messages: readonly Held[], limit: number, from: string | undefined, most: number): boolean {
+  if (messages.length >= most) return true;
+  const oldest = messages[0];
+  return (
+    messages.length >= limit &&
+    (from === undefined || (oldest !== undefined && compareIds(oldest.message.id, from) <= 0))
+  );
+}
+
+interface WalkParts {
+  readonly logs: Logs;
+  readonly lookup: Lookup;
+  readonly access: Pick<Access, 'mayEnter'>;
+}
+
+/** What a place had to give. */
+interface Read {
+  /** Oldest first. */
+  readonly messages: readonly Held[];
+  /** It has all that was wanted, and there may be more. */
+  readonly full: boolean;
+  /** Where the history goes on, further back. */
+  readonly next: Place | undefined;
+}
+
+const NOTHING_READ: Taken = { messages: [], complete: false, enough: false };
+/** Beside the pages: for those that other readers fetched, and those that were lost with a session. */
+const SPARE_TURNS = 20;
+
+/**
+ * Reads a place backwards: from the store, and page by page from Discord what is not there, no more than wanted.
+ * @throws what discord.js threw when Discord does not answer
+ */
+function readPlace(place: Place, want: Want, trip: Trip, parts: WalkParts): Promise<Read> {
+  return parts.logs.reading(place.channel.id, () => readOn(place, want, trip, parts));
+}
+
+async function readOn(place: Place, want: Want, trip: Trip, parts: WalkParts): Promise<Read> {
+  const { channel, upTo } = place;
+  for (let turn = 0; turn < want.most / PAGE + SPARE_TURNS; turn += 1) {
+    const log = logOf(channel, parts.logs);
+    const stretch = log.at(upTo);
+    const taken = stretch === undefined ? NOTHING_READ : take(stretch, place, want);
+    if (stretch?.to === undefined) log.needed(reachOf(stretch, taken, upTo === undefined ? want.count : 0));
+    const command = await findCommand(taken.messages, channel, trip, parts);
+    if (command !== undefined) return { messages: taken.messages.slice(command.at), full: false, next: command.next };
+    if (taken.complete) return { messages: taken.messages, full: false, next: parentOf(place) };
+    if (taken.enough) return { messages: taken.messages, full: true, next: undefined };
+    const before = stretch?.from ?? (upTo === undefined ? undefined : idAfter(upTo));
+    const missing = want.count - taken.messages.length;
+    await extend(log, () => fetchPage(log, channel, before, missing > 0 ? Math.min(PAGE, missing) : PAGE, trip.ask));
+    parts.logs.grown(log, want.most);
+  }
+  throw new Error(`The history of channel ${channel.id} changes faster than it can be read`);
+}
+
+/** How many of the newest messages a reader needs to find these again, or as many as it wants where there are not so many yet. */
+function reachOf(stretch: MessageRange | undefined, taken: Taken, wanted: number): number {
+  const messages = stretch?.messages ?? [];
+  const [oldest] = taken.messages;
+  return Math.max(wanted, oldest === undefined ? 0 : messages.length - positionOf(messages, oldest.message.id));
+}
+
+/** One request at a time for a channel: other readers wait for it and look again. */
+async function extend(log: ChannelLog, fetch: () => Promise<void>): Promise<void> {
+  if (log.busy !== undefined) {
+    await log.busy.catch(() => undefined);
+    return;
+  }
+  const mine = fetch().finally(() => {
+    log.busy = undefined;
+  });
+  log.busy = mine;
+  await mine;
+}
+
+/** The channel's log, in doubt where Discord has gone on without it. */
+function logOf(channel: SendableChannels, logs: Logs): ChannelLog {
+  const log = logs.use(placeOf(channel));
+  if (log.at(undefined) !== undefined && hasGap(log, channel)) log.doubt(log.newest);
+  return log;
+}
+
+function placeOf(channel: SendableChannels): LogPlace {
+  return channel.isDMBased()
+    ? { channelId: channel.id, guildId: null, shardId: 0 }
+    : { channelId: channel.id, guildId: channel.guild.id, shardId: channel.guild.shardId };
+}
+
+/** A thread goes on from where it left its channel, the message that it hangs on included. Posts of a forum begin with themselves. */
+function parentOf({ channel, upTo, downTo }: Place): Place | undefined {
+  if (downTo !== undefined || !channel.isThread()) return undefined;
+  const { parent } = channel;
+  if (parent === null || parent.isThreadOnly()) return undefined;
+  return { channel: parent, upTo: olderId(channel.id, upTo ?? channel.id), downTo: undefined };
+}
+
+/** A part of a channel to read, backwards. */
+export interface Place {
+  readonly channel: SendableChannels;
+  /** The newest message of interest; `undefined` is now. */
+  readonly upTo: string | undefined;
+  /** The oldest; `undefined`: as far back as there is. */
+  readonly downTo: string | undefined;
+}
+
+/** One reading of a window. */
+export interface Trip {
+  readonly options: WindowOptions;
+  /** Asks Discord, and counts. */
+  readonly ask: Ask;
+  /** Tells what could not be included, once. */
+  note(sentence: string): void;
+}
+
+/** How much a reader wants. */
+interface Want {
+  readonly count: number;
+  /** And everything from this id on, … */
+  readonly from: string | undefined;
+  /** … but never more than this. */
+  readonly most: number;
+}
+
+/** What a stretch has of it. */
+interface Taken {
+  /** Oldest first. */
+  readonly messages: readonly Held[];
+  /** It begins where the place begins. */
+  readonly complete: boolean;
+  readonly enough: boolean;
+}
+
+/** The newest messages of a place, as many as wanted and known. */
+function take(
+  stretch: MessageRange,
+  { upTo, downTo = OLDEST_ID }: { readonly upTo: string | undefined; readonly downTo: string | undefined },
+  { count, from, most }: Want,
+): Taken {
+  const all = between(stretch.messages, downTo, upTo);
+  const byCount = Math.max(0, all.length - count);
+  const byId = from === undefined ? byCount : Math.min(byCount, positionOf(all, from));
+  const start = Math.max(byId, all.length - most, 0);
+  const reachesFrom = from === undefined || compareIds(stretch.from, from) <= 0 || all.length >= most;
+  return {
+    messages: all.slice(start),
+    complete: start === 0 && compareIds(stretch.from, downTo) <= 0,
+    enough: all.length >= count && reachesFrom,
+  };
+}
+
+/** Discord's own limit. */
+const PAGE = 100;
+/** A message that people react to at this very moment may contradict a page again and again. */
+const MOST_ATTEMPTS = 3;
+
+/** Fetches the `limit` messages before `before` (the newest when it is `undefined`) into the log, together with what happens meanwhile. */
+async function fetchPage(
+  log: ChannelLog,
+  channel: SendableChannels,
+  before: string | undefined,
+  limit: number,
+  ask: Ask,
+): Promise<void> {
+  if (before === undefined) log.heardOf(channel.lastMessageId ?? OLDEST_ID);
+  for (let attempt = 1; ; attempt += 1) {
+    const { epoch } = log;
+    const journal = log.openJournal();
+    try {
+      const fetched = await ask(() =>
+        channel.messages.fetch({ limit, cache: false, ...(before === undefined ? {} : { before }) }),
+      );
+      const listed = [...fetched.values()].sort((a, b) => compareIds(a.id, b.id));
+      const page = listed.filter(isHistory).map((message) => toHeld(message, reactionsOn(message)));
+      if (log.epoch !== epoch || (journal.contradicts(page) && attempt < MOST_ATTEMPTS)) continue;
+      const from = listed.length < limit ? OLDEST_ID : (listed[0]?.id ?? OLDEST_ID);
+      const to = before === undefined ? undefined : idBefore(before);
+      log.add({ from, to, messages: ordered(journal.apply(page), from, to), trusted: true });
+      return;
+    } finally {
+      log.closeJournal();
+    }
+  }
+}
+
+/**
+ * Discord leaves the reactions out where there are none, and discord.js then keeps those of its cached copy, which may be out of date.
+ * They are known by being the very same object.
+ */
+function reactionsOn(message: Message): Iterable<MessageReaction> {
+  const cached = message.channel.messages.cache.get(message.id);
+  return cached?.reactions === message.reactions ? [] : message.reactions.cache.values();
+}
+
+function ordered(messages: readonly Held[], from: string, to: string | undefined): readonly Held[] {
+  return messages
+    .filter(({ message }) => compareIds(from, message.id) <= 0 && (to === undefined || compareIds(message.id, to) <= 0))
+    .sort((a, b) => compareIds(a.message.id, b.message.id));
 }

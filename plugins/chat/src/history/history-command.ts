@@ -1,12 +1,13 @@
-import { type Access, compareIds, idBefore, olderId } from '@cinnabar/sdk';
+import { type Access, asNotice, compareIds, type FrontDoor, idBefore, olderId } from '@cinnabar/sdk';
 import { type GuildMember, PermissionFlagsBits, type SendableChannels } from 'discord.js';
-import { type Members, refusalFor } from './access.js';
-import type { Ask } from './ask.js';
-import type { Channels, Place, Trip } from './fetch.js';
-import type { Held } from './store/held-message.js';
+import { LRUCache } from 'lru-cache';
+import type { ChatParts } from '../plugin-context.js';
+import { type Ask, type Lookup, refusalFor } from './access.js';
+import type { Place, Trip } from './channel-history.js';
+import type { Held } from './message.js';
 import type { HistoryMessage } from './types.js';
 
-/** A message that somebody pointed to. */
+/** A message that a link leads to. */
 interface MessagePlace {
   /** `null`: a direct message. */
   readonly guildId: string | null;
@@ -96,12 +97,12 @@ async function mayUseHistory(
   { author }: HistoryMessage,
   channel: SendableChannels,
   historyRoles: readonly string[],
-  members: Members,
+  lookup: Lookup,
   ask: Ask,
 ): Promise<boolean> {
   if (author.bot || author.self || author.speaker !== author.id) return false;
   if (channel.isDMBased()) return true;
-  const member = await members.find(channel.guild, author.id, ask);
+  const member = await lookup.member(channel.guild, author.id, ask);
   if (member === undefined) return false;
   const manages = channel.permissionsFor(member)?.has(PermissionFlagsBits.ManageMessages) ?? false;
   return manages || hasRole(member, historyRoles);
@@ -122,17 +123,12 @@ interface Found {
   readonly next: Place | undefined;
 }
 
-interface Parts {
-  readonly members: Members;
-  readonly channels: Channels;
-}
-
 /** Looks for the newest `.history` message whose author may use it. */
 export async function findCommand(
   messages: readonly Held[],
   channel: SendableChannels,
   trip: Trip,
-  { members, channels }: Parts,
+  { lookup }: { readonly lookup: Lookup },
 ): Promise<Found | undefined> {
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at]?.message;
@@ -141,8 +137,8 @@ export async function findCommand(
     if (command === undefined) continue;
     if (command.kind === 'malformed') {
       trip.note(`The \`.history\` of message ${message.id} was not followed: ${command.detail}.`);
-    } else if (await mayUseHistory(message, channel, trip.options.historyRoles, members, trip.ask)) {
-      return { at, next: await target(command, channel, message.id, trip, channels) };
+    } else if (await mayUseHistory(message, channel, trip.options.historyRoles, lookup, trip.ask)) {
+      return { at, next: await target(command, channel, message.id, trip, lookup) };
     } else trip.note(`The \`.history\` of message ${message.id} was not followed: its author may not use it.`);
   }
   return undefined;
@@ -154,16 +150,16 @@ export async function historyRefusal(
   channel: SendableChannels,
   historyRoles: readonly string[],
   ask: Ask,
-  { members, channels, access }: Parts & { readonly access: Pick<Access, 'mayEnter'> },
+  { lookup, access }: { readonly lookup: Lookup; readonly access: Pick<Access, 'mayEnter'> },
 ): Promise<string | undefined> {
   const command = parseHistoryCommand(message.content);
   if (command === undefined) return undefined;
   if (command.kind === 'malformed') return `I do not follow this \`.history\`: ${command.detail}.`;
-  if (!(await mayUseHistory(message, channel, historyRoles, members, ask)))
+  if (!(await mayUseHistory(message, channel, historyRoles, lookup, ask)))
     return 'I do not follow this `.history`: it takes the permission to manage messages here, or a role that the admins have chosen for it.';
   const place = command.kind === 'hide' ? undefined : (command.last ?? command.first);
   if (place === undefined) return undefined;
-  const there = await reach(place, channel, ask, channels);
+  const there = await reach(place, channel, ask, lookup);
   const reader = {
     userId: message.author.id,
     guildId: channel.isDMBased() ? null : channel.guildId,
@@ -179,11 +175,11 @@ async function target(
   channel: SendableChannels,
   commandId: string,
   trip: Trip,
-  channels: Channels,
+  lookup: Lookup,
 ): Promise<Place | undefined> {
   const place = command.kind === 'hide' ? undefined : (command.last ?? command.first);
   if (command.kind === 'hide' || place === undefined) return undefined;
-  const there = await reach(place, channel, trip.ask, channels);
+  const there = await reach(place, channel, trip.ask, lookup);
   if (there === undefined) {
     trip.note(HIDDEN);
     return undefined;
@@ -198,9 +194,36 @@ async function reach(
   { guildId, channelId }: MessagePlace,
   from: SendableChannels,
   ask: Ask,
-  channels: Channels,
+  lookup: Lookup,
 ): Promise<SendableChannels | undefined> {
   if (from.isDMBased()) return guildId === null && channelId === from.id ? from : undefined;
   if (guildId !== from.guild.id) return undefined;
-  return channels.find(from.guild, channelId, ask);
+  return lookup.channel(from.guild, channelId, ask);
+}
+
+/** A member's further refusals in a channel within this time are left unsaid. */
+const QUIET_MS = 60_000;
+const REMEMBERED = 1_000;
+
+/** Says in the channel, as a notice that no model reads, that a `.history` message is not followed: it would look as if it held. */
+export function tellRefusedHistory({ on, history, config, clock, log }: ChatParts, frontDoor: FrontDoor): void {
+  const told = new LRUCache<string, true>({
+    max: REMEMBERED,
+    ttl: QUIET_MS,
+    ttlResolution: 0,
+    perf: { now: () => clock.now() },
+  });
+  on('messageCreate', async (message) => {
+    const { author, channel, guildId, content } = message;
+    if (author.bot || message.webhookId !== null || !looksLikeHistory(content) || !channel.isSendable()) return;
+    if ((await frontDoor.responderIn(guildId, channel.id)) !== 'chat') return;
+    const { historyRoles } = (await config.forChannel(channel)).config;
+    const refusal = await history.refusalOf(message, historyRoles);
+    const key = `${channel.id}/${author.id}`;
+    if (refusal === undefined || told.has(key)) return;
+    told.set(key, true);
+    await message
+      .reply({ content: asNotice(refusal), allowedMentions: { parse: [], repliedUser: false } })
+      .catch((error: unknown) => log.debug('a refused .history could not be told', { error }));
+  });
 }

@@ -1,8 +1,7 @@
 import { isWebhookMessage, type Registrar } from '@cinnabar/sdk';
 import { type Message, PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import { LRUCache } from 'lru-cache';
-import { type Members, mayBotRead } from './access.js';
-import type { Ask } from './ask.js';
+import { type Ask, type Lookup, mayBotRead } from './access.js';
 import type { PinnedConfig } from './types.js';
 
 /** A pinned message that starts with `.config`. */
@@ -15,17 +14,11 @@ interface Pin {
   readonly pinnedAt: number;
 }
 
-/** The pinned `.config` messages of channels that have been asked for. */
-interface Pins {
-  /** Oldest pin first. Fetched once, then kept by events; again only after something was pinned or unpinned. */
-  of(channel: SendableChannels, ask: Ask): Promise<readonly Pin[]>;
-}
-
-interface Board {
+interface ChannelPins {
   pins: Map<string, Pin>;
   /** Whether the pins are what Discord has. */
   fresh: boolean;
-  /** The channel's latest pin when they were fetched: discord.js keeps it also while nobody tells this plugin. */
+  /** The channel's latest pin when they were fetched: discord.js knows it also of the time when this plugin got no events. */
   latest: number | null;
   /** Rises with each event, so that a list that was under way meanwhile is not believed. */
   changes: number;
@@ -37,25 +30,46 @@ const REMEMBERED = 1_000;
 const PAGE = 50;
 const MOST_ATTEMPTS = 3;
 
-export function createPins(on: Registrar['on']): Pins {
-  const boards = new LRUCache<string, Board>({ max: REMEMBERED });
-  watch(on, boards);
+/** The pinned `.config` messages of channels: fetched once, then kept by events; again only after a message was pinned or unpinned. */
+export function createPins(on: Registrar['on']) {
+  const channels = new LRUCache<string, ChannelPins>({ max: REMEMBERED });
+  watch(on, channels);
+  /** Oldest pin first. */
+  const pinsOf = async (channel: SendableChannels, ask: Ask): Promise<readonly Pin[]> => {
+    const known = channels.get(channel.id) ?? newChannelPins();
+    channels.set(channel.id, known);
+    if (!known.fresh || known.latest !== latestPin(channel)) {
+      known.loading ??= load(known, channel, ask).finally(() => {
+        known.loading = undefined;
+      });
+      await known.loading;
+    }
+    return [...known.pins.values()].sort((a, b) => a.pinnedAt - b.pinnedAt);
+  };
   return {
-    async of(channel, ask) {
-      const board = boards.get(channel.id) ?? newBoard();
-      boards.set(channel.id, board);
-      if (!board.fresh || board.latest !== latestPin(channel)) {
-        board.loading ??= load(board, channel, ask).finally(() => {
-          board.loading = undefined;
-        });
-        await board.loading;
+    /** The pinned configuration that holds in a channel: in a thread, its parent's and then its own. */
+    async configsOf(
+      channel: SendableChannels,
+      names: readonly string[] | undefined,
+      lookup: Lookup,
+      ask: Ask,
+    ): Promise<readonly PinnedConfig[]> {
+      // In a direct message both sides can pin, without any permission.
+      if (channel.isDMBased() || !mayBotRead(channel)) return [];
+      const found: PinnedConfig[] = [];
+      for (const place of withParent(channel)) {
+        for (const pin of await pinsOf(place, ask)) {
+          const text = parseConfig(pin.content);
+          if (text === undefined || !isFor(text, channel.client.user.id, names ?? namesOn(channel))) continue;
+          if (await isApproved(pin, place, lookup, ask)) found.push({ messageId: pin.messageId, yaml: text.yaml });
+        }
       }
-      return [...board.pins.values()].sort((a, b) => a.pinnedAt - b.pinnedAt);
+      return found;
     },
   };
 }
 
-function newBoard(): Board {
+function newChannelPins(): ChannelPins {
   return { pins: new Map(), fresh: false, latest: null, changes: 0, loading: undefined };
 }
 
@@ -63,53 +77,53 @@ function latestPin(channel: SendableChannels): number | null {
   return 'lastPinTimestamp' in channel ? channel.lastPinTimestamp : null;
 }
 
-function watch(on: Registrar['on'], boards: LRUCache<string, Board>): void {
-  const change = (channelId: string, apply: (board: Board) => void) => {
-    const board = boards.peek(channelId);
-    if (board === undefined) return;
-    board.changes += 1;
-    apply(board);
+function watch(on: Registrar['on'], channels: LRUCache<string, ChannelPins>): void {
+  const change = (channelId: string, apply: (known: ChannelPins) => void) => {
+    const known = channels.peek(channelId);
+    if (known === undefined) return;
+    known.changes += 1;
+    apply(known);
   };
-  const goStale = (board: Board) => {
-    board.fresh = false;
+  const goStale = (known: ChannelPins) => {
+    known.fresh = false;
   };
   // Discord does not say which message it was.
   on('channelPinsUpdate', ({ id }) => change(id, goStale));
   // It may have been out of sight.
   on('channelUpdate', (_old, { id }) => change(id, goStale));
   on('messageUpdate', (_old, message) => {
-    const board = boards.peek(message.channelId);
-    if (board === undefined || message.partial) return;
-    const known = board.pins.get(message.id);
+    const known = channels.peek(message.channelId);
+    if (known === undefined || message.partial) return;
+    const pin = known.pins.get(message.id);
     const isConfig = parseConfig(message.content) !== undefined;
-    if (known === undefined && !(message.pinned && isConfig)) return;
-    board.changes += 1;
-    if (known === undefined) board.fresh = false;
-    else if (!isConfig || !message.pinned) board.pins.delete(message.id);
-    else board.pins.set(message.id, toPin(message, known.pinnedAt));
+    if (pin === undefined && !(message.pinned && isConfig)) return;
+    known.changes += 1;
+    if (pin === undefined) known.fresh = false;
+    else if (!isConfig || !message.pinned) known.pins.delete(message.id);
+    else known.pins.set(message.id, toPin(message, pin.pinnedAt));
   });
   // Nor does it tell of a pin that goes with its message.
-  on('messageDelete', ({ id, channelId }) => change(channelId, (board) => board.pins.delete(id)));
+  on('messageDelete', ({ id, channelId }) => change(channelId, (known) => known.pins.delete(id)));
   on('messageDeleteBulk', (messages, channel) =>
-    change(channel.id, (board) => {
-      for (const id of messages.keys()) board.pins.delete(id);
+    change(channel.id, (known) => {
+      for (const id of messages.keys()) known.pins.delete(id);
     }),
   );
-  on('channelDelete', ({ id }) => boards.delete(id));
-  on('threadDelete', ({ id }) => boards.delete(id));
+  on('channelDelete', ({ id }) => channels.delete(id));
+  on('threadDelete', ({ id }) => channels.delete(id));
   on('shardReady', () => {
-    for (const board of boards.values()) goStale(board);
+    for (const known of channels.values()) goStale(known);
   });
 }
 
-async function load(board: Board, channel: SendableChannels, ask: Ask): Promise<void> {
-  board.fresh = false;
-  for (let attempt = 0; attempt < MOST_ATTEMPTS && !board.fresh; attempt += 1) {
-    const { changes } = board;
-    board.latest = latestPin(channel);
+async function load(known: ChannelPins, channel: SendableChannels, ask: Ask): Promise<void> {
+  known.fresh = false;
+  for (let attempt = 0; attempt < MOST_ATTEMPTS && !known.fresh; attempt += 1) {
+    const { changes } = known;
+    known.latest = latestPin(channel);
     const pins = await fetchAll(channel, ask);
-    board.pins = new Map(pins.map((pin) => [pin.messageId, pin]));
-    board.fresh = board.changes === changes;
+    known.pins = new Map(pins.map((pin) => [pin.messageId, pin]));
+    known.fresh = known.changes === changes;
   }
 }
 
@@ -138,28 +152,6 @@ function toPin(message: Message, pinnedAt: number): Pin {
   };
 }
 
-/** The pinned configuration that holds in a channel: in a thread, its parent's and then its own. */
-export async function configsOf(
-  channel: SendableChannels,
-  names: readonly string[] | undefined,
-  pins: Pins,
-  members: Members,
-  ask: Ask,
-): Promise<readonly PinnedConfig[]> {
-  // In a direct message everybody can pin, and nobody answers for it.
-  if (channel.isDMBased() || !mayBotRead(channel)) return [];
-  const found: PinnedConfig[] = [];
-  for (const place of withParent(channel)) {
-    for (const pin of await pins.of(place, ask)) {
-      const text = parseConfig(pin.content);
-      if (text === undefined || !isFor(text, channel.client.user.id, names ?? namesOn(channel))) continue;
-      if (isOwnOrNobodys(pin, place)) continue;
-      if (await isApproved(pin, place, members, ask)) found.push({ messageId: pin.messageId, yaml: text.yaml });
-    }
-  }
-  return found;
-}
-
 function withParent(channel: SendableChannels): readonly SendableChannels[] {
   if (!channel.isThread() || channel.parent === null || channel.parent.isThreadOnly()) return [channel];
   return mayBotRead(channel.parent) ? [channel.parent, channel] : [channel];
@@ -171,19 +163,15 @@ function namesOn(channel: SendableChannels): readonly string[] {
   return [user.username, user.displayName, ...(nickname === undefined ? [] : [nickname])];
 }
 
-/** What the bot says, and what comes through a webhook, may be what a member had it say: it configures nothing, even when an admin pinned it. */
-function isOwnOrNobodys({ authorId }: Pin, { client }: SendableChannels): boolean {
-  return authorId === null || authorId === client.user.id;
-}
-
 /**
- * Whoever pinned it stands for what it said then. Edited since, it counts only when its author might have pinned it too: otherwise a member's
- * harmless message, once pinned, could be turned into configuration.
+ * Whether a pin counts: unchanged since it was pinned, or its author may pin as well. Otherwise a member could turn a harmless message into
+ * configuration once it is pinned.
  */
-async function isApproved(pin: Pin, channel: SendableChannels, members: Members, ask: Ask): Promise<boolean> {
+async function isApproved(pin: Pin, channel: SendableChannels, lookup: Lookup, ask: Ask): Promise<boolean> {
+  // What the bot or a webhook says may be what a member had it say: it configures nothing, even when an admin pinned it.
+  if (channel.isDMBased() || pin.authorId === null || pin.authorId === channel.client.user.id) return false;
   if (pin.editedAt === null || pin.editedAt <= pin.pinnedAt) return true;
-  if (channel.isDMBased() || pin.authorId === null) return false;
-  const member = await members.find(channel.guild, pin.authorId, ask);
+  const member = await lookup.member(channel.guild, pin.authorId, ask);
   const permissions = member === undefined ? null : channel.permissionsFor(member);
   if (permissions === null) return false;
   return permissions.has(PermissionFlagsBits.ManageMessages) || permissions.has(PermissionFlagsBits.PinMessages);

@@ -1,41 +1,14 @@
-import {
-  type Access,
-  type ChannelContext,
-  type ChannelContexts,
-  type Clock,
-  compareIds,
-  type Llm,
-  type MessageOrigins,
-  type Prefixes,
-} from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
+import { type ChannelContext, type ChannelContexts, compareIds } from '@cinnabar/sdk';
 import { EMPTY_CACHE_STATE } from '../context/caching/cache-state.js';
-import { selfName } from '../context/reading/names.js';
-import { freshDraft, setScene } from '../context/scene.js';
-import type { ChannelHistory, HistoryMessage, Images, TextFiles } from '../history/types.js';
-import type { ConfigSource } from './config-source.js';
-import { commandRemover, mentionNames } from './request.js';
-import { attributed } from './sent-for.js';
-
-interface Parts {
-  readonly client: Client;
-  readonly access: Pick<Access, 'mayEnter'>;
-  readonly clock: Clock;
-  readonly config: ConfigSource;
-  readonly history: ChannelHistory;
-  readonly images: Images;
-  readonly textFiles: TextFiles;
-  readonly llm: Llm | undefined;
-  readonly origins: Pick<MessageOrigins, 'of'>;
-  readonly prefixes: Prefixes;
-  /** Aborts when the plugin stops. */
-  readonly signal: AbortSignal;
-}
+import { freshDraft, selfName, setScene } from '../context/draft.js';
+import type { HistoryMessage } from '../history/types.js';
+import type { ChatParts } from '../plugin-context.js';
+import { attributed, commandRemover, mentionNames } from './request.js';
 
 const NOTHING: ChannelContext = { lines: [], instructions: undefined };
 
 /** What the chat reads of a channel, for other minds: with the same rights, names and omissions. */
-export function createChannelContexts(parts: Parts): ChannelContexts {
+export function createChannelContexts(parts: ChatParts): ChannelContexts {
   const { client, config, history, llm } = parts;
   return {
     async read(actor, { limit, before, signal = parts.signal }) {

@@ -1,26 +1,15 @@
 import {
   type Access,
-  type Accounts,
   type Actor,
   type CommandContext,
-  type FrontDoor,
   isNotice,
-  type Prefixes,
   type Registrar,
   TIERS,
   UserError,
   z,
 } from '@cinnabar/sdk';
 import { PermissionFlagsBits, type SendableChannels } from 'discord.js';
-import type { ChannelHistory } from '../history/types.js';
-
-export interface MCommandParts {
-  readonly access: Access;
-  readonly frontDoor: FrontDoor | undefined;
-  readonly history: ChannelHistory;
-  readonly prefixes: Pick<Prefixes, 'namesBot'>;
-  readonly accounts: Accounts | undefined;
-}
+import type { ChatParts } from '../plugin-context.js';
 
 interface Answer {
   /** For whom it was. */
@@ -36,7 +25,8 @@ const NOT_THE_LAST = 'I can go on with my last answer only, and that is an earli
 const ELSEWHERE = 'Somebody else answers in this channel: `!ai status` shows who.';
 
 /** `m`: lets the bot speak, stops it, takes its last answer back, or has it go on. */
-export function registerMCommand({ command, log }: Pick<Registrar, 'command' | 'log'>, parts: MCommandParts): void {
+export function registerMCommand({ command }: Pick<Registrar, 'command'>, parts: ChatParts): void {
+  const { access, log } = parts;
   command({
     name: 'm',
     description: 'Let me speak, stop me, take my last answer back, or have me go on',
@@ -55,12 +45,12 @@ export function registerMCommand({ command, log }: Pick<Registrar, 'command' | '
       const { channel } = ctx;
       if (!channel.isSendable()) throw new UserError('I cannot write in this channel.');
       if (!(await isMeant(parts, ctx, channel))) return;
-      if (what === 'stop') await stop(ctx, parts, log);
-      else if (what === 'activate') await speak(ctx, parts, 'activate', log);
+      if (what === 'stop') await stop(ctx, parts);
+      else if (what === 'activate') await speak(ctx, parts, 'activate');
       else {
         const answer = await answerMeant(parts, ctx, channel, what);
-        await assertMayChange(ctx, answer, parts.access);
-        if (what === 'continue') await speak(ctx, parts, 'continue', log);
+        await assertMayChange(ctx, answer, access);
+        if (what === 'continue') await speak(ctx, parts, 'continue');
         else {
           for (const id of answer.ids) await channel.messages.delete(id);
           await takeAway(ctx, log);
@@ -72,7 +62,7 @@ export function registerMCommand({ command, log }: Pick<Registrar, 'command' | '
 
 /** Several bots may hear the same command: it is for the one that it names or replies to, else for the one that is answering or spoke last. */
 async function isMeant(
-  { history, frontDoor, prefixes }: MCommandParts,
+  { history, frontDoor, prefixes }: ChatParts,
   { actor, message, prefix, signal }: CommandContext,
   channel: SendableChannels,
 ): Promise<boolean> {
@@ -86,7 +76,7 @@ async function isMeant(
 }
 
 /** @throws UserError when there is nothing to stop, or it is not the member's */
-async function stop(ctx: CommandContext, { frontDoor, access }: MCommandParts, log: Registrar['log']): Promise<void> {
+async function stop(ctx: CommandContext, { frontDoor, access, log }: ChatParts): Promise<void> {
   const { actor } = ctx;
   if (frontDoor === undefined) throw new UserError(NO_FRONT_DOOR);
   const isModerator = await mayModerate(actor, access);
@@ -100,12 +90,7 @@ async function stop(ctx: CommandContext, { frontDoor, access }: MCommandParts, l
   await takeAway(ctx, log);
 }
 
-async function speak(
-  ctx: CommandContext,
-  { frontDoor }: MCommandParts,
-  trigger: 'activate' | 'continue',
-  log: Registrar['log'],
-): Promise<void> {
+async function speak(ctx: CommandContext, { frontDoor, log }: ChatParts, trigger: 'activate' | 'continue') {
   const { message, actor } = ctx;
   if (message === null) return;
   if (frontDoor === undefined) throw new UserError(NO_FRONT_DOOR);
@@ -116,7 +101,7 @@ async function speak(
 }
 
 /** Removes the command's message, where the bot may: it is no part of the conversation. */
-async function takeAway({ message, guild, channel }: CommandContext, log: Registrar['log']): Promise<void> {
+async function takeAway({ message, guild, channel }: CommandContext, log: ChatParts['log']): Promise<void> {
   const me = guild?.members.me;
   if (message === null || me == null || channel.isDMBased()) return;
   if (!channel.permissionsFor(me).has(PermissionFlagsBits.ManageMessages)) return;
@@ -128,7 +113,7 @@ async function takeAway({ message, guild, channel }: CommandContext, log: Regist
  * @throws UserError when there is none, or when it is to go on with another than the newest
  */
 async function answerMeant(
-  { history, accounts }: MCommandParts,
+  { history, accounts }: ChatParts,
   { actor, message, signal }: CommandContext,
   channel: SendableChannels,
   what: 'continue' | 'delete',

@@ -3,22 +3,25 @@ import {
   assertWithinBudgets,
   compareIds,
   isNotice,
+  type MessageOrigins,
   type ModelTool,
   type ModelTraits,
   sanitizeName,
   type Turn,
   UserError,
+  withoutMark,
 } from '@cinnabar/sdk';
-import { PermissionFlagsBits, type SendableChannels } from 'discord.js';
-import type { BotConfig, EffectiveConfig } from '../config/schema.js';
-import { selfName } from '../context/reading/names.js';
+import { type Guild, PermissionFlagsBits, type SendableChannels } from 'discord.js';
+import type { BotConfig, EffectiveConfig } from '../config/keys.js';
+import { buildContext } from '../context/build.js';
+import { EMPTY_CACHE_STATE } from '../context/caching/cache-state.js';
+import { selfName } from '../context/draft.js';
 import type { BuiltContext, MentionNames, Question } from '../context/types.js';
-import { toHeld } from '../history/convert.js';
+import { toHeld } from '../history/message.js';
 import type { HistoryMessage, HistoryWindow } from '../history/types.js';
 import type { AnswerParts } from './respond.js';
-import { attributed } from './sent-for.js';
-import { offeredTools } from './tools/offered.js';
-import { recordsOf } from './tools/records.js';
+import { offeredTools } from './tool-calls.js';
+import { recordsOf } from './tool-records.js';
 
 interface Prepared {
   readonly effective: EffectiveConfig;
@@ -38,7 +41,7 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
   const askers = [...turn.earlier, turn].map((one) => one.actor);
   await assertWithinBudgets(parts.accounts, actor);
 
-  const memory = await parts.memories.load(channel.id);
+  const memory = (await parts.collections.memories.of(channel.id).find()) ?? EMPTY_CACHE_STATE;
   const read = await parts.history.window(channel, {
     limit: config.recencyWindow,
     readers: askers,
@@ -56,7 +59,7 @@ export async function prepare(turn: Turn, parts: AnswerParts): Promise<Prepared>
   const { declared, permitted } = await offeredTools(parts.tools, turn, config, traits);
   const usable = new Set(permitted.map(({ name }) => name));
   const question = questionOf(turn, window);
-  const built = await parts.buildContext({
+  const built = await buildContext({
     self,
     system: systemPrompt(selfName(config.innerName, self.name), channel, config),
     window,
@@ -218,4 +221,45 @@ function assertReadable({ channel }: Pick<Turn, 'channel'>): void {
   if (mine === null || mine.has(PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory)) return;
   const missing = mine.has(PermissionFlagsBits.ViewChannel) ? 'Read Message History' : 'View Channel';
   throw new UserError(`I cannot read what was said here: I am missing the permission ${missing} in this channel.`);
+}
+
+/**
+ * The messages with those of the bot that it sent for a member as what that member had it say. Otherwise the model would take them for its own
+ * words, and stand by them. A line that says for whom a message is counts also where nothing is known of the message any more.
+ */
+export async function attributed(
+  messages: readonly HistoryMessage[],
+  origins: Pick<MessageOrigins, 'of'>,
+  guild: Guild | null,
+): Promise<readonly HistoryMessage[]> {
+  const own = new Map<string, string[]>();
+  for (const { author, channelId, id } of messages) {
+    if (author.self) own.set(channelId, [...(own.get(channelId) ?? []), id]);
+  }
+  const found = await Promise.all([...own].map(([channelId, ids]) => origins.of(channelId, ids)));
+  const known = new Map(found.flatMap((some) => [...some]));
+  return messages.map((message) => {
+    if (!message.author.self) return message;
+    const origin = known.get(message.id);
+    const text = withoutMark(message.content);
+    if (origin?.kind !== 'sent-for' && text === undefined) return message;
+    const userId = origin?.kind === 'sent-for' ? origin.userId : undefined;
+    return sentFor(message, userId, guild, text ?? message.content);
+  });
+}
+
+function sentFor(
+  message: HistoryMessage,
+  userId: string | undefined,
+  guild: Guild | null,
+  content: string,
+): HistoryMessage {
+  const name = userId === undefined ? undefined : guild?.members.cache.get(userId)?.displayName;
+  const author = {
+    ...message.author,
+    self: false,
+    speaker: `sent-for/${userId ?? ''}`,
+    displayName: `sent for ${name ?? (userId === undefined ? 'a member' : `member ${userId}`)}`,
+  };
+  return { ...message, author, content };
 }

@@ -1,22 +1,29 @@
 import {
+  type Charge,
   costOf,
+  type Llm,
   type LlmCompletion,
+  type LlmRequest,
   linkSignals,
+  type ModelTool,
+  type ParticipantMessage,
   type RenderedRequest,
   receiptLine,
+  type StopReason,
   type Turn,
+  turnEndOf,
   UserError,
 } from '@cinnabar/sdk';
-import type { LoopParts } from './parts.js';
-import { reasonFor, workDetailsOf } from './receipt.js';
+import type { ChatParts } from '../plugin-context.js';
+import { createSpeech, createVoice, type Manner, type Speech } from './reply.js';
 import { prepare } from './request.js';
-import { runRounds } from './rounds.js';
-import { createSpeech, createVoice } from './sending/reply.js';
-import type { Invoked } from './tools/invoke.js';
-import { rememberCall } from './tools/records.js';
+import { reasonFor, workDetailsOf } from './status.js';
+import { type Invoked, type InvokeParts, invokeAll } from './tool-calls.js';
+import { rememberCall } from './tool-records.js';
+import { showToolOutput } from './visible-output.js';
 
 /** Answers a turn and those that waited with it. @throws UserError, or a CinnabarError of the language model, for `ai` to tell */
-export async function respond(turn: Turn, parts: LoopParts): Promise<void> {
+export async function respond(turn: Turn, parts: ChatParts): Promise<void> {
   const { llm } = parts;
   if (llm === undefined) throw new UserError(NO_MODEL);
   const { signal, release } = linkSignals(turn.signal, parts.signal);
@@ -24,14 +31,14 @@ export async function respond(turn: Turn, parts: LoopParts): Promise<void> {
 }
 
 /** The request that would be the turn's first, in its provider's form. @throws UserError as `respond` does */
-export async function renderPrompt(turn: Turn, parts: LoopParts): Promise<RenderedRequest> {
+export async function renderPrompt(turn: Turn, parts: ChatParts): Promise<RenderedRequest> {
   const { llm } = parts;
   if (llm === undefined) throw new UserError(NO_MODEL);
   const { built } = await prepare(turn, { ...parts, llm });
   return llm.render(built.request);
 }
 
-export type AnswerParts = LoopParts & { readonly llm: NonNullable<LoopParts['llm']> };
+export type AnswerParts = ChatParts & { readonly llm: NonNullable<ChatParts['llm']> };
 
 async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
   const { llm, clock, log, signal } = parts;
@@ -73,19 +80,19 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
         const usd = traits.price === undefined ? null : costOf(usage, traits.price);
         log.info('completion', { ...about, model, ...usage, usd, ms: clock.now() - askedAt, stopReason });
         // What is remembered is written before the answer is announced.
-        if (completions.length === 1) await parts.memories.save(turn.channel.id, built.memory);
+        if (completions.length === 1) await parts.collections.memories.of(turn.channel.id).set(built.memory);
       },
       async onInvoked(invoked) {
         used.push(...invoked);
         for (const { use, outcome } of invoked) log.info('tool call', { ...about, tool: use.name, outcome });
         askedAt = clock.now();
-        const note = config.toolOutputVisible ? await parts.toolOutput.show(turn, invoked, backoff) : undefined;
+        const note = config.toolOutputVisible ? await showToolOutput(turn, invoked, backoff) : undefined;
         if (note === undefined || told.includes(note)) return;
         told.push(note);
         log.warn(note, { channelId: turn.channel.id });
       },
       onHeld: ({ callId, use, afterId, step }) =>
-        rememberCall(parts.calls, turn.channel.id, {
+        rememberCall(parts.collections.calls, turn.channel.id, {
           callId,
           tool: use.name,
           input: use.input,
@@ -103,3 +110,155 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
 
 const NO_MODEL =
   'No language model is set up, so I cannot answer. The owner of the bot can load the `llm` plugin and configure one.';
+
+interface RoundsParts extends InvokeParts {
+  readonly llm: Llm;
+  readonly charge: Charge;
+  readonly speech: Speech;
+  readonly maxToolDepth: number;
+  /** After each completion, before anything of it is said. */
+  onCompletion(completion: LlmCompletion): Promise<void>;
+  /** After the calls of one completion. */
+  onInvoked(invoked: readonly Invoked[]): Promise<void>;
+}
+
+/**
+ * Lets the model speak and call tools until it is done, all it asked for is held, or the rounds are used up.
+ * Text beside calls is sent before them, so that it stands above their cards.
+ */
+async function runRounds(request: LlmRequest, parts: RoundsParts): Promise<void> {
+  const { turn, llm, charge, speech, maxToolDepth, signal } = parts;
+  let said: readonly ParticipantMessage[] = [];
+  let lastId = turn.message?.id;
+  let results: readonly Invoked[] = [];
+  let tools = request.tools ?? [];
+  for (let round = 0; ; round += 1) {
+    const completion = await speech.listen((onText) =>
+      llm.complete({
+        ...withMore({ ...request, tools }, said),
+        charge,
+        signal,
+        ...(turn.deadlineAt === undefined ? {} : { deadlineAt: turn.deadlineAt }),
+        ...(onText === undefined ? {} : { onText }),
+      }),
+    );
+    if (completion === undefined) return;
+    await parts.onCompletion(completion);
+    await assertWanted(parts);
+    const { text, uses } = readCompletion(completion);
+    lastId = (await speech.say(text)) ?? lastId;
+    const remark = remarkOn(completion, results, round >= maxToolDepth ? maxToolDepth : undefined);
+    if (remark !== undefined) await speech.say(remark.text, remark.manner);
+    if (uses.length === 0 || round >= maxToolDepth) return;
+    results = withDropped(await invokeAll(uses, lastId, parts), completion);
+    await parts.onInvoked(results);
+    if (results.every(({ held }) => held)) {
+      // A slash command has to be answered, and the card is no answer to it.
+      if (turn.message === null && lastId === undefined) await speech.say(HELD, 'notice');
+      return;
+    }
+    tools = withFound(tools, results);
+    said = [
+      ...said,
+      { participant: request.self, content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...uses] },
+      { participant: request.self, content: results.map(({ result }) => result) },
+    ];
+  }
+}
+
+/** @throws the signal's reason when a member wants no answer any more */
+async function assertWanted({ signal, speech }: RoundsParts): Promise<void> {
+  if (turnEndOf(signal) === undefined) return;
+  await speech.giveUp();
+  throw signal.reason;
+}
+
+/** Behind those that the model has: what comes first stays the same. */
+function withFound(tools: readonly ModelTool[], results: readonly Invoked[]): readonly ModelTool[] {
+  const found = results.flatMap((result) => result.found ?? []);
+  const added = new Map(
+    found.filter(({ name }) => !tools.some((tool) => tool.name === name)).map((tool) => [tool.name, tool]),
+  );
+  return added.size === 0 ? tools : [...tools, ...added.values()];
+}
+
+/** What has happened since stands before the empty message with which a context ends. */
+function withMore(request: LlmRequest, said: readonly ParticipantMessage[]): LlmRequest {
+  if (request.goesOn === true && said.length > 0) {
+    const { goesOn: _goesOn, ...anew } = request;
+    const target = { participant: request.self, content: [{ type: 'text' as const, text: '' }] };
+    return { ...anew, messages: [...request.messages, ...said, target] };
+  }
+  const last = request.messages.at(-1);
+  const target = last !== undefined && isTarget(last) ? [last] : [];
+  return {
+    ...request,
+    messages: [...request.messages.slice(0, request.messages.length - target.length), ...said, ...target],
+  };
+}
+
+function isTarget({ content }: ParticipantMessage): boolean {
+  return content.every((block) => block.type === 'text' && block.text === '');
+}
+
+/** What has to be said about a completion beside its text. */
+function remarkOn(
+  completion: LlmCompletion,
+  results: readonly Invoked[],
+  exhausted: number | undefined,
+): { readonly text: string; readonly manner: Manner } | undefined {
+  const { text, uses } = readCompletion(completion);
+  const notice = (sentence: string) => ({ text: sentence, manner: 'notice' as const });
+  if (completion.content.some(({ type }) => type === 'malformed_tool_use')) return notice(MALFORMED);
+  if (uses.length > 0) return exhausted === undefined ? undefined : notice(tooManyRounds(exhausted));
+  const done = text === '' ? spoken(results) : undefined;
+  if (done !== undefined) return { text: done, manner: 'word' };
+  if (text === '') return notice(nothingSaid(completion.stopReason));
+  return completion.stopReason === 'max_tokens' ? notice(CUT_OFF) : undefined;
+}
+
+function readCompletion({ content }: LlmCompletion) {
+  const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+  return { text: text.trim(), uses: content.filter((block) => block.type === 'tool_use') };
+}
+
+/** The model learns with its last result that there were more calls than one answer may ask for. */
+function withDropped(results: readonly Invoked[], { droppedCalls = 0 }: LlmCompletion): readonly Invoked[] {
+  const last = results.at(-1);
+  if (droppedCalls === 0 || last === undefined) return results;
+  const { content } = last.result;
+  const note = { type: 'text' as const, text: droppedNote(droppedCalls) };
+  const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+  return [...results.slice(0, -1), { ...last, result: { ...last.result, content: [...blocks, note] } }];
+}
+
+/** When the model says nothing about what it has done, the tools speak for themselves. */
+function spoken(results: readonly Invoked[]): string | undefined {
+  const texts = results.map(({ done }) => done).filter((text) => text !== undefined && text.trim() !== '');
+  return texts.length === 0 ? undefined : texts.join('\n');
+}
+
+/** For calls whose arguments cannot be read. */
+const MALFORMED = "I couldn't process that request. Please try again.";
+
+/** For a slash command of which every call waits for a confirmation. */
+const HELD = 'Nothing has run yet: it waits for your 👍 on the card below.';
+
+const CUT_OFF = '-# My answer reached its length limit.';
+
+function tooManyRounds(rounds: number): string {
+  return `I stopped here: ${rounds} ${rounds === 1 ? 'round' : 'rounds'} of tool calls is the limit for one answer.`;
+}
+
+/** For the model. */
+function droppedNote(calls: number): string {
+  return `(${calls} more ${calls === 1 ? 'call was' : 'calls were'} not run: that is more than one answer may ask for. Do not claim that they ran.)`;
+}
+
+/** For a completion without text. */
+function nothingSaid(reason: StopReason): string {
+  if (reason === 'refusal') return 'The language model declined to answer this.';
+  if (reason === 'max_tokens')
+    return 'The language model reached its length limit before it said anything. Please try again.';
+  return 'The language model had nothing to say to this. Please try to put it differently.';
+}

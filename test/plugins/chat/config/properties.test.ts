@@ -1,5 +1,5 @@
-import { build, type Entries, type Entry, merge, valueAt } from '@cinnabar/plugin-chat/config/entries';
-import { botConfigSchema, LEAVES } from '@cinnabar/plugin-chat/config/schema';
+import { build, type Entries, type Entry, merge, valueAt } from '@cinnabar/plugin-chat/config/chat-config';
+import { botConfigSchema, LEAVES } from '@cinnabar/plugin-chat/config/keys';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { stringify } from 'yaml';

@@ -1,4 +1,4 @@
-import { type BackoffOptions, withDiscordBackoff } from '@cinnabar/plugin-chat/history/discord-backoff';
+import { type BackoffOptions, withDiscordBackoff } from '@cinnabar/plugin-chat/history/access';
 import type { Logger } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-import { LOG_LIMITS } from '@cinnabar/plugin-chat/history/store/logs';
+import { LOG_LIMITS } from '@cinnabar/plugin-chat/history/logs';
 import { expect } from 'chai';
 import { chatter, type HistoryRoom, openRoom } from './room.js';
 

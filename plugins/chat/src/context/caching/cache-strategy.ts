@@ -1,9 +1,18 @@
 import type { ModelTraits } from '@cinnabar/sdk';
 import type { ContextConfig, ContextInput } from '../types.js';
 import type { TokenLimits } from '../window.js';
-import { activationIntervalsOf, typicalGapMs } from './activation-interval.js';
 import type { CacheState, Ttl } from './cache-state.js';
-import { type Cycle, cycleOf, type Forecast, lossOf, multipliersOf, restartCost, writePrice } from './cycle.js';
+import {
+  activationIntervalsOf,
+  type Cycle,
+  cycleOf,
+  type Forecast,
+  lossOf,
+  multipliersOf,
+  restartCost,
+  typicalGapMs,
+  writePrice,
+} from './cost-forecast.js';
 
 interface WindowSize {
   readonly messages: number;

@@ -1,7 +1,5 @@
-import { compareIds, idAfter, newerId, OLDEST_ID } from '@cinnabar/sdk';
-import { applyReaction, type Change, type ChangeBuffer, createChangeBuffer } from './change-buffer.js';
-import { edited, type Held } from './held-message.js';
-import { confirms, covers, join, type MessageRange, positionOf, touch, without } from './message-range.js';
+import { compareIds, idAfter, idBefore, newerId, OLDEST_ID, olderId } from '@cinnabar/sdk';
+import { edited, type Held, isSame, reacted, unreacted } from './message.js';
 
 /** Where a log belongs, so that it can be found when something happens to all of a guild or shard. */
 export interface LogPlace {
@@ -199,3 +197,155 @@ function applyTo(messages: Held[], change: Change): LogSize {
 }
 
 const SAME: LogSize = { messages: 0, bytes: 0 };
+
+/** Something that happened to a message. */
+export type Change =
+  | { readonly kind: 'created'; readonly id: string; readonly held: Held }
+  | { readonly kind: 'updated'; readonly id: string; readonly held: Held }
+  | { readonly kind: 'deleted'; readonly id: string }
+  | {
+      readonly kind: 'reaction';
+      readonly id: string;
+      readonly key: string;
+      readonly name: string;
+      readonly by: 1 | -1;
+      readonly mine: boolean;
+    }
+  | { readonly kind: 'unreacted'; readonly id: string; readonly key?: string };
+
+/**
+ * What happened while a page was on its way. Nobody knows whether the page was cut before or after an event, but events are complete and in
+ * order: what one says in full (a new message, an edit, a deletion) holds against the page, since whatever came after it is announced too.
+ */
+interface ChangeBuffer {
+  note(change: Change): void;
+  /** The page's messages as they are now, and those that were said meanwhile. */
+  apply(page: readonly Held[]): readonly Held[];
+  /** Whether reactions changed that the page may or may not have counted: then it has to be fetched again. */
+  contradicts(page: readonly Held[]): boolean;
+}
+
+function createChangeBuffer(): ChangeBuffer {
+  const created = new Map<string, Held>();
+  const updated = new Map<string, Held>();
+  const deleted = new Set<string>();
+  const uncertain = new Set<string>();
+
+  const onCreated = (id: string, change: (held: Held) => Held): boolean => {
+    const held = created.get(id);
+    if (held !== undefined) created.set(id, change(held));
+    return held !== undefined;
+  };
+
+  return {
+    note(change) {
+      const { id } = change;
+      if (change.kind === 'created') created.set(id, change.held);
+      else if (change.kind === 'deleted') {
+        created.delete(id);
+        deleted.add(id);
+      } else if (change.kind === 'updated') {
+        if (!onCreated(id, (held) => edited(held, change.held))) updated.set(id, change.held);
+      } else if (!onCreated(id, (held) => applyReaction(held, change))) uncertain.add(id);
+    },
+    apply(page) {
+      const kept = page.flatMap((held) => {
+        const { id } = held.message;
+        if (deleted.has(id) || created.has(id)) return [];
+        const edit = updated.get(id);
+        return [edit === undefined ? held : edited(held, edit)];
+      });
+      return [...kept, ...created.values()];
+    },
+    contradicts: (page) => page.some(({ message }) => uncertain.has(message.id) && !deleted.has(message.id)),
+  };
+}
+
+type ReactionChange = Extract<Change, { kind: 'reaction' | 'unreacted' }>;
+
+function applyReaction(held: Held, change: ReactionChange): Held {
+  if (change.kind === 'unreacted') return unreacted(held, change.key);
+  return reacted(held, change.key, change.name, change.by, change.mine);
+}
+
+/** A part of a channel's history without gaps. */
+export interface MessageRange {
+  /** Everything from this id on is here; `OLDEST_ID` when nothing older exists. */
+  readonly from: string;
+  /** Up to this id; `undefined`: up to now, kept by events. */
+  readonly to: string | undefined;
+  /** Oldest first. */
+  readonly messages: readonly Held[];
+  /** False when events may have been missed: then it is compared with what Discord says before anybody reads it. */
+  readonly trusted: boolean;
+}
+
+function covers({ from, to }: MessageRange, id: string | undefined): boolean {
+  if (id === undefined) return to === undefined;
+  return compareIds(from, id) <= 0 && (to === undefined || compareIds(id, to) <= 0);
+}
+
+/** Where `id` is in the list, or would be. */
+export function positionOf(messages: readonly Held[], id: string): number {
+  let [low, high] = [0, messages.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const at = messages[middle];
+    if (at !== undefined && compareIds(at.message.id, id) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The messages from `from` up to `to`, both included. */
+export function between(messages: readonly Held[], from: string, to: string | undefined): readonly Held[] {
+  const end = to === undefined ? messages.length : positionOf(messages, idAfter(to));
+  return messages.slice(positionOf(messages, from), end);
+}
+
+/** Whether they overlap, or one begins where the other ends. */
+function touch(a: MessageRange, b: MessageRange): boolean {
+  const reaches = (one: MessageRange, other: MessageRange) =>
+    one.to === undefined || compareIds(idAfter(one.to), other.from) >= 0;
+  return reaches(a, b) && reaches(b, a);
+}
+
+/** Both as one; where they overlap, `fresh` holds. */
+function join(fresh: MessageRange, old: MessageRange): MessageRange {
+  const older = between(old.messages, old.from, idBefore(fresh.from));
+  const newer = fresh.to === undefined ? [] : between(old.messages, idAfter(fresh.to), undefined);
+  return {
+    from: olderId(fresh.from, old.from),
+    to: fresh.to === undefined || old.to === undefined ? undefined : newerId(fresh.to, old.to),
+    messages: [...older, ...fresh.messages, ...newer],
+    trusted: true,
+  };
+}
+
+/** What is left of `old` beside `fresh`: at most a part before and a part after. */
+function without(fresh: MessageRange, old: MessageRange): readonly MessageRange[] {
+  const parts: MessageRange[] = [];
+  if (compareIds(old.from, fresh.from) < 0) {
+    const to = old.to === undefined ? idBefore(fresh.from) : olderId(old.to, idBefore(fresh.from));
+    parts.push({ ...old, to, messages: between(old.messages, old.from, to) });
+  }
+  if (fresh.to !== undefined && (old.to === undefined || compareIds(fresh.to, old.to) < 0)) {
+    const from = newerId(old.from, idAfter(fresh.to));
+    parts.push({ ...old, from, messages: between(old.messages, from, old.to) });
+  }
+  return parts;
+}
+
+/** So many messages without a change tell that those before them have not changed either. */
+const ENOUGH = 25;
+
+/** Whether what Discord says now bears out an old stretch: where they overlap, nothing has been edited, deleted or reacted to meanwhile. */
+function confirms(fresh: MessageRange, old: MessageRange): boolean {
+  const now = between(fresh.messages, old.from, old.to);
+  const then = between(old.messages, fresh.from, fresh.to);
+  if (now.length < ENOUGH || now.length !== then.length) return false;
+  return now.every((held, at) => {
+    const before = then[at];
+    return before !== undefined && before.message.id === held.message.id && isSame(before, held);
+  });
+}

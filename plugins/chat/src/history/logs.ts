@@ -1,13 +1,116 @@
 import { type Clock, compareIds, OLDEST_ID, type Registrar } from '@cinnabar/sdk';
 import type { Client, MessageReaction, PartialMessageReaction, PartialUser, SendableChannels, User } from 'discord.js';
+import { LRUCache } from 'lru-cache';
 import { mayBotRead } from './access.js';
-import { emojiKey, isHistory, toHeld } from './convert.js';
-import type { Change } from './store/change-buffer.js';
-import type { ChannelLog } from './store/channel-log.js';
-import type { Logs } from './store/logs.js';
+import { type Change, type ChannelLog, createChannelLog, type LogPlace, type LogSize } from './channel-log.js';
+import { emojiKey, isHistory, toHeld } from './message.js';
+
+export interface LogLimits {
+  /** Channels that are kept up to date; the one read longest ago goes first. */
+  readonly channels: number;
+  /** Of all channels together. The channels read longest ago go first. */
+  readonly all: LogSize;
+  /** Of one channel, whatever its readers want. */
+  readonly channelBytes: number;
+}
+export const LOG_LIMITS: LogLimits = {
+  channels: 200,
+  all: { messages: 100_000, bytes: 64_000_000 },
+  channelBytes: 8_000_000,
+};
+
+export type Logs = ReturnType<typeof createLogs>;
+
+interface Entry {
+  readonly log: ChannelLog;
+  /** As it is counted in the sum. */
+  counted: LogSize;
+}
+
+/** The logs of the channels that have been read. Of the others nothing is kept. */
+export function createLogs(limits: LogLimits) {
+  let [messages, bytes] = [0, 0];
+  const count = (entry: Entry, now: LogSize) => {
+    messages += now.messages - entry.counted.messages;
+    bytes += now.bytes - entry.counted.bytes;
+    entry.counted = now;
+  };
+  const entries = new LRUCache<string, Entry>({
+    max: limits.channels,
+    dispose: (entry) => count(entry, { messages: 0, bytes: 0 }),
+  });
+  const readers = new Map<string, number>();
+
+  /** Drops the channels read longest ago, but none that is being read. */
+  const dropOldest = (entry: Entry) => {
+    count(entry, entry.log.size);
+    if (messages <= limits.all.messages && bytes <= limits.all.bytes) return;
+    for (const channelId of [...entries.rkeys()]) {
+      if (messages <= limits.all.messages && bytes <= limits.all.bytes) return;
+      if (!readers.has(channelId)) entries.delete(channelId);
+    }
+  };
+  const cutDown = ({ log }: Entry) => {
+    if (readers.has(log.channelId)) return;
+    log.trimLive();
+    log.trim({ messages: limits.all.messages, bytes: limits.channelBytes });
+  };
+  const entryOf = (log: ChannelLog) => {
+    const entry = entries.peek(log.channelId);
+    return entry?.log === log ? entry : undefined;
+  };
+
+  return {
+    /** For the path that every message takes. */
+    peek: (channelId: string) => entries.peek(channelId)?.log,
+    /** The channel's log, made when there is none; counts as a use. */
+    use(place: LogPlace): ChannelLog {
+      const known = entries.get(place.channelId);
+      if (known !== undefined) return known.log;
+      const log = createChannelLog(place);
+      entries.set(place.channelId, { log, counted: log.size });
+      return log;
+    },
+    apply(channelId: string, change: Change): void {
+      const entry = entries.peek(channelId);
+      if (entry === undefined) return;
+      entry.log.apply(change);
+      cutDown(entry);
+      dropOldest(entry);
+    },
+    /** While a task reads a channel, nothing of its log is dropped; afterwards the log is cut down to what its readers need. */
+    async reading<T>(channelId: string, task: () => Promise<T>): Promise<T> {
+      readers.set(channelId, (readers.get(channelId) ?? 0) + 1);
+      try {
+        return await task();
+      } finally {
+        const others = (readers.get(channelId) ?? 1) - 1;
+        if (others > 0) readers.set(channelId, others);
+        else readers.delete(channelId);
+        const entry = entries.peek(channelId);
+        if (entry !== undefined) {
+          cutDown(entry);
+          dropOldest(entry);
+        }
+      }
+    },
+    /** A page has come: the log may hold so many messages now. */
+    grown(log: ChannelLog, most: number): void {
+      log.trim({ messages: most, bytes: Number.POSITIVE_INFINITY });
+      const entry = entryOf(log);
+      if (entry !== undefined) dropOldest(entry);
+    },
+    all: () => [...entries.values()].map(({ log }) => log),
+    forget: (channelId: string) => void entries.delete(channelId),
+    /** What all logs hold. */
+    get size(): LogSize {
+      return { messages, bytes };
+    },
+  };
+}
 
 /**
- * Keeps the logs up to date from the gateway's events. A message in a channel that nobody has read costs one look-up.
+ * Keeps the logs up to date from the gateway's events. A message in a channel that has not been read costs one look-up.
  * Everything comes from the events themselves: what discord.js has cached does not matter.
  */
 export function listen(on: Registrar['on'], logs: Logs): void {
@@ -95,7 +198,7 @@ export function watchLosses(on: Registrar['on'], client: Client, clock: Clock, l
     const log = logs.peek(channel.id);
     if (log === undefined) return;
     forgetHidden([log]);
-    // Nobody tells of the moment at which a channel goes out of sight, but its return says how far it has come.
+    // No event says when a channel goes out of sight, but its return says how far it has come.
     if (channel.isSendable() && hasGap(log, channel)) log.doubt(log.newest);
   });
   on('roleUpdate', (_old, { guild }) => forgetHidden(ofGuild(guild.id)));

@@ -3,22 +3,13 @@ import {
   type Collection,
   compareIds,
   FOR_REQUESTER_ALONE,
-  type Ledger,
   type LedgerEntry,
-  type Provenance,
   type RecordedUse,
-  type ToolHistory,
   z,
 } from '@cinnabar/sdk';
-import type { ToolRecord } from '../../context/types.js';
-import type { HistoryWindow } from '../../history/types.js';
-
-interface RecordParts {
-  readonly ledger: Ledger;
-  readonly provenance: Pick<Provenance, 'mayShow'>;
-  readonly toolHistory: ToolHistory | undefined;
-  readonly calls: CallStore;
-}
+import type { ToolRecord } from '../context/types.js';
+import type { HistoryWindow } from '../history/types.js';
+import type { ChatParts } from '../plugin-context.js';
 
 /**
  * The calls that were made within a window, oldest first, with how they stand now: those that were held from the ledger, others as they
@@ -26,7 +17,7 @@ interface RecordParts {
  * may read now.
  */
 export async function recordsOf(
-  { ledger, provenance, toolHistory, calls }: RecordParts,
+  { ledger, provenance, toolHistory, collections: { calls } }: ChatParts,
   channelId: string,
   { messages, whole }: HistoryWindow,
   offered: ReadonlySet<string>,
@@ -95,7 +86,7 @@ export const heldCalls = {
   version: 1,
   schema: z.object({ calls: z.array(call).default([]) }),
 } as const;
-export type CallStore = Collection<{ calls: HeldCall[] }, 'channel'>;
+type CallStore = Collection<{ calls: HeldCall[] }, 'channel'>;
 
 export async function rememberCall(store: CallStore, channelId: string, held: HeldCall): Promise<void> {
   await store.of(channelId).update((draft) => {

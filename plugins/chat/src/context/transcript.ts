@@ -2,18 +2,20 @@ import {
   type ContentBlock,
   compareIds,
   inNote,
+  isDotMessage,
+  isNotice,
   isUnfinishedPart,
   type ParticipantMessage,
+  sanitizeName,
   type TextFile,
   type ToolResultContent,
   type ToolUseContent,
   withoutNoticeMark,
 } from '@cinnabar/sdk';
-import type { CachedImage, HistoryAttachment, HistoryMessage } from '../../history/types.js';
-import type { MentionNames, ToolRecord } from '../types.js';
-import { estimateMessage } from '../window.js';
-import { attachmentKey, type Shown } from './attachments.js';
-import { readable } from './names.js';
+import type { CachedImage, HistoryAttachment, HistoryMessage } from '../history/types.js';
+import type { MentionNames, ToolRecord } from './types.js';
+
+import { estimateMessage } from './window.js';
 
 /** One message of the request, and what is needed to count and compare it. */
 export interface Line {
@@ -263,4 +265,91 @@ function toResult({ callId, result, isError }: ToolRecord): ToolResultContent {
       ? result
       : `${result.slice(0, MAX_RESULT_CHARACTERS)}\n[… ${result.length - MAX_RESULT_CHARACTERS} more characters]`;
   return { type: 'tool_result', toolUseId: callId, content, ...(isError ? { isError: true } : {}) };
+}
+
+const SHOW = '👁️‍🗨️';
+const HIDE = '🫥';
+const ASIDE = '🙃';
+/** Discord leaves out the variation selectors at times. */
+const plain = (emoji: string) => emoji.replaceAll('\uFE0F', '');
+const [show, hide, aside] = [plain(SHOW), plain(HIDE), plain(ASIDE)];
+
+const THINKING_ONLY = /^(?:\s*<(think|thinking)>(?:(?!<\/?\1>)[\s\S])*(?:<\/\1>|$))+\s*$/;
+
+/**
+ * Whether the model sees a message. In this order, the first that applies:
+ * 0. `.config` and `.history` never are: they are for the program;
+ * 1. what is asked now is seen;
+ * 2. notices, what this program says about itself, are not, whichever bot of it sent them;
+ * 3. own replies without a word, or with nothing but thoughts, are not: they teach the model to say nothing; nor are own cards
+ *    and tool output made visible, which the calls themselves stand for;
+ * 4. 👁️‍🗨️ under it or in it: seen;
+ * 5. 🫥 or 🙃 under it or in it: not seen;
+ * 6. members' messages that start with a dot are not.
+ */
+export function isVisible(message: HistoryMessage, questionId: string | null | undefined): boolean {
+  if (isCommand(message.content)) return false;
+  if (message.id === questionId) return true;
+  if (isNotice(message) || message.author.ownWebhook === true) return false;
+  if (message.card === true || (message.author.self && saysNothing(message))) return false;
+  const signs = signsOf(message);
+  if (signs.has(show)) return true;
+  if (signs.has(hide) || signs.has(aside)) return false;
+  return message.author.self || !isDotMessage(message.content);
+}
+
+const COMMAND = /^\.(?:config|history)(?![\w-])/i;
+
+function isCommand(content: string): boolean {
+  return isDotMessage(content) && COMMAND.test(content);
+}
+
+function saysNothing({ content, extras, attachments }: HistoryMessage): boolean {
+  if (content.trim() === '') return extras.length === 0 && attachments.length === 0;
+  return content.includes('<think') && THINKING_ONLY.test(content);
+}
+
+const NO_SIGNS: ReadonlySet<string> = new Set();
+/** The first code point of each. */
+const MAY_BE_SIGN = /[🙃🫥👁]/u;
+
+function signsOf({ content, reactions }: HistoryMessage): ReadonlySet<string> {
+  if (reactions.length === 0 && !MAY_BE_SIGN.test(content)) return NO_SIGNS;
+  const text = plain(content);
+  const inText = [show, hide, aside].filter((sign) => text.includes(sign));
+  return new Set([...reactions.map(plain), ...inText]);
+}
+
+/** User, role, channel, emoji, time, command. */
+const MARKUP = /<(?:@!?(\d+)|@&(\d+)|#(\d+)|a?:(\w+):\d+|t:(-?\d+)(?::\w)?|\/([^:<>]+):\d+)>/g;
+
+/** Discord's markup as people see it: mentions, emoji, times and commands by name. */
+function readable(
+  text: string,
+  speakerName: (userId: string) => string | undefined,
+  names: MentionNames | undefined,
+): string {
+  if (!text.includes('<')) return text;
+  return text.replace(
+    MARKUP,
+    (_markup, user?: string, role?: string, channel?: string, emoji?: string, time?: string, command?: string) => {
+      if (user !== undefined) return `@${speakerName(user) ?? 'someone'}`;
+      if (role !== undefined) return `@${sanitizeName(names?.role(role) ?? '') || 'a role'}`;
+      if (channel !== undefined) return `#${sanitizeName(names?.channel(channel) ?? '') || 'a channel'}`;
+      if (emoji !== undefined) return `:${emoji}:`;
+      return time === undefined ? `/${command}` : timeText(Number(time));
+    },
+  );
+}
+
+function timeText(seconds: number): string {
+  const time = new Date(seconds * 1000);
+  return Number.isNaN(time.getTime()) ? 'some time' : time.toISOString().replace(/:\d\d\.000Z$/, ' UTC');
+}
+
+/** By `attachmentKey`. */
+export type Shown<T> = ReadonlyMap<string, T>;
+
+export function attachmentKey(message: HistoryMessage, attachment: HistoryAttachment): string {
+  return `${message.id}/${message.attachments.indexOf(attachment)}`;
 }

@@ -1,0 +1,283 @@
+import {
+  type Clock,
+  type FrontDoor,
+  isDotMessage,
+  isNotice,
+  isUnfinishedPart,
+  maxEntries,
+  type Random,
+  type TurnTrigger,
+  withoutNoticeMark,
+  z,
+} from '@cinnabar/sdk';
+import { type Message, MessageType, type PartialMessage, type SendableChannels } from 'discord.js';
+import { LRUCache } from 'lru-cache';
+import type { BotConfig } from '../config/keys.js';
+import type { ChatParts } from '../plugin-context.js';
+
+/** What a person says in a message, or a bot in the messages of one answer. */
+type Said = readonly [Message, ...Message[]];
+
+/** Answers what was not said to the bot, where the configuration wants that. For other messages it costs a few look-ups in memory. */
+export async function listenForMore(parts: ChatParts, frontDoor: FrontDoor): Promise<void> {
+  const { on, defer, client, commands, random, clock, log } = parts;
+  const rules = await openRules(parts);
+  const chainOf = createChainCounter();
+
+  const judge = (said: Said, known: Rules, chain: number): Promise<unknown> | undefined => {
+    const botId = client.user?.id ?? '';
+    const trigger = triggerOf(said, known, { botId, chain, random });
+    const last = said.at(-1) ?? said[0];
+    if (trigger === undefined || commands.matches(last)) return undefined;
+    const text = said.map(({ content }) => withoutNoticeMark(content)).join('\n');
+    return frontDoor.take(last, { trigger, responder: 'chat', ...(said.length === 1 ? {} : { text }) });
+  };
+  const judgeLater = async (said: Said, chain: number) => {
+    const [{ channel }] = said;
+    if (channel.isSendable()) await judge(said, await rules.refresh(channel), chain);
+  };
+  const consider = (said: Said, chain: number): Promise<unknown> | undefined => {
+    const [{ channelId }] = said;
+    const known = rules.of(channelId);
+    if (known === undefined || rules.isStale(channelId)) return judgeLater(said, chain);
+    return judge(said, known, chain);
+  };
+  const answers = createBotAnswers({
+    clock,
+    count: chainOf,
+    onWhole: async ({ messages, chain }) => consider(messages, chain),
+    onError: (error) => log.warn('what a bot said could not be considered', { error }),
+  });
+  defer(answers.close);
+
+  on('messageCreate', (message) => {
+    // What another bot says about itself is said to members, and counts as no message in a chain.
+    if (message.guildId === null || isNotice(message)) return undefined;
+    if (message.author.bot || message.webhookId !== null) return answers.add(message);
+    return consider([message], chainOf(message));
+  });
+  on('messageDelete', answers.remove);
+  on('channelPinsUpdate', ({ id }) => rules.readPins(id));
+  on('messageUpdate', (_old, message) => {
+    if (message.pinned) rules.readPins(message.channelId);
+    return answers.change(message);
+  });
+}
+
+/** When the bot answers what was not said to it, ready to be tested on a message. */
+interface Rules {
+  readonly name: RegExp | undefined;
+  /** Of all messages, 0 to 1. */
+  readonly share: number;
+  readonly botChainLength: number;
+}
+
+/** Channels whose pins change the rules: after a restart their pins are read before the first message is judged. */
+export const pinnedRules = { scope: 'channel', version: 1, schema: z.object({ pinned: z.boolean() }) } as const;
+
+const REMEMBERED_CHANNELS = 20_000;
+const FRESH_MS = 10_000;
+
+/** The rules by which each channel is answered unasked, kept in memory for some seconds. */
+async function openRules({ config, collections, client, clock }: ChatParts) {
+  const pinned = collections.pinnedRules;
+  const known = new LRUCache<string, { readonly rules: Rules; readonly at: number }>(maxEntries(REMEMBERED_CHANNELS));
+  const withPins = new Set<string>();
+  for await (const [channelId] of pinned.entries()) withPins.add(channelId);
+
+  const rememberPins = async (channelId: string, matter: boolean) => {
+    if (matter) await pinned.of(channelId).set({ pinned: true });
+    else {
+      withPins.delete(channelId);
+      if ((await pinned.of(channelId).find()) !== undefined) await pinned.of(channelId).delete();
+    }
+  };
+
+  return {
+    /** The rules as last known, at once. */
+    of: (channelId: string): Rules | undefined => known.get(channelId)?.rules,
+    /** Whether settings and files may have changed since. */
+    isStale: (channelId: string) => clock.now() - (known.peek(channelId)?.at ?? 0) > FRESH_MS,
+    /** Looks the rules up. Requests nothing of Discord, unless pins of the channel are known to matter. */
+    async refresh(channel: SendableChannels): Promise<Rules> {
+      const guildId = channel.isDMBased() ? null : channel.guild.id;
+      const botName = (guildId === null ? null : client.guilds.cache.get(guildId)?.members.me?.displayName) ?? '';
+      const general = compile((await config.forGuild(guildId)).config, botName);
+      let rules = general;
+      if (withPins.has(channel.id)) {
+        rules = compile((await config.forChannel(channel)).config, botName);
+        await rememberPins(channel.id, !isSame(general, rules));
+      }
+      known.set(channel.id, { rules, at: clock.now() });
+      return rules;
+    },
+    /** A message was pinned, edited or unpinned. */
+    readPins(channelId: string) {
+      withPins.add(channelId);
+      known.delete(channelId);
+    },
+  };
+}
+
+function compile(config: BotConfig, botName: string): Rules {
+  const { replyOnName, replyOnRandom, botChainLength, innerName = botName } = config;
+  return {
+    name: replyOnName && innerName !== '' ? asWord(innerName) : undefined,
+    share: replyOnRandom > 1 ? 1 / replyOnRandom : replyOnRandom,
+    botChainLength,
+  };
+}
+
+/** Not as a part of another word, in any script. */
+function asWord(name: string): RegExp {
+  const literal = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`, 'iu');
+}
+
+function isSame(a: Rules, b: Rules): boolean {
+  return a.name?.source === b.name?.source && a.share === b.share && a.botChainLength === b.botChainLength;
+}
+
+/** Looked up once: the enumeration is behind several getters, and this is asked with every message. */
+const SAID: ReadonlySet<MessageType> = new Set([MessageType.Default, MessageType.Reply]);
+
+/**
+ * Why a message is answered that `ai` does not take by itself; `undefined` when it is not. People: when they say the bot's name, or by
+ * chance. Bots: when they say its name or mention it in any part of an answer, as long as not too many bots have spoken in a row. Webhooks never.
+ * @param said a person's message, or the messages of one answer of a bot
+ * @param chain answers of bots in a row, this one included
+ */
+function triggerOf(
+  said: readonly [Message, ...Message[]],
+  { name, share, botChainLength }: Rules,
+  { botId, chain, random }: { readonly botId: string; readonly chain: number; readonly random: Random },
+): TurnTrigger | undefined {
+  const [{ author, webhookId, type, mentions, content }] = said;
+  if (author.id === botId || webhookId !== null) return undefined;
+  if (!SAID.has(type) || isDotMessage(content)) return undefined;
+  const isAddressed = mentions.repliedUser?.id === botId || said.some((part) => part.mentions.users.has(botId));
+  if (author.bot) {
+    if (chain > botChainLength) return undefined;
+    if (isAddressed) return mentions.repliedUser?.id === botId ? 'reply' : 'mention';
+    return said.some((part) => name?.test(part.content) === true) ? 'name' : undefined;
+  }
+  // These come by themselves.
+  if (isAddressed) return undefined;
+  if (name?.test(content) === true) return 'name';
+  return share > 0 && random.next() < share ? 'random' : undefined;
+}
+
+/** What a bot says in one go, once it is whole. */
+interface BotAnswer {
+  /** Its messages, oldest first. */
+  readonly messages: readonly [Message, ...Message[]];
+  /** How many answers of bots stand in a row, this one included. */
+  readonly chain: number;
+}
+
+interface BotAnswersParts {
+  readonly clock: Clock;
+  /** Counts an answer into its channel's chain. */
+  readonly count: (message: Message) => number;
+  readonly onWhole: (answer: BotAnswer) => Promise<unknown>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Bots of other programs do not say that an answer goes on: what they say within this time of their last words belongs to it. */
+const QUIET_MS = 2_000;
+/** An answer that goes on, by its mark, broke off when nothing comes for so long. */
+const BROKEN_OFF_MS = 30_000;
+
+interface Growing {
+  readonly chain: number;
+  readonly messages: Message[];
+  /** Whether its bot marks parts that go on: then a part without the mark is the last. */
+  marksParts: boolean;
+  cancel(): void;
+}
+
+/** Gathers the messages of bots into answers. */
+export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswersParts) {
+  const growing = new Map<string, Growing>();
+
+  const drop = (key: string) => {
+    growing.get(key)?.cancel();
+    growing.delete(key);
+  };
+  const finish = async (key: string): Promise<void> => {
+    const answer = growing.get(key);
+    drop(key);
+    const [first, ...others] = answer?.messages ?? [];
+    if (answer !== undefined && first !== undefined)
+      await onWhole({ messages: [first, ...others], chain: answer.chain });
+  };
+  const update = async (key: string, answer: Growing): Promise<void> => {
+    answer.cancel();
+    const last = answer.messages.at(-1);
+    if (last === undefined) return drop(key);
+    const goesOn = isUnfinishedPart(last);
+    if (answer.marksParts && !goesOn) return finish(key);
+    answer.marksParts ||= goesOn;
+    answer.cancel = clock.after(goesOn ? BROKEN_OFF_MS : QUIET_MS, () => void finish(key).catch(onError));
+  };
+  const withMessage = (id: string) => [...growing].find(([, { messages }]) => messages.some((one) => one.id === id));
+
+  return {
+    /** A bot has posted a message. Resolves when the answers that this completed have been handled. */
+    async add(message: Message): Promise<void> {
+      const key = `${message.channelId}:${message.webhookId ?? message.author.id}:${message.author.username}`;
+      // What another bot says between them parts messages that no mark joins.
+      const over = [...growing]
+        .filter(
+          ([other, { marksParts, messages }]) =>
+            other !== key && !marksParts && messages[0]?.channelId === message.channelId,
+        )
+        .map(([other]) => other);
+      // Only the first part of an answer is a reply.
+      if (message.reference !== null) over.push(key);
+      // To handle them may take as long as an answer: the message is added before that, so that a later one does not come before it.
+      const handled = over.map(finish);
+      const answer = growing.get(key) ?? { chain: count(message), messages: [], marksParts: false, cancel() {} };
+      growing.set(key, answer);
+      answer.messages.push(message);
+      await Promise.all([...handled, update(key, answer)]);
+    },
+    /** A message was edited, as one is that grows while a model writes. */
+    async change(message: Message | PartialMessage): Promise<void> {
+      const [key, answer] = withMessage(message.id) ?? [];
+      if (key === undefined || answer === undefined || message.partial) return;
+      const place = answer.messages.findIndex(({ id }) => id === message.id);
+      // What turned out to be a notice is said to members.
+      answer.messages.splice(place, 1, ...(isNotice(message) ? [] : [message]));
+      await update(key, answer);
+    },
+    /** A message was deleted. The answer may be complete without it. */
+    async remove({ id }: { readonly id: string }): Promise<void> {
+      const [key, answer] = withMessage(id) ?? [];
+      if (key === undefined || answer === undefined) return;
+      answer.messages.splice(
+        answer.messages.findIndex((one) => one.id === id),
+        1,
+      );
+      await update(key, answer);
+    },
+    /** Drops what is not complete yet. */
+    close() {
+      for (const key of [...growing.keys()]) drop(key);
+    },
+  };
+}
+
+/**
+ * Counts how many answers of bots stand at the end of each channel, with no person's message between them. The function counts a message in
+ * and returns the length; of an answer in several messages it gets the first only.
+ */
+function createChainCounter() {
+  const lengths = new LRUCache<string, number>(maxEntries(REMEMBERED_CHANNELS));
+  return ({ channelId, author, webhookId }: Message): number => {
+    const length = author.bot || webhookId !== null ? (lengths.get(channelId) ?? 0) + 1 : 0;
+    if (length === 0) lengths.delete(channelId);
+    else lengths.set(channelId, length);
+    return length;
+  };
+}

@@ -1,0 +1,71 @@
+import {
+  Access,
+  Accounts,
+  Clock,
+  Commands,
+  Configuration,
+  Files,
+  FrontDoor,
+  Ledger,
+  Llm,
+  MessageOrigins,
+  OwnerNotices,
+  optional,
+  type PluginContext,
+  Prefixes,
+  Provenance,
+  Random,
+  type Services,
+  SettingsCatalog,
+  ToolHistory,
+  Tools,
+} from '@cinnabar/sdk';
+import type { ConfigSource } from './config/chat-config.js';
+import type { cacheSettings, guildSettings } from './config/guild-settings.js';
+import { memories } from './context/caching/cache-state.js';
+import type { ChannelHistory, Images, TextFiles } from './history/types.js';
+import { pinnedRules } from './loop/activation.js';
+import type { TellPrefill } from './loop/status.js';
+import { heldCalls } from './loop/tool-records.js';
+
+export const collections = { calls: heldCalls, memories, pinnedRules };
+
+export const inject = {
+  access: Access,
+  catalog: SettingsCatalog,
+  /** Without them nothing limits what is used, and no receipt is kept. */
+  accounts: optional(Accounts),
+  clock: Clock,
+  commands: Commands,
+  configuration: Configuration,
+  files: Files,
+  frontDoor: optional(FrontDoor),
+  ledger: Ledger,
+  llm: optional(Llm),
+  notices: OwnerNotices,
+  prefixes: Prefixes,
+  provenance: Provenance,
+  random: Random,
+  toolHistory: optional(ToolHistory),
+  origins: MessageOrigins,
+  tools: Tools,
+};
+
+export type ChatContext = PluginContext<
+  { readonly guild: typeof guildSettings; readonly global: typeof cacheSettings },
+  typeof collections,
+  typeof inject
+>;
+
+/** What the modules of this plugin work with: the host's services and each other. */
+export interface ChatParts
+  extends Services<typeof inject>,
+    Pick<ChatContext, 'client' | 'collections' | 'defer' | 'log' | 'on'> {
+  readonly config: ConfigSource;
+  readonly history: ChannelHistory;
+  readonly images: Images;
+  readonly textFiles: TextFiles;
+  readonly tellPrefill: TellPrefill;
+  /** Aborts when the plugin stops; within an answer, also when its turn ends. */
+  readonly signal: AbortSignal;
+}
