@@ -25,11 +25,11 @@ import { type Budget, days } from './budget.js';
 import type { OutageNotices } from './delivery/notices.js';
 import { type ErrorLog, errorCollections } from './error-log.js';
 import type { LettaServers } from './letta/agents.js';
-import { lettaCollections } from './letta/sent-prompts.js';
+import { lettaCollections } from './letta/runs/prompt-context.js';
 import { digests } from './presence/digests.js';
 import { type OwnThreads, startedThreads } from './presence/messages.js';
 import { wakes } from './presence/wakes.js';
-import type { Breakers } from './queue/breakers.js';
+import type { Breakers } from './queue/attempts.js';
 import type { RelayQueue } from './queue/queue.js';
 import type { settings } from './settings.js';
 

@@ -1,10 +1,10 @@
+import { join } from 'node:path';
 import type { SetupNeed } from '@cinnabar/sdk';
 import { approveTool, createApprovalCards } from './agents/approval-card.js';
 import { createDmAgents } from './agents/dm-agents.js';
-import { PLUGIN } from './agents/grants.js';
 import { createMessageAuthors } from './agents/message-authors.js';
-import { cancelForbidden, createAgentPermissions } from './agents/permissions.js';
-import { createProfiles, openRosters } from './agents/roster.js';
+import { cancelForbidden, createAgentPermissions, PLUGIN } from './agents/permissions.js';
+import { createProfiles, openRosters, targetOf } from './agents/roster.js';
 import { createBudget } from './budget.js';
 import { agentCommands } from './commands/agents.js';
 import { configCommand, switchCommands } from './commands/config.js';
@@ -14,18 +14,20 @@ import { setupCommand } from './commands/setup.js';
 import { contextCommand, statusCommands } from './commands/status.js';
 import { wakeCommand } from './commands/wake.js';
 import type { Relay, RelayContext, RelayCore, RelayStores } from './context.js';
-import { createOutageNotices } from './delivery/notices.js';
-import { openQueue } from './delivery/open-queue.js';
+import { createDeliver } from './delivery/deliver.js';
+import { createOutageNotices, onDropped, onFailed } from './delivery/notices.js';
 import { createErrorLog } from './error-log.js';
-import { onConsent } from './intake/consent.js';
-import { respond } from './intake/respond.js';
+import { personalData } from './events/event.js';
+import { onConsent, respond } from './intake/respond.js';
 import { createLettaServers } from './letta/agents.js';
-import { personalData } from './personal-data.js';
 import { openDigests } from './presence/digests.js';
 import { createOwnThreads, listenForMessages } from './presence/messages.js';
 import { listenForReactions } from './presence/reactions.js';
 import { wakeDue } from './presence/wakes.js';
-import { createBreakers } from './queue/breakers.js';
+import { createBreakers } from './queue/attempts.js';
+import { openRelayQueue, type QueueRules, type RelayQueue } from './queue/queue.js';
+import { createQueueJournal } from './queue/state.js';
+import { rulesIn } from './settings.js';
 
 /** How often running deliveries are checked against the switches and rights that allow them. */
 const PERMISSION_CHECK_MS = 2_000;
@@ -148,5 +150,49 @@ function publishMetrics({ metrics, queue, breakers }: Relay): void {
     help: 'Whether the circuit breaker of an agent keeps prompts from it (1) or not (0).',
     labels: ['agent'],
     read: () => breakers.list().map(([agent, { state }]) => [{ agent }, state === 'closed' ? 0 : 1]),
+  });
+}
+
+/** An attempt may take its own time, that of as many attempts before it at the same agent, and the time that people take for decisions. */
+const MOST_AHEAD = 10;
+const DECISIONS_MS = 15 * 60_000;
+/** How many channels are served at the same time. */
+const BOUNDS = { total: 64, perGuild: 16 };
+
+/** Opens the queue with what an earlier process left in it. Nothing is delivered before the bot is connected. */
+async function openQueue(core: RelayCore): Promise<RelayQueue> {
+  const { settings, rosters, letta, files, notices, clock, log, signal } = core;
+  const connected = new Promise<void>((resolve) => {
+    core.ready(resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  const rulesFor = async (guildId: string | null): Promise<QueueRules> => {
+    const rules = await rulesIn(settings, guildId);
+    return {
+      rateLimitMs: rules.rate_limit_seconds * 1000,
+      maxQueueSize: rules.max_queue_size,
+      whenFull: rules.whenFull,
+      attemptLimitMs: MOST_AHEAD * rules.agent_timeout * 1000 + DECISIONS_MS,
+      paused: guildId !== null && rosters.of(guildId)?.paused === true,
+    };
+  };
+  return openRelayQueue({
+    store: createQueueJournal(join(await files.folder('relay'), 'queue'), clock, log, files),
+    rulesFor,
+    agentFor: async (event) => letta.globalName((await targetOf(event, core))?.agentId ?? 'nobody'),
+    deliver: createDeliver(core, connected),
+    breakers: core.breakers,
+    clock,
+    random: core.random,
+    log,
+    bound: () => BOUNDS,
+    onDropped: (drop) => onDropped(drop, core),
+    onFailed: (failure) => onFailed(failure, core),
+    onStall: ({ channelId, problem }) =>
+      notices.alert({
+        kind: 'relay-queue-stalled',
+        text: `The queue of the relay stood still for the channel <#${channelId}> (${problem}). I have set it going again.`,
+        remedy: 'Look into the log for what went before. If it happens again, restart the bot and report it.',
+      }),
   });
 }

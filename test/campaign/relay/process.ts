@@ -6,9 +6,9 @@
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { Batch, Delivery } from '@cinnabar/plugin-relay/events/event';
-import { createBreakers } from '@cinnabar/plugin-relay/queue/breakers';
-import { createQueueJournal } from '@cinnabar/plugin-relay/queue/journal';
+import { createBreakers } from '@cinnabar/plugin-relay/queue/attempts';
 import { openRelayQueue } from '@cinnabar/plugin-relay/queue/queue';
+import { createQueueJournal } from '@cinnabar/plugin-relay/queue/state';
 import { event } from '../../plugins/relay/queue/town.js';
 import { createFastClock } from './fast-clock.js';
 import { type Told, tellPath } from './messages.js';

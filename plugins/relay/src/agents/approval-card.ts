@@ -1,7 +1,7 @@
 import { type Actor, linkSignals, type SettledOutcome, type ToolDefinition, withinLimit, z } from '@cinnabar/sdk';
 import type { RelayStores } from '../context.js';
 import type { ApprovalDecision, ApprovalRequest, AskApproval } from '../letta/runs/prompt-context.js';
-import { grantOf, guildIdentity, PLUGIN } from './grants.js';
+import { grantOf, guildIdentity, PLUGIN } from './permissions.js';
 
 const read = z.record(z.string(), z.unknown());
 

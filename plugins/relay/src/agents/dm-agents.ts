@@ -1,6 +1,6 @@
 import { z } from '@cinnabar/sdk';
 import type { RelayContext, RelayStores } from '../context.js';
-import { directIdentity, directKey } from './grants.js';
+import { directIdentity, directKey } from './permissions.js';
 
 /** What is stored of a person's direct messages. */
 export const directs = {

@@ -1,5 +1,5 @@
 import { type Collection, createdAt, type SettledCall, z } from '@cinnabar/sdk';
-import { agentKeyOf } from './grants.js';
+import { agentKeyOf } from './permissions.js';
 
 /** Which agent wrote the latest messages of a channel: for reactions, and for replies to them. */
 export const posts = {

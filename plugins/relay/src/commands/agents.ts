@@ -9,8 +9,7 @@ import {
 } from '@cinnabar/sdk';
 import type { GuildBasedChannel } from 'discord.js';
 import { homeOf } from '../agents/dm-agents.js';
-import { firstTools, grantOf, guildIdentity, saveGrant } from '../agents/grants.js';
-import { cancelForbidden } from '../agents/permissions.js';
+import { cancelForbidden, firstTools, grantOf, guildIdentity, saveGrant } from '../agents/permissions.js';
 import type { GuildAgent, Roster } from '../agents/roster.js';
 import type { Relay } from '../context.js';
 import { ADMIN, agentNamed, agentOption, guildOf } from './options.js';

@@ -7,8 +7,7 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
-import { PLUGIN } from '../agents/grants.js';
-import { cancelForbidden } from '../agents/permissions.js';
+import { cancelForbidden, PLUGIN } from '../agents/permissions.js';
 import { CHANNEL_MODES, type ChannelMode } from '../agents/roster.js';
 import type { Relay } from '../context.js';
 import { ADMIN, guildOf } from './options.js';

@@ -9,10 +9,9 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { homeOf } from '../agents/dm-agents.js';
-import { directIdentity } from '../agents/grants.js';
-import { cancelForbidden } from '../agents/permissions.js';
+import { cancelForbidden, directIdentity } from '../agents/permissions.js';
 import type { Relay } from '../context.js';
-import { OFF, ON } from '../intake/consent.js';
+import { OFF, ON } from '../intake/respond.js';
 import { rulesIn } from '../settings.js';
 import { AGENT_ID } from './agents.js';
 import { changeSetting, RESET } from './config.js';

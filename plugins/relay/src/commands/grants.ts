@@ -8,7 +8,7 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
-import { grantOf, guildIdentity, saveGrant } from '../agents/grants.js';
+import { grantOf, guildIdentity, saveGrant } from '../agents/permissions.js';
 import type { Relay } from '../context.js';
 import { ADMIN, agentNamed, agentOption, guildOf } from './options.js';
 

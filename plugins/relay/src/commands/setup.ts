@@ -9,7 +9,7 @@ import {
   visible,
 } from '@cinnabar/sdk';
 import type { Channel } from 'discord.js';
-import { directGrant, grantOf, guildIdentity, isLetInto, PLUGIN, saveGrant } from '../agents/grants.js';
+import { directGrant, grantOf, guildIdentity, isLetInto, PLUGIN, saveGrant } from '../agents/permissions.js';
 import type { Relay } from '../context.js';
 import { isOlder, isPrivateAddress, REFUSES_PRIVATE_SINCE, TRIED } from '../letta/client.js';
 import { troubleOf } from '../letta/errors.js';

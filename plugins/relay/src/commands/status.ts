@@ -8,10 +8,8 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { AttachmentBuilder, type Message } from 'discord.js';
-import { grantOf, guildIdentity, PLUGIN, placesOf } from '../agents/grants.js';
-import { postingProblem } from '../agents/permissions.js';
-import { byKey, chooseAgent } from '../agents/roster.js';
-import { targetOf } from '../agents/target.js';
+import { grantOf, guildIdentity, PLUGIN, placesOf, postingProblem } from '../agents/permissions.js';
+import { byKey, chooseAgent, targetOf } from '../agents/roster.js';
 import type { Relay } from '../context.js';
 import { promptFor } from '../delivery/deliver.js';
 import type { EventKind, RelayEvent } from '../events/event.js';

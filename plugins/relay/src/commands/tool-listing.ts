@@ -1,5 +1,5 @@
 import type { IdentityGrant, McpEndpoint } from '@cinnabar/sdk';
-import { LISTER, PLUGIN } from '../agents/grants.js';
+import { LISTER, PLUGIN } from '../agents/permissions.js';
 import type { Relay } from '../context.js';
 
 /**

@@ -1,5 +1,5 @@
 import { type CommandContext, option, type Subcommand, subcommand, UserError, z } from '@cinnabar/sdk';
-import { assertLetIn, placesOf } from '../agents/grants.js';
+import { assertLetIn, placesOf } from '../agents/permissions.js';
 import { chooseAgent } from '../agents/roster.js';
 import type { Relay } from '../context.js';
 import { readPlan } from '../presence/schedule-parser.js';

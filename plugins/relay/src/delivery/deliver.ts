@@ -1,8 +1,7 @@
 import { budgetRefusal, createKeyedMutex, isUnknown, keepTyping, sentenceOf, UserError } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import { isLetInto, PLUGIN } from '../agents/grants.js';
-import { noAnswer, type PostingProblem, postingProblem } from '../agents/permissions.js';
-import { grantConversation, type Target, targetOf } from '../agents/target.js';
+import { isLetInto, noAnswer, PLUGIN, type PostingProblem, postingProblem } from '../agents/permissions.js';
+import { grantConversation, type Target, targetOf } from '../agents/roster.js';
 import type { RelayCore } from '../context.js';
 import {
   type Batch,
@@ -17,7 +16,7 @@ import type { Agents } from '../letta/agents.js';
 import type { Answered } from '../letta/runs/prompt-context.js';
 import { renderPrompt } from '../prompts/render.js';
 import { type GuildRules, rulesIn } from '../settings.js';
-import { postAt } from './post.js';
+import { postAt } from './notices.js';
 
 /**
  * Brings a batch to its agent. Everything that can go wrong is a `Delivery`: it never throws.

@@ -1,13 +1,28 @@
 import { createKeyedMutex } from '@cinnabar/sdk';
 import type { RelayContext } from '../context.js';
 import { recoverApprovals } from './approvals.js';
-import { type Connect, createConnect, createKnownTools, type ServerAddress, toolsAt, versionOf } from './client.js';
+import {
+  type Connect,
+  createConnect,
+  createKnownTools,
+  createServerFindings,
+  type ServerAddress,
+  toolsAt,
+  versionOf,
+} from './client.js';
 import { troubleOf } from './errors.js';
 import { type HostRegistration, type RegisteredHost, registerHost, unregisterHost } from './hosting.js';
 import { converse } from './runs/converse.js';
-import type { AgentEvent, AskApproval, Conversed, Prompt, PromptServices } from './runs/prompt-context.js';
-import { createServerFindings } from './runs/requests.js';
-import { createPruning, forgetKept, keptOf } from './sent-prompts.js';
+import {
+  type AgentEvent,
+  type AskApproval,
+  type Conversed,
+  createPruning,
+  forgetKept,
+  keptOf,
+  type Prompt,
+  type PromptServices,
+} from './runs/prompt-context.js';
 
 /** The Letta server whose address is in the settings, or else in the environment. */
 export interface LettaServers {

@@ -1,20 +1,24 @@
 import { linkSignals } from '@cinnabar/sdk';
 import type { Letta } from '@letta-ai/letta-client';
 import type { ApprovalCreate } from '@letta-ai/letta-client/resources/agents/messages';
-import type { Connect } from './client.js';
+import { type Connect, messagesOf, openStream } from './client.js';
 import { troubleOf } from './errors.js';
-import { applyChunk, consumeStream, createStreamState, type WaitingCall } from './runs/consume-stream.js';
+import {
+  applyChunk,
+  consumeStream,
+  createStreamState,
+  type WaitingCall,
+  waitForBlocker,
+} from './runs/consume-stream.js';
 import {
   type ApprovalDecision,
+  type AskedApproval,
   createDeadline,
   type Next,
   type PromptContext,
   type PromptServices,
   saveRecord,
 } from './runs/prompt-context.js';
-import { messagesOf, openStream } from './runs/requests.js';
-import { waitForBlocker } from './runs/run-progress.js';
-import type { AskedApproval } from './sent-prompts.js';
 
 const MOST_LOSSES = 3;
 const NOT_ASKED: ApprovalDecision = { approve: false, reason: 'Nobody could be asked.' };

@@ -1,11 +1,10 @@
 import { compareIds, isForPeopleOnly, isOwnMessage, isQuiet, speakerId, UserError, z } from '@cinnabar/sdk';
 import type { GuildTextBasedChannel, Message } from 'discord.js';
-import { placesOf } from '../agents/grants.js';
+import { placesOf } from '../agents/permissions.js';
 import { chooseAgent, modeOf } from '../agents/roster.js';
 import type { Relay } from '../context.js';
 import type { RelayEvent } from '../events/event.js';
-import { namesOf, placeFacts } from '../events/facts.js';
-import { linkOf } from '../events/message-event.js';
+import { linkOf, namesOf, placeFacts } from '../events/message-event.js';
 import { enqueue } from '../intake/respond.js';
 import { rulesIn } from '../settings.js';
 

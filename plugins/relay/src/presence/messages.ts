@@ -1,6 +1,6 @@
 import { type Collection, type FrontDoor, isDotMessage, isQuiet, repliesToOwn, z } from '@cinnabar/sdk';
 import { type Client, type Message, MessageType } from 'discord.js';
-import { PLUGIN, placesOf } from '../agents/grants.js';
+import { PLUGIN, placesOf } from '../agents/permissions.js';
 import { modeOf, namedIn, type Roster } from '../agents/roster.js';
 import type { Relay } from '../context.js';
 import { rulesIn } from '../settings.js';

@@ -1,11 +1,10 @@
 import { isQuiet } from '@cinnabar/sdk';
 import type { MessageReaction, PartialMessageReaction, PartialUser, User } from 'discord.js';
-import { placesOf } from '../agents/grants.js';
+import { placesOf } from '../agents/permissions.js';
 import { modeOf } from '../agents/roster.js';
 import type { Relay } from '../context.js';
 import type { RelayEvent } from '../events/event.js';
-import { authorFacts, nameOr, namesOf, placeFacts } from '../events/facts.js';
-import { linkOf } from '../events/message-event.js';
+import { authorFacts, linkOf, nameOr, namesOf, placeFacts } from '../events/message-event.js';
 import { enqueue } from '../intake/respond.js';
 import { rulesIn } from '../settings.js';
 

@@ -1,7 +1,7 @@
 import { isQuiet, z } from '@cinnabar/sdk';
 import type { Relay } from '../context.js';
 import type { RelayEvent } from '../events/event.js';
-import { placeFacts } from '../events/facts.js';
+import { placeFacts } from '../events/message-event.js';
 import { enqueue } from '../intake/respond.js';
 import { rulesIn } from '../settings.js';
 import { readPlan } from './schedule-parser.js';

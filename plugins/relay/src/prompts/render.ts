@@ -1,6 +1,5 @@
+import { visible } from '@cinnabar/sdk';
 import type { AuthorFacts, Batch, ChainLink, EventKind, RelayEvent } from '../events/event.js';
-import { type Guidance, guidance } from './guidance.js';
-import { cut, inLine, LONGEST_LINK, LONGEST_MESSAGE, labelled, quoted } from './quote.js';
 
 /**
  * The prompt for a batch, as it is sent: sections parted by an empty line. Nothing that a member has written
@@ -235,4 +234,122 @@ function attachmentsOf({ facts: { attachments } }: RelayEvent): readonly string[
 /** The section of the messages that it replies to; nothing when there are none. */
 function chainOf({ facts: { chain } }: RelayEvent, reader: Reader, title = '**Reply Thread:**'): readonly string[] {
   return chain.length === 0 ? [] : [`${title}\n${listed(chain, reader)}`];
+}
+
+/** What an agent can use the tools for in a server, in few words; their own descriptions say the rest. */
+const IN_A_SERVER: Readonly<Record<string, string>> = {
+  'discord_read_messages(channelId, limit)': 'Read recent channel messages for context',
+  'discord_get_server_info(guildId)': 'Get detailed server information including channels',
+  'discord_send(channelId, message, replyToMessageId)': 'Send messages to channels, optionally as a reply',
+  'discord_add_reaction(channelId, messageId, emoji)': 'React to messages',
+  'discord_search_messages(guildId, content, authorId, channelId, limit)': 'Search the messages of the server',
+  'discord_add_multiple_reactions(channelId, messageId, emojis)': 'Add several reactions to a message at once',
+  'discord_remove_reaction(channelId, messageId, emoji)': 'Take a reaction back',
+  'discord_edit_message(channelId, messageId, content)': 'Edit a message that you have sent',
+  'discord_delete_message(channelId, messageId, reason)': 'Delete a message',
+  'discord_list_servers()': 'List the servers that you have access to',
+  'discord_get_forum_channels(guildId)': 'List the forum channels of a server',
+  'discord_create_forum_post(forumChannelId, title, content, tags)': 'Create a forum post',
+  'discord_get_forum_post(threadId)': 'Read a forum post',
+  'discord_reply_to_forum(threadId, message)': 'Reply to a forum post',
+};
+const IN_A_DM: Readonly<Record<string, string>> = {
+  'discord_read_messages(channelId, limit)': 'Review your DM conversation history',
+  'discord_send(channelId, message, replyToMessageId)': 'Send a message in this DM channel',
+  'discord_add_reaction(channelId, messageId, emoji)': 'React to messages',
+};
+
+interface Guidance {
+  /** Names of the tools that this agent really has. */
+  readonly tools: ReadonlySet<string>;
+  /** Whether the prompt names them at all. */
+  readonly enabled: boolean;
+  /** Whether what the agent says without posting it is posted for it. */
+  readonly postsForIt: boolean;
+}
+
+/** The section that names the agent's tools, and how to answer; nothing where it is not wanted. */
+function guidance({ tools, enabled, postsForIt }: Guidance, isDirect: boolean): readonly string[] {
+  if (!enabled) return [];
+  const known = Object.entries(isDirect ? IN_A_DM : IN_A_SERVER);
+  const hints = known.filter(([usage]) => tools.has(usage.slice(0, usage.indexOf('('))));
+  const opening = isDirect ? [] : ['You have access to MCP Discord tools to gather context as needed:'];
+  const list = hints.map(([usage, use]) => `- ${usage}: ${use}`);
+  const section = hints.length === 0 ? [] : [['**Available Tools:**', ...opening, ...list].join('\n')];
+  if (tools.has('discord_send')) return [...section, howToReply(isDirect)];
+  return postsForIt ? [...section, 'What you say at the end of your work is posted as your reply.'] : section;
+}
+
+function howToReply(isDirect: boolean): string {
+  return [
+    'To reply, use the discord_send tool:',
+    `- Each call creates a new message in the ${isDirect ? 'DM channel' : 'channel'}`,
+    `- Use replyToMessageId to reply directly to a specific message${isDirect ? ' if needed' : ''}`,
+    '- For most responses, a single call is sufficient',
+    '- Only use multiple calls if absolutely necessary:',
+    `    * You are replying to multiple messages in the context${isDirect ? '' : ' from multiple users'}`,
+  ].join('\n');
+}
+
+/** Whatever any program takes for the end of a line. */
+const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/u;
+/** Scripts are written with them, and emoji joined; they move and hide nothing. */
+const HARMLESS = /(\u200C|\u200D|\t)/u;
+
+/** Starts every line of what somebody wrote, other than the one behind their name. No line of the prompt itself starts with it. */
+const MARK = '> ';
+
+/**
+ * What somebody wrote, in such a form that none of it can pass for a line of the prompt: each line is marked.
+ * @example quoted('Hi\n**Context:**') // '> Hi\n> **Context:**'
+ */
+function quoted(text: string): string {
+  return linesOf(text)
+    .map((line) => `${MARK}${line}`.trimEnd())
+    .join('\n');
+}
+
+/**
+ * The same behind a label, which the first line follows: a line that starts with a label of the prompt's own can be nothing else.
+ * @example labelled('alice', 'Hi\n**Context:**') // 'alice: Hi\n> **Context:**'
+ */
+function labelled(label: string, text: string): string {
+  const [first = '', ...more] = linesOf(text);
+  return [`${label}: ${first}`.trimEnd(), ...more.map((line) => `${MARK}${line}`.trimEnd())].join('\n');
+}
+
+/** What somebody wrote as one line, for a place inside a line of the prompt. */
+function inLine(text: string): string {
+  return linesOf(text).join(' ').trim();
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split(LINE_END).map(shown);
+}
+
+/** Hidden characters carry orders to models that people cannot see. */
+function shown(line: string): string {
+  return line
+    .split(HARMLESS)
+    .map((part, index) => (index % 2 === 1 ? part : visible(part)))
+    .join('');
+}
+
+/** A member's longest message is as long; longer is only what plugins and webhooks write. */
+const LONGEST_MESSAGE = 4_000;
+/** Of each message that is shown for the sake of another one. */
+const LONGEST_LINK = 1_000;
+
+interface Cut {
+  readonly text: string;
+  /** A line of the prompt that tells what is missing; `undefined` when nothing is. */
+  readonly note: string | undefined;
+}
+
+/** Shortens a text for the prompt, never inside a character. @param readable whether the agent can read messages itself */
+function cut(text: string, longest: number, readable: boolean): Cut {
+  if (text.length <= longest) return { text, note: undefined };
+  const kept = text.slice(0, longest).replace(/[\uD800-\uDBFF]$/u, '');
+  const rest = readable ? '; discord_read_messages(channelId, limit) shows all of it' : '';
+  return { text: kept, note: `(Cut: ${kept.length} of ${text.length} characters are shown${rest}.)` };
 }

@@ -3,8 +3,12 @@ import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/d
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { type LettaStandInOptions, startLettaStandIn } from '@cinnabar/local-letta';
 import { type Agents, createAgents } from '@cinnabar/plugin-relay/letta/agents';
-import type { AgentEvent, AskApproval, Prompt } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
-import { lettaCollections } from '@cinnabar/plugin-relay/letta/sent-prompts';
+import {
+  type AgentEvent,
+  type AskApproval,
+  lettaCollections,
+  type Prompt,
+} from '@cinnabar/plugin-relay/letta/runs/prompt-context';
 import { recordingLogger } from '../../../support/logs.js';
 import { watchedClock } from '../../../support/watched-clock.js';
 

@@ -1,5 +1,5 @@
 import type { RelayEvent } from '@cinnabar/plugin-relay/events/event';
-import { safeName } from '@cinnabar/plugin-relay/events/facts';
+import { safeName } from '@cinnabar/plugin-relay/events/message-event';
 import { renderPrompt } from '@cinnabar/plugin-relay/prompts/render';
 import { expect } from 'chai';
 import fc from 'fast-check';

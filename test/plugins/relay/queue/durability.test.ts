@@ -1,5 +1,4 @@
-import type { QueueStore } from '@cinnabar/plugin-relay/queue/journal';
-import type { QueueRecord } from '@cinnabar/plugin-relay/queue/state';
+import type { QueueRecord, QueueStore } from '@cinnabar/plugin-relay/queue/state';
 import { expect } from 'chai';
 import { DONE, event, events, FAILED, openTown, REFUSED } from './town.js';
 

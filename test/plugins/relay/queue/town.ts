@@ -2,16 +2,15 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Batch, Delivery, RelayEvent } from '@cinnabar/plugin-relay/events/event';
-import type { Failure } from '@cinnabar/plugin-relay/queue/attempts';
-import { createBreakers } from '@cinnabar/plugin-relay/queue/breakers';
-import type { EnqueueResult } from '@cinnabar/plugin-relay/queue/enqueue';
-import { createQueueJournal, type QueueStore } from '@cinnabar/plugin-relay/queue/journal';
+import { createBreakers, type Failure } from '@cinnabar/plugin-relay/queue/attempts';
 import {
+  type EnqueueResult,
   openRelayQueue,
   type QueueRules,
   type RelayQueue,
   type RelayQueueOptions,
 } from '@cinnabar/plugin-relay/queue/queue';
+import { createQueueJournal, type QueueStore } from '@cinnabar/plugin-relay/queue/state';
 import type { Clock, Random } from '@cinnabar/sdk';
 import { type Folder, makeFolder } from '../../../support/folder.js';
 import { recordingLogger } from '../../../support/logs.js';

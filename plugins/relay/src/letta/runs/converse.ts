@@ -1,8 +1,8 @@
 import type { Letta } from '@letta-ai/letta-client';
 import { decide, denyOrphans } from '../approvals.js';
+import { openStream } from '../client.js';
 import { isConnectionRefused, isRunError, stoppedBy, troubleOf } from '../errors.js';
-import type { SentPrompt } from '../sent-prompts.js';
-import { consumeStream, createStreamState } from './consume-stream.js';
+import { consumeStream, createStreamState, isDead, waitForBlocker, waitForOthers } from './consume-stream.js';
 import {
   type AgentEvent,
   type Answered,
@@ -14,12 +14,11 @@ import {
   type PromptContext,
   type PromptServices,
   renewOtid,
+  type SentPrompt,
   saveRecord,
   type Unanswered,
 } from './prompt-context.js';
 import { cancelAtServer, findRuns, reattach, recoverRun } from './recover-run.js';
-import { openStream } from './requests.js';
-import { isDead, waitForBlocker, waitForOthers } from './run-progress.js';
 
 /**
  * Tells an agent something, and hears it out. What is sent is written down before: a prompt that was sent before is looked for at the

@@ -1,9 +1,17 @@
 import type { Message, Run } from '@letta-ai/letta-client/resources/agents/messages';
+import { countMessages, isOver, messagesOf, overRun, pause, restOf } from '../client.js';
 import { RunFailed } from '../errors.js';
-import { applyChunk, consumeStream, createStreamState, givenUp, type StreamState } from './consume-stream.js';
+import {
+  applyChunk,
+  consumeStream,
+  createStreamState,
+  givenUp,
+  isDead,
+  isDoubtful,
+  type StreamState,
+  watchRun,
+} from './consume-stream.js';
 import { hasActed, type Next, type PromptContext, renewOtid, saveRecord } from './prompt-context.js';
-import { countMessages, isOver, messagesOf, overRun, pause, restOf } from './requests.js';
-import { isDead, isDoubtful, watchRun } from './run-progress.js';
 
 /** How far apart this clock and the server's may be. */
 const CLOCKS_APART_MS = 60_000;
@@ -147,7 +155,7 @@ async function count({ client, state, deadline, log }: PromptContext, runs: read
   }
 }
 
-const PATIENCE = { timeout: 5_000 };
+const CANCEL_OPTIONS = { timeout: 5_000 };
 
 /**
  * Cancels the prompt's run at the server, as far as it can be reached. Of a run that nobody has heard of it takes only one that can be no
@@ -161,16 +169,16 @@ export async function cancelAtServer(context: PromptContext): Promise<void> {
     if (runId === undefined) return;
     context.state.runId = runId;
     // To cancel it is worth more than to know how far it had come.
-    const messages = await countMessages(client, runId, AbortSignal.timeout(PATIENCE.timeout)).catch(() => 0);
+    const messages = await countMessages(client, runId, AbortSignal.timeout(CANCEL_OPTIONS.timeout)).catch(() => 0);
     server.cancelled.set(agentId, { runId, messages, at: clock.now(), since: context.aliveAt });
-    await client.agents.messages.cancel(agentId, { run_ids: [runId] }, PATIENCE);
+    await client.agents.messages.cancel(agentId, { run_ids: [runId] }, CANCEL_OPTIONS);
   } catch (error) {
     log.warn("the agent's run could not be cancelled", { agentId, runId: context.state.runId, error });
   }
 }
 
 async function onlyRun({ client, prompt, record }: PromptContext): Promise<string | undefined> {
-  const { items } = await client.runs.list({ agent_id: prompt.agentId, active: true, limit: 20 }, PATIENCE);
+  const { items } = await client.runs.list({ agent_id: prompt.agentId, active: true, limit: 20 }, CANCEL_OPTIONS);
   const [run, ...others] = items.filter((run) => !isOver(run) && Date.parse(run.created_at ?? '') >= record.at);
   return others.length === 0 ? run?.id : undefined;
 }
