@@ -1,5 +1,5 @@
 /**
- * The seams between the host's rooms. Each room is built by one factory that takes what it needs and returns one of these;
+ * The interfaces between the host's services. Each service is built by one factory that takes what it needs and returns one of these;
  * `host.ts` composes them. Nothing here knows of tsyringe.
  */
 import type {
@@ -129,7 +129,7 @@ export interface Events {
     handler: (...args: ClientEvents[K]) => unknown,
   ): Disposer;
   ready(owner: Owner, handler: () => unknown): Disposer;
-  /** From here on no event reaches anybody. */
+  /** From here on no event reaches a listener. */
   close(): void;
 }
 
@@ -211,7 +211,7 @@ export interface PersonalDataService extends PersonalDataStore {
   register(owner: Owner, data: PersonalData): Disposer;
 }
 
-/** What nearly every room needs. */
+/** What nearly every service needs. */
 export interface Basics {
   readonly clock: Clock;
   readonly random: Random;
@@ -223,7 +223,7 @@ export interface AccessService extends Access {
   membershipsAreLive(): boolean;
   /** `decide`, trusting no cached member: for the moment at which something irrevocable happens. */
   decideFresh(actor: Actor, subject: AccessRequest): Promise<Decision>;
-  /** Who acts where something takes effect: in another guild an identity acts for whoever let it in there; others stay who they are. */
+  /** The actor where a call takes effect: in another guild an identity acts for the user who granted it access there; others stay the same. */
   actorAt(actor: Actor, at: Place): Promise<Actor>;
   /** How an identity may use a tool in the actor's guild; `undefined` for people. */
   modeOf(actor: Actor, tool: string): Promise<'allow' | 'confirm' | undefined>;

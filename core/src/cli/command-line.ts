@@ -1,7 +1,6 @@
 import type { HostConfig } from '../config/host-config.js';
 import { loadConfig } from '../config/load.js';
-import { readArguments } from './arguments.js';
-import { endWith, prepare, startOnDiscord } from './discord.js';
+import { endWith, prepare, readArguments, startOnDiscord } from './discord.js';
 
 const HELP = `Cinnabar, a Discord bot host.
 

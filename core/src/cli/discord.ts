@@ -1,9 +1,14 @@
-import { operatorSentenceOf } from '@cinnabar/sdk';
+import { parseArgs } from 'node:util';
+import { operatorSentenceOf, UserError } from '@cinnabar/sdk';
 import type { HostConfig } from '../config/host-config.js';
 import { loadConfig, openDataDir } from '../config/load.js';
-import { isSecretName } from '../observability/redactor.js';
-import { readArguments } from './arguments.js';
-import { runBot, type StartOptions } from './start.js';
+import { createHost, type StopReport } from '../host.js';
+import { isSecretName } from '../observability/log-entry.js';
+import type { BuiltPlugins } from '../plugins/loader.js';
+import { guardProcess } from '../process/errors.js';
+import { listenToSignals } from '../process/signals.js';
+import { startWatchdog } from '../process/watchdog.js';
+import { HOST_VERSION } from '../version.js';
 
 /**
  * `cinnabar start` with a token: runs the bot until it stops.
@@ -62,4 +67,109 @@ export function scrubEnvironment(env: NodeJS.ProcessEnv): readonly string[] {
   const names = Object.keys(env).filter((name) => isSecretName(name) && !NEEDED.has(name));
   for (const name of names) delete env[name];
   return names;
+}
+
+interface StartOptions {
+  /** See `HostOptions`. */
+  readonly builtPlugins?: BuiltPlugins;
+  /** Called once the bot is ready. Must not throw. */
+  readonly onReady?: () => void;
+}
+
+/**
+ * Runs the bot on Discord until a signal stops it.
+ * @returns the exit code: 0 when it has stopped, 1 when not everything could be saved in time
+ */
+async function runBot(
+  config: HostConfig & { readonly token: string },
+  process: NodeJS.Process,
+  { builtPlugins, onReady = () => undefined }: StartOptions = {},
+): Promise<number> {
+  const say = sayOn(process);
+  const host = createHost({
+    config,
+    terminal: { stream: process.stderr, level: config.logLevel },
+    watchdog: startWatchdog(),
+    ...(builtPlugins === undefined ? {} : { builtPlugins }),
+  });
+  const release = guardProcess(process, host.uncaught);
+  const stopped = listenToSignals(process, say).first;
+  try {
+    // A stop during the login must not wait for the login.
+    const first = await Promise.race([host.start(config.token), stopped]);
+    if (typeof first !== 'string') {
+      const { running } = first;
+      const guilds = host.client.guilds.cache.size;
+      process.stdout.write(
+        `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${guilds} ${guilds === 1 ? 'guild' : 'guilds'}, with ${running.length} plugins: ${running.join(', ')}.\n`,
+      );
+      onReady();
+      const ended = await Promise.race([stopped, host.ended]);
+      if (typeof ended !== 'string') throw ended;
+    }
+  } catch (error) {
+    await host.stop();
+    throw error;
+  }
+  const report = await host.stop();
+  release();
+  say(wordsOf(report));
+  return report.saved ? 0 : 1;
+}
+
+/** What people read at the terminal beside the log. */
+function sayOn({ stderr }: Pick<NodeJS.Process, 'stderr'>): (sentence: string) => void {
+  return (sentence) => void stderr.write(`cinnabar: ${sentence}\n`);
+}
+
+/** How a stop went, in one line. */
+function wordsOf({ unfinished, saved }: StopReport): string {
+  const cutShort = unfinished.length === 0 ? '' : ` Cut short: ${unfinished.join(', ')}.`;
+  return `stopped.${cutShort}${saved ? '' : ' Not everything could be saved in time.'}`;
+}
+
+/** What the command line asks for. */
+export interface Arguments {
+  readonly command: string;
+  /** What follows the command, but for the options. */
+  readonly operands: readonly string[];
+  /** `--bot NAME` */
+  readonly bot: string | undefined;
+  /** `--bot-id ID`: the bot's user id on Discord, for `import`. */
+  readonly botId: string | undefined;
+  /** `--dry-run` */
+  readonly dryRun: boolean;
+  /** `--overwrite` */
+  readonly overwrite: boolean;
+}
+
+/** @throws UserError for an option that there is not */
+export function readArguments(args: readonly string[]): Arguments {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        bot: { type: 'string' },
+        'bot-id': { type: 'string' },
+        'dry-run': { type: 'boolean', default: false },
+        overwrite: { type: 'boolean', default: false },
+        version: { type: 'boolean', short: 'v' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+    const [first = 'start', ...operands] = positionals;
+    const command = values.help ? 'help' : values.version ? 'version' : first;
+    return {
+      command,
+      operands,
+      bot: values.bot,
+      botId: values['bot-id'],
+      dryRun: values['dry-run'],
+      overwrite: values.overwrite,
+    };
+  } catch (error) {
+    // parseArgs says what is wrong in its first sentence, and how to escape a dash in the others.
+    throw error instanceof TypeError ? new UserError(`${error.message.split('. ')[0]}.`, { cause: error }) : error;
+  }
 }

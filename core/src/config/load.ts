@@ -4,8 +4,18 @@ import { CinnabarError, type ListenAddress, parseListen } from '@cinnabar/sdk';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { LEVELS } from '../observability/log-entry.js';
-import { BOTS, botsIn, type ConfigFile, hostKeysOf, presentFiles, readConfigFile, shownPath } from './files.js';
-import { botNameProblem, type HostConfig, LISTEN_RULE } from './host-config.js';
+import {
+  BOTS,
+  botNameProblem,
+  botsIn,
+  type ConfigFile,
+  type HostConfig,
+  hostKeysOf,
+  LISTEN_RULE,
+  presentFiles,
+  readConfigFile,
+  shownPath,
+} from './host-config.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { link, open } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
 import { hostname, uptime } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CinnabarError, type Clock, makeFolder, sleep, syncFolder } from '@cinnabar/sdk';
 import { z } from 'zod';
-import { claimName, type NameClaim } from './name-claim.js';
 
 const NAME = 'lock';
 const BEAT_MS = 20_000;
@@ -41,7 +41,7 @@ const held = new Set<string>();
 
 /**
  * Makes sure that no other process writes to the folder: by a file in it, and on this machine by a name that the system frees with the process,
- * so that a second one stays out although somebody removes the folder. The lock of a process that has died is taken over.
+ * so that a second one stays out although the folder was removed. The lock of a process that has died is taken over.
  * @throws CinnabarError CINNABAR_DATA_IN_USE with the other process's id
  */
 export async function lockData(dataDir: string, clock: Clock, options: LockOptions = {}): Promise<DataLock> {
@@ -96,7 +96,7 @@ export async function lockData(dataDir: string, clock: Clock, options: LockOptio
   };
 }
 
-/** `false` when there is one. In one step and with its content, so that nobody ever sees a half-written lock, not even after a power cut. */
+/** `false` when there is one. In one step and with its content, so that no process ever reads a half-written lock, not even after a power cut. */
 async function create(path: string, content: string): Promise<boolean> {
   const draft = asideOf(path);
   const handle = await open(draft, 'wx', 0o600);
@@ -258,7 +258,7 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It is there, but somebody else's.
+    // It is there, but another process's.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -291,4 +291,60 @@ function birthOf(pid: number): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A name on this machine that one process at a time can have, and that the system frees however the process ends. */
+interface NameClaim {
+  /** What another process says of itself, which has the name; `undefined`: it is ours, or there are no such names here. */
+  readonly holder: string | undefined;
+  /** Idempotent. */
+  release(): void;
+}
+
+const ANSWER_MS = 2_000;
+
+/**
+ * Claims the name that belongs to a folder, by a socket that is no file: an abstract one on Linux, a named pipe on Windows. Elsewhere there
+ * are none, and nothing is claimed.
+ * @param self what is said to other processes that try
+ * @param namespace of the process's container: one that shares the network of another has the same names, and other data in a folder of that path
+ */
+export async function claimName(folder: string, self: string, namespace = ''): Promise<NameClaim> {
+  const path = pathFor(folder, namespace);
+  if (path === undefined) return { holder: undefined, release: () => undefined };
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.end(self);
+  });
+  // It must not keep the process alive.
+  server.unref();
+  const taken = await listening(server, path);
+  return { holder: taken ? await askHolder(path) : undefined, release: () => void server.close() };
+}
+
+function pathFor(folder: string, namespace: string): string | undefined {
+  const name = `cinnabar-${createHash('sha256').update(`${namespace}\n${folder}`).digest('hex').slice(0, 32)}`;
+  if (process.platform === 'linux') return `\0${name}`;
+  return process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : undefined;
+}
+
+/** @returns whether another process has the name */
+function listening(server: Server, path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    server.once('error', (error) => resolve('code' in error && error.code === 'EADDRINUSE'));
+    server.listen({ path, exclusive: true }, () => resolve(false));
+  });
+}
+
+function askHolder(path: string): Promise<string> {
+  return new Promise((resolve) => {
+    let said = '';
+    const socket = connect({ path });
+    socket.setEncoding('utf8').setTimeout(ANSWER_MS, () => socket.destroy());
+    socket.on('data', (text) => {
+      said += text;
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(said));
+  });
 }

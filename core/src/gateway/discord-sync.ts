@@ -1,8 +1,7 @@
 import type { Logger, Manifest, Plugin } from '@cinnabar/sdk';
 import type { ClientEvents, GatewayIntentsString } from 'discord.js';
 import type { CommandService, GuildStates } from '../contracts.js';
-import type { PluginChange } from '../plugins/lifecycle/changes.js';
-import type { PluginManager } from '../plugins/manager.js';
+import type { PluginChange, PluginManager } from '../plugins/manager.js';
 import type { GatewayClient } from './client.js';
 
 /** Keeps what Discord knows of the bot, its intents and its slash commands, in line with the plugins that run. */

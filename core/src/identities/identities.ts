@@ -32,7 +32,7 @@ export const identitySchema = z.object({
 const ID = /^[a-z0-9][a-z0-9:_-]{0,99}$/;
 
 export interface IdentityService extends Identities {
-  /** The grants that somebody gave: they answer for them. */
+  /** The grants that a user gave, and answers for. */
   readonly personalData: PersonalData;
 }
 
@@ -72,7 +72,7 @@ export function createIdentities({ documents, isOn, log }: IdentityParts): Ident
     known.delete(id);
     await documents.of(id).delete();
   };
-  // Copies: what somebody does to theirs grants nothing.
+  // Copies: a change to a copy grants nothing.
   const having = async (isMeant: (grant: IdentityGrant) => boolean) =>
     [...(await all()).values()].filter(({ grants }) => grants.some(isMeant)).map((one) => structuredClone(one));
   const grantedBy = (userId: string) => having((one) => one.userId === userId);

@@ -4,12 +4,12 @@ import {
   type Document,
   isRefusal,
   type Logger,
+  type OwnerNotices,
   sendOnce,
   splitMessage,
-  type z,
+  z,
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
-import { type AlertQueue, type alertsSchema, createAlertQueue, type Delivery } from './alert-queue.js';
 
 const LONGEST_MESSAGE = 1_900;
 
@@ -73,4 +73,320 @@ export function createOwnerNotices({ client, owners, document, redact, clock, lo
       await queue.close();
     },
   };
+}
+
+/** What goes wrong in a burst is sent as one message. */
+const COLLECT_MS = 5_000;
+/** Each kind of alert is sent at most this often. */
+const EVERY_MS = 60 * 60_000;
+/** An alert that is sent later than this says when it was raised. */
+const LATE_MS = 60_000;
+const FIRST_RETRY_MS = 60_000;
+const LONGEST_RETRY_MS = 10 * 60_000;
+const LONGEST_PART = 500;
+/** A message that some owners have and others not is sent to those again for so long. */
+const REDELIVER_MS = 24 * 60 * 60_000;
+/** Such messages in all; the oldest are given up. */
+const MOST_UNDELIVERED = 50;
+/** Alerts of one kind that differ: beyond these they are only counted. */
+const WORDED = 3;
+
+const raisedSchema = z.object({
+  text: z.string(),
+  remedy: z.string(),
+  /** When it was first raised, in milliseconds since the Unix epoch. */
+  at: z.number(),
+  count: z.int().positive(),
+});
+type Raised = z.output<typeof raisedSchema>;
+
+const kindSchema = z.object({
+  /** When a message of this kind was last sent; 0: never. */
+  sentAt: z.number(),
+  waiting: z.array(raisedSchema),
+  /** Raised beside those that are worded. */
+  more: z.int().min(0),
+});
+type Kind = z.output<typeof kindSchema>;
+
+const undeliveredSchema = z.object({
+  userId: z.string(),
+  content: z.string(),
+  /** When it was first sent. */
+  at: z.number(),
+  attempts: z.int().positive(),
+  /** When it is sent again. */
+  dueAt: z.number(),
+});
+type Undelivered = z.output<typeof undeliveredSchema>;
+
+/** What is kept of alerts over a restart, so that a crash loop does not send a message a start. */
+export const alertsSchema = z.object({
+  kinds: z.record(z.string(), kindSchema).default({}),
+  undelivered: z.array(undeliveredSchema).default([]),
+});
+
+/** What became of a message. */
+interface Delivery {
+  /** Some owner has it, or trying again would help with none. */
+  readonly isDone: boolean;
+  /** Owners who do not have it, with whom trying again may help. */
+  readonly missed: readonly string[];
+}
+
+/** Alerts on their way to the bot's owners. */
+interface AlertQueue extends OwnerNotices {
+  /** Sends a sentence with the next message, however often: for what answers a change that an owner has just made. */
+  tell(sentence: string): void;
+  /** Reads what an earlier run has left to send. Alerts raised before are kept. */
+  open(): Promise<void>;
+  /** What could not be sent may go now. */
+  retry(): void;
+  /** Resolves when nothing is being sent; `true` when it had to wait. */
+  idle(): Promise<boolean>;
+  /** Begins to send nothing more; resolves when what was begun is sent and what is unsent is saved. */
+  close(): Promise<void>;
+}
+
+interface AlertQueueParts {
+  /** Whether anybody can be sent anything at the moment. */
+  readonly reachable: () => boolean;
+  /** Sends a message to the owners, or to one of them. Never rejects. */
+  readonly send: (content: string, to?: string) => Promise<Delivery>;
+  /** Where alerts are kept. */
+  readonly document: () => Document<z.output<typeof alertsSchema>>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Builds the queue of alerts: what comes in a burst is one message, each kind is sent at most once an hour, and neither a restart nor a Discord
+ * that is away loses any or repeats any.
+ */
+export function createAlertQueue({ reachable, send, document, clock, log }: AlertQueueParts): AlertQueue {
+  const kinds = new Map<string, Kind>();
+  let undelivered: Undelivered[] = [];
+  let sentences: string[] = [];
+  let sentencesDue = 0;
+  /** When an alert of the kind may be sent. */
+  const dueAt = new Map<string, number>();
+  let retryMs = FIRST_RETRY_MS;
+  let notBefore = 0;
+  let cancel: () => void = () => undefined;
+  let delivering: Promise<void> | undefined;
+  let saving: Promise<void> | undefined;
+  let unsaved = false;
+  let saveNotBefore = 0;
+  let opened = false;
+  let closed = false;
+
+  const saveAll = async () => {
+    while (unsaved) {
+      unsaved = false;
+      try {
+        await document().set({ kinds: Object.fromEntries(kinds), undelivered });
+      } catch (error) {
+        // Perhaps this is what the alert is about, and the next attempt would raise it again. The hour still holds in this run.
+        unsaved = false;
+        saveNotBefore = clock.now() + FIRST_RETRY_MS;
+        log.warn('alerts to the owners could not be saved', { error });
+      }
+    }
+    saving = undefined;
+  };
+  const save = (): Promise<void> => {
+    // Before `open` the document on the disk is the truer one.
+    if (!opened || clock.now() < saveNotBefore) return Promise.resolve();
+    unsaved = true;
+    saving ??= saveAll();
+    return saving;
+  };
+
+  const readKept = async (): Promise<z.output<typeof alertsSchema>> => {
+    try {
+      return await document().get();
+    } catch (error) {
+      log.warn('alerts of the last run could not be read', { error });
+      return { kinds: {}, undelivered: [] };
+    }
+  };
+
+  const schedule = () => {
+    cancel();
+    const times = [...kinds].flatMap(([name, { waiting }]) => (waiting.length === 0 ? [] : (dueAt.get(name) ?? 0)));
+    if (sentences.length > 0) times.push(sentencesDue);
+    times.push(...undelivered.map(({ dueAt: at }) => at));
+    if (closed || times.length === 0) return;
+    const at = Math.max(Math.min(...times), notBefore);
+    cancel = clock.after(Math.max(0, at - clock.now()), () => void deliver());
+  };
+  const setDue = (name: string, { sentAt }: Kind) => {
+    const now = clock.now();
+    // A clock that was set back must not silence a kind for longer than the hour.
+    const rested = sentAt === 0 ? 0 : Math.min(sentAt, now) + EVERY_MS;
+    dueAt.set(name, Math.max(now + COLLECT_MS, rested));
+  };
+
+  const takeDue = () => {
+    const now = clock.now();
+    const due = [...kinds].filter(([name, { waiting }]) => waiting.length > 0 && (dueAt.get(name) ?? 0) <= now);
+    const told = sentences;
+    sentences = [];
+    for (const [name] of due) kinds.set(name, { sentAt: now, waiting: [], more: 0 });
+    for (const [name, { sentAt, waiting }] of kinds) {
+      if (waiting.length > 0 || sentAt > now - EVERY_MS) continue;
+      kinds.delete(name);
+      dueAt.delete(name);
+    }
+    return { due, told };
+  };
+  const putBack = ({ due, told }: ReturnType<typeof takeDue>) => {
+    sentences = [...told, ...sentences];
+    for (const [name, before] of due) {
+      const since = kinds.get(name);
+      const kind = { ...before, more: before.more + (since?.more ?? 0) };
+      for (const raised of since?.waiting ?? []) add(kind, raised);
+      kinds.set(name, kind);
+      dueAt.set(name, 0);
+    }
+  };
+  /** The hour counts from when the message was there, which may have taken a while. */
+  const startHour = ({ due }: ReturnType<typeof takeDue>) => {
+    for (const [name] of due) {
+      const kind = kinds.get(name);
+      if (kind === undefined) continue;
+      kind.sentAt = clock.now();
+      setDue(name, kind);
+    }
+    void save();
+  };
+  const postpone = () => {
+    notBefore = clock.now() + retryMs;
+    retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+  };
+  const keepFor = (one: Omit<Undelivered, 'dueAt'>) => {
+    if (clock.now() - one.at >= REDELIVER_MS) {
+      log.warn('an owner of the bot could not be sent a notice for a day: it is given up', { userId: one.userId });
+      return;
+    }
+    const pauseMs = Math.min(FIRST_RETRY_MS * 2 ** (one.attempts - 1), LONGEST_RETRY_MS);
+    undelivered = [...undelivered, { ...one, dueAt: clock.now() + pauseMs }].slice(-MOST_UNDELIVERED);
+  };
+  /** Owners who lacked a message that others have. */
+  const redeliverDue = async () => {
+    const due = undelivered.filter(({ dueAt: at }) => at <= clock.now());
+    if (due.length === 0) return;
+    undelivered = undelivered.filter((one) => !due.includes(one));
+    // Saved before, as below.
+    await save();
+    for (const { userId, content, at, attempts } of due) {
+      const { missed } = await send(content, userId);
+      if (missed.length > 0) keepFor({ userId, content, at, attempts: attempts + 1 });
+    }
+    await save();
+  };
+  const deliverDue = async () => {
+    if (!reachable()) return postpone();
+    await redeliverDue();
+    const taken = takeDue();
+    const parts = [...taken.told, ...taken.due.map(([, kind]) => wordsOf(kind, clock.now()))];
+    if (parts.length === 0) return;
+    // Saved as sent before it is sent: when the process dies between the two, the log has it, and the next start does not repeat it.
+    if (taken.due.length > 0) await save();
+    const content = parts.map((part) => `⚠️ ${part}`).join('\n');
+    const { isDone, missed } = await send(content);
+    if (isDone) {
+      retryMs = FIRST_RETRY_MS;
+      for (const userId of missed) keepFor({ userId, content, at: clock.now(), attempts: 1 });
+      startHour(taken);
+      return;
+    }
+    putBack(taken);
+    postpone();
+    await save();
+  };
+  const deliver = (): Promise<void> => {
+    delivering ??= deliverDue().finally(() => {
+      delivering = undefined;
+      schedule();
+    });
+    return delivering;
+  };
+
+  return {
+    alert({ kind: name, text, remedy }) {
+      log.warn(`${text} ${remedy}`, { alert: name });
+      if (closed) return;
+      const kind = kinds.get(name) ?? { sentAt: 0, waiting: [], more: 0 };
+      if (kind.waiting.length === 0) setDue(name, kind);
+      kinds.set(name, kind);
+      add(kind, {
+        text: text.slice(0, LONGEST_PART),
+        remedy: remedy.slice(0, LONGEST_PART),
+        at: clock.now(),
+        count: 1,
+      });
+      void save();
+      schedule();
+    },
+    tell(sentence) {
+      if (sentences.length === 0) sentencesDue = clock.now() + COLLECT_MS;
+      sentences.push(sentence);
+      schedule();
+    },
+    async open() {
+      const isEarly = kinds.size > 0;
+      const kept = await readKept();
+      undelivered = [...kept.undelivered];
+      for (const [name, kind] of Object.entries(kept.kinds)) {
+        const raised = kinds.get(name);
+        for (const one of raised?.waiting ?? []) add(kind, one);
+        kinds.set(name, { ...kind, more: kind.more + (raised?.more ?? 0) });
+        setDue(name, kind);
+      }
+      opened = true;
+      if (isEarly) await save();
+      schedule();
+    },
+    retry() {
+      const soon = clock.now() + COLLECT_MS;
+      notBefore = Math.min(notBefore, soon);
+      undelivered = undelivered.map((one) => ({ ...one, dueAt: Math.min(one.dueAt, soon) }));
+      retryMs = FIRST_RETRY_MS;
+      schedule();
+    },
+    async idle() {
+      if (delivering === undefined) return false;
+      await delivering;
+      return true;
+    },
+    async close() {
+      closed = true;
+      cancel();
+      // It is saved as sent already.
+      await delivering;
+      await saving;
+    },
+  };
+}
+
+function add(kind: Kind, raised: Raised): void {
+  const same = kind.waiting.find(({ text }) => text === raised.text);
+  if (same !== undefined) same.count += raised.count;
+  else if (kind.waiting.length < WORDED) kind.waiting.push(raised);
+  else kind.more += raised.count;
+}
+
+function wordsOf({ waiting, more }: Kind, now: number): string {
+  const lines = waiting.map(({ text, remedy, at, count }) => {
+    // Discord shows this as the reader's own time of the day.
+    const when = now - at > LATE_MS ? ` (<t:${Math.floor(at / 1000)}:f>)` : '';
+    return `${text}${when} ${remedy}${count > 1 ? ` (and ${times(count - 1)})` : ''}`;
+  });
+  if (more > 0) lines.push(`… and ${times(more)} of this kind: the log has them.`);
+  return lines.join('\n');
+}
+
+function times(count: number): string {
+  return count === 1 ? '1 more time' : `${count} more times`;
 }

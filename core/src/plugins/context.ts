@@ -1,4 +1,13 @@
-import { CinnabarError, type Clock, type Disposer, type ErasedContext, z } from '@cinnabar/sdk';
+import {
+  CinnabarError,
+  type Clock,
+  type Disposer,
+  type ErasedContext,
+  type Logger,
+  type SetupCheck,
+  type SetupNeed,
+  z,
+} from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { ConfigurationService } from '../config/configuration.js';
 import type {
@@ -17,9 +26,8 @@ import { missingIntent } from '../gateway/discord-sync.js';
 import type { MetricsService } from '../observability/metrics.js';
 import { boundTools } from '../tools/tools.js';
 import type { WorkerService } from '../workers/workers.js';
-import type { SetupNeeds } from './setup-needs.js';
 
-export interface HostServices {
+interface HostServices {
   readonly commands: CommandService;
   readonly components: ComponentService;
   readonly configuration: Pick<ConfigurationService, 'declare'>;
@@ -152,4 +160,30 @@ function readEnvironment(
   const [issue] = parsed.error.issues;
   const detail = `the environment variable ${String(issue?.path[0])} is not right: ${issue?.message}`;
   throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
+}
+
+export type SetupNeeds = ReturnType<typeof createSetupNeeds>;
+
+/** The plugins' own checks of whether they are set up. */
+export function createSetupNeeds(log: Logger) {
+  const checks = new Map<string, Set<SetupCheck>>();
+  return {
+    register(owner: Owner, check: SetupCheck): Disposer {
+      const own = checks.get(owner.id) ?? new Set();
+      checks.set(owner.id, own.add(check));
+      return owner.scope.add('check of its setup', () => own.delete(check));
+    },
+    /** What is missing in the guild (`null`: direct messages); `undefined` where the plugin works, or has not said. Never rejects. */
+    async of(guildId: string | null, id: string): Promise<SetupNeed | undefined> {
+      for (const check of checks.get(id) ?? []) {
+        try {
+          const need = await check(guildId);
+          if (need !== undefined) return need;
+        } catch (error) {
+          log.warn('a plugin could not say whether it is set up', { plugin: id, guildId, error });
+        }
+      }
+      return undefined;
+    },
+  };
 }

@@ -1,27 +1,26 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setMaxListeners } from 'node:events';
 import {
   CinnabarError,
   type Clock,
   type ErasedContext,
   type Logger,
+  type Manifest,
   type Plugin,
   type PluginInfo,
   type Plugins,
+  z,
 } from '@cinnabar/sdk';
-import type { Boundary, GuildStates, Owner } from '../contracts.js';
+import PQueue from 'p-queue';
+import type { Boundary, GuildStates, Owner, StorageService } from '../contracts.js';
+import type { SetupNeeds } from './context.js';
 import type { Discover } from './discovery.js';
-import { createGuardBook, type GuardStore } from './guard-registry.js';
-import { type BootReport, boot } from './lifecycle/boot.js';
-import { createChangeQueue, type PluginChange } from './lifecycle/changes.js';
-import { createEnabling } from './lifecycle/enabling.js';
-import { createFinder, load, unload } from './lifecycle/load.js';
-import { watchServices } from './lifecycle/reconcile.js';
-import { infoOf, type LifecycleContext, lastStartedFirst } from './lifecycle/records.js';
+import { type BootReport, boot, createFinder, load, unload } from './lifecycle/load.js';
+import { assertNotRequired, infoOf, type LifecycleContext, lastStartedFirst } from './lifecycle/records.js';
 import { reload } from './lifecycle/reload.js';
-import { stopAll } from './lifecycle/start-stop.js';
+import { stopAll, watchServices } from './lifecycle/start-stop.js';
 import type { PluginLoader } from './loader.js';
 import type { PluginServices } from './services.js';
-import type { SetupNeeds } from './setup-needs.js';
 
 /** The `Plugins` service, and what only the host may do. */
 export interface PluginManager extends Plugins {
@@ -56,10 +55,10 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
   const ending = new AbortController();
   // Every plugin that loads listens to it, all at once.
   setMaxListeners(0, ending.signal);
-  const lifecycle = createRoom(options, ending.signal);
+  const lifecycle = createLifecycle(options, ending.signal);
   const finder = createFinder({ lifecycle, discover: options.discover, loader: options.loader });
   const enabling = createEnabling(lifecycle, options.guildStates);
-  const queue = createChangeQueue({ touched: lifecycle.touched, onChange: options.onChange, log: options.log });
+  const queue = createChangeQueue(lifecycle.touched, options.onChange, options.log);
   options.services.observe(watchServices(lifecycle, queue));
 
   const known = (id: string) => {
@@ -98,14 +97,14 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
   };
 }
 
-function createRoom(options: PluginManagerOptions, ending: AbortSignal): LifecycleContext {
+function createLifecycle(options: PluginManagerOptions, ending: AbortSignal): LifecycleContext {
   let runs = 0;
   return {
     records: new Map(),
     services: options.services,
     createContext: options.createContext,
     boundary: options.boundary,
-    guards: createGuardBook(options.guardStore, options.log),
+    guards: createGuardRegistry(options.guardStore, options.log),
     clock: options.clock,
     log: options.log,
     startTimeoutMs: options.startTimeoutMs ?? 30_000,
@@ -141,4 +140,152 @@ interface PluginManagerOptions {
   readonly startTimeoutMs?: number;
   /** How long a plugin that stops may go on with what it has begun; 10 s by default. */
   readonly drainTimeoutMs?: number;
+}
+
+export interface PluginChange {
+  /** Ids of the plugins whose runs, and so commands, tools and intents, may differ now. */
+  readonly plugins: readonly string[];
+  /** The guild where enabling changed; `null` when the change concerns every guild. */
+  readonly guildId: string | null;
+}
+
+export type ChangeQueue = ReturnType<typeof createChangeQueue>;
+
+/**
+ * Lets one lifecycle change happen at a time, and tells the host of each.
+ * @param touched ids of the plugins that started or stopped; emptied by each announcement
+ */
+function createChangeQueue(
+  touched: Set<string>,
+  onChange: ((change: PluginChange) => unknown) | undefined,
+  log: Logger,
+) {
+  const queue = new PQueue({ concurrency: 1 });
+  let ended = false;
+
+  const announce = (change: PluginChange) => {
+    Promise.resolve(change)
+      .then(onChange)
+      .catch((error: unknown) => log.error('the host could not take in a change of its plugins', { error }));
+  };
+  const announced = async <T>(change: () => Promise<T>): Promise<T> => {
+    try {
+      return await change();
+    } finally {
+      const plugins = [...touched];
+      touched.clear();
+      if (plugins.length > 0) announce({ plugins, guildId: null });
+    }
+  };
+  // Bound: the asynchronous context of a change is that of its request, not that of the change before.
+  const enqueue = <T>(change: () => Promise<T>) => queue.add(AsyncResource.bind(() => announced(change)));
+
+  return {
+    /** @throws CINNABAR_PLUGIN_STATE once the last change has begun */
+    run: <T>(change: () => Promise<T>): Promise<T> =>
+      enqueue(() => {
+        if (!ended) return change();
+        throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: 'host', state: 'stopping' });
+      }),
+    /** Runs a change after which there are no more. */
+    last: (change: () => Promise<void>): Promise<void> =>
+      enqueue(() => {
+        ended = true;
+        return change();
+      }),
+    announce,
+    get ended() {
+      return ended;
+    },
+    idle: (): Promise<void> => queue.onIdle(),
+  };
+}
+
+/** In which guilds plugins are enabled. */
+function createEnabling({ records, guards }: Pick<LifecycleContext, 'records' | 'guards'>, states: GuildStates) {
+  const decide = (guildId: string | null, id: string, manifest: Pick<Manifest, 'enabledByDefault' | 'required'>) => {
+    if (manifest.required === true) return true;
+    const chosen = guildId === null ? undefined : states.peek(guildId)?.plugins[id];
+    return chosen ?? manifest.enabledByDefault ?? true;
+  };
+  const known = (id: string) => records.get(id)?.manifest ?? guards.get(id);
+
+  return {
+    enabledIn(guildId: string | null, id: string): boolean {
+      const manifest = known(id);
+      return manifest !== undefined && decide(guildId, id, manifest);
+    },
+    /** @throws CINNABAR_PLUGIN_UNKNOWN, CINNABAR_PLUGIN_REQUIRED */
+    async set(guildId: string, id: string, enabled: boolean): Promise<void> {
+      if (known(id) === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id });
+      const record = records.get(id);
+      if (!enabled && record !== undefined) assertNotRequired(record);
+      await states.update(guildId, (draft) => ({ ...draft, plugins: { ...draft.plugins, [id]: enabled } }));
+    },
+    /** Guards that are enabled there but not running. */
+    guardsDown: (guildId: string | null): readonly string[] =>
+      guards
+        .all()
+        .filter((guard) => records.get(guard.id)?.run === undefined && decide(guildId, guard.id, guard))
+        .map(({ id }) => id)
+        .sort(),
+  };
+}
+
+export type GuardRegistry = ReturnType<typeof createGuardRegistry>;
+
+/** The plugins that are known to guard tools, whether or not they can be loaded now. */
+function createGuardRegistry(store: GuardStore, log: Logger) {
+  const known = new Map<string, KnownGuard>();
+
+  return {
+    /** Reads what earlier runs of the host knew. */
+    async open(): Promise<void> {
+      try {
+        for (const guard of await store.read()) known.set(guard.id, guard);
+      } catch (error) {
+        log.error('the list of plugins that guard tools cannot be read; it is made anew from those that load', {
+          error,
+        });
+      }
+    },
+    /** Takes in what a plugin says of itself; written before it resolves. A failure to write is logged. */
+    async note({ id, guard = false, enabledByDefault = true }: Manifest): Promise<void> {
+      const before = known.get(id);
+      if (guard ? before?.enabledByDefault === enabledByDefault : before === undefined) return;
+      if (guard) known.set(id, { id, enabledByDefault });
+      else known.delete(id);
+      try {
+        await store.write([...known.values()]);
+      } catch (error) {
+        log.error('the list of plugins that guard tools cannot be written', { error });
+      }
+    },
+    get: (id: string): KnownGuard | undefined => known.get(id),
+    all: (): readonly KnownGuard[] => [...known.values()],
+  };
+}
+
+const schema = z.object({ guards: z.array(z.object({ id: z.string(), enabledByDefault: z.boolean() })).default([]) });
+
+/** Keeps the known guards in the host's own storage. */
+export function createGuardStore(storage: StorageService): GuardStore {
+  const document = storage.collection('guards', { scope: 'global', version: 1, schema }).of('known');
+  return {
+    read: async () => (await document.get()).guards,
+    async write(guards) {
+      await document.set({ guards: guards.map((guard) => ({ ...guard })) });
+    },
+  };
+}
+
+/** What must survive a restart of a plugin that guards tools, so that a broken one still fails closed. */
+export interface KnownGuard {
+  readonly id: string;
+  readonly enabledByDefault: boolean;
+}
+
+interface GuardStore {
+  read(): Promise<readonly KnownGuard[]>;
+  write(guards: readonly KnownGuard[]): Promise<void>;
 }

@@ -48,7 +48,7 @@ export function createPersonalData(
       await byPlugins();
       for (const data of Object.values(host)) await attempt(data.forget(userId));
       const documents = await storage.forgetUser(userId);
-      // One plugin that fails keeps nobody else's part, but the person must not hear that all is gone.
+      // A plugin that fails does not keep the others' data, but the member must not read that everything was deleted.
       if (failures.length > 0) throw new AggregateError(failures, 'not everything could be deleted');
       return documents;
     },

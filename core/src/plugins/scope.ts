@@ -14,13 +14,13 @@ export interface ScopeOptions {
 interface Effect {
   readonly label: string;
   readonly dispose: () => unknown;
-  /** Set once its disposal has begun, so that nobody does it twice. */
+  /** Set once its disposal has begun, so that it happens once. */
   disposal?: Promise<void>;
 }
 
 /**
  * Builds the owner of everything that one run of a plugin registers.
- * A disposal that fails early rejects for whoever asked for it, and is also among the errors that `close` resolves with.
+ * An early disposal that fails rejects for its caller, and is also among the errors that `close` resolves with.
  */
 export function createScope({ plugin, clock, disposeTimeoutMs = 5_000 }: ScopeOptions): Scope {
   const live = new Set<Effect>();

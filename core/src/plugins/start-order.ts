@@ -13,7 +13,7 @@ export interface Dependent {
 
 /** Why a plugin cannot start. */
 export type Hindrance =
-  /** Nobody provides the token. */
+  /** No plugin provides the token. */
   | { readonly kind: 'missing'; readonly token: string }
   /** The provider of the token cannot start itself. */
   | { readonly kind: 'blocked'; readonly token: string; readonly provider: string }

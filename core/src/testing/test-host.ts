@@ -13,7 +13,7 @@ import {
 import type { CinnabarError, Plugin, Token } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import type { Client } from 'discord.js';
-import { createSettled } from '../cli/console/settled.js';
+import { createSettled } from '../cli/console/stage.js';
 import type { HostConfig } from '../config/host-config.js';
 import { createHost } from '../host.js';
 import type { PluginManager } from '../plugins/manager.js';
@@ -122,7 +122,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   const settled = createSettled(world.discord, host);
   const close = async () => {
     await host.stop();
-    // What was handed in belongs to whoever handed it in.
+    // What the caller has passed belongs to the caller.
     if (options.world === undefined) await world.discord.close();
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };

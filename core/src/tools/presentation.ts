@@ -9,7 +9,7 @@ import type {
   ToolPolicy,
   ToolRequest,
 } from '@cinnabar/sdk';
-import { isSecretName, REDACTED } from '../observability/redactor.js';
+import { isSecretName, REDACTED } from '../observability/log-entry.js';
 import type { Arguments } from './call.js';
 import type { ToolParts } from './tools.js';
 

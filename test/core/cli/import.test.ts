@@ -189,7 +189,7 @@ describe('importing from chapter3', () => {
     const unknown = await importing(home, 'chapter3', dir);
     expect(unknown.code).to.equal(1);
     expect(unknown.said).to.match(
-      /tools\/claude: nobody knows yet .* DISCORD_TOKEN in \.env\.claude, or say its user id with --bot-id/,
+      /tools\/claude: it is not known yet .* DISCORD_TOKEN in \.env\.claude, or say its user id with --bot-id/,
     );
     const known = await importing(home, 'chapter3', dir, { botId: BOT });
     expect(known.said).to.include(`claude: 2, into data/bots/claude/tools/${BOT}`);

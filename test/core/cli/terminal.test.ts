@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { createCompleter } from '@cinnabar/core/internal/cli/console/completion';
 import { ConsoleError, parseLine } from '@cinnabar/core/internal/cli/console/instruction';
-import { plainStyle, renderMarkdown } from '@cinnabar/core/internal/cli/console/markdown';
 import { createSession } from '@cinnabar/core/internal/cli/console/session';
 import { type Stage, setStage } from '@cinnabar/core/internal/cli/console/stage';
 import { createTerminal } from '@cinnabar/core/internal/cli/console/terminal';
+import { plainStyle, renderMarkdown } from '@cinnabar/core/internal/cli/console/transcript';
 import type { CommandInfo } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-import { decodeCustomId, encodeCustomId } from '@cinnabar/core/internal/components/custom-id';
+import { decodeCustomId, encodeCustomId } from '@cinnabar/core/internal/components/components';
 import { expect } from 'chai';
 import fc from 'fast-check';
 

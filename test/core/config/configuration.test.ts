@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { createConfiguration } from '@cinnabar/core/internal/config/configuration';
-import type { WatchFolder } from '@cinnabar/core/internal/config/live-file';
+import { createConfiguration, type WatchFolder } from '@cinnabar/core/internal/config/configuration';
 import type { Clock } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
@@ -142,7 +141,7 @@ describe('an edit of the configuration while the bot runs', () => {
         return cancel;
       },
     };
-    const { watchFolder } = await import('@cinnabar/core/internal/config/live-file');
+    const { watchFolder } = await import('@cinnabar/core/internal/config/configuration');
     const { configuration } = setUp(folder, { clock, watch: watchFolder });
     await configuration.start();
     const told = new Promise<string>((resolve) => {

@@ -1,4 +1,4 @@
-import { alertsSchema, createAlertQueue } from '@cinnabar/core/internal/observability/alert-queue';
+import { alertsSchema, createAlertQueue } from '@cinnabar/core/internal/observability/owner-notices';
 import { createStorage } from '@cinnabar/core/internal/storage/storage';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { createManualClock } from '@cinnabar/sdk/testing';

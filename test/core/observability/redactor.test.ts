@@ -1,4 +1,4 @@
-import { createRedactor, isSecretName, secretsOf } from '@cinnabar/core/internal/observability/redactor';
+import { createRedactor, isSecretName, secretsOf } from '@cinnabar/core/internal/observability/log-entry';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 

@@ -7,14 +7,11 @@ import { listenToSignals } from '../../process/signals.js';
 import { startWatchdog } from '../../process/watchdog.js';
 import { HOST_VERSION } from '../../version.js';
 import { createCompleter } from './completion.js';
-import { openHistory } from './history.js';
 import { ConsoleError } from './instruction.js';
-import { openLocalTime } from './local-time.js';
-import { colours, plainStyle, renderMarkdown } from './markdown.js';
 import { createSession, type Session } from './session.js';
-import { createSettled } from './settled.js';
-import { setStage } from './stage.js';
-import { createTerminal } from './terminal.js';
+import { createSettled, openLocalTime, setStage } from './stage.js';
+import { createTerminal, openHistory } from './terminal.js';
+import { colours, plainStyle, renderMarkdown } from './transcript.js';
 
 const WELCOME = `Cinnabar ${HOST_VERSION} on a local Discord (no DISCORD_TOKEN). You are @you, the owner of the server; nothing leaves this machine. Try:
   !help                                   what the bot can do
@@ -29,7 +26,7 @@ type Terminal = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>;
 interface Play {
   readonly session: Session;
   readonly terminal: Terminal;
-  /** Aborts when the person, or whoever reads the output, has had enough: the line under way is the last. */
+  /** Aborts at a signal, or when the reader of the output is gone: the line under way is the last. */
   readonly signal: AbortSignal;
 }
 

@@ -8,12 +8,10 @@ import {
   type LocalMessage,
   type LocalUser,
 } from '@cinnabar/local-discord';
+import { optionValues } from './completion.js';
 import { type Act, ConsoleError, HELP, parseLine } from './instruction.js';
-import type { Style } from './markdown.js';
-import { channelsOf, withMentions, withNames } from './names.js';
-import { optionValues } from './option-values.js';
-import type { Stage } from './stage.js';
-import { createTranscript } from './transcript.js';
+import { channelsOf, type Stage, withMentions, withNames } from './stage.js';
+import { createTranscript, type Style } from './transcript.js';
 
 export interface Session {
   /**

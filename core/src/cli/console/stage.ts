@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   type LocalApplication,
   type LocalChannel,
@@ -6,7 +8,9 @@ import {
   type LocalUser,
   startLocalDiscord,
 } from '@cinnabar/local-discord';
-import type { Clock } from '@cinnabar/sdk';
+import { CinnabarError, type Clock, replaceFile, z } from '@cinnabar/sdk';
+import { createShiftableClock, createSystemClock, type ShiftableClock } from '../../clock/clock.js';
+import type { Host } from '../../host.js';
 import { ConsoleError } from './instruction.js';
 
 /** The people and the place that the console plays with. */
@@ -59,5 +63,93 @@ export async function setStage(clock: Clock, members: readonly string[]): Promis
     member,
     people,
     known: (name) => people().find(({ username }) => username.toLowerCase() === name.toLowerCase()),
+  };
+}
+
+const TYPED = /(^|[\s(])([@#])([\p{L}\p{N}_.-]+)/gu;
+
+/** What people type as a mention: `@alice` and `#dev` become mentions where there is such a member or channel. */
+export function withMentions(stage: Stage, text: string): string {
+  return text.replace(TYPED, (whole, before: string, sign: string, name: string) => {
+    // A full stop may end the sentence.
+    const bare = name.replace(/[.-]+$/, '');
+    const thing = sign === '@' ? stage.known(bare) : channelsOf(stage).find((channel) => channel.name === bare);
+    return thing === undefined ? whole : `${before}${thing}${name.slice(bare.length)}`;
+  });
+}
+
+/** What people read in place of mentions, custom emoji and points in time. */
+export function withNames(stage: Stage, text: string): string {
+  return text
+    .replace(/<@!?(\d+)>/g, (whole, id: string) =>
+      named('@', stage.people().find((user) => user.id === id)?.username, whole),
+    )
+    .replace(/<@&(\d+)>/g, (whole, id: string) => named('@', stage.guild.roles.get(id)?.name, whole))
+    .replace(/<#(\d+)>/g, (whole, id: string) =>
+      named('#', channelsOf(stage).find((channel) => channel.id === id)?.name, whole),
+    )
+    .replace(/<a?(:\w+:)\d+>/g, '$1')
+    .replace(
+      /<t:(\d{1,11})(?::[tTdDfFR])?>/g,
+      (_, seconds: string) => `${new Date(Number(seconds) * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    );
+}
+
+export function channelsOf({ guild }: Stage): readonly LocalChannel[] {
+  return [...guild.channels.values(), ...guild.threads.values()];
+}
+
+function named(sign: string, name: string | undefined, otherwise: string): string {
+  return name === undefined ? otherwise : sign + name;
+}
+
+const FILE = 'console-clock.json';
+const CONTENT = z.object({ aheadMs: z.number().min(0) });
+
+interface LocalTime {
+  readonly clock: ShiftableClock;
+  /** Moves the clock forward, and remembers that it is ahead. See `ShiftableClock.advance`. */
+  advance(byMs: number, settled: () => Promise<void>): Promise<void>;
+}
+
+/**
+ * The clock of the console. How far `wait` has moved it is kept with the data: times that were stored in one run must not lie in the future of the
+ * next.
+ * @throws CinnabarError CINNABAR_CONFIG_INVALID when what was kept cannot be read
+ */
+export function openLocalTime(dataDir: string): LocalTime {
+  const file = join(dataDir, FILE);
+  const clock = createShiftableClock(createSystemClock(), aheadOf(file));
+  return {
+    clock,
+    async advance(byMs, settled) {
+      // Before it moves: whenever the process dies, no time that it has stored is later than what stands here.
+      await replaceFile(file, JSON.stringify({ aheadMs: clock.aheadMs + byMs }));
+      await clock.advance(byMs, settled);
+    },
+  };
+}
+
+function aheadOf(file: string): number {
+  try {
+    return CONTENT.parse(JSON.parse(readFileSync(file, 'utf8'))).aheadMs;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0;
+    const detail = `${file} says how far the console's clock is ahead, and cannot be read; remove it to start with the machine's time`;
+    throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail }, { cause: error });
+  }
+}
+
+/**
+ * Makes a function that resolves when the bot has received everything, done everything that follows from it, and Discord has heard of it.
+ * What waits for a person or for the clock is not waited for.
+ */
+export function createSettled(discord: LocalDiscord, host: Pick<Host, 'idle'>): () => Promise<void> {
+  return async () => {
+    let busy = true;
+    while (busy) {
+      await discord.settled();
+      busy = await host.idle();
+    }
   };
 }

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { clearScreenDown, createInterface, cursorTo, moveCursor } from 'node:readline';
 
-export interface TerminalParts {
+interface TerminalParts {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
   /** Carries out one line; `true` when the person wants to leave. */
@@ -16,7 +18,7 @@ export interface TerminalParts {
   readonly signal: AbortSignal;
 }
 
-export interface Terminal {
+interface Terminal {
   /** Prints above the line that is being typed, which stays as it is. */
   print(text: string): void;
   /** Shows the typing indicator, until the next call. */
@@ -113,4 +115,32 @@ export function createTerminal(parts: TerminalParts): Terminal {
       output.write('\n');
     },
   };
+}
+
+const FILE = 'console-history';
+
+/** Lines of earlier runs, the newest first, and where those of this one are kept. It is a convenience: a disk that cannot be written stops nothing. */
+export function openHistory(dataDir: string): {
+  readonly history: readonly string[];
+  readonly saveHistory: (lines: readonly string[]) => void;
+} {
+  const path = join(dataDir, FILE);
+  return {
+    history: linesOf(path),
+    saveHistory(lines) {
+      try {
+        writeFileSync(path, `${lines.join('\n')}\n`, { mode: 0o600 });
+      } catch {
+        // The lines of this run are lost, and nothing else.
+      }
+    },
+  };
+}
+
+function linesOf(path: string): readonly string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  } catch {
+    return [];
+  }
 }

@@ -1,10 +1,10 @@
+import { styleText } from 'node:util';
 import type { LocalEvent, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { visible } from '@cinnabar/sdk';
 import { ConsoleError } from './instruction.js';
-import type { Style } from './markdown.js';
 
 /** Gives every message a short id, in the order in which they appear, and turns events into lines. */
-export interface Transcript {
+interface Transcript {
   /** Lines to print for an event; none for what a person would not see. */
   lines(event: LocalEvent): readonly string[];
   /** Of all messages that are still there, in order. */
@@ -15,7 +15,7 @@ export interface Transcript {
   latestOf(bot: LocalUser): LocalMessage;
 }
 
-export interface TranscriptParts {
+interface TranscriptParts {
   /** The text of a message as people should read it. */
   readonly render: (text: string) => string;
   /** Where a message is, where that is not the place that people look at. */
@@ -108,4 +108,75 @@ function labels(component: object): string[] {
 /** What a message holds must not steer the terminal: control characters are shown, lines stay lines. */
 function harmless(text: string): string {
   return text.replace(/[^\P{Cc}\n\t]/gu, visible);
+}
+
+/** How a terminal shows Discord's Markdown. Without colours only the signs go. */
+export type Style = (
+  kind: 'bold' | 'italic' | 'underline' | 'strikethrough' | 'dim' | 'cyan' | 'green' | 'yellow',
+  text: string,
+) => string;
+
+export const plainStyle: Style = (_kind, text) => text;
+export const colours: Style = (kind, text) => styleText(kind, text);
+
+/** Tried in order at every place; what stands in code is left alone. */
+const SPANS: readonly (readonly [RegExp, (style: Style, inner: string, link: string) => string])[] = [
+  [/^```(?:[a-z0-9+-]*\n)?([\s\S]*?)```/i, (style, code) => style('cyan', code.replace(/\n$/, ''))],
+  [/^`([^`\n]+)`/, (style, code) => style('cyan', code)],
+  [/^\\([*_~`|>#\\()[\]-])/, (_, sign) => sign],
+  [/^\*\*([\s\S]+?)\*\*/, (style, inner) => style('bold', toTerminal(inner, style))],
+  [/^__([\s\S]+?)__/, (style, inner) => style('underline', toTerminal(inner, style))],
+  [/^~~([\s\S]+?)~~/, (style, inner) => style('strikethrough', toTerminal(inner, style))],
+  [/^\|\|([\s\S]+?)\|\|/, (style, inner) => style('dim', toTerminal(inner, style))],
+  [/^\*(?!\s)([^*\n]+?)\*/, (style, inner) => style('italic', toTerminal(inner, style))],
+  [
+    /^(?<![\p{L}\p{N}])_(?!\s)([^_\n]+?)_(?![\p{L}\p{N}])/u,
+    (style, inner) => style('italic', toTerminal(inner, style)),
+  ],
+  [/^\[([^\]\n]+)\]\((https?:\/\/[^\s)]+)\)/, (style, words, link) => `${words} ${style('dim', `(${link})`)}`],
+];
+const STARTS = /[`\\*_~|[]/;
+
+/** Discord's Markdown for a terminal: bold is bold, code has a colour, and the signs are gone. Linear in practice: each sign looks once for its end. */
+function toTerminal(text: string, style: Style): string {
+  let shown = '';
+  for (let at = 0; at < text.length; ) {
+    const next = text.slice(at).search(STARTS);
+    if (next < 0) return shown + text.slice(at);
+    shown += text.slice(at, at + next);
+    at += next;
+    const rest = text.slice(at);
+    const found = SPANS.flatMap(([pattern, show]) => {
+      const match = pattern.exec(rest);
+      return match === null ? [] : [{ length: match[0].length, text: show(style, match[1] ?? '', match[2] ?? '') }];
+    })[0];
+    shown += found?.text ?? text[at] ?? '';
+    at += found?.length ?? 1;
+  }
+  return shown;
+}
+
+/** Headings, small print and quotes, line by line, with the spans in them. Blocks of code may have several lines. */
+export function renderMarkdown(text: string, style: Style): string {
+  return text
+    .split(/(```[\s\S]*?```)/)
+    .map((part) =>
+      part.startsWith('```')
+        ? toTerminal(part, style)
+        : part
+            .split('\n')
+            .map((line) => renderLine(line, style))
+            .join('\n'),
+    )
+    .join('');
+}
+
+function renderLine(line: string, style: Style): string {
+  const heading = /^#{1,3} (.+)$/.exec(line)?.[1];
+  if (heading !== undefined) return style('bold', toTerminal(heading, style));
+  const small = /^-# (.+)$/.exec(line)?.[1];
+  if (small !== undefined) return style('dim', toTerminal(small, style));
+  const quote = /^>(?:>>)? (.+)$/.exec(line)?.[1];
+  if (quote !== undefined) return `${style('dim', '│')} ${toTerminal(quote, style)}`;
+  return toTerminal(line, style);
 }

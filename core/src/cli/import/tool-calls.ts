@@ -2,12 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { makeFolder, replaceFile, z } from '@cinnabar/sdk';
 import { createSystemClock } from '../../clock/clock.js';
-import { shownPath } from '../../config/files.js';
-import { type HostConfig, isSnowflake } from '../../config/host-config.js';
+import { type HostConfig, isSnowflake, shownPath } from '../../config/host-config.js';
 import { lockData } from '../../data-lock/lock.js';
-import type { Arguments } from '../arguments.js';
-import type { Findings, Written } from './report.js';
-import { type ImportSource, idInToken, listing, nameHere } from './source.js';
+import type { Arguments } from '../discord.js';
+import { type ImportSource, idInToken, listing, nameHere } from './convert.js';
+import type { Findings, Written } from './import.js';
 
 type Options = Pick<Arguments, 'bot' | 'botId' | 'dryRun'>;
 type ConfigOf = (bot: string | undefined) => HostConfig;
@@ -62,7 +61,7 @@ function ownerOf(
   if (id !== undefined) return { id, config };
   const otherWay = tools.length === 1 ? ', or say its user id with --bot-id' : '';
   findings.conflict(
-    `tools/${theirs}: nobody knows yet which bot made these calls. Set its DISCORD_TOKEN in .env.${name}${otherWay}; then import again`,
+    `tools/${theirs}: it is not known yet which bot made these calls. Set its DISCORD_TOKEN in .env.${name}${otherWay}; then import again`,
   );
   return undefined;
 }

@@ -1,10 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { CinnabarError, type Plugin, type UnloadReport, withinLimit } from '@cinnabar/sdk';
+import { CinnabarError, type ErrorCode, type Plugin, type UnloadReport, withinLimit } from '@cinnabar/sdk';
 import { type Discover, type DiscoveredPlugin, inspectFolder } from '../discovery.js';
 import type { PluginLoader } from '../loader.js';
 import { arrangement } from '../start-order.js';
-import { settle } from './reconcile.js';
 import {
   adopt,
   assertNoneRequired,
@@ -12,13 +11,102 @@ import {
   failureError,
   failureOf,
   type LifecycleContext,
+  noteFailure,
   type Origin,
   type PluginRecord,
+  problemOf,
   release,
   stateOf,
   unseen,
 } from './records.js';
-import { stopWithDependents } from './start-stop.js';
+import { settle, stopWithDependents } from './start-stop.js';
+
+export interface BootReport {
+  readonly running: readonly string[];
+  /** Everything that did not start, with a sentence each: broken folders, failed plugins, those that wait. */
+  readonly problems: readonly { readonly plugin: string; readonly problem: string; readonly code?: ErrorCode }[];
+}
+
+interface BootOptions {
+  /** Ids or folders: nothing else is started. */
+  readonly only: readonly string[] | undefined;
+  readonly disabled: readonly string[];
+}
+
+/** Finds, loads and starts what is to run. Never rejects for a plugin's sake. */
+export async function boot(
+  lifecycle: LifecycleContext,
+  finder: Finder,
+  { only, disabled }: BootOptions,
+): Promise<BootReport> {
+  await lifecycle.guards.open();
+  const broken = await finder.refresh();
+  // When certain plugins are asked for, the others are not reported.
+  const unusable = only === undefined ? broken : [];
+  for (const { message } of unusable) lifecycle.log.warn(message);
+  const chosen = only === undefined ? [...lifecycle.records.values()] : await chosenRecords(finder, only);
+  const wanted = chosen.filter(({ id }) => !disabled.includes(id));
+  // A guard that the start leaves out by name no longer guards. One that merely fails goes on guarding.
+  for (const { id, manifest } of [...lifecycle.records.values()].filter((record) => !wanted.includes(record))) {
+    if (disabled.includes(id) && lifecycle.guards.get(id) !== undefined) {
+      lifecycle.log.warn(`${id} is switched off by the configuration, so tools run without it`, { plugin: id });
+    }
+    await lifecycle.guards.note({ ...manifest, guard: false });
+  }
+  const loaded = await Promise.all(wanted.map((record) => attempt(lifecycle, record)));
+  // Taken in one after another, so that of two plugins with one id the first found is kept whatever takes longer to build.
+  for (const { record, result } of loaded) await takeInOrNote(lifecycle, record, result);
+  for (const id of disabled) {
+    const record = lifecycle.records.get(id);
+    if (record !== undefined) release(record);
+  }
+  await settle(lifecycle);
+  return report(lifecycle, unusable);
+}
+
+async function chosenRecords(finder: Finder, only: readonly string[]): Promise<readonly PluginRecord[]> {
+  const chosen: PluginRecord[] = [];
+  for (const wanted of only) {
+    const record = finder.find(wanted) ?? (wanted.includes('/') ? await finder.include(wanted) : undefined);
+    if (record === undefined) throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: wanted });
+    chosen.push(record);
+  }
+  return chosen;
+}
+
+async function attempt(lifecycle: LifecycleContext, record: PluginRecord) {
+  const result = await loadDefinition(lifecycle, record, false).catch((error: unknown) => ({ error }));
+  return { record, result };
+}
+
+async function takeInOrNote(
+  lifecycle: LifecycleContext,
+  record: PluginRecord,
+  result: Awaited<ReturnType<typeof attempt>>['result'],
+): Promise<void> {
+  if ('error' in result) return noteFailure(lifecycle, record, result.error);
+  try {
+    await takeIn(lifecycle, record, result);
+  } catch (error) {
+    noteFailure(lifecycle, record, error);
+  }
+}
+
+function report(lifecycle: LifecycleContext, broken: readonly CinnabarError[]): BootReport {
+  const records = [...lifecycle.records.values()];
+  const failed = records.flatMap((record) => {
+    const problem = problemOf(lifecycle, record);
+    if (problem === undefined) return [];
+    const { id, failure } = record;
+    return [failure === undefined ? { plugin: id, problem } : { plugin: id, problem, code: failure.code }];
+  });
+  const unusable = broken.map(({ message, params }) => ({
+    plugin: String(params.plugin ?? params.place),
+    problem: message,
+  }));
+  const running = records.filter((record) => stateOf(record) === 'running').map(({ id }) => id);
+  return { running, problems: [...unusable, ...failed] };
+}
 
 /**
  * Loads a plugin that is not loaded, and starts it unless something that it needs is missing.
@@ -95,11 +183,7 @@ export async function loadDefinition(
  * Makes a loaded definition, or the failure to load one, part of the record. The id that the manifest names holds from now on.
  * @throws CINNABAR_PLUGIN_DUPLICATE when another plugin has that id
  */
-export async function takeIn(
-  lifecycle: LifecycleContext,
-  record: PluginRecord,
-  definition: Plugin,
-): Promise<PluginRecord> {
+async function takeIn(lifecycle: LifecycleContext, record: PluginRecord, definition: Plugin): Promise<PluginRecord> {
   const named = renamed(lifecycle, record, definition.manifest.id);
   // What guarded under the name of its folder guards under its own from now on.
   if (named !== record) await lifecycle.guards.note({ ...record.manifest, guard: false });
@@ -121,7 +205,7 @@ function renamed({ records }: LifecycleContext, record: PluginRecord, id: string
   return named;
 }
 
-export interface Finder {
+interface Finder {
   /** Looks at the disk, and makes records of what is new. Returns what cannot be used. */
   refresh(): Promise<readonly CinnabarError[]>;
   /** Makes a record of an in-memory plugin, or gives the one that is there its next version. */

@@ -12,7 +12,7 @@ import {
   type PluginState,
 } from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../../contracts.js';
-import type { GuardBook } from '../guard-registry.js';
+import type { GuardRegistry } from '../manager.js';
 import type { PluginServices } from '../services.js';
 import { arrangement, type Hindrance, hindranceError, injectedTokens } from '../start-order.js';
 
@@ -111,7 +111,7 @@ export interface LifecycleContext {
   readonly services: PluginServices;
   readonly createContext: (owner: Owner) => ErasedContext | Promise<ErasedContext>;
   readonly boundary: Pick<Boundary, 'drained'>;
-  readonly guards: GuardBook;
+  readonly guards: GuardRegistry;
   readonly clock: Clock;
   readonly log: Logger;
   readonly startTimeoutMs: number;
@@ -196,12 +196,12 @@ export function lastStartedFirst(records: readonly PluginRecord[]): readonly Plu
   return [...records].sort((a, b) => (b.run?.sequence ?? 0) - (a.run?.sequence ?? 0));
 }
 
-/** @throws CINNABAR_PLUGIN_REQUIRED when nobody could get back in without the plugin */
+/** @throws CINNABAR_PLUGIN_REQUIRED for a plugin without which the bot can no longer be administered */
 export function assertNotRequired({ id, manifest }: PluginRecord): void {
   if (manifest.required !== true) return;
   throw new CinnabarError('CINNABAR_PLUGIN_REQUIRED', {
     plugin: id,
-    detail: 'without it nobody could switch it on again.',
+    detail: 'without it there is no way to switch it on again.',
   });
 }
 

@@ -1,10 +1,13 @@
 import 'reflect-metadata';
 import type { Discover } from '@cinnabar/core';
 import type { Owner } from '@cinnabar/core/internal/contracts';
-import type { KnownGuard } from '@cinnabar/core/internal/plugins/guard-registry';
-import type { PluginChange } from '@cinnabar/core/internal/plugins/lifecycle/changes';
 import type { PluginLoader } from '@cinnabar/core/internal/plugins/loader';
-import { createPluginManager, type PluginManager } from '@cinnabar/core/internal/plugins/manager';
+import {
+  createPluginManager,
+  type KnownGuard,
+  type PluginChange,
+  type PluginManager,
+} from '@cinnabar/core/internal/plugins/manager';
 import { createServices, type PluginServices } from '@cinnabar/core/internal/plugins/services';
 import type { Logger, Plugin } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
