@@ -1,10 +1,9 @@
 import type { LlmRequest, Logger } from '@cinnabar/sdk';
 import type { RequestBodies } from './bodies.js';
 import { type Candidate, type Learned, planCall, type Refusal, type Setup, whyChat } from './candidate.js';
+import type { ProviderDefinition } from './providers/definition.js';
 import type { Attempt, Failure, Mode, ProviderCall } from './providers/provider.js';
-import { PROVIDERS } from './providers/registry.js';
 import { type Bounds, CANCELLED, type Interruption, within } from './retry.js';
-import type { Source } from './vendors/source.js';
 
 /** What an attempt needs besides the request and the model. */
 export interface AttemptParts {
@@ -26,7 +25,7 @@ export async function attemptOnce(candidate: Candidate, request: LlmRequest, par
       const reason = whyChat(request, candidate, learned);
       if (reason !== undefined) learned.noteChat(log, candidate.name, reason);
       const call = planCall(setup, candidate, request, learned, signal);
-      const range = outOfRange(call, candidate.provider.name);
+      const range = outOfRange(call, candidate.vendor.definition);
       if (range !== undefined) return failed(range);
       parts.onStart(call.mode);
       // What comes after the end of the attempt is nobody's any more.
@@ -73,10 +72,9 @@ function wasAsked(refused: Refusal, { mode, request, temperature, topP }: Provid
 const failed = (failure: Failure): Attempt => ({ ok: false, failure });
 
 /** A temperature that the provider does not have: said as such, never quietly another. */
-function outOfRange({ temperature }: ProviderCall, provider: Source['provider']): Failure | undefined {
-  const most = PROVIDERS[provider].mostTemperature;
-  if (temperature === undefined || (temperature >= 0 && temperature <= most)) return undefined;
-  const detail = `the temperature ${temperature} is out of range: ${provider} takes 0 to ${most}`;
+function outOfRange({ temperature }: ProviderCall, { name, maxTemperature }: ProviderDefinition): Failure | undefined {
+  if (temperature === undefined || (temperature >= 0 && temperature <= maxTemperature)) return undefined;
+  const detail = `the temperature ${temperature} is out of range: ${name} takes 0 to ${maxTemperature}`;
   return { code: 'CINNABAR_LLM_REFUSED', params: { detail }, retry: false };
 }
 

@@ -1,15 +1,16 @@
 import type { LlmRequest, Logger, ModelTraits } from '@cinnabar/sdk';
-import { traitsOf } from './models/traits.js';
+import type { Connection } from './providers/definition.js';
 import type { Mode, Provider, ProviderCall } from './providers/provider.js';
+import type { Routes } from './routes.js';
 import type { GlobalSettings } from './settings.js';
-import type { Routes } from './vendors/routes.js';
-import type { Source, Vendor } from './vendors/source.js';
+import { traitsOf } from './traits.js';
+import type { Vendor } from './vendors.js';
 
 /** How requests are made at the moment: read anew for each one, so that a changed setting holds from the next request on. */
 export interface Setup {
   readonly settings: GlobalSettings;
   readonly routes: Routes;
-  readonly providerFor: (source: Source) => Provider;
+  readonly providerFor: (connection: Connection) => Provider;
 }
 
 /** A model that could answer a request, and all that is known about it. */
@@ -29,11 +30,11 @@ export function candidateFor(
   learned: Learned,
 ): Candidate {
   const vendor = routes.vendorFor(wanted ?? routes.model);
-  const provider = providerFor(vendor.source);
-  // The offline model has one name, whatever the request says.
-  const model = provider.name === 'offline' ? routes.model : (wanted ?? routes.model);
+  const { definition } = vendor;
+  const provider = providerFor(vendor);
+  const model = definition.onlyModel ?? wanted ?? routes.model;
   const name = `${vendor.name}:${model}`;
-  const traits = traitsOf(provider.name, model, settings.models, learned.refuses(name, 'prefill'));
+  const traits = traitsOf(definition, model, settings.models, learned.refuses(name, 'prefill'));
   const modes = traits.modes.filter((mode) => provider.modes.includes(mode));
   return { vendor, provider, model, name, traits: { ...traits, modes: modes.length === 0 ? ['chat'] : modes } };
 }

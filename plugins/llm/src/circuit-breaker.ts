@@ -2,16 +2,18 @@ import { type Clock, createCircuitBreaker, type Logger, type Verdict } from '@ci
 import { LRUCache } from 'lru-cache';
 import type { Attempt } from './providers/provider.js';
 import { CANCELLED } from './retry.js';
-import type { Vendor } from './vendors/source.js';
+import type { Vendor } from './vendors.js';
 
 /** One breaker for each model at each vendor, address and key: a fault of one model or key does not block the others. */
 export interface Breakers {
-  for(vendor: Vendor, model: string): Breaker;
+  for(vendor: Server, model: string): Breaker;
   /** For status lines: `answers`, or which models do not. */
-  stateOf(vendor: Vendor): string;
+  stateOf(vendor: Server): string;
   /** Every model that was asked so far. */
   list(): readonly { readonly vendor: string; readonly model: string; readonly breaker: Breaker }[];
 }
+
+type Server = Pick<Vendor, 'name' | 'source'>;
 
 /** More models than are in use: older ones belong to settings that have changed since. */
 const MOST_KEPT = 500;
@@ -31,7 +33,7 @@ export function createBreakers(
 ): Breakers {
   const breakers = new LRUCache<string, Kept>({ max: MOST_KEPT });
   // Another address is another server, another key another account. Keys stay in memory here, as they do with the provider.
-  const placeOf = ({ name, source }: Vendor) => `${name} ${JSON.stringify(source)}`;
+  const placeOf = ({ name, source }: Server) => `${name} ${JSON.stringify(source)}`;
   return {
     for(vendor, model) {
       const place = placeOf(vendor);

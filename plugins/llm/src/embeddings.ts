@@ -3,10 +3,10 @@ import { boundsUntil, interrupted } from './attempt.js';
 import type { Setup } from './candidate.js';
 import type { Breakers } from './circuit-breaker.js';
 import type { ModelMetrics } from './metrics.js';
-import { traitsOf } from './models/traits.js';
 import { unreadable } from './providers/errors.js';
 import type { Attempt, Provider } from './providers/provider.js';
 import { within, withRetries } from './retry.js';
+import { traitsOf } from './traits.js';
 
 export interface EmbedParts {
   setup(): Promise<Setup>;
@@ -24,9 +24,9 @@ export function createEmbeddings(parts: EmbedParts): Pick<UnmeteredLlm, 'embed' 
   const routeFor = async (wanted: string | undefined) => {
     const setup = await parts.setup();
     const route = setup.routes.embeddings(wanted);
-    const provider = route === undefined ? undefined : setup.providerFor(route.vendor.source);
+    const provider = route === undefined ? undefined : setup.providerFor(route.vendor);
     if (route === undefined || provider?.embed === undefined) return undefined;
-    const { price } = traitsOf(provider.name, route.model, setup.settings.models);
+    const { price } = traitsOf(route.vendor.definition, route.model, setup.settings.models);
     return { setup, provider, price, ...route };
   };
   const embeddingModel: UnmeteredLlm['embeddingModel'] = (wanted) => routeFor(wanted);

@@ -21,134 +21,154 @@ import type { Setup } from './candidate.js';
 import { createBreakers } from './circuit-breaker.js';
 import { createModels } from './llm.js';
 import { createModelMetrics } from './metrics.js';
-import { createProviders } from './providers/registry.js';
-import { ENVIRONMENT, GLOBAL_SETTINGS } from './settings.js';
+import type { ProviderDefinition } from './providers/definition.js';
+import { createProviders, PROVIDERS } from './providers/registry.js';
+import { createRouter } from './routes.js';
+import { environmentOf, settingsOf } from './settings.js';
 import { describeStatus } from './status.js';
-import { FILE_KEYS, withVendorsOfFiles } from './vendors/configuration.js';
-import { createRouter } from './vendors/routes.js';
+import { fileKeysOf, withVendorsOfFiles } from './vendors.js';
 
-export default definePlugin({
-  manifest: {
-    id: 'llm',
-    version: '0.1.0',
-    description:
-      'Connects language models: OpenAI, Anthropic, Google, Bedrock, compatible servers, or an offline stand-in',
-    host: '^0.1.0',
-    administrative: true,
-  },
-  settings: { global: GLOBAL_SETTINGS },
-  configuration: FILE_KEYS,
-  env: ENVIRONMENT,
-  inject: {
-    accounts: optional(Accounts),
-    clock: Clock,
-    configuration: Configuration,
-    notices: OwnerNotices,
-    random: Random,
-    redaction: Redaction,
-  },
-  provides: [Llm],
-  async setup({ provide, group, personalData, defer, settingsChanged, settings, env, services, metrics, log, signal }) {
-    const { clock, notices, random } = services;
-    const providerFor = createProviders(clock, random);
-    const router = createRouter();
-    const breakers = createBreakers(clock, log, (vendor, model) =>
-      notices.alert({
-        kind: 'model-resting',
-        text: `The model ${model} of ${vendor} failed five times in a row and was left alone for half a minute.`,
-        remedy:
-          '`!llm status` shows whether it answers now; if not, look at its address and key, or choose another model.',
-      }),
-    );
-    // Members read a plain sentence; address, variable and the provider's words are the owner's.
-    const tellOwner = (error: CinnabarError) => {
-      if (error.code !== 'CINNABAR_LLM_REFUSED' && error.code !== 'CINNABAR_LLM_NOT_CONFIGURED') return;
-      notices.alert({
-        kind: 'model-refused',
-        text: error.message,
-        remedy: '`!llm status` shows the address, whether a key is set, and whether the model answers.',
-      });
-    };
-    const bodies = createBodies(clock, services.redaction, log);
-    // Whose words are in a body is not known.
-    personalData({ export: async () => undefined, forget: async () => bodies.clear() });
-    let current: Llm['current'] = { provider: 'offline', model: 'offline' };
+/** The plugin with these providers. All that it says and takes of a provider follows from its definition. */
+export function llmPlugin(providers: readonly ProviderDefinition[]) {
+  const fileKeys = fileKeysOf(providers);
+  const titles = providers.filter(({ fromVendor }) => fromVendor !== undefined).map(({ title }) => title);
 
-    const readValues = async () => withVendorsOfFiles(await settings.global.get(), services.configuration);
-    const setup = async (): Promise<Setup> => {
-      const values = await readValues();
-      const routes = await router.routes(values, env);
-      current = { provider: routes.vendorFor(routes.model).source.provider, model: routes.model };
-      return { settings: values, routes, providerFor };
-    };
-    const refresh = async (): Promise<string | undefined> => {
-      try {
-        await setup();
-        return undefined;
-      } catch (error) {
-        const sentence = operatorSentenceOf(error);
-        if (sentence === undefined) throw error;
-        current = { provider: 'none', model: 'not configured' };
-        return sentence;
-      }
-    };
-
-    // A wrong configuration must not keep the plugin from starting: the owner needs its settings to mend it.
-    const problem = await refresh();
-    if (problem !== undefined) log.warn(problem);
-    // Status lines read `current` without waiting.
-    settingsChanged(refresh);
-    defer(
-      services.configuration.onChange(() => {
-        refresh().catch((error: unknown) => log.error('the changed configuration could not be read', { error }));
-      }),
-    );
-    const models = createModels({
-      setup,
-      current: () => current,
-      breakers,
-      metrics: createModelMetrics(metrics, breakers, clock),
-      bodies,
-      clock,
-      random,
+  return definePlugin({
+    manifest: {
+      id: 'llm',
+      version: '0.1.0',
+      description: `Connects language models: ${titles.join(', ')}, compatible servers, or an offline stand-in`,
+      host: '^0.1.0',
+      administrative: true,
+    },
+    settings: { global: settingsOf(providers) },
+    configuration: fileKeys,
+    env: environmentOf(providers),
+    inject: {
+      accounts: optional(Accounts),
+      clock: Clock,
+      configuration: Configuration,
+      notices: OwnerNotices,
+      random: Random,
+      redaction: Redaction,
+    },
+    provides: [Llm],
+    async setup({
+      provide,
+      group,
+      personalData,
+      defer,
+      settingsChanged,
+      settings,
+      env,
+      services,
+      metrics,
       log,
       signal,
-      onFailure: tellOwner,
-    });
-    provide(Llm, meterLlm(models, services));
+    }) {
+      const { clock, notices, random } = services;
+      const providerFor = createProviders(clock, random);
+      const router = createRouter(providers);
+      const breakers = createBreakers(clock, log, (vendor, model) =>
+        notices.alert({
+          kind: 'model-resting',
+          text: `The model ${model} of ${vendor} failed five times in a row and was left alone for half a minute.`,
+          remedy:
+            '`!llm status` shows whether it answers now; if not, look at its address and key, or choose another model.',
+        }),
+      );
+      // Members read a plain sentence; address, variable and the provider's words are the owner's.
+      const tellOwner = (error: CinnabarError) => {
+        if (error.code !== 'CINNABAR_LLM_REFUSED' && error.code !== 'CINNABAR_LLM_NOT_CONFIGURED') return;
+        notices.alert({
+          kind: 'model-refused',
+          text: error.message,
+          remedy: '`!llm status` shows the address, whether a key is set, and whether the model answers.',
+        });
+      };
+      const bodies = createBodies(clock, services.redaction, log);
+      // Whose words are in a body is not known.
+      personalData({ export: async () => undefined, forget: async () => bodies.clear() });
+      let current: Llm['current'] = { provider: 'offline', model: 'offline' };
 
-    group({
-      name: 'llm',
-      description: 'The language model behind the bot',
-      access: { tier: 'botOwner' },
-      commands: [
-        subcommand({
-          name: 'status',
-          description: 'Which models answer, where they are, whether keys are set, and whether they can be reached',
-          ephemeral: true,
-          run: async (context) => context.reply(await describeStatus(router, breakers, await readValues(), env)),
+      const readValues = async () => withVendorsOfFiles(await settings.global.get(), fileKeys, services.configuration);
+      const setup = async (): Promise<Setup> => {
+        const values = await readValues();
+        const routes = await router.routes(values, env);
+        current = { provider: routes.vendorFor(routes.model).definition.name, model: routes.model };
+        return { settings: values, routes, providerFor };
+      };
+      const refresh = async (): Promise<string | undefined> => {
+        try {
+          await setup();
+          return undefined;
+        } catch (error) {
+          const sentence = operatorSentenceOf(error);
+          if (sentence === undefined) throw error;
+          current = { provider: 'none', model: 'not configured' };
+          return sentence;
+        }
+      };
+
+      // A wrong configuration must not keep the plugin from starting: the owner needs its settings to mend it.
+      const problem = await refresh();
+      if (problem !== undefined) log.warn(problem);
+      // Status lines read `current` without waiting.
+      settingsChanged(refresh);
+      defer(
+        services.configuration.onChange(() => {
+          refresh().catch((error: unknown) => log.error('the changed configuration could not be read', { error }));
         }),
-        subcommand({
-          name: 'requests',
-          description: 'Send you the bodies of the last requests to models, and what came back, as a file',
-          ephemeral: true,
-          async run(context) {
-            if (!(await readValues()).keepBodies) {
-              bodies.clear();
-              throw new UserError('No bodies are kept: `set llm keepBodies true` keeps those of the next requests.');
-            }
-            const { kept } = bodies;
-            if (kept.length === 0) throw new UserError('No request has been made since bodies are kept.');
-            const text = kept
-              .map(({ at, provider, model, body, answer = 'none yet' }) =>
-                [`# ${at} ${model} by ${provider}`, body, '## Answer', answer].join('\n'),
-              )
-              .join('\n\n');
-            const content = `The last ${kept.length} requests, the newest first.`;
-            return replyPrivately(context, { content, files: [textFile('requests.txt', text)] });
-          },
-        }),
-      ],
-    });
-  },
-});
+      );
+      const models = createModels({
+        setup,
+        current: () => current,
+        breakers,
+        metrics: createModelMetrics(metrics, breakers, clock),
+        bodies,
+        clock,
+        random,
+        log,
+        signal,
+        onFailure: tellOwner,
+      });
+      provide(Llm, meterLlm(models, services));
+
+      group({
+        name: 'llm',
+        description: 'The language model behind the bot',
+        access: { tier: 'botOwner' },
+        commands: [
+          subcommand({
+            name: 'status',
+            description: 'Which models answer, where they are, whether keys are set, and whether they can be reached',
+            ephemeral: true,
+            run: async (context) => context.reply(await describeStatus(router, breakers, await readValues(), env)),
+          }),
+          subcommand({
+            name: 'requests',
+            description: 'Send you the bodies of the last requests to models, and what came back, as a file',
+            ephemeral: true,
+            async run(context) {
+              if (!(await readValues()).keepBodies) {
+                bodies.clear();
+                throw new UserError('No bodies are kept: `set llm keepBodies true` keeps those of the next requests.');
+              }
+              const { kept } = bodies;
+              if (kept.length === 0) throw new UserError('No request has been made since bodies are kept.');
+              const text = kept
+                .map(({ at, provider, model, body, answer = 'none yet' }) =>
+                  [`# ${at} ${model} by ${provider}`, body, '## Answer', answer].join('\n'),
+                )
+                .join('\n\n');
+              const content = `The last ${kept.length} requests, the newest first.`;
+              return replyPrivately(context, { content, files: [textFile('requests.txt', text)] });
+            },
+          }),
+        ],
+      });
+    },
+  });
+}
+
+export default llmPlugin(PROVIDERS);

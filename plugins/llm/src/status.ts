@@ -1,8 +1,8 @@
 import { operatorSentenceOf } from '@cinnabar/sdk';
 import type { Breakers } from './circuit-breaker.js';
+import type { Router, Routes } from './routes.js';
 import type { Environment, GlobalSettings } from './settings.js';
-import type { Router, Routes } from './vendors/routes.js';
-import type { Source, Vendor } from './vendors/source.js';
+import type { Vendor } from './vendors.js';
 
 /** The configuration in lines for the bot's owner. Never shows a key, nor more of an address than its host. */
 export async function describeStatus(
@@ -25,25 +25,21 @@ function describe(
   breakers: Breakers,
   { timeoutMs, retries, retryDelayMs, deadlineMs, stream }: GlobalSettings,
 ): string {
-  const { source, name } = routes.vendorFor(routes.model);
-  const several = routes.vendors.length > 1 || name !== source.provider;
+  const vendor = routes.vendorFor(routes.model);
+  const { definition, name } = vendor;
+  const several = routes.vendors.length > 1 || name !== definition.name;
   const lines = [
-    `**Provider:** ${several ? `${name} (${source.provider}; ${routes.because})` : `${source.provider} (${routes.because})`}`,
+    `**Provider:** ${several ? `${name} (${definition.name}; ${routes.because})` : `${definition.name} (${routes.because})`}`,
     `**Model:** ${routes.model}`,
   ];
-  if (source.provider === 'offline') {
-    return [...lines, 'Set `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`, or a base URL, to connect a language model.'].join(
-      '\n',
-    );
-  }
+  if (definition.statusNote !== undefined) return [...lines, definition.statusNote].join('\n');
   return [
     ...lines,
     ...(several
       ? routes.vendors.map(
-          (vendor) =>
-            `**${vendor.name}** (${patternList(vendor.provides)}): ${place(vendor)}; ${breakers.stateOf(vendor)}`,
+          (one) => `**${one.name}** (${patternList(one.provides)}): ${place(one)}; ${breakers.stateOf(one)}`,
         )
-      : singleVendor(source, breakers.stateOf({ name, source }))),
+      : singleVendor(vendor, breakers.stateOf(vendor))),
     `**Embeddings:** ${embeddings(routes)}`,
     `**Each attempt:** up to ${timeoutMs / 1000} s${stream ? ', streamed' : ''}; ${retries} more after ${retryDelayMs / 1000} s, ${Math.max(deadlineMs, timeoutMs) / 1000} s in all`,
   ].join('\n');
@@ -55,24 +51,20 @@ function embeddings(routes: Routes): string {
   return `${route.model} by ${route.vendor.name}`;
 }
 
-type Connected = Exclude<Source, { readonly provider: 'offline' }>;
-
-function singleVendor(source: Connected, state: string): readonly string[] {
+function singleVendor(vendor: Vendor, state: string): readonly string[] {
   return [
-    ...(source.provider === 'openai' ? [`**API:** ${source.api}`] : []),
-    ...(source.provider === 'bedrock' ? [`**Region:** ${source.region}`] : []),
-    `**Server:** ${new URL(source.baseUrl).host} (${state})`,
-    `**Key:** ${hasKey(source) ? 'set' : 'not set'}`,
+    ...vendor.details.map(([name, value]) => `**${name}:** ${value}`),
+    `**Server:** ${hostOf(vendor)} (${state})`,
+    `**Key:** ${vendor.hasKey ? 'set' : 'not set'}`,
   ];
 }
 
-function place({ source }: Vendor): string {
-  if (source.provider === 'offline') return 'here';
-  return `${source.provider} at ${new URL(source.baseUrl).host}, key ${hasKey(source) ? 'set' : 'not set'}`;
+function place(vendor: Vendor): string {
+  return `${vendor.definition.name} at ${hostOf(vendor)}, key ${vendor.hasKey ? 'set' : 'not set'}`;
 }
 
-function hasKey(source: Connected): boolean {
-  return (source.provider === 'bedrock' ? source.credentials : source.key) !== undefined;
+function hostOf({ source }: Vendor): string {
+  return source.baseUrl === undefined ? 'this process' : new URL(source.baseUrl).host;
 }
 
 function patternList(patterns: readonly string[]): string {

@@ -8,9 +8,9 @@ import {
 } from '@cinnabar/local-models';
 import { createBreakers } from '@cinnabar/plugin-llm/circuit-breaker';
 import { createModels } from '@cinnabar/plugin-llm/llm';
-import { createProviders, SDK_LOADERS, type SdkLoaders } from '@cinnabar/plugin-llm/providers/registry';
-import { ENVIRONMENT, GLOBAL_SETTINGS, type GlobalSettings } from '@cinnabar/plugin-llm/settings';
-import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
+import { createProviders, PROVIDERS } from '@cinnabar/plugin-llm/providers/registry';
+import { createRouter } from '@cinnabar/plugin-llm/routes';
+import { environmentOf, type GlobalSettings, settingsOf } from '@cinnabar/plugin-llm/settings';
 import {
   type Charge,
   type ChargedRequest,
@@ -22,6 +22,9 @@ import {
 } from '@cinnabar/sdk';
 import { recordingLogger } from '../../support/logs.js';
 import { type WatchedClock, watchedClock } from '../../support/watched-clock.js';
+
+export const GLOBAL_SETTINGS = settingsOf(PROVIDERS);
+export const ENVIRONMENT = environmentOf(PROVIDERS);
 
 /** Every way to a model. */
 export const ROUTES = [
@@ -69,8 +72,7 @@ export interface Bench extends AsyncDisposable {
 }
 
 export interface BenchOptions extends StandInOptions {
-  readonly settings?: Partial<GlobalSettings>;
-  readonly loaders?: SdkLoaders;
+  readonly settings?: object;
   readonly withoutKey?: boolean;
   readonly model?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -86,8 +88,8 @@ export async function openRoute(route: Route, options: BenchOptions = {}): Promi
   const stopped = new AbortController();
   let serial = 0;
   const random = { next: () => 0, id: () => `id${++serial}` };
-  const providerFor = createProviders(clock, random, options.loaders ?? SDK_LOADERS);
-  const router = createRouter();
+  const providerFor = createProviders(clock, random);
+  const router = createRouter(PROVIDERS);
   let settings = GLOBAL_SETTINGS.parse({ provider, api: endpoint, stream, ...options.settings });
   const prefix = provider.toUpperCase();
   const env = ENVIRONMENT.parse({

@@ -1,9 +1,9 @@
 import { fail, hang, wordVector } from '@cinnabar/local-models';
-import { ENVIRONMENT, GLOBAL_SETTINGS } from '@cinnabar/plugin-llm/settings';
-import { createRouter } from '@cinnabar/plugin-llm/vendors/routes';
+import { PROVIDERS } from '@cinnabar/plugin-llm/providers/registry';
+import { createRouter } from '@cinnabar/plugin-llm/routes';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { type BenchOptions, CHARGE, KEY, openRoute, ROUTES } from './bench.js';
+import { type BenchOptions, CHARGE, ENVIRONMENT, GLOBAL_SETTINGS, KEY, openRoute, ROUTES } from './bench.js';
 
 const [OPENAI, , , , ANTHROPIC, , BEDROCK, , GOOGLE] = ROUTES;
 const MODEL = { embeddingModel: 'embed-1' };
@@ -128,7 +128,7 @@ describe('llm embeddings: who makes them', () => {
   });
 
   const routeOf = async (settings: object, env: object, wanted?: string) => {
-    const routes = await createRouter().routes(GLOBAL_SETTINGS.parse(settings), ENVIRONMENT.parse(env));
+    const routes = await createRouter(PROVIDERS).routes(GLOBAL_SETTINGS.parse(settings), ENVIRONMENT.parse(env));
     const found = routes.embeddings(wanted);
     return found && `${found.model} by ${found.vendor.name}`;
   };

@@ -52,6 +52,8 @@ describe('llm offline: prefers not to understand over misunderstanding', () => {
       { add_party_character: { name: 'V, the one and only', role: 'Solo' } },
     ],
     ['add V (Solo) to my party', { add_party_character: { name: 'V', role: 'Solo' } }],
+    ['add V to my party as a *Solo*', { add_party_character: { name: 'V', role: 'Solo' } }],
+    ['add V to my party as a * Solo *', { add_party_character: { name: 'V', role: '* Solo *' } }],
     ['Add Will to my party as a Fixer, please!', { add_party_character: { name: 'Will', role: 'Fixer' } }],
     ['read https://example.com/a(b)?c=1,2', { fetch_url: { url: 'https://example.com/a(b)?c=1,2' } }],
   ];

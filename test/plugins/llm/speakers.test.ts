@@ -1,5 +1,5 @@
-import { labelParticipants } from '@cinnabar/plugin-llm/transcript/participants';
 import { toTranscript } from '@cinnabar/plugin-llm/transcript/transcript';
+import { labelParticipants } from '@cinnabar/plugin-llm/transcript/turns';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ask, from } from './bench.js';

@@ -1,8 +1,13 @@
-import { MODEL_CORRECTION, traitsOf } from '@cinnabar/plugin-llm/models/traits';
+import { ANTHROPIC } from '@cinnabar/plugin-llm/providers/anthropic/provider';
+import { BEDROCK } from '@cinnabar/plugin-llm/providers/bedrock/provider';
+import { GOOGLE } from '@cinnabar/plugin-llm/providers/google/provider';
+import { OFFLINE } from '@cinnabar/plugin-llm/providers/offline/provider';
+import { OPENAI } from '@cinnabar/plugin-llm/providers/openai/provider';
+import { MODEL_CORRECTION, traitsOf } from '@cinnabar/plugin-llm/traits';
 import { expect } from 'chai';
 import { openRoute, ROUTES } from './bench.js';
 
-const [, , , , ANTHROPIC] = ROUTES;
+const [, , , , STREAMED] = ROUTES;
 
 describe('llm traits', () => {
   for (const [model, contextTokens, minTokens, input, prefill] of [
@@ -20,7 +25,7 @@ describe('llm traits', () => {
     ['claude-3-haiku-20240307', 200_000, 2048, 0.25, true],
   ] as const) {
     it(`know ${model}`, () => {
-      const traits = traitsOf('anthropic', model);
+      const traits = traitsOf(ANTHROPIC, model);
       expect(traits).to.include({ model, contextTokens, images: true });
       expect(traits.cache).to.deep.equal({
         kind: 'explicit',
@@ -37,26 +42,26 @@ describe('llm traits', () => {
   }
 
   it('know a model by the name that Bedrock gives it, and that older ones are cached there for five minutes only', () => {
-    const newer = traitsOf('bedrock', 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0');
+    const newer = traitsOf(BEDROCK, 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0');
     expect(newer.cache).to.deep.include({ minTokens: 1024, ttls: ['5m', '1h'] });
-    expect(traitsOf('bedrock', 'anthropic.claude-3-7-sonnet-20250219-v1:0').cache.ttls).to.deep.equal(['5m']);
+    expect(traitsOf(BEDROCK, 'anthropic.claude-3-7-sonnet-20250219-v1:0').cache.ttls).to.deep.equal(['5m']);
   });
 
   it('take an unknown Claude for one that refuses prefill, and an unknown model behind the same API for one to be tried', () => {
-    expect(traitsOf('anthropic', 'claude-next-9')).to.deep.include({ modes: ['chat'], price: undefined });
-    expect(traitsOf('anthropic', 'my-llama').modes).to.deep.equal(['chat', 'prefill']);
+    expect(traitsOf(ANTHROPIC, 'claude-next-9')).to.deep.include({ modes: ['chat'], price: undefined });
+    expect(traitsOf(ANTHROPIC, 'my-llama').modes).to.deep.equal(['chat', 'prefill']);
   });
 
   it('know who caches by itself, who does not, and who costs nothing', () => {
-    expect(traitsOf('openai', 'gpt-5.4-mini')).to.deep.include({ modes: ['chat'] });
-    expect(traitsOf('openai', 'gpt-5.4-mini').cache).to.deep.include({ kind: 'automatic', minTokens: 1024 });
-    expect(traitsOf('openai', 'gpt-5.4-mini').price).to.deep.include({ input: 0.75, cacheRead: 0.075, output: 4.5 });
-    expect(traitsOf('openai', 'gpt-5.4').price?.input).to.equal(2.5);
-    expect(traitsOf('openai', 'llama3')).to.deep.include({ price: undefined });
-    expect(traitsOf('openai', 'llama3').cache.kind).to.equal('none');
-    expect(traitsOf('google', 'gemini-2.5-flash').cache.kind).to.equal('automatic');
-    expect(traitsOf('google', 'gemini-1.5-pro').cache.kind).to.equal('none');
-    expect(traitsOf('offline', 'offline').price).to.deep.include({ input: 0, output: 0 });
+    expect(traitsOf(OPENAI, 'gpt-5.4-mini')).to.deep.include({ modes: ['chat'] });
+    expect(traitsOf(OPENAI, 'gpt-5.4-mini').cache).to.deep.include({ kind: 'automatic', minTokens: 1024 });
+    expect(traitsOf(OPENAI, 'gpt-5.4-mini').price).to.deep.include({ input: 0.75, cacheRead: 0.075, output: 4.5 });
+    expect(traitsOf(OPENAI, 'gpt-5.4').price?.input).to.equal(2.5);
+    expect(traitsOf(OPENAI, 'llama3')).to.deep.include({ price: undefined });
+    expect(traitsOf(OPENAI, 'llama3').cache.kind).to.equal('none');
+    expect(traitsOf(GOOGLE, 'gemini-2.5-flash').cache.kind).to.equal('automatic');
+    expect(traitsOf(GOOGLE, 'gemini-1.5-pro').cache.kind).to.equal('none');
+    expect(traitsOf(OFFLINE, 'offline').price).to.deep.include({ input: 0, output: 0 });
   });
 
   it('are put right by the admin, by name before beginning, longest beginning first', async () => {
@@ -65,7 +70,7 @@ describe('llm traits', () => {
       'llama3*': { contextTokens: 2000, images: false, price: { input: 1, output: 2 } },
       'llama3-big': { contextTokens: 3000 },
     };
-    await using bench = await openRoute(ANTHROPIC, { settings: { models } });
+    await using bench = await openRoute(STREAMED, { settings: { models } });
     expect((await bench.llm.traits('llama2')).contextTokens).to.equal(1000);
     const small = await bench.llm.traits('llama3-small');
     expect(small).to.deep.include({ contextTokens: 2000, images: false });

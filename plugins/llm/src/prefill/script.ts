@@ -7,9 +7,17 @@ import type {
   ToolResultContent,
 } from '@cinnabar/sdk';
 import { withoutDialect } from '../providers/json.js';
-import { cleanName, goOn, labelParticipants, speak } from '../transcript/participants.js';
 import { callableName } from '../transcript/transcript.js';
-import { type GrowingPart, type ImageRule, type Part, showable } from '../transcript/turns.js';
+import {
+  cleanName,
+  type GrowingPart,
+  goOn,
+  type ImageRule,
+  labelParticipants,
+  type Part,
+  showable,
+  speak,
+} from '../transcript/turns.js';
 
 /** A conversation as one text that the model goes on with. */
 interface Script {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@cinnabar/sdk';
 import type { Refusal } from '../candidate.js';
-import type { Attempt, Failure } from './provider.js';
+import type { Failure } from './provider.js';
 
 /** What a provider's SDK tells of an error. */
 export interface HttpProblem {
@@ -13,8 +13,8 @@ export interface HttpProblem {
   readonly headers: Headers | undefined;
 }
 
-/** Whom an error is about, for its sentence. */
-export interface Vendor {
+/** The account that an error is about, for its sentence. */
+export interface Account {
   /** `OpenAI`, `Anthropic`. */
   readonly title: string;
   readonly keyVariable: string;
@@ -53,7 +53,7 @@ const REFUSED: readonly (readonly [Refusal, RegExp])[] = [
 const MAX_DETAIL = 300;
 
 /** Sorts an error of a provider's API into what can be tried again and what cannot, with a sentence that holds no key. */
-export function toFailure(problem: HttpProblem, vendor: Vendor, nowMs: number): Failure {
+export function toFailure(problem: HttpProblem, account: Account, nowMs: number): Failure {
   const { status, kinds } = problem;
   const has = (names: ReadonlySet<string>) => kinds.some((kind) => names.has(kind));
   const withStatus = status === undefined ? {} : { status };
@@ -70,7 +70,7 @@ export function toFailure(problem: HttpProblem, vendor: Vendor, nowMs: number): 
   const refuses = status === 400 ? (refusalIn(problem.param ?? '') ?? refusalIn(problem.message)) : undefined;
   return {
     code: 'CINNABAR_LLM_REFUSED',
-    params: { detail: describe(problem, vendor, has(QUOTA_USED_UP)) },
+    params: { detail: describe(problem, account, has(QUOTA_USED_UP)) },
     retry: false,
     ...(refuses === undefined ? {} : { refuses }),
     ...withStatus,
@@ -99,13 +99,13 @@ export function isConnectionLost(error: unknown): boolean {
   );
 }
 
-function describe(problem: HttpProblem, vendor: Vendor, quotaUsedUp: boolean): string {
+function describe(problem: HttpProblem, account: Account, quotaUsedUp: boolean): string {
   const { status } = problem;
-  if (quotaUsedUp || status === 402) return `the account at ${vendor.title} has no credit left`;
-  if (status === 401) return `${vendor.title} (${vendor.host}) did not accept the key in ${vendor.keyVariable}`;
-  const said = withoutSecrets(problem.message.trim(), vendor.secrets).slice(0, MAX_DETAIL);
-  if (status === 403) return `the key in ${vendor.keyVariable} may not do that: ${said}`;
-  if (status === 404) return `${vendor.host} does not know this model or address (${vendor.notFoundHint}): ${said}`;
+  if (quotaUsedUp || status === 402) return `the account at ${account.title} has no credit left`;
+  if (status === 401) return `${account.title} (${account.host}) did not accept the key in ${account.keyVariable}`;
+  const said = withoutSecrets(problem.message.trim(), account.secrets).slice(0, MAX_DETAIL);
+  if (status === 403) return `the key in ${account.keyVariable} may not do that: ${said}`;
+  if (status === 404) return `${account.host} does not know this model or address (${account.notFoundHint}): ${said}`;
   return said;
 }
 
@@ -127,29 +127,19 @@ function readRetryAfter(headers: Headers | undefined, nowMs: number): number | u
 
 type ErrorClass<E> = abstract new (...parameters: never[]) => E;
 
-/** What the SDKs of OpenAI and Anthropic throw. */
-interface SdkErrors<E> {
-  readonly APIError: ErrorClass<E>;
-  readonly APIConnectionError: ErrorClass<Error>;
-  readonly APIUserAbortError: ErrorClass<Error>;
-}
+/** What an error of a provider's SDK says; `undefined` when it is none of the provider's. */
+export type ReadError = HttpProblem | 'connection lost' | undefined;
 
-/**
- * Turns what an SDK throws into a failure.
- * @param problemOf reads the SDK's own error class
- * @throws what is no fault of the provider
- */
-export function failedAttempt<E extends Error>(
+/** Reads what the SDKs of OpenAI and Anthropic throw: their connection errors are API errors without an answer. */
+export function readSdkError<E extends Error>(
   error: unknown,
-  errors: SdkErrors<E>,
+  sdk: {
+    readonly APIError: ErrorClass<E>;
+    readonly APIConnectionError: ErrorClass<Error>;
+    readonly APIUserAbortError: ErrorClass<Error>;
+  },
   problemOf: (error: E) => HttpProblem,
-  vendor: Vendor,
-  nowMs: number,
-): Attempt<never> {
-  const broken =
-    error instanceof errors.APIConnectionError || error instanceof errors.APIUserAbortError || isConnectionLost(error);
-  if (broken) return { ok: false, failure: CONNECTION_LOST };
-  if (error instanceof errors.APIError) return { ok: false, failure: toFailure(problemOf(error), vendor, nowMs) };
-  if (error instanceof SyntaxError) return { ok: false, failure: unreadable(`${vendor.host} did not send JSON`) };
-  throw error;
+): ReadError {
+  if (error instanceof sdk.APIConnectionError || error instanceof sdk.APIUserAbortError) return 'connection lost';
+  return error instanceof sdk.APIError ? problemOf(error) : undefined;
 }

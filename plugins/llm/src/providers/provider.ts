@@ -9,8 +9,6 @@ import type {
   Usage,
 } from '@cinnabar/sdk';
 import type { Refusal } from '../candidate.js';
-import type { Source } from '../vendors/source.js';
-import type { Family } from './model-family.js';
 
 /** How a conversation is put to a model: as roles, or as one text that the model continues. */
 export type Mode = 'chat' | 'prefill';
@@ -70,14 +68,6 @@ export type Attempt<R = ProviderReply> =
   | { readonly ok: true; readonly reply: R }
   | { readonly ok: false; readonly failure: Failure };
 
-/** What a provider is to the rest of the plugin: everything about it lies in its folder, and `registry.ts` lists it. */
-export interface ProviderDefinition {
-  /** What is known of a model that it serves. */
-  familyOf(model: string): Family;
-  /** The highest temperature that its API takes. */
-  readonly mostTemperature: number;
-}
-
 /** One request for embeddings. */
 export interface EmbedCall {
   readonly model: string;
@@ -88,7 +78,8 @@ export interface EmbedCall {
 
 /** A source of completions. It transforms the normalized request into its own format and the answer back. */
 export interface Provider {
-  readonly name: Source['provider'];
+  /** That of its definition. */
+  readonly name: string;
   readonly modes: readonly Mode[];
   /** One attempt. What the provider says is wrong comes back as a failure; only defects of ours are thrown. */
   send(call: ProviderCall): Promise<Attempt>;
@@ -100,19 +91,7 @@ export interface Provider {
   readonly mostTexts?: number;
 }
 
-/** What came as a list of numbers; what is none becomes `NaN`, for whoever checks the vector. */
+/** What came as a list of numbers; what is none becomes `NaN`, which the check of the vector finds. */
 export function toVector(values: readonly unknown[] | undefined): Float32Array {
   return Float32Array.from(values ?? [], (value) => (typeof value === 'number' ? value : Number.NaN));
-}
-
-/** Loads something on first use and keeps it; tries again after a failure. */
-export function once<T>(load: () => Promise<T>): () => Promise<T> {
-  let loaded: Promise<T> | undefined;
-  return () => {
-    loaded ??= load().catch((error: unknown) => {
-      loaded = undefined;
-      throw error;
-    });
-    return loaded;
-  };
 }

@@ -1,13 +1,14 @@
 import type { CacheControl, LlmRequest, ParticipantMessage, ToolResultContent, ToolUseContent } from '@cinnabar/sdk';
-import { labelParticipants, speechNote } from './participants.js';
 import {
   addMessage,
   addText,
   type CallResult,
   type GrowingPart,
   type ImageRule,
+  labelParticipants,
   type Part,
   showable,
+  speechNote,
   type Transcript,
   type Turn,
 } from './turns.js';

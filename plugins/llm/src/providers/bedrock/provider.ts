@@ -1,33 +1,116 @@
 import type { AnthropicBedrock } from '@anthropic-ai/bedrock-sdk';
-import type { Clock } from '@cinnabar/sdk';
-import type { BedrockSource } from '../../vendors/source.js';
+import { familyOf } from '../../traits.js';
 import { sendMessages } from '../anthropic/messages.js';
-import { CLAUDE, claudeOnBedrock, LIKE_CLAUDE } from '../anthropic/models.js';
-import { type AnthropicSdk, problemOf } from '../anthropic/provider.js';
-import { failedAttempt, type Vendor } from '../errors.js';
-import { familyOf } from '../model-family.js';
-import { once, type Provider, type ProviderCall, type ProviderDefinition } from '../provider.js';
+import { type AnthropicSdk, CLAUDE, claudeOnBedrock, LIKE_CLAUDE, problemOf } from '../anthropic/provider.js';
+import { defineProvider, httpUrl, keyVariable, NO_SDK_TIMEOUT_MS, nameVariable, vendorSecret } from '../definition.js';
+import { type Account, readSdkError } from '../errors.js';
+import type { ProviderCall } from '../provider.js';
 
-/** Anthropic's models through Amazon Bedrock: the same messages, other addresses, signatures and framing. The SDK is loaded with the first request. */
-export function createBedrockProvider(source: BedrockSource, load: () => Promise<BedrockSdk>, clock: Clock): Provider {
-  const vendor = vendorOf(source);
-  const ready = once(async () => {
-    const sdk = await load();
-    return { sdk, client: createClient(sdk, source) };
-  });
-  return {
-    name: 'bedrock',
-    modes: ['chat', 'prefill'],
-    async send(call) {
-      const { sdk, client } = await ready();
-      try {
-        return await sendMessages(client, call);
-      } catch (error) {
-        return failedAttempt(error, sdk, problemOf, vendor, clock.now());
-      }
-    },
-    render: async (call) => bodyOf(call, (await ready()).sdk, source),
+interface BedrockSource {
+  readonly region: string;
+  readonly baseUrl: string;
+  /** Without them AWS's own chain is asked: profiles, roles. */
+  readonly credentials?: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string;
   };
+}
+
+/** Anthropic's models through Amazon Bedrock: the same messages, other addresses, signatures and framing. */
+export const BEDROCK = defineProvider({
+  name: 'bedrock',
+  title: 'Bedrock',
+  autoRank: 4,
+  because: 'BEDROCK_MODEL or its base URL is set',
+  variables: { key: 'AWS_ACCESS_KEY_ID', baseUrl: 'BEDROCK_BASE_URL', model: 'BEDROCK_MODEL' },
+  settings: {
+    bedrockBaseUrl: httpUrl
+      .optional()
+      .describe('Address of Bedrock; by default BEDROCK_BASE_URL, or that of the region'),
+  },
+  environment: {
+    AWS_REGION: nameVariable.optional().describe('Region of Bedrock; us-east-1 by default'),
+    AWS_DEFAULT_REGION: nameVariable.optional().describe('The same as AWS_REGION'),
+    AWS_ACCESS_KEY_ID: keyVariable
+      .optional()
+      .describe('Access key for Bedrock; without it, the profiles and roles of AWS are used'),
+    AWS_SECRET_ACCESS_KEY: keyVariable.optional().describe('The secret that belongs to AWS_ACCESS_KEY_ID'),
+    AWS_SESSION_TOKEN: keyVariable.optional().describe('Session token, for temporary credentials of AWS'),
+    BEDROCK_BASE_URL: httpUrl.optional().describe('Address of Bedrock, where it is not that of the region'),
+    BEDROCK_MODEL: nameVariable.optional().describe('The model or inference profile to use with Bedrock'),
+  },
+  vendorConfig: {
+    region: nameVariable.min(1).max(50).exactOptional(),
+    accessKeyId: vendorSecret.exactOptional(),
+    secretAccessKey: vendorSecret.exactOptional(),
+    sessionToken: vendorSecret.exactOptional(),
+    aws_access_key: vendorSecret.exactOptional(),
+    aws_secret_key: vendorSecret.exactOptional(),
+    aws_session_token: vendorSecret.exactOptional(),
+    aws_region: nameVariable.min(1).max(50).exactOptional(),
+  },
+  impliedBy: ['aws_access_key', 'aws_secret_key', 'aws_session_token', 'aws_region', 'accessKeyId'],
+  keyIsOptional: true,
+  // Which models an account may use, and by which name, depends on its region.
+  missingModel: 'a model or inference profile that your AWS account may use',
+  partsOf: (settings, env): BedrockParts => ({
+    key: env.AWS_ACCESS_KEY_ID || undefined,
+    secret: env.AWS_SECRET_ACCESS_KEY || undefined,
+    sessionToken: env.AWS_SESSION_TOKEN || undefined,
+    region: env.AWS_REGION || env.AWS_DEFAULT_REGION || undefined,
+    baseUrl: settings.bedrockBaseUrl || env.BEDROCK_BASE_URL || undefined,
+  }),
+  vendorParts: (config) => ({
+    key: config.accessKeyId ?? config.aws_access_key,
+    secret: config.secretAccessKey ?? config.aws_secret_key,
+    sessionToken: config.sessionToken ?? config.aws_session_token,
+    region: config.region ?? config.aws_region,
+    baseUrl: config.baseUrl,
+  }),
+  completed: (own, { region }) => ({ ...own, region: own.region ?? region }),
+  // Credentials of AWS are there for many reasons: they alone choose nothing.
+  isSetUp: ({ baseUrl }, model) => baseUrl !== undefined || model !== undefined,
+  problemWith({ key, secret }) {
+    if ((key === undefined) === (secret === undefined)) return undefined;
+    const missing = key === undefined ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY';
+    return {
+      environment: `${missing} is not set, but its counterpart is. Set both, or neither to use AWS's own profiles`,
+      vendor: 'has one of aws_access_key and aws_secret_key, but not the other',
+    };
+  },
+  source({ key, secret, sessionToken, region = 'us-east-1', baseUrl }): BedrockSource {
+    const address = baseUrl?.replace(/\/+$/, '') ?? `https://bedrock-runtime.${region}.amazonaws.com`;
+    if (key === undefined || secret === undefined) return { region, baseUrl: address };
+    const token = sessionToken === undefined ? {} : { sessionToken };
+    return { region, baseUrl: address, credentials: { accessKeyId: key, secretAccessKey: secret, ...token } };
+  },
+  details: ({ region }) => [['Region', region]],
+
+  maxTemperature: 1,
+  familyOf: (model) => claudeOnBedrock(familyOf(CLAUDE, model) ?? LIKE_CLAUDE, model),
+
+  async loadSdk(): Promise<BedrockSdk> {
+    const [{ AnthropicBedrock }, { APIError, APIConnectionError, APIUserAbortError }] = await Promise.all([
+      import('@anthropic-ai/bedrock-sdk'),
+      import('@anthropic-ai/sdk'),
+    ]);
+    return { AnthropicBedrock, APIError, APIConnectionError, APIUserAbortError };
+  },
+  client: (sdk, source) => createClient(sdk, source),
+  modes: () => ['chat', 'prefill'],
+  send: sendMessages,
+  render: async (call, { source, sdk }) => bodyOf(call, await sdk(), source),
+  account: accountOf,
+  readError: (error, sdk) => readSdkError(error, sdk, problemOf),
+});
+
+interface BedrockParts {
+  readonly key?: string | undefined;
+  readonly secret?: string | undefined;
+  readonly sessionToken?: string | undefined;
+  readonly region?: string | undefined;
+  readonly baseUrl?: string | undefined;
 }
 
 /** The SDK rewrites the body on its way out: this is what it hands to `fetch`, unsigned and unsent. */
@@ -41,7 +124,7 @@ async function bodyOf(call: ProviderCall, sdk: BedrockSdk, source: BedrockSource
   return body;
 }
 
-function vendorOf({ baseUrl, credentials }: BedrockSource): Vendor {
+function accountOf({ baseUrl, credentials }: BedrockSource): Account {
   const { host } = new URL(baseUrl);
   return {
     title: 'Bedrock',
@@ -52,15 +135,12 @@ function vendorOf({ baseUrl, credentials }: BedrockSource): Vendor {
   };
 }
 
-export type BedrockSdk = Pick<typeof import('@anthropic-ai/bedrock-sdk'), 'AnthropicBedrock'> &
+type BedrockSdk = Pick<typeof import('@anthropic-ai/bedrock-sdk'), 'AnthropicBedrock'> &
   Pick<AnthropicSdk, 'APIError' | 'APIConnectionError' | 'APIUserAbortError'>;
 
-/** Time limits and repetitions are ours, so the SDK's are switched off. */
-const NO_SDK_TIMEOUT_MS = 2_147_483_647;
-
 /**
- * The SDK's client for one source. Without credentials AWS's own chain is asked (profiles, roles), but not for a server of somebody
- * else's: a proxy signs by itself.
+ * The SDK's client for one source. Without credentials AWS's own chain is asked (profiles, roles), but not for a server outside AWS:
+ * a proxy signs by itself.
  * @param unsent takes the requests instead of the network
  */
 function createClient(
@@ -92,8 +172,3 @@ function createClient(
 function isAmazon(host: string): boolean {
   return /(^|\.)(amazonaws\.com(\.cn)?|api\.aws)$/.test(host);
 }
-
-export const BEDROCK: ProviderDefinition = {
-  familyOf: (model) => claudeOnBedrock(familyOf(CLAUDE, model) ?? LIKE_CLAUDE, model),
-  mostTemperature: 1,
-};

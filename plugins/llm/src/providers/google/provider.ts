@@ -1,54 +1,94 @@
-import type { Clock, Embeddings } from '@cinnabar/sdk';
+import type { Embeddings, ModelPrice, ModelTraits } from '@cinnabar/sdk';
 import type { ApiError, GenerateContentParameters, GoogleGenAI } from '@google/genai';
 import { z } from 'zod';
 import { bounded } from '../../streaming.js';
-import { CONNECTION_LOST, type HttpProblem, isConnectionLost, toFailure, unreadable, type Vendor } from '../errors.js';
-import { familyOf } from '../model-family.js';
-import {
-  type Attempt,
-  type EmbedCall,
-  once,
-  type Provider,
-  type ProviderCall,
-  type ProviderDefinition,
-  toVector,
-} from '../provider.js';
-import { collect, type GeminiAnswer, textsOf, toReply } from './answer.js';
-import { GEMINI, LIKE_GEMINI } from './models.js';
-import { type GeminiBody, toGeminiBody } from './request.js';
+import { type Family, familyOf, NO_CACHE } from '../../traits.js';
+import { defineProvider, httpUrl, keyVariable, nameVariable, vendorSecret } from '../definition.js';
+import { type Account, CONNECTION_LOST, type HttpProblem, unreadable } from '../errors.js';
+import { type Attempt, type EmbedCall, type ProviderCall, toVector } from '../provider.js';
+import { collect, type GeminiAnswer, type GeminiBody, textsOf, toGeminiBody, toReply } from './generate-content.js';
 
-/** The API's own limit. */
-const MOST_TEXTS = 100;
+interface GoogleSource {
+  readonly baseUrl: string;
+  readonly key?: string;
+}
 
-/** Google's Gemini API. The SDK is loaded with the first request. */
-export function createGoogleProvider(source: GoogleSource, load: () => Promise<GoogleSdk>, clock: Clock): Provider {
-  const vendor = vendorOf(source);
-  const ready = once(async () => {
-    const sdk = await load();
-    return { sdk, client: createClient(sdk, source) };
-  });
-  const failed = (error: unknown, sdk: GoogleSdk, signal: AbortSignal): Attempt<never> => {
-    if (error instanceof sdk.ApiError) {
-      return { ok: false, failure: toFailure(problemOf(error), vendor, clock.now()) };
-    }
-    if (signal.aborted || isConnectionLost(error) || isCutShort(error)) return { ok: false, failure: CONNECTION_LOST };
-    if (error instanceof SyntaxError) return { ok: false, failure: unreadable(`${vendor.host} did not send JSON`) };
-    throw error;
-  };
-  return {
-    name: 'google',
-    modes: ['chat'],
-    async send(call) {
-      const { sdk, client } = await ready();
-      return generate(client, call).catch((error: unknown) => failed(error, sdk, call.signal));
-    },
-    mostTexts: MOST_TEXTS,
-    async embed(call) {
-      const { sdk, client } = await ready();
-      return sendEmbeddings(client, call).catch((error: unknown) => failed(error, sdk, call.signal));
-    },
-    render: toGeminiBody,
-  };
+/** Google's Gemini API. */
+export const GOOGLE = defineProvider({
+  name: 'google',
+  title: 'Google',
+  autoRank: 3,
+  because: 'GOOGLE_API_KEY or its base URL is set',
+  variables: {
+    key: 'GOOGLE_API_KEY',
+    baseUrl: 'GOOGLE_BASE_URL',
+    model: 'GOOGLE_MODEL',
+    embeddingModel: 'GOOGLE_EMBEDDING_MODEL',
+  },
+  settings: {
+    googleBaseUrl: httpUrl.optional().describe('Address of a Gemini-compatible server; by default GOOGLE_BASE_URL'),
+  },
+  environment: {
+    GOOGLE_API_KEY: keyVariable.optional().describe('Key for the Gemini API'),
+    GEMINI_API_KEY: keyVariable.optional().describe('The same as GOOGLE_API_KEY'),
+    GOOGLE_BASE_URL: httpUrl.optional().describe('Address of a Gemini-compatible server'),
+    GOOGLE_MODEL: nameVariable.optional().describe('The model to use with Google'),
+    GOOGLE_EMBEDDING_MODEL: nameVariable
+      .optional()
+      .describe('The model for embeddings of Google, such as gemini-embedding-001'),
+  },
+  vendorConfig: { google_api_key: vendorSecret.exactOptional() },
+  impliedBy: ['google_api_key'],
+  defaultModel: 'gemini-3.8-flash',
+  partsOf: (settings, env) => ({
+    key: env.GOOGLE_API_KEY || env.GEMINI_API_KEY || undefined,
+    baseUrl: settings.googleBaseUrl || env.GOOGLE_BASE_URL || undefined,
+  }),
+  vendorParts: ({ apiKey, google_api_key: key, baseUrl }) => ({ key: apiKey ?? key, baseUrl }),
+  source: ({ key, baseUrl = 'https://generativelanguage.googleapis.com' }): GoogleSource => ({
+    // The SDK adds the version itself.
+    baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/v1(beta)?$/, ''),
+    ...(key === undefined ? {} : { key }),
+  }),
+
+  maxTemperature: 2,
+  familyOf: (model) => familyOf(GEMINI, model) ?? LIKE_GEMINI,
+
+  loadSdk: (): Promise<GoogleSdk> => import('@google/genai'),
+  client: createClient,
+  modes: () => ['chat'],
+  send: generate,
+  render: toGeminiBody,
+  // The API's own limit.
+  mostTexts: 100,
+  embed: sendEmbeddings,
+  account: accountOf,
+  readError(error, sdk) {
+    if (error instanceof sdk.ApiError) return problemOf(error);
+    return isCutShort(error) ? 'connection lost' : undefined;
+  },
+});
+
+/** Google's models, with the vendor's prices of November 2026 for prompts of up to 200,000 tokens. */
+const GEMINI: readonly Family[] = [
+  gemini(/gemini-3-8-flash/, 4096, price(0.75, 0.075, 3.75)),
+  gemini(/gemini-2-5-flash-lite/, 1024, price(0.1, 0.01, 0.4)),
+  gemini(/gemini-2-5-flash/, 1024, price(0.3, 0.03, 2.5)),
+  gemini(/gemini-2-5-pro/, 4096, price(1.25, 0.125, 10)),
+  gemini(/gemini-embedding-001/, 0, price(0.15, 0.15, 0)),
+  gemini(/gemini-[3-9]/, 4096, undefined),
+];
+
+/** Older models cache nothing by themselves. */
+const LIKE_GEMINI: Family = { ...gemini(/^/, 0, undefined), cache: NO_CACHE };
+
+function gemini(names: RegExp, minTokens: number, modelPrice: ModelPrice | undefined): Family {
+  const cache: ModelTraits['cache'] = { kind: 'automatic', breakpoints: 0, minTokens, ttls: [], lookBackBlocks: 0 };
+  return { names, contextTokens: 1_048_576, images: true, cache, price: modelPrice, prefill: false };
+}
+
+function price(input: number, cacheRead: number, output: number): ModelPrice {
+  return { input, output, cacheRead, cacheWrite5m: input, cacheWrite1h: input };
 }
 
 async function generate(client: GoogleGenAI, call: ProviderCall): Promise<Attempt> {
@@ -107,12 +147,7 @@ async function sendEmbeddings(client: GoogleGenAI, call: EmbedCall): Promise<Att
   return { ok: true, reply: { vectors, model, tokens } };
 }
 
-export type GoogleSdk = Pick<typeof import('@google/genai'), 'GoogleGenAI' | 'ApiError'>;
-
-interface GoogleSource {
-  readonly baseUrl: string;
-  readonly key?: string;
-}
+type GoogleSdk = Pick<typeof import('@google/genai'), 'GoogleGenAI' | 'ApiError'>;
 
 /** The SDK's client for one source: the Gemini API, never Vertex, and without a key of the environment. */
 function createClient(sdk: GoogleSdk, { baseUrl, key }: GoogleSource): GoogleGenAI {
@@ -128,7 +163,7 @@ function createClient(sdk: GoogleSdk, { baseUrl, key }: GoogleSource): GoogleGen
   });
 }
 
-function vendorOf({ baseUrl, key }: GoogleSource): Vendor {
+function accountOf({ baseUrl, key }: GoogleSource): Account {
   const { host } = new URL(baseUrl);
   return {
     title: host === 'generativelanguage.googleapis.com' ? 'Google' : 'The server',
@@ -169,8 +204,3 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
-
-export const GOOGLE: ProviderDefinition = {
-  familyOf: (model) => familyOf(GEMINI, model) ?? LIKE_GEMINI,
-  mostTemperature: 2,
-};

@@ -195,7 +195,9 @@ function unwrapped(text: string, bracketed: boolean): SlotText | undefined {
   if (bracketed && open === '(' && text.endsWith(')') && isBalanced(inner)) return { text: inner, quoted: false };
   const close = PAIRS.get(open);
   if (close === undefined || !text.endsWith(close) || inner.includes(open) || inner.includes(close)) return undefined;
-  return { text: inner, quoted: open !== '*' && open !== '_' };
+  if (open !== '*' && open !== '_') return { text: inner, quoted: true };
+  // Markdown's emphasis has no space inside; `* V *` is something else.
+  return inner.trim() === inner ? { text: inner, quoted: false } : undefined;
 }
 
 /** Whether it can be taken for one name, id or word. What might be two, or have a condition, cannot. */

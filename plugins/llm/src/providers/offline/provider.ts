@@ -6,8 +6,9 @@ import {
   type ParticipantMessage,
   type Random,
 } from '@cinnabar/sdk';
-import { type Family, NO_CACHE } from '../model-family.js';
-import type { Provider, ProviderDefinition, ProviderReply } from '../provider.js';
+import { type Family, NO_CACHE } from '../../traits.js';
+import type { ProviderDefinition } from '../definition.js';
+import type { Provider, ProviderReply } from '../provider.js';
 import { type Doubt, type Match, needsId, readable, readUtterance } from './match.js';
 
 /**
@@ -121,7 +122,35 @@ const OFFLINE_MODEL: Family = {
   prefill: false,
 };
 
+/** Answers where nothing is connected. It has no server, no key and nothing to set. */
 export const OFFLINE: ProviderDefinition = {
+  name: 'offline',
+  title: 'the offline model',
+  autoRank: Number.POSITIVE_INFINITY,
+  because: 'neither a key nor a base URL is set',
+  settings: {},
+  environment: {},
+  vendorConfig: {},
+  impliedBy: [],
+  takesHeadersAndBody: false,
+  variables: {},
+  needsKey: false,
+  onlyModel: 'offline',
+  statusNote: 'Set `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`, or a base URL, to connect a language model.',
+  maxTemperature: 2,
   familyOf: () => OFFLINE_MODEL,
-  mostTemperature: 2,
+  fromEnvironment: () => ({
+    isSetUp: true,
+    problem: undefined,
+    model: 'offline',
+    missingModel: '',
+    embeddingModel: undefined,
+    connection: {
+      definition: OFFLINE,
+      source: { provider: 'offline' },
+      hasKey: false,
+      details: [],
+      open: ({ random }) => createOfflineProvider(random),
+    },
+  }),
 };

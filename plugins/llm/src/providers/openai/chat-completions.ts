@@ -5,7 +5,7 @@ import { prefillStops } from '../../stop-sequences.js';
 import { bounded } from '../../streaming.js';
 import { toTranscript } from '../../transcript/transcript.js';
 import { imageRule, joinTexts, type Part, type ResultsTurn, type Turn, wordsOf } from '../../transcript/turns.js';
-import type { JsonFields } from '../../vendors/source.js';
+import type { VendorConfig } from '../definition.js';
 import { CONNECTION_LOST, unreadable } from '../errors.js';
 import { isClosed, outputSchema, readToolCall, withoutDialect } from '../json.js';
 import type { Attempt, ProviderCall, ProviderReply } from '../provider.js';
@@ -18,7 +18,7 @@ export async function sendChat(
   client: OpenAI,
   call: ProviderCall,
   genuine: boolean,
-  body?: JsonFields,
+  body: VendorConfig['body'],
 ): Promise<Attempt> {
   const params = { ...toChatParams(call, genuine), ...body };
   if (!call.stream) {
@@ -39,7 +39,7 @@ export async function sendChat(
 }
 
 /** The body that `sendChat` sends. */
-export function renderChat(call: ProviderCall, genuine: boolean, body?: JsonFields): unknown {
+export function renderChat(call: ProviderCall, genuine: boolean, body: VendorConfig['body']): unknown {
   const params = { ...toChatParams(call, genuine), ...body };
   return call.stream ? { ...params, ...STREAMED } : params;
 }

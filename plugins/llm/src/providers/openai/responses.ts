@@ -12,7 +12,7 @@ import {
   type Turn,
   wordsOf,
 } from '../../transcript/turns.js';
-import type { JsonFields } from '../../vendors/source.js';
+import type { VendorConfig } from '../definition.js';
 import { CONNECTION_LOST, type HttpProblem, unreadable } from '../errors.js';
 import { isClosed, outputSchema, readToolCall, withoutDialect } from '../json.js';
 import type { Attempt, Failure, ProviderCall, ProviderReply } from '../provider.js';
@@ -25,7 +25,7 @@ type Explain = (problem: HttpProblem) => Failure;
 export async function sendResponses(
   client: OpenAI,
   call: ProviderCall,
-  body: JsonFields | undefined,
+  body: VendorConfig['body'],
   explain: Explain,
 ): Promise<Attempt> {
   const params = { ...toResponsesParams(call), ...body };
@@ -69,7 +69,7 @@ export async function sendResponses(
 }
 
 /** The body that `sendResponses` sends. */
-export function renderResponses(call: ProviderCall, body?: JsonFields): unknown {
+export function renderResponses(call: ProviderCall, body: VendorConfig['body']): unknown {
   const params = { ...toResponsesParams(call), ...body };
   return call.stream ? { ...params, stream: true } : params;
 }

@@ -1,22 +1,21 @@
-import type { ModelTraits } from '@cinnabar/sdk';
+import type { ModelPrice, ModelTraits } from '@cinnabar/sdk';
 import { z } from 'zod';
-import { PROVIDERS } from '../providers/registry.js';
-import type { Source } from '../vendors/source.js';
+import type { ProviderDefinition } from './providers/definition.js';
 
 /**
  * What is known of a model, the admin's corrections on top.
  * @param refusesPrefill whether the model has been seen to refuse it
  */
 export function traitsOf(
-  provider: Source['provider'],
+  provider: Pick<ProviderDefinition, 'name' | 'familyOf'>,
   model: string,
   corrections: ModelCorrections = {},
   refusesPrefill = false,
 ): ModelTraits {
-  const family = PROVIDERS[provider].familyOf(model);
+  const family = provider.familyOf(model);
   const { cache, price, modes, ...plain } = correctionFor(corrections, model);
   const known: ModelTraits = {
-    provider,
+    provider: provider.name,
     model,
     modes: family.prefill === false || refusesPrefill ? ['chat'] : ['chat', 'prefill'],
     images: family.images,
@@ -80,4 +79,29 @@ function correctionFor(corrections: ModelCorrections, model: string): z.output<t
     .filter((name) => name.endsWith('*') && model.startsWith(name.slice(0, -1)))
     .sort((one, other) => other.length - one.length);
   return longest === undefined ? {} : (corrections[longest] ?? {});
+}
+
+/** What is known of a family of models. Everything but the pattern may be left open. */
+export interface Family {
+  /** Tested against the name in lower case with dots as hyphens, so that `claude-sonnet-4.5` is `claude-sonnet-4-5`. */
+  readonly names: RegExp;
+  readonly contextTokens: number;
+  readonly images: boolean;
+  readonly cache: ModelTraits['cache'];
+  readonly price: ModelPrice | undefined;
+  /** Whether the model goes on with an answer that has been begun for it; `undefined` when only trying will tell. */
+  readonly prefill: boolean | undefined;
+}
+
+export const NO_CACHE: ModelTraits['cache'] = {
+  kind: 'none',
+  breakpoints: 0,
+  minTokens: 0,
+  ttls: [],
+  lookBackBlocks: 0,
+};
+
+export function familyOf(families: readonly Family[], model: string): Family | undefined {
+  const name = model.toLowerCase().replaceAll('.', '-');
+  return families.find(({ names }) => names.test(name));
 }

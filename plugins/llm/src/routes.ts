@@ -1,7 +1,6 @@
-import type { Environment, GlobalSettings } from '../settings.js';
-import { configuredVendor } from './configured.js';
-import { configure, isAnthropicKey, notConfigured, partsFrom } from './environment.js';
-import { type Source, sourceOf, type Vendor } from './source.js';
+import type { ProviderDefinition } from './providers/definition.js';
+import type { Environment, GlobalSettings } from './settings.js';
+import { configuredVendor, notConfigured, type Vendor } from './vendors.js';
 
 /** Which vendor answers for which model. */
 export interface Routes {
@@ -12,7 +11,7 @@ export interface Routes {
   readonly vendors: readonly (Vendor & { readonly provides: readonly string[] })[];
   /** @throws CINNABAR_LLM_NOT_CONFIGURED when no vendor provides the model */
   vendorFor(model: string): Vendor;
-  /** `undefined` when nobody has named a model for embeddings, or no vendor provides it. */
+  /** `undefined` when the owner has named no model for embeddings, or no vendor provides it. */
   embeddings(wanted?: string): EmbeddingRoute | undefined;
 }
 
@@ -22,7 +21,7 @@ export interface Router {
 }
 
 /** Keeps the patterns that it has read, as long as the settings stay the same. */
-export function createRouter(): Router {
+export function createRouter(providers: readonly ProviderDefinition[]): Router {
   let known: { readonly settings: string; readonly patterns: ReadonlyMap<string, readonly NamePattern[]> } | undefined;
 
   const patternsOf = async ({ vendors }: GlobalSettings) => {
@@ -37,10 +36,11 @@ export function createRouter(): Router {
   return {
     async routes(settings, env) {
       const entries = Object.entries(settings.vendors);
-      if (entries.length === 0 || settings.provider === 'offline') return singleRoute(settings, env);
+      const isOneModel = providers.some(({ name, onlyModel }) => name === settings.provider && onlyModel !== undefined);
+      if (entries.length === 0 || isOneModel) return singleRoute(providers, settings, env);
       const patterns = await patternsOf(settings);
       const vendors = entries.map(([name, vendor]) => ({
-        ...configuredVendor(name, vendor, settings, env),
+        ...configuredVendor(providers, name, vendor, settings, env),
         provides: vendor.provides,
       }));
       const providerOf = (model: string) =>
@@ -63,22 +63,35 @@ export function createRouter(): Router {
         model,
         vendors,
         vendorFor,
-        embeddings: (wanted) => vendorsEmbeddingRoute(settings, env, providerOf, wanted),
+        embeddings: (wanted) => vendorsEmbeddingRoute(providers, settings, env, providerOf, wanted),
         because: `${vendors.length === 1 ? 'one vendor is' : `${vendors.length} vendors are`} set up`,
       };
     },
   };
 }
 
-function singleRoute(settings: GlobalSettings, env: Environment): Routes {
-  const { source, model, because } = configure(settings, env);
-  const vendor = { name: source.provider, source };
+/**
+ * Who answers when no vendors are set up.
+ * @throws CINNABAR_LLM_NOT_CONFIGURED with the variable that is missing or wrong
+ */
+function singleRoute(providers: readonly ProviderDefinition[], settings: GlobalSettings, env: Environment): Routes {
+  const isAuto = settings.provider === 'auto';
+  const byRank = providers.toSorted((one, other) => one.autoRank - other.autoRank);
+  const definition = isAuto
+    ? byRank.find((provider) => provider.fromEnvironment(settings, env).isSetUp)
+    : providers.find(({ name }) => name === settings.provider);
+  if (definition === undefined) throw notConfigured(`there is no provider ${settings.provider}`);
+  const setup = definition.fromEnvironment(settings, env);
+  if (setup.problem !== undefined) throw notConfigured(setup.problem);
+  const model = definition.onlyModel ?? (settings.model || setup.model);
+  if (model === undefined) throw notConfigured(setup.missingModel);
+  const vendor = { name: definition.name, ...setup.connection };
   return {
     model,
-    because,
+    because: isAuto ? definition.because : `the setting provider is ${definition.name}`,
     vendors: [{ ...vendor, provides: [] }],
     vendorFor: () => vendor,
-    embeddings: (wanted) => embeddingRoute(settings, env, source, wanted),
+    embeddings: (wanted) => embeddingRoute(providers, settings, env, definition, wanted),
   };
 }
 
@@ -94,49 +107,46 @@ interface EmbeddingRoute {
   readonly model: string;
 }
 
-const WITH_EMBEDDINGS = ['openai', 'google'] as const;
+function embedders(providers: readonly ProviderDefinition[]): readonly ProviderDefinition[] {
+  return providers.filter(({ variables }) => variables.embeddingModel !== undefined);
+}
 
 /**
  * Without vendors set up: who answers, if it has embeddings, else the first that does and has a key or an address. So a bot that
  * talks through Anthropic can remember through OpenAI.
- * @param wanted by a request; otherwise what the owner has named. `undefined` when nobody has.
+ * @param wanted by a request; otherwise what the owner has named
  */
 function embeddingRoute(
+  providers: readonly ProviderDefinition[],
   settings: GlobalSettings,
   env: Environment,
-  answers: Source,
+  answers: ProviderDefinition,
   wanted: string | undefined,
 ): EmbeddingRoute | undefined {
-  if (settings.provider === 'offline') return undefined;
-  const order = [...WITH_EMBEDDINGS].sort(
-    (one, other) => Number(other === answers.provider) - Number(one === answers.provider),
-  );
-  for (const provider of order) {
-    const parts = partsFrom(provider, settings, env);
-    const model = wanted || settings.embeddingModel || modelsFrom(env)[provider];
-    const isSetUp = (parts.key !== undefined || parts.baseUrl !== undefined) && !isAnthropicKey(provider, parts);
-    if (model && isSetUp) {
-      return { model, vendor: { name: provider, source: sourceOf(provider, parts) } };
-    }
+  if (answers.onlyModel !== undefined) return undefined;
+  const order = embedders(providers).toSorted((one, other) => Number(other === answers) - Number(one === answers));
+  for (const { name, fromEnvironment } of order) {
+    const { problem, embeddingModel, connection } = fromEnvironment(settings, env);
+    const model = wanted || settings.embeddingModel || embeddingModel;
+    if (model && problem === undefined) return { model, vendor: { name, ...connection } };
   }
   return undefined;
 }
 
 /** With vendors set up: the model that was named, of the vendor that provides it. */
 function vendorsEmbeddingRoute(
+  providers: readonly ProviderDefinition[],
   settings: GlobalSettings,
   env: Environment,
   providerOf: (model: string) => Vendor | undefined,
   wanted: string | undefined,
 ): EmbeddingRoute | undefined {
-  const { openai, google } = modelsFrom(env);
-  const model = wanted || settings.embeddingModel || openai || google;
+  const [named] = embedders(providers).flatMap(
+    ({ fromEnvironment }) => fromEnvironment(settings, env).embeddingModel ?? [],
+  );
+  const model = wanted || settings.embeddingModel || named;
   const vendor = model ? providerOf(model) : undefined;
   return model && vendor ? { model, vendor } : undefined;
-}
-
-function modelsFrom({ OPENAI_EMBEDDING_MODEL: openai, GOOGLE_EMBEDDING_MODEL: google }: Environment) {
-  return { openai, google };
 }
 
 /** Whether a model's name is one of those that a pattern describes, from its first letter to its last. */
