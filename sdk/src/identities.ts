@@ -1,4 +1,4 @@
-import type { Profile } from './discord/send-as.js';
+import type { Profile } from './discord/send.js';
 import { defineToken } from './token.js';
 
 /** How far an agent may go in one guild, or in one person's direct messages (`guildId` is `null`). Admins of the guild decide. */

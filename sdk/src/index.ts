@@ -2,26 +2,34 @@ export { z } from 'zod';
 export * from './access.js';
 export * from './accounts.js';
 export {
-  type CircuitBreaker,
-  type CircuitBreakerOptions,
-  CircuitOpenError,
-  createCircuitBreaker,
-  type Verdict,
-} from './async/circuit-breaker.js';
-export { createDeadline, type Deadline } from './async/deadline.js';
-export {
   createFairScheduler,
   createFairSlots,
+  createKeyedMutex,
   type FairBounds,
   type FairClaim,
   type FairScheduler,
   type FairSlots,
-} from './async/fair-scheduler.js';
-export { createKeyedMutex, type KeyedMutex } from './async/keyed-mutex.js';
-export { createRateLimiter, type RateLimiter } from './async/rate-limiter.js';
-export { linkSignals } from './async/signals.js';
-export { sleep } from './async/sleep.js';
-export { type Limited, unlessAborted, withAbortGrace, withinLimit } from './async/time-limit.js';
+  type KeyedMutex,
+} from './async/concurrency.js';
+export {
+  type CircuitBreaker,
+  type CircuitBreakerOptions,
+  CircuitOpenError,
+  createCircuitBreaker,
+  createRateLimiter,
+  type RateLimiter,
+  type Verdict,
+} from './async/throttling.js';
+export {
+  createDeadline,
+  type Deadline,
+  type Limited,
+  linkSignals,
+  sleep,
+  unlessAborted,
+  withAbortGrace,
+  withinLimit,
+} from './async/waiting.js';
 export * from './clock.js';
 export * from './collections.js';
 export * from './commands.js';
@@ -29,7 +37,6 @@ export * from './configuration.js';
 export * from './context.js';
 export { defined } from './defined.js';
 export * from './definition.js';
-export { type AskFirst, createAskFirst, type FirstQuestion } from './discord/ask-first.js';
 export {
   attachmentDownloads,
   createFreshLinks,
@@ -39,45 +46,73 @@ export {
   downloadAttachment,
   type Fetch,
   type FreshLink,
+  isTextFile,
   lastingAddress,
   type MayFetch,
+  readTextFile,
+  type TextFile,
 } from './discord/attachments.js';
-export { isForbidden, isRefusal, isTransient, isUnknown, isUnreachable, unlessUnreachable } from './discord/errors.js';
-export { homeChannelOf } from './discord/home-channel.js';
-export { TEXT_LIMITS, type TextLimits, type TextMessage, type TextOptions, textMessages } from './discord/long-text.js';
-export { mayRefer } from './discord/may-refer.js';
-export { membersCalled } from './discord/members.js';
+export { type AskFirst, createAskFirst, type FirstQuestion, replyPrivately } from './discord/command-replies.js';
 export {
-  answerMessages,
+  doublingPauses,
+  isForbidden,
+  isRefusal,
+  isTransient,
+  isUnknown,
+  isUnreachable,
+  type RetryOptions,
+  retryDiscord,
+  unlessUnreachable,
+} from './discord/errors.js';
+export { findPlace, findSendable, homeChannelOf, membersCalled, permissionName } from './discord/guilds.js';
+export {
   asNotice,
   asUnfinishedPart,
+  isDotMessage,
   isForPeopleOnly,
   isNotice,
-  isUnfinishedPart,
-  noticeLine,
-  noticeMessages,
-  withoutNoticeLines,
-  withoutNoticeMark,
-} from './discord/notices.js';
-export {
   isOwnMessage,
   isOwnWebhookMessage,
+  isUnfinishedPart,
   isWebhookMessage,
+  noticeLine,
   repliesToOwn,
   speakerId,
-} from './discord/own-messages.js';
-export { permissionName } from './discord/permission-name.js';
-export { findPlace, findSendable } from './discord/place.js';
+  withoutNoticeLines,
+  withoutNoticeMark,
+} from './discord/messages.js';
 export { profileName } from './discord/profile-name.js';
-export { replyPrivately, textFile } from './discord/reply-privately.js';
-export { doublingPauses, type RetryOptions, retryDiscord } from './discord/retry.js';
-export { deleteOwn, editOwn, type Profile, type SendAsOptions, sendAs } from './discord/send-as.js';
-export { nonceOf, type SendOnceOptions, sendOnce } from './discord/send-once.js';
-export { type SendTextOptions, sendText, type TextPart } from './discord/send-text.js';
+export {
+  answerMessages,
+  type KeepTypingOptions,
+  keepTyping,
+  mayRefer,
+  nonceOf,
+  noticeMessages,
+  type Profile,
+  type SendAsOptions,
+  type SendOnceOptions,
+  type SendTextOptions,
+  sendAs,
+  sendOnce,
+  sendText,
+  TEXT_LIMITS,
+  type TextLimits,
+  type TextMessage,
+  type TextOptions,
+  type TextPart,
+  textFile,
+  textMessages,
+} from './discord/send.js';
 export { compareIds, createdAt, idAfter, idAt, idBefore, newerId, OLDEST_ID, olderId } from './discord/snowflakes.js';
-export { isTextFile, readTextFile, type TextFile } from './discord/text-files.js';
-export { type KeepTypingOptions, keepTyping } from './discord/typing.js';
-export { forgetOwnWebhook, mayManageWebhooks, ownWebhook, webhookPlace } from './discord/webhooks.js';
+export {
+  deleteOwn,
+  editOwn,
+  forgetOwnWebhook,
+  mayManageWebhooks,
+  ownWebhook,
+  webhookPlace,
+} from './discord/webhooks.js';
 export * from './errors.js';
 export { isLoopback, type ListenAddress, parseListen, urlOf } from './http/listen-address.js';
 export { isAllowedSource } from './http/origins.js';
@@ -102,15 +137,19 @@ export {
 export * from './storage/durable-files.js';
 export * from './storage/journal.js';
 export * from './tasks.js';
-export { boundedText, RESULT_CHARACTERS } from './text/bounded.js';
-export { isConfusable, likenessOf, skeletonOf } from './text/confusables.js';
-export { formatDuration, parseDuration } from './text/duration.js';
-export * from './text/escape.js';
-export { isQuiet, isTimeZone, localDay, localMinutes, QUIET_HOURS, type QuietHours } from './text/local-time.js';
-export { type Named, participantNames, sanitizeName } from './text/names.js';
-export { inNote, isDotMessage, oneLine, withoutNotes } from './text/notes.js';
 export { requestBodyText } from './text/request-body.js';
-export { splitMessage } from './text/split.js';
+export { boundedText, RESULT_CHARACTERS, splitMessage } from './text/split.js';
+export {
+  formatDuration,
+  isQuiet,
+  isTimeZone,
+  localDay,
+  localMinutes,
+  parseDuration,
+  QUIET_HOURS,
+  type QuietHours,
+} from './text/time.js';
+export * from './text/untrusted.js';
 export { matchesWildcard } from './text/wildcard.js';
 export { readYaml, type YamlReading } from './text/yaml.js';
 export * from './token.js';

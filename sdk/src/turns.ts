@@ -1,7 +1,7 @@
 import type { Guild, GuildMember, Message, SendableChannels, User } from 'discord.js';
 import type { Actor } from './access.js';
 import type { Reply } from './commands.js';
-import type { TextLimits } from './discord/long-text.js';
+import type { TextLimits } from './discord/send.js';
 import { CinnabarError } from './errors.js';
 import type { RenderedRequest } from './llm.js';
 import type { ToolSource } from './provenance.js';

@@ -1,7 +1,6 @@
 import type { Guild, GuildMember } from 'discord.js';
 import type { Clock } from '../clock.js';
-import { isConfusable, likenessOf } from '../text/confusables.js';
-import { sanitizeName } from '../text/names.js';
+import { isConfusable, likenessOf, sanitizeName } from '../text/untrusted.js';
 
 /** Discord's limit for the name of a webhook's message. */
 const LONGEST = 80;

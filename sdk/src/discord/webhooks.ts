@@ -1,11 +1,29 @@
-import { type Client, type SendableChannels, type Webhook, WebhookType } from 'discord.js';
+import {
+  type Client,
+  type GuildTextBasedChannel,
+  type Message,
+  type MessageCreateOptions,
+  type MessageEditOptions,
+  MessageFlags,
+  type MessageMentionOptions,
+  RESTJSONErrorCodes,
+  type SendableChannels,
+  type Webhook,
+  WebhookType,
+} from 'discord.js';
+import type { Clock } from '../clock.js';
+import { UserError } from '../errors.js';
+import { isRefusal, isTransient, retryDiscord } from './errors.js';
+import { isOwnMessage, isOwnWebhookMessage } from './messages.js';
+import { profileName } from './profile-name.js';
+import type { Profile, SendAsOptions, SendOnceOptions } from './send.js';
 
 /** Webhooks are looked up once a channel and process; those of the channels used last are kept. */
-const REMEMBERED = 500;
+const WEBHOOKS_KEPT = 500;
 const known = new WeakMap<Client, Map<string, Promise<Webhook | undefined>>>();
 
 /** The channel whose webhooks speak in a place: of a thread, the channel that it belongs to. `undefined` where there are none. */
-export function webhookHome(channel: SendableChannels) {
+function webhookHome(channel: SendableChannels) {
   if (channel.isDMBased()) return undefined;
   const home = channel.isThread() ? channel.parent : channel;
   return home !== null && 'fetchWebhooks' in home && 'createWebhook' in home ? home : undefined;
@@ -33,7 +51,7 @@ export function ownWebhook(channel: SendableChannels): Promise<Webhook | undefin
   webhooks.set(home.id, found);
   found.catch(() => forgetOwnWebhook(channel));
   for (const oldest of webhooks.keys()) {
-    if (webhooks.size <= REMEMBERED) break;
+    if (webhooks.size <= WEBHOOKS_KEPT) break;
     webhooks.delete(oldest);
   }
   return found;
@@ -63,4 +81,222 @@ async function findOrCreate(home: Home): Promise<Webhook | undefined> {
 /** What a message by the webhook needs beside its text to be in this place. */
 export function webhookPlace(channel: SendableChannels): { readonly threadId?: string } {
   return channel.isThread() ? { threadId: channel.id } : {};
+}
+
+const LOOKED_THROUGH = 100;
+const MESSAGE_LIMIT = 2_000;
+const LONGEST_URL = 2_048;
+/** Sent messages whose keys are remembered, so that one is not taken for another of the same text. */
+const KEYS_KEPT = 1_000;
+const sentUnder = new Map<string, string>();
+
+/**
+ * Says something under a name and a picture, through a webhook of the bot's own; once, whatever becomes of the requests. A webhook could say what
+ * the bot may not: so it is only used where the bot itself may send, and pings no more than the bot could. It cannot reply: the member that it
+ * answers is mentioned at the beginning.
+ * @returns `undefined` where that cannot be: in direct messages, without Manage Webhooks, where the channel has no webhooks or no room for one, with
+ * components or polls, where nothing is left of the name (`profileName`), and where Discord refuses it
+ * @throws what failed last when the message is not there
+ */
+export async function sendByWebhook(
+  channel: SendableChannels,
+  message: MessageCreateOptions,
+  key: string,
+  { profile, ...once }: SendAsOptions,
+): Promise<Message | undefined> {
+  if (channel.isDMBased()) return undefined;
+  const { content: text, ...spoken } = await withoutReply(channel, message);
+  const after = once.sentAfter ?? channel.lastMessageId ?? undefined;
+  const look = () => findSent(channel, [text, message.content?.trim() ?? ''], key, after);
+  // An earlier process may have sent it either way.
+  const sent = once.sentAfter === undefined ? undefined : await retryDiscord(once.clock, look, once);
+  if (sent !== undefined) return sent;
+  if (!maySpeakByWebhook(channel, message)) return undefined;
+  const username = await profileName(channel.guild, profile.name, once.clock);
+  if (username === undefined) return undefined;
+  const body = { ...spoken, content: text, username, ...avatarOf(profile), ...webhookPlace(channel) };
+  try {
+    const said = await executeOnce(channel, body, look, once);
+    remember(said.id, key);
+    return said;
+  } catch (error) {
+    // What Discord has refused was not said; what it failed at may have been.
+    if (isRefusal(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Changes a message of the bot's own, however it was sent. @throws UserError when its webhook is gone; what Discord refuses it with */
+export async function editOwn(message: Message, change: MessageEditOptions): Promise<Message> {
+  if (!isOwnWebhookMessage(message)) return message.edit(change);
+  const { channel } = message;
+  const webhook = channel.isSendable() ? await ownWebhook(channel) : undefined;
+  if (!channel.isSendable() || webhook === undefined || webhook.id !== message.webhookId) throw gone();
+  const allowedMentions = mentionsFor(channel, change.content ?? '', change.allowedMentions);
+  return webhook.editMessage(message, { ...change, allowedMentions, ...webhookPlace(channel) });
+}
+
+/** Deletes a message of the bot's own, however it was sent. @throws what Discord refuses it with */
+export async function deleteOwn(message: Message): Promise<void> {
+  const { channel } = message;
+  const webhook =
+    isOwnWebhookMessage(message) && channel.isSendable() && mayManageWebhooks(channel)
+      ? await ownWebhook(channel)
+      : undefined;
+  // Without its webhook it is another user's message: those who may manage messages can delete it.
+  if (webhook === undefined || webhook.id !== message.webhookId) await message.delete();
+  else await webhook.deleteMessage(message, channel.isThread() ? channel.id : undefined);
+}
+
+function gone(): UserError {
+  return new UserError('It was said through a webhook that is gone: it cannot be changed any more.');
+}
+
+/** A webhook asks for none of the bot's rights in the channel. */
+function maySpeakByWebhook(channel: GuildTextBasedChannel, message: MessageCreateOptions): boolean {
+  const { components = [], stickers = [], files, embeds, poll, forward } = message;
+  const { me } = channel.guild.members;
+  if (me === null || me.isCommunicationDisabled() || !mayManageWebhooks(channel)) return false;
+  if (components.length > 0 || stickers.length > 0 || poll !== undefined || forward !== undefined) return false;
+  if (channel.isThread() && (channel.archived === true || channel.locked === true)) return false;
+  const may = channel.permissionsFor(me);
+  return (
+    may.has(['ViewChannel', channel.isThread() ? 'SendMessagesInThreads' : 'SendMessages']) &&
+    (files === undefined || files.length === 0 || may.has('AttachFiles')) &&
+    (embeds === undefined || embeds.length === 0 || may.has('EmbedLinks'))
+  );
+}
+
+function avatarOf({ avatarUrl }: Profile): { readonly avatarURL?: string } {
+  const isUsable =
+    avatarUrl !== undefined &&
+    avatarUrl.length <= LONGEST_URL &&
+    URL.canParse(avatarUrl) &&
+    new URL(avatarUrl).protocol === 'https:';
+  return isUsable ? { avatarURL: avatarUrl } : {};
+}
+
+/** The message as a webhook can send it: whom it answers is mentioned in its text. */
+async function withoutReply(
+  channel: GuildTextBasedChannel,
+  {
+    reply,
+    flags,
+    nonce: _nonce,
+    enforceNonce: _enforced,
+    stickers: _none,
+    forward: _nothing,
+    ...message
+  }: MessageCreateOptions,
+) {
+  const text = message.content?.trim() ?? '';
+  const answered = reply === undefined ? undefined : await authorOf(channel, reply.messageReference);
+  const mention = answered === undefined || text.includes(`<@${answered}>`) ? '' : `<@${answered}> `;
+  const content = text !== '' && mention.length + text.length <= MESSAGE_LIMIT ? `${mention}${text}` : text;
+  const allowed = message.allowedMentions ?? channel.client.options.allowedMentions;
+  const isPinged = answered !== undefined && allowed?.repliedUser !== false;
+  const { parse = [], users = [], ...rest } = mentionsFor(channel, content, allowed);
+  const allowedMentions = {
+    ...rest,
+    parse,
+    // Discord takes either all users or a list of them.
+    users: isPinged && !parse.includes('users') ? [...new Set([...users, answered])] : users,
+  };
+  const { me } = channel.guild.members;
+  const hidden: readonly MessageFlags.SuppressEmbeds[] =
+    me === null || channel.permissionsFor(me).has('EmbedLinks') ? [] : [MessageFlags.SuppressEmbeds];
+  return {
+    ...message,
+    content,
+    allowedMentions,
+    flags: [...(flags === undefined ? [] : [flags]), ...hidden],
+  };
+}
+
+/** The person who wrote the message that is answered. */
+async function authorOf(
+  channel: GuildTextBasedChannel,
+  reference: NonNullable<MessageCreateOptions['reply']>['messageReference'],
+): Promise<string | undefined> {
+  const id = typeof reference === 'string' ? reference : reference.id;
+  const message = channel.messages.cache.get(id) ?? (await channel.messages.fetch(id).catch(() => undefined));
+  return message === undefined || message.author.bot || message.webhookId !== null ? undefined : message.author.id;
+}
+
+/** Whom the bot itself could ping: for a webhook, Discord asks only what it was told. */
+function mentionsFor(
+  channel: SendableChannels,
+  content: string,
+  wanted: MessageMentionOptions | undefined,
+): MessageMentionOptions {
+  const { repliedUser: _repliedUser, ...mentions } = wanted ?? { parse: [] };
+  const me = channel.isDMBased() ? null : channel.guild.members.me;
+  if (channel.isDMBased() || me === null || channel.permissionsFor(me).has('MentionEveryone')) return mentions;
+  const named = mentions.parse?.includes('roles')
+    ? [...content.matchAll(/<@&(\d{1,20})>/g)].flatMap(([, id]) => id ?? [])
+    : (mentions.roles ?? []);
+  const roles = [...new Set(named)].filter((id) => channel.guild.roles.cache.get(id)?.mentionable === true);
+  return { ...mentions, parse: (mentions.parse ?? []).filter((kind) => kind === 'users'), roles };
+}
+
+type Body = Parameters<Webhook['send']>[0] & { readonly content: string };
+
+/** Discord compares no nonces of webhooks, and the host makes each such request once: it is looked for before it is repeated. */
+function executeOnce(
+  channel: GuildTextBasedChannel,
+  body: Body,
+  look: () => Promise<Message | undefined>,
+  { clock, ...retry }: { readonly clock: Clock } & Omit<SendOnceOptions, 'clock' | 'sentAfter'>,
+): Promise<Message> {
+  let mayBeThere = false;
+  let hasLookedAnew = false;
+  const attempt = async (): Promise<Message> => {
+    const there = mayBeThere ? await look() : undefined;
+    if (there !== undefined) return there;
+    const webhook = await ownWebhook(channel);
+    if (webhook === undefined) throw new Error('the channel has no webhooks');
+    try {
+      return await webhook.send(body);
+    } catch (error) {
+      if (isTransient(error)) mayBeThere = true;
+      const isGone = isRefusal(error) && GONE.has(error.code);
+      if (!isGone || hasLookedAnew) throw error;
+      hasLookedAnew = true;
+      forgetOwnWebhook(channel);
+      return attempt();
+    }
+  };
+  return retryDiscord(clock, attempt, retry).catch(async (error: unknown) => {
+    const there = mayBeThere ? await look().catch(() => undefined) : undefined;
+    if (there === undefined) throw error;
+    return there;
+  });
+}
+
+const GONE: ReadonlySet<string | number> = new Set([
+  RESTJSONErrorCodes.UnknownWebhook,
+  RESTJSONErrorCodes.InvalidWebhookToken,
+]);
+
+async function findSent(
+  channel: GuildTextBasedChannel,
+  contents: readonly string[],
+  key: string,
+  after: string | undefined,
+): Promise<Message | undefined> {
+  const since = await channel.messages.fetch({
+    limit: LOOKED_THROUGH,
+    cache: false,
+    ...(after === undefined ? {} : { after }),
+  });
+  const isOther = (id: string) => (sentUnder.get(id) ?? key) !== key;
+  return since.find((one) => isOwnMessage(one) && contents.includes(one.content) && !isOther(one.id));
+}
+
+function remember(messageId: string, key: string): void {
+  sentUnder.set(messageId, key);
+  for (const oldest of sentUnder.keys()) {
+    if (sentUnder.size <= KEYS_KEPT) break;
+    sentUnder.delete(oldest);
+  }
 }

@@ -17,7 +17,7 @@ export interface Coverage extends Disposable {
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const COUNTED = /^(?:core|sdk|plugins\/[^/]+)\/src\//;
 /** The local Discord, the stand-ins for providers, and what drives the host in a test. */
-const HARNESS = /^sdk\/src\/testing\/|^core\/src\/(?:testing|cli\/console)\//;
+const HARNESS = /^sdk\/src\/testing\.ts$|^core\/src\/(?:testing|cli\/console)\//;
 /** The bundler's wrapper of a module that is loaded on demand is named for its file: it is the body of that module. */
 const MODULE_BODY = /\.[cm]?[jt]s$/;
 const STATIC_PARTS = '<static_initializer>';

@@ -1,5 +1,37 @@
-import { isDotMessage } from '../text/notes.js';
-import { type TextMessage, type TextOptions, textMessages } from './long-text.js';
+import type { Message, PartialMessage } from 'discord.js';
+
+/**
+ * Whether a message was sent through a webhook, which may use any name. Answers to interactions carry a webhook's id too, but it is the
+ * application's, and their author is the bot.
+ */
+export function isWebhookMessage({ webhookId, applicationId }: Message | PartialMessage): boolean {
+  return webhookId !== null && webhookId !== applicationId;
+}
+
+/** Who speaks: the id of a user; for one of the names that share a webhook, its id and the name as it was sent, which is not safe to show. */
+export function speakerId(message: Message): string {
+  return isWebhookMessage(message) ? `${message.webhookId}/${message.author.username}` : message.author.id;
+}
+
+/** Whether a message was sent through a webhook that this bot has made: under a name of its choice. No other application can send through it. */
+export function isOwnWebhookMessage(message: Message | PartialMessage): boolean {
+  return isWebhookMessage(message) && message.applicationId === message.client.application.id;
+}
+
+/** Whether this bot has sent a message: under its own name, or through a webhook of its own. */
+export function isOwnMessage(message: Message | PartialMessage): boolean {
+  return message.author?.id === message.client.user.id || isOwnWebhookMessage(message);
+}
+
+/**
+ * Whether a message replies to one of this bot's. One that was sent through a webhook has to be in the cache, where discord.js puts what a new
+ * message replies to.
+ */
+export function repliesToOwn({ mentions, reference, channel, client }: Message): boolean {
+  if (mentions.repliedUser?.id === client.user.id) return true;
+  const replied = reference?.messageId === undefined ? undefined : channel.messages.cache.get(reference.messageId);
+  return replied !== undefined && isOwnMessage(replied);
+}
 
 /**
  * Invisible separator, zero-width space, invisible separator. Discord keeps them, no client shows them, and neither a member's nor a model's
@@ -13,8 +45,8 @@ const PART_MARK = '\u2063\u200B\u200B';
 const MARKS = [MARK, LINE_MARK, PART_MARK];
 /** At the end of an address the mark would become part of the link. */
 const ENDS_WITH_ADDRESS = /:\/\/\S+$/;
-const LONGEST_MARK = MARK.length + 1;
-const MESSAGE_LIMIT = 2_000;
+/** What a mark adds to a text at most. */
+export const LONGEST_MARK = MARK.length + 1;
 
 /**
  * Marks a message as a notice: what the program says about itself (an answer to a command, a receipt, why there is no answer), as against what
@@ -31,7 +63,7 @@ function marked(text: string, mark: string): string {
 }
 
 /** A message as discord.js has it, or as a history keeps it. */
-export interface MarkedMessage {
+interface MarkedMessage {
   readonly author: { readonly bot: boolean };
   readonly content: string;
 }
@@ -65,24 +97,6 @@ export function withoutNoticeLines(content: string): string {
     .join('\n');
 }
 
-/** The messages in which a notice is said, as `textMessages` splits it, each of them marked. */
-export function noticeMessages(text: string, options: TextOptions = {}): readonly TextMessage[] {
-  const partLimit = (options.partLimit ?? MESSAGE_LIMIT) - LONGEST_MARK;
-  return textMessages(text, { ...options, partLimit }).map((part) => ({ ...part, content: asNotice(part.content) }));
-}
-
-/**
- * The messages in which a mind gives one answer, as `textMessages` splits it. All but the last say, for bots only, that the answer goes on: to
- * them, and in a history, it is one message.
- */
-export function answerMessages(text: string, options: TextOptions = {}): readonly TextMessage[] {
-  const partLimit = (options.partLimit ?? MESSAGE_LIMIT) - LONGEST_MARK;
-  const parts = textMessages(withoutNoticeMark(text), { ...options, partLimit });
-  return parts.map((part, index) =>
-    index === parts.length - 1 ? part : { ...part, content: asUnfinishedPart(part.content) },
-  );
-}
-
 /** Marks a part of an answer that goes on: with the next message, or in this one, which is edited. */
 export function asUnfinishedPart(text: string): string {
   return marked(withoutNoticeMark(text).trimEnd(), PART_MARK);
@@ -91,4 +105,12 @@ export function asUnfinishedPart(text: string): string {
 /** Whether a bot's message is a part of an answer that goes on with its next message. */
 export function isUnfinishedPart({ author, content }: MarkedMessage): boolean {
   return author.bot && content.endsWith(PART_MARK);
+}
+
+/**
+ * Whether a message is said past the bots, by a convention of servers with several of them: it starts with a dot. No bot answers it or reads it.
+ * Three dots or more are an ellipsis, and the message is like any other.
+ */
+export function isDotMessage(content: string): boolean {
+  return content.startsWith('.') && !content.startsWith('...');
 }

@@ -1,9 +1,31 @@
 import { ButtonStyle, ComponentType, MessageFlags } from 'discord.js';
 import type { AccessPolicy } from '../access.js';
 import type { Clock, Random } from '../clock.js';
-import type { CommandContext, ComponentInteraction } from '../commands.js';
+import type { CommandContext, ComponentInteraction, ReplyBody } from '../commands.js';
 import type { Registrar } from '../context.js';
-import { sentenceOf } from '../errors.js';
+import { sentenceOf, UserError } from '../errors.js';
+import { asNotice } from './messages.js';
+
+/**
+ * Answers a command with a notice that only its caller sees: ephemeral for a slash command, else by direct message.
+ * @param slash the command that answers in the channel, to be named where direct messages are closed
+ * @throws UserError when the member takes no direct messages
+ */
+export async function replyPrivately(
+  ctx: CommandContext,
+  { content = '', files = [] }: Pick<ReplyBody, 'content' | 'files'>,
+  slash: string = ctx.name,
+): Promise<unknown> {
+  if (ctx.source === 'slash' || ctx.channel.isDMBased()) return ctx.reply({ content, files, ephemeral: true });
+  try {
+    await ctx.user.send({ content: asNotice(content), files });
+  } catch (cause) {
+    throw new UserError(`I cannot write you a direct message. Allow them for this server, or use \`/${slash}\`.`, {
+      cause,
+    });
+  }
+  return ctx.reply('I have sent it to you in a direct message.');
+}
 
 /** What is asked before something is done that is hard to take back. */
 export interface FirstQuestion {
@@ -18,7 +40,7 @@ export interface FirstQuestion {
 /** Asks the caller of a command. Resolves when the question has been asked. */
 export type AskFirst = (ctx: CommandContext, question: FirstQuestion) => Promise<void>;
 
-export interface AskFirstParts extends Pick<Registrar, 'component'> {
+interface AskFirstParts extends Pick<Registrar, 'component'> {
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Pick<Random, 'id'>;
   /** Of the component; unique in the plugin. */

@@ -1,0 +1,139 @@
+import type { Clock } from '../clock.js';
+
+/*
+ * Waiting for time, signals and work, on the injected clock. Nothing here leaves a timer or a listener behind once it has ended: signals live long.
+ */
+
+/** Calls `listener` once when the signal aborts, at once when it has. Returns what removes it. */
+export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
+  if (signal?.aborted === true) listener();
+  else signal?.addEventListener('abort', listener, { once: true });
+  return () => signal?.removeEventListener('abort', listener);
+}
+
+/** Resolves with `true` after `delayMs`, or with `false` as soon as `signal` aborts. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<boolean> {
+  if (signal?.aborted === true) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      release();
+      resolve(signal?.aborted !== true);
+    };
+    const cancel = clock.after(delayMs, end);
+    const release = onAbort(signal, end);
+  });
+}
+
+/** One signal that aborts with any of `sources`, for its reason. Call `release` when the work is over: `AbortSignal.any` would keep what listens. */
+export function linkSignals(...sources: readonly AbortSignal[]): { readonly signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const removals = sources.map((source) => onAbort(source, () => controller.abort(source.reason)));
+  return {
+    signal: controller.signal,
+    release() {
+      for (const remove of removals) remove();
+    },
+  };
+}
+
+export interface Deadline {
+  /** Aborts when time is up, or when one of the signals does, for its reason. */
+  readonly signal: AbortSignal;
+  /** Whether it aborted because the time is up. */
+  readonly isUp: boolean;
+  /** Starts the time again, as after a sign of life. */
+  restart(): void;
+  end(): void;
+}
+
+/** A signal that ends work after `afterMs`. Call `end` when the work is over. */
+export function createDeadline(clock: Clock, afterMs: number, signals: readonly AbortSignal[]): Deadline {
+  const controller = new AbortController();
+  let isUp = false;
+  const linked = linkSignals(...signals, controller.signal);
+  const start = () =>
+    clock.after(afterMs, () => {
+      isUp = true;
+      controller.abort();
+    });
+  let cancel = start();
+  return {
+    signal: linked.signal,
+    get isUp() {
+      return isUp;
+    },
+    restart() {
+      cancel();
+      if (!linked.signal.aborted) cancel = start();
+    },
+    end() {
+      cancel();
+      linked.release();
+    },
+  };
+}
+
+/** What came first: the end of the work, or the limit. The work is not cancelled; a later failure of it is ignored. */
+export type Limited<T> = { readonly inTime: true; readonly value: T } | { readonly inTime: false };
+
+/**
+ * Waits for `work` for at most `limitMs`. Rejects as `work` does when that fails in time.
+ * @param signal ends the waiting at once, as if the time were up
+ */
+export function withinLimit<T>(
+  clock: Clock,
+  limitMs: number,
+  work: PromiseLike<T>,
+  signal?: AbortSignal,
+): Promise<Limited<T>> {
+  return race(work, (giveUp) => {
+    const cancel = clock.after(limitMs, giveUp);
+    const release = onAbort(signal, giveUp);
+    return () => {
+      cancel();
+      release();
+    };
+  });
+}
+
+/**
+ * Waits for `work`, which was given `signal`: without a limit until the signal aborts, then for the grace period in which the work can end by
+ * itself. Rejects as `work` does when that fails in time.
+ * @param graceMs a function is called when the signal aborts
+ */
+export function withAbortGrace<T>(
+  clock: Clock,
+  graceMs: number | (() => number),
+  work: PromiseLike<T>,
+  signal: AbortSignal,
+): Promise<Limited<T>> {
+  return race(work, (giveUp) => {
+    let cancel = () => {};
+    const release = onAbort(signal, () => {
+      cancel = clock.after(typeof graceMs === 'number' ? graceMs : graceMs(), giveUp);
+    });
+    return () => {
+      cancel();
+      release();
+    };
+  });
+}
+
+/** Waits for `work` until `signal` aborts. Rejects as `work` does when that fails before. */
+export function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<Limited<T>> {
+  return race(work, (giveUp) => onAbort(signal, giveUp));
+}
+
+/** Waits for `work` or for `giveUp`, whichever comes first. @param arm arranges for `giveUp` to be called, and returns what takes that back */
+async function race<T>(work: PromiseLike<T>, arm: (giveUp: () => void) => () => void): Promise<Limited<T>> {
+  let disarm = () => {};
+  try {
+    return await new Promise<Limited<T>>((resolve, reject) => {
+      disarm = arm(() => resolve({ inTime: false }));
+      work.then((value) => resolve({ inTime: true, value }), reject);
+    });
+  } finally {
+    disarm();
+  }
+}

@@ -1,0 +1,66 @@
+import type { Client, Guild, GuildMember, SendableChannels } from 'discord.js';
+import type { Place } from '../access.js';
+import { unlessUnreachable } from './errors.js';
+
+/**
+ * A channel as a place, asked of Discord where it is not known (an archived thread, for instance). One that cannot be found counts as a direct
+ * message, which no member can enter but those whose it is.
+ */
+export async function findPlace(client: Client, channelId: string): Promise<Place> {
+  const channel = await client.channels.fetch(channelId).catch(() => null);
+  return { guildId: channel === null || channel.isDMBased() ? null : channel.guildId, channelId };
+}
+
+/** The channel, asked of Discord where it is not known; `undefined` when it is gone, hidden from the bot, or not for messages. */
+export async function findSendable(client: Client, channelId: string): Promise<SendableChannels | undefined> {
+  const channel = await unlessUnreachable(client.channels.fetch(channelId));
+  return channel?.isSendable() === true ? channel : undefined;
+}
+
+/**
+ * The channel that a thread belongs to; any other channel itself. What is kept for a channel (a budget, a party) holds in its threads.
+ * A channel that is gone or cannot be seen counts as one of its own.
+ */
+export async function homeChannelOf(client: Pick<Client, 'channels'>, channelId: string): Promise<string> {
+  const channel = client.channels.cache.get(channelId) ?? (await client.channels.fetch(channelId).catch(() => null));
+  return channel?.isThread() === true ? (channel.parentId ?? channelId) : channelId;
+}
+
+/** No name in Discord is longer. */
+const MAX_NAME_LENGTH = 32;
+/** What Discord answers at most to one search. */
+const SEARCH_LIMIT = 100;
+
+/**
+ * The members of a guild who have a name: as user name, display name or nickname, whole and without regard to case, with or without `@`.
+ * Of several, the one whose user name it is comes alone. Asks Discord where the cache cannot be certain.
+ */
+export async function membersCalled(guild: Guild, typed: string): Promise<readonly GuildMember[]> {
+  const name = (typed.startsWith('@') ? typed.slice(1) : typed).toLowerCase();
+  if (name === '' || name.length > MAX_NAME_LENGTH) return [];
+  const cached = matching(guild.members.cache.values(), name);
+  // A user name is unique; any other name might also belong to a member that is not cached.
+  const certain = cached.some((member) => member.user.username === name) || isComplete(guild);
+  if (certain) return cached;
+  const found = await guild.members.search({ query: name, limit: SEARCH_LIMIT });
+  return matching(new Set([...cached, ...found.values()]), name);
+}
+
+function isComplete(guild: Guild): boolean {
+  return guild.members.cache.size >= guild.memberCount;
+}
+
+function matching(members: Iterable<GuildMember>, name: string): readonly GuildMember[] {
+  const all = [...members];
+  const byUsername = all.filter((member) => member.user.username.toLowerCase() === name);
+  return byUsername.length > 0 ? byUsername : all.filter((member) => namesOf(member).includes(name));
+}
+
+function namesOf(member: GuildMember): readonly string[] {
+  return [member.displayName, member.user.displayName].map((name) => name.toLowerCase());
+}
+
+/** `ManageMessages` as people know it: Manage Messages. */
+export function permissionName(permission: string): string {
+  return permission.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
+}

@@ -1,0 +1,299 @@
+import { createHash } from 'node:crypto';
+import type { Message, MessageCreateOptions, MessageMentionOptions, SendableChannels } from 'discord.js';
+import { onAbort, sleep } from '../async/waiting.js';
+import type { Clock } from '../clock.js';
+import type { Logger } from '../observability.js';
+import { splitMessage } from '../text/split.js';
+import { isTransient, type RetryOptions, retryDiscord } from './errors.js';
+import { asNotice, asUnfinishedPart, LONGEST_MARK, withoutNoticeMark } from './messages.js';
+import { sendByWebhook } from './webhooks.js';
+
+/** Discord's limit. */
+const MESSAGE_LIMIT = 2_000;
+
+/** How much of one text becomes messages: a longer one becomes a file. */
+export interface TextLimits {
+  readonly messages: number;
+  readonly characters: number;
+}
+/** What holds where nothing is set. */
+export const TEXT_LIMITS: TextLimits = { messages: 8, characters: 12_000 };
+
+/** One message of a text. */
+export interface TextMessage {
+  readonly content: string;
+  readonly files?: { readonly name: string; readonly attachment: Buffer }[];
+}
+
+export interface TextOptions {
+  readonly limits?: TextLimits;
+  /** The longest message, 2,000 unless given. */
+  readonly partLimit?: number;
+  /** Stands before the text, and stays in the message where the text becomes a file: a mention, a heading. A line or two. */
+  readonly head?: string;
+  /** The same after the text. */
+  readonly foot?: string;
+}
+
+/**
+ * The messages in which a text is said: split without breaking code fences, or, beyond the limits, one with a sentence and all of the text as
+ * a file. None for an empty text.
+ * @example for (const message of textMessages(answer)) await channel.send(message);
+ */
+export function textMessages(
+  text: string,
+  { limits = TEXT_LIMITS, partLimit = MESSAGE_LIMIT, head = '', foot = '' }: TextOptions = {},
+): readonly TextMessage[] {
+  if (text.length > limits.characters) return [asFile(text, head, foot)];
+  const parts = splitMessage(`${head}${text}${foot}`, partLimit);
+  return parts.length > limits.messages ? [asFile(text, head, foot)] : parts.map((content) => ({ content }));
+}
+
+/** The messages in which a notice is said, as `textMessages` splits it, each of them marked. */
+export function noticeMessages(text: string, options: TextOptions = {}): readonly TextMessage[] {
+  const partLimit = (options.partLimit ?? MESSAGE_LIMIT) - LONGEST_MARK;
+  return textMessages(text, { ...options, partLimit }).map((part) => ({ ...part, content: asNotice(part.content) }));
+}
+
+/**
+ * The messages in which a mind gives one answer, as `textMessages` splits it. All but the last say, for bots only, that the answer goes on: to
+ * them, and in a history, it is one message.
+ */
+export function answerMessages(text: string, options: TextOptions = {}): readonly TextMessage[] {
+  const partLimit = (options.partLimit ?? MESSAGE_LIMIT) - LONGEST_MARK;
+  const parts = textMessages(withoutNoticeMark(text), { ...options, partLimit });
+  return parts.map((part, index) =>
+    index === parts.length - 1 ? part : { ...part, content: asUnfinishedPart(part.content) },
+  );
+}
+
+function asFile(text: string, head: string, foot: string): TextMessage {
+  const file = textFile('answer.txt', text);
+  const length = text.length.toLocaleString('en-US');
+  const what =
+    file.attachment.length < Buffer.byteLength(text) ? 'its beginning is in the file' : 'all of it is in the file';
+  return { content: `${head}This is too long for messages (${length} characters): ${what}.${foot}`, files: [file] };
+}
+
+/** Well below what Discord takes as one file. */
+const FILE_BYTES = 8_000_000;
+
+/** A text as a file of a message: its beginning where it is larger than Discord takes. */
+export function textFile(name: string, text: string): { readonly name: string; readonly attachment: Buffer } {
+  return { name, attachment: Buffer.from(text).subarray(0, FILE_BYTES) };
+}
+
+/** One message of a text; `textMessages` and `answerMessages` split a text into them. */
+export type TextPart = Pick<MessageCreateOptions, 'content' | 'files' | 'embeds' | 'components' | 'flags'>;
+
+export interface SendTextOptions extends SendOnceOptions {
+  /** The id of the message that the first part replies to; the part is sent without a reply when that is gone. */
+  readonly replyTo?: string | undefined;
+  /** No one is pinged unless given. */
+  readonly allowedMentions?: MessageMentionOptions | undefined;
+  /** The name and picture to send under; the bot's own without it. */
+  readonly profile?: Profile | undefined;
+  /** Called with each part that was sent, also with those before one that fails. */
+  readonly onSent?: (message: Message) => void;
+}
+
+/**
+ * Sends the parts of a text in their order, each once (`sendOnce`).
+ * @param key names the text among all that the bot sends: the same key is the same text
+ * @throws what a part failed with; the reason of `signal` when it aborts before a part
+ * @example await sendText(channel, textMessages(answer), `${turn.id}:answer`, { clock, signal, replyTo: message.id });
+ */
+export async function sendText(
+  channel: SendableChannels,
+  parts: readonly TextPart[],
+  key: string,
+  { replyTo, allowedMentions = { parse: [], repliedUser: false }, profile, onSent, ...once }: SendTextOptions,
+): Promise<readonly Message[]> {
+  const sent: Message[] = [];
+  for (const [index, part] of parts.entries()) {
+    once.signal?.throwIfAborted();
+    const isReply = index === 0 && replyTo !== undefined;
+    const reply = isReply ? { reply: { messageReference: replyTo, failIfNotExists: false } } : {};
+    const message = { ...part, allowedMentions, ...reply };
+    const partKey = `${key}:${index}`;
+    const posted =
+      profile === undefined
+        ? await sendOnce(channel, message, partKey, once)
+        : await sendAs(channel, message, partKey, { ...once, profile });
+    sent.push(posted);
+    onSent?.(posted);
+  }
+  return sent;
+}
+
+/** Whether the bot's messages may be replies there. Discord lets one refer only to what one may read: without that, an answer stands by itself. */
+export function mayRefer(channel: SendableChannels): boolean {
+  const me = channel.isDMBased() ? null : channel.guild.members.me;
+  if (channel.isDMBased() || me === null) return true;
+  return channel.permissionsFor(me).has('ReadMessageHistory');
+}
+
+/** Discord's limit for a nonce. */
+const NONCE_LENGTH = 25;
+/** Discord remembers nonces for "the past few minutes" (https://discord.com/developers/docs/resources/message#create-message). */
+const NONCE_KEPT_MS = 120_000;
+/** Messages of the channel in which one that may have been sent is looked for. */
+const LOOKED_THROUGH = 100;
+
+export interface SendOnceOptions extends RetryOptions {
+  readonly clock: Clock;
+  /**
+   * For a message that an earlier process may have sent: it is looked for among the bot's messages after this one before anything is sent.
+   * Without it, only what this call itself may have sent is looked for.
+   */
+  readonly sentAfter?: string | undefined;
+}
+
+/** Makes Discord take a request that is repeated under the same key for the one that it has carried out already. */
+export function nonceOf(...key: readonly (string | number)[]): { readonly nonce: string; readonly enforceNonce: true } {
+  const nonce = createHash('sha256').update(key.join('\n')).digest('base64url').slice(0, NONCE_LENGTH);
+  return { nonce, enforceNonce: true };
+}
+
+/**
+ * Sends a message that is to be there once, whatever becomes of the requests: they carry a nonce made of `key`, are repeated when Discord or
+ * the network failed, and before it gives up, and where Discord may have forgotten the nonce, the message is looked for in the channel.
+ * @param key names the message among all that the bot sends: the same key is the same message
+ * @throws what Discord refused it with; what failed last when it is not there
+ * @example await sendOnce(channel, { content: 'Done.' }, `${callId}:result`, { clock, signal });
+ */
+export async function sendOnce(
+  channel: SendableChannels,
+  message: MessageCreateOptions,
+  key: string,
+  { clock, sentAfter, ...retry }: SendOnceOptions,
+): Promise<Message> {
+  const once = nonceOf(key);
+  const after = sentAfter ?? channel.lastMessageId ?? undefined;
+  const firstAt = clock.now();
+  let attempts = 0;
+  const found = sentAfter === undefined ? undefined : await retryDiscord(clock, look, retry);
+  if (found !== undefined) return found;
+  try {
+    return await retryDiscord(clock, attempt, retry);
+  } catch (error) {
+    const sent = isTransient(error) ? await look().catch(() => undefined) : undefined;
+    if (sent === undefined) throw error;
+    return sent;
+  }
+
+  async function attempt(): Promise<Message> {
+    attempts += 1;
+    const sent = attempts > 1 && clock.now() - firstAt >= NONCE_KEPT_MS ? await look() : heard();
+    return sent ?? channel.send({ ...message, ...once });
+  }
+
+  /** The gateway tells the nonces of the bot's own messages; a history read by REST does not. */
+  function heard(): Message | undefined {
+    return channel.messages.cache.find(({ nonce, author }) => nonce === once.nonce && isOwn(author.id));
+  }
+
+  async function look(): Promise<Message | undefined> {
+    const known = heard();
+    if (known !== undefined) return known;
+    const since = await channel.messages.fetch({
+      limit: LOOKED_THROUGH,
+      cache: false,
+      ...(after === undefined ? {} : { after }),
+    });
+    return since.find((one) => isOwn(one.author.id) && saysTheSame(one) && !isOfAnotherKey(one.id));
+  }
+
+  function saysTheSame({ content, embeds, attachments, reference }: Message): boolean {
+    const repliesTo = message.reply?.messageReference;
+    return (
+      (typeof repliesTo !== 'string' || reference === null || reference.messageId === repliesTo) &&
+      content === (message.content ?? '').trim() &&
+      // Discord adds embeds of its own for links.
+      embeds.length >= (message.embeds?.length ?? 0) &&
+      attachments.size === (message.files?.length ?? 0)
+    );
+  }
+
+  function isOfAnotherKey(id: string): boolean {
+    const nonce = channel.messages.cache.get(id)?.nonce;
+    return nonce !== undefined && nonce !== null && nonce !== once.nonce;
+  }
+
+  function isOwn(authorId: string): boolean {
+    return authorId === channel.client.user.id;
+  }
+}
+
+/** As whom the bot says something. */
+export interface Profile {
+  readonly name: string;
+  /** A picture at an `https:` address; without it, the webhook's own. */
+  readonly avatarUrl?: string | undefined;
+}
+
+export interface SendAsOptions extends SendOnceOptions {
+  readonly profile: Profile;
+}
+
+/**
+ * Says something under a name and a picture (`sendByWebhook`), and as an ordinary message where that cannot be; once, as `sendOnce` does.
+ * @param key names the message among all that the bot sends: the same key is the same message
+ * @throws what Discord refused it with; what failed last when it is not there
+ * @example await sendAs(channel, { content: 'Morning.' }, `${runId}:0`, { clock, profile: { name: 'Aurora' } });
+ */
+export async function sendAs(
+  channel: SendableChannels,
+  message: MessageCreateOptions,
+  key: string,
+  { profile, ...once }: SendAsOptions,
+): Promise<Message> {
+  const said = await sendByWebhook(channel, message, key, { profile, ...once });
+  return said ?? sendOnce(channel, message, key, once);
+}
+
+/** Discord shows the indicator for 10 s. */
+const REFRESH_MS = 8_000;
+
+type Typable = Pick<SendableChannels, 'sendTyping'>;
+
+export interface KeepTypingOptions {
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'debug'>;
+  /** Ends it, as the returned function does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Shows the bot typing until the returned function is called, which resolves once no request is under way: an indicator that arrives after the
+ * message would stay for 10 s. A channel that is gone, or in which the bot cannot type, is only logged.
+ * @param channel a function is called before each request
+ */
+export function keepTyping(
+  channel: Typable | (() => Promise<Typable | undefined>),
+  { clock, log, signal }: KeepTypingOptions,
+): () => Promise<void> {
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  const release = onAbort(signal, end);
+  const find = typeof channel === 'function' ? channel : async () => channel;
+  const type = async () => {
+    try {
+      const found = await find();
+      if (!ended.signal.aborted) await found?.sendTyping();
+    } catch (error) {
+      log.debug('typing was not shown', { error });
+    }
+  };
+  const typing = (async () => {
+    while (!ended.signal.aborted) {
+      await type();
+      await sleep(clock, REFRESH_MS, ended.signal);
+    }
+  })();
+  return () => {
+    release();
+    end();
+    return typing;
+  };
+}

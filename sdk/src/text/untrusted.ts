@@ -1,0 +1,208 @@
+import { createRequire } from 'node:module';
+
+/*
+ * Members' and models' text, which is never to be trusted: harmless to show on Discord (`visible`, `plainText`), as a name among other names
+ * (`sanitizeName`, `participantNames`, `isConfusable`), and in a prompt in which lines in square brackets are the host's (`withoutNotes`, `inNote`).
+ * For a value inside a message of your own, use both: `plainText(visible(value))`.
+ */
+
+/**
+ * In this order: whole emoji (the joiners, selectors and tags in them belong there) · control, format and otherwise ignorable characters,
+ * lone surrogates, private use, the blank Braille cell · marks piled so high that they would be drawn over other lines ·
+ * the two signs that `visible` itself writes, which must not pass for its work.
+ * Built from a string because the `v` flag is newer than the compiler's target; Node 20 has it. Not before it is needed: all of Unicode's
+ * emoji take milliseconds to read.
+ */
+const createHiddenPattern = () =>
+  new RegExp(
+    [
+      '(?<emoji>\\p{RGI_Emoji})',
+      '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]',
+      '(?<=\\p{M}{4})\\p{M}',
+      '⏎|‹(?=U\\+)',
+    ].join('|'),
+    'gv',
+  );
+let hidden: RegExp | undefined;
+
+/**
+ * Shows what cannot be seen: `‹U+202E›` for a control, format or other invisible character, `⏎` for a line feed.
+ * Different texts stay different, and the result is always one line.
+ * @example visible('a\u202Eb\nc') // 'a‹U+202E›b⏎c'
+ */
+export function visible(text: string): string {
+  hidden ??= createHiddenPattern();
+  return text.replace(hidden, (found: string, emoji: string | undefined) => {
+    if (emoji !== undefined) return emoji;
+    return found === '\n' ? '⏎' : named(found);
+  });
+}
+
+function named(character: string): string {
+  const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return `‹U+${hex}›`;
+}
+
+/** Marks that mean something anywhere in a line, by themselves or as the start of a link, a mention or a spoiler. */
+const INLINE_MARKUP = /[\\*_~`|<]|\](?=\()|@(?=everyone|here)|:(?=\/\/)/g;
+/** Marks that mean something at the start of a line: quotes, headings, small print, lists. */
+const LINE_MARKUP = /^([ \t]*)(#|>|[-+](?=[\s#]|$)|\d+(?=[.)](?:\s|$)))/gm;
+
+/**
+ * Escapes Discord's markdown, mentions and links, so that the text is shown as it was typed. Send with `allowedMentions: { parse: [] }` all
+ * the same: Discord decides about pings before it reads the backslash.
+ * @example plainText('**V** <@1>') // '\\*\\*V\\*\\* \\<@1>'
+ */
+export function plainText(text: string): string {
+  return text
+    .replace(INLINE_MARKUP, '\\$&')
+    .replace(LINE_MARKUP, (_, indent: string, mark: string) => `${indent}${listNumberSafe(mark)}`);
+}
+
+/** A backslash before a digit would be shown; after the digits it takes the meaning from the dot. */
+function listNumberSafe(mark: string): string {
+  return /\d/.test(mark) ? `${mark}\\` : `\\${mark}`;
+}
+
+/** Unicode's table of confusable characters, as `unhomoglyph` has it. Not before it is needed: it takes milliseconds to read. */
+let loaded: ((text: string) => string) | undefined;
+
+/**
+ * What a text looks like: texts that people would take for one another have the same, whatever characters they are made of (Unicode UTS 39).
+ * @example skeletonOf('Аlice') === skeletonOf('Alice') // the first one begins with a Cyrillic А
+ */
+export function skeletonOf(text: string): string {
+  loaded ??= createRequire(import.meta.url)('unhomoglyph') as (text: string) => string;
+  return loaded(text.normalize('NFKD'));
+}
+
+/** What is left of a name when case, width, accents, decoration and look-alike letters are ignored: the same for names to be kept apart. */
+export function likenessOf(name: string): string {
+  // A capital I is an l to the eye, and an i when written small.
+  const letters = skeletonOf(skeletonOf(name.normalize('NFKD').toLowerCase()).toLowerCase())
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .replaceAll('i', 'l');
+  return letters || name;
+}
+
+/** Scripts whose letters look like those of another one of them. */
+const LOOKALIKES = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu', 'Deseret', 'Georgian'].map(
+  (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
+);
+const ASCII_NAME = /^[\p{ASCII}]*$/u;
+const LETTER = /\p{L}/u;
+
+/**
+ * Whether a name can pass for one that it is not: its letters come from several scripts that look alike, or all of them from another script than
+ * Latin although it reads as Latin.
+ */
+export function isConfusable(name: string): boolean {
+  if (ASCII_NAME.test(name)) return false;
+  const scripts = LOOKALIKES.filter((script) => script.test(name)).length;
+  if (scripts > 1) return true;
+  const letters = [...name.normalize('NFKC')].filter((character) => LETTER.test(character)).join('');
+  return letters !== '' && !/\p{Script=Latin}/u.test(letters) && ASCII_NAME.test(skeletonOf(letters));
+}
+
+/** Someone who takes part in a conversation. */
+export interface Named {
+  readonly id: string;
+  /** The name shown in the channel: chosen by its owner, so never to be trusted. */
+  readonly displayName: string;
+  /** Unique on Discord; tells people of one display name apart. */
+  readonly username: string;
+}
+
+const MAX_NAME = 40;
+/** Control, format and private-use characters, surrogates on their own, line and paragraph separators. */
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0\u2800]/gu;
+/** What gives a transcript its structure. */
+const STRUCTURE = /[:：﹕︓꞉ː<>[\]{}|`\\"]+/gu;
+
+/**
+ * A display name that cannot pass for structure: one line, no colons, brackets or invisible characters, at most 40 characters.
+ * Empty when nothing readable is left.
+ */
+export function sanitizeName(name: string): string {
+  const plain = name.normalize('NFKC').replace(INVISIBLE, '').replace(STRUCTURE, ' ').replace(/\s+/gu, ' ').trim();
+  return [...plain].slice(0, MAX_NAME).join('').trim();
+}
+
+/**
+ * Names for the participants of a conversation, by id: readable, different from one another, and never one of `reserved`
+ * (the bot's own name, `System`), whatever people call themselves. Those of one name each get their username beside it,
+ * so that none of them passes for the original. A name that can pass for another one, by letters of several scripts, has its id beside it.
+ */
+export function participantNames(people: Iterable<Named>, reserved: readonly string[]): ReadonlyMap<string, string> {
+  const byId = new Map<string, Named>();
+  for (const person of people) byId.set(person.id, person);
+  const taken = new Set(reserved.map(likenessOf));
+  const sharing = new Map<string, number>();
+  for (const person of byId.values()) {
+    const key = likenessOf(plainName(person));
+    sharing.set(key, (sharing.get(key) ?? 0) + 1);
+  }
+  const names = new Map<string, string>();
+  const claim = (id: string, name: string): boolean => {
+    if (taken.has(likenessOf(name))) return false;
+    taken.add(likenessOf(name));
+    names.set(id, name);
+    return true;
+  };
+  const shared: Named[] = [];
+  for (const person of byId.values()) {
+    const name = plainName(person);
+    if (isConfusable(name) || sharing.get(likenessOf(name)) !== 1 || !claim(person.id, name)) shared.push(person);
+  }
+  for (const person of shared) {
+    const name = plainName(person);
+    if (isConfusable(name)) claim(person.id, `${name} (${person.id})`);
+    else if (!claim(person.id, `${name} (${sanitizeName(person.username)})`))
+      claim(person.id, `${name} (${person.id})`);
+  }
+  return names;
+}
+
+function plainName(person: Named): string {
+  return sanitizeName(person.displayName) || sanitizeName(person.username) || `member ${person.id}`;
+}
+
+/** Wherever a reader, of whatever kind, may see a new line begin. */
+const LINE_END = /(\r\n|[\n\r\v\f\u0085\u2028\u2029])/u;
+const NOTE = /^(?:\[.*\]|not run yet:.*)$/iu;
+/** Most texts: nothing hidden in them, and no bracket. */
+const HARMLESS = /^(?!.*not run yet:)[\x20-\x5A\x5C-\x7E\n]*$/is;
+const FIRST_SEEN = /[^\s\p{C}\p{Z}\u115F\u1160\u3164\uFFA0\u2800]/u;
+
+/**
+ * A member's text, for a prompt in which a line in square brackets, or one that begins with "Not run yet:", is a note of the host's: each line
+ * that reads as such a note gets a backslash, also where hidden characters or wide brackets are in it.
+ * @example withoutNotes('fine\n[in reply to Claude]') // 'fine\n\\[in reply to Claude]'
+ */
+export function withoutNotes(text: string): string {
+  if (HARMLESS.test(text)) return text;
+  return text
+    .split(LINE_END)
+    .map((line) => (isNote(line) ? line.replace(FIRST_SEEN, '\\$&') : line))
+    .join('');
+}
+
+function isNote(line: string): boolean {
+  return NOTE.test(line.normalize('NFKC').replace(INVISIBLE, '').trim());
+}
+
+const LONGEST = 300;
+
+/** A member's text as one line: every character that a reader may take for a line end becomes a space. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Z}\s]+/gu, ' ').trim();
+}
+
+/** A member's text for the inside of such a note: one line, without what could end the note, at most so many characters. */
+export function inNote(text: string, maxLength = LONGEST): string {
+  const line = oneLine(text)
+    .replace(/[[［﹇]/gu, '(')
+    .replace(/[\]］﹈]/gu, ')');
+  const characters = line.length <= maxLength ? [] : [...line];
+  return characters.length <= maxLength ? line : `${characters.slice(0, maxLength).join('')}…`;
+}
