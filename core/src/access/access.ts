@@ -21,7 +21,7 @@ import {
   type User,
 } from 'discord.js';
 import type { AccessRule, AccessService, GuildStates } from '../contracts.js';
-import { createPlaceResolver, OUT_OF_REACH } from './resolved-place.js';
+import { createPlaceResolver, OUT_OF_REACH } from '../identities/identities.js';
 import { type Absence, createMemberships, createSubjects, type Subject } from './subjects.js';
 
 export interface AccessParts {

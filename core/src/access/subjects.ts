@@ -14,7 +14,7 @@ import {
 } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import type { GuildState, GuildStates } from '../contracts.js';
-import type { ResolvedPlace } from './resolved-place.js';
+import type { ResolvedPlace } from '../identities/identities.js';
 import {
   IN_DIRECT_MESSAGES,
   isPrivateThread,

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { operatorSentenceOf, type Plugin, replaceFile, z } from '@cinnabar/sdk';
-import { ceilingsSchema } from '../config/ceilings.js';
 import { type HostConfig, hostPartSchema } from '../config/host-config.js';
 import { createDiscovery, type Discover } from '../plugins/discovery.js';
 import { createLoader } from '../plugins/loader.js';
+import { ceilingsSchema } from '../storage/documents/settings.js';
 import { HOST_VERSION } from '../version.js';
 
 const NOTE = 'Made by `cinnabar schema`: the keys of the host and of every plugin. Do not edit.';

@@ -1,6 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { CinnabarError, type Clock, type Logger, type OwnerAlert, sentenceOf } from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../contracts.js';
-import { runAs } from '../process/errors.js';
+
 import type { Watchdog } from '../process/watchdog.js';
 
 interface Parts {
@@ -294,4 +295,65 @@ function callbacksOf(signal: AbortSignal): Set<() => void> {
   waiting.set(signal, callbacks);
   signal.addEventListener('abort', () => callbacks.forEach((callback) => void callback()), { once: true });
   return callbacks;
+}
+
+/** The id alone: a socket in a pool or a timer that a plugin leaves behind keeps this value, and must not keep the plugin's code. */
+const running = new AsyncLocalStorage<string>();
+
+/** The plugin that began what the process is at now, as far as that is tracked. */
+export const runningPlugin = (): string | undefined => running.getStore();
+
+/** Before, tracking costs a fifth of the processor time of a message: Node then follows every promise and callback of the process. */
+const CHEAP_SINCE = 24;
+
+let tracking = Number.parseInt(process.versions.node, 10) >= CHEAP_SINCE;
+
+/**
+ * Runs a plugin's code, so that the timers, sockets and promises that it leaves behind are known to be its own: always where Node tracks them
+ * at no cost, else once `trackOrigins` was called.
+ * @param label what of it runs, for the watchdog: `setup`, `command roll`
+ */
+export function runAs<T>(plugin: string, label: string, task: () => T): T {
+  return tracking ? running.run(plugin, during, plugin, label, task) : during(plugin, label, task);
+}
+
+/** From here on, what a plugin begins is tracked for the whole process. @returns ends it, where it costs something */
+export function trackOrigins(): () => void {
+  if (tracking) return () => undefined;
+  tracking = true;
+  return () => {
+    tracking = false;
+    running.disable();
+  };
+}
+
+/** What the main thread is at. Read by the watchdog's thread through the inspector, hence global. */
+export interface Doing {
+  /** Whose code runs at the moment; empty when it is the host's own. */
+  plugin: string;
+  /** What of it: `setup`, `command roll`. */
+  label: string;
+  /** What the lifecycle of plugins is at, also while it waits: `the setup of dice`. */
+  change: string;
+}
+
+declare global {
+  var cinnabarDoing: Doing | undefined;
+}
+
+export const doing: Doing = { plugin: '', label: '', change: '' };
+globalThis.cinnabarDoing = doing;
+
+/** Notes for the synchronous part of `task` whose code it is. */
+export function during<T>(plugin: string, label: string, task: () => T): T {
+  const outer = doing.plugin;
+  const outerLabel = doing.label;
+  doing.plugin = plugin;
+  doing.label = label;
+  try {
+    return task();
+  } finally {
+    doing.plugin = outer;
+    doing.label = outerLabel;
+  }
 }

@@ -2,7 +2,7 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CinnabarError, z } from '@cinnabar/sdk';
-import { exportedFiles, findPackage } from './build/resolve-package.js';
+import { exportedFiles, findPackage } from './build/evaluate.js';
 
 /** A plugin's place on disk, before anything of it has run. */
 export interface DiscoveredPlugin {

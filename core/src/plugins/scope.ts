@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { CinnabarError, type Clock, withinLimit } from '@cinnabar/sdk';
 import type { Scope } from '../contracts.js';
-import { runAs } from '../process/errors.js';
+import { runAs } from '../gateway/boundary.js';
 
 export interface ScopeOptions {
   /** Id of the plugin that owns the effects. */

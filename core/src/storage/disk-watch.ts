@@ -11,8 +11,7 @@ import {
   type WriteWatch,
 } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
-import { nameOf } from './documents/paths.js';
-import { DamagedDocument, type DocumentPath, type Driver } from './driver.js';
+import { DamagedDocument, type DocumentPath, type Driver, nameOf } from './driver.js';
 
 /** That nothing can be saved, and why. */
 export interface DiskCondition extends DiskTrouble {

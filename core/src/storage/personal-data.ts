@@ -1,6 +1,6 @@
 import type { SettingScope } from '@cinnabar/sdk';
 import { type DocumentStore, storedIn } from './documents/document-store.js';
-import { type Personal, personalOf } from './documents/paths.js';
+import { type Personal, personalOf } from './driver.js';
 
 /** Members' right to see and to remove what is kept about them, by what is stored: also of plugins that are not running. */
 export interface StoredPersonalData {

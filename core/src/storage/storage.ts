@@ -8,19 +8,26 @@ import {
   SETTING_SCOPES,
   type SettingScope,
   type SettingsChange,
-  type SettingsDocument,
   type Tier,
   type z,
 } from '@cinnabar/sdk';
-import { belowCeilings, type CeilingService, type Ceilings, checkCeilings, NO_CEILINGS } from '../config/ceilings.js';
 import type { PluginStorage, StorageService } from '../contracts.js';
 import { createCatalog } from './catalog/catalog.js';
 import { fieldsOf, hideSecrets, type SecretKeys, secretKeysOf } from './catalog/fields.js';
 import { openCollection } from './documents/collection.js';
 import { createDocumentStore, type DocumentStore, invalid, type StorageProblem } from './documents/document-store.js';
-import { collectionPath, keyFor, settingsPath } from './documents/paths.js';
-import { type CheckChanges, openSettings, unknownSetting } from './documents/settings.js';
-import type { Driver } from './driver.js';
+import {
+  type AnySettings,
+  belowCeilings,
+  type CeilingService,
+  type Ceilings,
+  type CheckChanges,
+  checkCeilings,
+  NO_CEILINGS,
+  openSettings,
+  unknownSetting,
+} from './documents/settings.js';
+import { collectionPath, type Driver, keyFor, settingsPath } from './driver.js';
 import { createPersonalData } from './personal-data.js';
 
 /** Where the host's own documents lie: no plugin's id can look like this. */
@@ -35,9 +42,9 @@ export interface StorageOptions {
   readonly presetPlace?: (plugin: string, key: string) => string;
   /** What admins may set at most. */
   readonly ceilings?: CeilingService;
-  /** Who may change settings; without it nobody may, but people their own. */
+  /** Decides who may change settings; without it members may change their own settings only. */
   readonly tierOf?: (actor: Actor) => Promise<Tier>;
-  /** Whether a role is one of the server's; without it none is, so that settings by role can be changed by nobody there. */
+  /** Whether a role is one of the server's; without it none is, and settings by role cannot be changed there. */
   readonly hasRole?: (guildId: string, roleId: string) => boolean;
   /** Ids of a server's channels that have a name, in lower case; without it channels are mentioned, or named by id. */
   readonly channelsCalled?: (guildId: string, name: string) => readonly string[];
@@ -45,7 +52,7 @@ export interface StorageOptions {
   readonly onProblem?: (problem: StorageProblem) => void;
 }
 
-/** Builds the storage of all plugins over one driver. Whoever made the driver closes it, after the last `flush`. */
+/** Builds the storage of all plugins over one driver. It does not close the driver: its maker does, after the last `flush`. */
 export function createStorage(options: StorageOptions): StorageService {
   const {
     driver,
@@ -86,7 +93,6 @@ export function createStorage(options: StorageOptions): StorageService {
 }
 
 type Presets = Readonly<Record<string, unknown>>;
-export type AnySettings = SettingsDocument<Record<string, unknown>>;
 
 /** A plugin's storage as its present version declares it. */
 export interface OpenedPlugin {

@@ -3,8 +3,7 @@ import { createRequire } from 'node:module';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import * as sdk from '@cinnabar/sdk/worker';
-import { evaluate } from '../plugins/build/evaluate.js';
-import type { SharedModule } from '../plugins/build/plugin-require.js';
+import { evaluate, type SharedModule } from '../plugins/build/evaluate.js';
 import { type Answer, ownThread, type Report, type Task } from './pool.js';
 
 /** Below the main thread, which has heartbeats to send. Elsewhere than on Linux, 0 means the whole process. */

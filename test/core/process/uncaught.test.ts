@@ -1,4 +1,5 @@
-import { createUncaught, originOfStack, runAs, trackOrigins } from '@cinnabar/core/internal/process/errors';
+import { runAs, trackOrigins } from '@cinnabar/core/internal/gateway/boundary';
+import { createUncaught, originOfStack } from '@cinnabar/core/internal/process/errors';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { recordingLogger } from '../../support/logs.js';

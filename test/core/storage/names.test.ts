@@ -1,4 +1,4 @@
-import { decodeSegment, encodeSegment } from '@cinnabar/core/internal/storage/drivers/file-names';
+import { decodeSegment, encodeSegment } from '@cinnabar/core/internal/storage/drivers/file-driver';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 

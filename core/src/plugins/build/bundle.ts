@@ -1,11 +1,11 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
 import { CinnabarError } from '@cinnabar/sdk';
 import type { BuildFailure, Plugin as BundlerPlugin, Message } from 'esbuild';
-import { type Fingerprint, readWithFingerprint } from './fingerprint.js';
-import { respectModuleNamespaces } from './interop.js';
 import { TIMER_NAMES } from './plugin-timers.js';
 
-export interface BundleRequest {
+interface BundleRequest {
   /** Names the plugin in errors. */
   readonly plugin: string;
   /** The plugin's folder. */
@@ -16,7 +16,7 @@ export interface BundleRequest {
   readonly outfile: string;
 }
 
-export interface Bundle {
+interface Bundle {
   /** A script whose value is one function, see `evaluate`, and its source map. */
   readonly code: string;
   /** Every file that went in, as it was then. */
@@ -109,4 +109,64 @@ function place({ location }: Message, folder: string): string {
   const file = isAbsolute(location.file) ? relative(folder, location.file) : location.file;
   // Columns of the bundler count from 0, those of editors from 1.
   return `${file}:${location.line}:${location.column + 1}: `;
+}
+
+/** One file as it was when it was read; a file that was not there has size -1. */
+export interface Fingerprint {
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  /** SHA-256 of the content, hex; empty for a file that was not there. */
+  readonly hash: string;
+}
+
+const ABSENT = { size: -1, mtimeMs: 0, hash: '' };
+
+export const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
+
+/** Reads a file, and what tells later whether it has changed. */
+async function readWithFingerprint(path: string): Promise<Fingerprint & { readonly content: Uint8Array }> {
+  // The time is taken before the content: a file that changes in between looks older than it is, and is read again.
+  const { mtimeMs } = await stat(path);
+  const content = await readFile(path);
+  return { path, size: content.byteLength, mtimeMs, hash: sha256(content), content };
+}
+
+/** The fingerprint of a file that need not be there. */
+export async function fingerprint(path: string): Promise<Fingerprint> {
+  try {
+    const { content: _, ...found } = await readWithFingerprint(path);
+    return found;
+  } catch {
+    return { path, ...ABSENT };
+  }
+}
+
+/**
+ * Whether a file still has the content that it had.
+ * @param verify reads it even when its time and size are the same
+ */
+export async function isUnchanged(known: Fingerprint, verify: boolean): Promise<boolean> {
+  if (!verify) {
+    const { size, mtimeMs } = await stat(known.path).catch(() => ABSENT);
+    if (size === known.size && (size === ABSENT.size || mtimeMs === known.mtimeMs)) return true;
+  }
+  return (await fingerprint(known.path)).hash === known.hash;
+}
+
+const ESBUILD = 'isNodeMode || !mod || !mod.__esModule ?';
+const OURS = '(isNodeMode ? !require.isModuleNamespace(mod) : !mod || !mod.__esModule) ?';
+
+/**
+ * Makes `import x from 'package'` mean the package's default export when `require` answers with an ES module.
+ *
+ * The bundler's helper was made for a `require` that only ever returns CommonJS exports: for sources of type "module" it takes
+ * whatever comes back for the default import. Node's `require` returns the namespace of an ES module, whose `default` is meant.
+ * The change stays within one line, before any mapped code, so that source maps hold.
+ */
+function respectModuleNamespaces(code: string): string {
+  if (!code.includes('var __toESM = ')) return code;
+  if (!code.includes(ESBUILD))
+    throw new Error('esbuild has changed its __toESM helper: adapt core/src/plugins/build/bundle.ts');
+  return code.replace(ESBUILD, () => OURS);
 }

@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { types } from 'node:util';
+import { exports as resolveExports } from 'resolve.exports';
 import { runCached } from '../../bundling/code-cache.js';
 import { inlineSourceMap, mapStackFrames } from '../../bundling/source-maps.js';
-import { createPluginRequire, type SharedModule } from './plugin-require.js';
-import { createPluginTimers, type PluginTimers, TIMER_NAMES } from './plugin-timers.js';
+import { createPluginTimers, type PluginTimers, TIMER_NAMES, type TimerFunctions } from './plugin-timers.js';
 
 const timersByDefinition = new WeakMap<object, PluginTimers>();
 
@@ -59,4 +61,97 @@ function readBundle(file: string): BundleScript {
       return now.startsWith(code) ? now.slice(code.length) : '';
     },
   };
+}
+
+/** The `require` that a bundle runs with. */
+interface PluginRequire {
+  (specifier: string): unknown;
+  resolve(specifier: string): string;
+  /** For the bundle's own helper; see `respectModuleNamespaces`. */
+  isModuleNamespace(value: unknown): boolean;
+}
+
+/** The SDK's own dependencies: a folder without node_modules can import them all the same. */
+const LENT = /^(discord\.js|zod)(\/|$)/;
+
+const TIMERS_MODULE = /^(?:node:)?timers$/;
+
+/** A module that the host has loaded already, and that its plugins share with it; `undefined` for any other file. */
+export type SharedModule = (specifier: string, resolve: () => string) => unknown;
+
+/**
+ * Builds the `require` of one plugin: what `shared` knows is the host's own module, everything else is resolved from the plugin's
+ * folder, so that each plugin has the versions of its own dependencies.
+ * @param entry the plugin's entry file
+ * @param timers what `node:timers` is to it
+ */
+function createPluginRequire(entry: string, shared: SharedModule, timers: TimerFunctions): PluginRequire {
+  const own = createRequire(entry);
+
+  const resolve = (specifier: string): string => {
+    try {
+      return own.resolve(specifier);
+    } catch (error) {
+      const elsewhere =
+        resolveModuleOnly(specifier, entry) ?? (LENT.test(specifier) ? fromSdk().resolve(specifier) : undefined);
+      if (elsewhere === undefined) throw error;
+      return elsewhere;
+    }
+  };
+  const load = (specifier: string): unknown => {
+    if (TIMERS_MODULE.test(specifier)) return { ...timers };
+    const resolved = () => resolve(specifier);
+    return shared(specifier, resolved) ?? own(resolved());
+  };
+  return Object.assign(load, { resolve, isModuleNamespace: types.isModuleNamespaceObject });
+}
+
+function fromSdk(): NodeJS.Require {
+  return createRequire(createRequire(import.meta.url).resolve('@cinnabar/sdk'));
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly exports?: unknown;
+}
+
+/** `@scope/name/sub/path` as its package and the rest. */
+const SPECIFIER = /^((?:@[^/]+\/)?[^/.][^/]*)(\/.*)?$/;
+
+/**
+ * Finds the file behind a package that offers itself to `import` alone, as Node's `require` cannot: it does not look at that
+ * condition, though it can load what is there.
+ * @returns `undefined` when there is no such package
+ */
+function resolveModuleOnly(specifier: string, from: string): string | undefined {
+  const [, name, subpath = ''] = SPECIFIER.exec(specifier) ?? [];
+  if (name === undefined) return undefined;
+  const folder = findPackage(name, dirname(from));
+  if (folder === undefined) return undefined;
+  const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  if (!isManifest(manifest)) return undefined;
+  const [file] = exportedFiles(manifest, `.${subpath}`);
+  return file === undefined ? undefined : join(folder, file);
+}
+
+/** The folder of an installed package, looked for as Node does: in each `node_modules` on the way up. */
+export function findPackage(name: string, from: string): string | undefined {
+  const folder = join(from, 'node_modules', name);
+  if (existsSync(join(folder, 'package.json'))) return folder;
+  const parent = dirname(from);
+  return parent === from ? undefined : findPackage(name, parent);
+}
+
+/** What a package's `exports` name for a path in it, as `import` sees it; nothing when it has none or does not export the path. */
+export function exportedFiles(manifest: Manifest, path: string): readonly string[] {
+  try {
+    return resolveExports(manifest, path) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+/** By hand: a worker thread starts in half of the time without zod. */
+function isManifest(value: unknown): value is Manifest {
+  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
 }

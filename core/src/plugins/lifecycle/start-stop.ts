@@ -1,6 +1,6 @@
 import { CinnabarError, type ErrorCode, type Plugin, withinLimit } from '@cinnabar/sdk';
 import type { Owner, Scope } from '../../contracts.js';
-import { doing, runAs } from '../../process/errors.js';
+import { doing, runAs } from '../../gateway/boundary.js';
 import { createEntrusted } from '../../tools/tools.js';
 import { timersOf } from '../build/evaluate.js';
 import type { ChangeQueue } from '../manager.js';

@@ -11,9 +11,9 @@ import {
   TIERS,
   type Tier,
 } from '@cinnabar/sdk';
-import { ceilingOf } from '../../config/ceilings.js';
-import { unknownSetting } from '../documents/settings.js';
-import type { AnySettings, OpenedPlugin } from '../storage.js';
+import type { AnySettings } from '../documents/settings.js';
+import { ceilingOf, unknownSetting } from '../documents/settings.js';
+import type { OpenedPlugin } from '../storage.js';
 import { type Field, fieldsOf, shownValue } from './fields.js';
 import { valueFrom } from './value.js';
 

@@ -7,7 +7,7 @@ import {
   type MemberKey,
   type z,
 } from '@cinnabar/sdk';
-import type { DocumentPath, Stored } from '../driver.js';
+import { type DocumentPath, keyFor, nameOf, type Stored } from '../driver.js';
 import {
   createEntries,
   type DocumentStore,
@@ -16,7 +16,6 @@ import {
   invalid,
   type Shape,
 } from './document-store.js';
-import { keyFor, nameOf } from './paths.js';
 
 /**
  * Takes a document step by step from the version it was stored in to this one. A version without a step changed nothing that defaults do not cover.

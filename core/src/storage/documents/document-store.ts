@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CinnabarError, type Logger, storageReadError, storageWriteError, type z } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
-import { DamagedDocument, type DocumentPath, type Driver, type Stored } from '../driver.js';
-import { nameOf } from './paths.js';
+import { DamagedDocument, type DocumentPath, type Driver, nameOf, type Stored } from '../driver.js';
 
 /** A document that could not be used, for the log and for the owner. */
 export interface StorageProblem {
@@ -198,7 +197,7 @@ function createKeyedQueue(): KeyedQueue {
       const done = () => {
         turn.over = true;
         if (tails.get(key) === tail) tails.delete(key);
-        // While it is in use, Node 20 tracks every promise and callback of the process: nobody pays for that between two changes.
+        // While it is in use, Node 20 tracks every promise and callback of the process: so nothing is tracked between two changes.
         if (tails.size === 0) turns.disable();
       };
       const tail = result.then(done, done);
