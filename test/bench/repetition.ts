@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { analyseRepetition } from '@cinnabar/plugin-persona/running/repetition';
+import { repeatedSpeech } from '@cinnabar/plugin-persona/running/repetition';
 import { createChance } from './memory/chance.js';
 import { type Line, linesIn } from './repetition/logs.js';
 import { exact, type Plant, paraphrase, template } from './repetition/plants.js';
@@ -24,14 +24,9 @@ export async function* repetition(folder?: string): AsyncGenerator<Figure> {
   const took: number[] = [];
   const stops = (line: Line) => {
     const started = performance.now();
-    const { shouldStop } = analyseRepetition({
-      completed: [],
-      proposed: { action: 'SPEAK', text: line.text },
-      trigger: line.trigger,
-      said: line.said,
-    });
+    const pattern = repeatedSpeech(line.text, line.said, line.trigger);
     took.push(performance.now() - started);
-    return shouldStop;
+    return pattern !== undefined;
   };
   const share = (some: readonly Line[], of: readonly Line[]) => (100 * some.length) / of.length;
 

@@ -269,22 +269,20 @@ export function answerToName({ on }: Pick<Registrar, 'on'>, persona: PersonaCont
   return createWatcher(() => on('messageCreate', look));
 }
 
+/** What sets a name off from the words after it, in several scripts. */
+const PAUSE = String.raw`\s*(?:[,:;!?…—–،؛؟，、：；！？।]|\s-|\.*\s*$)`;
+
 /**
- * Whether a text addresses the persona: by the name at its beginning, after a greeting, or behind a comma at its end. A name within a sentence is talked of.
- * @example callsBy('Judy', 'hey Judy, are you there?') // true
+ * Whether a text addresses the persona, in any language: by its name set off at the beginning, after a word of greeting as well, or behind a comma at
+ * the end; or by a question that begins with the name. A name within a sentence is talked of.
+ * @example callsBy('Judy', 'hallo Judy, bist du da?') // true
  */
 export function callsBy(name: string, text: string): boolean {
   const plain = sanitizeName(name).replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
   if (plain === '') return false;
-  const atBeginning = new RegExp(
-    `^\\s*(?:(?:hey|hi|hello|ok|okay|yo|dear)[\\s,]+)?@?${plain}\\s*(?:[,:;!?…—-]|$)`,
-    'iu',
-  );
-  const asking = new RegExp(
-    `^\\s*(?:hey|hi|hello)[\\s,]+${plain}\\b|^\\s*${plain}\\s+(?:can|could|would|will|do|did|are|what|who|when|where|why|how|please|tell)\\b`,
-    'iu',
-  );
-  const atEnd = new RegExp(`,\\s*${plain}\\s*[.!?…]*\\s*$`, 'iu');
+  const atBeginning = new RegExp(String.raw`^\s*(?:[\p{L}\p{M}'’]+[\s,，、]+)?@?${plain}${PAUSE}`, 'iu');
+  const asking = new RegExp(String.raw`^\s*@?${plain}\s[^]*[?？؟]\s*$`, 'iu');
+  const atEnd = new RegExp(String.raw`[,，、]\s*@?${plain}\s*[.!?…。！？؟]*\s*$`, 'iu');
   return atBeginning.test(text) || asking.test(text) || atEnd.test(text);
 }
 

@@ -23,6 +23,13 @@ describe('persona: asked the same again', () => {
     expect(told(stage.events)).to.include('reworded').and.not.include('repetition_stopped');
   });
 
+  it('says the same to the member who asked to hear it again', async () => {
+    const again = { ...speak(OPENING), result: { message: OPENING, again: true } };
+    await using stage = await setStage([plan([speak(OPENING)]), plan([again])]);
+    await stage.hears('When does the bar open?');
+    expect(await stage.hears('Wie bitte?')).to.deep.equal([OPENING]);
+  });
+
   it('says that it has said it, with a link, when it finds no other words', async () => {
     await using stage = await setStage([plan([speak(OPENING)]), plan([speak(OPENING)]), result({ message: OPENING })]);
     await stage.hears('When does the bar open?');

@@ -128,9 +128,17 @@ describe('persona: what it notices', () => {
   });
 
   it('knows when it is called', () => {
-    for (const text of ['Judy?', 'hey judy, hi', 'Judy can you help', 'what do you think, Judy?', 'Hi Judy'])
-      expect(callsBy('Judy', text), text).to.equal(true);
-    for (const text of ['Judy is nice', 'I like Judy', 'the judy problem', 'Judyth, hi', ''])
+    const called = ['Judy?', 'hey judy, hi', 'Judy can you help?', 'what do you think, Judy?', 'Hi Judy', '@Judy: hi'];
+    const abroad = [
+      'Hallo Judy, bist du da?',
+      'Judy, ¿qué tal?',
+      'Judy، كيف حالك؟',
+      'どう思う、Judy？',
+      'Привет Judy!',
+    ];
+    for (const text of [...called, ...abroad]) expect(callsBy('Judy', text), text).to.equal(true);
+    const talkedOf = ["Judy's car is here", 'Did Judy leave?', 'I met Judy, yesterday', 'Judith? Judyth?'];
+    for (const text of ['Judy is nice', 'I like Judy', 'the judy problem', 'Judyth, hi', '', ...talkedOf])
       expect(callsBy('Judy', text), text).to.equal(false);
   });
 

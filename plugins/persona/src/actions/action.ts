@@ -66,7 +66,7 @@ export interface Action {
 }
 
 export interface PreparedAction {
-  /** What it is going to say aloud. */
+  /** What it is going to say aloud, where that must not repeat what was said. */
   readonly words: string | undefined;
   execute(run: TurnRun): string | Promise<string>;
 }
@@ -75,7 +75,7 @@ interface ActionDefinition<S extends z.ZodObject> extends Omit<PersonaAction<S>,
   readonly kind?: ActionKind;
   readonly quotes?: boolean;
   isOffered?(run: Pick<TurnRun, 'tools' | 'reflection'>): boolean;
-  words?(result: z.output<S>): string;
+  words?(result: z.output<S>): string | undefined;
   execute(result: z.output<S>, run: TurnRun): string | Promise<string>;
 }
 

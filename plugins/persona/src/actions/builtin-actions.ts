@@ -99,9 +99,11 @@ const speak = defineAction({
     message: tidyText(6_000).describe(
       'My words as everybody reads them: usually one to three sentences, no name in front',
     ),
+    again: z.boolean().default(false).describe('Whether they asked me to say again what I have said'),
   }),
   kind: 'speech',
-  words: ({ message }) => message,
+  // What they asked to hear again is no repetition.
+  words: ({ message, again }) => (again ? undefined : message),
   async execute({ message }, { say }) {
     await say(message);
     return message;

@@ -4,7 +4,7 @@ import { inert } from '../conversation/render.js';
 import type { EventEmitter } from './events.js';
 import type { PlannedAction } from './plan.js';
 import type { Answer } from './prompt.js';
-import { analyseRepetition, type RepetitionPattern } from './repetition.js';
+import { actionLoop, type RepetitionPattern, repeatedSpeech } from './repetition.js';
 import type { ActiveRun } from './run.js';
 
 /** How an action ended. */
@@ -36,7 +36,7 @@ export async function executeAction(
   const { action } = planned;
   if (action.kind === 'end') return { kind: 'end' };
   if (active.completed.length >= LEAST_FOR_LOOPS) {
-    const loop = repetition(planned, undefined, active);
+    const loop = actionLoop(active.completed, { action: action.name, context: planned.context });
     if (loop !== undefined) return { kind: 'repetition', pattern: loop };
   }
   if (action.kind === 'tool') emitter.started(toolId, action.name, planned.context);
@@ -55,7 +55,7 @@ async function perform(planned: PlannedAction, active: ActiveRun): Promise<Actio
   const answer = await resultOf(planned, active);
   if (answer.kind === 'bound') return answer;
   if (answer.kind === 'malformed') return failed(planned, 'I could not put it into words');
-  const pattern = repetitionIn(answer.value, planned, active);
+  const pattern = repetitionIn(answer.value, active);
   let prepared = answer.value;
   if (pattern !== undefined) {
     const other = await reworded(planned, prepared, pattern, active);
@@ -98,7 +98,7 @@ async function reworded(
   if (active.sender.texts.length > 0) return undefined;
   const instruction = `I was about to say ${inert(words)}, but that repeats what I have just said: ${inert(earlier)}. I put it another way, or remind them briefly that I have said it.\n`;
   const answer = await ask(planned, active, instruction);
-  if (answer.kind !== 'answer' || repetitionIn(answer.value, planned, active) !== undefined) return undefined;
+  if (answer.kind !== 'answer' || repetitionIn(answer.value, active) !== undefined) return undefined;
   return answer.value;
 }
 
@@ -123,22 +123,10 @@ async function ask(
     : { kind: 'answer', value: prepared };
 }
 
-const repetitionIn = ({ words }: PreparedAction, planned: PlannedAction, active: ActiveRun) =>
-  words === undefined ? undefined : repetition(planned, words, active);
-
-function repetition(
-  { action, context }: PlannedAction,
-  text: string | undefined,
-  active: ActiveRun,
-): RepetitionPattern | undefined {
+function repetitionIn({ words }: PreparedAction, active: ActiveRun): RepetitionPattern | undefined {
   const { trigger } = active.turn;
-  const { shouldStop, pattern } = analyseRepetition({
-    completed: active.completed.map((one) => ({ action: one.action, context: one.context, result: one.summary })),
-    proposed: { action: action.name, context, text },
-    trigger: trigger.type === 'user_input' ? trigger.content : '',
-    said: saidIn(active),
-  });
-  return shouldStop ? (pattern ?? undefined) : undefined;
+  if (words === undefined) return undefined;
+  return repeatedSpeech(words, saidIn(active), trigger.type === 'user_input' ? trigger.content : '');
 }
 
 /**
