@@ -2,7 +2,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { callTool, say, scriptedLlm } from '@cinnabar/local-models';
 import { definePlugin, z } from '@cinnabar/sdk';
-import { answering, settleAgent, startAgentBot } from '../plugins/relay/surface/guild-with-agent.js';
+import { answering, settleAgent, startAgentBot } from '../plugins/relay/harness.js';
 import { type Coverage, recordCoverage } from './footprint/coverage.js';
 import { type Figure, limit } from './report.js';
 

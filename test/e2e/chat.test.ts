@@ -6,7 +6,7 @@ import type { LocalMessage } from '@cinnabar/local-discord';
 import { callTool, hang, type StandIn, say, startAnthropicStandIn } from '@cinnabar/local-models';
 import { ToolPolicies } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createShelf } from '../plugins/chat/shelf.js';
+import { createShelf } from '../plugins/chat/harness.js';
 
 /** 1 × 1, red. */
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';

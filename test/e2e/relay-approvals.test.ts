@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentTurn, LettaStandIn } from '@cinnabar/local-letta';
-import { startLettaStandIn } from '@cinnabar/local-letta';
+import { type AgentTurn, type LettaStandIn, startLettaStandIn } from '@cinnabar/local-letta';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
-import { type AgentBot, answering, startAgentBot } from '../plugins/relay/surface/guild-with-agent.js';
+import { type AgentBot, answering, startAgentBot } from '../plugins/relay/harness.js';
 import { freePort } from '../support/free-port.js';
 
 const post = answering('Here I am.');

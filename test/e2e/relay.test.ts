@@ -1,13 +1,7 @@
 import type { AgentTurn } from '@cinnabar/local-letta';
 import { Identities } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import {
-  type AgentBot,
-  answering,
-  namedIn,
-  settleAgent,
-  startAgentBot,
-} from '../plugins/relay/surface/guild-with-agent.js';
+import { type AgentBot, answering, namedIn, settleAgent, startAgentBot } from '../plugins/relay/harness.js';
 
 /** What an agent in the field does: reads what there is, and answers as a reply. */
 const READS_AND_REPLIES = async (turn: AgentTurn) => {

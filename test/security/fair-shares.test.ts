@@ -3,7 +3,7 @@ import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import { callTools, hang, startAnthropicStandIn } from '@cinnabar/local-models';
 import { definePlugin, type Outcome, SettingsCatalog, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createGate, createMind } from '../plugins/ai/mind.js';
+import { createGate, createMind } from '../plugins/ai/harness.js';
 import { openDesk } from '../plugins/confirm/desk.js';
 import { done, openOffice } from '../plugins/tasks/office.js';
 import { makeFolder } from '../support/folder.js';

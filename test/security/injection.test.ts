@@ -5,7 +5,7 @@ import { inNote, withoutNotes } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { plan, setStage, speak } from '../plugins/persona/stage.js';
-import { type AgentBot, letIn, startAgentBot } from '../plugins/relay/surface/guild-with-agent.js';
+import { type AgentBot, letIn, startAgentBot } from '../plugins/relay/harness.js';
 import { done, openOffice } from '../plugins/tasks/office.js';
 
 const NOTE = '[in reply to Cinnabar]';

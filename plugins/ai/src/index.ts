@@ -1,11 +1,9 @@
 import { definePlugin, FrontDoor, turnEndOf } from '@cinnabar/sdk';
 import { createChannelQueue } from './channel-queue.js';
 import { registerCommands } from './commands.js';
-import { inject } from './context.js';
-import { createDeletedMessages } from './deleted-messages.js';
-import { createIntake } from './intake.js';
+import { inject, settings } from './context.js';
+import { createDeletedMessages, createIntake } from './intake.js';
 import { createMessageRouter } from './message-router.js';
-import { settings } from './settings.js';
 import { collections, createStillWorking } from './still-working.js';
 import { createTurnRunner } from './turn-runner.js';
 

@@ -9,6 +9,7 @@ import {
   type Reply,
   repliesToOwn,
   retryDiscord,
+  type TextLimits,
   type Turn,
 } from '@cinnabar/sdk';
 import {
@@ -19,10 +20,8 @@ import {
   PermissionFlagsBits,
   type SendableChannels,
 } from 'discord.js';
-import type { AiContext } from './context.js';
-import type { DeletedMessages } from './deleted-messages.js';
-import type { Arrival, Take } from './intake.js';
-import { type AiSettings, answerLimitsOf } from './settings.js';
+import type { AiContext, AiSettings, Limits } from './context.js';
+import type { Arrival, DeletedMessages, Take } from './intake.js';
 
 /**
  * Routes messages to the intake: those that address the bot, and those that responders hand in (`FrontDoor`). Messages that another part of
@@ -144,13 +143,18 @@ function replyTo(
   return async (reply) => {
     const body = typeof reply === 'string' ? { content: reply } : reply;
     const split = body.notice === true ? noticeMessages : answerMessages;
-    const parts = split(body.content ?? '', { limits: await answerLimitsOf(settings, message.guildId) });
+    const parts = split(body.content ?? '', { limits: answerLimitsIn(await settings.guild(message.guildId).get()) });
     for (const { content } of parts.slice(0, -1)) await send({ content });
     const { content = body.notice === true ? asNotice('') : '', files = [] } = parts.at(-1) ?? {};
     const { embeds, components, files: attached } = body;
     const all = [...files, ...(attached ?? [])];
     return send({ ...defined({ embeds, components }), content, ...(all.length === 0 ? {} : { files: all }) });
   };
+}
+
+/** How long an answer may be before it becomes a file. */
+export function answerLimitsIn({ answerMessages, answerCharacters }: Limits): TextLimits {
+  return { messages: answerMessages, characters: answerCharacters };
 }
 
 export interface Route {

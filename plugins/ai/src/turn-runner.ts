@@ -10,9 +10,8 @@ import {
   withAbortGrace,
   withReference,
 } from '@cinnabar/sdk';
-import type { AiContext } from './context.js';
-import { routeOf, withoutMention } from './message-router.js';
-import { answerLimitsIn, type Limits, limitsOf } from './settings.js';
+import type { AiContext, Limits } from './context.js';
+import { answerLimitsIn, routeOf, withoutMention } from './message-router.js';
 import type { StillWorking } from './still-working.js';
 
 const FAILED = 'Something went wrong while I was answering. Please try again.';
@@ -68,7 +67,10 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
     const earlier = turns.slice(0, -1).map(asEdited);
     const turn = { ...asEdited(turns[turns.length - 1] ?? turns[0]), earlier };
     const stopping = () => turns.some(({ signal }) => signal.aborted && turnEndOf(signal) === undefined);
-    const limits = await limitsOf(settings, turn.actor.guildId).catch(() => limitsOf(settings, null));
+    const limits = await settings
+      .guild(turn.actor.guildId)
+      .get()
+      .catch(() => settings.guild(null).get());
     // Only now: the plugin's signal hands the waiting turns over before it has aborted their own.
     if (stopping()) return replyToAll(turns, STOPPED, log);
     const signals = turns.map(({ signal }) => signal);

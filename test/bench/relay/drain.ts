@@ -1,4 +1,4 @@
-import { DONE, openTown, type Told } from '../../plugins/relay/queue/town.js';
+import { DONE, openTown, type Told } from '../../plugins/relay/queue/harness.js';
 import { BOUND, LATENCY_MS, load, RATE_LIMIT_MS } from './load.js';
 
 export interface Drained {

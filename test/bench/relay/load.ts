@@ -1,6 +1,6 @@
 import type { RelayEvent } from '@cinnabar/plugin-relay/events/event';
 import { createChance } from '../../campaign/settings/chance.js';
-import { event } from '../../plugins/relay/queue/town.js';
+import { event } from '../../plugins/relay/queue/harness.js';
 
 export const EVENTS = 1_000;
 export const CHANNELS = 100;

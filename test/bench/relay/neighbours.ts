@@ -1,6 +1,6 @@
 import type { FairBounds } from '@cinnabar/sdk';
 import { createChance } from '../../campaign/settings/chance.js';
-import { DONE, event, FAILED, openTown } from '../../plugins/relay/queue/town.js';
+import { DONE, event, FAILED, openTown } from '../../plugins/relay/queue/harness.js';
 import { LATENCY_MS, RATE_LIMIT_MS } from './load.js';
 
 /** How the agent of the guild next door behaves. */

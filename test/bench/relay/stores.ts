@@ -4,7 +4,7 @@ import { createQueueJournal, createQueueState, type QueueRecord } from '@cinnaba
 import { z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { opener } from '../../core/storage/fixture.js';
-import { events } from '../../plugins/relay/queue/town.js';
+import { events } from '../../plugins/relay/queue/harness.js';
 import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { type ModelStep, type StandIn, say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/local-models';
 import { ToolPolicies } from '@cinnabar/sdk';
-import { createShelf } from '../../plugins/chat/shelf.js';
+import { createShelf } from '../../plugins/chat/harness.js';
 
 export const PROVIDERS = ['openai', 'anthropic'] as const;
 

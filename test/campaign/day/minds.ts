@@ -9,7 +9,7 @@ import {
   type PromptView,
   say,
 } from '@cinnabar/local-models';
-import { namedIn } from '../../plugins/relay/surface/guild-with-agent.js';
+import { namedIn } from '../../plugins/relay/harness.js';
 import { type Asked, answeredIn, type BotName, codesIn, type Kind, type Requests } from './requests.js';
 
 /** What a member's words may be about for a model that answers in a channel. */

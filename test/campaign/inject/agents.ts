@@ -1,5 +1,5 @@
 import type { LocalChannel, LocalGuild, LocalMessage, LocalUser } from '@cinnabar/local-discord';
-import { type AgentBot, letIn, startAgentBot } from '../../plugins/relay/surface/guild-with-agent.js';
+import { type AgentBot, letIn, startAgentBot } from '../../plugins/relay/harness.js';
 import type { Dice } from '../confirm/dice.js';
 import type { Decks } from './decks.js';
 import { looksLikeNote, wordsOf } from './expected.js';

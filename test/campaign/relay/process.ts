@@ -9,7 +9,7 @@ import type { Batch, Delivery } from '@cinnabar/plugin-relay/events/event';
 import { createBreakers } from '@cinnabar/plugin-relay/queue/attempts';
 import { openRelayQueue } from '@cinnabar/plugin-relay/queue/queue';
 import { createQueueJournal } from '@cinnabar/plugin-relay/queue/state';
-import { event } from '../../plugins/relay/queue/town.js';
+import { event } from '../../plugins/relay/queue/harness.js';
 import { createFastClock } from './fast-clock.js';
 import { type Told, tellPath } from './messages.js';
 import { placeOf } from './places.js';

@@ -1,7 +1,7 @@
 import type { AgentTurn } from '@cinnabar/local-letta';
 import { callTool, callTools, hang, type ModelStep, type PromptView, say } from '@cinnabar/local-models';
 import type { LlmRequest } from '@cinnabar/sdk';
-import { namedIn } from '../../plugins/relay/surface/guild-with-agent.js';
+import { namedIn } from '../../plugins/relay/harness.js';
 import type { Dice } from '../confirm/dice.js';
 import { markersIn } from './oracle.js';
 

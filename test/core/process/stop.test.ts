@@ -1,7 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { definePlugin, type Plugin } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createMind } from '../../plugins/ai/mind.js';
+import { createMind } from '../../plugins/ai/harness.js';
 
 const STOPPED = 'I was stopped before I had finished this. Please ask again.';
 const INTERRUPTED =

@@ -1,9 +1,8 @@
-import type { TestHost } from '@cinnabar/core/testing';
-import { createTestHost } from '@cinnabar/core/testing';
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { definePlugin } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createMind, type Mind } from './mind.js';
+import { createMind, type Mind } from './harness.js';
 
 const ping = definePlugin({
   manifest: { id: 'ping', version: '1.0.0', description: 'Answers ping', intents: ['GuildMessages', 'MessageContent'] },

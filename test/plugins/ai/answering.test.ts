@@ -2,7 +2,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openFence } from '../../sdk/text/markdown.js';
-import { createGate, createMind } from './mind.js';
+import { createGate, createMind } from './harness.js';
 
 describe('ai: answers', () => {
   it('reply to the message and can ping nobody but its author', async () => {

@@ -1,7 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { type Turn, UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createGate, createMind } from './mind.js';
+import { createGate, createMind } from './harness.js';
 
 const batches = { batches: true } as const;
 const told = (host: TestHost) => host.general.messages.filter(({ author }) => author.bot);

@@ -2,7 +2,7 @@ import { createMemoryDriver, createTestHost, type TestHost } from '@cinnabar/cor
 import { hang, type ScriptedLlm, say, scriptedLlm, startOpenAiStandIn } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { createMortalDriver } from '../../campaign/confirm/mortal-driver.js';
-import { createGate, createMind } from './mind.js';
+import { createGate, createMind } from './harness.js';
 
 const SECOND = 1_000;
 

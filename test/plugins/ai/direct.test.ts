@@ -1,7 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { definePlugin } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createMind } from './mind.js';
+import { createMind } from './harness.js';
 
 describe('ai: who answers direct messages', () => {
   let host: TestHost;

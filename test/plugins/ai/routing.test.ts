@@ -1,9 +1,8 @@
-import type { TestHost } from '@cinnabar/core/testing';
-import { createTestHost } from '@cinnabar/core/testing';
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import { definePlugin } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createGate, createMind, type Mind } from './mind.js';
+import { createGate, createMind, type Mind } from './harness.js';
 
 describe('ai: who answers', () => {
   let host: TestHost;

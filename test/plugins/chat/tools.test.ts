@@ -2,8 +2,8 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { callTool, callToolRaw, callTools, fail, hang, refuse, say, scriptedLlm } from '@cinnabar/local-models';
 import { Ledger, type LlmRequest } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createGate } from '../ai/mind.js';
-import { createShelf, letLook } from './shelf.js';
+import { createGate } from '../ai/harness.js';
+import { createShelf, letLook } from './harness.js';
 
 describe('chat: tools', () => {
   const offered = (request: LlmRequest | undefined) => (request?.tools ?? []).map(({ name }) => name);

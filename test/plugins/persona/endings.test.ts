@@ -1,7 +1,7 @@
 import { hang } from '@cinnabar/local-models';
 import { definePlugin, PersonaActions, Personas, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createShelf, decide } from '../chat/shelf.js';
+import { createShelf, decide } from '../chat/harness.js';
 import { plan, result, type Stage, set, setStage, speak, told } from './stage.js';
 
 describe('persona: how runs end', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createShelf, decide } from '../chat/shelf.js';
+import { createShelf, decide } from '../chat/harness.js';
 import { plan, result, setStage, speak } from './stage.js';
 
 describe('persona: what it thinks', () => {

@@ -1,6 +1,6 @@
 import { Ledger } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createShelf, decide, letLook } from '../chat/shelf.js';
+import { createShelf, decide, letLook } from '../chat/harness.js';
 import { plan, result, set, setStage, speak, told } from './stage.js';
 
 describe('persona: tools of the host', () => {

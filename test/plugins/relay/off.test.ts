@@ -1,6 +1,6 @@
 import { Identities, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type AgentBot, namedIn, settleAgent, startAgentBot } from './surface/guild-with-agent.js';
+import { type AgentBot, namedIn, settleAgent, startAgentBot } from './harness.js';
 
 describe('relay: off means off', () => {
   let bot: AgentBot;

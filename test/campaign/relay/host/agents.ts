@@ -1,5 +1,5 @@
 import type { AgentScript, AgentTurn, LocalTool } from '@cinnabar/local-letta';
-import { answering, namedIn } from '../../../plugins/relay/surface/guild-with-agent.js';
+import { answering, namedIn } from '../../../plugins/relay/harness.js';
 import type { Chance } from '../../settings/chance.js';
 import { type Order, ordersIn } from './orders.js';
 

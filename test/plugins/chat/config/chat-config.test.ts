@@ -1,6 +1,6 @@
 import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/config/keys';
 import { expect } from 'chai';
-import { effective, openConfig } from './layers.js';
+import { effective, openConfig } from './harness.js';
 
 describe('chat: the configuration of a channel', () => {
   it('is that of the seed where nothing is said, but for a safe depth of tool calls', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { effective, type Sources } from './layers.js';
+import { effective, type Sources } from './harness.js';
 
 describe('chat: a pinned .config message', () => {
   const pinned = (pin: string, sources: Sources = {}) => effective({ ...sources, pins: [pin] });

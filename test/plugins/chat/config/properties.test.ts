@@ -3,7 +3,7 @@ import { botConfigSchema, LEAVES } from '@cinnabar/plugin-chat/config/keys';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { effective } from './layers.js';
+import { effective } from './harness.js';
 
 const PATHS = [...LEAVES.keys()];
 

@@ -1,7 +1,7 @@
 import { missAfter } from '@cinnabar/plugin-chat/context/caching/cache-state';
 import type { BuiltContext } from '@cinnabar/plugin-chat/context/types';
 import { expect } from 'chai';
-import { asLines, build, chat, createChannel, idAt, said, TRAITS } from './talk.js';
+import { asLines, build, chat, createChannel, idAt, said, TRAITS } from './harness.js';
 
 const MINUTE = 60_000;
 const marks = ({ request }: BuiltContext) => [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { asLines, build, chat, createChannel, picture, said } from './talk.js';
+import { asLines, build, chat, createChannel, picture, said } from './harness.js';
 
 const photo = (name: string, sizeBytes?: number) => said('Alice', name, { attachments: [picture(name, sizeBytes)] });
 const shown = (lines: readonly string[]) => lines.flatMap((line) => line.match(/<([^>]+)>/)?.[1] ?? []);

@@ -4,7 +4,7 @@ import type { HistoryMessage } from '@cinnabar/plugin-chat/history/types';
 import type { LlmRequest } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { build, calledAfter, createChannel, idAt, picture, said, TRAITS } from './talk.js';
+import { build, calledAfter, createChannel, idAt, picture, said, TRAITS } from './harness.js';
 
 const RUNS = { numRuns: 80 };
 const SYSTEM = 'Rules. '.repeat(60);

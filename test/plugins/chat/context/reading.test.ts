@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { album, asLines, build, calledAfter, idAt, picture, said } from './talk.js';
+import { album, asLines, build, calledAfter, idAt, picture, said } from './harness.js';
 
 describe('chat context: what the model reads', () => {
   it('is everyone by name, then the place where the model goes on', async () => {

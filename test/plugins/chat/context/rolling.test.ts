@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { asLines, build, calledAfter, chat, createChannel, said } from './talk.js';
+import { asLines, build, calledAfter, chat, createChannel, said } from './harness.js';
 
 const SMALL = { recencyWindow: 20, rollingThreshold: 5, cache: '1h' } as const;
 

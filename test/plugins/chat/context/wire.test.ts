@@ -1,7 +1,7 @@
 import { createTestHost } from '@cinnabar/core/testing';
 import { Llm, type LlmRequest } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { calledAfter, chat, createChannel, idAt, picture, said } from './talk.js';
+import { calledAfter, chat, createChannel, idAt, picture, said } from './harness.js';
 
 interface Block {
   readonly type: string;

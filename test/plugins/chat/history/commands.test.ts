@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { chatter, type HistoryRoom, linkTo, openRoom } from './room.js';
+import { chatter, type HistoryRoom, linkTo, openRoom } from './harness.js';
 
 describe('chat history: .history', () => {
   let room: HistoryRoom;

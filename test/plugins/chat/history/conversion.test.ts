@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type APIMessage, MessageFlags, MessageReferenceType, MessageType } from 'discord-api-types/v10';
-import { type HistoryRoom, openRoom } from './room.js';
+import { type HistoryRoom, openRoom } from './harness.js';
 
 describe('chat history: what a message becomes', () => {
   let room: HistoryRoom;

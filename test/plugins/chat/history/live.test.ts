@@ -1,6 +1,6 @@
 import { LOG_LIMITS } from '@cinnabar/plugin-chat/history/logs';
 import { expect } from 'chai';
-import { chatter, type HistoryRoom, openRoom } from './room.js';
+import { chatter, type HistoryRoom, openRoom } from './harness.js';
 
 describe('chat history: kept live', () => {
   let room: HistoryRoom;

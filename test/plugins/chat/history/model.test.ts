@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { chatter, type HistoryRoom, openRoom } from './room.js';
+import { chatter, type HistoryRoom, openRoom } from './harness.js';
 
 const EMOJI = ['🙃', '🫥'];
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type HistoryRoom, openRoom } from './room.js';
+import { type HistoryRoom, openRoom } from './harness.js';
 
 describe('chat history: pinned .config messages', () => {
   let room: HistoryRoom;

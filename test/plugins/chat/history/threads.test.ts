@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ChannelType } from 'discord.js';
-import { chatter, type HistoryRoom, openRoom } from './room.js';
+import { chatter, type HistoryRoom, openRoom } from './harness.js';
 
 describe('chat history: threads', () => {
   let room: HistoryRoom;

@@ -2,7 +2,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { callTool, hang, say, scriptedLlm } from '@cinnabar/local-models';
 import { type LlmRequest, ToolPolicies } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createShelf, letLook } from '../shelf.js';
+import { createShelf, letLook } from '../harness.js';
 
 const offered = (request: LlmRequest | undefined) => (request?.tools ?? []).map(({ name }) => name);
 

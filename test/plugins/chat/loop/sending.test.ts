@@ -2,7 +2,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { callTool, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { openFence } from '../../../sdk/text/markdown.js';
-import { createShelf, letLook } from '../shelf.js';
+import { createShelf, letLook } from '../harness.js';
 
 const MESSAGES = { method: 'POST', route: '/channels/:channelId/messages' } as const;
 

@@ -1,6 +1,6 @@
 import { Identities, McpEndpoint } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type AgentBot, letIn, settleAgent, startAgentBot } from '../surface/guild-with-agent.js';
+import { type AgentBot, letIn, settleAgent, startAgentBot } from '../harness.js';
 
 describe('relay: who lives in a server', () => {
   let bot: AgentBot;

@@ -1,6 +1,6 @@
 import { Identities, McpEndpoint, ToolPolicies } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type AgentBot, answering, letIn, startAgentBot } from '../surface/guild-with-agent.js';
+import { type AgentBot, answering, letIn, startAgentBot } from '../harness.js';
 
 describe('relay: setting up one agent beside another', () => {
   let bot: AgentBot;

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import type { AgentScript } from '@cinnabar/local-letta';
 import type { ApprovalDecision, ApprovalRequest, AskApproval } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
 import { expect } from 'chai';
-import { PLACE, SENDING, startWorld, tell, type WorldOptions } from './world.js';
+import { PLACE, SENDING, startWorld, tell, type WorldOptions } from './harness.js';
 
 const deleting: AgentScript = async (turn) => {
   const { status } = await turn.callTool('discord_delete_channel', { channelId: '7' });

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
 import { expect } from 'chai';
-import { startWorld, tell } from './world.js';
+import { startWorld, tell } from './harness.js';
 
 describe('relay: a conversation with an agent', () => {
   it('sends one prompt as a run in the background, with the key as its id and 50 steps at most', async () => {

@@ -2,7 +2,7 @@ import type { AgentScript, LettaFaults } from '@cinnabar/local-letta';
 import type { Conversed } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SENDING, SENDING_TO_AGENT, startWorld, tell } from './world.js';
+import { SENDING, SENDING_TO_AGENT, startWorld, tell } from './harness.js';
 
 type Mishap = (faults: LettaFaults, sending: typeof SENDING | typeof SENDING_TO_AGENT) => unknown;
 

@@ -1,7 +1,7 @@
 import type { HostRegistration } from '@cinnabar/plugin-relay/letta/hosting';
 import { expect } from 'chai';
 import { type McpHost, startMcpHost } from '../../../sdk/local-letta/mcp-host.js';
-import { startWorld, tell, type WorldOptions } from './world.js';
+import { startWorld, tell, type WorldOptions } from './harness.js';
 
 async function hosted(options: WorldOptions = {}) {
   const world = await startWorld(options);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { closableAddress } from './closable-address.js';
-import { startWorld, type Telling, tell, type WorldOptions } from './world.js';
+import { startWorld, type Telling, tell, type WorldOptions } from './harness.js';
 
 const MINUTE_MS = 60_000;
 

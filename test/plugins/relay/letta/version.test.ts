@@ -1,6 +1,6 @@
 import { isOlder, isPrivateAddress } from '@cinnabar/plugin-relay/letta/client';
 import { expect } from 'chai';
-import { startWorld } from './world.js';
+import { startWorld } from './harness.js';
 
 describe('relay: the version of a Letta server', () => {
   it('is what the server says', async () => {

@@ -1,6 +1,6 @@
 import { PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type AgentBot, letIn, startAgentBot } from '../surface/guild-with-agent.js';
+import { type AgentBot, letIn, startAgentBot } from '../harness.js';
 
 const HOUR_MS = 60 * 60_000;
 

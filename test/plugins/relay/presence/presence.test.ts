@@ -1,7 +1,7 @@
 import { PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { ChannelType } from 'discord.js';
-import { type AgentBot, answering, letIn, settleAgent, startAgentBot } from '../surface/guild-with-agent.js';
+import { type AgentBot, answering, letIn, settleAgent, startAgentBot } from '../harness.js';
 
 const HOUR_MS = 60 * 60_000;
 

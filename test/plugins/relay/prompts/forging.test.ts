@@ -3,7 +3,7 @@ import { safeName } from '@cinnabar/plugin-relay/events/message-event';
 import { renderPrompt } from '@cinnabar/plugin-relay/prompts/render';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ALL_TOOLS, directOf, eventOf } from './facts.js';
+import { ALL_TOOLS, directOf, eventOf } from './harness.js';
 
 const options = { tools: ALL_TOOLS, enabled: true, postsForIt: false };
 

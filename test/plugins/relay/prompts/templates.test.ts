@@ -1,6 +1,6 @@
 import { renderPrompt } from '@cinnabar/plugin-relay/prompts/render';
 import { expect } from 'chai';
-import { ALL_TOOLS, directOf, eventOf } from './facts.js';
+import { ALL_TOOLS, directOf, eventOf } from './harness.js';
 
 const guided = { tools: ALL_TOOLS, enabled: true, postsForIt: false };
 const bare = { ...guided, enabled: false };

@@ -1,6 +1,6 @@
 import type { QueueRecord, QueueStore } from '@cinnabar/plugin-relay/queue/state';
 import { expect } from 'chai';
-import { DONE, event, events, FAILED, openTown, REFUSED } from './town.js';
+import { DONE, event, events, FAILED, openTown, REFUSED } from './harness.js';
 
 const MINUTE = 60_000;
 

@@ -5,7 +5,7 @@ import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../../support/folder.js';
 import { recordingLogger } from '../../../support/logs.js';
-import { event } from './town.js';
+import { event } from './harness.js';
 
 const taken = (n: number, content = `text ${n}`): QueueRecord => {
   const one = event(`m${n}`);

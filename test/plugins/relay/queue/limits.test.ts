@@ -1,6 +1,6 @@
 import type { QueueRules } from '@cinnabar/plugin-relay/queue/queue';
 import { expect } from 'chai';
-import { event, events, openTown } from './town.js';
+import { event, events, openTown } from './harness.js';
 
 const QUARTER_HOUR = 15 * 60_000;
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { DONE, type Told } from './harness.js';
 import { play, RATE_LIMIT_MS, type Run, steps } from './model.js';
-import { DONE, type Told } from './town.js';
 
 /** Each a sentence; empty when all is well. */
 function problemsOf({ town, taken, excused, problems }: Run): readonly string[] {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { RelayEvent } from '@cinnabar/plugin-relay/events/event';
 import type { EnqueueResult } from '@cinnabar/plugin-relay/queue/queue';
 import fc from 'fast-check';
-import { DONE, event, FAILED, openTown, type Town } from './town.js';
+import { DONE, event, FAILED, openTown, type Town } from './harness.js';
 
 /** Something that happens to a queue. */
 export type Step =

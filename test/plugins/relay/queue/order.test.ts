@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DONE, event, events, openTown } from './town.js';
+import { DONE, event, events, openTown } from './harness.js';
 
 const ids = (told: readonly { readonly ids: readonly string[] }[]) => told.map((one) => one.ids.join(' '));
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DONE, event, events, FAILED, openTown, REFUSED } from '../queue/town.js';
+import { DONE, event, events, FAILED, openTown, REFUSED } from '../queue/harness.js';
 
 const HALF_MINUTE = 30_000;
 const places = Array.from({ length: 8 }, (_, n) => `town/${n}`);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DONE, event, FAILED, openTown, REFUSED } from '../queue/town.js';
+import { DONE, event, FAILED, openTown, REFUSED } from '../queue/harness.js';
 
 /** An agent that fails so many times, and then answers. */
 const failing = (times: number) => {

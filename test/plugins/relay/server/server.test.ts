@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Guild, openGuild } from './guild.js';
+import { type Guild, openGuild } from './harness.js';
 import { canCrash, isReal } from './letta-under-test.js';
 import type { Model, Question, Step } from './model.js';
 

@@ -1,6 +1,6 @@
 import { startLettaStandIn } from '@cinnabar/local-letta';
 import { expect } from 'chai';
-import { type AgentBot, letIn, startAgentBot } from '../surface/guild-with-agent.js';
+import { type AgentBot, letIn, startAgentBot } from '../harness.js';
 
 describe('relay: settings of the owner', () => {
   let bot: AgentBot;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AgentBot, letIn, startAgentBot } from '../surface/guild-with-agent.js';
+import { type AgentBot, letIn, startAgentBot } from '../harness.js';
 
 describe('relay: settings of what waits and how long', () => {
   let bot: AgentBot;

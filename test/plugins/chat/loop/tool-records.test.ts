@@ -2,7 +2,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { callTool, say, scriptedLlm } from '@cinnabar/local-models';
 import { type LlmRequest, PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createShelf, decide } from './shelf.js';
+import { createShelf, decide } from '../harness.js';
 
 describe('chat: calls that were held', () => {
   const outline = (request: LlmRequest | undefined) =>

@@ -1,6 +1,6 @@
 import { PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type AgentBot, letIn, startAgentBot } from '../surface/guild-with-agent.js';
+import { type AgentBot, letIn, startAgentBot } from '../harness.js';
 
 describe('relay: what admins and members are shown', () => {
   let bot: AgentBot;

@@ -2,7 +2,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { callTool, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import { Accounts, ToolPolicies } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createShelf } from './shelf.js';
+import { createShelf } from '../harness.js';
 
 describe('chat: how much is sent for "hi"', () => {
   const PLUGINS = ['accounts', 'admin', 'ai', 'chat', 'confirm', 'discord-tools', 'party', 'tasks'];

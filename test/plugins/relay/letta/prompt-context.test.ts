@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { PLACE, startWorld, tell } from './world.js';
+import { PLACE, startWorld, tell } from './harness.js';
 
 const HIM = { ...PLACE, userId: '200' };
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AgentBot, answering, settleAgent, startAgentBot } from './surface/guild-with-agent.js';
+import { type AgentBot, answering, settleAgent, startAgentBot } from '../harness.js';
 
 describe('relay: nothing is silent', () => {
   let bot: AgentBot;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { closableAddress } from './closable-address.js';
-import { SENDING, SENDING_TO_AGENT, startWorld, tell } from './world.js';
+import { SENDING, SENDING_TO_AGENT, startWorld, tell } from './harness.js';
 
 describe('relay: an agent never answers twice', () => {
   for (const [server, options] of Object.entries({

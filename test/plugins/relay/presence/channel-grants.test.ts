@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AgentBot, answering, letIn, settleAgent, startAgentBot } from '../surface/guild-with-agent.js';
+import { type AgentBot, answering, letIn, settleAgent, startAgentBot } from '../harness.js';
 
 const HOUR_MS = 60 * 60_000;
 

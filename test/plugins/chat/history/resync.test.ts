@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { chatter, type HistoryRoom, openRoom } from './room.js';
+import { chatter, type HistoryRoom, openRoom } from './harness.js';
 
 describe('chat history: when events were lost', () => {
   let room: HistoryRoom;

@@ -1,6 +1,6 @@
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { expect } from 'chai';
-import { type AgentBot, namedIn, settleAgent, startAgentBot } from './surface/guild-with-agent.js';
+import { type AgentBot, namedIn, settleAgent, startAgentBot } from '../harness.js';
 
 const SCOUT = 'https://example.org/scout.png';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AgentBot, answering, settleAgent, startAgentBot } from '../surface/guild-with-agent.js';
+import { type AgentBot, answering, settleAgent, startAgentBot } from '../harness.js';
 
 describe('relay: an agent that fails', () => {
   let bot: AgentBot;

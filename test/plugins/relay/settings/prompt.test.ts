@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AgentBot, letIn, settleAgent, startAgentBot } from '../surface/guild-with-agent.js';
+import { type AgentBot, letIn, settleAgent, startAgentBot } from '../harness.js';
 
 describe('relay: settings of what an agent is told, and shown doing', () => {
   let bot: AgentBot;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type AgentBot, letIn, startAgentBot } from '../surface/guild-with-agent.js';
+import { type AgentBot, letIn, startAgentBot } from '../harness.js';
 
 describe('relay: what people can rely on', () => {
   let bot: AgentBot;

@@ -1,6 +1,6 @@
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { expect } from 'chai';
-import { type AgentBot, letIn, startAgentBot } from '../surface/guild-with-agent.js';
+import { type AgentBot, letIn, startAgentBot } from '../harness.js';
 
 describe('relay: what a message replies to', () => {
   let bot: AgentBot;

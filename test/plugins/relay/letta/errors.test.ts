@@ -1,6 +1,6 @@
 import { createConnect } from '@cinnabar/plugin-relay/letta/client';
 import { expect } from 'chai';
-import { SENDING, startWorld, tell } from './world.js';
+import { SENDING, startWorld, tell } from './harness.js';
 
 describe('relay: when a Letta server refuses', () => {
   for (const { status, retry, says } of [

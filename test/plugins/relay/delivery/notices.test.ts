@@ -2,7 +2,7 @@ import { postAt } from '@cinnabar/plugin-relay/delivery/notices';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { nightCity } from '../../../sdk/local-discord/support.js';
-import { event } from '../queue/town.js';
+import { event } from '../queue/harness.js';
 
 describe('relay: what the bot says for an agent', () => {
   it('is said once, also by a process that comes up long after the one that said it', async () => {

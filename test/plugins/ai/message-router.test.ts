@@ -2,7 +2,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalChannel, LocalMessage } from '@cinnabar/local-discord';
 import { FrontDoor } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { createMind, type Mind } from './mind.js';
+import { createMind, type Mind } from './harness.js';
 
 describe('ai: the front door for responders', () => {
   let host: TestHost;
