@@ -5,6 +5,7 @@
 import type {
   Access,
   AccessRequest,
+  AccessRule,
   Actor,
   Clock,
   Collection,
@@ -15,7 +16,6 @@ import type {
   ComponentDefinition,
   ComponentHandle,
   Decision,
-  DecisionReason,
   Disposer,
   GroupDefinition,
   Injections,
@@ -77,6 +77,7 @@ export interface GuildState {
   readonly toolPolicies: Readonly<Record<string, ToolPolicy>>;
   readonly modRoles: readonly string[];
   readonly adminRoles: readonly string[];
+  readonly accessRules: readonly AccessRule[];
 }
 
 /** Guild states, held in memory once loaded so that the event path never waits for a disk. */
@@ -234,6 +235,3 @@ export interface AccessService extends Access {
   /** Asks Discord who owns the application, unless owners are configured. Called after login; `decide` sees to it otherwise. */
   loadOwners(): Promise<void>;
 }
-
-/** A rule that can be added to the decision: the seam for allow and deny lists by user, role and channel. */
-export type AccessRule = (actor: Actor, subject: AccessRequest) => Promise<DecisionReason | undefined>;

@@ -80,3 +80,51 @@ export interface Access {
 }
 
 export const Access = defineToken<Access>('cinnabar.access');
+
+/** What an access rule is about. Parts of a command follow the rules of the command; commands and tools those of their plugin. */
+export const RULE_TARGETS = ['plugin', 'command', 'tool'] as const;
+/** For whom, or where, an access rule holds, the most specific first: of several rules that apply, the first kind in this order decides. */
+export const RULE_SUBJECTS = ['user', 'role', 'channel', 'category', 'everyone'] as const;
+
+/** Allows or denies something to a part of a guild's members, or in a part of its channels. */
+export interface AccessRule {
+  readonly effect: 'allow' | 'deny';
+  readonly target: {
+    readonly kind: (typeof RULE_TARGETS)[number];
+    /** A plugin's id, a command's full name (`plugin reload`) or a tool's name. */
+    readonly name: string;
+  };
+  readonly subject: {
+    readonly kind: (typeof RULE_SUBJECTS)[number];
+    /** The user's, role's, channel's or category's id; `undefined` for everyone. */
+    readonly id?: string | undefined;
+  };
+}
+
+/**
+ * The access rules of the guilds. A `deny` refuses; an `allow` admits a member whose tier is too low for a command or tool that asks for a moderator
+ * or an admin, and lifts nothing else: neither the permissions of Discord that a member needs, nor what is for owners.
+ */
+export interface AccessRules {
+  list(guildId: string): Promise<readonly AccessRule[]>;
+  /**
+   * Adds a rule, in place of an earlier one for the same target and subject.
+   * @throws CINNABAR_SETTING_INVALID when the guild has too many rules, or a name or id cannot be one
+   */
+  set(guildId: string, rule: AccessRule): Promise<void>;
+  /** Replaces all rules of a guild in one step. @throws CINNABAR_SETTING_INVALID: then nothing has changed */
+  replace(guildId: string, rules: readonly AccessRule[]): Promise<void>;
+  /** Removes the rules that `matches` chooses. @returns those that were removed */
+  clear(guildId: string, matches: (rule: AccessRule) => boolean): Promise<readonly AccessRule[]>;
+}
+export const AccessRules = defineToken<AccessRules>('cinnabar.access-rules');
+
+/** The roles whose members are moderators or admins of a guild for the bot, beside those with the permissions of Discord. */
+export interface TierRoles {
+  list(guildId: string, tier: 'mod' | 'admin'): Promise<readonly string[]>;
+  /** @returns whether it was not one before. @throws CINNABAR_SETTING_INVALID when the guild has too many */
+  add(guildId: string, tier: 'mod' | 'admin', roleId: string): Promise<boolean>;
+  /** @returns whether it was one before */
+  remove(guildId: string, tier: 'mod' | 'admin', roleId: string): Promise<boolean>;
+}
+export const TierRoles = defineToken<TierRoles>('cinnabar.tier-roles');

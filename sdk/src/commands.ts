@@ -14,7 +14,7 @@ import type {
   User,
 } from 'discord.js';
 import { z } from 'zod';
-import type { AccessPolicy, Actor } from './access.js';
+import type { AccessPolicy, Actor, Decision } from './access.js';
 import { defineToken } from './token.js';
 
 /** Where a reply goes and how; a string is its content. */
@@ -133,6 +133,14 @@ export interface CommandInfo {
 export interface Commands {
   /** What the actor may run in that place, by full name, sorted. */
   visibleTo(actor: Actor): Promise<readonly CommandInfo[]>;
+  /**
+   * Whether the actor may run a command there, with every reason; for a group, each of its commands. Switched off or not, visible or not.
+   * @param name full name or alias; none has it: no entries
+   */
+  explain(
+    actor: Actor,
+    name: string,
+  ): Promise<readonly { readonly command: CommandInfo; readonly decision: Decision }[]>;
   /** The nearest names to one that does not exist. */
   similar(name: string, among: readonly CommandInfo[]): readonly string[];
   /** Whether this message runs a command (known, and enabled here): such a message is not also a turn. */

@@ -1,4 +1,4 @@
-import type { AccessPolicy, Actor, Place } from './access.js';
+import type { AccessPolicy, Actor, Decision, Place } from './access.js';
 import type { ToolSource } from './provenance.js';
 import { defineToken } from './token.js';
 import type { Risk, TerminalNames } from './tool-definition.js';
@@ -203,6 +203,8 @@ export interface Tools {
   offered(actor: Actor): Promise<readonly ToolInfo[]>;
   /** The tools that are on where the actor is, also those that the actor may not use: plugin enabled, not denied by policy. The same for every member there. */
   available(actor: Actor): Promise<readonly ToolInfo[]>;
+  /** Whether the actor may use a tool there, with every reason; `undefined` when there is no such tool. */
+  explain(actor: Actor, name: string): Promise<Decision | undefined>;
   /** Never throws: everything that can go wrong is an outcome. */
   invoke(request: ToolRequest): Promise<Outcome>;
   /**

@@ -1,6 +1,13 @@
 import type { GuildState, GuildStates } from '@cinnabar/core/internal/contracts';
 
-const UNTOUCHED: GuildState = { plugins: {}, prefixes: undefined, toolPolicies: {}, modRoles: [], adminRoles: [] };
+const UNTOUCHED: GuildState = {
+  plugins: {},
+  prefixes: undefined,
+  toolPolicies: {},
+  modRoles: [],
+  adminRoles: [],
+  accessRules: [],
+};
 
 /** Guild states that are in memory alone. */
 export function memoryGuildStates(): GuildStates {

@@ -1,5 +1,6 @@
 import {
   type AccessRequest,
+  type AccessRule,
   type Actor,
   type Clock,
   type Decision,
@@ -20,29 +21,36 @@ import {
   TeamMemberRole,
   type User,
 } from 'discord.js';
-import type { AccessRule, AccessService, GuildStates } from '../contracts.js';
+import type { AccessService, GuildStates } from '../contracts.js';
 import { createPlaceResolver, OUT_OF_REACH } from '../identities/identities.js';
+import { decidingRule, textOfRule } from './rules.js';
 import { type Absence, createMemberships, createSubjects, type Subject } from './subjects.js';
 
 export interface AccessParts {
   readonly client: Client;
   readonly states: GuildStates;
-  /** Whether the plugin of that id is switched on there. Asked once the guild's state is loaded. */
-  readonly enabledIn: (guildId: string | null, plugin: string) => boolean;
+  /** Asked once the guild's state is loaded. */
+  readonly pluginIn: (guildId: string | null, plugin: string) => PluginThere;
   /** User ids of the bot's owners; empty: the application's owner or team. */
   readonly owners: readonly string[];
   readonly identities: Pick<Identities, 'get' | 'standing'>;
-  /** Added rules. They can refuse what the policy allows, never the other way round. */
-  readonly rules?: readonly AccessRule[];
   readonly clock: Clock;
   readonly log: Logger;
+}
+
+/** What matters of a plugin in one guild. */
+interface PluginThere {
+  /** Whether it is switched on. */
+  readonly enabled: boolean;
+  /** Whether it can never be switched off: the server's owner can use its commands whatever the rules say, to correct them. */
+  readonly required: boolean;
 }
 
 type MaybeLater<T> = T | Promise<T>;
 
 /** Builds the one authorization path. Deny wins, and whatever goes wrong inside is a refusal. */
 export function createAccess(parts: AccessParts): AccessService {
-  const { client, states, enabledIn, rules = [], clock, log } = parts;
+  const { client, states, pluginIn, clock, log } = parts;
   const owners = createOwners(parts);
   const memberships = createMemberships(client, clock);
   const subjects = createSubjects({ client, states, isOwner: owners.has, clock, memberships });
@@ -70,23 +78,10 @@ export function createAccess(parts: AccessParts): AccessService {
 
   const judged = (subject: Subject, actor: Actor, request: AccessRequest) => {
     try {
-      return judge(subject, request, enabledIn(actor.guildId, request.plugin));
+      return judge(subject, request, pluginIn(actor.guildId, request.plugin));
     } catch (error) {
       return [failedCheck('policy', error)];
     }
-  };
-
-  const added = async (actor: Actor, request: AccessRequest): Promise<readonly DecisionReason[]> => {
-    const said = await Promise.all(
-      rules.map(async (rule) => {
-        try {
-          return await rule(actor, request);
-        } catch (error) {
-          return failedCheck('added-rule', error);
-        }
-      }),
-    );
-    return said.filter((reason) => reason !== undefined);
   };
 
   // Not where the actor is, or under an identity: everything is decided for the place where it takes effect.
@@ -100,8 +95,7 @@ export function createAccess(parts: AccessParts): AccessService {
       const subject = elsewhere ? await subjects.elsewhere(place, fresh) : await subjects.here(who, fresh);
       // A refusal must tell nothing of a place that the actor cannot see.
       if ('because' in subject) return refuse(elsewhere ? OUT_OF_REACH : ofAbsence(subject));
-      const ofPolicy = judged(subject, who, request);
-      return conclude([...ofPolicy, ...(await added(who, request))]);
+      return conclude(judged(subject, who, request));
     } catch (error) {
       return refuse(failedCheck('reach', error));
     }
@@ -112,8 +106,7 @@ export function createAccess(parts: AccessParts): AccessService {
     const found = stand(actor, fresh);
     const subject = found instanceof Promise ? await found : found;
     if ('rule' in subject) return refuse(subject);
-    const ofPolicy = judged(subject, actor, request);
-    return conclude(rules.length === 0 ? ofPolicy : [...ofPolicy, ...(await added(actor, request))]);
+    return conclude(judged(subject, actor, request));
   };
 
   return {
@@ -206,19 +199,28 @@ function ownerIds(owner: User | Team | null): readonly string[] {
     .map((member) => member.id);
 }
 
-/** One rule of the policy. `undefined`: the request asks nothing of the kind. */
+/** What is looked at: everything that a decision depends on. */
+interface Case {
+  readonly subject: Subject;
+  readonly request: AccessRequest;
+  readonly plugin: PluginThere;
+  /** The access rule of the guild that decides, if one applies. */
+  readonly rule: AccessRule | undefined;
+}
+
+/** One check. `undefined`: the request asks nothing of the kind. */
 interface Check {
   readonly rule: string;
-  look(subject: Subject, request: AccessRequest, pluginEnabled: boolean): Omit<DecisionReason, 'rule'> | undefined;
+  look(of: Case): Omit<DecisionReason, 'rule'> | undefined;
 }
 
 const PLACES = { guild: 'in a server', dm: 'in a direct message' } as const;
 
-/** Every rule that is looked at, in the order in which people read the reasons. */
+/** Every check, in the order in which people read the reasons. */
 const CHECKS: readonly Check[] = [
   {
     rule: 'place',
-    look(subject, { policy }) {
+    look({ subject, request: { policy } }) {
       if (policy.where === undefined || policy.where === 'anywhere') return undefined;
       return policy.where === subject.place
         ? { allowed: true, text: `this is ${PLACES[subject.place]}` }
@@ -227,28 +229,34 @@ const CHECKS: readonly Check[] = [
   },
   {
     rule: 'plugin-enabled',
-    look(_subject, { plugin }, enabled) {
+    look({ request, plugin: { enabled } }) {
       return enabled
-        ? { allowed: true, text: `the plugin "${plugin}" is switched on here` }
-        : { allowed: false, text: `the plugin "${plugin}" is switched off here` };
+        ? { allowed: true, text: `the plugin "${request.plugin}" is switched on here` }
+        : { allowed: false, text: `the plugin "${request.plugin}" is switched off here` };
     },
   },
   {
+    rule: 'access-rule',
+    look: ({ rule }) => (rule === undefined ? undefined : { allowed: rule.effect === 'allow', text: textOfRule(rule) }),
+  },
+  {
     rule: 'tier',
-    look(subject, { policy }) {
+    look({ subject, request: { policy }, rule }) {
       const needed = (subject.place === 'dm' ? policy.dmTier : undefined) ?? policy.tier ?? 'everyone';
       if (needed === 'everyone') return { allowed: true, text: 'everyone may use this' };
       const actual = tierIn(subject);
-      if (!reaches(actual, needed)) {
-        const text = `you need to be at least ${TIER_NAMES[needed]} here, and you are ${TIER_NAMES[actual]}`;
-        return { allowed: false, text };
+      if (reaches(actual, needed)) return { allowed: true, text: `you are ${TIER_NAMES[actual]}` };
+      // What is for owners is not an admin's to give.
+      if (rule?.effect === 'allow' && reaches('admin', needed)) {
+        return { allowed: true, text: `that rule admits you without being ${TIER_NAMES[needed]}` };
       }
-      return { allowed: true, text: `you are ${TIER_NAMES[actual]}` };
+      const text = `you need to be at least ${TIER_NAMES[needed]} here, and you are ${TIER_NAMES[actual]}`;
+      return { allowed: false, text };
     },
   },
   {
     rule: 'member-permissions',
-    look(subject, { policy }) {
+    look({ subject, request: { policy } }) {
       if (policy.member === undefined || policy.member.length === 0) return undefined;
       const missing = missingPermissions(subject.memberPermissions, policy.member, subject.inThread);
       return missing.length === 0
@@ -258,7 +266,7 @@ const CHECKS: readonly Check[] = [
   },
   {
     rule: 'bot-permissions',
-    look(subject, { policy }) {
+    look({ subject, request: { policy } }) {
       if (policy.bot === undefined || policy.bot.length === 0) return undefined;
       const missing = missingPermissions(subject.botPermissions, policy.bot, subject.inThread);
       return missing.length === 0
@@ -269,13 +277,20 @@ const CHECKS: readonly Check[] = [
 ];
 
 /** Every reason for and against, in order. Pure: what it is given is all there is. */
-export function judge(subject: Subject, request: AccessRequest, pluginEnabled: boolean): readonly DecisionReason[] {
+export function judge(subject: Subject, request: AccessRequest, plugin: PluginThere): readonly DecisionReason[] {
+  const of: Case = { subject, request, plugin, rule: ruleFor(subject, request, plugin) };
   const reasons: DecisionReason[] = [];
   for (const { rule, look } of CHECKS) {
-    const found = look(subject, request, pluginEnabled);
+    const found = look(of);
     if (found !== undefined) reasons.push({ rule, allowed: found.allowed, text: found.text });
   }
   return reasons;
+}
+
+/** Rules bind neither the bot's owner nor, for what keeps the server in hand, the server's owner: neither can lock themselves out. */
+function ruleFor(subject: Subject, request: AccessRequest, { required }: PluginThere): AccessRule | undefined {
+  if (subject.accessRules.length === 0 || subject.isBotOwner || (required && subject.isGuildOwner)) return undefined;
+  return decidingRule(subject.accessRules, subject, request);
 }
 
 const { Administrator, ManageGuild, ModerateMembers, KickMembers, BanMembers, ManageMessages } = PermissionFlagsBits;

@@ -1,4 +1,4 @@
-import { type Actor, type Clock, maxEntries, unlessUnreachable } from '@cinnabar/sdk';
+import { type AccessRule, type Actor, type Clock, maxEntries, unlessUnreachable } from '@cinnabar/sdk';
 import {
   type Channel,
   ChannelType,
@@ -15,6 +15,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { GuildState, GuildStates } from '../contracts.js';
 import type { ResolvedPlace } from '../identities/identities.js';
+import type { RulePosition } from './rules.js';
 import {
   IN_DIRECT_MESSAGES,
   isPrivateThread,
@@ -97,6 +98,10 @@ export function createSubjects({ client, states, isOwner, clock, memberships }: 
       place: 'dm',
       isBotOwner: isOwner(actor.userId),
       isGuildOwner: false,
+      userId: actor.userId,
+      channelIds: [],
+      categoryId: undefined,
+      accessRules: [],
       guildPermissions: NO_PERMISSIONS,
       hasRole: () => false,
       adminRoles: [],
@@ -190,6 +195,26 @@ class GuildSubject implements Subject {
     return this.#position.guild.ownerId === this.#position.member.id;
   }
 
+  get userId(): string {
+    return this.#position.member.id;
+  }
+
+  get channelIds(): readonly string[] {
+    const { channel } = this.#position;
+    if (channel === undefined) return [];
+    return channel.isThread() && channel.parentId !== null ? [channel.id, channel.parentId] : [channel.id];
+  }
+
+  get categoryId(): string | undefined {
+    const { channel } = this.#position;
+    const category = channel?.isThread() === true ? channel.parent?.parentId : channel?.parentId;
+    return category ?? undefined;
+  }
+
+  get accessRules(): readonly AccessRule[] {
+    return this.#position.state.accessRules;
+  }
+
   get guildPermissions(): Permissions {
     const { member } = this.#position;
     return this.#asFarAsActive(member, member.permissions);
@@ -234,13 +259,14 @@ function permissionsAt(channel: GuildBasedChannel | undefined, member: GuildMemb
 export type Permissions = Readonly<PermissionsBitField>;
 
 /** What is true of an actor and of the bot in one place at one moment: all that the checks look at. */
-export interface Subject {
+export interface Subject extends RulePosition {
   readonly place: 'guild' | 'dm';
   readonly isBotOwner: boolean;
   readonly isGuildOwner: boolean;
   /** Guild-wide, without channel overwrites; empty in a direct message. */
   readonly guildPermissions: Permissions;
-  hasRole(id: string): boolean;
+  /** Of the guild; none in a direct message. */
+  readonly accessRules: readonly AccessRule[];
   readonly adminRoles: readonly string[];
   readonly modRoles: readonly string[];
   /** In the channel, overwrites applied; for a thread those of its parent. */

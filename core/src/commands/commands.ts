@@ -4,7 +4,7 @@ import type { Boundary, CommandService, EnabledIn } from '../contracts.js';
 import { createCooldowns, createLostAnswers, type Execution } from './execute.js';
 import { createInteractionRouter } from './interactions.js';
 import { createRecogniser, createSuggester, runMessage } from './message.js';
-import { buildCommand, buildGroup, createRegistry, nearest, visibleAmong } from './registry.js';
+import { buildCommand, buildGroup, createRegistry, decideEach, nearest, visibleAmong } from './registry.js';
 import { createSlashSync, type SyncedListsDocument } from './slash-sync.js';
 
 /** Builds the command service: registry, parser, routers, slash sync and directory. */
@@ -51,6 +51,16 @@ export function createCommands(parts: CommandServices): CommandService {
       const enabled = registry.leaves().filter((leaf) => enabledIn(actor.guildId, leaf.owner.plugin));
       const { visible } = await visibleAmong(access, actor, enabled);
       return visible.map((leaf) => leaf.info).sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+    async explain(actor, name) {
+      const wanted = name.trim().toLowerCase().split(/\s+/).join(' ');
+      const among = registry
+        .leaves()
+        .filter(
+          (leaf) => leaf.name === wanted || leaf.name.startsWith(`${wanted} `) || leaf.info.aliases.includes(wanted),
+        );
+      const decided = await decideEach(access, actor, among);
+      return decided.map(({ command, decision }) => ({ command: command.info, decision }));
     },
     similar: (name, among) =>
       nearest(

@@ -367,7 +367,16 @@ export async function visibleAmong(
   actor: Actor,
   commands: readonly CommandEntry[],
 ): Promise<{ readonly visible: readonly CommandEntry[]; readonly refusal: Decision | undefined }> {
-  const decided = await Promise.all(
+  const decided = await decideEach(access, actor, commands);
+  return {
+    visible: decided.filter(({ decision }) => decision.allowed).map(({ command }) => command),
+    refusal: decided.findLast(({ decision }) => !decision.allowed)?.decision,
+  };
+}
+
+/** Which of the commands the actor may run there, each with its reasons. */
+export function decideEach(access: Access, actor: Actor, commands: readonly CommandEntry[]) {
+  return Promise.all(
     commands.map(async (command) => ({
       command,
       decision: await access.decide(actor, {
@@ -378,8 +387,4 @@ export async function visibleAmong(
       }),
     })),
   );
-  return {
-    visible: decided.filter(({ decision }) => decision.allowed).map(({ command }) => command),
-    refusal: decided.findLast(({ decision }) => !decision.allowed)?.decision,
-  };
 }

@@ -1,5 +1,6 @@
 import {
   Access,
+  AccessRules,
   AuditLog,
   Clock,
   Commands,
@@ -17,6 +18,7 @@ import {
   Redaction,
   Responders,
   SettingsCatalog,
+  TierRoles,
   type Token,
   ToolPolicies,
   Tools,
@@ -83,6 +85,8 @@ export const KEYS = {
   boundary: key<Boundary>('boundary'),
   identities: key<IdentityService>('identities'),
   access: key<AccessService>('access'),
+  accessRules: key<AccessRules>('access rules'),
+  tierRoles: key<TierRoles>('tier roles'),
   provenance: key<ProvenanceService>('provenance'),
   commands: key<CommandService>('commands'),
   components: key<ComponentService>('components'),
@@ -106,6 +110,8 @@ export function provideHostServices(container: DependencyContainer): void {
   provide(Configuration, () => container.resolve(KEYS.configuration));
   provide(Identities, () => container.resolve(KEYS.identities));
   provide(Access, () => container.resolve(KEYS.access));
+  provide(AccessRules, () => container.resolve(KEYS.accessRules));
+  provide(TierRoles, () => container.resolve(KEYS.tierRoles));
   provide(Provenance, () => container.resolve(KEYS.provenance));
   provide(Commands, () => container.resolve(KEYS.commands));
   provide(Responders, () => container.resolve(KEYS.responders));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import { createAccess } from '../access/access.js';
+import { createAccessRules, createTierRoles } from '../access/rules.js';
 import { createMessageOrigins, createProvenance } from '../access/visibility.js';
 import { notice } from '../commands/answers.js';
 import { createCommands } from '../commands/commands.js';
@@ -238,9 +239,9 @@ function registerSurfaces(service: Register): void {
       ...basics(get, 'access'),
       client: get(KEYS.gateway).client,
       states: get(KEYS.guildStates),
-      enabledIn(guildId, plugin) {
+      pluginIn(guildId, id) {
         plugins ??= get(KEYS.plugins);
-        return plugins.enabledIn(guildId, plugin);
+        return { enabled: plugins.enabledIn(guildId, id), required: plugins.isRequired(id) };
       },
       owners: get(KEYS.config).owners,
       identities: get(KEYS.identities),
@@ -282,6 +283,8 @@ function registerSurfaces(service: Register): void {
     }),
   );
   service(KEYS.messageOrigins, (get) => createMessageOrigins(get(KEYS.logs).logger('tools')));
+  service(KEYS.accessRules, (get) => createAccessRules(get(KEYS.guildStates)));
+  service(KEYS.tierRoles, (get) => createTierRoles(get(KEYS.guildStates)));
   service(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
   service(KEYS.tools, (get) =>
     createTools({

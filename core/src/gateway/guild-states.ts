@@ -1,4 +1,5 @@
 import { type Collection, type Prefixes, TOOL_POLICIES, UserError, z } from '@cinnabar/sdk';
+import { accessRuleSchema } from '../access/rules.js';
 import type { EnabledIn, GuildState, GuildStates } from '../contracts.js';
 
 /** The shape in which a guild's state is stored. */
@@ -8,6 +9,7 @@ export const guildStateSchema = z.object({
   toolPolicies: z.record(z.string(), z.enum(TOOL_POLICIES)).default({}),
   modRoles: z.array(z.string()).default([]),
   adminRoles: z.array(z.string()).default([]),
+  accessRules: z.array(accessRuleSchema).default([]),
 });
 type StoredState = z.output<typeof guildStateSchema>;
 
@@ -20,6 +22,7 @@ const UNTOUCHED: GuildState = Object.freeze({
   toolPolicies: Object.freeze({}),
   modRoles: Object.freeze([]),
   adminRoles: Object.freeze([]),
+  accessRules: Object.freeze([]),
 });
 
 /** Guild states in memory, read once, written before they are visible. */
@@ -58,8 +61,7 @@ export function createGuildStates(documents: Collection<StoredState, 'guild'>): 
     },
     async update(guildId, change) {
       const saved = await documents.of(guildId).update((draft) => {
-        const { plugins, toolPolicies, prefixes, modRoles, adminRoles } = change(asState(draft));
-        Object.assign(draft, { plugins, toolPolicies, prefixes, modRoles, adminRoles });
+        Object.assign(draft, change(asState(draft)));
       });
       const state = asState(saved);
       known.set(guildId, state);

@@ -41,6 +41,8 @@ export interface PluginManager extends Plugins {
   stop(options?: { readonly drainTimeoutMs?: number }): Promise<void>;
   /** The running owners, in the order in which they started. */
   owners(): readonly Owner[];
+  /** Whether the plugin can never be switched off. */
+  isRequired(id: string): boolean;
   /** Guards that are enabled in the guild (`null`: a direct message) but not running: while there is one, no tool may run. */
   guards(guildId: string | null): readonly string[];
   /** Resolves when no lifecycle change is under way. */
@@ -84,6 +86,7 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
     unload: (id) => queue.run(async () => unload(lifecycle, known(id))),
     reload: (id) => queue.run(async () => reload(lifecycle, known(id))),
     enabledIn: enabling.enabledIn,
+    isRequired: (id) => lifecycle.records.get(id)?.manifest.required === true,
     setupNeed: options.setupNeeds.of,
     enable: (guildId, id) => enable(guildId, id, true),
     disable: (guildId, id) => enable(guildId, id, false),

@@ -1,6 +1,7 @@
 import {
   type Actor,
   CinnabarError,
+  type Decision,
   type DecisionReason,
   type Outcome,
   type Place,
@@ -203,6 +204,15 @@ export function createGate({
     return actor.identity !== undefined || (await definition.offered?.(actor)) !== false;
   };
 
+  /** Without its arguments: where a tool with a `place` takes effect, and which permissions count there, is known only with them. */
+  const decideWithoutArguments = (tool: RegisteredTool, actor: Actor): Promise<Decision> => {
+    const { definition } = tool;
+    if (definition.place === undefined) return access.decide(actor, requestOf(tool, whereAsked(definition, actor)));
+    const request = requestOf(tool);
+    const { member: _member, bot: _bot, ...policy } = request.policy;
+    return access.decide(actor, { ...request, policy });
+  };
+
   return {
     isOn,
     /** What the place says: plugin switched on, guards standing, policy not `deny`. */
@@ -235,15 +245,16 @@ export function createGate({
       return { reasons, refusal: denied(callId, tool.info.name, refusalReasons(decision)) };
     },
     /** Whether the tool is to be offered to a model that acts for this person. */
-    async offers(tool: RegisteredTool, actor: Actor): Promise<boolean> {
-      const { definition } = tool;
-      if (!(await isOn(tool, actor))) return false;
-      if (definition.place === undefined)
-        return (await access.decide(actor, requestOf(tool, whereAsked(definition, actor)))).allowed;
-      const request = requestOf(tool);
-      // Permissions are those in the place where it takes effect, and that is known only with the arguments.
-      const { member: _member, bot: _bot, ...policy } = request.policy;
-      return (await access.decide(actor, { ...request, policy })).allowed;
+    offers: async (tool: RegisteredTool, actor: Actor): Promise<boolean> =>
+      (await isOn(tool, actor)) && (await decideWithoutArguments(tool, actor)).allowed,
+    /** What `offers` looks at, in words. */
+    async explain(tool: RegisteredTool, actor: Actor): Promise<Decision> {
+      const { allowed, reasons } = await decideWithoutArguments(tool, actor);
+      const policy = await policyOf(tool, actor, undefined);
+      if (policy === undefined) return { allowed, reasons };
+      const isOpen = policy !== 'deny';
+      const text = `the policy for this tool here is \`${policy}\``;
+      return { allowed: allowed && isOpen, reasons: [...reasons, { rule: 'tool-policy', allowed: isOpen, text }] };
     },
   };
 }

@@ -78,6 +78,10 @@ export function createTools(parts: ToolParts): ToolService {
     list: () => registry.all().map((tool) => tool.info),
     offered: (actor) => thoseFor((tool) => gate.offers(tool, actor)),
     available: (actor) => thoseFor((tool) => gate.isOn(tool, actor)),
+    async explain(actor, name) {
+      const tool = registry.all().find(({ info }) => info.name === name);
+      return tool === undefined ? undefined : gate.explain(tool, actor);
+    },
     invoke,
     onSettled(listener) {
       const entry = { listener };
@@ -143,6 +147,7 @@ export function boundTools(owner: Owner, tools: Tools): Tools {
     list: () => tools.list(),
     offered: (actor) => tools.offered(actor),
     available: (actor) => tools.available(actor),
+    explain: (actor, name) => tools.explain(actor, name),
     onSettled: (listener) => tools.onSettled(listener),
     async invoke(request) {
       if (owner.entrusted?.has(request.actor) === false) {

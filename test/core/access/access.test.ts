@@ -1,4 +1,4 @@
-import type { AccessPolicy, AccessRequest } from '@cinnabar/sdk';
+import type { AccessPolicy, AccessRequest, AccessRule } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openTown } from './town.js';
 
@@ -142,35 +142,28 @@ describe('access on a real client', () => {
     );
   });
 
-  it('lets an added rule refuse, finally, and never lets it allow what the policy refuses', async () => {
-    const verdicts = new Map<string, boolean>();
-    await using town = await openTown({
-      rules: [
-        async ({ userId }) => {
-          const allowed = verdicts.get(userId);
-          return allowed === undefined ? undefined : { rule: 'list', allowed, text: 'you are on a list' };
-        },
-      ],
+  it('follows the rules of the server, in a thread those of its channel, elsewhere those of the other server', async () => {
+    await using town = await openTown();
+    const { access, actor, you, alice, guild, general, states } = town;
+    const deny = (kind: 'channel' | 'user', id: string): AccessRule => ({
+      effect: 'deny',
+      target: { kind: 'plugin', name: 'raid' },
+      subject: { kind, id },
     });
-    const { access, actor, you, alice } = town;
-    verdicts.set(you.id, false).set(alice.id, true);
-    expect((await access.decide(actor(you), subject())).allowed).to.equal(false);
-    expect((await access.decide(actor(alice), subject({ tier: 'admin' }))).allowed).to.equal(false);
-  });
-
-  it('refuses when anything inside fails, logs it, and never throws', async () => {
-    await using town = await openTown({
-      rules: [
-        () => {
-          throw new Error('broken rule');
-        },
-      ],
+    await states.update(guild.id, (draft) => ({ ...draft, accessRules: [deny('channel', general.id)] }));
+    const refused = await access.decide(actor(alice), subject());
+    expect(refused.allowed).to.equal(false);
+    expect(refused.reasons.at(-2)).to.deep.equal({
+      rule: 'access-rule',
+      allowed: false,
+      text: `a rule of this server denies the plugin \`raid\` in <#${general.id}>`,
     });
-    const { access, actor, you, log } = town;
-    const decision = await access.decide(actor(you), subject());
-    expect(decision.allowed).to.equal(false);
-    expect(decision.reasons.at(-1)).to.include({ allowed: false, text: 'it could not be checked whether you may' });
-    expect(log.entries.map(({ level }) => level)).to.include('error');
+    const thread = alice.startThread(general, 'loot');
+    await town.discord.settled();
+    expect((await access.decide({ ...actor(alice), channelId: thread.id }, subject())).allowed).to.equal(false);
+    await states.update(guild.id, (draft) => ({ ...draft, accessRules: [deny('user', alice.id)] }));
+    expect((await access.decide(actor(alice), subject())).allowed).to.equal(false);
+    expect((await access.decide(actor(you), subject())).allowed).to.equal(true);
   });
 
   it('refuses when Discord does not answer', async () => {

@@ -12,6 +12,10 @@ const ordinary: Subject = {
   place: 'guild',
   isBotOwner: false,
   isGuildOwner: false,
+  userId: '1',
+  channelIds: ['2'],
+  categoryId: undefined,
+  accessRules: [],
   guildPermissions: bits(),
   hasRole: () => false,
   adminRoles: ['admins'],
@@ -22,7 +26,8 @@ const ordinary: Subject = {
 };
 
 function decisionOf(standing: Subject, policy: AccessPolicy, enabled = true): Decision {
-  const reasons = judge(standing, { kind: 'tool', name: 'raid', plugin: 'raid', policy }, enabled);
+  const plugin = { enabled, required: false };
+  const reasons = judge(standing, { kind: 'tool', name: 'raid', plugin: 'raid', policy }, plugin);
   return { allowed: reasons.every((reason) => reason.allowed), reasons };
 }
 const denying = (decision: Decision) => decision.reasons.filter(({ allowed }) => !allowed).map(({ rule }) => rule);
@@ -32,6 +37,10 @@ const anyStanding: fc.Arbitrary<Subject> = fc.record({
   place: fc.constantFrom('guild' as const, 'dm' as const),
   isBotOwner: fc.boolean(),
   isGuildOwner: fc.boolean(),
+  userId: fc.constant('1'),
+  channelIds: fc.constant(['2']),
+  categoryId: fc.constant(undefined),
+  accessRules: fc.constant([]),
   guildPermissions: anyNames.map((names) => bits(...names)),
   hasRole: fc.subarray(['admins', 'mods', 'others']).map((ids) => (id: string) => ids.includes(id)),
   adminRoles: fc.subarray(['admins']),

@@ -6,7 +6,7 @@ import { Client, type GatewayIntentsString } from 'discord.js';
 import { memoryGuildStates } from '../../support/guild-states.js';
 import { recordingLogger } from '../../support/logs.js';
 
-interface TownOptions extends Partial<Pick<AccessParts, 'rules' | 'owners'>> {
+interface TownOptions extends Partial<Pick<AccessParts, 'owners'>> {
   readonly intents?: readonly GatewayIntentsString[];
   readonly team?: boolean;
 }
@@ -41,7 +41,7 @@ export async function openTown({
   const access = createAccess({
     client,
     states,
-    enabledIn: (_guildId, plugin) => !disabled.has(plugin),
+    pluginIn: (_guildId, plugin) => ({ enabled: !disabled.has(plugin), required: plugin === 'admin' }),
     owners: [],
     identities: { get: async (id) => identities.get(id), standing: async () => undefined },
     clock: createSystemClock(),
