@@ -133,6 +133,8 @@ export interface CommandInfo {
 export interface Commands {
   /** What the actor may run in that place, by full name, sorted. */
   visibleTo(actor: Actor): Promise<readonly CommandInfo[]>;
+  /** The full names of all commands, and of the groups around them, sorted. */
+  names(): readonly string[];
   /**
    * Whether the actor may run a command there, with every reason; for a group, each of its commands. Switched off or not, visible or not.
    * @param name full name or alias; none has it: no entries

@@ -52,6 +52,13 @@ export function createCommands(parts: CommandServices): CommandService {
       const { visible } = await visibleAmong(access, actor, enabled);
       return visible.map((leaf) => leaf.info).sort((a, b) => (a.name < b.name ? -1 : 1));
     },
+    names() {
+      const paths = registry.leaves().flatMap(({ name }) => {
+        const words = name.split(' ');
+        return words.map((_, index) => words.slice(0, index + 1).join(' '));
+      });
+      return [...new Set(paths)].sort();
+    },
     async explain(actor, name) {
       const wanted = name.trim().toLowerCase().split(/\s+/).join(' ');
       const among = registry

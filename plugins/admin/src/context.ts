@@ -1,5 +1,6 @@
 import {
   Access,
+  AccessRules,
   AuditLog,
   Clock,
   Commands,
@@ -9,6 +10,7 @@ import {
   Prefixes,
   Random,
   SettingsCatalog,
+  TierRoles,
   ToolPolicies,
   Tools,
 } from '@cinnabar/sdk';
@@ -17,6 +19,7 @@ export const ID = 'admin';
 
 export const inject = {
   access: Access,
+  accessRules: AccessRules,
   audit: AuditLog,
   clock: Clock,
   random: Random,
@@ -26,6 +29,7 @@ export const inject = {
   plugins: Plugins,
   policies: ToolPolicies,
   prefixes: Prefixes,
+  tierRoles: TierRoles,
   tools: Tools,
 };
 

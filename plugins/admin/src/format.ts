@@ -23,7 +23,7 @@ export function codes(values: readonly string[]): string {
   return values.map(code).join(', ');
 }
 
-const TIER_WORDS: Readonly<Record<Tier, string>> = {
+export const TIER_WORDS: Readonly<Record<Tier, string>> = {
   everyone: 'everyone',
   mod: 'moderators',
   admin: 'admins',

@@ -1,10 +1,12 @@
 import { definePlugin } from '@cinnabar/sdk';
+import { registerAccessCommands } from './access-commands.js';
 import { registerAuditCommand } from './audit-command.js';
 import { ID, inject } from './context.js';
 import { registerHelp } from './help.js';
 import { registerMyData } from './my-data.js';
 import { logMissingPermissions, registerPluginCommands } from './plugin-commands.js';
 import { registerPrefixCommands } from './prefix-commands.js';
+import { registerRoleCommands } from './role-commands.js';
 import { registerSettingsCommands } from './settings-commands.js';
 import { registerToolCommands } from './tool-commands.js';
 
@@ -25,6 +27,8 @@ export default definePlugin({
     registerPluginCommands(context);
     registerAuditCommand(context);
     context.ready(() => logMissingPermissions(context));
+    registerAccessCommands(context);
+    registerRoleCommands(context);
     registerPrefixCommands(context);
     registerSettingsCommands(context);
     registerToolCommands(context);

@@ -1,0 +1,311 @@
+import {
+  type AccessRule,
+  attachmentDownloads,
+  type CommandContext,
+  createAskFirst,
+  type Decision,
+  downloadAttachment,
+  oneLine,
+  option,
+  RULE_SUBJECTS,
+  RULE_TARGETS,
+  subcommand,
+  UserError,
+} from '@cinnabar/sdk';
+import { type Attachment, ChannelType, type Guild } from 'discord.js';
+import { readRules, writeRules } from './access-file.js';
+import type { AdminContext } from './context.js';
+import { code, guildOf, MAX_SUGGESTIONS, TIER_WORDS } from './format.js';
+
+const ADMIN = { tier: 'admin', where: 'guild' } as const;
+const MOST_FILE_BYTES = 100_000;
+
+type Target = AccessRule['target'];
+type Subject = AccessRule['subject'];
+
+/** `!access …`: who may use what in this server, and why. */
+export function registerAccessCommands(context: AdminContext): void {
+  const { group, component, services } = context;
+  const { access, accessRules, commands, plugins, tools } = services;
+  const askFirst = createAskFirst({ component, ...services, name: 'access-import', access: ADMIN });
+
+  /** A plugin, command or tool by name: `party add`, or `plugin:party` where several have it. */
+  const findTarget = async (ctx: CommandContext, text: string): Promise<Target> => {
+    const [, asked, name = ''] = /^(?:(plugin|command|tool):)?(.*)$/s.exec(text.trim().toLowerCase()) ?? [];
+    const found: Target[] = [];
+    const named = await commands.explain(ctx.actor, name);
+    const [first] = named;
+    // By an alias the command has its own name; a group is named as it was typed.
+    if (first !== undefined) {
+      const isAlias = named.length === 1 && first.command.aliases.includes(name);
+      found.push({ kind: 'command', name: isAlias ? first.command.name : name.split(/\s+/).join(' ') });
+    }
+    if (tools.list().some((tool) => tool.name === name)) found.push({ kind: 'tool', name });
+    if (plugins.list().some(({ id }) => id === name)) found.push({ kind: 'plugin', name });
+    const target = asked === undefined ? found[0] : found.find(({ kind }) => kind === asked);
+    if (target !== undefined) return target;
+    const near = commands.similar(name, await commands.visibleTo(ctx.actor));
+    const hint = near[0] === undefined ? '' : ` Did you mean ${code(near[0])}?`;
+    throw new UserError(`There is no ${asked ?? 'command, tool or plugin'} called ${code(name)}.${hint}`);
+  };
+
+  const what = option
+    .suggested((typed) => {
+      const names = [
+        ...commands.names(),
+        ...tools.list().map(({ name }) => name),
+        ...plugins.list().map(({ id }) => `plugin:${id}`),
+      ];
+      const matching = [...new Set(names)].filter((name) => name.includes(typed.toLowerCase()));
+      return matching.slice(0, MAX_SUGGESTIONS).map((name) => ({ name, value: name }));
+    })
+    .describe('Command, tool or plugin; in quotes when it has several words');
+  const who = option.rest().describe('A member, a role, a channel or a category, or everyone');
+
+  const rule = (effect: AccessRule['effect'], description: string, help: string) =>
+    subcommand({
+      name: effect,
+      description,
+      help,
+      options: { what, who },
+      examples: [`access ${effect} party everyone`, `access ${effect} "party add" @Fixers`],
+      async run(ctx, options) {
+        const guildId = guildOf(ctx.actor);
+        const target = await findTarget(ctx, options.what);
+        const subject = await findSubject(ctx, options.who);
+        await accessRules.set(guildId, { effect, target, subject });
+        await ctx.reply(`${effect === 'allow' ? 'Allowed' : 'Denied'}: ${describe(target, subject)}.`);
+      },
+    });
+
+  group({
+    name: 'access',
+    description: 'Allow and deny commands, tools and plugins, and see why',
+    access: ADMIN,
+    help: [
+      'Of several rules that apply, the most specific decides: one for a member before one for a role, then for a channel or thread, a category, and everyone;',
+      'among those a subcommand before its command, and a command or tool before its plugin; then a denial.',
+      'A rule that allows admits members to what asks for a moderator or an admin. It gives no permission of Discord, and nothing that is for owners.',
+    ].join(' '),
+    commands: [
+      rule('allow', 'Let a member, role or channel use something', 'Stands against denials of lower precedence.'),
+      rule(
+        'deny',
+        'Refuse something to a member, role or channel',
+        'The owner of the server can always use these commands.',
+      ),
+      subcommand({
+        name: 'clear',
+        description: 'Remove rules: those about something, or all',
+        options: {
+          what: option
+            .suggested((typed) => (typed === '' ? [{ name: 'all', value: 'all' }] : []))
+            .describe('As in a rule, or all'),
+          who: option.rest().optional().describe('Only the rule for this member, role or channel'),
+        },
+        examples: ['access clear party', 'access clear "party add" @Fixers', 'access clear all'],
+        async run(ctx, options) {
+          const guildId = guildOf(ctx.actor);
+          const target = options.what.toLowerCase() === 'all' ? undefined : await findTarget(ctx, options.what);
+          const subject = options.who === undefined ? undefined : await findSubject(ctx, options.who);
+          const removed = await accessRules.clear(
+            guildId,
+            (one) =>
+              (target === undefined || (one.target.kind === target.kind && one.target.name === target.name)) &&
+              (subject === undefined || (one.subject.kind === subject.kind && one.subject.id === subject.id)),
+          );
+          if (removed.length === 0) return ctx.reply('There is no such rule here.');
+          return ctx.reply([`Removed ${countOf(removed.length, 'rule')}:`, ...removed.map(lineOf)].join('\n'));
+        },
+      }),
+      subcommand({
+        name: 'list',
+        description: 'List the rules of this server',
+        async run(ctx) {
+          const rules = byPrecedence(await accessRules.list(guildOf(ctx.actor)));
+          if (rules.length === 0)
+            return ctx.reply('This server has no access rules: what each command asks for decides alone.');
+          return ctx.reply(
+            [`**Access rules** (${rules.length}), those of higher precedence first`, ...rules.map(lineOf)].join('\n'),
+          );
+        },
+      }),
+      subcommand({
+        name: 'explain',
+        description: 'Show why a member may or may not use something here',
+        options: { member: option.member().describe('The member'), what: option.rest().describe('Command or tool') },
+        examples: ['access explain @alice party add'],
+        async run(ctx, { member, what: name }) {
+          const actor = { ...ctx.actor, userId: member.id };
+          const target = await findTarget(ctx, name);
+          const decisions = await decisionsFor(actor, target);
+          const heading = `${target.kind} ${code(target.name)} for <@${member.id}> in <#${actor.channelId}>`;
+          await ctx.reply(explanation(heading, decisions));
+        },
+      }),
+      subcommand({
+        name: 'check',
+        description: 'Show what a member may use here',
+        options: { member: option.member().describe('The member') },
+        async run(ctx, { member }) {
+          const actor = { ...ctx.actor, userId: member.id };
+          const [tier, visible, offered] = await Promise.all([
+            access.tierOf(actor),
+            commands.visibleTo(actor),
+            tools.offered(actor),
+          ]);
+          await ctx.reply(
+            [
+              `**<@${member.id}> in <#${actor.channelId}>**, who counts as one of: ${TIER_WORDS[tier]}`,
+              `Commands: ${namesOf(visible.map(({ name }) => name))}`,
+              `Tools, for the AI on their behalf: ${namesOf(offered.map(({ name }) => name))}`,
+            ].join('\n'),
+          );
+        },
+      }),
+      subcommand({
+        name: 'export',
+        description: 'Get the rules of this server as a file',
+        async run(ctx) {
+          const rules = byPrecedence(await accessRules.list(guildOf(ctx.actor)));
+          const text = writeRules(rules, (subject) => nameOf(ctx.guild, subject));
+          await ctx.reply({
+            content: `Here ${rules.length === 1 ? 'is the rule' : `are the ${rules.length} rules`} of this server.`,
+            files: [{ attachment: Buffer.from(text), name: 'access.yaml' }],
+          });
+        },
+      }),
+      subcommand({
+        name: 'import',
+        description: 'Replace the rules of this server by those of a file',
+        options: { file: option.attachment().describe('As `access export` writes it') },
+        async run(ctx, { file }) {
+          const guildId = guildOf(ctx.actor);
+          const next = readRules(await download(context, file));
+          const present = await accessRules.list(guildId);
+          return askFirst(ctx, {
+            content: `This replaces the ${countOf(present.length, 'rule')} of this server by ${countOf(next.length, 'rule')}.`,
+            yes: 'Replace them',
+            async run() {
+              await accessRules.replace(guildId, next);
+              services.audit.record({
+                actor: ctx.actor,
+                act: `access import ${next.length} (agreed)`,
+                outcome: 'done',
+              });
+              return `This server has ${countOf(next.length, 'rule')} now.`;
+            },
+          });
+        },
+      }),
+    ],
+  });
+
+  async function decisionsFor(actor: CommandContext['actor'], { kind, name }: Target): Promise<readonly Decided[]> {
+    if (kind === 'plugin') throw new UserError(`${code(name)} is a plugin. Name one of its commands or tools.`);
+    if (kind === 'command') {
+      const decided = await commands.explain(actor, name);
+      return decided.map(({ command, decision }) => ({ name: command.name, decision }));
+    }
+    const decision = await tools.explain(actor, name);
+    return decision === undefined ? [] : [{ name, decision }];
+  }
+}
+
+interface Decided {
+  readonly name: string;
+  readonly decision: Decision;
+}
+
+/** A member, role, channel or category by mention, id or name. @throws UserError when there is none, or several have the name */
+async function findSubject({ guild }: CommandContext, text: string): Promise<Subject> {
+  if (guild === null) throw new UserError('This only works in a server.');
+  const wanted = text.trim();
+  if (/^@?everyone$/i.test(wanted)) return { kind: 'everyone' };
+  const [, sign, mentioned] = /^<(@!?|@&|#)(\d{15,22})>$/.exec(wanted) ?? [];
+  const id = mentioned ?? (/^\d{15,22}$/.test(wanted) ? wanted : undefined);
+  if (id !== undefined) {
+    if (id === guild.id) return { kind: 'everyone' };
+    if (guild.roles.cache.has(id)) return { kind: 'role', id };
+    const channel = guild.channels.cache.get(id);
+    if (channel !== undefined) return { kind: channel.type === ChannelType.GuildCategory ? 'category' : 'channel', id };
+    // Also of a user who has left: such a rule is to hold when they come back.
+    if (sign === undefined || sign.startsWith('@')) return { kind: 'user', id };
+  }
+  const name = wanted.replace(/^[@#]/, '').toLowerCase();
+  const named: readonly Subject[] = [
+    ...guild.roles.cache
+      .filter((role) => role.name.toLowerCase() === name)
+      .map((role) => ({ kind: 'role', id: role.id }) as const),
+    ...guild.channels.cache
+      .filter((channel) => channel.name.toLowerCase() === name)
+      .map(
+        (channel) =>
+          ({ kind: channel.type === ChannelType.GuildCategory ? 'category' : 'channel', id: channel.id }) as const,
+      ),
+  ];
+  const [subject] = named;
+  if (subject === undefined) {
+    throw new UserError(
+      `There is no role, channel or category called ${code(wanted)} here. Members are named by mention or id.`,
+    );
+  }
+  if (named.length > 1)
+    throw new UserError(`Several roles or channels are called ${code(wanted)}. Please use a mention or an id.`);
+  return subject;
+}
+
+async function download(context: AdminContext, file: Attachment): Promise<string> {
+  const { client, log, signal, services } = context;
+  const downloads = attachmentDownloads(client, { clock: services.clock, log, signal });
+  const content = await downloadAttachment(new URL(file.url), { ...downloads, maxBytes: MOST_FILE_BYTES });
+  if (typeof content !== 'string') return content.toString('utf8');
+  throw new UserError(
+    content === 'final'
+      ? `The file cannot be read, or has more than ${MOST_FILE_BYTES / 1_000} kB.`
+      : 'Discord did not hand over the file. Please try again.',
+  );
+}
+
+const byPrecedence = (rules: readonly AccessRule[]): readonly AccessRule[] =>
+  rules.toSorted(
+    (a, b) =>
+      RULE_SUBJECTS.indexOf(a.subject.kind) - RULE_SUBJECTS.indexOf(b.subject.kind) ||
+      RULE_TARGETS.indexOf(b.target.kind) - RULE_TARGETS.indexOf(a.target.kind) ||
+      (a.target.name < b.target.name ? -1 : 1),
+  );
+
+const MENTIONS: Readonly<Record<Subject['kind'], (id: string) => string>> = {
+  user: (id) => `for <@${id}>`,
+  role: (id) => `for the role <@&${id}>`,
+  channel: (id) => `in <#${id}>`,
+  category: (id) => `in the category <#${id}>`,
+  everyone: () => 'for everyone',
+};
+
+const describe = ({ kind, name }: Target, subject: Subject) =>
+  `the ${kind} ${code(name)} ${MENTIONS[subject.kind](subject.id ?? '')}`;
+
+const lineOf = ({ effect, target, subject }: AccessRule) => `• ${effect} ${describe(target, subject)}`;
+
+const countOf = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+const namesOf = (names: readonly string[]) => (names.length === 0 ? 'none' : names.map(code).join(', '));
+
+/** What a rule in a file is about, for the reader of the file. */
+function nameOf(guild: Guild | null, { kind, id }: Subject): string | undefined {
+  if (id === undefined) return undefined;
+  if (kind === 'role') return guild?.roles.cache.get(id)?.name;
+  if (kind === 'user') return guild?.members.cache.get(id)?.displayName;
+  return guild?.channels.cache.get(id)?.name;
+}
+
+function explanation(heading: string, decided: readonly Decided[]): string {
+  const blocks = decided.map(({ name, decision: { allowed, reasons } }) =>
+    [
+      `${allowed ? '✅' : '⛔'} ${code(name)}: ${allowed ? 'allowed' : 'refused'}`,
+      ...reasons.map((reason) => `  ${reason.allowed ? '✓' : '✗'} ${oneLine(reason.text)}`),
+    ].join('\n'),
+  );
+  return [`**${heading}**, in the words that they would read`, ...blocks].join('\n');
+}

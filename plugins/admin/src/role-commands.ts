@@ -1,0 +1,66 @@
+import { option, subcommand, subgroup, type TierRoles } from '@cinnabar/sdk';
+import type { AdminContext } from './context.js';
+import { guildOf } from './format.js';
+
+const NAMES = { mod: 'moderators', admin: 'admins' } as const;
+
+/** `!roles …`: the roles whose members are moderators and admins for the bot. */
+export function registerRoleCommands({ group, services: { tierRoles } }: AdminContext): void {
+  group({
+    name: 'roles',
+    description: 'Choose the roles of moderators and admins',
+    help: 'Members who may manage the server count as admins in any case, and those who may time out, kick or ban members or manage messages as moderators.',
+    access: { tier: 'admin', where: 'guild' },
+    commands: [
+      subcommand({
+        name: 'list',
+        description: 'List the roles of moderators and admins',
+        async run(ctx) {
+          const guildId = guildOf(ctx.actor);
+          const [mods, admins] = await Promise.all([tierRoles.list(guildId, 'mod'), tierRoles.list(guildId, 'admin')]);
+          await ctx.reply([`Admins: ${mentions(admins)}`, `Moderators: ${mentions(mods)}`].join('\n'));
+        },
+      }),
+      tierGroup(tierRoles, 'mod'),
+      tierGroup(tierRoles, 'admin'),
+    ],
+  });
+}
+
+function tierGroup(tierRoles: TierRoles, tier: 'mod' | 'admin') {
+  const role = option.role().describe('The role');
+  return subgroup({
+    name: tier,
+    description: `Roles whose members are ${NAMES[tier]}`,
+    commands: [
+      subcommand({
+        name: 'add',
+        description: `Make the members of a role ${NAMES[tier]}`,
+        options: { role },
+        async run(ctx, { role: { id } }) {
+          const guildId = guildOf(ctx.actor);
+          if (id === guildId) return ctx.reply(`Everyone cannot be ${NAMES[tier]}.`);
+          const isNew = await tierRoles.add(guildId, tier, id);
+          return ctx.reply(
+            `Members of <@&${id}> are ${isNew ? '' : 'already '}${NAMES[tier]} for me${isNew ? ' now' : ''}.`,
+          );
+        },
+      }),
+      subcommand({
+        name: 'remove',
+        description: `Members of a role are ${NAMES[tier]} no more`,
+        options: { role },
+        async run(ctx, { role: { id } }) {
+          const was = await tierRoles.remove(guildOf(ctx.actor), tier, id);
+          return ctx.reply(
+            was
+              ? `Members of <@&${id}> are no longer ${NAMES[tier]} by that role.`
+              : `<@&${id}> was no role of ${NAMES[tier]}.`,
+          );
+        },
+      }),
+    ],
+  });
+}
+
+const mentions = (ids: readonly string[]) => (ids.length === 0 ? 'no role' : ids.map((id) => `<@&${id}>`).join(', '));
