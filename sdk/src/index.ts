@@ -114,8 +114,14 @@ export {
   webhookPlace,
 } from './discord/webhooks.js';
 export * from './errors.js';
-export { isLoopback, type ListenAddress, parseListen, urlOf } from './http/listen-address.js';
-export { isAllowedSource } from './http/origins.js';
+export { isAllowedSource, isLoopback, type ListenAddress, parseListen, urlOf } from './http/listen.js';
+export {
+  isPublicAddress,
+  literalAddressOf,
+  notPublic,
+  publicLookup,
+  type ResolveName,
+} from './http/public-addresses.js';
 export * from './identities.js';
 export * from './ledger.js';
 export * from './llm.js';

@@ -1,7 +1,5 @@
-import { lookup } from 'node:dns';
 import { request } from 'node:https';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { linkSignals, UserError } from '@cinnabar/sdk';
+import { isPublicAddress, linkSignals, literalAddressOf, publicLookup, UserError } from '@cinnabar/sdk';
 
 /** Below Discord's limit for avatars, and enough for one. */
 const MOST_BYTES = 2 * 1024 * 1024;
@@ -33,8 +31,8 @@ export function readHttpsUrl(text: string): URL {
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') {
     throw new UserError('An image is given as an https:// address.');
   }
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !isPublicAddress(host)) throw new UserError(OUT_OF_REACH);
+  const literal = literalAddressOf(url);
+  if (literal !== undefined && !isPublicAddress(literal)) throw new UserError(OUT_OF_REACH);
   return url;
 }
 
@@ -47,7 +45,7 @@ function inlineImage(type: string, data: string): Buffer {
 
 function download(url: URL, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const asking = request(url, { lookup: publicOnly, signal, agent: false }, (response) => {
+    const asking = request(url, { lookup: publicLookup(), signal, agent: false }, (response) => {
       const type = response.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
       const refuse = (sentence: string) => {
         response.destroy();
@@ -69,57 +67,4 @@ function download(url: URL, signal: AbortSignal): Promise<Buffer> {
     asking.on('error', () => reject(new UserError(OUT_OF_REACH)));
     asking.end();
   });
-}
-
-/** Looks names up, and refuses those that stand for any address that is not public. */
-const publicOnly: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) return callback(error, []);
-    if (addresses.length === 0 || !addresses.every(({ address }) => isPublicAddress(address))) {
-      return callback(new Error(`${hostname} is not on the public internet`), []);
-    }
-    const [first] = addresses;
-    return options.all === true ? callback(null, addresses) : callback(null, first?.address ?? '', first?.family);
-  });
-};
-
-/** Addresses that do not belong to the public internet: https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-. */
-const PRIVATE = new BlockList();
-for (const [network, prefix] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const) {
-  PRIVATE.addSubnet(network, prefix, 'ipv4');
-}
-
-/** Only these IPv6 addresses are given out to the public; those within that lead elsewhere are taken out below. */
-const PUBLIC_6 = new BlockList();
-PUBLIC_6.addSubnet('2000::', 3, 'ipv6');
-const ELSEWHERE_6 = new BlockList();
-for (const [network, prefix] of [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-] as const) {
-  ELSEWHERE_6.addSubnet(network, prefix, 'ipv6');
-}
-
-/** Whether an IP address is one of the public internet. Anything that is not an address is not. */
-function isPublicAddress(address: string): boolean {
-  const family = isIP(address);
-  if (family === 4) return !PRIVATE.check(address, 'ipv4');
-  return family === 6 && PUBLIC_6.check(address, 'ipv6') && !ELSEWHERE_6.check(address, 'ipv6');
 }

@@ -1,5 +1,4 @@
-import { BlockList, isIP } from 'node:net';
-import { type Clock, type Logger, OperatorError, sleep } from '@cinnabar/sdk';
+import { type Clock, isPublicAddress, type Logger, literalAddressOf, OperatorError, sleep } from '@cinnabar/sdk';
 import type { Letta } from '@letta-ai/letta-client';
 import type { MessageCreate } from '@letta-ai/letta-client/resources/agents/agents';
 import type {
@@ -79,32 +78,12 @@ export function isOlder(version: string, than: string): boolean {
 
 const INTERNAL_NAMES = /^(localhost|metadata\.google\.internal|.*\.(local|localdomain|localhost|home\.arpa|svc))$/;
 
-const PRIVATE = new BlockList();
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-] as const)
-  PRIVATE.addSubnet(network, bits, 'ipv4');
-for (const [network, bits] of [
-  ['::', 127],
-  ['fc00::', 7],
-  ['fe80::', 10],
-] as const)
-  PRIVATE.addSubnet(network, bits, 'ipv6');
-
 /** Whether an address names a host of a private network; what a name resolves to is not looked at. */
 export function isPrivateAddress(url: string): boolean {
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-  const family = isIP(host);
-  if (family === 0) return INTERNAL_NAMES.test(host.toLowerCase());
-  return PRIVATE.check(host, family === 4 ? 'ipv4' : 'ipv6');
+  const address = new URL(url);
+  const literal = literalAddressOf(address);
+  if (literal !== undefined) return !isPublicAddress(literal);
+  return INTERNAL_NAMES.test(address.hostname.toLowerCase().replace(/\.$/, ''));
 }
 
 const MOST_TOOLS = 1000;

@@ -1,7 +1,5 @@
-import { lookup } from 'node:dns/promises';
 import { type Clock, type Registrar, type ToolDefinition, type WorkerModule, z } from '@cinnabar/sdk';
 import { calculateTool } from './calculate.js';
-import { isPublicAddress } from './web/addresses.js';
 import type { WebReader } from './web/reader.js';
 
 const MOST_BYTES = 2 * 1024 * 1024;
@@ -21,8 +19,6 @@ export function registerBuiltinTools(
     return createWebReader({
       clock,
       htmlToText: (html, options) => pages.run('htmlToText', html, options),
-      isPublic: isPublicAddress,
-      resolve: (hostname) => lookup(hostname, { all: true }),
       ports: PORTS,
       mostBytes: MOST_BYTES,
       timeoutMs: TIMEOUT_MS,

@@ -1,9 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { isPublicAddress } from '@cinnabar/plugin-tasks/builtin/web/addresses';
 import { htmlToText } from '@cinnabar/plugin-tasks/builtin/web/html-text';
 import { createWebReader } from '@cinnabar/plugin-tasks/builtin/web/reader';
+import { isPublicAddress } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 
 /** Stands for the internet: an address of this machine that the tests call public. */

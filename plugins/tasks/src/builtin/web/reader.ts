@@ -2,9 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { CinnabarError, type Clock, createDeadline, UserError, type WorkerRunOptions } from '@cinnabar/sdk';
+import {
+  CinnabarError,
+  type Clock,
+  createDeadline,
+  isPublicAddress,
+  literalAddressOf,
+  notPublic,
+  publicLookup,
+  type ResolveName,
+  UserError,
+  type WorkerRunOptions,
+} from '@cinnabar/sdk';
 import { Agent, request } from 'undici';
-import { checkUrl, guardedLookup, type Resolve, type UrlRules } from './addresses.js';
 
 export interface WebPage {
   /** Where it was found, after redirects. */
@@ -13,8 +23,16 @@ export interface WebPage {
   readonly text: string;
 }
 
+interface UrlRules {
+  /** Ports that may be named; those of http and https always may. */
+  readonly ports: readonly number[];
+  /** `isPublicAddress` unless given. */
+  readonly isPublic?: (address: string) => boolean;
+}
+
 export interface WebReaderParts extends UrlRules {
-  readonly resolve: Resolve;
+  /** The system's unless given. */
+  readonly resolve?: ResolveName;
   readonly clock: Clock;
   /** Runs in a worker. */
   readonly htmlToText: (html: string, options: WorkerRunOptions) => Promise<string>;
@@ -37,9 +55,9 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** Fetches pages for models: from public addresses only, checked again at every redirect and at the connection itself. */
 export function createWebReader(parts: WebReaderParts): WebReader {
-  const { resolve, isPublic, clock, htmlToText, mostBytes, timeoutMs } = parts;
+  const { clock, htmlToText, mostBytes, timeoutMs } = parts;
   const agent = new Agent({
-    connect: { lookup: guardedLookup(resolve, isPublic), timeout: timeoutMs },
+    connect: { lookup: publicLookup(parts), timeout: timeoutMs },
     // Nothing of one request is left for another one.
     pipelining: 0,
     maxHeaderSize: 16 * 1024,
@@ -200,4 +218,35 @@ function decoderFor(charset: string): TextDecoder {
   } catch {
     return new TextDecoder();
   }
+}
+
+const LONGEST_URL = 2_000;
+
+/**
+ * Reads an address that a model or a page has given. What a name leads to is checked when it is resolved.
+ * @throws UserError with the reason why it is not fetched
+ */
+function checkUrl(text: string, { ports, isPublic = isPublicAddress }: UrlRules): URL {
+  if (text.length > LONGEST_URL) throw new UserError(`The address is longer than ${LONGEST_URL} characters.`);
+  if (!URL.canParse(text)) throw new UserError('That is not a complete address, such as https://example.org/page.');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new UserError(`Only http and https addresses are fetched, not ${url.protocol}`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new UserError('Addresses with a user name or password are not fetched.');
+  }
+  if (url.port !== '' && !ports.includes(Number(url.port))) throw new UserError(`Port ${url.port} is not fetched.`);
+  // Decimal, octal and short forms have become plain ones by now: the URL parser does that.
+  const literal = literalAddressOf(url);
+  if (literal === undefined ? isLocalName(url.hostname) : !isPublic(literal)) throw notPublic(url.hostname);
+  return url;
+}
+
+/** Names that no public resolver knows, and that a private one may. https://www.rfc-editor.org/rfc/rfc6761 */
+const LOCAL =
+  /(^|\.)(localhost|local|internal|intranet|lan|home|corp|private|home\.arpa|localdomain|onion|test|invalid)\.?$/i;
+
+function isLocalName(hostname: string): boolean {
+  return LOCAL.test(hostname) || !hostname.replace(/\.$/, '').includes('.');
 }

@@ -1,0 +1,94 @@
+import { type LookupAddress, promises } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { UserError } from '../errors.js';
+
+/*
+ * Which IP addresses belong to the public internet: what a member or a model names is fetched from nowhere else.
+ * https://www.iana.org/assignments/iana-ipv4-special-registry and https://www.iana.org/assignments/iana-ipv6-special-registry
+ */
+
+const SPECIAL_4 = listOf('ipv4', [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.31.196.0', 24],
+  ['192.52.193.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['192.175.48.0', 24],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+]);
+
+/** All that has been given out to the public so far. What carries an IPv4 address inside (mapped, NAT64) lies outside of it or below. */
+const UNICAST_6 = listOf('ipv6', [['2000::', 3]]);
+const SPECIAL_6 = listOf('ipv6', [
+  // Teredo, ORCHID and benchmarks among them.
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  // 6to4.
+  ['2002::', 16],
+  ['2620:4f:8000::', 48],
+  ['3fff::', 20],
+]);
+
+function listOf(family: 'ipv4' | 'ipv6', networks: readonly (readonly [network: string, prefix: number])[]): BlockList {
+  const list = new BlockList();
+  for (const [network, prefix] of networks) list.addSubnet(network, prefix, family);
+  return list;
+}
+
+/** Whether a text is an IP address of the public internet, as against one of this machine, a private network, documentation or another special use. */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return !SPECIAL_4.check(address, 'ipv4');
+  return family === 6 && UNICAST_6.check(address, 'ipv6') && !SPECIAL_6.check(address, 'ipv6');
+}
+
+/** The IP address that stands in the place of a host name in a URL, without its brackets; `undefined` for a name. */
+export function literalAddressOf({ hostname }: URL): string | undefined {
+  const literal = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return isIP(literal) === 0 ? undefined : literal;
+}
+
+/** All addresses of a name. */
+export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+/**
+ * The `lookup` of a connection that reaches public addresses only. The address that is checked is the one that is connected to, so that a name
+ * whose addresses change in between (DNS rebinding) leads nowhere else. A name of which any address is not public is refused; so are none.
+ * A URL with an IP address instead of a name is not looked up: check it with `isPublicAddress`.
+ * @example https.request(url, { lookup: publicLookup() });
+ */
+export function publicLookup({
+  resolve = (hostname) => promises.lookup(hostname, { all: true }),
+  isPublic = isPublicAddress,
+}: {
+  readonly resolve?: ResolveName;
+  readonly isPublic?: (address: string) => boolean;
+} = {}): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (first === undefined || !addresses.every(({ address }) => isPublic(address))) {
+          callback(notPublic(hostname), '', 0);
+        } else if (options.all === true) callback(null, [...addresses]);
+        else callback(null, first.address, first.family);
+      },
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), '', 0),
+    );
+  };
+}
+
+/** What is thrown for a host that is not on the public internet. */
+export function notPublic(host: string): UserError {
+  return new UserError(`${host} is not a public address on the internet, so it is not fetched.`);
+}
