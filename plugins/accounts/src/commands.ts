@@ -13,9 +13,8 @@ import {
   visible,
   z,
 } from '@cinnabar/sdk';
-import type { AccountStores, AccountsContext } from './context.js';
-import { type Account, addSums, dayOf, lastDays, NO_USE, type Sum } from './daily-sums.js';
-import { findReceipt } from './receipts.js';
+import { type Account, addSums, dayOf, findReceipt, lastDays, NO_USE, type Sum } from './receipts.js';
+import type { AccountStores, AccountsContext } from './service.js';
 
 /** `!why` and `!cost`. */
 export function registerCommands({ command, client, collections: stores, services }: AccountsContext): void {

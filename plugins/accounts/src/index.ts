@@ -1,9 +1,8 @@
 import { Accounts, definePlugin } from '@cinnabar/sdk';
-import { budgetsConfiguration } from './budget-config.js';
+import { budgetsConfiguration } from './budgets.js';
 import { registerCommands } from './commands.js';
-import { collections, inject, settings } from './context.js';
 import { exportReceipts, forgetReceipts } from './receipts.js';
-import { createAccounts } from './service.js';
+import { collections, createAccounts, inject, settings } from './service.js';
 
 export default definePlugin({
   manifest: {

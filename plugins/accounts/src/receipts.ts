@@ -1,6 +1,6 @@
-import { type Collection, type Receipt, z } from '@cinnabar/sdk';
+import { addUsage, type BilledUsage, type Collection, NO_USAGE, type Receipt, tokensOf, z } from '@cinnabar/sdk';
 
-export const usageSchema = z.object({
+const usageSchema = z.object({
   inputTokens: z.number(),
   outputTokens: z.number(),
   cacheCreationTokens: z.number(),
@@ -108,4 +108,123 @@ export async function forgetReceipts(store: ReceiptStore, userId: string): Promi
       draft.receipts = draft.receipts.filter(({ actor }) => actor.userId !== userId);
     });
   }
+}
+
+const KEPT_DAYS = 31;
+/** Of more pieces of work than are ever under way at once in one place. */
+const COUNTED_KEPT = 64;
+
+const sum = z.object({
+  /** Pieces of work: answers, and whatever else a mind has a receipt of. */
+  runs: z.number().default(0),
+  tokens: z.number().default(0),
+  usd: z.number().default(0),
+  /** Runs whose price is not known: they are missing in `usd`. */
+  unpriced: z.number().default(0),
+  usage: usageSchema.default(NO_USAGE),
+});
+export type Sum = Readonly<z.output<typeof sum>>;
+export const NO_USE: Sum = sum.parse({});
+
+/** What an account has counted of a receipt. */
+const counted = z.object({ receipt: z.string(), sum });
+
+const hold = z.object({ id: z.string(), tokens: z.number(), usd: z.number(), until: z.number() });
+
+/** The account of a guild, channel or member. */
+export const accountSchema = z.object({
+  /** By day (UTC), `2026-11-21`. */
+  days: z.record(z.string(), sum).default({}),
+  /** Of a guild: today's tokens by channel. */
+  channels: z.object({ day: z.string(), tokens: z.record(z.string(), z.number()) }).optional(),
+  /** The latest ones: a receipt that is recorded again, be it because a crash came between the accounts, is counted once in each. */
+  counted: z.array(counted).default([]),
+  /** Room for work that is under way. */
+  held: z.array(hold).default([]),
+});
+export type Account = z.output<typeof accountSchema>;
+
+export function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** When the next day (UTC) begins. */
+export function nextDay(at: number): number {
+  return (Math.floor(at / DAY_MS) + 1) * DAY_MS;
+}
+
+/** The days up to this one, the latest first. */
+export function lastDays(at: number, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, back) => dayOf(at - back * DAY_MS));
+}
+
+/**
+ * Adds a receipt to the account's day, as far as the account has not counted it yet, and lets go of what is too old.
+ * @param before the receipt that it takes the place of
+ * @returns what was added
+ */
+export function enter(account: Account, receipt: Receipt, before: Receipt | undefined): Sum {
+  const day = dayOf(receipt.at);
+  const { actor, mind, id } = receipt;
+  const name = `${actor.channelId}/${mind}/${id}`;
+  const whole = wholeOf(receipt);
+  const known = account.counted.find((one) => one.receipt === name)?.sum;
+  const added = difference(whole, known ?? (before === undefined ? NO_USE : wholeOf(before)));
+  account.days[day] = addSums([account.days[day] ?? NO_USE, added]);
+  const newest = Object.keys(account.days).sort().slice(-KEPT_DAYS);
+  account.days = Object.fromEntries(newest.flatMap((date) => toEntry(date, account.days[date])));
+  const others = account.counted.filter((one) => one.receipt !== name);
+  account.counted = [...others, { receipt: name, sum: whole }].slice(-COUNTED_KEPT);
+  return added;
+}
+
+function toEntry<T>(key: string, value: T | undefined): readonly (readonly [string, T])[] {
+  return value === undefined ? [] : [[key, value]];
+}
+
+/** Also notes, in the guild's account, which channel used it. */
+export function enterChannel(account: Account, channelId: string, at: number, { tokens }: Sum): void {
+  const day = dayOf(at);
+  if (account.channels !== undefined && account.channels.day > day) return;
+  const today = account.channels?.day === day ? account.channels.tokens : {};
+  account.channels = { day, tokens: { ...today, [channelId]: (today[channelId] ?? 0) + tokens } };
+}
+
+export function addSums(sums: readonly Sum[]): Sum {
+  return sums.reduce(
+    (all, one) => ({
+      runs: all.runs + one.runs,
+      tokens: all.tokens + one.tokens,
+      usd: all.usd + one.usd,
+      unpriced: all.unpriced + one.unpriced,
+      usage: addUsage(all.usage, one.usage),
+    }),
+    NO_USE,
+  );
+}
+
+/** What a receipt comes to. */
+function wholeOf({ usage, cost }: Pick<Receipt, 'usage' | 'cost'>): Sum {
+  return { runs: 1, tokens: tokensOf(usage), usd: cost ?? 0, unpriced: cost === null ? 1 : 0, usage };
+}
+
+/** What is missing in sums that have counted `then`. */
+function difference(now: Sum, then: Sum): Sum {
+  return {
+    runs: now.runs - then.runs,
+    tokens: now.tokens - then.tokens,
+    usd: now.usd - then.usd,
+    unpriced: now.unpriced - then.unpriced,
+    usage: usageDifference(now.usage, then.usage),
+  };
+}
+
+function usageDifference(now: BilledUsage, then: BilledUsage): BilledUsage {
+  return {
+    inputTokens: now.inputTokens - then.inputTokens,
+    outputTokens: now.outputTokens - then.outputTokens,
+    cacheCreationTokens: now.cacheCreationTokens - then.cacheCreationTokens,
+    cacheReadTokens: now.cacheReadTokens - then.cacheReadTokens,
+    cacheCreation1hTokens: now.cacheCreation1hTokens - then.cacheCreation1hTokens,
+  };
 }

@@ -1,19 +1,63 @@
 import {
+  Access,
   type Accounts,
   type Actor,
   type Amount,
   type BudgetLimits,
-  type Clock,
+  Clock,
+  type Collections,
+  Configuration,
   type Decision,
   homeChannelOf,
-  type Random,
+  MessageOrigins,
+  type PluginContext,
+  Random,
   type Reservation,
+  z,
 } from '@cinnabar/sdk';
-import { createLimitsInForce } from './budget-config.js';
-import type { AccountsContext } from './context.js';
-import { type Account, enter, enterChannel } from './daily-sums.js';
-import { judge, type LimitedAccount, limitedAccounts, strictest } from './limits.js';
-import { keepReceipt, knownReceipt, receiptsOf } from './receipts.js';
+import { createLimitsInForce, judge, type LimitedAccount, limitedAccounts, strictest } from './budgets.js';
+import {
+  type Account,
+  accountSchema,
+  enter,
+  enterChannel,
+  keepReceipt,
+  knownReceipt,
+  receiptsOf,
+  receiptsSchema,
+} from './receipts.js';
+
+export const settings = {
+  global: z.object({
+    receipts: z
+      .number()
+      .int()
+      .min(1)
+      .max(1_000)
+      .default(50)
+      .describe('How many receipts are kept of each mind in a channel'),
+    receiptDays: z.number().int().min(1).max(3_650).default(31).describe('How many days receipts are kept'),
+  }),
+};
+
+export const collections = {
+  guildAccounts: { scope: 'guild', version: 1, schema: accountSchema },
+  channelAccounts: { scope: 'channel', version: 1, schema: accountSchema },
+  memberAccounts: { scope: 'member', version: 1, schema: accountSchema },
+  receipts: { scope: 'channel', version: 1, schema: receiptsSchema },
+} as const;
+
+export type AccountStores = Collections<typeof collections>;
+
+export const inject = {
+  access: Access,
+  clock: Clock,
+  configuration: Configuration,
+  origins: MessageOrigins,
+  random: Random,
+};
+
+export type AccountsContext = PluginContext<typeof settings, typeof collections, typeof inject>;
 
 /** A channel and its threads share one account; receipts are kept where the work was done. */
 export function createAccounts({ client, collections: stores, services, settings, log }: AccountsContext): Accounts {

@@ -1,14 +1,16 @@
 import { definePlugin } from '@cinnabar/sdk';
 import { registerAccessCommands } from './access-commands.js';
-import { registerAuditCommand } from './audit-command.js';
 import { ID, inject } from './context.js';
 import { registerHelp } from './help.js';
 import { registerMyData } from './my-data.js';
 import { logMissingPermissions, registerPluginCommands } from './plugin-commands.js';
-import { registerPrefixCommands } from './prefix-commands.js';
 import { registerRoleCommands } from './role-commands.js';
-import { registerSettingsCommands } from './settings-commands.js';
-import { registerToolCommands } from './tool-commands.js';
+import {
+  registerAuditCommand,
+  registerPrefixCommands,
+  registerSettingsCommands,
+  registerToolCommands,
+} from './settings-commands.js';
 
 export default definePlugin({
   manifest: {

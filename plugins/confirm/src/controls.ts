@@ -5,11 +5,10 @@ import type {
   APIComponentInMessageActionRow,
   PermissionsString,
 } from 'discord.js';
-import type { ConfirmContext } from './context.js';
+import type { ConfirmContext, Rules, Style } from './context.js';
 import type { Allowance } from './grants.js';
-import type { Question } from './pending-cards.js';
+import type { HeldCall } from './pending-cards.js';
 import { type Drawing, drawCard, drawTogether, fitsTogether, inert, shorten } from './render.js';
-import type { Rules, Style } from './settings.js';
 
 export const APPROVE = '👍';
 export const REFUSE = '👎';
@@ -177,22 +176,22 @@ export interface CardFace extends Drawing {
 
 /** Builds the face of a card for these calls. */
 export function faceOf(
-  questions: readonly [Question, ...Question[]],
+  held: readonly [HeldCall, ...HeldCall[]],
   style: Style,
   controls: Controls,
   { decide, exclude }: ConfirmContext['components'],
 ): (state: CardState) => CardFace {
-  const [{ call }] = questions;
+  const [{ call }] = held;
   return (state) => {
     const { reactionsRefused, excluded } = state;
     const notes = reactionsRefused ? [...controls.notes, REACTIONS_REFUSED] : controls.notes;
     const row =
       controls.buttons || reactionsRefused ? controls.row(decide, reactionsRefused || undefined) : markRow(decide);
-    if (questions.length === 1) return { ...drawCard(style, call.card, call.card.arguments, notes), components: [row] };
-    const left = questions.flatMap((question, index) => (excluded.has(question.call.id) ? [index] : []));
-    const together = { cards: questions.map((question) => question.call.card), excluded: new Set(left), notes };
+    if (held.length === 1) return { ...drawCard(style, call.card, call.card.arguments, notes), components: [row] };
+    const left = held.flatMap((heldCall, index) => (excluded.has(heldCall.call.id) ? [index] : []));
+    const together = { cards: held.map((heldCall) => heldCall.call.card), excluded: new Set(left), notes };
     const content = drawTogether(style, together);
-    return { content, file: undefined, components: [row, menuRow(questions, excluded, exclude.customId())] };
+    return { content, file: undefined, components: [row, menuRow(held, excluded, exclude.customId())] };
   };
 }
 
@@ -202,21 +201,21 @@ const LONGEST_LABEL = 90;
 
 /** Deals calls to cards: as many on one as can be shown in full. */
 export function dealToCards(
-  questions: readonly Question[],
+  held: readonly HeldCall[],
   style: Style,
   notes: readonly string[],
-): readonly (readonly [Question, ...Question[]])[] {
-  const [first, ...others] = questions;
+): readonly (readonly [HeldCall, ...HeldCall[]])[] {
+  const [first, ...others] = held;
   if (first === undefined) return [];
-  const cards = questions.map(({ call }) => call.card);
-  const fit = questions.length <= MOST_OPTIONS && fitsTogether(style, { cards, notes: [...notes, REACTIONS_REFUSED] });
+  const cards = held.map(({ call }) => call.card);
+  const fit = held.length <= MOST_OPTIONS && fitsTogether(style, { cards, notes: [...notes, REACTIONS_REFUSED] });
   if (others.length === 0 || fit) return [[first, ...others]];
-  const half = Math.ceil(questions.length / 2);
-  return [...dealToCards(questions.slice(0, half), style, notes), ...dealToCards(questions.slice(half), style, notes)];
+  const half = Math.ceil(held.length / 2);
+  return [...dealToCards(held.slice(0, half), style, notes), ...dealToCards(held.slice(half), style, notes)];
 }
 
 /** Not all of them: to run none there is 👎. */
-function menuRow(questions: readonly Question[], excluded: ReadonlySet<string>, customId: string): FaceRow {
+function menuRow(held: readonly HeldCall[], excluded: ReadonlySet<string>, customId: string): FaceRow {
   return {
     type: 1,
     components: [
@@ -225,8 +224,8 @@ function menuRow(questions: readonly Question[], excluded: ReadonlySet<string>, 
         custom_id: customId,
         placeholder: 'Leave out…',
         min_values: 0,
-        max_values: questions.length - 1,
-        options: questions.map(({ call }, index) => ({
+        max_values: held.length - 1,
+        options: held.map(({ call }, index) => ({
           label: shorten(`${index + 1}. ${call.card.sentence}`, LONGEST_LABEL).slice(0, 100),
           value: call.id,
           default: excluded.has(call.id),

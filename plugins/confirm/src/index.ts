@@ -10,9 +10,8 @@ import {
   subcommand,
   ToolPolicies,
 } from '@cinnabar/sdk';
-import { createCardRecords, createOutbox, collections as recordCollections } from './card-records.js';
-import type { ConfirmContext } from './context.js';
-import { expireAll, expireCard, expireDeleted, expireOverdue, expireTaskCards, watchOutages } from './expiry.js';
+import { type ConfirmContext, settings } from './context.js';
+import { expireAll, expireCard, expireDeleted, expireOverdue, expireTaskCards, watchOutages } from './decisions.js';
 import { createGrants, collections as grantCollections } from './grants.js';
 import {
   decideMissed,
@@ -24,10 +23,15 @@ import {
   onReason,
 } from './interactions.js';
 import { createInterceptor } from './interceptor.js';
-import { createPendingCards, type PendingCard } from './pending-cards.js';
+import {
+  createCardRecords,
+  createOutbox,
+  createPendingCards,
+  type PendingCard,
+  collections as recordCollections,
+} from './pending-cards.js';
 import { recoverCards } from './recovery.js';
 import { inert } from './render.js';
-import { settings } from './settings.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** How often changes that Discord has not taken are tried again. */

@@ -7,14 +7,12 @@ import {
   type ToolCall,
   type ToolStep,
 } from '@cinnabar/sdk';
-import type { ConfirmContext } from './context.js';
-import { expireCard, expireOverdue, isOverdue } from './expiry.js';
+import type { ConfirmContext, Rules } from './context.js';
+import { expireCard, expireOverdue, isOverdue } from './decisions.js';
 import { allowanceFor } from './grants.js';
-import { sendAnswer } from './messages.js';
-import { answerOf, REASONS } from './outcomes.js';
-import type { Question } from './pending-cards.js';
+import { answerOf, REASONS, sendAnswer } from './outcomes.js';
+import type { HeldCall } from './pending-cards.js';
 import { postCards } from './posting.js';
-import type { Rules } from './settings.js';
 
 /** In one guild: some requesters never return, and their cards must not fill the memory. */
 const MOST_WAITING = 1000;
@@ -23,7 +21,7 @@ const MOST_WAITING = 1000;
 export function createInterceptor(context: ConfirmContext): Interceptor {
   const { cards, grants, log, policies, signal, guildSettings } = context;
   const posting = createKeyedMutex();
-  const steps = new WeakMap<ToolStep, { questions: Question[]; posted: ReturnType<typeof postCards> }>();
+  const steps = new WeakMap<ToolStep, { held: HeldCall[]; posted: ReturnType<typeof postCards> }>();
   /** Calls by member that will have a card, but have none yet. */
   const coming = new Map<string, number>();
 
@@ -77,12 +75,12 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
     return undefined;
   }
 
-  async function ask(question: Question): Promise<Outcome> {
-    const { call } = question;
+  async function ask(heldCall: HeldCall): Promise<Outcome> {
+    const { call } = heldCall;
     const { userId } = call.actor;
     try {
       const step = isDecidedWithOthers(call) ? call.step : undefined;
-      const outcomes = await (step === undefined ? post([question]) : postWithStep(question, step));
+      const outcomes = await (step === undefined ? post([heldCall]) : postWithStep(heldCall, step));
       return outcomes.get(call.id) ?? { status: 'expired', callId: call.id, reason: REASONS.undelivered };
     } finally {
       const left = (coming.get(userId) ?? 1) - 1;
@@ -92,22 +90,22 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
   }
 
   /** The first call of a step waits for the others, and posts the card for all of them. */
-  async function postWithStep(question: Question, step: ToolStep) {
+  async function postWithStep(heldCall: HeldCall, step: ToolStep) {
     const group = steps.get(step);
     if (group !== undefined) {
-      group.questions.push(question);
+      group.held.push(heldCall);
       await step.rest();
       return group.posted;
     }
-    const questions: [Question, ...Question[]] = [question];
-    const posted = step.rest().then(() => post(questions));
-    steps.set(step, { questions, posted });
+    const held: [HeldCall, ...HeldCall[]] = [heldCall];
+    const posted = step.rest().then(() => post(held));
+    steps.set(step, { held, posted });
     return posted;
   }
 
   /** Several calls may come at once; their cards appear one after another. */
-  function post(questions: readonly [Question, ...Question[]]) {
-    return posting.run(questions[0].call.actor.channelId, () => postCards(context, questions));
+  function post(held: readonly [HeldCall, ...HeldCall[]]) {
+    return posting.run(held[0].call.actor.channelId, () => postCards(context, held));
   }
 }
 

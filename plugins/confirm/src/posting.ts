@@ -23,14 +23,13 @@ import {
   REACTION_PERMISSIONS,
   REFUSE,
 } from './controls.js';
-import { expireCard } from './expiry.js';
-import { NO_PINGS } from './messages.js';
-import { REASONS } from './outcomes.js';
-import type { PendingCard, Question, Request } from './pending-cards.js';
+import { expireCard } from './decisions.js';
+import { NO_PINGS, REASONS } from './outcomes.js';
+import type { HeldCall, PendingCard, Request } from './pending-cards.js';
 import { resolveCard } from './recovery.js';
 import { inert } from './render.js';
 
-type Questions = readonly [Question, ...Question[]];
+type HeldCalls = readonly [HeldCall, ...HeldCall[]];
 
 const NOTE =
   'Not run yet: waiting for the member to confirm with 👍, or cancel with 👎, on the card that was just posted. Do not claim that it ran.';
@@ -41,11 +40,11 @@ const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
  * Posts the cards of held calls of one member in one channel: one for all that fit on it. A card that cannot be posted, or not in full, keeps
  * its calls from running. Resolves with an outcome for each call.
  */
-export async function postCards(context: ConfirmContext, questions: Questions): Promise<ReadonlyMap<string, Outcome>> {
-  const [{ call, rules }] = questions;
+export async function postCards(context: ConfirmContext, held: HeldCalls): Promise<ReadonlyMap<string, Outcome>> {
+  const [{ call, rules }] = held;
   const outcomes = new Map<string, Outcome>();
-  const wanted = questions.filter((question) => !question.call.signal.aborted);
-  for (const { call } of questions) outcomes.set(call.id, expired(call, REASONS.withdrawn));
+  const wanted = held.filter((heldCall) => !heldCall.call.signal.aborted);
+  for (const { call } of held) outcomes.set(call.id, expired(call, REASONS.withdrawn));
   const place = await findPlaceFor(context.client, call.actor.channelId);
   if ('blockedBy' in place) {
     for (const { call } of wanted) outcomes.set(call.id, refused(call, ASK, place.blockedBy));
@@ -60,17 +59,17 @@ export async function postCards(context: ConfirmContext, questions: Questions): 
 
 async function postCard(
   context: ConfirmContext,
-  questions: Questions,
+  held: HeldCalls,
   place: Exclude<Place, { blockedBy: unknown }>,
   missing: readonly PermissionsString[],
 ): Promise<readonly Outcome[]> {
-  const [{ call, rules }] = questions;
-  const controls = controlsOf(questions, missing);
-  const draw = faceOf(questions, rules.style, controls, context.components);
+  const [{ call, rules }] = held;
+  const controls = controlsOf(held, missing);
+  const draw = faceOf(held, rules.style, controls, context.components);
   if (draw(FRESH).file !== undefined && place.missing('AttachFiles').length > 0) {
     return [refused(call, 'show everything that this would do', 'AttachFiles')];
   }
-  const [first, ...others] = questions;
+  const [first, ...others] = held;
   const waiting = [requestOf(first), ...others.map(requestOf)] as const;
   const [{ request, settled }] = waiting;
   const requests = [request, ...waiting.slice(1).map((one) => one.request)] as const;
@@ -81,11 +80,11 @@ async function postCard(
     if (controls.reactions) await addReactions(context, card, place.channel);
   } catch (error) {
     const lacking = missingPermission(error);
-    if (lacking !== undefined) return questions.map((question) => refused(question.call, ASK, lacking));
+    if (lacking !== undefined) return held.map((heldCall) => refused(heldCall.call, ASK, lacking));
     context.log.error('a confirmation card could not be posted', { callId: call.id, error });
     // It may be in the channel all the same.
     context.outbox.later(call.id, () => resolveCard(context, call.id));
-    return questions.map((question) => expired(question.call, REASONS.undelivered));
+    return held.map((heldCall) => expired(heldCall.call, REASONS.undelivered));
   }
   return waiting.map(({ request, settled }) => ({ status: 'deferred', callId: request.call.id, note: NOTE, settled }));
 }
@@ -98,7 +97,7 @@ async function postCard(
 async function deliver(
   { cards, records, clock, signal }: ConfirmContext,
   channel: SendableChannels,
-  { call, rules }: Question,
+  { call, rules }: HeldCall,
   requests: PendingCard['requests'],
   draw: (state: CardState) => CardFace,
 ): Promise<PendingCard> {
@@ -201,10 +200,10 @@ function missingPermission(error: unknown): PermissionsString | undefined {
   return code === MissingPermissions ? 'SendMessages' : undefined;
 }
 
-function controlsOf(questions: Questions, missing: readonly PermissionsString[]): Controls;
-function controlsOf(questions: readonly Question[], missing: readonly PermissionsString[]): Controls | undefined;
-function controlsOf(questions: readonly Question[], missing: readonly PermissionsString[]): Controls | undefined {
-  const [own, ...others] = questions.map(({ call, rules, allowance }) =>
+function controlsOf(held: HeldCalls, missing: readonly PermissionsString[]): Controls;
+function controlsOf(held: readonly HeldCall[], missing: readonly PermissionsString[]): Controls | undefined;
+function controlsOf(held: readonly HeldCall[], missing: readonly PermissionsString[]): Controls | undefined {
+  const [own, ...others] = held.map(({ call, rules, allowance }) =>
     controlsFor(rules.controls, missing, call, allowance),
   );
   if (own === undefined) return undefined;
@@ -224,10 +223,10 @@ function refused({ id }: ToolCall, what: string, missing: PermissionsString): Se
   return { status: 'denied', callId: id, reason };
 }
 
-function requestOf({ call, run, allowance }: Question): { request: Request; settled: Promise<SettledOutcome> } {
-  let settle: Request['settle'] = () => undefined;
-  const settled = new Promise<SettledOutcome>((resolve) => {
-    settle = resolve;
+function requestOf({ call, run, allowance }: HeldCall): { request: Request; settled: Promise<SettledOutcome> } {
+  let resolve: Request['resolve'] = () => undefined;
+  const settled = new Promise<SettledOutcome>((onSettled) => {
+    resolve = onSettled;
   });
-  return { request: { call, allowance, run, settle }, settled };
+  return { request: { call, allowance, run, resolve }, settled };
 }

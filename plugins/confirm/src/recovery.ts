@@ -1,9 +1,8 @@
 import { findSendable, type LedgerEntry, unlessUnreachable } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
-import type { CardRecord } from './card-records.js';
 import type { ConfirmContext } from './context.js';
-import { endCard, fetchReaction, sendAnswer } from './messages.js';
-import { type Answer, answerFromLedger, endingFromLedger } from './outcomes.js';
+import { type Answer, answerFromLedger, endCard, endingFromLedger, fetchReaction, sendAnswer } from './outcomes.js';
+import type { CardRecord } from './pending-cards.js';
 import { type Ending, inert, lineOf, showsVerdict } from './render.js';
 
 /*

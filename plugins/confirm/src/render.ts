@@ -1,5 +1,5 @@
 import { asNotice, type CallCard, plainText, visible } from '@cinnabar/sdk';
-import type { Style } from './settings.js';
+import type { Style } from './context.js';
 
 const STYLES: Readonly<Record<Style, (sheet: Sheet) => string>> = {
   plain: plainCard,
@@ -208,7 +208,7 @@ function countOf({ cards, excluded }: Together): string {
   return excluded.size === 0 ? `all ${cards.length}` : `${cards.length - excluded.size} of ${cards.length}`;
 }
 
-/** How a card ends that nobody decides any more, or whose decision was not answered before the bot was restarted. */
+/** How a card ends that can no longer be decided, or whose decision was not answered before the bot was restarted. */
 export type Ending = keyof typeof LINES;
 
 const NOT_RUN = '🔁 Not run: ';

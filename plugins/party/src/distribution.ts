@@ -9,8 +9,7 @@ import {
   type WorkCharge,
   z,
 } from '@cinnabar/sdk';
-import type { Character } from './characters.js';
-import { findProblems } from './verify-distribution.js';
+import { type Character, nameKey } from './characters.js';
 
 interface LootRequest {
   readonly characters: readonly Character[];
@@ -146,4 +145,223 @@ function repairMessages(answer: string, problems: readonly string[]): Participan
 
 function said(participant: string, text: string): ParticipantMessage {
   return { participant, content: [{ type: 'text', text }] };
+}
+
+const MOST_ITEMS = 100;
+
+/**
+ * What is wrong with a model's distribution, in sentences that the model can act on; none when it may be shown.
+ * @param characters names of those who may receive something
+ */
+function findProblems(
+  distribution: Distribution,
+  description: string,
+  characters: readonly string[],
+): readonly string[] {
+  const text = normaliseLines(description);
+  if (distribution.items.length > MOST_ITEMS) return [`There are more than ${MOST_ITEMS} items.`];
+  const { problems, claimed } = traceItems(text, distribution.items);
+  return [
+    ...problems,
+    ...missingEntries(text, claimed, distribution.not_loot).map(
+      (entry) => `Nothing accounts for "${entry}": it is neither an item nor in not_loot.`,
+    ),
+    ...itemProblems(distribution),
+    ...characterProblems(distribution, characters),
+  ];
+}
+
+function itemProblems({ items, assignments }: Distribution): string[] {
+  const problems: string[] = [];
+  const ids = new Set(items.map(({ id }) => id));
+  if (ids.size < items.length) problems.push('Two items have the same id.');
+  for (const { id, name, amount } of items) {
+    if (!Number.isSafeInteger(amount) || amount < 1)
+      problems.push(`The amount of item ${id} ("${name}") is no whole number from 1 on.`);
+    const times = assignments.filter(({ item_id }) => item_id === id).length;
+    if (times !== 1) problems.push(`The item ${id} ("${name}") is assigned ${times} times instead of once.`);
+  }
+  for (const { item_id } of assignments) {
+    if (!ids.has(item_id)) problems.push(`There is no item ${item_id}, but it is assigned.`);
+  }
+  return problems;
+}
+
+function characterProblems({ assignments }: Distribution, characters: readonly string[]): string[] {
+  const known = new Set(characters.map(nameKey));
+  const unknown = new Set(assignments.map(({ character }) => character).filter((name) => !known.has(nameKey(name))));
+  return [...unknown].map((name) => `"${name}" is not one of the characters who may receive something.`);
+}
+
+/** How far from a thing the words may stand that say how many there are. */
+const NEAR = 20;
+
+interface Traced {
+  readonly problems: readonly string[];
+  /** What of the description the items account for. */
+  readonly claimed: readonly Span[];
+}
+
+/**
+ * Checks that each item comes from the description and that all shares of a thing together are as much of it as the description says in
+ * digits; of words for numbers it checks only that they are there.
+ * Longer quotes claim their words first, so that "Rifle" cannot be taken out of "Assault Rifle" a second time.
+ * @param text the normalised description
+ */
+function traceItems(text: string, items: Distribution['items']): Traced {
+  const claimed: Span[] = [];
+  const problems: string[] = [];
+  for (const [quote, group] of byQuote(items)) {
+    const all = occurrences(text, quote);
+    const free = all.filter((span) => !overlaps(span, claimed));
+    if (all.length === 0) {
+      problems.push(`"${quote}" is not in the description.`);
+    } else if (free.length === 0) {
+      problems.push(`"${quote}" is already part of another item.`);
+    } else {
+      const amount = group.reduce((sum, item) => sum + item.amount, 0);
+      const used = spansFor(text, free, amount, numberWords(group));
+      if (used === undefined) problems.push(wrongNumber(text, free, quote, amount));
+      claimed.push(...(used ?? free));
+    }
+    for (const { name } of group) {
+      if (!sharesWord(name, quote)) problems.push(`The item "${name}" does not come from "${quote}".`);
+    }
+  }
+  return { problems, claimed };
+}
+
+/** The longest quote first. */
+function byQuote(items: Distribution['items']): [quote: string, items: Distribution['items']][] {
+  const groups = new Map<string, Distribution['items']>();
+  for (const item of items) {
+    const quote = normalise(item.from);
+    groups.set(quote, [...(groups.get(quote) ?? []), item]);
+  }
+  return [...groups].sort(([a], [b]) => b.length - a.length);
+}
+
+/** What the model says stands there for the number, unless it is digits: those are counted here. */
+function numberWords(group: Distribution['items']): string {
+  const words = normalise(group.find(({ number }) => number.trim() !== '')?.number ?? '');
+  return /\d/.test(words) ? '' : words;
+}
+
+/** The first occurrences that together speak of exactly `amount` things; `undefined` when none do. */
+function spansFor(text: string, free: readonly Span[], amount: number, words: string): readonly Span[] | undefined {
+  let known = 0;
+  for (const [index, { start, end }] of free.entries()) {
+    const digits = digitsAt(text, start, end);
+    known += digits ?? 1;
+    const isInWords =
+      digits === undefined && words !== '' && text.slice(Math.max(0, start - NEAR), end + NEAR).includes(words);
+    if (amount === known || isInWords) return free.slice(0, index + 1);
+  }
+  return undefined;
+}
+
+function wrongNumber(text: string, free: readonly Span[], quote: string, amount: number): string {
+  const expected = free.reduce((sum, { start, end }) => sum + (digitsAt(text, start, end) ?? 1), 0);
+  return `"${quote}" is ${expected} in the description, but the amounts of its items make ${amount}.`;
+}
+
+/** Singular or plural, and other endings: the words agree in all but the last letters. */
+function sharesWord(name: string, quote: string): boolean {
+  const quoted = words(quote);
+  return words(normalise(name)).some((word) =>
+    quoted.some((other) => other.startsWith(stem(word)) || word.startsWith(stem(other))),
+  );
+}
+
+function words(text: string): string[] {
+  return text.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+}
+
+function stem(word: string): string {
+  return word.slice(0, Math.max(Math.min(3, word.length), word.length - 2));
+}
+
+/** Captured, so that splitting keeps what was between the entries. */
+const SEPARATOR = /([,;&]|\band\b|\bplus\b)/u;
+/** "We got", "they found": what leads up to the loot. */
+const LEAD_IN = /^.*?\b(?:got|found|looted|have|took|picked up|grabbed|scored|bought|received)\b/u;
+/** Words of a story or a request rather than of a list. */
+const STORY = /\b(?:from|who|what|then|we|i|they|should|please|share|split|distribute|was|were)\b/u;
+const LONGEST_ENTRY = 5;
+
+/**
+ * Finds entries of a plain list ("Assault Rifle, Body Armor, …") that nothing accounts for. What reads like a story is left to the model.
+ * @param text the normalised description
+ */
+function missingEntries(text: string, claimed: readonly Span[], notLoot: readonly string[]): string[] {
+  const accounted = [...claimed, ...notLoot.flatMap((part) => occurrences(text, normalise(part)))];
+  return entries(text)
+    .filter((span) => looksLikeLoot(text.slice(span.start, span.end)) && !overlaps(span, accounted))
+    .map(({ start, end }) => text.slice(start, end).trim());
+}
+
+function entries(text: string): Span[] {
+  const found: Span[] = [];
+  let start = 0;
+  for (const [index, piece] of text.split(SEPARATOR).entries()) {
+    const isSeparator = index % 2 === 1;
+    const leadIn = LEAD_IN.exec(piece)?.[0].length ?? 0;
+    if (!isSeparator) found.push({ start: start + leadIn, end: start + piece.length });
+    start += piece.length;
+  }
+  return found;
+}
+
+function looksLikeLoot(entry: string): boolean {
+  const words = entry.match(/[\p{L}\p{N}\p{M}'’-]+/gu) ?? [];
+  return words.length > 0 && words.length <= LONGEST_ENTRY && /\p{L}/u.test(entry) && !STORY.test(entry);
+}
+
+const NUMBER = '(?<![\\p{L}\\p{N}.])(?<digits>\\d{1,6})';
+const BEFORE = new RegExp(`${NUMBER}\\s?[x×]?\\s$`, 'u');
+const LEADING = new RegExp(`^${NUMBER}\\s?[x×]?\\s`, 'u');
+const TRAILING = /^(?:\s?[x×]\s?(?<digits>\d{1,6})|\s?\((?<bracketed>\d{1,6})\))(?![\p{L}\p{N}])/u;
+const ENDING = /(?:[x×]\s?(?<digits>\d{1,6})|\((?<bracketed>\d{1,6})\))$/u;
+
+/**
+ * How many things a part of a description speaks of in digits: 2 for "2 SMGs", 3 for "Medkit x3"; `undefined` where there are none. What
+ * words say ("a dozen") is for the model to read. The digits may be inside the part or right beside it.
+ * @param text normalised: lower case, single spaces
+ */
+function digitsAt(text: string, start: number, end: number): number | undefined {
+  const part = text.slice(start, end);
+  const found =
+    LEADING.exec(part) ?? ENDING.exec(part) ?? BEFORE.exec(text.slice(0, start)) ?? TRAILING.exec(text.slice(end));
+  const digits = found?.groups?.digits ?? found?.groups?.bracketed;
+  return digits === undefined ? undefined : Math.max(1, Number(digits));
+}
+
+/** A stretch of text, `end` exclusive. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The form in which a description and what is quoted from it are compared. */
+function normalise(text: string): string {
+  return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
+}
+
+/** A description in that form; a line of its own stays an entry of its own. */
+function normaliseLines(text: string): string {
+  return normalise(text.trim().replace(/\s*\n\s*/gu, '; '));
+}
+
+/** Where `part` occurs in `text`, first to last, without overlap. */
+function occurrences(text: string, part: string): Span[] {
+  const found: Span[] = [];
+  if (part === '') return found;
+  for (let start = text.indexOf(part); start >= 0; start = text.indexOf(part, start + part.length)) {
+    found.push({ start, end: start + part.length });
+  }
+  return found;
+}
+
+function overlaps(span: Span, others: readonly Span[]): boolean {
+  return others.some(({ start, end }) => span.start < end && start < span.end);
 }

@@ -1,5 +1,5 @@
 import { definePlugin } from '@cinnabar/sdk';
-import { collections, createPartyOf, inject, settings, sharedCharacters } from './parties.js';
+import { collections, createPartyOf, inject, settings, sharedCharacters } from './characters.js';
 import { recommendGear } from './recommend-gear.js';
 import { addPartyCharacter, removePartyCharacter, viewPartyMembers } from './roster-tools.js';
 

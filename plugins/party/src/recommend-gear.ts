@@ -1,7 +1,6 @@
 import { hasModel, type Llm, type ToolDefinition, UserError, z } from '@cinnabar/sdk';
-import { type Character, findCharacter, nameKey, shown } from './characters.js';
+import { type Character, findCharacter, nameKey, type PartyOf, shown } from './characters.js';
 import { askForDistribution, type Distribution } from './distribution.js';
-import type { PartyOf } from './parties.js';
 
 const input = z.object({
   loot_description: z

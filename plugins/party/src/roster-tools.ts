@@ -1,6 +1,13 @@
 import { type ToolDefinition, z } from '@cinnabar/sdk';
-import { type Character, findCharacter, partyList, shown, withCharacter, withoutCharacter } from './characters.js';
-import type { PartyOf } from './parties.js';
+import {
+  type Character,
+  findCharacter,
+  type PartyOf,
+  partyList,
+  shown,
+  withCharacter,
+  withoutCharacter,
+} from './characters.js';
 
 const characterInput = z.object({
   name: z.string().describe("The character's name"),

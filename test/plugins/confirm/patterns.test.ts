@@ -1,12 +1,12 @@
-import { permits } from '@cinnabar/plugin-confirm/grants';
 import {
   briefPatternWords,
   choicesOf,
   fits,
   patternLike,
   patternWords,
+  permits,
   usuallyFixed,
-} from '@cinnabar/plugin-confirm/patterns';
+} from '@cinnabar/plugin-confirm/grants';
 import { expect } from 'chai';
 import fc from 'fast-check';
 
