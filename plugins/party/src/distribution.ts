@@ -153,7 +153,7 @@ const MOST_ITEMS = 100;
  * What is wrong with a model's distribution, in sentences that the model can act on; none when it may be shown.
  * @param characters names of those who may receive something
  */
-function findProblems(
+export function findProblems(
   distribution: Distribution,
   description: string,
   characters: readonly string[],

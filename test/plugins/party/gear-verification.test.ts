@@ -1,4 +1,4 @@
-import { findProblems } from '@cinnabar/plugin-party/dist/verify-distribution.js';
+import { findProblems } from '@cinnabar/plugin-party/dist/distribution.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 
