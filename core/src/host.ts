@@ -18,6 +18,7 @@ import { KEYS } from './composition/keys.js';
 import { registerServices } from './composition/registrations.js';
 import type { HostConfig } from './config/host-config.js';
 import { type DataLock, lockData } from './data-lock/lock.js';
+import { NO_WATCHDOG } from './gateway/boundary.js';
 import { login } from './gateway/client.js';
 import { createDiscordSync } from './gateway/discord-sync.js';
 import { createRedactor, secretsOf } from './observability/log-entry.js';
@@ -29,10 +30,8 @@ import { IN_MEMORY } from './plugins/lifecycle/records.js';
 import type { BuiltPlugins } from './plugins/loader.js';
 import type { PluginManager } from './plugins/manager.js';
 import { createUncaught, type UncaughtKind } from './process/errors.js';
-
-import { NO_WATCHDOG, type Watchdog } from './process/watchdog.js';
-import { dataUnusable, watchedDriver } from './storage/disk-watch.js';
-import type { Driver } from './storage/driver.js';
+import type { Watchdog } from './process/watchdog.js';
+import { type Driver, dataUnusable, watchedDriver } from './storage/driver.js';
 import { createFileDriver } from './storage/drivers/file-driver.js';
 
 export interface HostOptions {

@@ -10,7 +10,7 @@ const OF_THE_BOT = /^(?:me|parts\.client\.user|client\.user|this\.#?me|channel\.
 /** The places that ask for those of somebody else, and why that is no decision about what they may read. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'plugins/chat/src/history/pins.ts': 'whether an author may pin',
-  'plugins/chat/src/loop/sending/bot-mentions.ts': 'whether another bot can be pinged; it opens nothing',
+  'plugins/chat/src/loop/reply.ts': 'whether another bot can be pinged; it opens nothing',
   'plugins/chat/src/history/history-command.ts': 'whether an author may manage messages',
   'plugins/discord-tools/src/tools/channel-permissions.ts':
     'which permissions the asker may give away; asked of Discord just before',

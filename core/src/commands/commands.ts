@@ -1,10 +1,35 @@
-import type { Access, AuditLog, Clock, Logger, Metrics, Random } from '@cinnabar/sdk';
-import type { Client } from 'discord.js';
-import type { Boundary, CommandService, EnabledIn } from '../contracts.js';
-import { createCooldowns, createLostAnswers, type Execution } from './execute.js';
+import {
+  type Access,
+  type Actor,
+  type AuditLog,
+  type Clock,
+  isTransient,
+  type Logger,
+  type Metrics,
+  mayRefer,
+  type Random,
+  sendOnce,
+} from '@cinnabar/sdk';
+import type { Client, Message, SendableChannels } from 'discord.js';
+import type { Boundary, CommandService, EnabledIn, Owner } from '../contracts.js';
+import { ANSWER_PAUSES_MS, type Answers, denial, echo, NOT_AVAILABLE, partsOf } from './answers.js';
+import { prefixEnd, readArguments, readToken, skipSpace, skipWord } from './arguments.js';
+import { answerFailure, type Call, createCooldowns, createLostAnswers, type Execution, execute } from './execute.js';
 import { createInteractionRouter } from './interactions.js';
-import { createRecogniser, createSuggester, runMessage } from './message.js';
-import { buildCommand, buildGroup, createRegistry, decideEach, nearest, visibleAmong } from './registry.js';
+import { usageLine, usageOf } from './options.js';
+import {
+  buildCommand,
+  buildGroup,
+  type CommandEntry,
+  createRegistry,
+  decideEach,
+  type Entry,
+  type GroupEntry,
+  leavesOf,
+  nearest,
+  type Registry,
+  visibleAmong,
+} from './registry.js';
 import { createSlashSync, type SyncedListsDocument } from './slash-sync.js';
 
 /** Builds the command service: registry, parser, routers, slash sync and directory. */
@@ -96,4 +121,278 @@ export interface CommandServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+}
+
+/** On whose behalf a message asks, and where. */
+function actorOf(message: Message): Actor {
+  return { userId: message.author.id, guildId: message.guildId, channelId: message.channelId };
+}
+
+/** Runs the command that a message names; a group without one shows its help. */
+function runMessage(
+  execution: Execution,
+  message: Message,
+  entry: Entry,
+  { prefix, end }: Recognised,
+): Promise<void> | undefined {
+  if (!message.channel.isSendable()) return undefined;
+  const answers = answerMessage(message, message.channel, execution, entry.owner);
+  const descent = descend(entry, message.content, end);
+  return 'command' in descent
+    ? execute(execution, callOf(message, descent.command, prefix, descent.end, answers))
+    : explainGroup(execution, message, descent.group, shownPrefix(prefix, message.client), descent.stray, answers);
+}
+
+function callOf(message: Message, entry: CommandEntry, prefix: string, end: number, answers: Answers): Call {
+  return {
+    entry,
+    source: 'prefix',
+    prefix,
+    actor: actorOf(message),
+    place: {
+      client: message.client,
+      guild: message.guild,
+      user: message.author,
+      attachments: message.attachments,
+    },
+    message,
+    answers,
+    channel: () => message.channel,
+    member: () => message.member ?? message.guild?.members.fetch(message.author.id) ?? null,
+    given: () => readArguments(entry.specs, message.content, end, [...message.attachments.keys()]),
+    show: ({ sentence, option }) => `${sentence}\n${usageBlock(entry, shownPrefix(prefix, message.client), option)}`,
+  };
+}
+
+async function explainGroup(
+  execution: Execution,
+  message: Message,
+  group: GroupEntry,
+  prefix: string,
+  stray: string | undefined,
+  answers: Answers,
+): Promise<void> {
+  const actor = actorOf(message);
+  try {
+    const content = await groupHelp(execution.access, actor, group, prefix, stray);
+    await answers.reply({ content, notice: true });
+  } catch (error) {
+    const failed = { what: `help of ${group.name}`, actor, error, log: group.owner.log, forOperator: false };
+    await answerFailure(execution, failed, answers);
+  }
+}
+
+/** A message that begins like a command. */
+interface Recognised {
+  /** `undefined` when there is no such command, or none that is enabled here. */
+  readonly entry: Entry | undefined;
+  readonly prefix: string;
+  /** The first word after the prefix, in lower case. */
+  readonly word: string;
+  /** The index after that word. */
+  readonly end: number;
+}
+
+type Parts = Pick<CommandServices, 'client' | 'prefixes' | 'enabledIn'>;
+
+/** Builds the test that every message passes: a look at its author and first characters, then one map look-up. */
+function createRecogniser({ client, prefixes, enabledIn }: Parts, registry: Registry) {
+  const entryCalled = (word: string, guildId: string | null): Entry | undefined => {
+    const entry = registry.find(word);
+    if (entry === undefined || entry.surface === 'slash') return undefined;
+    return enabledIn(guildId, entry.owner.plugin) ? entry : undefined;
+  };
+
+  return (message: Message): Recognised | undefined => {
+    if (message.author.bot || client.user === null) return undefined;
+    const { content, guildId } = message;
+    const afterPrefix = prefixEnd(content, prefixes(guildId), client.user.id);
+    if (afterPrefix === 0 || message.system) return undefined;
+    const start = skipSpace(content, afterPrefix);
+    const end = skipWord(content, start);
+    if (start === end) return undefined;
+    // A mention names this bot, whatever it replies to.
+    if (!content.startsWith('<@') && isForAnotherBot(message, client.user.id)) return undefined;
+    const word = content.slice(start, end).toLowerCase();
+    return { entry: entryCalled(word, guildId), prefix: content.slice(0, afterPrefix), word, end };
+  };
+}
+
+/** Bots of one server may share a prefix: a command in reply to a bot's message is for that bot. Webhooks are no bots. */
+function isForAnotherBot({ reference, mentions, channel }: Message, ownId: string): boolean {
+  const { repliedUser } = mentions;
+  if (reference?.messageId === undefined || repliedUser?.bot !== true || repliedUser.id === ownId) return false;
+  return channel.messages.cache.get(reference.messageId)?.webhookId == null;
+}
+
+/** Where the words of a message lead: to a command, or no further than a group. */
+type Descent =
+  | { readonly command: CommandEntry; readonly end: number }
+  | { readonly group: GroupEntry /** The word that leads nowhere. */; readonly stray: string | undefined };
+
+/** Follows the words after a group's name to one of its commands. */
+function descend(entry: Entry, source: string, end: number): Descent {
+  if (entry.kind === 'command') return { command: entry, end };
+  const word = readToken(source, end);
+  const child = word === undefined || word.quoted ? undefined : entry.byName.get(word.text.toLowerCase());
+  if (word === undefined || child === undefined || child.surface === 'slash') {
+    return { group: entry, stray: word?.text };
+  }
+  return descend(child, source, word.end);
+}
+
+/** A prefix as people read it: a mention used as a prefix is no name in a code block. */
+function shownPrefix(prefix: string, client: Client): string {
+  const readable = prefix.startsWith('<@') ? `@${client.user?.displayName ?? 'bot'} ` : prefix;
+  return readable.replaceAll('`', 'ˋ');
+}
+
+/** The usage of a command in a code block, with carets under the option at fault. */
+function usageBlock(entry: CommandEntry, prefix: string, fault: string | undefined): string {
+  const start = `${prefix}${entry.name} `;
+  const lines = [`${start}${usageLine(entry.specs)}`.trimEnd()];
+  const index = entry.specs.findIndex((spec) => spec.name === fault);
+  const spec = entry.specs[index];
+  if (spec !== undefined) {
+    const before = entry.specs.slice(0, index).reduce((width, one) => width + usageOf(one).length + 1, start.length);
+    lines.push(' '.repeat(before) + '^'.repeat(usageOf(spec).length));
+  }
+  return ['```', ...lines, '```'].join('\n');
+}
+
+/**
+ * What a group answers when no command of it was named: those that the actor may run.
+ * @param stray the word that names none of them
+ * @throws CINNABAR_ACCESS_DENIED when the actor may run none
+ */
+async function groupHelp(
+  access: Access,
+  actor: Actor,
+  group: GroupEntry,
+  prefix: string,
+  stray: string | undefined,
+): Promise<string> {
+  const leaves = leavesOf(group).filter((leaf) => leaf.surface !== 'slash');
+  const { visible, refusal } = await visibleAmong(access, actor, leaves);
+  if (visible.length === 0 && refusal !== undefined) throw denial(refusal);
+  return [
+    ...(stray === undefined ? [] : [strayLine(group, prefix, stray, visible)]),
+    `**${prefix}${group.name}**: ${group.description}`,
+    ...visible.map((leaf) => line(leaf, prefix)),
+    ...(group.help === undefined ? [] : [group.help]),
+  ].join('\n');
+}
+
+function strayLine(group: GroupEntry, prefix: string, stray: string, visible: readonly CommandEntry[]): string {
+  const typed = `${group.name} ${stray}`;
+  const [near] = nearest(
+    stray,
+    visible.map((leaf) => leaf.key),
+  );
+  const meant = visible.find((leaf) => leaf.key === near);
+  const hint = meant === undefined ? '' : ` Did you mean ${echo(`${prefix}${meant.name}`)}?`;
+  return `There is no ${echo(prefix + typed)}.${hint}`;
+}
+
+function line({ name, description, info }: CommandEntry, prefix: string): string {
+  return `\`${`${prefix}${name} ${info.usage}`.trimEnd()}\` ${description}`;
+}
+
+/** `!!` is another bot's prefix, not a slip. */
+const LIKE_A_NAME = /^[\p{L}\p{N}]/u;
+
+type SuggestParts = Pick<CommandServices, 'enabledIn' | 'boundary'>;
+
+/**
+ * Says of a command whose plugin is switched off here that it is not available. Answers "did you mean" to one that does not exist, if something
+ * near does and the member may use it there.
+ * Silent otherwise, for other bots may share the prefix; after a mention and in direct messages too, where the words are meant for `ai`.
+ */
+function createSuggester({ enabledIn, boundary }: SuggestParts, registry: Registry, execution: Execution) {
+  const candidates = (word: string, guildId: string | null) =>
+    nearest(word, registry.names()).flatMap((name) => {
+      const entry = registry.find(name);
+      const usable = entry !== undefined && entry.surface !== 'slash' && enabledIn(guildId, entry.owner.plugin);
+      return usable ? [{ name, entry }] : [];
+    });
+
+  return (message: Message, { prefix, word }: Recognised): void => {
+    const addressed = message.guildId !== null && !prefix.startsWith('<@') && LIKE_A_NAME.test(word);
+    if (!addressed || !message.channel.isSendable()) return;
+    const { channel } = message;
+    const off = registry.find(word);
+    if (off !== undefined && off.surface !== 'slash') {
+      const answers = answerMessage(message, channel, execution, off.owner);
+      const say = () => answers.reply({ content: NOT_AVAILABLE, notice: true });
+      void boundary.run(off.owner, message.guildId, 'command that is switched off', say);
+      return;
+    }
+    const near = candidates(word, message.guildId);
+    const [first] = near;
+    if (first === undefined) return;
+    const answers = answerMessage(message, channel, execution, first.entry.owner);
+    const actor = actorOf(message);
+    void boundary.run(first.entry.owner, message.guildId, 'command suggestion', async () => {
+      try {
+        for (const { name, entry } of near) {
+          const { visible } = await visibleAmong(execution.access, actor, leavesOf(entry));
+          if (visible.length === 0) continue;
+          const content = `There is no ${echo(prefix + word)}. Did you mean ${echo(prefix + name)}?`;
+          await answers.reply({ content, notice: true });
+          return;
+        }
+      } catch (error) {
+        const { log } = first.entry.owner;
+        const failed = { what: 'command suggestion', actor, error, log, forOperator: false };
+        await answerFailure(execution, failed, answers);
+      }
+    });
+  };
+}
+
+/** Answers to a message: the first replies to it (unless it is gone by then), the others follow in the channel. */
+function answerMessage(
+  message: Message,
+  channel: SendableChannels,
+  { clock, lost }: Execution,
+  { scope: { signal } }: Owner,
+): Answers {
+  let answered = false;
+  let serial = 0;
+
+  const send = async (part: ReturnType<typeof partsOf>[number]) => {
+    const reference =
+      answered || !mayRefer(channel) ? {} : { reply: { messageReference: message, failIfNotExists: false } };
+    serial += 1;
+    const key = `command:${message.id}:${serial}`;
+    const retry = { clock, signal, pausesMs: ANSWER_PAUSES_MS };
+    const sent = await lost.attempt<Message>(channel.id, () =>
+      sendOnce(channel, { ...part, ...reference }, key, retry),
+    );
+    answered = true;
+    return sent;
+  };
+
+  const answers: Answers = {
+    async reply(reply) {
+      const [first, ...others] = partsOf(reply, message.author.id);
+      let last = await send(first);
+      for (const part of others) last = await send(part);
+      return last;
+    },
+    async defer() {
+      await lost.attempt(channel.id, () =>
+        channel.sendTyping().catch((error: unknown) => {
+          // Only shows that the bot is at work: no reason not to be.
+          if (!isTransient(error)) throw error;
+        }),
+      );
+    },
+    async refuse(sentence) {
+      await answers.reply({ content: sentence, notice: true });
+    },
+    finish: () => undefined,
+    close: () => undefined,
+  };
+  return answers;
 }

@@ -50,8 +50,7 @@ import type { HostNotices } from '../observability/owner-notices.js';
 import type { PluginManager } from '../plugins/manager.js';
 import type { PluginServices } from '../plugins/services.js';
 import type { Watchdog } from '../process/watchdog.js';
-import type { DiskWatch } from '../storage/disk-watch.js';
-import type { Driver } from '../storage/driver.js';
+import type { DiskWatch, Driver } from '../storage/driver.js';
 import type { WorkerService } from '../workers/workers.js';
 
 const key = <T>(name: string): InjectionToken<T> => Symbol(name);

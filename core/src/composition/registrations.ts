@@ -28,10 +28,9 @@ import { createGuardStore, createPluginManager, type PluginChange, type PluginMa
 import { createPersonalData } from '../plugins/personal-data.js';
 import { createServices } from '../plugins/services.js';
 import { createResponders } from '../responders/responders.js';
-import { createDiskWatch } from '../storage/disk-watch.js';
 import { createCeilings } from '../storage/documents/settings.js';
-import { createFiles } from '../storage/files.js';
-import { createStorage } from '../storage/storage.js';
+import { createDiskWatch } from '../storage/driver.js';
+import { createFiles, createStorage } from '../storage/storage.js';
 import { createLedgerStore } from '../tools/ledger-store.js';
 import { createToolPolicies, createTools } from '../tools/tools.js';
 import { HOST_VERSION } from '../version.js';

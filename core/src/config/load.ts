@@ -4,18 +4,8 @@ import { CinnabarError, type ListenAddress, parseListen } from '@cinnabar/sdk';
 import { parse as parseDotenv } from 'dotenv';
 import { z } from 'zod';
 import { LEVELS } from '../observability/log-entry.js';
-import {
-  BOTS,
-  botNameProblem,
-  botsIn,
-  type ConfigFile,
-  type HostConfig,
-  hostKeysOf,
-  LISTEN_RULE,
-  presentFiles,
-  readConfigFile,
-  shownPath,
-} from './host-config.js';
+import { BOTS, botsIn, hostKeysOf, presentFiles, shownPath } from './configuration.js';
+import { botNameProblem, type ConfigFile, type HostConfig, LISTEN_RULE, readConfigFile } from './host-config.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CinnabarError, type Clock, type Logger, type OwnerAlert, sentenceOf } from '@cinnabar/sdk';
 import type { Boundary, Owner } from '../contracts.js';
-
 import type { Watchdog } from '../process/watchdog.js';
 
 interface Parts {
@@ -357,3 +356,6 @@ export function during<T>(plugin: string, label: string, task: () => T): T {
     doing.label = outerLabel;
   }
 }
+
+/** For a host that is not the whole process. */
+export const NO_WATCHDOG: Watchdog = { beat: () => undefined, rest: () => undefined, logTo: () => undefined };

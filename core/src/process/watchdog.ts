@@ -19,9 +19,6 @@ export interface Watchdog {
 
 const RESTING = -1;
 
-/** For a host that is not the whole process. */
-export const NO_WATCHDOG: Watchdog = { beat: () => undefined, rest: () => undefined, logTo: () => undefined };
-
 /** Starts the watchdog. It keeps no process alive, and ends with it. */
 export function startWatchdog(): Watchdog {
   const beats = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);

@@ -1,4 +1,4 @@
-import { createDiskWatch, watchedDriver } from '@cinnabar/core/internal/storage/disk-watch';
+import { createDiskWatch, watchedDriver } from '@cinnabar/core/internal/storage/driver';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';

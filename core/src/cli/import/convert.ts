@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readYaml, z } from '@cinnabar/sdk';
-import { botNameProblem, isSnowflake } from '../../config/host-config.js';
+import { isSnowflake } from '../../config/configuration.js';
+import { botNameProblem } from '../../config/host-config.js';
 import { isSecretName, redactShapes } from '../../observability/log-entry.js';
 import type { Findings } from './import.js';
 
