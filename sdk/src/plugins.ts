@@ -71,3 +71,12 @@ export interface Prefixes {
   reset(guildId: string): Promise<readonly string[]>;
 }
 export const Prefixes = defineToken<Prefixes>('cinnabar.prefixes');
+
+/** The process that runs the plugins. */
+export interface HostInfo {
+  /** Of the host: `0.1.0`. */
+  readonly version: string;
+  /** When it started, in milliseconds since 1970. */
+  readonly startedAt: number;
+}
+export const HostInfo = defineToken<HostInfo>('cinnabar.host');

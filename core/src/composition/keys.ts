@@ -6,6 +6,7 @@ import {
   Commands,
   Configuration,
   Files,
+  HostInfo,
   Identities,
   Ledger,
   MessageOrigins,
@@ -62,6 +63,7 @@ export const KEYS = {
   config: key<HostConfig>('config'),
   configuration: key<ConfigurationService>('configuration'),
   clock: key<Clock>('clock'),
+  hostInfo: key<HostInfo>('host info'),
   random: key<Random>('random'),
   logs: key<Logs>('logs'),
   driver: key<Driver>('driver'),
@@ -105,6 +107,7 @@ export function provideHostServices(container: DependencyContainer): void {
   const provide = <T>(token: Token<T>, find: () => T) => container.register<T>(token.id, { useFactory: find });
 
   provide(Clock, () => container.resolve(KEYS.clock));
+  provide(HostInfo, () => container.resolve(KEYS.hostInfo));
   provide(Random, () => container.resolve(KEYS.random));
   provide(Configuration, () => container.resolve(KEYS.configuration));
   provide(Identities, () => container.resolve(KEYS.identities));

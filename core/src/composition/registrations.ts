@@ -284,6 +284,7 @@ function registerSurfaces(service: Register): void {
   service(KEYS.messageOrigins, (get) => createMessageOrigins(get(KEYS.logs).logger('tools')));
   service(KEYS.accessRules, (get) => createAccessRules(get(KEYS.guildStates)));
   service(KEYS.tierRoles, (get) => createTierRoles(get(KEYS.guildStates)));
+  service(KEYS.hostInfo, (get) => ({ version: HOST_VERSION, startedAt: get(KEYS.clock).now() }));
   service(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
   service(KEYS.tools, (get) =>
     createTools({

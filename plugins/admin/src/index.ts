@@ -1,5 +1,6 @@
 import { definePlugin } from '@cinnabar/sdk';
 import { registerAccessCommands } from './access-commands.js';
+import { registerBotCommands } from './bot-commands.js';
 import { ID, inject } from './context.js';
 import { registerHelp } from './help.js';
 import { registerMyData } from './my-data.js';
@@ -31,6 +32,7 @@ export default definePlugin({
     context.ready(() => logMissingPermissions(context));
     registerAccessCommands(context);
     registerRoleCommands(context);
+    registerBotCommands(context);
     registerPrefixCommands(context);
     registerSettingsCommands(context);
     registerToolCommands(context);

@@ -61,7 +61,8 @@ async function serve(
   const { faults, log, world } = services;
   const method = request.method ?? 'GET';
   const version = /^\/api(?:\/v(\d+))?(\/.*)$/.exec(url.pathname);
-  const path = version?.[2] ?? url.pathname;
+  // discord.js writes the `@me` of some paths encoded. No id and no emoji holds an @.
+  const path = (version?.[2] ?? url.pathname).replaceAll('%40', '@');
   const match = findRoute(method, path);
   const fault = faults.take(method, match?.route.path ?? path, path);
   const body = await readBody(request).catch((error: unknown) => error);

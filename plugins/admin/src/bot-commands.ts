@@ -1,0 +1,129 @@
+import { createAskFirst, formatDuration, option, plainText, subcommand, UserError, z } from '@cinnabar/sdk';
+import { type Client, version as discordVersion, OAuth2Scopes, PermissionsBitField } from 'discord.js';
+import type { AdminContext } from './context.js';
+import { code, guildOf } from './format.js';
+
+const OWNER = { tier: 'botOwner' } as const;
+const ADMIN = { tier: 'admin', where: 'guild' } as const;
+const MOST_SERVERS = 100;
+/** Discord's limit for a nickname. */
+const LONGEST_NAME = 32;
+
+/** `!bot …`: the bot itself. */
+export function registerBotCommands({ group, component, client, services }: AdminContext): void {
+  const { audit, clock, host, plugins } = services;
+  const askFirst = createAskFirst({ component, ...services, name: 'bot-leave', access: OWNER });
+  const uptime = () =>
+    `Up for ${formatDuration(Math.floor((clock.now() - host.startedAt) / 1_000) * 1_000)}, since <t:${Math.floor(host.startedAt / 1_000)}:f>.`;
+
+  group({
+    name: 'bot',
+    description: 'See and control the bot itself',
+    commands: [
+      subcommand({
+        name: 'info',
+        description: 'Show the version, the plugins and how long the bot has been up',
+        run(ctx) {
+          const running = plugins
+            .list()
+            .filter(({ id, state }) => state === 'running' && plugins.enabledIn(ctx.actor.guildId, id));
+          return ctx.reply(
+            [
+              `**${plainText(client.user?.displayName ?? 'The bot')}** runs on Cinnabar ${host.version}, discord.js ${discordVersion} and Node ${process.versions.node}.`,
+              `${running.length} plugins are on here; \`${ctx.prefix}help\` lists what they do.`,
+              uptime(),
+            ].join('\n'),
+          );
+        },
+      }),
+      subcommand({
+        name: 'uptime',
+        description: 'Show how long the bot has been up',
+        run: (ctx) => ctx.reply(uptime()),
+      }),
+      subcommand({
+        name: 'ping',
+        description: 'Measure how long Discord takes to answer',
+        cooldown: { uses: 3, perMs: 30_000 },
+        async run(ctx) {
+          const askedAt = clock.now();
+          const message = await ctx.reply('Pong.');
+          const heartbeat = client.ws.ping < 0 ? 'not measured yet' : `${Math.round(client.ws.ping)} ms`;
+          await message.edit(
+            `Pong. A message takes ${clock.now() - askedAt} ms, the gateway’s heartbeat: ${heartbeat}.`,
+          );
+        },
+      }),
+      subcommand({
+        name: 'invite',
+        description: 'Get the link that adds the bot to a server',
+        help: 'With the permissions that the loaded plugins declare, and no others.',
+        async run(ctx) {
+          const app = client.application ?? undefined;
+          const isOwner = (await services.access.tierOf(ctx.actor)) === 'botOwner';
+          if (app?.botPublic === false && !isOwner) throw new UserError('Only the bot’s owner can add it to servers.');
+          await ctx.reply({ content: `<${inviteOf(client, services.plugins.list())}>`, ephemeral: true });
+        },
+      }),
+      subcommand({
+        name: 'servers',
+        description: 'List the servers that the bot is in',
+        access: OWNER,
+        run(ctx) {
+          const guilds = [...client.guilds.cache.values()].sort((a, b) => b.memberCount - a.memberCount);
+          const lines = guilds
+            .slice(0, MOST_SERVERS)
+            .map(({ id, name, memberCount }) => `• ${plainText(name)} ${code(id)}: ${memberCount} members`);
+          const more = guilds.length > MOST_SERVERS ? [`… and ${guilds.length - MOST_SERVERS} more`] : [];
+          return ctx.reply({
+            content: [`**Servers** (${guilds.length})`, ...lines, ...more].join('\n'),
+            ephemeral: true,
+          });
+        },
+      }),
+      subcommand({
+        name: 'leave',
+        description: 'Leave a server',
+        help: 'What the plugins keep for the server stays, for the day the bot is invited again.',
+        access: OWNER,
+        options: { server: z.string().optional().describe('Id of the server; by default this one') },
+        examples: ['bot leave', 'bot leave 1456074443980800002'],
+        run(ctx, { server }) {
+          const guild = client.guilds.cache.get(server ?? guildOf(ctx.actor));
+          if (guild === undefined)
+            throw new UserError(`The bot is in no server with the id ${code(server)}. \`bot servers\` lists them.`);
+          return askFirst(ctx, {
+            content: `Leave **${plainText(guild.name)}** (${guild.memberCount} members)?`,
+            yes: 'Leave it',
+            async run() {
+              await guild.leave();
+              audit.record({ actor: ctx.actor, act: `bot leave ${guild.id} (agreed)`, outcome: 'done' });
+              return `Left **${plainText(guild.name)}**.`;
+            },
+          });
+        },
+      }),
+      subcommand({
+        name: 'nick',
+        description: 'Change what the bot is called in this server',
+        access: { ...ADMIN, bot: ['ChangeNickname'] },
+        options: { name: option.rest().optional().describe('Its name here; without one, its own') },
+        async run(ctx, { name }) {
+          if ((name?.length ?? 0) > LONGEST_NAME) throw new UserError(`A name has at most ${LONGEST_NAME} characters.`);
+          const guild = client.guilds.cache.get(guildOf(ctx.actor));
+          const me = await guild?.members.editMe({ nick: name ?? null });
+          await ctx.reply(`I am called ${plainText(me?.displayName ?? name ?? '')} here now.`);
+        },
+      }),
+    ],
+  });
+}
+
+/** The link that adds the bot with exactly the permissions that plugins declare. */
+function inviteOf(client: Client, loaded: ReturnType<AdminContext['services']['plugins']['list']>): string {
+  const declared = loaded.flatMap(({ manifest }) => manifest.permissions ?? []);
+  return client.generateInvite({
+    scopes: [OAuth2Scopes.Bot, OAuth2Scopes.ApplicationsCommands],
+    permissions: new PermissionsBitField([...new Set(declared)]),
+  });
+}
