@@ -18,7 +18,7 @@ import type {
 import type { Client } from 'discord.js';
 import type { ActionRegistry } from './actions/action.js';
 import type { ConversationStore } from './conversation/conversation-store.js';
-import type { Memories } from './memory/types.js';
+import type { Memories } from './memory/memories.js';
 import type { Allowance } from './proactive.js';
 import type { EventHub, TraceStore } from './running/events.js';
 import type { CallLog } from './running/run.js';

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createMemories } from '@cinnabar/plugin-persona/memory/memories';
-import type { Embed, Memories, Place } from '@cinnabar/plugin-persona/memory/types';
+import { createMemories, type Memories } from '@cinnabar/plugin-persona/memory/memories';
+import type { Embed, Place } from '@cinnabar/plugin-persona/memory/types';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { recordingLogger } from '../../support/logs.js';
 import type { Corpus } from './corpus.js';

@@ -1,7 +1,8 @@
 import { type PersonaChain, UserError, z } from '@cinnabar/sdk';
 import type { PersonaContext } from '../context.js';
 import type { ConversationStore, Line } from '../conversation/conversation-store.js';
-import { isMember, type Memories, type NewMemory } from '../memory/types.js';
+import type { Memories } from '../memory/memories.js';
+import { isMember, type NewMemory } from '../memory/types.js';
 import type { PersonaStore } from '../state/persona-store.js';
 import { addItem, LIMITS, removeItem, type State, tidyText } from '../state/state.js';
 import { type Action, defineAction, type TurnRun } from './action.js';

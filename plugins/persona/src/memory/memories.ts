@@ -11,11 +11,11 @@ import {
   isMember,
   isVisible,
   type Listing,
-  type Memories,
   type Memory,
   type NewMemory,
   type Place,
   type Recall,
+  type Recalled,
   type ReflectionState,
 } from './types.js';
 import { compose, evidenceOf, forgetLeast, inRange, planAdd, removeWhole, retract, tidy } from './updates.js';
@@ -35,12 +35,17 @@ const CAPACITY = 10_000;
 const LIMIT = 5;
 const MOST_LIMIT = 50;
 
-/** Opens what personas remember. Nothing is read before it is asked for. */
-export function createMemories(options: MemoryOptions): Memories {
-  const { clock, random, log, capacity = CAPACITY } = options;
+export type Memories = ReturnType<typeof createMemories>;
+
+/**
+ * Opens what personas remember. Nothing is read before it is asked for. All writes are on the disk before they resolve, in the order in which they
+ * were asked for.
+ */
+export function createMemories(options: MemoryOptions) {
+  const { clock, random, capacity = CAPACITY } = options;
   const files = createMemoryFiles({ files: { journal: openJournal }, ...options });
-  const embedding = createEmbedding({ embed: options.embed, files, clock, log });
-  const sources = createSourceChanges(files);
+  const embedding = createEmbedding(options.embed, files, options);
+  const { isDeleted, ...sources } = createSourceChanges(files);
 
   const chargeFor = ({ guildId, channelId, mind }: Place, trigger: string): Charge => ({
     actor: { guildId, channelId, userId: options.self?.() ?? mind },
@@ -54,7 +59,7 @@ export function createMemories(options: MemoryOptions): Memories {
   async function addTo(file: MemoryFile, given: NewMemory): Promise<Added> {
     const { index } = file;
     const memory = compose(given, index, random.id(), clock.now());
-    if (memory.text === '' || sources.isDeleted(memory.messageId)) {
+    if (memory.text === '' || isDeleted(memory.messageId)) {
       return { outcome: 'refused', memory: undefined, replaced: [] };
     }
     const { outcome, replaced, ...change } = planAdd(index, memory, given.supersedes);
@@ -90,28 +95,33 @@ export function createMemories(options: MemoryOptions): Memories {
   };
 
   return {
-    add: (given) => files.use(given.place, (file) => file.run(() => addTo(file, given))),
-    retrieve: (recall) => files.use(recall.place, (file) => recalledFrom(file, recall)),
-    list: (place, which = {}) =>
+    ...sources,
+    add: (given: NewMemory) => files.use(given.place, (file) => file.run(() => addTo(file, given))),
+    /** Of what may be known in that place, the best first: relevance × importance × recency (0.995 an hour), the latter two slightly where something is asked. */
+    retrieve: (recall: Recall) => files.use(recall.place, (file) => recalledFrom(file, recall)),
+    /** What may be known in that place, the newest first. */
+    list: (place: Place, which: Listing = {}): Promise<readonly Memory[]> =>
       files.use(place, async ({ index }) =>
         [...index.all()]
           .filter((memory) => isVisible(memory, place) && fits(memory, which))
           .sort(byTime)
           .reverse(),
       ),
-    find: (place, id) => files.use(place, async (file) => visible(file, place, id)),
-    setAside: (place, id) =>
+    find: (place: Place, id: string) => files.use(place, async (file) => visible(file, place, id)),
+    /** Puts a memory out of mind; it may be restored. What it took the place of does not come back. Resolves with whether there was one. */
+    setAside: (place: Place, id: string) =>
       onVisible(place, id, false, async (file, memory) => {
         await file.commit({ put: [{ ...memory, setAsideAt: clock.now() }] });
         return true;
       }),
-    restore: (place, id) =>
+    restore: (place: Place, id: string) =>
       onVisible(place, id, false, async (file, memory) => {
         if (memory.setAsideAt === null) return false;
         await file.commit({ put: [{ ...memory, setAsideAt: null }] });
         return true;
       }),
-    setAsideAll: (place) =>
+    /** Puts all that one mind remembers in a guild or direct message out of mind. Resolves with what `restoreAll` takes; `undefined` when there was nothing. */
+    setAsideAll: (place: Place) =>
       files.use(place, (file) =>
         file.run(async () => {
           const at = clock.now();
@@ -121,42 +131,44 @@ export function createMemories(options: MemoryOptions): Memories {
           return at;
         }),
       ),
-    restoreAll: (place, at) =>
+    restoreAll: (place: Place, at: number) =>
       files.use(place, (file) =>
         file.run(async () => {
           const put = [...file.index.all()].filter(({ setAsideAt }) => setAsideAt === at);
           await file.commit({ put: put.map((memory) => ({ ...memory, setAsideAt: null })) });
         }),
       ),
-    remove: (place, id) => onVisible(place, id, 0, (file) => erased(file, removeWhole(file.index, id))),
-    retract: (place, id) => onVisible(place, id, 0, (file) => erased(file, retract(file.index, [id]))),
-    clear: (place) => files.use(place, (file) => file.run(() => file.wipe())),
-    messageDeleted: sources.messageDeleted,
-    messageEdited: sources.messageEdited,
-    channelDeleted: sources.channelDeleted,
-    guildDeleted: sources.guildDeleted,
-    reflection: (place) => files.use(place, async ({ index }) => reflectionState(index, place)),
-    reflect: (place, insights) =>
+    /** Deletes a memory for good, with what it took the place of and what rests on it. Resolves with how many went. */
+    remove: (place: Place, id: string) => onVisible(place, id, 0, (file) => erased(file, removeWhole(file.index, id))),
+    /** Takes a memory back, as though it had never been added. Resolves with how many went: what rests on it goes, too. */
+    retract: (place: Place, id: string) => onVisible(place, id, 0, (file) => erased(file, retract(file.index, [id]))),
+    /** Deletes all that one mind remembers in a guild, or in a direct message. */
+    clear: (place: Place) => files.use(place, (file) => file.run(() => file.wipe())),
+    reflection: (place: Place) => files.use(place, async ({ index }) => reflectionState(index, place)),
+    /** Stores what came of a reflection and starts counting anew; also when nothing came of it. Insights without evidence are left out. */
+    reflect: (place: Place, insights: readonly Insight[]): Promise<readonly Memory[]> =>
       files.use(place, (file) =>
         file.run(async () => {
           const { index } = file;
           const speaker = options.self?.() ?? place.mind;
           const put = insights.flatMap(
-            (insight) => reflectionOf({ index, place, insight, speaker, id: random.id(), now: clock.now() }) ?? [],
+            (insight) => reflectionOf(insight, { index, place, speaker, id: random.id(), now: clock.now() }) ?? [],
           );
           await file.commit({ put, reflected: freshAt(index, place).map(({ id }) => id) });
           embedding.follow(file, place, indexingOf(place));
           return put;
         }),
       ),
+    /** What a member said, or what is about them: for the host's export and deletion. */
     personalData: personalDataIn(files),
-    async close() {
+    /** Writes what is still due and lets go of the files. Nothing may be called after it. */
+    async close(): Promise<void> {
       await embedding.idle();
       await files.close();
     },
   };
 
-  async function recalledFrom(file: MemoryFile, recall: Recall) {
+  async function recalledFrom(file: MemoryFile, recall: Recall): Promise<readonly Recalled[]> {
     const { place, query = '', limit = LIMIT, charge = searchIn(place), signal } = recall;
     embedding.follow(file, place, indexingOf(place));
     const vector = query.trim() === '' ? undefined : await embedding.of(query, charge, signal);
@@ -200,18 +212,19 @@ function freshAt(index: MemoryIndex, place: Place): readonly Memory[] {
   return index.pending().filter((memory) => isStanding(memory) && isVisible(memory, place));
 }
 
-interface Reflecting {
-  readonly index: MemoryIndex;
-  readonly place: Place;
-  readonly insight: Insight;
-  /** Whose reflection it is: the bot's user id, or the mind where that is not known. */
-  readonly speaker: string;
-  readonly id: string;
-  readonly now: number;
-}
-
 /** A reflection as a memory; `undefined` without evidence. Its audience may know all of its evidence. */
-function reflectionOf({ index, place, insight, speaker, id, now }: Reflecting): Memory | undefined {
+function reflectionOf(
+  insight: Insight,
+  at: {
+    readonly index: MemoryIndex;
+    readonly place: Place;
+    /** The bot's user id, or the mind where that is not known. */
+    readonly speaker: string;
+    readonly id: string;
+    readonly now: number;
+  },
+): Memory | undefined {
+  const { index, place, speaker, id, now } = at;
   const evidence = insight.evidence
     .flatMap((each) => index.get(each) ?? [])
     .filter((memory) => memory.setAsideAt === null && isVisible(memory, place));

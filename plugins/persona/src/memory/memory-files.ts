@@ -2,79 +2,28 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Clock, copyToNew, type Files, type Logger, removeFiles, z } from '@cinnabar/sdk';
 import { type Change, encodeVector, isEmpty, MemoryIndex } from './memory-index.js';
-import { createSearch, type Search } from './search.js';
-import type { Memory, Place } from './types.js';
-
-const memory: z.ZodType<Memory> = z.object({
-  id: z.string().min(1),
-  kind: z.enum(['fact', 'reflection']),
-  text: z.string(),
-  subject: z.string(),
-  subjectName: z.string().nullable(),
-  speakerName: z.string().nullable(),
-  speaker: z.string(),
-  messageId: z.string().nullable(),
-  channelId: z.string(),
-  guildId: z.string().nullable(),
-  at: z.number(),
-  importance: z.number().min(1).max(10),
-  visibility: z.enum(['guild', 'channel', 'dm']),
-  supersededBy: z.string().nullable(),
-  duplicateOf: z.string().nullable(),
-  evidence: z.array(
-    z.object({
-      id: z.string(),
-      messageId: z.string().nullable(),
-      channelId: z.string(),
-      people: z.array(z.string()),
-    }),
-  ),
-  lastAccess: z.number(),
-  setAsideAt: z.number().nullable(),
-});
+import { createSearch } from './search.js';
+import { memorySchema, type Place } from './types.js';
 
 /** One line of a memory file. Fields of earlier versions are passed over. */
 const changeSchema: z.ZodType<Change> = z.object({
   drop: z.array(z.string()).optional(),
-  put: z.array(memory).optional(),
+  put: z.array(memorySchema).optional(),
   reflected: z.union([z.array(z.string()), z.literal('all')]).optional(),
   seen: z.array(z.tuple([z.string(), z.number()])).optional(),
   vectors: z.array(z.tuple([z.string(), z.string()])).optional(),
 });
 
-/** What one persona remembers in one guild or direct message: in memory, and in a file that is only ever added to until it is worth writing anew. */
-export interface MemoryFile {
-  readonly index: MemoryIndex;
-  readonly search: Search;
-  /** Tasks that change something come one after another. */
-  run<T>(task: () => Promise<T>): Promise<T>;
-  /** Written, then done. Within `run`. */
-  commit(change: Change): Promise<void>;
-  /** Done, then written: what has to go is not told any more even when the disk fails. The file is soon written anew without it. Within `run`. */
-  erase(change: Change): Promise<void>;
-  /** Writes the file anew, so that nothing deleted is left in it. Within `run`. */
-  rewrite(): Promise<void>;
-  /** These were recalled; written with the next maintenance. */
-  recalled(ids: readonly string[], at: number): void;
-  /** Writes what is due. */
-  maintain(): Promise<void>;
-  /** Forgets everything and deletes the files. Within `run`. */
-  wipe(): Promise<void>;
-  /** Deletes copies of a damaged file in which the text stands. Within `run`. */
-  removeCopies(text: string): Promise<void>;
-  /** Lets go of the file; the next change opens it again. */
-  release(): Promise<void>;
-}
+export type MemoryFile = Awaited<ReturnType<typeof openMemoryFile>>;
 
 /** Lines beyond twice what is remembered at which a file is written anew. */
 const SLACK_LINES = 1_000;
 
-/** @param schedule asks for `maintain` in a while */
-async function openMemoryFile(
-  path: string,
-  { files, clock, log }: FileOptions,
-  schedule: () => void,
-): Promise<MemoryFile> {
+/**
+ * What one persona remembers in one guild or direct message: in memory, and in a file that only grows until it is worth rewriting.
+ * @param schedule asks for `maintain` in a while
+ */
+async function openMemoryFile(path: string, { files, clock, log }: FileOptions, schedule: () => void) {
   const index = new MemoryIndex();
   const search = createSearch(index);
   const seen = new Map<string, number>();
@@ -127,12 +76,15 @@ async function openMemoryFile(
   return {
     index,
     search,
+    /** Tasks that change something come one after another. */
     run,
-    async commit(change) {
+    /** Written, then done. Within `run`. */
+    async commit(change: Change): Promise<void> {
       await write(change);
       index.apply(change);
     },
-    async erase(change) {
+    /** Done, then written: what has to go is not told any more even when the disk fails. The file is soon rewritten without it. Within `run`. */
+    async erase(change: Change): Promise<void> {
       index.apply(change);
       if ((change.drop?.length ?? 0) > 0) {
         tainted = true;
@@ -140,12 +92,15 @@ async function openMemoryFile(
       }
       await write(change);
     },
+    /** Rewrites the file, so that nothing deleted is left in it. Within `run`. */
     rewrite,
-    recalled(ids, at) {
+    /** These were recalled; written with the next maintenance. */
+    recalled(ids: readonly string[], at: number): void {
       index.apply({ seen: ids.map((id) => [id, at] as const) });
       for (const id of ids) seen.set(id, at);
       schedule();
     },
+    /** Writes what is due. */
     maintain: () =>
       run(async () => {
         if (tainted || lines > 2 * index.size + SLACK_LINES) return rewrite();
@@ -153,14 +108,17 @@ async function openMemoryFile(
         seen.clear();
         await write({ seen: due });
       }),
-    async wipe() {
+    /** Forgets everything and deletes the files. Within `run`. */
+    async wipe(): Promise<void> {
       index.apply({ drop: [...index.all()].map(({ id }) => id) });
       await journal.release();
       await removeAll(path);
       lines = 0;
       tainted = false;
     },
-    removeCopies: (text) => removeCopiesWith(path, text),
+    /** Deletes copies of a damaged file in which the text stands. Within `run`. */
+    removeCopies: (text: string) => removeCopiesWith(path, text),
+    /** Lets go of the file; the next change opens it again. */
     release: () => journal.release(),
   };
 }

@@ -200,13 +200,11 @@ const BATCH = 64;
 const REST_MS = 60_000;
 
 /** Embeddings, where a provider makes them. Without one, and when it fails, words alone decide. */
-export function createEmbedding(parts: {
-  readonly embed: Embed | undefined;
-  readonly files: Pick<MemoryFiles, 'use'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly log: Logger;
-}) {
-  const { embed, files, clock, log } = parts;
+export function createEmbedding(
+  embed: Embed | undefined,
+  files: Pick<MemoryFiles, 'use'>,
+  { clock, log }: { readonly clock: Pick<Clock, 'now'>; readonly log: Logger },
+) {
   let restsUntil = Number.NEGATIVE_INFINITY;
   const running = new Map<MemoryFile, Promise<void>>();
   const stopping = new AbortController();

@@ -1,11 +1,9 @@
 import { distance } from 'fastest-levenshtein';
 import type { MayRead } from '../personal-data.js';
 import { type MemoryFile, type MemoryFiles, spaceOf } from './memory-files.js';
-import type { Memories, Memory, PersonalMemories } from './types.js';
+import type { Memory, MessageRef } from './types.js';
 import { planAdd, retract } from './updates.js';
-import { commonFrom, folded } from './words.js';
-
-type Following = Pick<Memories, 'messageDeleted' | 'messageEdited' | 'channelDeleted' | 'guildDeleted'>;
+import { differencesOf, folded } from './words.js';
 
 /** A run may still be under way about a message that is deleted meanwhile. */
 const MOST_DELETED = 10_000;
@@ -66,8 +64,10 @@ export function createSourceChanges(files: MemoryFiles) {
     return learned.length;
   };
 
-  const following: Following = {
-    async messageDeleted(messages) {
+  return {
+    isDeleted: (messageId: string | null) => messageId !== null && deleted.has(messageId),
+    /** Deletes what was learned from messages, as though it had never been said. Returns how many memories went. */
+    async messageDeleted(messages: MessageRef | readonly MessageRef[]): Promise<number> {
       const bySpace = new Map<string, string[]>();
       for (const message of [messages].flat()) {
         noteDeleted(message.messageId);
@@ -80,25 +80,25 @@ export function createSourceChanges(files: MemoryFiles) {
       }
       return count;
     },
-    async messageEdited(ref, text, before) {
+    /**
+     * A message was edited: what was learned from it is changed where the words alone show how, and forgotten otherwise (see `revised`), with
+     * speaker, time and visibility as before. Returns how many memories came of the message.
+     * @param before what the message said, where that is known
+     */
+    async messageEdited(ref: MessageRef, text: string, before?: string): Promise<number> {
       const counts = await files.useEach(spaceOf(ref), (file) =>
         file.run(() => rewriteFrom(file, ref.messageId, text, before)),
       );
       return counts.reduce((sum, count) => sum + count, 0);
     },
-    channelDeleted: (guildId, channelId) =>
+    /** A channel was deleted, and all messages with it. */
+    channelDeleted: (guildId: string, channelId: string) =>
       eraseWhere(spaceOf({ guildId, channelId }), ({ index }) =>
-        [...index.all()].filter((memory) => isFrom(memory, channelId)),
+        [...index.all()].filter(
+          (memory) => memory.channelId === channelId || memory.evidence.some((each) => each.channelId === channelId),
+        ),
       ),
-    async guildDeleted(guildId) {
-      await files.useEach(spaceOf({ guildId, channelId: guildId }), (file) => file.run(() => file.wipe()));
-    },
   };
-  return { ...following, isDeleted: (messageId: string | null) => messageId !== null && deleted.has(messageId) };
-}
-
-function isFrom({ channelId, evidence }: Memory, deletedId: string): boolean {
-  return channelId === deletedId || evidence.some((each) => each.channelId === deletedId);
 }
 
 /** Where two texts differ: the words that were there, and those that are there now. */
@@ -174,24 +174,11 @@ function hunksOf(before: string, after: string): readonly Hunk[] | undefined {
   const [was, is] = [wordsIn(before), wordsIn(after)];
   if (was.length > MOST_WORDS || is.length > MOST_WORDS) return undefined;
   const [a, b] = [was.map(folded), is.map(folded)];
-  const at = commonFrom(a, b);
-  const hunks: Hunk[] = [];
-  let [fromI, fromJ, i, j] = [0, 0, 0, 0];
-  const close = (isAfterwards: boolean) => {
-    if (i > fromI || j > fromJ) hunks.push({ was: was.slice(fromI, i), is: is.slice(fromJ, j), isAfterwards });
-  };
-  while (i < a.length && j < b.length) {
-    if (a[i] === b[j]) {
-      close(false);
-      i++;
-      j++;
-      [fromI, fromJ] = [i, j];
-    } else if (at(i, j + 1) >= at(i + 1, j)) j++;
-    else i++;
-  }
-  [i, j] = [a.length, b.length];
-  close(startsSentence(after, fromJ));
-  return hunks;
+  return differencesOf(a, b).map(({ mine, theirs }) => ({
+    was: was.slice(...mine),
+    is: is.slice(...theirs),
+    isAfterwards: mine[1] === was.length && theirs[1] === is.length && startsSentence(after, theirs[0]),
+  }));
 }
 
 /** Whether the words from the n-th on are sentences of their own. */
@@ -204,9 +191,9 @@ function startsSentence(text: string, index: number): boolean {
  * What a member said, what is about them or mentions them, and what rests on that; over all guilds, direct messages and minds. What comes from
  * where the member cannot read now is withheld: an export says that there is something, and forgetting deletes it.
  */
-export function personalDataIn(files: MemoryFiles): PersonalMemories {
+export function personalDataIn(files: MemoryFiles) {
   return {
-    async export(userId, mayRead) {
+    async export(userId: string, mayRead: MayRead): Promise<unknown> {
       const found = [];
       for (const space of await files.spaces()) {
         const theirs = await files.useEach(space, async ({ index }, mind) =>
@@ -217,7 +204,7 @@ export function personalDataIn(files: MemoryFiles): PersonalMemories {
       }
       return found;
     },
-    async forget(userId) {
+    async forget(userId: string): Promise<void> {
       for (const space of await files.spaces()) {
         await files.useEach(space, (file) =>
           file.run(async () => {

@@ -1,8 +1,7 @@
-import type { Charge } from '@cinnabar/sdk';
-import type { MayRead } from '../personal-data.js';
+import { type Charge, z } from '@cinnabar/sdk';
 
 /** Who may know: everyone in the guild, those in the one channel, or the person of the one direct message. */
-export type Visibility = 'guild' | 'channel' | 'dm';
+export type Visibility = Memory['visibility'];
 
 /** Where something is said, asked or remembered. Nothing that is remembered of one mind, guild or direct message is known in another. */
 export interface Place {
@@ -15,47 +14,51 @@ export interface Place {
   isOpen?(channelId: string): boolean;
 }
 
-export interface Memory {
-  readonly id: string;
-  /** What a person said of someone or something; or what the persona concluded from several facts. */
-  readonly kind: 'fact' | 'reflection';
-  readonly text: string;
-  /** Whom it is about: a member's id; or a topic in plain words, such as `pizza friday`. */
-  readonly subject: string;
-  /** Names by which the subject and the speaker are asked for. */
-  readonly subjectName: string | null;
-  readonly speakerName: string | null;
-  /** Who said it: a member's id; the bot's own for its reflections. */
-  readonly speaker: string;
-  /** The message it was learned from; `null` for what was not said in one. When the message is deleted, so is the memory. */
-  readonly messageId: string | null;
-  readonly channelId: string;
-  readonly guildId: string | null;
-  /** When it was said, in ms since the epoch. */
-  readonly at: number;
-  /** 1 (a remark) to 10 (what changes a life). */
-  readonly importance: number;
-  readonly visibility: Visibility;
-  /** The later memory that took its place; kept as history. */
-  readonly supersededBy: string | null;
-  /** The memory that says the same. */
-  readonly duplicateOf: string | null;
-  /** What a reflection or a merged memory rests on. When any of it is deleted, so is this. */
-  readonly evidence: readonly Evidence[];
-  /** When it was last recalled, in ms since the epoch. */
-  readonly lastAccess: number;
-  /** When the persona put it out of its mind, to be restored or deleted for good; otherwise `null`. */
-  readonly setAsideAt: number | null;
-}
-
 /** Enough to follow a deletion even after the memory itself was forgotten for want of room. */
-export interface Evidence {
-  readonly id: string;
-  readonly messageId: string | null;
-  readonly channelId: string;
+const evidence = z.object({
+  id: z.string(),
+  messageId: z.string().nullable(),
+  channelId: z.string(),
   /** Speaker and subject, where they are members. */
-  readonly people: readonly string[];
-}
+  people: z.array(z.string()),
+});
+export type Evidence = Readonly<Omit<z.output<typeof evidence>, 'people'>> & { readonly people: readonly string[] };
+
+export const memorySchema = z.object({
+  id: z.string().min(1),
+  /** What a person said of someone or something; or what the persona concluded from several facts. */
+  kind: z.enum(['fact', 'reflection']),
+  text: z.string(),
+  /** Whom it is about: a member's id; or a topic in plain words, such as `pizza friday`. */
+  subject: z.string(),
+  /** Names by which the subject and the speaker are asked for. */
+  subjectName: z.string().nullable(),
+  speakerName: z.string().nullable(),
+  /** Who said it: a member's id; the bot's own for its reflections. */
+  speaker: z.string(),
+  /** The message it was learned from; `null` for what was not said in one. When the message is deleted, so is the memory. */
+  messageId: z.string().nullable(),
+  channelId: z.string(),
+  guildId: z.string().nullable(),
+  /** When it was said, in ms since the epoch. */
+  at: z.number(),
+  /** 1 (a remark) to 10 (what changes a life). */
+  importance: z.number().min(1).max(10),
+  visibility: z.enum(['guild', 'channel', 'dm']),
+  /** The later memory that took its place; kept as history. */
+  supersededBy: z.string().nullable(),
+  /** The memory that says the same. */
+  duplicateOf: z.string().nullable(),
+  /** What a reflection or a merged memory rests on. When any of it is deleted, so is this. */
+  evidence: z.array(evidence),
+  /** When it was last recalled, in ms since the epoch. */
+  lastAccess: z.number(),
+  /** When the persona put it out of its mind, to be restored or deleted for good; otherwise `null`. */
+  setAsideAt: z.number().nullable(),
+});
+export type Memory = Readonly<Omit<z.output<typeof memorySchema>, 'evidence'>> & {
+  readonly evidence: readonly Evidence[];
+};
 
 export interface NewMemory {
   readonly place: Place;
@@ -148,52 +151,6 @@ export interface ReflectionState {
   readonly sum: number;
   /** What to reflect on, the newest last, all of one audience. */
   readonly evidence: readonly Memory[];
-}
-
-/** What a member said, or what is about them: for the host's export and deletion. */
-export interface PersonalMemories {
-  export(userId: string, mayRead: MayRead): Promise<unknown>;
-  forget(userId: string): Promise<void>;
-}
-
-/** What personas remember. All writes are on the disk before they resolve, in the order in which they were asked for. */
-export interface Memories {
-  add(memory: NewMemory): Promise<Added>;
-  /** Of what may be known in that place, the best first: relevance × importance × recency (0.995 an hour), the latter two slightly where something is asked. */
-  retrieve(recall: Recall): Promise<readonly Recalled[]>;
-  /** What may be known in that place, the newest first. */
-  list(place: Place, which?: Listing): Promise<readonly Memory[]>;
-  find(place: Place, id: string): Promise<Memory | undefined>;
-  /** Puts a memory out of mind; it may be restored. What it took the place of does not come back. Says whether there was one. */
-  setAside(place: Place, id: string): Promise<boolean>;
-  restore(place: Place, id: string): Promise<boolean>;
-  /** Puts all that one mind remembers in a guild or direct message out of mind. Resolves with what `restoreAll` takes; `undefined` when there was nothing. */
-  setAsideAll(place: Place): Promise<number | undefined>;
-  restoreAll(place: Place, at: number): Promise<void>;
-  /** Deletes a memory for good, with what it took the place of and what rests on it. Returns how many went. */
-  remove(place: Place, id: string): Promise<number>;
-  /** Takes a memory back, as though it had never been added. Returns how many went: what rests on it goes, too. */
-  retract(place: Place, id: string): Promise<number>;
-  /** Deletes all that one mind remembers in a guild, or in a direct message. */
-  clear(place: Place): Promise<void>;
-  /** Deletes what was learned from a message, as though it had never been said. Returns how many memories went. */
-  messageDeleted(message: MessageRef | readonly MessageRef[]): Promise<number>;
-  /**
-   * A message was edited: what was learned from it is changed where the words alone show how, and forgotten otherwise
-   * (see `revised`), with speaker, time and visibility as before. Returns how many memories came of the message.
-   * @param before what the message said, where that is known
-   */
-  messageEdited(message: MessageRef, text: string, before?: string): Promise<number>;
-  /** A channel was deleted, and all messages with it. */
-  channelDeleted(guildId: string, channelId: string): Promise<number>;
-  /** Deletes all that is remembered of a guild. */
-  guildDeleted(guildId: string): Promise<void>;
-  reflection(place: Place): Promise<ReflectionState>;
-  /** Stores what came of a reflection and starts counting anew; also when nothing came of it. Insights without evidence are left out. */
-  reflect(place: Place, insights: readonly Insight[]): Promise<readonly Memory[]>;
-  readonly personalData: PersonalMemories;
-  /** Writes what is still due and lets go of the files. Nothing may be called after it. */
-  close(): Promise<void>;
 }
 
 /** Turns texts into vectors of one length, in their order; `undefined` where no provider does. */

@@ -59,8 +59,34 @@ function isForm(word: string, name: string): boolean {
   return word.startsWith(name.slice(0, Math.max(LEAST_STEM, name.length - 1)));
 }
 
+/** Where two texts differ: words of the one, from the first index up to the second, and the words of the other in their place. */
+interface Difference {
+  readonly mine: readonly [from: number, to: number];
+  readonly theirs: readonly [from: number, to: number];
+}
+
+/** By the longest sequence of words that both have. */
+export function differencesOf(one: readonly string[], other: readonly string[]): readonly Difference[] {
+  const at = commonFrom(one, other);
+  const found: Difference[] = [];
+  let [fromI, fromJ, i, j] = [0, 0, 0, 0];
+  const close = () => {
+    if (i > fromI || j > fromJ) found.push({ mine: [fromI, i], theirs: [fromJ, j] });
+  };
+  while (i < one.length && j < other.length) {
+    if (one[i] === other[j]) {
+      close();
+      [fromI, fromJ] = [++i, ++j];
+    } else if (at(i, j + 1) >= at(i + 1, j)) j++;
+    else i++;
+  }
+  [i, j] = [one.length, other.length];
+  close();
+  return found;
+}
+
 /** How long the longest sequence is that the texts have in common from the i-th word of one and the j-th of the other on. */
-export function commonFrom(one: readonly string[], other: readonly string[]): (i: number, j: number) => number {
+function commonFrom(one: readonly string[], other: readonly string[]): (i: number, j: number) => number {
   const width = other.length + 1;
   const lengths = new Uint16Array((one.length + 1) * width);
   const at = (i: number, j: number) => lengths[i * width + j] ?? 0;

@@ -1,5 +1,5 @@
 import type { CompletedAction } from '@cinnabar/sdk';
-import { commonFrom, wordsOf } from '../memory/words.js';
+import { differencesOf, wordsOf } from '../memory/words.js';
 
 /**
  * `exact`: the same words; `template`: the same sentence with other words in its slots; `paraphrase`: the same words in another order;
@@ -111,33 +111,13 @@ function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number 
   return all === 0 ? 0 : common / all;
 }
 
-interface Slot {
-  readonly mine: string[];
-  readonly theirs: string[];
-  /** Neither at the beginning nor at the end. */
-  readonly inside: boolean;
-}
-
-/** Where two texts differ, by the longest sequence of words that both have. */
-function slotsOf(one: readonly string[], other: readonly string[]): readonly Slot[] {
-  const at = commonFrom(one, other);
-  const slots: Slot[] = [];
-  let open: Slot | undefined;
-  for (let i = 0, j = 0; i < one.length || j < other.length; ) {
-    if (i < one.length && one[i] === other[j]) {
-      open = undefined;
-      i++;
-      j++;
-      continue;
-    }
-    if (open === undefined) {
-      open = { mine: [], theirs: [], inside: at(i, j) > 0 && at(i, j) < at(0, 0) };
-      slots.push(open);
-    }
-    if (j < other.length && (i >= one.length || at(i, j + 1) >= at(i + 1, j))) open.theirs.push(other[j++] ?? '');
-    else open.mine.push(one[i++] ?? '');
-  }
-  return slots;
+/** Where two texts differ. `inside`: neither at the beginning nor at the end. */
+function slotsOf(one: readonly string[], other: readonly string[]) {
+  return differencesOf(one, other).map(({ mine, theirs }) => ({
+    mine: one.slice(...mine),
+    theirs: other.slice(...theirs),
+    inside: mine[0] > 0 && (mine[1] < one.length || theirs[1] < other.length),
+  }));
 }
 
 /** An action, and what the planner wanted it to focus on. */

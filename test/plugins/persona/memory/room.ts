@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { createMemories } from '@cinnabar/plugin-persona/memory/memories';
-import type { Embed, Memories, Memory, NewMemory, Place } from '@cinnabar/plugin-persona/memory/types';
+import { createMemories, type Memories } from '@cinnabar/plugin-persona/memory/memories';
+import type { Embed, Memory, NewMemory, Place } from '@cinnabar/plugin-persona/memory/types';
 import { type Journal, openJournal } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { type Folder, makeFolder } from '../../../support/folder.js';
