@@ -21,7 +21,6 @@ import type { ConversationStore } from './conversation/conversation-store.js';
 import type { Memories } from './memory/memories.js';
 import type { Allowance } from './proactive.js';
 import type { EventHub, TraceStore } from './running/events.js';
-import type { CallLog } from './running/run.js';
 import type { PersonaSettings } from './settings.js';
 import type { CardStore, PersonaStore } from './state/persona-store.js';
 
@@ -32,7 +31,6 @@ export interface PersonaContext {
   readonly allowance: Allowance;
   /** Work that belongs to no event, command or turn: begins at once; what it throws is logged. Only the plugin's stop waits for it. */
   readonly background: { run(what: string, task: () => Promise<void>): void; idle(): Promise<void> };
-  readonly calls: CallLog;
   readonly cards: CardStore;
   /** Reads cards, and their books, beside the main thread. */
   readonly cardFiles: WorkerModule<typeof import('./cards/worker.js')>;

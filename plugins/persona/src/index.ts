@@ -46,7 +46,7 @@ import {
   thoughtThreads,
   traces as traceCollection,
 } from './running/events.js';
-import { createCallLog, respond } from './running/run.js';
+import { respond } from './running/run.js';
 import { settings } from './settings.js';
 import { cardCollections, createCardStore, createPersonaStore, personaCollections } from './state/persona-store.js';
 import { visibleTo } from './state/state.js';
@@ -116,7 +116,6 @@ export default definePlugin({
       ...services,
       allowance: createAllowance(collections.initiatives, clock),
       background: createBackground(log),
-      calls: createCallLog(),
       cards: createCardStore(collections, store, random),
       cardFiles: context.worker<typeof import('./cards/worker.js')>(new URL('./cards/worker.js', import.meta.url)),
       client,

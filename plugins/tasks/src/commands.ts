@@ -137,7 +137,7 @@ function lineOf(task: TaskInfo): string {
 
 const ENDED = new Set(['completed', 'cancelled', 'error']);
 
-/** The task that somebody means: by the end of its id; else the one in whose thread they are, else their newest one here. @throws UserError */
+/** Chooses a task: by the end of its id; else the one in whose thread they are, else their newest one here. @throws UserError */
 async function chooseTask(tasks: Tasks, actor: Actor, label: string | undefined): Promise<TaskInfo> {
   const all = await tasks.list({ guildId: actor.guildId });
   if (label !== undefined) {

@@ -54,7 +54,7 @@ const said = (participant: string, text: string): ParticipantMessage => ({
   content: [{ type: 'text', text }],
 });
 
-/** What was said before, as far as who asks may read it. Where it cannot be read, the answer comes without it. */
+/** The conversation before, as far as the member may read it. Where it cannot be read, the answer comes without it. */
 async function conversationOf({ contexts, log }: TaskContext, { actor, message, signal }: Turn) {
   try {
     return await conversationBefore(contexts, actor, message?.id, signal);

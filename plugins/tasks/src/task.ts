@@ -14,8 +14,8 @@ const text = z.string();
 const input = z.record(z.string(), z.unknown());
 
 /**
- * One call of the model. `open`: not begun. `begun`: written before it is carried out, so that after a crash nobody takes it for "not run".
- * `done`: `result` is what the model is told.
+ * One call of the model. `open`: not begun. `begun`: written before it is carried out, so that after a crash it does not count as "not run".
+ * `done`: `result` is what the model reads.
  */
 const call = z.object({
   id: text,
@@ -82,7 +82,7 @@ const question = z.object({
 });
 export type Question = z.output<typeof question>;
 
-/** `complete`: by itself. `limit`: it ran into one. `stopped`: by a person. `breaker`: it ran in circles. `gone`: who asked has lost the right to it. */
+/** `complete`: by itself. `limit`: it ran into one. `stopped`: by a person. `breaker`: it ran in circles. `gone`: its member has lost the right to it. */
 const ENDINGS = ['complete', 'limit', 'stopped', 'breaker', 'failed', 'gone'] as const;
 const ending = z.object({
   kind: z.enum(ENDINGS),
@@ -91,7 +91,7 @@ const ending = z.object({
   byUserId: text.exactOptional(),
   /** Calls that were under way, with what became of them as far as that is known. */
   halted: z.array(text),
-  /** Whether the channel has been told. */
+  /** Whether the result has been posted. */
   told: z.boolean(),
 });
 export type Ending = z.output<typeof ending>;
@@ -104,7 +104,7 @@ const usage = z.object({
   cacheCreation1hTokens: z.number(),
 });
 
-/** Everything that is kept of a task: a runner goes on from this alone. */
+/** Everything that is kept of a task: a worker continues from this alone. */
 export const taskSchema = z.object({
   id: text,
   actor: z.object({
@@ -113,7 +113,7 @@ export const taskSchema = z.object({
     channelId: text,
     identity: text.exactOptional(),
   }),
-  /** What the model calls who asked. */
+  /** The model's name for the member. */
   requester: text,
   origin: text,
   prompt: text,
@@ -159,7 +159,7 @@ export const taskSchema = z.object({
   question: question.exactOptional(),
   unknowns: z.array(text),
   /**
-   * What the breakers go by: the latest call with its result and how often it came in a row; steps that only repeated; calls and model requests
+   * What the loop detector counts: the latest call with its result and how often it came in a row; steps that only repeated; calls and model requests
    * that failed in a row; the latest calls with results, and texts, as hashes.
    */
   circles: z.object({
@@ -181,7 +181,7 @@ export const taskSchema = z.object({
       sources: z.array(toolSource).exactOptional(),
     }),
   ),
-  /** Somebody wants it to pause; it does when the tool that runs has ended. */
+  /** It is to pause: it does when the tool that runs has ended. */
   pausing: z.boolean(),
   /** Paused because the plugin was switched off in the guild: it goes on when it is switched on again. */
   pausedByHost: z.boolean(),
@@ -201,7 +201,7 @@ export const keyOf = (task: Pick<Task, 'continued'>, what: string): string =>
 /** How people name a task. */
 export const labelOf = ({ id }: Pick<Task, 'id'>): string => id.slice(-5);
 
-/** Every live task can be put back in line: after a restart, and when it has waited for somebody. */
+/** Every live task can be queued again: after a restart, and when it has waited for a person. */
 const ALWAYS = ['queued', 'paused', 'cancelled', 'error'] as const;
 
 /**
@@ -228,16 +228,16 @@ export const isFinal = (status: TaskStatus): boolean => TRANSITIONS[status].leng
 export const mayFollow = (from: TaskStatus, to: TaskStatus): boolean =>
   (from === to && !isFinal(from)) || TRANSITIONS[from].includes(to);
 
-/** In these a task works; in the others it waits for somebody or something, and time is not counted. */
+/** In these a task works; in the others it waits, and time is not counted. */
 export const isWorking = (status: TaskStatus): boolean =>
   status === 'running' || status === 'thinking' || status === 'tool_executing';
 
-/** As whom, and where, a task acts: who asked for it, in the place where it works. */
+/** The actor of a task: its member, in the channel where it works. */
 export function actorOf({ actor, workId }: Pick<Task, 'actor' | 'workId'>): Actor {
   return { ...actor, channelId: workId ?? actor.channelId };
 }
 
-/** A task that nobody has begun with. */
+/** A task that has not begun. */
 export function newTask(
   id: string,
   { prompt, actor, origin, messageId }: TaskRequest,

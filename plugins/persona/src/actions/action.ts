@@ -41,6 +41,8 @@ export interface TurnRun extends PersonaRun {
   readonly reflection: ReflectionState | undefined;
   /** The run speaks of a memory: its trace goes with that, and with the data of those whom it is about and by. */
   noteMemory(memory: Pick<Memory, 'id' | 'subject' | 'speaker'>): void;
+  /** A tool was called: the receipt says so. */
+  noteCall(name: string, outcome: string): void;
   /** Says something in the channel, once and for all. */
   say(text: string): Promise<void>;
 }

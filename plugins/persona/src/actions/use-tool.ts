@@ -21,15 +21,15 @@ export const useTool = (persona: () => PersonaContext) =>
     quotes: true,
     isOffered: ({ tools: offered }) => offered.length > 0,
     async execute({ tool, arguments: given }, run) {
-      const { actor, trigger, sessionId } = run;
+      const { actor, trigger } = run;
       if (actor === undefined || !run.tools.some(({ name }) => name === tool)) {
         throw new UserError(`There is no tool called "${tool}" for what is being answered.`);
       }
-      const { tools, calls, background } = persona();
+      const { tools, background } = persona();
       const outcome = await untilAborted(run.signal, (signal) =>
         tools.invoke({ name: tool, arguments: given, actor, signal, origin: 'persona', ...messageOf(trigger) }),
       );
-      calls.note(sessionId, tool, outcome.status);
+      run.noteCall(tool, outcome.status);
       if (outcome.status !== 'deferred') return `${tool}: ${settledText(outcome)}`;
       await noteDeferred(run, tool, outcome.callId, persona());
       void outcome.settled.then((settled) =>

@@ -26,7 +26,7 @@ const MOST_PAGES = 5;
 
 /**
  * Takes in what people have said in the channel since it was last looked at, up to `untilId`; and follows what was deleted or edited meanwhile.
- * Reads only where the bot and the one who asks may. What fails is logged: a conversation can be had without it.
+ * Reads only where the bot and the reader may. A failure is logged: the run goes on without it.
  */
 export async function catchUp(
   channel: SendableChannels,

@@ -93,7 +93,7 @@ export interface Recall {
   readonly place: Place;
   /** What was said or asked; without it, what is recent and important. */
   readonly query?: string | undefined;
-  /** Who asks: preferred where the query names no one. */
+  /** The member who asks: their memories are preferred where the query names no one. */
   readonly askedBy?: string | undefined;
   /** Only what is about these. Whom the query names is preferred, never required. */
   readonly about?: readonly string[] | undefined;

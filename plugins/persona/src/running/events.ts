@@ -41,18 +41,25 @@ export function createEventHub(log: Logger) {
   return { subscribe, publish };
 }
 
+type EventContent = PersonaEvent extends infer E ? (E extends PersonaEvent ? Omit<E, keyof Moment> : never) : never;
+type Moment = Pick<PersonaEvent, 'guildId' | 'channelId' | 'sessionId' | 'at'>;
+
+export type EventEmitter = ReturnType<typeof createEmitter>;
+
 /** The events of one action, or of a whole run. */
-export interface EventEmitter {
-  started(toolId: string, tool: string, context: string): void;
-  finished(toolId: string, tool: string, result: string, failed?: boolean): void;
-  text(content: string, isThought: boolean): void;
-  system(event: PersonaSystemEvent, message: string, reasoning?: string): void;
+function createEmitter(emit: (content: EventContent) => void) {
+  return {
+    started: (toolId: string, tool: string, context: string) =>
+      emit({ type: 'tool-started', toolId, tool, parameters: { context } }),
+    finished: (toolId: string, tool: string, result: string, failed = false) =>
+      emit({ type: 'tool-finished', toolId, tool, result, failed }),
+    text: (content: string, isThought: boolean) => emit({ type: 'text', content, isThought }),
+    system: (event: PersonaSystemEvent, message: string, reasoning?: string) =>
+      emit({ type: 'system', event, message, ...(reasoning ? { reasoning } : {}) }),
+  };
 }
 
-export interface RunEvents extends EventEmitter {
-  /** All so far. */
-  readonly events: readonly PersonaEvent[];
-}
+export type RunEvents = ReturnType<typeof createRunEvents>;
 
 /** Emits the events of one run, in order. */
 export function createRunEvents(
@@ -60,35 +67,21 @@ export function createRunEvents(
   { guildId, channelId }: PersonaPlace,
   sessionId: string,
   clock: Pick<Clock, 'now'>,
-): RunEvents {
+) {
   const events: PersonaEvent[] = [];
-  const base = () => ({ guildId, channelId, sessionId, at: clock.now() });
-  const emit = (event: PersonaEvent) => {
+  const emit = (content: EventContent) => {
+    const event = { guildId, channelId, sessionId, at: clock.now(), ...content };
     events.push(event);
     hub.publish(event);
   };
   return {
-    started: (toolId, tool, context) =>
-      emit({ ...base(), type: 'tool-started', toolId, tool, parameters: { context } }),
-    finished: (toolId, tool, result, failed = false) =>
-      emit({ ...base(), type: 'tool-finished', toolId, tool, result, failed }),
-    text: (content, isThought) => emit({ ...base(), type: 'text', content, isThought }),
-    system: (event, message, reasoning) =>
-      emit({ ...base(), type: 'system', event, message, ...(reasoning ? { reasoning } : {}) }),
+    ...createEmitter(emit),
+    /** All so far. */
     events,
-  };
-}
-
-/** Holds events back until `flush`, so that those of actions that run at the same time come one action after another. */
-export function createBuffer(emitter: EventEmitter): EventEmitter & { flush(): void } {
-  const waiting: (() => void)[] = [];
-  return {
-    started: (...event) => void waiting.push(() => emitter.started(...event)),
-    finished: (...event) => void waiting.push(() => emitter.finished(...event)),
-    text: (...event) => void waiting.push(() => emitter.text(...event)),
-    system: (...event) => void waiting.push(() => emitter.system(...event)),
-    flush() {
-      for (const emit of waiting.splice(0)) emit();
+    /** Holds events back until `flush`, so that those of actions that run at the same time come one action after another. */
+    buffered() {
+      const waiting: EventContent[] = [];
+      return { ...createEmitter((content) => waiting.push(content)), flush: () => waiting.splice(0).forEach(emit) };
     },
   };
 }

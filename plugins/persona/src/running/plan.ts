@@ -1,7 +1,6 @@
 import { type PersonaChain, type PersonaTrigger, z } from '@cinnabar/sdk';
 import { messageLink } from 'discord.js';
 import type { Action } from '../actions/action.js';
-import { createBuffer } from './events.js';
 import { type ActionOutcome, assertNotCancelled, executeAction } from './execute-action.js';
 import type { Answer } from './prompt.js';
 import type { RepetitionPattern } from './repetition.js';
@@ -230,7 +229,7 @@ async function executeNext(execution: PlanExecution, active: ActiveRun): Promise
 async function executeBatch(batch: readonly PlannedAction[], active: ActiveRun): Promise<readonly ActionOutcome[]> {
   const { events, completed } = active;
   const all = batch.map((planned, index) => {
-    const emitter = batch.length === 1 ? { ...events, flush: () => undefined } : createBuffer(events);
+    const emitter = batch.length === 1 ? { ...events, flush: () => undefined } : events.buffered();
     const toolId = `action_${planned.action.name}_${completed.length + index + 1}`;
     return { outcome: executeAction(planned, toolId, active, emitter), flush: emitter.flush };
   });

@@ -314,7 +314,6 @@ export type Bounds = ReturnType<typeof createBounds>;
 /** What a run has used of what it may use. */
 export function createBounds(limits: Limits, clock: Pick<Clock, 'now'>) {
   const startedAt = clock.now();
-  const completions: LlmCompletion[] = [];
   let calls = 0;
   let tokens = 0;
   return {
@@ -330,10 +329,8 @@ export function createBounds(limits: Limits, clock: Pick<Clock, 'now'>) {
       calls += 1;
     },
     spend(completion: LlmCompletion): void {
-      completions.push(completion);
       tokens += tokensOf(completion.usage);
     },
-    completions,
     get calls(): number {
       return calls;
     },

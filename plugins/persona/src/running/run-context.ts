@@ -180,7 +180,7 @@ export interface RunContext {
   /** What is attached to what is answered, and what that replies to. */
   readonly attachments: Attachments;
   /** What every action knows; what it focuses on comes with its plan. */
-  readonly run: Omit<TurnRun, 'context' | 'completed' | 'say' | 'noteMemory'>;
+  readonly run: Omit<TurnRun, 'context' | 'completed' | 'say' | 'noteMemory' | 'noteCall'>;
 }
 
 const MOST_QUERY = 1_000;

@@ -59,6 +59,8 @@ export interface ActiveRun extends Pick<PersonaContext, 'clock' | 'log'> {
   readonly memoryIds: Set<string>;
   /** The members of whom it added or set aside memories. */
   readonly userIds: Set<string>;
+  /** Tool calls so far, for the receipt. */
+  readonly calls: { readonly name: string; readonly outcome: string }[];
   /** What every action gets beside what it focuses on. */
   readonly turn: Omit<TurnRun, 'context' | 'completed'>;
 }
@@ -155,6 +157,7 @@ function start(context: RunContext, triggered: TriggerContext, llm: Llm, persona
   const inMind = [...recalled.map(({ memory }) => memory), ...(run.reflection?.evidence ?? [])];
   const memoryIds = new Set(inMind.map(({ id }) => id));
   const userIds = new Set<string>();
+  const calls: ActiveRun['calls'] = [];
   const noteMemory: TurnRun['noteMemory'] = ({ id, subject, speaker }) => {
     memoryIds.add(id);
     userIds.add(subject).add(speaker);
@@ -173,7 +176,8 @@ function start(context: RunContext, triggered: TriggerContext, llm: Llm, persona
     completed,
     memoryIds,
     userIds,
-    turn: { ...run, say: sender.say, noteMemory },
+    calls,
+    turn: { ...run, say: sender.say, noteMemory, noteCall: (name, outcome) => void calls.push({ name, outcome }) },
   };
 }
 
@@ -195,7 +199,7 @@ function brokenOff(
   return { spoke, refusal: undefined };
 }
 
-/** A run is one piece of work. Where nobody asked, the bot itself is charged. */
+/** A run is one piece of work. A run without a member is charged to the bot. */
 function chargeFor(
   { actor, channel, guildId, trigger }: TriggerContext,
   { client, random }: Pick<PersonaContext, 'client' | 'random'>,
@@ -261,14 +265,13 @@ function* userIdsIn({ run, recalled }: RunContext): Iterable<string> {
 }
 
 async function keepReceipt(
-  { context, sender, completed, events }: ActiveRun,
-  { calls, llm }: PersonaContext,
+  { context, sender, completed, calls, events }: ActiveRun,
+  { llm }: PersonaContext,
 ): Promise<void> {
   const { run, charge } = context;
-  const tools = calls.take(run.sessionId);
   await llm?.finishWork(charge, {
     messageIds: sender.messageIds,
-    tools,
+    tools: calls,
     details: [
       `Actions: ${completed.map(({ action }) => action).join(', ') || 'none'}`,
       `Read: ${count(run.lines.length, 'message', 'messages')}, ${count(context.recalled.length, 'memory', 'memories')}`,
@@ -292,21 +295,3 @@ const NOTED: ReadonlySet<string> = new Set([
   'plan_refused',
   'stopped',
 ]);
-
-export type CallLog = ReturnType<typeof createCallLog>;
-
-/** Tool calls of the runs in progress, for their receipts. */
-export function createCallLog() {
-  const bySession = new Map<string, { readonly name: string; readonly outcome: string }[]>();
-  return {
-    note(sessionId: string, name: string, outcome: string): void {
-      bySession.set(sessionId, [...(bySession.get(sessionId) ?? []), { name, outcome }]);
-    },
-    /** Those of one run, which are forgotten with that. */
-    take(sessionId: string): readonly { readonly name: string; readonly outcome: string }[] {
-      const calls = bySession.get(sessionId) ?? [];
-      bySession.delete(sessionId);
-      return calls;
-    },
-  };
-}

@@ -89,7 +89,7 @@ function listTool(store: FollowUpStore): ToolDefinition<z.ZodObject, readonly Fo
           ? 'Nothing is planned.'
           : planned.map(({ id, dueAt, goal }) => `${id}: ${new Date(dueAt).toISOString()}: ${goal}`).join('\n'),
     },
-    // What somebody has planned in one server is no business of another.
+    // Follow-ups of one server are not listed in another.
     run: async (_, { actor }) =>
       (await store.of(actor.userId).get()).planned.filter(({ guildId }) => guildId === actor.guildId),
   };
@@ -123,7 +123,7 @@ const followUp = z.object({
   channelId: z.string(),
   /** Milliseconds since 1970. */
   dueAt: z.number(),
-  /** Its task is being started; after a crash in between nobody knows yet whether it was. */
+  /** Its task is being started; after a crash it is not known whether it was. */
   starting: z.boolean().default(false),
 });
 

@@ -93,7 +93,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
     }
   };
 
-  /** For members who take no direct messages: what the task has said in its thread pinged nobody. */
+  /** For members who take no direct messages: messages in the task's thread did not ping them. */
   const pingInThread = async ({ id, actor, workId }: Task, key: string, kind: NoticeKind): Promise<void> => {
     try {
       const channel = await findSendable(client, workId ?? actor.channelId);

@@ -10,7 +10,7 @@ import {
 import type { Rules } from '../settings.js';
 import type { Call, Entry, Line, Task, Words } from '../task.js';
 
-/** What the model is told about itself: the rules of agentic mode. The same in every step, so that providers can cache it. */
+/** The system prompt: the rules of agentic mode. The same in every step, so that providers can cache it. */
 export function systemPrompt(
   self: string,
   { maxSteps, maxMinutes }: Pick<Rules, 'maxSteps' | 'maxMinutes'>,
@@ -90,7 +90,7 @@ function conversation({ background }: Pick<Task, 'background'>, loop: string): r
   return [said(loop, [head, ...told].join('\n'))];
 }
 
-/** Who asked, under a name that is neither the bot's nor the loop's, whatever they call themselves. */
+/** The member, under a name that is neither the bot's nor the loop's. */
 function requesterOf({ actor, requester }: Pick<Task, 'actor' | 'requester'>, others: readonly string[]): string {
   const person = { id: actor.userId, displayName: requester, username: `member ${actor.userId}` };
   return participantNames([person], others).get(actor.userId) ?? person.username;

@@ -43,7 +43,7 @@ export interface WebReaderParts extends UrlRules {
 
 export interface WebReader {
   /**
-   * @param group who asks: pages of different groups are worked through in turns
+   * @param group the guild or member: pages of different groups are read in turns
    * @throws UserError with the reason why it was not fetched
    */
   read(url: string, signal: AbortSignal, group: string): Promise<WebPage>;
@@ -153,7 +153,7 @@ export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 export async function readBody(body: Readable, encoding: string, mostBytes: number): Promise<Buffer> {
   const steps = encoding.split(',').map((step) => step.trim().toLowerCase());
   const packed = steps.filter((step) => step !== '' && step !== 'identity');
-  // Packed twice, it is somebody's bomb rather than somebody's page.
+  // Compressed twice, it is more likely a bomb than a page.
   const make = packed.length <= 1 ? DECODERS[packed[0] ?? ''] : undefined;
   if (packed.length > 0 && make === undefined) {
     letGo(body);
@@ -183,7 +183,7 @@ export async function readBody(body: Readable, encoding: string, mostBytes: numb
   return Buffer.concat(chunks);
 }
 
-/** Ends a body that nobody reads. That is an abort to its connection, which would otherwise be reported as an error. */
+/** Ends a body that is not read. That is an abort to its connection, which would otherwise be reported as an error. */
 export function letGo(body: Readable): void {
   body.on('error', () => undefined);
   body.destroy();
