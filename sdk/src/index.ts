@@ -156,7 +156,7 @@ export {
   type QuietHours,
 } from './text/time.js';
 export * from './text/untrusted.js';
-export { matchesWildcard } from './text/wildcard.js';
+export { escapeRegExp, matchesWildcard } from './text/wildcard.js';
 export { readYaml, type YamlReading } from './text/yaml.js';
 export * from './token.js';
 export * from './tool-definition.js';

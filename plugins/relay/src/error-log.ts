@@ -26,26 +26,27 @@ export const errorCollections = { errors: { scope: 'guild', schema, version: 1 }
 type Kept = z.output<typeof schema>;
 type KeptError = Kept['entries'][number];
 
-/** What went wrong in a guild lately, for its admins. */
-export interface ErrorLog {
-  record(guildId: string, error: Omit<KeptError, 'at' | 'kind'>, cause: unknown): Promise<void>;
-  /** Newest first. */
-  recent(guildId: string): Promise<readonly KeptError[]>;
-}
+export type ErrorLog = ReturnType<typeof createErrorLog>;
 
 /**
- * Keeps the last fifty. Of the cause only its kind and its status are kept, never its message: that may quote what a member has written,
+ * What went wrong in a guild lately, for its admins: the last fifty. Of the cause only its kind and its status are kept, never its message: that may quote what a member has written,
  * or a credential. The whole of it is in the host's log, which redacts.
  */
-export function createErrorLog(errors: Collection<Kept, 'guild'>, clock: Clock): ErrorLog {
+export function createErrorLog(errors: Collection<Kept, 'guild'>, clock: Clock) {
   return {
-    async record(guildId, { channelId, agent, sentence }, cause) {
+    async record(
+      guildId: string,
+      { channelId, agent, sentence }: Omit<KeptError, 'at' | 'kind'>,
+      cause: unknown,
+    ): Promise<void> {
       const entry = { at: clock.now(), channelId, agent, sentence: sentence.slice(0, LONGEST), kind: kindOf(cause) };
       await errors.of(guildId).update((draft) => {
         draft.entries = [...draft.entries, entry].slice(-KEPT);
       });
     },
-    recent: async (guildId) => ((await errors.of(guildId).find())?.entries ?? []).toReversed(),
+    /** Newest first. */
+    recent: async (guildId: string): Promise<readonly KeptError[]> =>
+      ((await errors.of(guildId).find())?.entries ?? []).toReversed(),
   };
 }
 

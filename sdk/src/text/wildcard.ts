@@ -12,3 +12,8 @@ export function matchesWildcard(text: string, pattern: string): boolean {
   }
   return true;
 }
+
+/** The text as a part of a regular expression that matches just it. */
+export function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

@@ -22,7 +22,7 @@ import {
 import { between, type ChannelLog, type LogPlace, type MessageRange, positionOf } from './channel-log.js';
 import { findCommand, HIDDEN, historyRefusal, looksLikeHistory } from './history-command.js';
 import { createLogs, hasGap, LOG_LIMITS, type LogLimits, type Logs, listen, watchLosses } from './logs.js';
-import { type Held, isHistory, toHeld } from './message.js';
+import { isHistory, type StoredMessage, toStored } from './message.js';
 import { createPins } from './pins.js';
 import type { ChannelHistory, WindowOptions } from './types.js';
 
@@ -83,14 +83,14 @@ export function createChannelHistory({
       const ask = asking(options, () => {
         restCalls += 1;
       });
-      const trip = { options, ask, note: (sentence: string) => void notes.add(sentence) };
-      const { messages, whole } = await walk(channel, trip, { logs, lookup, access });
+      const request = { options, ask, note: (sentence: string) => void notes.add(sentence) };
+      const { messages, whole } = await readWindow(channel, request, { logs, lookup, access });
       return { messages: messages.map(({ message }) => message), whole, restCalls, notes: [...notes] };
     },
     async refusalOf(message, historyRoles) {
       if (!message.channel.isSendable() || !looksLikeHistory(message.content)) return undefined;
       const ask = asking();
-      const { message: said } = toHeld(message);
+      const { message: said } = toStored(message);
       return historyRefusal(said, message.channel, historyRoles, ask, { lookup, access });
     },
     pinnedConfigs: (channel, names) => pins.configsOf(channel, names, lookup, asking()),
@@ -104,33 +104,33 @@ const MOST_PLACES = 16;
 
 const NOTHING: Read = { messages: [], full: false, next: undefined };
 
-interface Walked {
+interface ReadWindow {
   /** Oldest first. */
-  readonly messages: readonly Held[];
+  readonly messages: readonly StoredMessage[];
   readonly whole: boolean;
 }
 
 /** Reads a channel backwards, and on through `.history` messages and out of threads, until the window is full or nothing is left. */
-async function walk(channel: SendableChannels, trip: Trip, parts: WalkParts): Promise<Walked> {
-  const { limit, from, readers } = trip.options;
+async function readWindow(channel: SendableChannels, request: WindowRequest, parts: ReadParts): Promise<ReadWindow> {
+  const { limit, from, readers } = request.options;
   const most = limit + MOST_BEYOND;
-  let messages: readonly Held[] = [];
+  let messages: readonly StoredMessage[] = [];
   let place: Place | undefined = { channel, upTo: undefined, downTo: undefined };
   for (let places = 0; place !== undefined; places += 1) {
     if (places === MOST_PLACES) {
-      trip.note(`The history leads through more than ${MOST_PLACES} places; the rest is left out.`);
+      request.note(`The history leads through more than ${MOST_PLACES} places; the rest is left out.`);
       break;
     }
     const isFirst = places === 0;
-    const refusal = await refusalFor(place.channel, readers, parts.access, trip.ask);
+    const refusal = await refusalFor(place.channel, readers, parts.access, request.ask);
     if (refusal !== undefined) {
-      trip.note(isFirst ? SENTENCES[refusal] : HIDDEN);
+      request.note(isFirst ? SENTENCES[refusal] : HIDDEN);
       break;
     }
     const want = { count: Math.max(0, limit - messages.length), from, most: most - messages.length };
     const read: Read = isFirst
-      ? await readPlace(place, want, trip, parts)
-      : await readPlace(place, want, trip, parts).catch((error: unknown) => leaveOut(error, trip));
+      ? await readPlace(place, want, request, parts)
+      : await readPlace(place, want, request, parts).catch((error: unknown) => leaveOut(error, request));
     messages = [...read.messages, ...messages];
     if (read.full || (read.next !== undefined && isEnough(messages, limit, from, most))) {
       return { messages, whole: false };
@@ -146,13 +146,13 @@ const SENTENCES = {
 } as const;
 
 /** What was said here is worth an answer without what was said elsewhere. */
-function leaveOut(error: unknown, trip: Trip): Read {
-  if (trip.options.signal?.aborted === true) throw error;
-  trip.note('What this channel goes on from could not be read: Discord did not answer.');
+function leaveOut(error: unknown, request: WindowRequest): Read {
+  if (request.options.signal?.aborted === true) throw error;
+  request.note('What this channel goes on from could not be read: Discord did not answer.');
   return NOTHING;
 }
 
-function isEnough(messages: readonly Held[], limit: number, from: string | undefined, most: number): boolean {
+function isEnough(messages: readonly StoredMessage[], limit: number, from: string | undefined, most: number): boolean {
   if (messages.length >= most) return true;
   const oldest = messages[0];
   return (
@@ -161,7 +161,7 @@ function isEnough(messages: readonly Held[], limit: number, from: string | undef
   );
 }
 
-interface WalkParts {
+interface ReadParts {
   readonly logs: Logs;
   readonly lookup: Lookup;
   readonly access: Pick<Access, 'mayEnter'>;
@@ -170,14 +170,14 @@ interface WalkParts {
 /** What a place had to give. */
 interface Read {
   /** Oldest first. */
-  readonly messages: readonly Held[];
+  readonly messages: readonly StoredMessage[];
   /** It has all that was wanted, and there may be more. */
   readonly full: boolean;
   /** Where the history goes on, further back. */
   readonly next: Place | undefined;
 }
 
-const NOTHING_READ: Taken = { messages: [], complete: false, enough: false };
+const NOTHING_READ: RangePart = { messages: [], complete: false, enough: false };
 /** Beside the pages: for those that other readers fetched, and those that were lost with a session. */
 const SPARE_TURNS = 20;
 
@@ -185,46 +185,45 @@ const SPARE_TURNS = 20;
  * Reads a place backwards: from the store, and page by page from Discord what is not there, no more than wanted.
  * @throws what discord.js threw when Discord does not answer
  */
-function readPlace(place: Place, want: Want, trip: Trip, parts: WalkParts): Promise<Read> {
-  return parts.logs.reading(place.channel.id, () => readOn(place, want, trip, parts));
+function readPlace(place: Place, want: Want, request: WindowRequest, parts: ReadParts): Promise<Read> {
+  return parts.logs.reading(place.channel.id, () => readOn(place, want, request, parts));
 }
 
-async function readOn(place: Place, want: Want, trip: Trip, parts: WalkParts): Promise<Read> {
+async function readOn(place: Place, want: Want, request: WindowRequest, parts: ReadParts): Promise<Read> {
   const { channel, upTo } = place;
   for (let turn = 0; turn < want.most / PAGE + SPARE_TURNS; turn += 1) {
     const log = logOf(channel, parts.logs);
-    const stretch = log.at(upTo);
-    const taken = stretch === undefined ? NOTHING_READ : take(stretch, place, want);
-    if (stretch?.to === undefined) log.needed(reachOf(stretch, taken, upTo === undefined ? want.count : 0));
-    const command = await findCommand(taken.messages, channel, trip, parts);
+    const range = log.at(upTo);
+    const taken = range === undefined ? NOTHING_READ : take(range, place, want);
+    if (range?.to === undefined) log.needed(reachOf(range, taken, upTo === undefined ? want.count : 0));
+    const command = await findCommand(taken.messages, channel, request, parts);
     if (command !== undefined) return { messages: taken.messages.slice(command.at), full: false, next: command.next };
     if (taken.complete) return { messages: taken.messages, full: false, next: parentOf(place) };
     if (taken.enough) return { messages: taken.messages, full: true, next: undefined };
-    const before = stretch?.from ?? (upTo === undefined ? undefined : idAfter(upTo));
+    const before = range?.from ?? (upTo === undefined ? undefined : idAfter(upTo));
     const missing = want.count - taken.messages.length;
-    await extend(log, () => fetchPage(log, channel, before, missing > 0 ? Math.min(PAGE, missing) : PAGE, trip.ask));
+    await extend(log, () => fetchPage(log, channel, before, missing > 0 ? Math.min(PAGE, missing) : PAGE, request.ask));
     parts.logs.grown(log, want.most);
   }
   throw new Error(`The history of channel ${channel.id} changes faster than it can be read`);
 }
 
 /** How many of the newest messages a reader needs to find these again, or as many as it wants where there are not so many yet. */
-function reachOf(stretch: MessageRange | undefined, taken: Taken, wanted: number): number {
-  const messages = stretch?.messages ?? [];
+function reachOf(range: MessageRange | undefined, taken: RangePart, wanted: number): number {
+  const messages = range?.messages ?? [];
   const [oldest] = taken.messages;
   return Math.max(wanted, oldest === undefined ? 0 : messages.length - positionOf(messages, oldest.message.id));
 }
 
+/** The request under way for a channel. */
+const underWay = new WeakMap<ChannelLog, Promise<void>>();
+
 /** One request at a time for a channel: other readers wait for it and look again. */
 async function extend(log: ChannelLog, fetch: () => Promise<void>): Promise<void> {
-  if (log.busy !== undefined) {
-    await log.busy.catch(() => undefined);
-    return;
-  }
-  const mine = fetch().finally(() => {
-    log.busy = undefined;
-  });
-  log.busy = mine;
+  const other = underWay.get(log);
+  if (other !== undefined) return other.catch(() => undefined);
+  const mine = fetch().finally(() => underWay.delete(log));
+  underWay.set(log, mine);
   await mine;
 }
 
@@ -259,7 +258,7 @@ export interface Place {
 }
 
 /** One reading of a window. */
-export interface Trip {
+export interface WindowRequest {
   readonly options: WindowOptions;
   /** Asks Discord, and counts. */
   readonly ask: Ask;
@@ -276,10 +275,10 @@ interface Want {
   readonly most: number;
 }
 
-/** What a stretch has of it. */
-interface Taken {
+/** What a range has of it. */
+interface RangePart {
   /** Oldest first. */
-  readonly messages: readonly Held[];
+  readonly messages: readonly StoredMessage[];
   /** It begins where the place begins. */
   readonly complete: boolean;
   readonly enough: boolean;
@@ -287,18 +286,18 @@ interface Taken {
 
 /** The newest messages of a place, as many as wanted and known. */
 function take(
-  stretch: MessageRange,
+  range: MessageRange,
   { upTo, downTo = OLDEST_ID }: { readonly upTo: string | undefined; readonly downTo: string | undefined },
   { count, from, most }: Want,
-): Taken {
-  const all = between(stretch.messages, downTo, upTo);
+): RangePart {
+  const all = between(range.messages, downTo, upTo);
   const byCount = Math.max(0, all.length - count);
   const byId = from === undefined ? byCount : Math.min(byCount, positionOf(all, from));
   const start = Math.max(byId, all.length - most, 0);
-  const reachesFrom = from === undefined || compareIds(stretch.from, from) <= 0 || all.length >= most;
+  const reachesFrom = from === undefined || compareIds(range.from, from) <= 0 || all.length >= most;
   return {
     messages: all.slice(start),
-    complete: start === 0 && compareIds(stretch.from, downTo) <= 0,
+    complete: start === 0 && compareIds(range.from, downTo) <= 0,
     enough: all.length >= count && reachesFrom,
   };
 }
@@ -319,20 +318,20 @@ async function fetchPage(
   if (before === undefined) log.heardOf(channel.lastMessageId ?? OLDEST_ID);
   for (let attempt = 1; ; attempt += 1) {
     const { epoch } = log;
-    const journal = log.openJournal();
+    const buffer = log.openBuffer();
     try {
       const fetched = await ask(() =>
         channel.messages.fetch({ limit, cache: false, ...(before === undefined ? {} : { before }) }),
       );
       const listed = [...fetched.values()].sort((a, b) => compareIds(a.id, b.id));
-      const page = listed.filter(isHistory).map((message) => toHeld(message, reactionsOn(message)));
-      if (log.epoch !== epoch || (journal.contradicts(page) && attempt < MOST_ATTEMPTS)) continue;
+      const page = listed.filter(isHistory).map((message) => toStored(message, reactionsOn(message)));
+      if (log.epoch !== epoch || (buffer.contradicts(page) && attempt < MOST_ATTEMPTS)) continue;
       const from = listed.length < limit ? OLDEST_ID : (listed[0]?.id ?? OLDEST_ID);
       const to = before === undefined ? undefined : idBefore(before);
-      log.add({ from, to, messages: ordered(journal.apply(page), from, to), trusted: true });
+      log.add({ from, to, messages: ordered(buffer.apply(page), from, to), trusted: true });
       return;
     } finally {
-      log.closeJournal();
+      log.closeBuffer();
     }
   }
 }
@@ -346,7 +345,7 @@ function reactionsOn(message: Message): Iterable<MessageReaction> {
   return cached?.reactions === message.reactions ? [] : message.reactions.cache.values();
 }
 
-function ordered(messages: readonly Held[], from: string, to: string | undefined): readonly Held[] {
+function ordered(messages: readonly StoredMessage[], from: string, to: string | undefined): readonly StoredMessage[] {
   return messages
     .filter(({ message }) => compareIds(from, message.id) <= 0 && (to === undefined || compareIds(message.id, to) <= 0))
     .sort((a, b) => compareIds(a.message.id, b.message.id));

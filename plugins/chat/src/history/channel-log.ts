@@ -1,5 +1,5 @@
 import { compareIds, idAfter, idBefore, newerId, OLDEST_ID, olderId } from '@cinnabar/sdk';
-import { edited, type Held, isSame, reacted, unreacted } from './message.js';
+import { edited, isSame, reacted, type StoredMessage, unreacted } from './message.js';
 
 /** Where a log belongs, so that it can be found when something happens to all of a guild or shard. */
 export interface LogPlace {
@@ -19,45 +19,19 @@ const SLACK = 1.1;
 /** Beyond what the last readers needed of the newest messages: the next one begins where they began, and more has been said. */
 const SPARE_MESSAGES = 100;
 
-/** What is known of one channel's history. */
-export interface ChannelLog extends LogPlace {
-  /** What it holds. */
-  readonly size: LogSize;
-  /** The newest message it has heard of. */
-  readonly newest: string;
-  /** Rises when events may have been missed: a page that was under way then is worth nothing. */
-  readonly epoch: number;
-  /** The trusted stretch that holds this position; `undefined` is now. */
-  at(id: string | undefined): MessageRange | undefined;
-  apply(change: Change): void;
-  /** A message that is no part of history, but shows that events arrive. */
-  heardOf(id: string): void;
-  /** Adds what Discord says; a doubtful stretch that it bears out is trusted again. */
-  add(fresh: MessageRange): void;
-  /** From here on, what is known needs to be compared with Discord. Nothing after `lastSure` counts. */
-  doubt(lastSure: string): void;
-  openJournal(): ChangeBuffer;
-  closeJournal(): void;
-  /** A reader needed so many of the newest messages: live messages do not push them out. */
-  needed(messages: number): void;
-  /** Lets go of what live messages have made older than any reader needed; Discord is asked for it again when one does. */
-  trimLive(): void;
-  /** Lets go of the oldest until it holds no more than this. */
-  trim(most: LogSize): void;
-  /** The request under way, which other readers wait for. */
-  busy: Promise<void> | undefined;
-}
-
-interface Open extends MessageRange {
+interface MutableRange extends MessageRange {
   from: string;
-  messages: Held[];
+  messages: StoredMessage[];
 }
 
-export function createChannelLog(place: LogPlace): ChannelLog {
-  let stretches: Open[] = [];
+export type ChannelLog = ReturnType<typeof createChannelLog>;
+
+/** What is known of one channel's history. */
+export function createChannelLog(place: LogPlace) {
+  let ranges: MutableRange[] = [];
   let newest = OLDEST_ID;
   let epoch = 0;
-  let journal: ChangeBuffer | undefined;
+  let buffer: ChangeBuffer | undefined;
   /** Counted along, since it is asked for with every message. */
   let messageCount = 0;
   let bytes = 0;
@@ -66,118 +40,129 @@ export function createChannelLog(place: LogPlace): ChannelLog {
   let isReachOld = false;
 
   const recount = () => {
-    messageCount = stretches.reduce((sum, { messages }) => sum + messages.length, 0);
-    bytes = stretches.reduce((sum, { messages }) => sum + bytesOf(messages), 0);
+    messageCount = ranges.reduce((sum, { messages }) => sum + messages.length, 0);
+    bytes = ranges.reduce((sum, { messages }) => sum + bytesOf(messages), 0);
   };
-  /** Takes so many off the beginning of a stretch, which then begins later. One message always stays: it is where the stretch begins. */
-  const shorten = (stretch: Open, count: number) => {
-    const dropped = stretch.messages.splice(0, Math.min(count, stretch.messages.length - 1));
+  /** Takes so many off the beginning of a range, which then begins later. One message always stays: it is where the range begins. */
+  const shorten = (range: MutableRange, count: number) => {
+    const dropped = range.messages.splice(0, Math.min(count, range.messages.length - 1));
     messageCount -= dropped.length;
     bytes -= bytesOf(dropped);
-    stretch.from = stretch.messages[0]?.message.id ?? stretch.from;
+    range.from = range.messages[0]?.message.id ?? range.from;
   };
 
   return {
     ...place,
-    get size() {
+    /** What it holds. */
+    get size(): LogSize {
       return { messages: messageCount, bytes };
     },
-    get newest() {
+    /** The newest message that it knows of. */
+    get newest(): string {
       return newest;
     },
-    get epoch() {
+    /** Rises when events may have been missed: a page that was under way then is worth nothing. */
+    get epoch(): number {
       return epoch;
     },
-    at: (id) => stretches.find((stretch) => stretch.trusted && covers(stretch, id)),
-    apply(change) {
-      journal?.note(change);
+    /** The trusted range that holds this position; `undefined` is now. */
+    at: (id: string | undefined): MessageRange | undefined =>
+      ranges.find((range) => range.trusted && covers(range, id)),
+    apply(change: Change): void {
+      buffer?.note(change);
       if (change.kind === 'created') newest = newerId(newest, change.id);
-      const stretch = stretches.find((one) => covers(one, change.id));
-      if (stretch === undefined) return;
-      const difference = applyTo(stretch.messages, change);
+      const range = ranges.find((one) => covers(one, change.id));
+      if (range === undefined) return;
+      const difference = applyTo(range.messages, change);
       messageCount += difference.messages;
       bytes += difference.bytes;
     },
-    heardOf(id) {
+    /** A message that is no part of history, but shows that events arrive. */
+    heardOf(id: string): void {
       newest = newerId(newest, id);
     },
-    add(fresh) {
+    /** Adds what Discord says; a doubtful range that it confirms is trusted again. */
+    add(fresh: MessageRange): void {
       let joined = fresh;
       const rest: MessageRange[] = [];
-      for (const old of stretches) {
+      for (const old of ranges) {
         if (!touch(joined, old)) rest.push(old);
         else if (old.trusted || confirms(fresh, old)) joined = join(joined, old);
         else rest.push(...without(fresh, old));
       }
-      stretches = [...rest, joined].map(open).sort((a, b) => compareIds(a.from, b.from));
+      ranges = [...rest, joined].map(mutable).sort((a, b) => compareIds(a.from, b.from));
       recount();
       const last = joined.to === undefined ? joined.messages.at(-1) : undefined;
       if (last !== undefined) newest = newerId(newest, last.message.id);
     },
-    doubt(lastSure) {
+    /** From here on, what is known needs to be compared with Discord. Nothing after `lastSure` counts. */
+    doubt(lastSure: string): void {
       epoch += 1;
-      stretches = stretches.flatMap((stretch) => {
-        const to = stretch.to ?? lastSure;
-        if (compareIds(to, stretch.from) < 0) return [];
-        const messages = stretch.messages.slice(0, positionOf(stretch.messages, idAfter(to)));
-        return [{ ...stretch, to, messages, trusted: false }];
+      ranges = ranges.flatMap((range) => {
+        const to = range.to ?? lastSure;
+        if (compareIds(to, range.from) < 0) return [];
+        const messages = range.messages.slice(0, positionOf(range.messages, idAfter(to)));
+        return [{ ...range, to, messages, trusted: false }];
       });
       recount();
     },
-    openJournal() {
-      journal = createChangeBuffer();
-      return journal;
+    /** Gathers changes from now on, while a page is fetched. */
+    openBuffer(): ChangeBuffer {
+      buffer = createChangeBuffer();
+      return buffer;
     },
-    closeJournal() {
-      journal = undefined;
+    closeBuffer(): void {
+      buffer = undefined;
     },
-    needed(messages) {
+    /** A reader needed so many of the newest messages: live messages do not push them out. */
+    needed(messages: number): void {
       if (messages === 0) return;
       reach = isReachOld ? messages : Math.max(reach, messages);
       isReachOld = false;
     },
-    trimLive() {
-      const live = stretches.at(-1);
+    /** Removes what live messages have made older than any reader needed; it is fetched again when a reader does. */
+    trimLive(): void {
+      const live = ranges.at(-1);
       const kept = reach + SPARE_MESSAGES;
       if (live === undefined || live.to !== undefined || live.messages.length <= kept * SLACK) return;
       shorten(live, live.messages.length - kept);
       isReachOld = true;
     },
-    trim(most) {
+    /** Removes the oldest until it holds no more than this. */
+    trim(most: LogSize): void {
       if (messageCount <= most.messages * SLACK && bytes <= most.bytes) return;
       const goal = { messages: most.messages, bytes: bytes <= most.bytes ? most.bytes : most.bytes / SLACK };
       const isWithin = (messages: number, size: number) => messages <= goal.messages && size <= goal.bytes;
       while (!isWithin(messageCount, bytes)) {
-        const [oldest] = stretches;
+        const [oldest] = ranges;
         if (oldest === undefined) return;
         let [dropped, left] = [0, bytes];
         while (dropped < oldest.messages.length && !isWithin(messageCount - dropped, left)) {
           left -= oldest.messages[dropped]?.bytes ?? 0;
           dropped += 1;
         }
-        if (stretches.length === 1 || dropped < oldest.messages.length) {
+        if (ranges.length === 1 || dropped < oldest.messages.length) {
           shorten(oldest, dropped);
           return;
         }
-        stretches.shift();
+        ranges.shift();
         messageCount -= dropped;
         bytes = left;
       }
     },
-    busy: undefined,
   };
 }
 
-function open(stretch: MessageRange): Open {
-  return { ...stretch, messages: [...stretch.messages] };
+function mutable(range: MessageRange): MutableRange {
+  return { ...range, messages: [...range.messages] };
 }
 
-function bytesOf(messages: readonly Held[]): number {
+function bytesOf(messages: readonly StoredMessage[]): number {
   return messages.reduce((sum, held) => sum + held.bytes, 0);
 }
 
 /** @returns by how much it has grown */
-function applyTo(messages: Held[], change: Change): LogSize {
+function applyTo(messages: StoredMessage[], change: Change): LogSize {
   const at = positionOf(messages, change.id);
   const held = messages[at];
   const known = held?.message.id === change.id ? held : undefined;
@@ -200,8 +185,8 @@ const SAME: LogSize = { messages: 0, bytes: 0 };
 
 /** Something that happened to a message. */
 export type Change =
-  | { readonly kind: 'created'; readonly id: string; readonly held: Held }
-  | { readonly kind: 'updated'; readonly id: string; readonly held: Held }
+  | { readonly kind: 'created'; readonly id: string; readonly held: StoredMessage }
+  | { readonly kind: 'updated'; readonly id: string; readonly held: StoredMessage }
   | { readonly kind: 'deleted'; readonly id: string }
   | {
       readonly kind: 'reaction';
@@ -213,32 +198,26 @@ export type Change =
     }
   | { readonly kind: 'unreacted'; readonly id: string; readonly key?: string };
 
-/**
- * What happened while a page was on its way. Nobody knows whether the page was cut before or after an event, but events are complete and in
- * order: what one says in full (a new message, an edit, a deletion) holds against the page, since whatever came after it is announced too.
- */
-interface ChangeBuffer {
-  note(change: Change): void;
-  /** The page's messages as they are now, and those that were said meanwhile. */
-  apply(page: readonly Held[]): readonly Held[];
-  /** Whether reactions changed that the page may or may not have counted: then it has to be fetched again. */
-  contradicts(page: readonly Held[]): boolean;
-}
+type ChangeBuffer = ReturnType<typeof createChangeBuffer>;
 
-function createChangeBuffer(): ChangeBuffer {
-  const created = new Map<string, Held>();
-  const updated = new Map<string, Held>();
+/**
+ * What happened while a page was fetched. Whether the page was cut before or after an event is unknown, but events are complete and in order:
+ * what one says in full (a new message, an edit, a deletion) holds against the page, since what came after it is announced too.
+ */
+function createChangeBuffer() {
+  const created = new Map<string, StoredMessage>();
+  const updated = new Map<string, StoredMessage>();
   const deleted = new Set<string>();
   const uncertain = new Set<string>();
 
-  const onCreated = (id: string, change: (held: Held) => Held): boolean => {
+  const onCreated = (id: string, change: (held: StoredMessage) => StoredMessage): boolean => {
     const held = created.get(id);
     if (held !== undefined) created.set(id, change(held));
     return held !== undefined;
   };
 
   return {
-    note(change) {
+    note(change: Change): void {
       const { id } = change;
       if (change.kind === 'created') created.set(id, change.held);
       else if (change.kind === 'deleted') {
@@ -248,7 +227,8 @@ function createChangeBuffer(): ChangeBuffer {
         if (!onCreated(id, (held) => edited(held, change.held))) updated.set(id, change.held);
       } else if (!onCreated(id, (held) => applyReaction(held, change))) uncertain.add(id);
     },
-    apply(page) {
+    /** The page's messages as they are now, and those that were posted meanwhile. */
+    apply(page: readonly StoredMessage[]): readonly StoredMessage[] {
       const kept = page.flatMap((held) => {
         const { id } = held.message;
         if (deleted.has(id) || created.has(id)) return [];
@@ -257,13 +237,15 @@ function createChangeBuffer(): ChangeBuffer {
       });
       return [...kept, ...created.values()];
     },
-    contradicts: (page) => page.some(({ message }) => uncertain.has(message.id) && !deleted.has(message.id)),
+    /** Whether reactions changed that the page may or may not have counted: then it has to be fetched again. */
+    contradicts: (page: readonly StoredMessage[]) =>
+      page.some(({ message }) => uncertain.has(message.id) && !deleted.has(message.id)),
   };
 }
 
 type ReactionChange = Extract<Change, { kind: 'reaction' | 'unreacted' }>;
 
-function applyReaction(held: Held, change: ReactionChange): Held {
+function applyReaction(held: StoredMessage, change: ReactionChange): StoredMessage {
   if (change.kind === 'unreacted') return unreacted(held, change.key);
   return reacted(held, change.key, change.name, change.by, change.mine);
 }
@@ -275,8 +257,8 @@ export interface MessageRange {
   /** Up to this id; `undefined`: up to now, kept by events. */
   readonly to: string | undefined;
   /** Oldest first. */
-  readonly messages: readonly Held[];
-  /** False when events may have been missed: then it is compared with what Discord says before anybody reads it. */
+  readonly messages: readonly StoredMessage[];
+  /** False when events may have been missed: then it is compared with what Discord says before it is read. */
   readonly trusted: boolean;
 }
 
@@ -286,7 +268,7 @@ function covers({ from, to }: MessageRange, id: string | undefined): boolean {
 }
 
 /** Where `id` is in the list, or would be. */
-export function positionOf(messages: readonly Held[], id: string): number {
+export function positionOf(messages: readonly StoredMessage[], id: string): number {
   let [low, high] = [0, messages.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -298,7 +280,11 @@ export function positionOf(messages: readonly Held[], id: string): number {
 }
 
 /** The messages from `from` up to `to`, both included. */
-export function between(messages: readonly Held[], from: string, to: string | undefined): readonly Held[] {
+export function between(
+  messages: readonly StoredMessage[],
+  from: string,
+  to: string | undefined,
+): readonly StoredMessage[] {
   const end = to === undefined ? messages.length : positionOf(messages, idAfter(to));
   return messages.slice(positionOf(messages, from), end);
 }
@@ -339,7 +325,7 @@ function without(fresh: MessageRange, old: MessageRange): readonly MessageRange[
 /** So many messages without a change tell that those before them have not changed either. */
 const ENOUGH = 25;
 
-/** Whether what Discord says now bears out an old stretch: where they overlap, nothing has been edited, deleted or reacted to meanwhile. */
+/** Whether what Discord says now bears out an old range: where they overlap, nothing has been edited, deleted or reacted to meanwhile. */
 function confirms(fresh: MessageRange, old: MessageRange): boolean {
   const now = between(fresh.messages, old.from, old.to);
   const then = between(old.messages, fresh.from, fresh.to);

@@ -3,8 +3,8 @@ import { type GuildMember, PermissionFlagsBits, type SendableChannels } from 'di
 import { LRUCache } from 'lru-cache';
 import type { ChatParts } from '../plugin-context.js';
 import { type Ask, type Lookup, refusalFor } from './access.js';
-import type { Place, Trip } from './channel-history.js';
-import type { Held } from './message.js';
+import type { Place, WindowRequest } from './channel-history.js';
+import type { StoredMessage } from './message.js';
 import type { HistoryMessage } from './types.js';
 
 /** A message that a link leads to. */
@@ -125,9 +125,9 @@ interface Found {
 
 /** Looks for the newest `.history` message whose author may use it. */
 export async function findCommand(
-  messages: readonly Held[],
+  messages: readonly StoredMessage[],
   channel: SendableChannels,
-  trip: Trip,
+  request: WindowRequest,
   { lookup }: { readonly lookup: Lookup },
 ): Promise<Found | undefined> {
   for (let at = messages.length - 1; at >= 0; at -= 1) {
@@ -136,10 +136,10 @@ export async function findCommand(
     const command = parseHistoryCommand(message.content);
     if (command === undefined) continue;
     if (command.kind === 'malformed') {
-      trip.note(`The \`.history\` of message ${message.id} was not followed: ${command.detail}.`);
-    } else if (await mayUseHistory(message, channel, trip.options.historyRoles, lookup, trip.ask)) {
-      return { at, next: await target(command, channel, message.id, trip, lookup) };
-    } else trip.note(`The \`.history\` of message ${message.id} was not followed: its author may not use it.`);
+      request.note(`The \`.history\` of message ${message.id} was not followed: ${command.detail}.`);
+    } else if (await mayUseHistory(message, channel, request.options.historyRoles, lookup, request.ask)) {
+      return { at, next: await target(command, channel, message.id, request, lookup) };
+    } else request.note(`The \`.history\` of message ${message.id} was not followed: its author may not use it.`);
   }
   return undefined;
 }
@@ -174,14 +174,14 @@ async function target(
   command: Exclude<HistoryCommand, { kind: 'malformed' }>,
   channel: SendableChannels,
   commandId: string,
-  trip: Trip,
+  request: WindowRequest,
   lookup: Lookup,
 ): Promise<Place | undefined> {
   const place = command.kind === 'hide' ? undefined : (command.last ?? command.first);
   if (command.kind === 'hide' || place === undefined) return undefined;
-  const there = await reach(place, channel, trip.ask, lookup);
+  const there = await reach(place, channel, request.ask, lookup);
   if (there === undefined) {
-    trip.note(HIDDEN);
+    request.note(HIDDEN);
     return undefined;
   }
   const before = idBefore(commandId);

@@ -3,7 +3,7 @@ import type { Client, MessageReaction, PartialMessageReaction, PartialUser, Send
 import { LRUCache } from 'lru-cache';
 import { mayBotRead } from './access.js';
 import { type Change, type ChannelLog, createChannelLog, type LogPlace, type LogSize } from './channel-log.js';
-import { emojiKey, isHistory, toHeld } from './message.js';
+import { emojiKey, isHistory, toStored } from './message.js';
 
 export interface LogLimits {
   /** Channels that are kept up to date; the one read longest ago goes first. */
@@ -119,14 +119,14 @@ export function listen(on: Registrar['on'], logs: Logs): void {
   on('messageCreate', (message) => {
     const log = logs.peek(message.channelId);
     if (log === undefined) return;
-    if (isHistory(message)) tell(message.channelId, { kind: 'created', id: message.id, held: toHeld(message) });
+    if (isHistory(message)) tell(message.channelId, { kind: 'created', id: message.id, held: toStored(message) });
     else log.heardOf(message.id);
   });
   on('messageUpdate', (_old, message) => {
     const log = logs.peek(message.channelId);
     // Without content it is not an edit, only a change of something that history does not show.
     if (log === undefined || message.partial || !isHistory(message)) return;
-    tell(message.channelId, { kind: 'updated', id: message.id, held: toHeld(message) });
+    tell(message.channelId, { kind: 'updated', id: message.id, held: toStored(message) });
   });
   on('messageDelete', ({ id, channelId }) => tell(channelId, { kind: 'deleted', id }));
   on('messageDeleteBulk', (messages, channel) => {

@@ -18,9 +18,9 @@ export function isHistory({ flags, type }: Pick<Message, 'flags' | 'type'>): boo
 }
 
 /** @param reactions those known to be under it now; none when it has just been said */
-export function toHeld(message: Message, reactions: Iterable<MessageReaction> = []): Held {
+export function toStored(message: Message, reactions: Iterable<MessageReaction> = []): StoredMessage {
   const author = authorOf(message);
-  return hold(
+  return stored(
     {
       id: message.id,
       channelId: message.channelId,
@@ -193,7 +193,7 @@ interface Tally {
 }
 
 /** A message in the store. */
-export interface Held {
+export interface StoredMessage {
   /** As windows show it. */
   readonly message: HistoryMessage;
   /** Own, with buttons or menus; or a card of another bot of this program. */
@@ -217,7 +217,7 @@ const ITEM_BYTES = 200;
 /** Of text that is not Latin-1; other text takes half of it. */
 const CHARACTER_BYTES = 2;
 
-function hold(facts: MessageFacts, controls: boolean, tallies: ReadonlyMap<string, Tally>): Held {
+function stored(facts: MessageFacts, controls: boolean, tallies: ReadonlyMap<string, Tally>): StoredMessage {
   const counted = [...tallies.values()];
   const byOthers = counted.filter(({ others }) => others > 0).map(({ name }) => name);
   const asked = ['👍', '👎'].every((name) => counted.some((tally) => tally.mine && tally.name === name));
@@ -238,28 +238,28 @@ function textBytes({ content, extras, attachments }: MessageFacts, tallies: numb
 }
 
 /** An edit: new words, the same reactions. */
-export function edited(old: Held, fresh: Held): Held {
-  return hold(factsOf(fresh), fresh.controls, old.tallies);
+export function edited(old: StoredMessage, fresh: StoredMessage): StoredMessage {
+  return stored(factsOf(fresh), fresh.controls, old.tallies);
 }
 
 /** Somebody added (`by` 1) or took back (`by` -1) an emoji. */
-export function reacted(held: Held, key: string, name: string, by: 1 | -1, mine: boolean): Held {
+export function reacted(held: StoredMessage, key: string, name: string, by: 1 | -1, mine: boolean): StoredMessage {
   const old = held.tallies.get(key) ?? { name, others: 0, mine: false };
   const tally = mine ? { ...old, mine: by > 0 } : { ...old, others: Math.max(0, old.others + by) };
   const tallies = new Map(held.tallies);
   if (tally.mine || tally.others > 0) tallies.set(key, tally);
   else tallies.delete(key);
-  return hold(factsOf(held), held.controls, tallies);
+  return stored(factsOf(held), held.controls, tallies);
 }
 
 /** All reactions were taken away, or all with one emoji. */
-export function unreacted(held: Held, key?: string): Held {
+export function unreacted(held: StoredMessage, key?: string): StoredMessage {
   const left = [...held.tallies].filter(([other]) => key !== undefined && other !== key);
-  return hold(factsOf(held), held.controls, new Map(left));
+  return stored(factsOf(held), held.controls, new Map(left));
 }
 
 /** Whether two versions of a message look the same to a reader. */
-export function isSame(a: Held, b: Held): boolean {
+export function isSame(a: StoredMessage, b: StoredMessage): boolean {
   return (
     a.message.editedAt === b.message.editedAt &&
     a.message.content === b.message.content &&
@@ -274,7 +274,7 @@ function sameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((item, at) => item === b[at]);
 }
 
-function factsOf({ message }: Held): MessageFacts {
+function factsOf({ message }: StoredMessage): MessageFacts {
   const { reactions: _reactions, card: _card, ...facts } = message;
   return facts;
 }

@@ -41,7 +41,7 @@ export interface HistoryAttachment {
   readonly sizeBytes: number;
 }
 
-/** A stretch of history that a context is built from, oldest first; ids rise throughout, also across channels. */
+/** A range of history that a context is built from, oldest first; ids rise throughout, also across channels. */
 export interface HistoryWindow {
   readonly messages: readonly HistoryMessage[];
   /** Whether nothing older exists (or may be read). */

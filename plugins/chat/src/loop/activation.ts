@@ -1,5 +1,6 @@
 import {
   type Clock,
+  escapeRegExp,
   type FrontDoor,
   isDotMessage,
   isNotice,
@@ -130,8 +131,7 @@ function compile(config: BotConfig, botName: string): Rules {
 
 /** Not as a part of another word, in any script. */
 function asWord(name: string): RegExp {
-  const literal = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`, 'iu');
+  return new RegExp(`(?<![\\p{L}\\p{N}_])${escapeRegExp(name)}(?![\\p{L}\\p{N}_])`, 'iu');
 }
 
 function isSame(a: Rules, b: Rules): boolean {

@@ -2,6 +2,7 @@ import {
   answerMessages,
   asUnfinishedPart,
   type Clock,
+  escapeRegExp,
   type LlmCompletion,
   type LlmRequest,
   type Logger,
@@ -17,27 +18,18 @@ import {
 import type { GuildMember, Message, SendableChannels } from 'discord.js';
 import { type BackoffOptions, withDiscordBackoff } from '../history/access.js';
 
-/** What is said in the course of a turn, whether it grows while the model writes or comes at once. */
-export interface Speech {
-  /**
-   * Runs one request to the model; what it writes is shown as it comes, where that is wanted. `undefined` when it failed and that has been
-   * said in place of what could be seen already.
-   */
-  listen(complete: (onText: LlmRequest['onText']) => Promise<LlmCompletion>): Promise<LlmCompletion | undefined>;
-  /** Says a text: the one that is growing already is made exact. Resolves with its last message's id; nothing is said of an empty one. */
-  say(text: string, manner?: Manner): Promise<string | undefined>;
-  /** Ends what is growing, because a member wants no answer any more: it is removed, or stays as it is where it was stopped. */
-  giveUp(): Promise<void>;
-}
+export type TurnReply = ReturnType<typeof createTurnReply>;
 
-interface SpeechOptions extends LiveOptions {
-  readonly live: boolean;
+interface TurnReplyOptions extends StreamingOptions {
+  /** Whether the text is shown while the model writes it. */
+  readonly streams: boolean;
   /** Whether what can be seen of an answer stays when it is stopped. */
   readonly leavesStopped: boolean;
 }
 
-export function createSpeech(voice: Voice, options: SpeechOptions): Speech {
-  let growing: LiveAnswer | undefined;
+/** What is said in the course of a turn, whether it grows while the model writes or is sent at once. */
+export function createTurnReply(sender: MessageSender, options: TurnReplyOptions) {
+  let growing: StreamingReply | undefined;
 
   const giveUp = async () => {
     const answer = growing;
@@ -48,10 +40,14 @@ export function createSpeech(voice: Voice, options: SpeechOptions): Speech {
   };
 
   return {
+    /** Ends what is growing when its turn was withdrawn or stopped: it is removed, or stays as it is where it was stopped. */
     giveUp,
-    async listen(complete) {
-      if (!options.live) return complete(undefined);
-      const answer = createLiveAnswer(voice, options);
+    /** Runs one request to the model, and shows what it writes. `undefined` when it failed and what could be seen was replaced by the reason. */
+    async listen(
+      complete: (onText: LlmRequest['onText']) => Promise<LlmCompletion>,
+    ): Promise<LlmCompletion | undefined> {
+      if (!options.streams) return complete(undefined);
+      const answer = createStreamingReply(sender, options);
       growing = answer;
       try {
         return await complete(answer.onText);
@@ -67,11 +63,12 @@ export function createSpeech(voice: Voice, options: SpeechOptions): Speech {
         return undefined;
       }
     },
-    async say(text, manner) {
+    /** Sends a text, or makes the one that is growing exact. Resolves with the id of its last message; of an empty text nothing is sent. */
+    async say(text: string, manner?: Manner): Promise<string | undefined> {
       const answer = growing;
       growing = undefined;
       if (answer?.shown === true) return answer.finish(text, manner);
-      return text === '' ? undefined : voice.say(text, manner);
+      return text === '' ? undefined : sender.say(text, manner);
     },
   };
 }
@@ -82,29 +79,17 @@ const PART_LIMIT = 1_800;
 /** Whether the model speaks, or the program about itself: no model ever reads a notice. */
 export type Manner = 'word' | 'notice';
 
-/** How the bot speaks in the course of one turn. */
-interface Voice {
-  /** Says text, in parts where it is long, as a file where it is very long. Resolves with the id of the last message. */
-  say(text: string, manner?: Manner): Promise<string>;
-  /** The messages in which a text is said. */
-  messagesOf(text: string, manner?: Manner): readonly TextMessage[];
-  /** Sends one message, or changes one that this voice has sent. */
-  send(content: string): Promise<Message>;
-  edit(message: Message, content: string): Promise<void>;
-  remove(message: Message): Promise<void>;
-  /** Ids of what has been said and still stands, oldest first. */
-  readonly sentIds: readonly string[];
-}
+type MessageSender = ReturnType<typeof createMessageSender>;
 
-/** The first message replies to the one that is answered; only those who are answered can be pinged, and other bots that it mentions. */
-export function createVoice(turn: Turn, backoff: Backoff): Voice {
+/** Sends the messages of one turn. The first replies to the message that is answered; only its author and bots that are mentioned are pinged. */
+export function createMessageSender(turn: Turn, backoff: BackoffOptions) {
   const bots = botMentions(turn.channel);
   const askers = [...turn.earlier, turn].map(({ user }) => user.id);
   const pinged = (content: string) => [...new Set([...askers, ...bots.mentionedIn(content)])];
   const post =
     turn.message === null
       ? ({ content, files = [] }: TextMessage) => turn.reply({ content, files })
-      : messageSender(turn, turn.message, backoff, pinged);
+      : postTo(turn, turn.message, backoff, pinged);
   const sent = new Set<string>();
   const sendMessage = async (part: TextMessage) => {
     const message = await post(part);
@@ -112,47 +97,49 @@ export function createVoice(turn: Turn, backoff: Backoff): Voice {
     return message;
   };
   const limits = turn.answerLimits === undefined ? {} : { limits: turn.answerLimits };
-  const messagesOf = (text: string, manner: Manner = 'word') => {
+  const messagesOf = (text: string, manner: Manner = 'word'): readonly TextMessage[] => {
     const options = { ...limits, partLimit: PART_LIMIT };
     return manner === 'notice' ? noticeMessages(text, options) : answerMessages(bots.written(text), options);
   };
   return {
-    send: (content) => sendMessage({ content }),
+    /** Sends one message. */
+    send: (content: string) => sendMessage({ content }),
+    /** The messages that a text is split into. */
     messagesOf,
-    async say(text, manner) {
+    /** Sends a text, in parts where it is long, as a file where it is very long. Resolves with the id of the last message. */
+    async say(text: string, manner?: Manner): Promise<string> {
       const [first = { content: '' }, ...others] = messagesOf(text, manner);
       let last = await sendMessage(first);
       for (const part of others) last = await sendMessage(part);
       return last.id;
     },
-    async edit(message, content) {
+    async edit(message: Message, content: string): Promise<void> {
       const allowedMentions = { parse: [], users: pinged(content) };
       await withDiscordBackoff(() => message.edit({ content, allowedMentions }), backoff);
     },
-    async remove(message) {
+    async remove(message: Message): Promise<void> {
       sent.delete(message.id);
       await withDiscordBackoff(() => message.delete(), backoff);
     },
-    get sentIds() {
+    /** Ids of what was sent and has not been removed, oldest first. */
+    get sentIds(): readonly string[] {
       return [...sent];
     },
   };
 }
 
-export type Backoff = BackoffOptions;
-
 /**
- * Builds what sends the messages of one answer. Each carries a nonce of its own that Discord enforces: a request that is repeated, because
- * nobody knows what became of it, makes no second message.
+ * Posts the messages of one answer. Each has a nonce that Discord enforces: a request that is repeated, because its outcome is unknown, makes
+ * no second message.
  */
-function messageSender(
+function postTo(
   turn: Turn,
   asked: Message,
-  backoff: Backoff,
+  backoff: BackoffOptions,
   pinged: (content: string) => readonly string[],
 ): (message: TextMessage) => Promise<Message> {
   const { channel, trigger } = turn;
-  // What merely goes on replies to nobody, and its command is taken away.
+  // `m activate` and `m continue` are deleted, and get no reply.
   let replied = trigger === 'activate' || trigger === 'continue' || !mayRefer(channel);
   let serial = 0;
   return ({ content, files = [] }) => {
@@ -169,17 +156,7 @@ function messageSender(
   };
 }
 
-/** An answer that grows in Discord while the model writes. */
-interface LiveAnswer {
-  /** For `LlmRequest.onText`. */
-  onText(piece: string, restart: boolean): void;
-  /** Whether anything of it can be seen. */
-  readonly shown: boolean;
-  /** Makes what is seen exactly `text`; nothing of it stays when that is empty. Resolves with the id of its last message. */
-  finish(text: string, manner?: Manner): Promise<string | undefined>;
-  /** Lets it stand as it is. */
-  leave(): Promise<void>;
-}
+type StreamingReply = ReturnType<typeof createStreamingReply>;
 
 interface Shown {
   readonly message: Message;
@@ -188,38 +165,38 @@ interface Shown {
 
 const PACE_MS = 1_000;
 
-interface LiveOptions {
+interface StreamingOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Aborts when there is no time left to wait. */
   readonly signal: AbortSignal;
 }
 
-/** At most one message is sent or edited a second: what comes in between is shown with the next. */
-function createLiveAnswer(voice: Voice, { clock, log, signal }: LiveOptions): LiveAnswer {
+/** An answer that grows in Discord while the model writes: at most one message is sent or edited a second. */
+function createStreamingReply(sender: MessageSender, { clock, log, signal }: StreamingOptions) {
   const shown: Shown[] = [];
   let written = '';
   let wanted: readonly string[] = [];
-  let pumping: Promise<void> | undefined;
+  let updating: Promise<void> | undefined;
   let isOver = false;
   let lastAt = Number.NEGATIVE_INFINITY;
 
-  const placeToMend = () => wanted.findIndex((content, index) => shown[index]?.content !== content);
-  const isExact = () => placeToMend() < 0 && shown.length <= wanted.length;
+  const firstDifference = () => wanted.findIndex((content, index) => shown[index]?.content !== content);
+  const isExact = () => firstDifference() < 0 && shown.length <= wanted.length;
   const step = async () => {
-    const place = placeToMend();
+    const place = firstDifference();
     const content = wanted[place] ?? '';
     const there = shown[place];
     if (place < 0) {
       const extra = shown.pop();
-      if (extra !== undefined) await voice.remove(extra.message);
-    } else if (there === undefined) shown.push({ message: await voice.send(content), content });
+      if (extra !== undefined) await sender.remove(extra.message);
+    } else if (there === undefined) shown.push({ message: await sender.send(content), content });
     else {
-      await voice.edit(there.message, content);
+      await sender.edit(there.message, content);
       there.content = content;
     }
   };
-  const pump = async () => {
+  const update = async () => {
     while (!isExact()) {
       const waitMs = lastAt + PACE_MS - clock.now();
       // Also without a wait, what arrives at the same moment is sent together.
@@ -229,20 +206,21 @@ function createLiveAnswer(voice: Voice, { clock, log, signal }: LiveOptions): Li
     }
   };
   const run = () => {
-    pumping ??= pump().finally(() => {
-      pumping = undefined;
+    updating ??= update().finally(() => {
+      updating = undefined;
     });
-    return pumping;
+    return updating;
   };
 
   return {
-    onText(piece, restart) {
+    /** For `LlmRequest.onText`. */
+    onText(piece: string, restart: boolean): void {
       if (isOver) return;
       written = restart ? piece : written + piece;
       const text = written.trim();
       // An answer that starts over may begin with nothing: what is seen stays until there is something else to see.
       if (text === '') return;
-      const parts = voice.messagesOf(text);
+      const parts = sender.messagesOf(text);
       // What becomes a file is sent when it is whole; until then its beginning stands.
       if (parts.some(({ files }) => files !== undefined)) return;
       // Other bots wait until it is whole.
@@ -250,22 +228,25 @@ function createLiveAnswer(voice: Voice, { clock, log, signal }: LiveOptions): Li
       // What could not be shown is shown in the end, or said to have failed then.
       run().catch((error: unknown) => log.warn('an answer could not be shown while it grew', { error }));
     },
-    get shown() {
-      return shown.length > 0 || pumping !== undefined;
+    /** Whether anything of it can be seen. */
+    get shown(): boolean {
+      return shown.length > 0 || updating !== undefined;
     },
-    async leave() {
+    /** Lets it stand as it is. */
+    async leave(): Promise<void> {
       isOver = true;
-      await pumping;
+      await updating;
       wanted = wanted.map((content, index) => (index === wanted.length - 1 ? withoutNoticeMark(content) : content));
       await run();
     },
-    async finish(text, manner) {
+    /** Makes what is seen exactly `text`, and removes it when that is empty. Resolves with the id of its last message. */
+    async finish(text: string, manner?: Manner): Promise<string | undefined> {
       isOver = true;
-      await pumping?.catch(() => undefined);
-      const parts = text === '' ? [] : voice.messagesOf(text, manner);
+      await updating?.catch(() => undefined);
+      const parts = text === '' ? [] : sender.messagesOf(text, manner);
       if (parts.some(({ files }) => files !== undefined)) {
         // The file first: its beginning stays where it cannot be sent.
-        const id = await voice.say(text, manner);
+        const id = await sender.say(text, manner);
         wanted = [];
         await run().catch((error: unknown) => log.warn('the beginning of an answer could not be removed', { error }));
         return id;
@@ -285,17 +266,12 @@ const WORD = '[\\p{L}\\p{N}_]';
 /** The most bots that one message pings; a message that names more pings none. */
 const MOST = 10;
 
-/** Mentions of other bots in what a model writes: it reads them as `@Name`, and writes them so. People are pinged by nothing that a model writes. */
-interface BotMentions {
-  /** The text with `@Name` of a bot as Discord writes a mention; a name that several members have stays as it is. */
-  written(text: string): string;
-  /** Ids of the bots that a message mentions. */
-  mentionedIn(content: string): readonly string[];
-}
-
-/** Of the bots that can see the channel. */
-function botMentions(channel: SendableChannels): BotMentions {
-  if (channel.isDMBased()) return { written: (text) => text, mentionedIn: () => [] };
+/**
+ * Mentions of other bots in what a model writes, of those that can see the channel: it reads them as `@Name`, and writes them so. People are
+ * pinged by nothing that a model writes.
+ */
+function botMentions(channel: SendableChannels) {
+  if (channel.isDMBased()) return { written: (text: string) => text, mentionedIn: () => [] };
   const { members } = channel.guild;
   const isThere = (member: GuildMember) =>
     member.user.bot && member.id !== channel.client.user.id && channel.permissionsFor(member).has('ViewChannel');
@@ -314,11 +290,12 @@ function botMentions(channel: SendableChannels): BotMentions {
   };
 
   return {
-    written(text) {
+    /** The text with `@Name` of a bot as a mention; a name that several members have stays as it is. */
+    written(text: string): string {
       if (!text.includes('@')) return text;
       const ids = named();
       if (ids.size === 0) return text;
-      const longestFirst = [...ids.keys()].sort((one, other) => other.length - one.length).map(literal);
+      const longestFirst = [...ids.keys()].sort((one, other) => other.length - one.length).map(escapeRegExp);
       const mention = new RegExp(`(?<![<@]|${WORD})@(${longestFirst.join('|')})(?!${WORD})`, 'giu');
       const outside = (part: string) =>
         part.replace(mention, (said, name: string) => {
@@ -330,7 +307,8 @@ function botMentions(channel: SendableChannels): BotMentions {
         .map((part, index) => (index % 2 === 0 ? outside(part) : part))
         .join('');
     },
-    mentionedIn(content) {
+    /** Ids of the bots that a message mentions. */
+    mentionedIn(content: string): readonly string[] {
       const ids = new Set([...content.matchAll(MENTION)].flatMap(([, id]) => id ?? []));
       const bots = [...ids].filter((id) => {
         const member = members.cache.get(id);
@@ -339,8 +317,4 @@ function botMentions(channel: SendableChannels): BotMentions {
       return bots.length > MOST ? [] : bots;
     },
   };
-}
-
-function literal(name: string): string {
-  return name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -17,7 +17,7 @@ import { buildContext } from '../context/build.js';
 import { EMPTY_CACHE_STATE } from '../context/caching/cache-state.js';
 import { selfName } from '../context/draft.js';
 import type { BuiltContext, MentionNames, Question } from '../context/types.js';
-import { toHeld } from '../history/message.js';
+import { toStored } from '../history/message.js';
 import type { HistoryMessage, HistoryWindow } from '../history/types.js';
 import type { AnswerParts } from './respond.js';
 import { offeredTools } from './tool-calls.js';
@@ -136,7 +136,7 @@ function withEarlier(window: HistoryWindow, { earlier }: Turn): HistoryWindow {
   if (window.messages.length > 0) return window;
   return {
     ...window,
-    messages: earlier.flatMap(({ message }) => (message === null ? [] : toHeld(message).message)),
+    messages: earlier.flatMap(({ message }) => (message === null ? [] : toStored(message).message)),
   };
 }
 

@@ -15,7 +15,7 @@ import {
   UserError,
 } from '@cinnabar/sdk';
 import type { ChatParts } from '../plugin-context.js';
-import { createSpeech, createVoice, type Manner, type Speech } from './reply.js';
+import { createMessageSender, createTurnReply, type Manner, type TurnReply } from './reply.js';
 import { prepare } from './request.js';
 import { reasonFor, workDetailsOf } from './status.js';
 import { type Invoked, type InvokeParts, invokeAll } from './tool-calls.js';
@@ -47,9 +47,9 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
   parts.tellPrefill(effective, traits);
   const charge = { actor: turn.actor, responder: 'chat', trigger: reasonFor(turn), work: parts.random.id() };
   const backoff = { clock, maxMs: config.discordBackoffMax, log, signal };
-  const voice = createVoice(turn, backoff);
-  const speech = createSpeech(voice, {
-    live: config.streaming && turn.message !== null,
+  const sender = createMessageSender(turn, backoff);
+  const reply = createTurnReply(sender, {
+    streams: config.streaming && turn.message !== null,
     // Others who were to be answered with it are answered anew.
     leavesStopped: turn.earlier.length === 0,
     clock,
@@ -71,7 +71,7 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
       tools: parts.tools,
       provenance: parts.provenance,
       permitted,
-      speech,
+      reply,
       maxToolDepth: config.maxToolDepth,
       signal,
       async onCompletion(completion) {
@@ -102,9 +102,9 @@ async function answer(turn: Turn, parts: AnswerParts): Promise<void> {
         }),
     });
   } finally {
-    const work = { messageIds: voice.sentIds, completions, built, effective, tools: used, notes: told };
+    const work = { messageIds: sender.sentIds, completions, built, effective, tools: used, notes: told };
     const receipt = await llm.finishWork(charge, workDetailsOf(work));
-    if (config.receipts && receipt !== undefined && !signal.aborted) await voice.say(receiptLine(receipt), 'notice');
+    if (config.receipts && receipt !== undefined && !signal.aborted) await sender.say(receiptLine(receipt), 'notice');
   }
 }
 
@@ -114,7 +114,7 @@ const NO_MODEL =
 interface RoundsParts extends InvokeParts {
   readonly llm: Llm;
   readonly charge: Charge;
-  readonly speech: Speech;
+  readonly reply: TurnReply;
   readonly maxToolDepth: number;
   /** After each completion, before anything of it is said. */
   onCompletion(completion: LlmCompletion): Promise<void>;
@@ -127,13 +127,13 @@ interface RoundsParts extends InvokeParts {
  * Text beside calls is sent before them, so that it stands above their cards.
  */
 async function runRounds(request: LlmRequest, parts: RoundsParts): Promise<void> {
-  const { turn, llm, charge, speech, maxToolDepth, signal } = parts;
+  const { turn, llm, charge, reply, maxToolDepth, signal } = parts;
   let said: readonly ParticipantMessage[] = [];
   let lastId = turn.message?.id;
   let results: readonly Invoked[] = [];
   let tools = request.tools ?? [];
   for (let round = 0; ; round += 1) {
-    const completion = await speech.listen((onText) =>
+    const completion = await reply.listen((onText) =>
       llm.complete({
         ...withMore({ ...request, tools }, said),
         charge,
@@ -146,15 +146,15 @@ async function runRounds(request: LlmRequest, parts: RoundsParts): Promise<void>
     await parts.onCompletion(completion);
     await assertWanted(parts);
     const { text, uses } = readCompletion(completion);
-    lastId = (await speech.say(text)) ?? lastId;
+    lastId = (await reply.say(text)) ?? lastId;
     const remark = remarkOn(completion, results, round >= maxToolDepth ? maxToolDepth : undefined);
-    if (remark !== undefined) await speech.say(remark.text, remark.manner);
+    if (remark !== undefined) await reply.say(remark.text, remark.manner);
     if (uses.length === 0 || round >= maxToolDepth) return;
     results = withDropped(await invokeAll(uses, lastId, parts), completion);
     await parts.onInvoked(results);
     if (results.every(({ held }) => held)) {
       // A slash command has to be answered, and the card is no answer to it.
-      if (turn.message === null && lastId === undefined) await speech.say(HELD, 'notice');
+      if (turn.message === null && lastId === undefined) await reply.say(HELD, 'notice');
       return;
     }
     tools = withFound(tools, results);
@@ -167,9 +167,9 @@ async function runRounds(request: LlmRequest, parts: RoundsParts): Promise<void>
 }
 
 /** @throws the signal's reason when a member wants no answer any more */
-async function assertWanted({ signal, speech }: RoundsParts): Promise<void> {
+async function assertWanted({ signal, reply }: RoundsParts): Promise<void> {
   if (turnEndOf(signal) === undefined) return;
-  await speech.giveUp();
+  await reply.giveUp();
   throw signal.reason;
 }
 

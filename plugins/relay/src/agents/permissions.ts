@@ -13,15 +13,10 @@ import { type RelayEvent, SWITCHED_OFF } from '../events/event.js';
 import { rulesIn } from '../settings.js';
 import type { Chosen } from './roster.js';
 
-/** Whether agents may act at the moment: what the switches of the guild, and the consent of the member, say now. */
-export interface AgentPermissions {
-  /** For every call under an identity of the relay. */
-  readonly objection: IdentityObjection;
-  /** Why an event must not be delivered to its agent, as a clause for people; `undefined` when it may be. */
-  objectionTo(event: RelayEvent): Promise<string | undefined>;
-}
+export type AgentPermissions = ReturnType<typeof createAgentPermissions>;
 
-export function createAgentPermissions(stores: RelayStores): AgentPermissions {
+/** Whether agents may act at the moment, by the switches of the guild and the consent of the member. */
+export function createAgentPermissions(stores: RelayStores) {
   const { rosters, dmAgents, settings, identities, frontDoor } = stores;
 
   const inGuild = (guildId: string, key: string | undefined): string | undefined => {
@@ -40,15 +35,19 @@ export function createAgentPermissions(stores: RelayStores): AgentPermissions {
     return responder === undefined || responder === PLUGIN ? undefined : `${responder} answers these direct messages`;
   };
 
+  const objection: IdentityObjection = async ({ id, grants }, guildId) => {
+    // It lists tools for the Letta server, in no channel.
+    if (id === LISTER) return undefined;
+    if (guildId !== null) return inGuild(guildId, agentKeyOf(id));
+    const grant = grants.find((one) => one.guildId === null);
+    return grant === undefined ? undefined : inDirect(grant.userId, grant.channelId, agentKeyOf(id));
+  };
+
   return {
-    async objection({ id, grants }, guildId) {
-      // It lists tools for the Letta server, in no channel.
-      if (id === LISTER) return undefined;
-      if (guildId !== null) return inGuild(guildId, agentKeyOf(id));
-      const grant = grants.find((one) => one.guildId === null);
-      return grant === undefined ? undefined : inDirect(grant.userId, grant.channelId, agentKeyOf(id));
-    },
-    async objectionTo({ guildId, userId, channelId, agent }) {
+    /** For every call under an identity of the relay. */
+    objection,
+    /** Why an event must not be delivered to its agent, as a clause for people; `undefined` when it may be. */
+    async objectionTo({ guildId, userId, channelId, agent }: RelayEvent): Promise<string | undefined> {
       if (guildId !== null)
         return inGuild(guildId, agent) ?? identities.standing(guildIdentity(guildId, agent), guildId);
       return userId === null ? 'this agent is let into no direct messages' : inDirect(userId, channelId, agent);
@@ -268,7 +267,7 @@ function containersOf(channel: GuildBasedChannel): readonly string[] {
   return ids.filter((id): id is string => typeof id === 'string');
 }
 
-/** Whether somebody who was let into these channels has been let into this one. What they may do there is decided for each call. */
+/** Whether a grant for these channels covers this one. What may be done there is decided for each call. */
 export function isLetInto(channels: IdentityGrant['channels'], channel: Channel): boolean {
   if (channels === 'all') return true;
   const ids = channel.isDMBased() ? [channel.id] : containersOf(channel);

@@ -35,32 +35,27 @@ export const rosters = {
 export type Roster = z.output<typeof rosters.schema>;
 export type GuildAgent = Roster['agents'][string];
 
-/** Every guild's roster, in memory: a message that is for no agent costs one look-up. */
-export interface Rosters {
-  /** `undefined` where no admin has ever set anything up. */
-  of(guildId: string): Roster | undefined;
-  /** Where agents are switched on. */
-  enabled(guildId: string | null): Roster | undefined;
-  /** Written before it holds. */
-  update(guildId: string, change: (draft: Roster) => unknown): Promise<Roster>;
-  all(): Iterable<readonly [guildId: string, roster: Roster]>;
-}
+export type Rosters = Awaited<ReturnType<typeof openRosters>>;
 
-export async function openRosters(stored: Collection<Roster, 'guild'>): Promise<Rosters> {
+/** Every guild's roster, in memory: a message that is for no agent costs one look-up. */
+export async function openRosters(stored: Collection<Roster, 'guild'>) {
   const known = new Map<string, Roster>();
   for await (const [guildId, roster] of stored.entries()) known.set(guildId, roster);
   return {
-    of: (guildId) => known.get(guildId),
-    enabled(guildId) {
+    /** `undefined` where no admin has ever set anything up. */
+    of: (guildId: string): Roster | undefined => known.get(guildId),
+    /** Where agents are switched on. */
+    enabled(guildId: string | null): Roster | undefined {
       const roster = guildId === null ? undefined : known.get(guildId);
       return roster?.enabled === true ? roster : undefined;
     },
-    async update(guildId, change) {
+    /** Written before it holds. */
+    async update(guildId: string, change: (draft: Roster) => unknown): Promise<Roster> {
       const roster = await stored.of(guildId).update(change);
       known.set(guildId, roster);
       return roster;
     },
-    all: () => known.entries(),
+    all: (): Iterable<readonly [guildId: string, roster: Roster]> => known.entries(),
   };
 }
 

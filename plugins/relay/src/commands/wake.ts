@@ -2,7 +2,7 @@ import { type CommandContext, option, type Subcommand, subcommand, UserError, z 
 import { assertLetIn, placesOf } from '../agents/permissions.js';
 import { chooseAgent } from '../agents/roster.js';
 import type { Relay } from '../context.js';
-import { readPlan } from '../presence/schedule-parser.js';
+import { readPlan } from '../presence/wakes.js';
 import { rulesIn } from '../settings.js';
 import { ADMIN, guildOf, inert, timestamp } from './options.js';
 

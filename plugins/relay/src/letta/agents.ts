@@ -24,16 +24,10 @@ import {
   type PromptServices,
 } from './runs/prompt-context.js';
 
-/** The Letta server whose address is in the settings, or else in the environment. */
-export interface LettaServers {
-  /** Its agents. @throws UserError when the address or the key cannot be right */
-  agents(): Promise<Agents>;
-  /** Identifies an agent across servers: its server's address and its id. */
-  globalName(agentId: string): Promise<string>;
-}
+export type LettaServers = ReturnType<typeof createLettaServers>;
 
-/** Follows the setting: another address is another server, from the next message on. */
-export function createLettaServers(context: RelayContext, ask: AskApproval): LettaServers {
+/** The Letta server whose address is in the settings, or else in the environment: another address is another server from the next message on. */
+export function createLettaServers(context: RelayContext, ask: AskApproval) {
   const { settings, env, collections: store, services, log } = context;
   const servers = new Map<string | undefined, { readonly agents: Agents; recovered: Promise<unknown> | undefined }>();
   const address = async () => (await settings.global.get()).baseUrl ?? env.LETTA_BASE_URL;
@@ -41,7 +35,8 @@ export function createLettaServers(context: RelayContext, ask: AskApproval): Let
     createAgents({ address: { baseUrl, apiKey: env.LETTA_API_KEY }, store, ask, clock: services.clock, log });
 
   return {
-    async agents() {
+    /** Its agents. @throws UserError when the address or the key cannot be right */
+    async agents(): Promise<Agents> {
       const url = await address();
       const server = servers.get(url) ?? { agents: make(url), recovered: undefined };
       servers.set(url, server);
@@ -53,7 +48,8 @@ export function createLettaServers(context: RelayContext, ask: AskApproval): Let
       await server.recovered;
       return server.agents;
     },
-    globalName: async (agentId) => `${(await address()) ?? 'cloud'} ${agentId}`,
+    /** Identifies an agent across servers: its server's address and its id. */
+    globalName: async (agentId: string) => `${(await address()) ?? 'cloud'} ${agentId}`,
   };
 }
 
@@ -61,15 +57,17 @@ interface AgentsParts extends Omit<PromptServices, 'server'> {
   readonly address: ServerAddress;
 }
 
+export type Agents = ReturnType<typeof createAgents>;
+
 /**
- * The agents of a Letta server. Nothing is loaded or asked before the first of them is.
+ * The agents of a Letta server. Nothing is loaded or requested before the first prompt.
  * @throws UserError when the address cannot be one
  * @example
  * const agents = createAgents({ address: { baseUrl: env.LETTA_BASE_URL, apiKey: env.LETTA_API_KEY }, store: collections, ask, clock, log });
  * await agents.recover();
  * const said = await agents.converse({ agentId, text, key, timeoutMs: 60_000, place }, signal);
  */
-export function createAgents({ address, ...rest }: AgentsParts): Agents {
+export function createAgents({ address, ...rest }: AgentsParts) {
   const connect: Connect = createConnect(address);
   const parts: PromptServices = { ...rest, server: createServerFindings() };
   const { store, clock, log } = parts;
@@ -79,7 +77,11 @@ export function createAgents({ address, ...rest }: AgentsParts): Agents {
   const knownTools = createKnownTools(connect, clock, log);
 
   return {
-    async converse(prompt, signal, onEvent) {
+    /**
+     * Sends a prompt to an agent and reads its run to the end; requests for approval are asked for and answered on the way. Never throws. An agent
+     * gets one prompt after another. A key that was sent before is looked for at the server first, and not sent again when it has arrived.
+     */
+    async converse(prompt: Prompt, signal: AbortSignal, onEvent?: (event: AgentEvent) => void): Promise<Conversed> {
       const emit = (event: AgentEvent) => {
         try {
           onEvent?.(event);
@@ -99,12 +101,15 @@ export function createAgents({ address, ...rest }: AgentsParts): Agents {
         return notSent(error);
       }
     },
-    async recover() {
+    /** Denies every request that an earlier process has left open. Call it once, before the first prompt. @returns how many it has answered */
+    async recover(): Promise<number> {
       await prune();
       return recoverApprovals(parts, connect);
     },
+    /** Which version the server says that it is; `undefined` when it does not say. @throws what went wrong; `troubleOf` has a sentence for it */
     version: async () => versionOf(await connect()),
-    async find(agentId) {
+    /** `undefined` when there is no such agent. @throws what went wrong otherwise; `troubleOf` has a sentence for it */
+    async find(agentId: string) {
       const client = await connect();
       try {
         const { id, name } = await client.agents.retrieve(agentId);
@@ -116,50 +121,23 @@ export function createAgents({ address, ...rest }: AgentsParts): Agents {
         throw error;
       }
     },
+    /** Names of the tools that an agent really has; an empty set when the server does not say. Kept for a minute. */
     toolsOf: knownTools.of,
-    async register(host) {
+    /** Makes the host's tools known to the server, and gives them to an agent. @throws what went wrong; `troubleOf` has a sentence for it */
+    async register(host: HostRegistration): Promise<RegisteredHost> {
       const registered = await registerHost(await connect(), host);
       knownTools.forget(host.agentId);
       return registered;
     },
-    unregister: async (serverName) => unregisterHost(await connect(), serverName),
-    of: (userId) => keptOf(store, userId),
-    forget: (userId) => forgetKept(store, userId),
+    /** Takes the host's server, and with it its tools, from the Letta server. */
+    unregister: async (serverName: string): Promise<void> => unregisterHost(await connect(), serverName),
+    /** Everything of one person that is kept here. */
+    of: (userId: string) => keptOf(store, userId),
+    forget: (userId: string) => forgetKept(store, userId),
   };
 }
 
 /** Storage that fails, a library that is not there: nothing has been sent. */
 function notSent(error: unknown): Conversed {
   return { status: 'failed', retry: true, sentence: 'I could not pass this on to the agent.', error, tools: [] };
-}
-
-interface AgentInfo {
-  readonly id: string;
-  readonly name: string;
-  /** Names of its tools. */
-  readonly tools: readonly string[];
-}
-
-/** The agents of one Letta server. */
-export interface Agents {
-  /**
-   * Tells an agent something, and hears it out: requests for approval are asked for and answered on the way. Never throws. An agent is told
-   * one thing after another. A key that was told before is looked for at the server first, and not sent again when it has arrived.
-   */
-  converse(prompt: Prompt, signal: AbortSignal, onEvent?: (event: AgentEvent) => void): Promise<Conversed>;
-  /** Denies every request that an earlier process has left open. Call it once, before anything is told. @returns how many it has answered */
-  recover(): Promise<number>;
-  /** Which version the server says that it is; `undefined` when it does not say. @throws what went wrong; `troubleOf` has a sentence for it */
-  version(): Promise<string | undefined>;
-  /** `undefined` when there is no such agent. @throws what went wrong otherwise; `troubleOf` has a sentence for it */
-  find(agentId: string): Promise<AgentInfo | undefined>;
-  /** Names of the tools that an agent really has; an empty set when the server does not say. Kept for a minute. */
-  toolsOf(agentId: string): Promise<ReadonlySet<string>>;
-  /** Makes the host's tools known to the server, and gives them to an agent. @throws what went wrong; `troubleOf` has a sentence for it */
-  register(host: HostRegistration): Promise<RegisteredHost>;
-  /** Takes the host's server, and with it its tools, from the Letta server. */
-  unregister(serverName: string): Promise<void>;
-  /** Everything of one person that is kept here. */
-  of(userId: string): Promise<readonly unknown[]>;
-  forget(userId: string): Promise<void>;
 }

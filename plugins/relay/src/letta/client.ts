@@ -19,7 +19,7 @@ export interface ServerAddress {
   readonly apiKey?: string | undefined;
 }
 
-/** The client, made when it is first wanted: whoever has no relay does not load its library. */
+/** The client. Its library is loaded when it is first wanted. */
 export type Connect = () => Promise<Letta>;
 
 /**
@@ -98,13 +98,7 @@ const FRESH_MS = 60_000;
 const MOST_AGENTS = 1_000;
 
 /** The names of the tools that agents really have. */
-interface KnownTools {
-  of(agentId: string): Promise<ReadonlySet<string>>;
-  /** They have changed. */
-  forget(agentId: string): void;
-}
-
-export function createKnownTools(connect: Connect, clock: Clock, log: Logger): KnownTools {
+export function createKnownTools(connect: Connect, clock: Clock, log: Logger) {
   const known = new Map<string, { readonly at: number; readonly names: Promise<ReadonlySet<string>> }>();
 
   const ask = async (agentId: string): Promise<ReadonlySet<string>> => {
@@ -120,7 +114,7 @@ export function createKnownTools(connect: Connect, clock: Clock, log: Logger): K
   };
 
   return {
-    of(agentId) {
+    of(agentId: string): Promise<ReadonlySet<string>> {
       const kept = known.get(agentId);
       if (kept !== undefined && clock.now() - kept.at < FRESH_MS) return kept.names;
       const [oldest] = known.keys();
@@ -129,7 +123,8 @@ export function createKnownTools(connect: Connect, clock: Clock, log: Logger): K
       known.set(agentId, { at: clock.now(), names });
       return names;
     },
-    forget: (agentId) => void known.delete(agentId),
+    /** Its tools have changed. */
+    forget: (agentId: string) => void known.delete(agentId),
   };
 }
 

@@ -1,4 +1,4 @@
-import { readPlan } from '@cinnabar/plugin-relay/presence/schedule-parser';
+import { readPlan } from '@cinnabar/plugin-relay/presence/wakes';
 import { isQuiet, localDay } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
