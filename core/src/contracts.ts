@@ -209,7 +209,7 @@ export interface StorageService {
 
 /** Members' own data that plugins hold beside their user-scoped collections, together with those collections. */
 export interface PersonalDataService extends PersonalDataStore {
-  register(owner: Owner, data: PersonalData): Disposer;
+  register(owner: Owner, data: Partial<PersonalData>): Disposer;
 }
 
 /** What nearly every service needs. */

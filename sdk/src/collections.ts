@@ -16,6 +16,35 @@ export interface CollectionDefinition<
   readonly version: number;
   /** `migrations[n]` turns a document of version n-1 into one of version n. */
   readonly migrations?: Readonly<Record<number, (document: unknown) => unknown>>;
+  /**
+   * Whose data the documents hold, beside those whom their scope names (`user`, `member`). The host exports and forgets it. `handled` when the
+   * plugin's own `personalData` does: where other stores belong to it, or not all of it may be shown to the person.
+   */
+  readonly personal?: PersonalFields | 'handled';
+}
+
+/**
+ * What of a document belongs to whom: all of it, or with `each` the elements of a list in it.
+ * @example
+ * cards: { scope: 'global', version: 1, schema: card, personal: { by: 'userId' } },
+ * receipts: { scope: 'channel', version: 1, schema: receipts, personal: { each: 'receipts', by: 'actor.userId' } },
+ */
+export interface PersonalFields {
+  /** The list. */
+  readonly each?: string;
+  /** The field with the user's id (`actor.userId`), or a function from the document, or the element, to the ids of the users it belongs to. */
+  readonly by: string | PersonalPart['ownersOf'];
+  /** What a person gets of it. @default all of it */
+  readonly export?: PersonalPart['shownTo'];
+  /** Takes a person out of it where the rest has to stay: changes what it is given. @default it is deleted */
+  readonly forget?: PersonalPart['withoutPerson'];
+}
+
+/** Methods, so that a plugin may declare what it takes as the shape of its own documents. */
+interface PersonalPart {
+  ownersOf(part: object): readonly string[];
+  shownTo(part: object, userId: string): unknown;
+  withoutPerson(part: object, userId: string): void;
 }
 export type CollectionDefinitions = Readonly<Record<string, CollectionDefinition>>;
 
@@ -59,7 +88,7 @@ export interface Files {
 }
 export const Files = defineToken<Files>('cinnabar.files');
 
-/** A member's own data that a plugin holds outside user-scoped collections. */
+/** A member's own data that a plugin holds outside collections that declare whose their documents are. */
 export interface PersonalData {
   export(userId: string): Promise<unknown>;
   forget(userId: string): Promise<void>;
@@ -67,7 +96,7 @@ export interface PersonalData {
   readonly stays?: readonly string[];
 }
 
-/** What the bot holds of one person, over all plugins: their user-scoped collections and what plugins cover themselves. */
+/** What the bot holds of one person, over all plugins: their collections and what plugins cover themselves. */
 export interface PersonalDataStore {
   /** By plugin, JSON-able. */
   export(userId: string): Promise<Readonly<Record<string, unknown>>>;

@@ -61,7 +61,8 @@ export interface Registrar {
   intercept(interceptor: Interceptor): Disposer;
   /** Offers a service under a token that the plugin declared in `provides`. */
   provide<T>(token: Token<T>, service: T): Disposer;
-  personalData(data: PersonalData): Disposer;
+  /** Exports and forgets what the collections do not declare; what either leaves out is nothing. */
+  personalData(data: Partial<PersonalData>): Disposer;
   /**
    * Says whether the plugin is set up in a guild. Where it is not, `help` does not list it for members, and tells admins what to do.
    * @example needsSetup(() => modelNeed(services.llm));

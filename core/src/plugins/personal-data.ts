@@ -12,7 +12,7 @@ export function createPersonalData(
   host: Readonly<Record<string, PersonalData>>,
   callsAreTold: () => Promise<void> = async () => undefined,
 ): PersonalDataService {
-  const sources = new Map<string, Set<PersonalData>>();
+  const sources = new Map<string, Set<Partial<PersonalData>>>();
   return {
     register(owner, data) {
       const set = sources.get(owner.id) ?? new Set();
@@ -25,7 +25,7 @@ export function createPersonalData(
       const own: Record<string, unknown> = {};
       for (const [plugin, set] of sources) {
         const parts: unknown[] = [];
-        for (const data of set) parts.push(await data.export(userId));
+        for (const data of set) if (data.export !== undefined) parts.push(await data.export(userId));
         // A plugin that keeps several kinds of data registers each: none may hide another.
         if (parts.length > 0) own[plugin] = parts.length === 1 ? parts[0] : parts;
       }
@@ -38,17 +38,24 @@ export function createPersonalData(
       [...[...sources.values()].flatMap((set) => [...set]), ...Object.values(host)].flatMap(({ stays = [] }) => stays),
     async forget(userId) {
       const failures: unknown[] = [];
-      const attempt = (forgetting: Promise<void>) => forgetting.catch((error: unknown) => failures.push(error));
+      const attempt = (forgetting: Promise<void> | undefined) =>
+        forgetting?.catch((error: unknown) => failures.push(error));
       const byPlugins = async () => {
-        for (const set of sources.values()) for (const data of set) await attempt(data.forget(userId));
+        for (const set of sources.values()) for (const data of set) await attempt(data.forget?.(userId));
       };
       await byPlugins();
       // What one of them has ended, others may have written down since.
       await callsAreTold();
       await byPlugins();
       for (const data of Object.values(host)) await attempt(data.forget(userId));
-      const documents = await storage.forgetUser(userId);
+      let documents = 0;
+      await attempt(
+        storage.forgetUser(userId).then((gone) => {
+          documents = gone;
+        }),
+      );
       // A plugin that fails does not keep the others' data, but the member must not read that everything was deleted.
+      if (failures.length === 1) throw failures[0];
       if (failures.length > 0) throw new AggregateError(failures, 'not everything could be deleted');
       return documents;
     },

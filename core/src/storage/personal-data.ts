@@ -1,12 +1,24 @@
-import type { SettingScope } from '@cinnabar/sdk';
+import {
+  CinnabarError,
+  type Collection,
+  type CollectionDefinition,
+  type HasId,
+  type MemberKey,
+  type PersonalFields,
+  type SettingScope,
+  z,
+} from '@cinnabar/sdk';
 import { type DocumentStore, storedIn } from './documents/document-store.js';
 import { type Personal, personalOf } from './driver.js';
 
-/** Members' right to see and to remove what is kept about them, by what is stored: also of plugins that are not running. */
+/** Members' right to see and to remove what is kept about them: what is scoped to them, also of plugins that are not running, and what collections of those that run declare. */
 export interface StoredPersonalData {
   /** `{ party: { collections: { rosters: … }, settings: { user: …, member: { <guildId>: … } } } }` */
   exportUser(userId: string): Promise<Readonly<Record<string, unknown>>>;
-  /** Removes the documents with all their copies. Returns how many documents. @throws CINNABAR_STORAGE_WRITE */
+  /**
+   * Removes the documents with all their copies, and their part of documents that others share. Returns how many documents it removed.
+   * @throws CINNABAR_STORAGE_WRITE, or an AggregateError of several, once the rest is gone
+   */
   forgetUser(userId: string): Promise<number>;
 }
 
@@ -14,8 +26,10 @@ export function createPersonalData(options: {
   readonly store: DocumentStore;
   /** Takes secrets out of settings, as far as the plugin is known. */
   readonly withoutSecrets: (plugin: string, scope: SettingScope, data: unknown) => unknown;
+  /** The collections of the plugins that run which declare whose their documents are. */
+  readonly declared: () => Iterable<PersonalCollection>;
 }): StoredPersonalData {
-  const { store, withoutSecrets } = options;
+  const { store, withoutSecrets, declared } = options;
 
   const find = async (userId: string) =>
     (await store.list([])).flatMap((path) => {
@@ -31,21 +45,44 @@ export function createPersonalData(options: {
   return {
     async exportUser(userId) {
       const found: Record<string, Record<string, Record<string, unknown>>> = {};
+      const add = (plugin: string, kind: Personal['kind'], name: string, data: (others: unknown) => unknown) => {
+        const ofPlugin = found[plugin] ?? {};
+        const ofKind = ofPlugin[kind] ?? {};
+        found[plugin] = { ...ofPlugin, [kind]: { ...ofKind, [name]: data(ofKind[name]) } };
+      };
       for (const { path, personal } of await find(userId)) {
         const stored = storedIn(await store.load(path));
         if (stored === undefined) continue;
         const data = shown(personal, stored.data);
-        const plugin = found[personal.plugin] ?? {};
-        const kind = plugin[personal.kind] ?? {};
-        const { name, guildId } = personal;
-        found[personal.plugin] = { ...plugin, [personal.kind]: { ...kind, [name]: within(kind[name], guildId, data) } };
+        const { plugin, kind, name, guildId } = personal;
+        add(plugin, kind, name, (others) => within(others, guildId, data));
+      }
+      for (const collection of declared()) {
+        const theirs = await collection.export(userId);
+        if (Object.keys(theirs).length > 0) add(collection.plugin, 'collections', collection.name, () => theirs);
       }
       return found;
     },
     async forgetUser(userId) {
-      const documents = await find(userId);
-      for (const { path } of documents) await store.erase(path);
-      return documents.length;
+      let gone = 0;
+      const failures: unknown[] = [];
+      const attempt = async (forgetting: () => Promise<number>) => {
+        try {
+          gone += await forgetting();
+        } catch (error) {
+          failures.push(error);
+        }
+      };
+      for (const { path } of await find(userId)) {
+        await attempt(async () => {
+          await store.erase(path);
+          return 1;
+        });
+      }
+      for (const collection of declared()) await attempt(() => collection.forget(userId));
+      if (failures.length === 1) throw failures[0];
+      if (failures.length > 0) throw new AggregateError(failures, 'not everything could be deleted');
+      return gone;
     },
   };
 }
@@ -54,4 +91,112 @@ export function createPersonalData(options: {
 function within(others: unknown, guildId: string | undefined, data: unknown): unknown {
   if (guildId === undefined) return data;
   return { ...(typeof others === 'object' ? others : {}), [guildId]: data };
+}
+
+/** A collection that declares whose its documents are. */
+export interface PersonalCollection {
+  readonly plugin: string;
+  readonly name: string;
+  /** A person's documents, or elements of them, by the document's key. */
+  export(userId: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Returns how many documents it removed as a whole. */
+  forget(userId: string): Promise<number>;
+}
+
+/** @throws CINNABAR_PLUGIN_INVALID when the declaration names a field that the documents do not have */
+export function personalCollection(
+  plugin: string,
+  name: string,
+  definition: CollectionDefinition,
+  collection: Collection<Record<string, unknown>>,
+  /** Removes a document with every copy of it. */
+  erase: (key: string) => Promise<void>,
+): PersonalCollection | undefined {
+  const { personal, scope, schema } = definition;
+  if (personal === undefined || personal === 'handled') return undefined;
+  const { each, forget } = personal;
+  checkFields(plugin, name, personal, schema);
+  const isOf = ownedBy(personal);
+  const documentOf = (key: string) => collection.of(keyOf(key, scope));
+
+  /** The parts of a document that can belong to different people. */
+  const partsOf = (document: Record<string, unknown>): readonly object[] => {
+    if (each === undefined) return [document];
+    const list = document[each];
+    return Array.isArray(list) ? list : [];
+  };
+
+  return {
+    plugin,
+    name,
+    async export(userId) {
+      const shown = (part: object) => (personal.export === undefined ? part : personal.export(part, userId));
+      const found: Record<string, unknown> = {};
+      for await (const [key, document] of collection.entries()) {
+        const theirs = partsOf(document).filter((part) => isOf(part, userId));
+        if (theirs.length > 0) found[key] = each === undefined ? shown(document) : theirs.map(shown);
+      }
+      return found;
+    },
+    async forget(userId) {
+      let gone = 0;
+      for await (const [key, document] of collection.entries()) {
+        if (!partsOf(document).some((part) => isOf(part, userId))) continue;
+        if (each === undefined && forget === undefined) {
+          await erase(key);
+          gone += 1;
+          continue;
+        }
+        await documentOf(key).update((draft) => {
+          const parts = partsOf(draft);
+          if (forget === undefined && each !== undefined) draft[each] = parts.filter((part) => !isOf(part, userId));
+          else for (const part of parts) if (isOf(part, userId)) forget?.(part, userId);
+        });
+      }
+      return gone;
+    },
+  };
+}
+
+function ownedBy({ by }: PersonalFields): (part: object, userId: string) => boolean {
+  if (typeof by === 'function') return (part, userId) => by(part).includes(userId);
+  const fields = by.split('.');
+  return (part, userId) => {
+    let at: unknown = part;
+    for (const field of fields) at = typeof at === 'object' && at !== null ? Reflect.get(at, field) : undefined;
+    return at === userId;
+  };
+}
+
+/** What stands between the quotes of a declaration is not checked by the compiler. */
+function checkFields(plugin: string, name: string, { each, by }: PersonalFields, schema: z.ZodObject): void {
+  const list = each === undefined ? schema : inner(schema.shape[each]);
+  const part = each === undefined ? schema : list instanceof z.ZodArray ? inner(list.element) : undefined;
+  let at: unknown = part;
+  if (typeof by === 'string')
+    for (const field of by.split('.')) at = at instanceof z.ZodObject ? inner(at.shape[field]) : undefined;
+  if (part !== undefined && at !== undefined) return;
+  const detail = `its collection "${name}" says that its documents belong to people by ${
+    part === undefined ? `the list "${each}"` : `the field "${by}"`
+  }, which they do not have`;
+  throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: plugin, detail });
+}
+
+/** A schema without what is wrapped around it: defaults, `optional`, `nullable`, `readonly`. */
+function inner(schema: unknown): unknown {
+  let at = schema;
+  while (
+    at instanceof z.ZodDefault ||
+    at instanceof z.ZodOptional ||
+    at instanceof z.ZodNullable ||
+    at instanceof z.ZodReadonly
+  )
+    at = at.unwrap();
+  return at;
+}
+
+/** A document's key as `of` takes it. */
+function keyOf(key: string, scope: CollectionDefinition['scope']): HasId | MemberKey {
+  const [guildId = '', userId = ''] = key.split(':');
+  return scope === 'member' ? { guildId, userId } : key;
 }

@@ -33,7 +33,7 @@ import {
   unknownSetting,
 } from './documents/settings.js';
 import { collectionPath, type Driver, keyFor, settingsPath } from './driver.js';
-import { createPersonalData } from './personal-data.js';
+import { createPersonalData, type PersonalCollection, personalCollection } from './personal-data.js';
 
 /** Where the host's own documents lie: no plugin's id can look like this. */
 const HOST = '@host';
@@ -76,6 +76,7 @@ export function createStorage(options: StorageOptions): StorageService {
   const personal = createPersonalData({
     store,
     withoutSecrets: (id, scope, data) => hideSecrets(secrets.get(id) ?? new Map(), scope, data),
+    declared: () => [...opened.values()].flatMap((one) => one.personal),
   });
 
   return {
@@ -107,10 +108,12 @@ export interface OpenedPlugin {
   readonly document: (scope: SettingScope, of?: HasId | MemberKey) => AnySettings;
   /** What the owner allows admins of a server at most. */
   readonly ceilings: (guildId: string | null) => Promise<Ceilings>;
+  /** Its collections that declare whose their documents are. */
+  readonly personal: readonly PersonalCollection[];
 }
 
 /**
- * @throws CINNABAR_PLUGIN_INVALID when a setting has neither a default nor is optional
+ * @throws CINNABAR_PLUGIN_INVALID when a setting has neither a default nor is optional, or a collection declares a field that it does not have
  * @throws CINNABAR_CONFIG_INVALID when a preset is not a setting's, or not right for it
  */
 function openPlugin(
@@ -153,10 +156,18 @@ function openPlugin(
     return open(of);
   };
 
+  const collections = Object.entries(plugin.collections).map(([name, definition]) => {
+    const path = collectionPath(id, definition.scope, name);
+    const collection = openCollection(store, definition, path);
+    const erase = (key: string) => store.erase([...path, key]);
+    return { name, collection, personal: personalCollection(id, name, definition, collection, erase) };
+  });
+
   return {
     plugin,
     document,
     ceilings: (guildId) => ceilings.of(id, guildId),
+    personal: collections.flatMap(({ personal }) => personal ?? []),
     storage: {
       settings: Object.fromEntries(
         [...scopes].map(([scope, open]) => [scope, scope === 'global' ? open() : (of: Of) => open(of)]),
@@ -165,12 +176,7 @@ function openPlugin(
         listeners.add(listener);
         return () => void listeners.delete(listener);
       },
-      collections: Object.fromEntries(
-        Object.entries(plugin.collections).map(([name, definition]) => [
-          name,
-          openCollection(store, definition, collectionPath(id, definition.scope, name)),
-        ]),
-      ),
+      collections: Object.fromEntries(collections.map(({ name, collection }) => [name, collection])),
     },
   };
 }

@@ -1,7 +1,6 @@
 import { Accounts, definePlugin } from '@cinnabar/sdk';
 import { budgetsConfiguration } from './budgets.js';
 import { registerCommands } from './commands.js';
-import { exportReceipts, forgetReceipts } from './receipts.js';
 import { collections, createAccounts, inject, settings } from './service.js';
 
 export default definePlugin({
@@ -18,13 +17,11 @@ export default definePlugin({
   inject,
   provides: [Accounts],
   setup(context) {
-    const { collections, provide, personalData } = context;
+    const { provide, personalData } = context;
     provide(Accounts, createAccounts(context));
     registerCommands(context);
     personalData({
       stays: ['how many tokens and how much money a server has used on a day, which counts nobody’s words'],
-      export: (userId) => exportReceipts(collections.receipts, userId),
-      forget: (userId) => forgetReceipts(collections.receipts, userId),
     });
   },
 });

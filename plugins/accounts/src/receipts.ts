@@ -88,28 +88,6 @@ export async function findReceipt(
   return receipts.findLast(({ messageIds }) => messageIds.includes(messageId));
 }
 
-/** For `personalData`: receipts of what was done for a person, by channel. */
-export async function exportReceipts(
-  store: ReceiptStore,
-  userId: string,
-): Promise<Readonly<Record<string, readonly Receipt[]>>> {
-  const found: Record<string, readonly Receipt[]> = {};
-  for await (const [channelId, { receipts }] of store.entries()) {
-    const theirs = receipts.filter(({ actor }) => actor.userId === userId);
-    if (theirs.length > 0) found[channelId] = theirs;
-  }
-  return found;
-}
-
-export async function forgetReceipts(store: ReceiptStore, userId: string): Promise<void> {
-  for await (const [channelId, { receipts }] of store.entries()) {
-    if (!receipts.some(({ actor }) => actor.userId === userId)) continue;
-    await store.of(channelId).update((draft) => {
-      draft.receipts = draft.receipts.filter(({ actor }) => actor.userId !== userId);
-    });
-  }
-}
-
 const KEPT_DAYS = 31;
 /** Of more pieces of work than are ever under way at once in one place. */
 const COUNTED_KEPT = 64;

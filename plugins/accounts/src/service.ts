@@ -44,7 +44,12 @@ export const collections = {
   guildAccounts: { scope: 'guild', version: 1, schema: accountSchema },
   channelAccounts: { scope: 'channel', version: 1, schema: accountSchema },
   memberAccounts: { scope: 'member', version: 1, schema: accountSchema },
-  receipts: { scope: 'channel', version: 1, schema: receiptsSchema },
+  receipts: {
+    scope: 'channel',
+    version: 1,
+    schema: receiptsSchema,
+    personal: { each: 'receipts', by: 'actor.userId' },
+  },
 } as const;
 
 export type AccountStores = Collections<typeof collections>;

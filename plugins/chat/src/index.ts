@@ -3,7 +3,6 @@ import { attachmentDownloads, ChannelContexts, definePlugin } from '@cinnabar/sd
 import { createChatConfig, createConfigSource } from './config/chat-config.js';
 import { cacheSettings, guildSettings, historyLimitsOf, imageLimitsOf } from './config/guild-settings.js';
 import { botConfigSchema } from './config/keys.js';
-import { forgetName } from './context/caching/cache-state.js';
 import { createImages, createTextFiles } from './history/attachment-cache.js';
 import { createChannelHistory, HISTORY_INTENTS } from './history/channel-history.js';
 import { tellRefusedHistory } from './history/history-command.js';
@@ -12,7 +11,6 @@ import { createChannelContexts } from './loop/channel-contexts.js';
 import { registerMCommand } from './loop/m-command.js';
 import { renderPrompt, respond } from './loop/respond.js';
 import { createAdvisor, createPrefillNotices, statusLines } from './loop/status.js';
-import { exportCalls, forgetCalls } from './loop/tool-records.js';
 import { type ChatParts, collections, inject } from './plugin-context.js';
 
 export default definePlugin({
@@ -70,10 +68,7 @@ export default definePlugin({
       tellRefusedHistory(parts, frontDoor);
     }
     context.personalData({
-      export: async (userId) => ({ calls: await exportCalls(collections.calls, userId) }),
-      async forget(userId) {
-        await forgetCalls(collections.calls, userId);
-        await forgetName(collections.memories, userId);
+      async forget() {
         // The caches do not know whose attachments they hold.
         await images.clear();
         textFiles.clear();

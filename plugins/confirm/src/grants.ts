@@ -153,7 +153,12 @@ const KEY = ['origin', 'tool', 'plugin', 'risk', 'guildId', 'identity', 'userId'
 
 export const collections = {
   /** By session. */
-  approvals: { scope: 'global', version: 1, schema: z.object({ grants: z.array(grantSchema).default([]) }) },
+  approvals: {
+    scope: 'global',
+    version: 1,
+    schema: z.object({ grants: z.array(grantSchema).default([]) }),
+    personal: { each: 'grants', by: 'userId' },
+  },
 } as const;
 
 /** More than a member clicks in one task; beyond that the oldest is asked about again. */
@@ -203,15 +208,6 @@ export function createGrants(
     list: async (sessionId: string) => (await of(sessionId)).map(approvalOf),
     revoke: (sessionId: string, approvalId: string) => keep(sessionId, ({ id }) => id !== approvalId),
     end: (sessionId: string) => approvals.of(sessionId).delete(),
-    async exportFor(userId: string): Promise<readonly unknown[]> {
-      const found: unknown[] = [];
-      for await (const [session, { grants }] of approvals.entries())
-        found.push(...grants.filter((grant) => grant.userId === userId).map((grant) => ({ session, ...grant })));
-      return found;
-    },
-    async forget(userId: string): Promise<void> {
-      for await (const [session] of approvals.entries()) await keep(session, (grant) => grant.userId !== userId);
-    },
     /** Removes those of sessions that were never ended. */
     async removeOld(): Promise<void> {
       const since = clock.now() - KEPT_MS;

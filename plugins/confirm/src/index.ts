@@ -120,14 +120,8 @@ export default definePlugin({
       ],
     });
     plugin.personalData({
-      export: async (userId) => ({
-        waiting: (await context.records.of(userId)).map(([callId, record]) => ({ callId, ...record })),
-        allowed: await grants.exportFor(userId),
-      }),
       async forget(userId) {
         for (const card of cards.of(userId)) await expireCard(context, card, 'forgotten');
-        for (const [callId] of await context.records.of(userId)) await context.records.delete(callId);
-        await grants.forget(userId);
       },
     });
     plugin.ready(() => Promise.all([recoverCards(context), grants.removeOld()]));

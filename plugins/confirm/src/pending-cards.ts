@@ -129,6 +129,7 @@ export const collections = {
   cards: {
     scope: 'global',
     version: 1,
+    personal: { by: 'userId' },
     schema: z.object({
       userId: z.string(),
       guildId: z.string().nullable(),
@@ -168,13 +169,6 @@ export function createCardRecords({ cards }: Collections<typeof collections>) {
     },
     delete: (callId: string): Promise<void> => cards.of(callId).delete(),
     all: (): AsyncIterable<readonly [callId: string, record: CardRecord]> => cards.entries(),
-    async of(userId: string) {
-      const theirs: (readonly [callId: string, record: CardRecord])[] = [];
-      for await (const [callId, record] of cards.entries()) {
-        if (record.userId === userId) theirs.push([callId, record]);
-      }
-      return theirs;
-    },
   };
 }
 

@@ -43,7 +43,7 @@ export default definePlugin({
   settings,
   collections: { sent: sentCollection },
   inject: { access: Access, clock: Clock, identities: Identities, origins: MessageOrigins, policies: ToolPolicies },
-  setup({ client, settings, collections, services, tool, on, personalData, defer }) {
+  setup({ client, settings, collections, services, tool, on, defer }) {
     const sent = createSentMessages(collections.sent);
     const context = { ...services, client, sent, settings: settings.guild };
     const tools = [
@@ -62,7 +62,6 @@ export default definePlugin({
     for (const definition of tools) tool(offeredBySettings(context, definition));
     on('channelDelete', ({ id }) => sent.forgetChannel(id));
     on('threadDelete', ({ id }) => sent.forgetChannel(id));
-    personalData(sent.personalData);
     defer(services.origins.add(sent.originsOf));
   },
 });

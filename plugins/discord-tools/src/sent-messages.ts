@@ -1,4 +1,4 @@
-import { type Actor, type Collection, type MessageOriginSource, type PersonalData, z } from '@cinnabar/sdk';
+import { type Actor, type Collection, type MessageOriginSource, z } from '@cinnabar/sdk';
 
 /** How many messages of a channel are remembered. */
 const KEPT = 500;
@@ -8,7 +8,19 @@ const entry = z.object({ id: z.string(), userId: z.string().optional(), identity
 const schema = z.object({ messages: z.array(entry).default([]) });
 
 /** By channel, oldest first: what was sent with these tools, and for whom. */
-export const sentCollection = { scope: 'channel', schema, version: 1 } as const;
+export const sentCollection = {
+  scope: 'channel',
+  schema,
+  version: 1,
+  personal: {
+    each: 'messages',
+    by: 'userId',
+    forget(sent: z.output<typeof entry>) {
+      delete sent.userId;
+      delete sent.identity;
+    },
+  },
+} as const;
 
 type SentCollection = Collection<z.output<typeof schema>, 'channel'>;
 
@@ -22,7 +34,6 @@ export interface SentMessages {
   /** Of those that were not sent for an agent: its words are its own. */
   readonly originsOf: MessageOriginSource;
   forgetChannel(channelId: string): Promise<void>;
-  readonly personalData: PersonalData;
 }
 
 export function createSentMessages(documents: SentCollection): SentMessages {
@@ -54,25 +65,5 @@ export function createSentMessages(documents: SentCollection): SentMessages {
       );
     },
     forgetChannel: (channelId) => documents.of(channelId).delete(),
-    personalData: {
-      async export(userId) {
-        const found: { channelId: string; messageIds: string[] }[] = [];
-        for await (const [channelId, { messages }] of documents.entries()) {
-          const messageIds = messages.filter((message) => message.userId === userId).map(({ id }) => id);
-          if (messageIds.length > 0) found.push({ channelId, messageIds });
-        }
-        return found;
-      },
-      async forget(userId) {
-        for await (const [channelId, { messages }] of documents.entries()) {
-          if (!messages.some((message) => message.userId === userId)) continue;
-          await documents.of(channelId).update((draft) => {
-            draft.messages = draft.messages.map((message) =>
-              message.userId === userId ? { id: message.id } : message,
-            );
-          });
-        }
-      },
-    },
   };
 }

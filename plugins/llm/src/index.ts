@@ -88,7 +88,7 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
       };
       const bodies = createBodies(clock, services.redaction, log);
       // Whose words are in a body is not known.
-      personalData({ export: async () => undefined, forget: async () => bodies.clear() });
+      personalData({ forget: async () => bodies.clear() });
       let current: Llm['current'] = { provider: 'offline', model: 'offline' };
 
       const readValues = async () => withVendorsOfFiles(await settings.global.get(), fileKeys, services.configuration);

@@ -1,12 +1,10 @@
 import {
   Access,
   type Actor,
-  type Collections,
   type Document,
   homeChannelOf,
   Llm,
   optional,
-  type PersonalData,
   type PluginContext,
   plainText,
   TIERS,
@@ -153,10 +151,19 @@ export const settings = {
   }),
 };
 
+/** The characters stay: others play with them. */
+const addedByMembers = {
+  each: 'members',
+  by: 'addedBy',
+  forget(character: Character) {
+    delete character.addedBy;
+  },
+} as const;
+
 export const collections = {
   userParties: { scope: 'user', schema: partySchema, version: 1 },
-  channelParties: { scope: 'channel', schema: partySchema, version: 1 },
-  guildParties: { scope: 'guild', schema: partySchema, version: 1 },
+  channelParties: { scope: 'channel', schema: partySchema, version: 1, personal: addedByMembers },
+  guildParties: { scope: 'guild', schema: partySchema, version: 1, personal: addedByMembers },
 } as const;
 
 /** The party of an actor in a channel, and what to call it. */
@@ -204,33 +211,5 @@ export function createPartyOf({ client, settings, collections: stored, services 
         );
       },
     };
-  };
-}
-
-/** Characters of shared parties by the member who added them, for `personalData`. */
-export function sharedCharacters({ channelParties, guildParties }: Collections<typeof collections>): PersonalData {
-  const all = [channelParties, guildParties];
-  return {
-    async export(userId) {
-      const found: Character[] = [];
-      for (const parties of all) {
-        for await (const [, { members }] of parties.entries())
-          found.push(...members.filter(({ addedBy }) => addedBy === userId));
-      }
-      return { characters: found };
-    },
-    /** The characters stay: others play with them. */
-    async forget(userId) {
-      for (const parties of all) {
-        for await (const [id, { members }] of parties.entries()) {
-          if (!members.some(({ addedBy }) => addedBy === userId)) continue;
-          await parties.of(id).update((party) => {
-            party.members = party.members.map(({ addedBy, ...member }) =>
-              addedBy === undefined || addedBy === userId ? member : { ...member, addedBy },
-            );
-          });
-        }
-      }
-    },
   };
 }

@@ -1,5 +1,5 @@
 import { definePlugin } from '@cinnabar/sdk';
-import { collections, createPartyOf, inject, settings, sharedCharacters } from './characters.js';
+import { collections, createPartyOf, inject, settings } from './characters.js';
 import { recommendGear } from './recommend-gear.js';
 import { addPartyCharacter, removePartyCharacter, viewPartyMembers } from './roster-tools.js';
 
@@ -14,9 +14,8 @@ export default definePlugin({
   collections,
   inject,
   setup(context) {
-    const { tool, personalData, collections, services } = context;
+    const { tool, services } = context;
     const partyOf = createPartyOf(context);
-    personalData(sharedCharacters(collections));
     tool(addPartyCharacter(partyOf));
     tool(removePartyCharacter(partyOf));
     tool(viewPartyMembers(partyOf));

@@ -192,7 +192,7 @@ export const taskSchema = z.object({
 export type Task = z.output<typeof taskSchema>;
 
 /** Global, by task: one document, so that a transition is one write. `version` is the state's schema version. */
-export const tasksCollection = { scope: 'global', version: 1, schema: taskSchema } as const;
+export const tasksCollection = { scope: 'global', version: 1, schema: taskSchema, personal: 'handled' } as const;
 
 /** Names something that is said once between a beginning and an end: a task that was continued has an end of its own again. */
 export const keyOf = (task: Pick<Task, 'continued'>, what: string): string =>

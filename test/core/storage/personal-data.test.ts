@@ -97,4 +97,76 @@ describe('what is kept about a person', () => {
     expect(files.filter((name) => /(?:user\/.*|%3a)42\./.test(name))).to.deep.equal([]);
     expect(files.filter((name) => /(?:user\/.*|%3a)43\./.test(name))).to.have.length(20);
   });
+
+  it('is what collections declare: documents, elements of a list, what stays of others, what is shown', async () => {
+    const { open, storage, driver } = memoryStorage();
+    const entry = z.object({ text: z.string(), by: z.object({ id: z.string() }).optional() });
+    const shared = {
+      cards: { scope: 'global', version: 1, schema: z.object({ userId: z.string() }), personal: { by: 'userId' } },
+      logs: {
+        scope: 'channel',
+        version: 1,
+        schema: z.object({ lines: z.array(entry).default([]) }),
+        personal: { each: 'lines', by: 'by.id' },
+      },
+      names: {
+        scope: 'guild',
+        version: 1,
+        schema: z.object({ names: z.record(z.string(), z.string()) }),
+        personal: {
+          by: ({ names }: { names: Record<string, string> }) => Object.keys(names),
+          export: ({ names }: { names: Record<string, string> }, userId: string) => names[userId],
+          forget: ({ names }: { names: Record<string, string> }, userId: string) => delete names[userId],
+        },
+      },
+    } as const;
+    const { cards, logs, names } = open({ id: 'board', collections: shared }).collections;
+    await cards.of('a').set({ userId: '42' });
+    await driver.keep(['board', 'collections', 'global', 'cards', 'a'], 'v1');
+    await cards.of('b').set({ userId: '43' });
+    const others = [{ text: 'theirs', by: { id: '43' } }, { text: 'unsigned' }];
+    await logs.of('9').set({ lines: [{ text: 'mine', by: { id: '42' } }, ...others] });
+    await names.of('7').set({ names: { '42': 'Anna', '43': 'Bob' } });
+
+    expect(await storage.exportUser('42')).to.deep.equal({
+      board: {
+        collections: {
+          cards: { a: { userId: '42' } },
+          logs: { '9': [{ text: 'mine', by: { id: '42' } }] },
+          names: { '7': 'Anna' },
+        },
+      },
+    });
+    expect(await storage.forgetUser('42')).to.equal(1);
+    expect(await storage.exportUser('42')).to.deep.equal({});
+    expect(await logs.of('9').get()).to.deep.equal({ lines: others });
+    expect(await names.of('7').get()).to.deep.equal({ names: { '43': 'Bob' } });
+    expect(await driver.list(['board', 'collections', 'global'])).to.deep.equal([
+      ['board', 'collections', 'global', 'cards', 'b'],
+    ]);
+  });
+
+  it('goes as far as it can when something cannot be written', async () => {
+    const { open, storage, driver } = memoryStorage();
+    const shared = {
+      cards: { scope: 'global', version: 1, schema: z.object({ userId: z.string() }), personal: { by: 'userId' } },
+    } as const;
+    const { cards } = open({ id: 'board', collections: shared }).collections;
+    const { notes } = open({ id: 'party', collections }).collections;
+    await cards.of('a').set({ userId: '42' });
+    await notes.of('42').set({ text: 'mine' });
+    driver.failWrites(new Error('no room'), 1, ['party', 'collections', 'user', 'notes', '42']);
+    const error: unknown = await storage.forgetUser('42').catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('code', 'CINNABAR_STORAGE_WRITE');
+    expect(Object.keys(await storage.exportUser('42'))).to.deep.equal(['party']);
+  });
+
+  it('is not declared by a field that the documents do not have', () => {
+    const schema = z.object({ userId: z.string(), lines: z.array(z.object({ by: z.string() })).default([]) });
+    for (const personal of [{ by: 'user' }, { each: 'line', by: 'by' }, { each: 'lines', by: 'userId' }]) {
+      const { open } = memoryStorage();
+      const misdeclared = { cards: { scope: 'global', version: 1, schema, personal } } as const;
+      expect(() => open({ id: 'board', collections: misdeclared })).to.throw(/its collection "cards"/);
+    }
+  });
 });

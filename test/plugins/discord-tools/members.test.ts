@@ -95,7 +95,7 @@ describe('discord-tools: members', () => {
     await bench.done(alice, 'discord_send', { channelId: general.id, message: 'for the record' });
     const sent = general.messages.at(-1);
     const store = host.resolve(PersonalDataStore);
-    const held = async () => JSON.stringify((await store.export(alice.id)).own ?? {});
+    const held = async () => JSON.stringify((await store.export(alice.id))['discord-tools'] ?? {});
     expect(await held()).to.contain(sent?.id);
     await store.forget(alice.id);
     expect(await held()).to.not.contain(sent?.id);

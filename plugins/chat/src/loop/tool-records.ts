@@ -85,6 +85,7 @@ export const heldCalls = {
   scope: 'channel',
   version: 1,
   schema: z.object({ calls: z.array(call).default([]) }),
+  personal: { each: 'calls', by: 'userId' },
 } as const;
 type CallStore = Collection<{ calls: HeldCall[] }, 'channel'>;
 
@@ -135,23 +136,4 @@ function outcomeOf(entry: LedgerEntry | undefined): { readonly text: string; rea
 
 function told(text: string, isError = false) {
   return { text, isError };
-}
-
-/** For `personalData`: the calls that a member asked for, over all channels. */
-export async function exportCalls(store: CallStore, userId: string): Promise<unknown> {
-  const found: Record<string, readonly HeldCall[]> = {};
-  for await (const [channelId, { calls }] of store.entries()) {
-    const theirs = calls.filter((held) => held.userId === userId);
-    if (theirs.length > 0) found[channelId] = theirs;
-  }
-  return found;
-}
-
-export async function forgetCalls(store: CallStore, userId: string): Promise<void> {
-  for await (const [channelId, { calls }] of store.entries()) {
-    if (!calls.some((held) => held.userId === userId)) continue;
-    await store.of(channelId).update((draft) => {
-      draft.calls = draft.calls.filter((held) => held.userId !== userId);
-    });
-  }
 }

@@ -72,6 +72,7 @@ export const conversations = {
   version: 2,
   schema: conversation,
   migrations: { 2: withChapters },
+  personal: 'handled',
 } as const;
 type ConversationCollection = Collection<Conversation, 'channel'>;
 

@@ -133,7 +133,7 @@ const trace = z.object({
 type Trace = z.output<typeof trace>;
 
 /** To be declared among the plugin's collections. */
-export const traces = { scope: 'channel', version: 1, schema: trace } as const;
+export const traces = { scope: 'channel', version: 1, schema: trace, personal: 'handled' } as const;
 
 export type TraceStore = ReturnType<typeof createTraceStore>;
 

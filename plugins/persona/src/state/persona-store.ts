@@ -22,8 +22,8 @@ import {
 
 /** To be declared among the plugin's collections. */
 export const personaCollections = {
-  guildPersonas: { scope: 'guild', version: 1, schema: storedPersona },
-  channelPersonas: { scope: 'channel', version: 1, schema: storedPersona },
+  guildPersonas: { scope: 'guild', version: 1, schema: storedPersona, personal: 'handled' },
+  channelPersonas: { scope: 'channel', version: 1, schema: storedPersona, personal: 'handled' },
 } as const;
 
 export interface PersonaCollections {

@@ -99,30 +99,12 @@ export function needsReply({ kind }: RelayEvent): boolean {
   return kind === 'mention' || kind === 'reply' || kind === 'dm' || kind === 'thread';
 }
 
-/** What is stored of people beside their own settings: queued messages, prompts that were sent, wake-ups that they planned. */
-export function personalData({ queue, letta, collections: { wakes } }: Relay): PersonalData {
-  // Without an address there is no server to which anything could have been sent.
-  const server = () => letta.agents().catch(() => undefined);
+/** What is stored of people beside collections that declare it: queued messages. */
+export function personalData({ queue }: Relay): PersonalData {
   return {
     stays: ['what a Letta agent was told and remembers: its server keeps that, and its owner can delete it'],
-    async export(userId) {
-      const sent = (await server())?.of(userId);
-      const planned = [];
-      for await (const [guildId, known] of wakes.entries()) {
-        for (const one of known.planned) if (one.userId === userId) planned.push({ guildId, ...one });
-      }
-      return { waiting: await queue.of(userId), sent: (await sent) ?? [], planned };
-    },
-    async forget(userId) {
-      await queue.forget(userId);
-      await (await server())?.forget(userId);
-      for await (const [guildId, known] of wakes.entries()) {
-        if (!known.planned.some((one) => one.userId === userId)) continue;
-        await wakes.of(guildId).update((draft) => {
-          draft.planned = draft.planned.filter((one) => one.userId !== userId);
-        });
-      }
-    },
+    export: async (userId) => ({ waiting: await queue.of(userId) }),
+    forget: (userId) => queue.forget(userId),
   };
 }
 

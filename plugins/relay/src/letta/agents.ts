@@ -18,8 +18,6 @@ import {
   type AskApproval,
   type Conversed,
   createPruning,
-  forgetKept,
-  keptOf,
   type Prompt,
   type PromptServices,
 } from './runs/prompt-context.js';
@@ -131,9 +129,6 @@ export function createAgents({ address, ...rest }: AgentsParts) {
     },
     /** Takes the host's server, and with it its tools, from the Letta server. */
     unregister: async (serverName: string): Promise<void> => unregisterHost(await connect(), serverName),
-    /** Everything of one person that is kept here. */
-    of: (userId: string) => keptOf(store, userId),
-    forget: (userId: string) => forgetKept(store, userId),
   };
 }
 

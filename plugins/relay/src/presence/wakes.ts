@@ -23,6 +23,7 @@ export const wakes = {
   scope: 'guild',
   version: 1,
   schema: z.object({ last: z.number().default(0), planned: z.array(wake).default([]) }),
+  personal: { each: 'planned', by: 'userId' },
 } as const;
 type Wakes = z.output<typeof wakes.schema>;
 type Wake = Wakes['planned'][number];

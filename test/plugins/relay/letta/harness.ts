@@ -1,5 +1,3 @@
-import { openCollection } from '@cinnabar/core/internal/storage/documents/collection';
-import { createDocumentStore } from '@cinnabar/core/internal/storage/documents/document-store';
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { type LettaStandInOptions, startLettaStandIn } from '@cinnabar/local-letta';
 import { type Agents, createAgents } from '@cinnabar/plugin-relay/letta/agents';
@@ -9,6 +7,8 @@ import {
   lettaCollections,
   type Prompt,
 } from '@cinnabar/plugin-relay/letta/runs/prompt-context';
+import { z } from '@cinnabar/sdk';
+import { memoryStorage } from '../../../core/storage/fixture.js';
 import { recordingLogger } from '../../../support/logs.js';
 import { watchedClock } from '../../../support/watched-clock.js';
 
@@ -22,13 +22,16 @@ export async function startWorld({ ask = deny, ...stand }: WorldOptions = {}) {
   const letta = await startLettaStandIn({ clock, ...stand });
   const log = recordingLogger();
   const driver = createMemoryDriver();
+  let storage: ReturnType<typeof memoryStorage>['storage'];
   const open = () => {
-    const vault = createDocumentStore({ driver, log, onProblem: () => undefined });
-    const { lettaSent, lettaAsked } = lettaCollections;
-    return {
-      lettaSent: openCollection(vault, lettaSent, ['relay', 'sent']),
-      lettaAsked: openCollection(vault, lettaAsked, ['relay', 'asked']),
-    };
+    const process = memoryStorage({ driver, log });
+    storage = process.storage;
+    return process.open({ id: 'relay', collections: lettaCollections }).collections;
+  };
+  /** What is kept of one person, by key. */
+  const keptOf = async (userId: string) => {
+    const { relay = {} } = await storage.exportUser(userId);
+    return Object.values(kept.parse(relay).collections?.lettaSent ?? {});
   };
   const boot = (
     options: { readonly ask?: AskApproval; readonly key?: string; readonly baseUrl?: string } = {},
@@ -40,8 +43,20 @@ export async function startWorld({ ask = deny, ...stand }: WorldOptions = {}) {
       clock,
       log,
     });
-  return { letta, clock, log, open, boot, agents: boot(), [Symbol.asyncDispose]: () => letta[Symbol.asyncDispose]() };
+  return {
+    letta,
+    clock,
+    log,
+    open,
+    boot,
+    agents: boot(),
+    keptOf,
+    forget: (userId: string) => storage.forgetUser(userId),
+    [Symbol.asyncDispose]: () => letta[Symbol.asyncDispose](),
+  };
 }
+
+const kept = z.object({ collections: z.object({ lettaSent: z.record(z.string(), z.unknown()) }).optional() });
 
 const deny: AskApproval = async () => ({ approve: false });
 

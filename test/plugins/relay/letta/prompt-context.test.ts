@@ -9,12 +9,12 @@ describe('relay: what is kept of prompts', () => {
     const agent = world.letta.addAgent();
     await tell(world.agents, agent.id, 'her', { key: 'batch-1' });
     await tell(world.agents, agent.id, 'him', { key: 'batch-2', place: HIM });
-    expect(JSON.stringify(await world.agents.of('100')))
+    expect(JSON.stringify(await world.keptOf('100')))
       .to.contain('About her')
       .and.not.contain('About him');
-    await world.agents.forget('100');
-    expect(await world.agents.of('100')).to.deep.equal([]);
-    expect(await world.agents.of('200')).to.have.length(1);
+    await world.forget('100');
+    expect(await world.keptOf('100')).to.deep.equal([]);
+    expect(await world.keptOf('200')).to.have.length(1);
     const again = await tell(world.boot(), agent.id, 'her', { key: 'batch-1' });
     expect(again).to.include({ status: 'done' }).and.have.property('texts').that.deep.equals([]);
     expect(world.letta.runs).to.have.length(2);
@@ -26,13 +26,13 @@ describe('relay: what is kept of prompts', () => {
     await tell(world.agents, agent.id, 'Hello');
     world.clock.advance(23 * 60 * 60_000);
     await tell(world.agents, agent.id, 'Hello', { key: 'batch-2' });
-    expect(await world.agents.of('100')).to.have.length(2);
+    expect(await world.keptOf('100')).to.have.length(2);
     world.clock.advance(2 * 60 * 60_000);
     await tell(world.agents, agent.id, 'Hello', { key: 'batch-3' });
-    expect(await world.agents.of('100')).to.have.length(2);
+    expect(await world.keptOf('100')).to.have.length(2);
     world.clock.advance(30 * 60 * 60_000);
     const next = world.boot();
     await next.recover();
-    expect(await next.of('100')).to.deep.equal([]);
+    expect(await world.keptOf('100')).to.deep.equal([]);
   });
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Collection, type ModelTool, type ModelTraits, type Usage, z } from '@cinnabar/sdk';
+import { type ModelTool, type ModelTraits, type Usage, z } from '@cinnabar/sdk';
 import type { HistoryMessage } from '../../history/types.js';
 import type { Line } from '../transcript.js';
 import type { Breakpoint, ContextFacts } from '../types.js';
@@ -147,19 +147,16 @@ function ago(ms: number): string {
 }
 
 /** What is remembered of each channel between answers, so that a restart costs no cache. */
-export const memories = { scope: 'channel', version: 1, schema: cacheStateSchema } as const;
-
-/** Removes the name of a member from what is remembered of every channel. */
-export async function forgetName(
-  collection: Collection<typeof EMPTY_CACHE_STATE, 'channel'>,
-  userId: string,
-): Promise<void> {
-  for await (const [channelId, memory] of collection.entries()) {
-    if (!Object.hasOwn(memory.names, userId)) continue;
-    const names = Object.fromEntries(Object.entries(memory.names).filter(([id]) => id !== userId));
-    await collection.of(channelId).set({ ...memory, names });
-  }
-}
+export const memories = {
+  scope: 'channel',
+  version: 1,
+  schema: cacheStateSchema,
+  personal: {
+    by: ({ names }: CacheState) => Object.keys(names),
+    export: ({ names }: CacheState, userId: string) => names[userId],
+    forget: ({ names }: { readonly names: Record<string, string> }, userId: string) => delete names[userId],
+  },
+} as const;
 
 /** Where prefixes may end in this request; the ids of messages that are in it. */
 interface Places {

@@ -224,44 +224,64 @@ const done = z.object({
 });
 const failed = z.object({ status: z.literal('failed'), sentence: z.string(), tools: z.array(tool) });
 
+const sentSchema = z.object({
+  agentId: z.string(),
+  place,
+  /** When it was first sent, in milliseconds since the Unix epoch. */
+  at: z.number(),
+  /** What the message is called at the server: the key, unless the server holds on to a run that came to nothing. */
+  otid: z.string(),
+  /** Whether the agent was seen calling a tool: then it is never sent again. */
+  acted: z.boolean().default(false),
+  /** How it has ended, when it has for good. */
+  outcome: z.discriminatedUnion('status', [done, failed]).optional(),
+});
+
 /** What was sent to agents, by key: written before it is sent, so that a later attempt knows that it has to look first. */
 const sent = {
   scope: 'global',
   version: 1,
-  schema: z.object({
-    agentId: z.string(),
-    place,
-    /** When it was first sent, in milliseconds since the Unix epoch. */
-    at: z.number(),
-    /** What the message is called at the server: the key, unless the server holds on to a run that came to nothing. */
-    otid: z.string(),
-    /** Whether the agent was seen calling a tool: then it is never sent again. */
-    acted: z.boolean().default(false),
-    /** How it has ended, when it has for good. */
-    outcome: z.discriminatedUnion('status', [done, failed]).optional(),
-  }),
+  schema: sentSchema,
+  personal: {
+    by: 'place.userId',
+    /** That something was sent stays, without what the agent said. */
+    forget(sent: z.output<typeof sentSchema>) {
+      sent.place.userId = null;
+      if (sent.outcome?.status === 'done') sent.outcome.texts = [];
+    },
+  },
 } as const;
+
+const askedSchema = z.object({
+  agentId: z.string(),
+  key: z.string(),
+  callId: z.string(),
+  tool: z.string(),
+  input: z.string(),
+  place,
+  at: z.number(),
+});
 
 /** Requests for approval that nobody has answered yet, by the call's id: written before anybody is asked. */
 const asked = {
   scope: 'global',
   version: 1,
-  schema: z.object({
-    agentId: z.string(),
-    key: z.string(),
-    callId: z.string(),
-    tool: z.string(),
-    input: z.string(),
-    place,
-    at: z.number(),
-  }),
+  schema: askedSchema,
+  personal: {
+    by: 'place.userId',
+    /** What an agent waits for has to be answered. */
+    forget(asked: z.output<typeof askedSchema>) {
+      asked.place.userId = null;
+      asked.input = '{}';
+    },
+  },
 } as const;
 
 /** What the Letta part of the relay keeps: spread them into the plugin's collections. */
 export const lettaCollections = { lettaSent: sent, lettaAsked: asked };
 
-export type SentPrompt = z.output<typeof sent.schema>;
-export type AskedApproval = z.output<typeof asked.schema>;
+export type SentPrompt = z.output<typeof sentSchema>;
+export type AskedApproval = z.output<typeof askedSchema>;
 interface LettaStore {
   readonly lettaSent: Collection<SentPrompt, 'global'>;
   readonly lettaAsked: Collection<AskedApproval, 'global'>;
@@ -285,31 +305,4 @@ export function createPruning({ lettaSent }: LettaStore, clock: Clock, log: Logg
       log.warn('what was told to agents could not be pruned', { error });
     }
   };
-}
-
-/** What is kept of one person's prompts. */
-export async function keptOf({ lettaSent, lettaAsked }: LettaStore, userId: string): Promise<readonly unknown[]> {
-  const kept: unknown[] = [];
-  for await (const [, sent] of lettaSent.entries()) if (sent.place.userId === userId) kept.push(sent);
-  for await (const [, asked] of lettaAsked.entries()) if (asked.place.userId === userId) kept.push(asked);
-  return kept;
-}
-
-/**
- * Forgets what agents have said to a person. That something was sent stays, without them, and so does what an agent waits for: it has to be
- * answered.
- */
-export async function forgetKept({ lettaSent, lettaAsked }: LettaStore, userId: string): Promise<void> {
-  const isTheirs = (kept: { readonly place: { readonly userId: string | null } }) => kept.place.userId === userId;
-  for await (const [key, sent] of lettaSent.entries()) {
-    if (!isTheirs(sent)) continue;
-    const outcome = sent.outcome?.status === 'done' ? { ...sent.outcome, texts: [] } : sent.outcome;
-    await lettaSent
-      .of(key)
-      .set({ ...sent, place: { ...sent.place, userId: null }, ...(outcome === undefined ? {} : { outcome }) });
-  }
-  for await (const [callId, asked] of lettaAsked.entries()) {
-    if (isTheirs(asked))
-      await lettaAsked.of(callId).set({ ...asked, input: '{}', place: { ...asked.place, userId: null } });
-  }
 }
